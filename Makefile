@@ -1,0 +1,58 @@
+# Every target sets up what it needs. Arguments pass through ARGS="...".
+PYTHON ?= python3
+ARGS ?=
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes
+
+.PHONY: help setup dev play serve test check bench schemas lock clean
+
+help:            ## what there is to make
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
+
+$(VENV)/run.stamp: requirements.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Ledgerline needs Python 3.11 or newer; set PYTHON=")'
+	@echo "setting up $(VENV) (once; under a minute)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(INSTALL) -r requirements.txt
+	@printf '#!%s/$(BIN)/python\nimport sys\nsys.path.insert(0, "%s")\nfrom services.cli import main\nmain()\n' "$(CURDIR)" "$(CURDIR)" > $(BIN)/ledgerline
+	@chmod +x $(BIN)/ledgerline
+	@touch $@
+
+$(VENV)/dev.stamp: $(VENV)/run.stamp requirements-dev.txt
+	@echo "adding what the checks need (once)"
+	@$(INSTALL) -r requirements-dev.txt
+	@touch $@
+
+setup: $(VENV)/run.stamp   ## make .venv with the ledgerline command in it
+
+dev: $(VENV)/dev.stamp     ## the same, with what tests and checks need
+
+play: setup      ## play a whole game with bots: make play ARGS="--seats greedy,random"
+	@$(BIN)/ledgerline play $(ARGS)
+
+serve: setup     ## keep everything running for people, at the address it prints
+	@$(BIN)/ledgerline serve $(ARGS)
+
+test: dev        ## the whole test run
+	@$(BIN)/python -m pytest $(ARGS)
+
+check: dev       ## lint, format, types, imports
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-cache
+	@$(BIN)/python -m schemas.generate --check
+
+bench: dev       ## the figures, as a table and in bench.json
+	@$(BIN)/python -m tests.bench $(ARGS)
+
+schemas: setup   ## write the JSON Schemas from the contracts
+	@$(BIN)/python -m schemas.generate
+
+lock: dev        ## resolve pyproject.toml into the hash-locked requirements files
+	@$(BIN)/uv pip compile -q pyproject.toml --generate-hashes --no-emit-index-url --universal --python-version 3.11 --custom-compile-command "make lock" -o requirements.txt
+	@$(BIN)/uv pip compile -q pyproject.toml --extra dev --generate-hashes --no-emit-index-url --universal --python-version 3.11 --custom-compile-command "make lock" -c requirements.txt -o requirements-dev.txt
+
+clean:           ## remove what the targets made
+	@rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache bench.json

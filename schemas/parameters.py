@@ -1,0 +1,49 @@
+"""The numbers of a ruleset: everything that a table of the rules gives as a figure.
+
+A game records all of them when it is created, so a replay never asks what today's
+defaults are. What a ruleset *does* with them are its parts, in services/referee/rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from schemas.contract import Shape, contract
+from schemas.words import Bool, Card, Int, Word
+
+Count = Annotated[Int, Field(ge=0, le=1000)]
+
+
+@contract()
+class Parameters:
+    """All figures of one game. Times are milliseconds; None is 'no such limit'."""
+
+    seats_least: Annotated[Int, Field(ge=1, le=8)]
+    seats_most: Annotated[Int, Field(ge=1, le=8)]
+    cars: Annotated[Int, Field(ge=1, le=100)]  # more would make the longest trail a long search
+    cards: Mapping[Card, Count]  # the whole deck, by kind
+    hand: Annotated[Int, Field(ge=0, le=50)]  # cards dealt to each seat
+    market: Annotated[Int, Field(ge=0, le=10)]  # cards face up
+    flush: Mapping[Card, Annotated[Int, Field(ge=1, le=10)]]  # this many of a kind flush the market
+    flush_most: Annotated[Int, Field(ge=1, le=20)]  # flushes in a row before it stays (MARKET-2)
+    start_tickets: Mapping[Word, Count]  # offered at the start, by deck
+    start_keep: Count
+    draw_tickets: Mapping[Word, Count]  # offered by a later draw, by deck
+    draw_keep: Count
+    route_points: Annotated[
+        tuple[Count | None, ...], Field(min_length=1, max_length=20)
+    ]  # of length 1, 2, ..
+    parallel_seats: Annotated[Int, Field(ge=1, le=9)]  # with fewer seats parallels close (DOUBLE-2)
+    last_cars: Count  # a seat that ends its turn with so few begins the last turns (END-1)
+    longest_bonus: Count
+    clock_ms: Annotated[Int, Field(ge=1, le=604_800_000)] | None  # per seat, whole game
+    strict: Bool  # an illegal command removes its seat (CONDUCT-2)
+    refusals_kept: Annotated[Int, Field(ge=1, le=1000)]  # per seat and turn; past it, answered but not kept
+
+
+PARAMETERS: Shape[Parameters] = Shape(Parameters, "options")
+
+GoneBecause = Literal["left", "out of time", "removed"]

@@ -1,0 +1,60 @@
+"""Why a command is refused: the ids of the rules, and of this contract, each in one sentence.
+
+The ids of the rules are those that every rule page, audit and test name cites. The
+contract's own ids (SHAPE, SIZE, TOKEN, GAME, RATE, WAIT) are about messages, not about play.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+RULES: Final[dict[str, str]] = {
+    "SETUP-2": "Starting tickets are chosen once, from what was offered.",
+    "SETUP-3": "At least the least number of starting tickets is kept.",
+    "TURN-1": "A seat acts only in its turn.",
+    "TURN-2": "A turn is one of the actions that this game's rules have.",
+    "TURN-3": "While a choice is open the seat answers it and does nothing else.",
+    "TURN-4": "A seat that can act may not pass.",
+    "CARD-1": "A draw is two cards, each from the market or blind from the deck.",
+    "CARD-2": "A face-up locomotive is a whole draw: it can't be the second card.",
+    "CARD-4": "A card can be drawn only while deck and discard pile have one.",
+    "ROUTE-1": "The route is on the board, nobody owns it, and it isn't closed.",
+    "ROUTE-2": "As many cards as the route has spaces, of one colour that suits it, locomotives wild.",
+    "ROUTE-3": "A seat pays with cards that it holds.",
+    "ROUTE-4": "The seat has a train car for every space of the route.",
+    "DOUBLE-1": "One seat never owns two parallel routes.",
+    "DOUBLE-2": "At a small table, parallel routes close when one of them is claimed.",
+    "TICKET-1": "Of drawn tickets at least the least number is kept; with none left there is no draw.",
+    "CLOCK-2": "A seat whose time is over takes no further part.",
+    "CONDUCT-3": "A seat that left, or was removed, is skipped from then on.",
+}
+
+CONTRACT: Final[dict[str, str]] = {
+    "SHAPE-1": "The message isn't of its contract's form.",
+    "SIZE-1": "The message is larger than allowed.",
+    "TOKEN-1": "The token isn't valid for this game and seat.",
+    "RATE-1": "Too many commands in too short a time.",
+    "WAIT-1": "There is no verdict yet; ask again with the same command id.",
+    "GAME-1": "There is no such game.",
+    "GAME-2": "The game hasn't started.",
+    "GAME-3": "The game is over.",
+    "GAME-4": "The seat isn't free.",
+    "GAME-5": "A game starts once, when every seat is taken.",
+    "GAME-6": "The game can't be created like this.",
+}
+
+ALL: Final[dict[str, str]] = {**RULES, **CONTRACT}
+
+
+class Refused(Exception):
+    """A rule said no. The table is as it was."""
+
+    def __init__(self, rule: str, why: str) -> None:
+        super().__init__(f"{rule}: {why}")
+        self.rule, self.why = rule, why
+
+
+def require(condition: object, rule: str, why: str) -> None:
+    """Go on if the condition holds, else refuse, naming the rule."""
+    if not condition:
+        raise Refused(rule, why)

@@ -1,0 +1,57 @@
+"""Seat tokens: a signed statement that the bearer holds a seat of a game (or is its host).
+
+A token needs no storage, so no crash can leave a seat taken and its token lost: asking
+again to join, under the same command id, gives the same token. Whoever has the key can
+make any token; it belongs to the house.
+"""
+
+from __future__ import annotations
+
+import hmac
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from hashlib import sha256
+from typing import Final, NamedTuple
+
+from schemas.words import Seat
+
+HOST: Final = "host"
+_PREFIX: Final = "ll1"
+
+
+class Holder(NamedTuple):
+    """Whom a token names: the seat, or None for the host of the game."""
+
+    game: str
+    seat: Seat | None
+
+
+def mint(key: bytes, game: str, seat: Seat | None) -> str:
+    """The token of a seat, or of the host (None)."""
+    claim = f"{game}/{HOST if seat is None else seat}"
+    return f"{_PREFIX}.{_text(claim.encode())}.{_text(_signature(key, claim))}"
+
+
+def read(key: bytes, token: str) -> Holder | None:
+    """Whom the token names, or None if we didn't make it."""
+    try:
+        prefix, body, signature = token.split(".")
+        claim = _bytes(body).decode()
+        ours = _text(_signature(key, claim)).encode()  # as text: base64 reads other texts alike
+        if prefix != _PREFIX or not hmac.compare_digest(signature.encode(), ours):
+            return None
+        game, holder = claim.split("/")
+        return Holder(game, None if holder == HOST else int(holder))
+    except (ValueError, UnicodeError):
+        return None
+
+
+def _signature(key: bytes, claim: str) -> bytes:
+    return hmac.new(key, b"ledgerline/token/1" + claim.encode(), sha256).digest()[:24]
+
+
+def _text(raw: bytes) -> str:
+    return urlsafe_b64encode(raw).decode().rstrip("=")
+
+
+def _bytes(text: str) -> bytes:
+    return urlsafe_b64decode(text + "=" * (-len(text) % 4))

@@ -1,0 +1,79 @@
+"""The small words that contracts are made of: seats, cards, names, and their limits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isfinite
+from typing import Annotated, Any, Final
+
+from pydantic import AfterValidator, Field, Strict
+
+SEATS_MAX: Final = 8
+
+COLORS: Final = ("purple", "white", "blue", "yellow", "orange", "red", "green", "black")
+LOCOMOTIVE: Final = "locomotive"
+CARDS: Final = (*COLORS, LOCOMOTIVE, "locomotive4", "passenger")
+
+
+def one_of(names: tuple[str, ...]) -> Any:
+    """A string that must be one of these. To the type checker a card is just a string:
+    what a referee moves about was checked when it came in."""
+    return Field(pattern=f"^({'|'.join(names)})$", json_schema_extra={"enum": list(names)})
+
+
+Int = Annotated[int, Strict()]  # 3, never "3" or true
+Bool = Annotated[bool, Strict()]
+Text = Annotated[str, Strict()]  # never bytes
+
+Color = Annotated[Text, one_of(COLORS)]
+Card = Annotated[Text, one_of(CARDS)]
+
+HIDDEN: Final = None  # a thing face down: it is there, and the viewer may not know what it is
+
+Seat = Annotated[Int, Field(ge=0, lt=SEATS_MAX)]
+GameId = Annotated[Text, Field(pattern=r"^[a-z0-9][a-z0-9-]{2,39}$")]
+CommandId = Annotated[Text, Field(pattern=r"^[A-Za-z0-9._:-]{1,64}$")]
+RouteId = Annotated[Text, Field(pattern=r"^[a-z0-9][a-z0-9.-]{0,79}$")]
+CityId = Annotated[Text, Field(pattern=r"^[a-z0-9][a-z0-9.-]{0,39}$")]
+TicketId = Annotated[Text, Field(pattern=r"^[a-z0-9][a-z0-9.:-]{0,99}$")]
+
+
+def _printable(name: str) -> str:
+    """No letter without a shape: it could make two names look alike, or turn a line around."""
+    if not name.isprintable():
+        raise ValueError("must hold only letters that can be seen")
+    return name
+
+
+Name = Annotated[Text, Field(min_length=1, max_length=40, pattern=r"^\S(.*\S)?$"), AfterValidator(_printable)]
+Word = Annotated[Text, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")]
+Cards = Mapping[Card, Annotated[Int, Field(ge=1, le=250)]]
+Milliseconds = Annotated[Int, Field(ge=0, le=2**53)]
+
+PLAIN_DEPTH: Final = 8  # far below what msgpack can nest
+
+
+def is_plain(value: object, depth: int = PLAIN_DEPTH) -> bool:
+    """Whether msgpack and JSON can both spell a value, in every language."""
+    if isinstance(value, dict):
+        named = all(isinstance(key, str) for key in value)
+        return named and is_plain([*value, *value.values()], depth)
+    if isinstance(value, list | tuple):
+        return depth > 0 and all(is_plain(item, depth - 1) for item in value)
+    if isinstance(value, str):
+        return not any("\ud800" <= letter <= "\udfff" for letter in value)  # half a letter
+    if isinstance(value, float):
+        return isfinite(value)
+    return value is None or (isinstance(value, int) and abs(value) <= 2**53)
+
+
+def _plain(value: Mapping[str, Any]) -> Mapping[str, Any]:
+    if not is_plain(value):
+        raise ValueError(
+            f"must hold only text, finite numbers up to 2**53, true, false, null, and lists and objects"
+            f" of these, nested at most {PLAIN_DEPTH} deep"
+        )
+    return value
+
+
+Plain = Annotated[Mapping[str, Any], AfterValidator(_plain)]

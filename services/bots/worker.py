@@ -1,0 +1,138 @@
+"""The bots' shell: take notes from the turns stream, look, choose, send.
+
+A note says which seat is to act as of which entry. The command's id is made of that
+number, so a note that is delivered twice, to whichever worker, moves once.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Final, Protocol
+
+from schemas.codec import Corrupt
+from schemas.commands import Command, Letter
+from schemas.words import Seat
+from services.bots.policies import POLICIES
+from services.bots.policies.dice import Dice
+from services.ledger import Gap, Ledger, TakenTurn, Turn
+from services.logs import get_log
+from services.loop import BUGS
+from services.referee.rules import Table, fold_events, legal
+
+log = get_log("bots")
+VIEWS_MOST: Final = 4_096
+RECLAIM_IDLE_MS: Final = 3_000
+NO_LUCK: Final = "00" * 32
+FAULTS: Final = (
+    Gap,
+    Corrupt,
+    *BUGS,
+)  # a damaged view's or a policy's; an engine that is away is no fault of theirs
+
+
+class Outlet(Protocol):
+    """Where a bot's commands go: straight to the commands stream, or through the gateway."""
+
+    def send(self, letter: Letter) -> None: ...
+
+
+class Stream:
+    """Straight to the commands stream."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self.ledger = ledger
+
+    def send(self, letter: Letter) -> None:
+        self.ledger.submit(letter)
+
+
+class Eyes:
+    """What one seat has seen of its game so far, folded."""
+
+    __slots__ = ("moves", "number", "table")
+
+    def __init__(self) -> None:
+        self.table = Table()
+        self.number = 0
+        self.moves = 0  # commands of this seat that got their verdict
+
+    def look(self, ledger: Ledger, game: str, seat: Seat) -> None:
+        while entries := ledger.seen(game, seat, self.number):
+            for entry in entries:
+                fold_events(self.table, entry.at, entry.events)
+                self.number = entry.number
+                self.moves += entry.answers is not None
+
+
+class Bots:
+    """One worker for all bots of all partitions."""
+
+    def __init__(self, ledger: Ledger, outlet: Outlet, name: str, batch: int = 64) -> None:
+        self.ledger, self.outlet, self.name, self.batch = ledger, outlet, name, batch
+        self.eyes: OrderedDict[tuple[str, Seat], Eyes] = OrderedDict()
+
+    def step(self, block_ms: int = 500) -> int:
+        """Deal with the next notes, waiting for one at most so long; how many there were."""
+        return self._answer(self.ledger.take_turns(self.name, self.batch, block_ms))
+
+    def reclaim(self, idle_ms: int = RECLAIM_IDLE_MS) -> int:
+        """Deal with what another worker took and left lying for so long."""
+        return self._answer(self.ledger.reclaim_turns(self.name, idle_ms))
+
+    def _answer(self, taken: list[TakenTurn]) -> int:
+        done: list[TakenTurn] = []
+        try:
+            for note in taken:
+                self._act(note.turn)
+                done.append(note)
+        finally:  # what was sent before the gateway went away isn't sent again
+            if done:
+                self.ledger.finish_turns(done)
+        return len(taken)
+
+    def _act(self, turn: Turn) -> None:
+        command = self._decide(turn)
+        if command is not None:
+            letter = Letter(f"bot:{turn.number}", turn.game, turn.seat, command)
+            about = {"game": turn.game, "seat": turn.seat, "command": letter.id, "sequence": turn.number}
+            log.debug("bot acts", **about, type=command.type)
+            self.outlet.send(letter)
+
+    def _decide(self, turn: Turn) -> Command | None:
+        """The policy's choice. Where it fails even with fresh eyes, the first legal command,
+        so that the game goes on; where there is no telling what is legal, nothing."""
+        about = {"game": turn.game, "seat": turn.seat, "sequence": turn.number, "policy": turn.policy}
+        for choose in (self.choose, self.choose, self.first):
+            try:
+                return choose(turn)
+            except FAULTS:
+                log.exception("bot can't choose", **about)
+                self.eyes.pop((turn.game, turn.seat), None)
+        log.error("note given up", **about)
+        return None
+
+    def choose(self, turn: Turn) -> Command | None:
+        """What the seat's policy does now; None if the note is old and nothing is to do."""
+        eyes, commands = self._look(turn)
+        if not commands:
+            return None
+        dice = Dice(eyes.table.places[turn.seat].luck or NO_LUCK, eyes.moves)
+        return POLICIES[turn.policy](eyes.table, turn.seat, commands, dice)
+
+    def first(self, turn: Turn) -> Command | None:
+        """The first legal command, whatever the policy."""
+        _, commands = self._look(turn)
+        return commands[0] if commands else None
+
+    def _look(self, turn: Turn) -> tuple[Eyes, list[Command]]:
+        """The seat's table as of now, and what it may do there."""
+        eyes = self._eyes(turn.game, turn.seat)
+        eyes.look(self.ledger, turn.game, turn.seat)
+        return eyes, legal(eyes.table, turn.seat)
+
+    def _eyes(self, game: str, seat: Seat) -> Eyes:
+        eyes = self.eyes.pop((game, seat), None) or Eyes()
+        self.eyes[game, seat] = eyes
+        if len(self.eyes) > VIEWS_MOST:
+            self.eyes.popitem(last=False)
+        return eyes

@@ -1,0 +1,175 @@
+"""The gateway's web face: HTTP for single requests, a WebSocket to follow and play."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Annotated, Any, Final
+
+from fastapi import Depends, FastAPI, Header, Path, Query, Request, Response, Security, WebSocket
+from fastapi.responses import JSONResponse, RedirectResponse
+from fastapi.security import HTTPBearer
+from fastapi_offline import FastAPIOffline
+
+from schemas.refusals import ALL
+from schemas.views import write_view
+from services.gateway import examples
+from services.gateway.door import Door
+from services.gateway.hub import Hub
+from services.gateway.limits import Limits
+from services.gateway.play import PlaySocket
+from services.gateway.problems import Problem, install
+from services.gateway.reading import read_bearer, read_body
+from services.ledger.async_ledger import AsyncLedger
+from services.logs import get_log
+
+log = get_log("gateway")
+PAGE_MOST: Final = 1_000
+
+Game = Annotated[str, Path(description="The game's id", examples=["3f9a1c0b77e2"])]
+_BEARER: Final = HTTPBearer(auto_error=False, description="A seat's token, or the host's")
+
+
+async def _bearer(request: Request, _: Annotated[object, Security(_BEARER)]) -> str | None:
+    """The request's token. Read here, because HTTPBearer takes a wrong header for none."""
+    return read_bearer(request.headers.get("authorization"))
+
+
+Bearer = Annotated[str | None, Depends(_bearer)]
+IdempotencyKey = Annotated[
+    str | None,
+    Header(
+        description="The command's id. Sending the same id again never does a thing twice: it gives the same verdict."
+    ),
+]
+Prefer = Annotated[str | None, Header(description="respond-async: don't wait for the verdict")]
+
+
+def create_app(ledger: AsyncLedger, key: bytes, limits: Limits, answer_s: float = 5.0) -> FastAPI:
+    """The gateway over a ledger. `key` signs tokens."""
+    hub = Hub(ledger)
+    door = Door(ledger, hub, key, limits, answer_s)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        running = asyncio.create_task(hub.run())
+        running.add_done_callback(_tell_of_end)
+        app.state.hub_task = running
+        yield
+        running.cancel()
+        await asyncio.wait([running])  # however it ended, the ledger is closed
+        await ledger.close()
+
+    app = FastAPIOffline(
+        title="Ledgerline",
+        version="1",
+        summary="Train board games: create, join, play, watch.",
+        description=examples.DESCRIPTION,
+        lifespan=lifespan,
+        responses=examples.PROBLEMS,
+    )
+    app.state.door = door
+    install(app)
+    _game_routes(app, door)
+    _play_routes(app, door)
+    _house_routes(app, door)
+    return app
+
+
+def _game_routes(app: FastAPI, door: Door) -> None:
+    @app.post(
+        "/games", status_code=201, tags=["games"], summary="Create a game", openapi_extra=examples.CREATE
+    )
+    async def create(request: Request, idempotency_key: IdempotencyKey = None) -> dict[str, Any]:
+        return await door.create(await read_body(request.stream()), idempotency_key, _client(request))
+
+    @app.get("/games", tags=["games"], summary="The latest games")
+    async def games(most: Annotated[int, Query(ge=1, le=1000)] = 100) -> dict[str, list[str]]:
+        return {"games": await door.ledger.games(most)}
+
+    @app.post(
+        "/games/{game}/join", tags=["games"], summary="Sit down at a free seat", openapi_extra=examples.JOIN
+    )
+    async def join(request: Request, game: Game, idempotency_key: IdempotencyKey = None) -> dict[str, Any]:
+        return await door.join(game, await read_body(request.stream()), idempotency_key, _client(request))
+
+    @app.post("/games/{game}/start", tags=["games"], summary="Shuffle and deal")
+    async def start(game: Game, bearer: Bearer, idempotency_key: IdempotencyKey = None) -> dict[str, Any]:
+        return await door.start(game, bearer, idempotency_key)
+
+
+def _play_routes(app: FastAPI, door: Door) -> None:
+    @app.post(
+        "/games/{game}/commands", tags=["play"], summary="Send a command", openapi_extra=examples.COMMAND
+    )
+    async def command(
+        request: Request,
+        response: Response,
+        game: Game,
+        bearer: Bearer,
+        idempotency_key: IdempotencyKey = None,
+        prefer: Prefer = None,
+    ) -> dict[str, Any]:
+        await door.require_game(game)
+        seat = door.seat(game, bearer)
+        letter = door.letter(game, seat, await read_body(request.stream()), idempotency_key)
+        entry = None
+        if prefer == "respond-async":
+            await door.send(letter)
+        else:
+            entry = await door.command(letter)
+        if entry is None:
+            response.status_code = 202
+            return {"id": letter.id, "verdict": "unknown"}
+        return {"id": letter.id, "verdict": "accepted", "entry": write_view(entry)}
+
+    @app.get("/games/{game}/view", tags=["play"], summary="Read a view")
+    async def view(
+        game: Game,
+        bearer: Bearer,
+        after: Annotated[int, Query(ge=0, description="the number of the last entry you have")] = 0,
+        most: Annotated[int, Query(ge=1, le=PAGE_MOST)] = PAGE_MOST,
+    ) -> dict[str, Any]:
+        length = await door.require_game(game)
+        viewer = door.viewer(game, bearer)
+        entries = await door.ledger.seen(game, viewer, after, most) if after < length else []
+        last = entries[-1].number if entries else min(after, length)
+        return {
+            "game": game,
+            "viewer": "public" if viewer is None else viewer,
+            "entries": [write_view(entry) for entry in entries],
+            "next": last,
+            "more": last < length,
+        }
+
+    @app.websocket("/games/{game}/play")
+    async def play(websocket: WebSocket, game: str, after: int = 0) -> None:
+        await PlaySocket(door, websocket, game, after).run()
+
+
+def _house_routes(app: FastAPI, door: Door) -> None:
+    @app.get("/", include_in_schema=False)
+    async def front() -> RedirectResponse:
+        return RedirectResponse("/docs")
+
+    @app.get("/health", tags=["house"], summary="Is this gateway fit to serve?")
+    async def health() -> JSONResponse:
+        await door.ledger.ping()
+        listening = not app.state.hub_task.done()
+        return JSONResponse({"status": "ok" if listening else "deaf"}, 200 if listening else 503)
+
+    @app.get("/rules/{rule}", tags=["house"], summary="A rule's id, in words")
+    async def rule(rule: str) -> dict[str, str]:
+        if rule not in ALL:
+            raise Problem(404, "SHAPE-1", f"there is no rule {rule[:40]}")
+        return {"rule": rule, "text": ALL[rule]}
+
+
+def _tell_of_end(hub: asyncio.Task[None]) -> None:
+    if not hub.cancelled() and (error := hub.exception()):
+        log.error("hub broke", exc_info=error)
+
+
+def _client(request: Request) -> str:
+    return request.client.host if request.client else ""

@@ -1,0 +1,223 @@
+"""The gateway's business, without its web: who speaks, may they, what did the referee say.
+
+It knows no rules. It checks the form, the size, the token and the rate, puts the letter
+on its way, and reads the verdict from the speaker's own view.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import secrets
+from collections.abc import Mapping
+from contextlib import suppress
+from hashlib import sha256
+from typing import Any, Final
+
+from schemas import tokens
+from schemas.commands import Command, CreateGame, Letter, StartGame, TakeSeat, read_command
+from schemas.contract import Malformed, Shape
+from schemas.events import CommandRefused, GameStarted, SeatTaken
+from schemas.views import ViewEntry
+from schemas.words import CommandId, GameId, Seat
+from services.gateway.hub import Hub
+from services.gateway.limits import Limits
+from services.gateway.problems import Problem, refused
+from services.ledger import Answer, Gap
+from services.ledger.async_ledger import AsyncLedger
+from services.logs import get_log
+
+log = get_log("gateway")
+SECRET_ID_LEAST: Final = 16  # an id that a new token hangs on must not be guessable
+
+CLOCK_ID: Final = "clock:"  # how the clock's own ids begin: one that is used up would stop the clock
+
+_COMMAND_ID: Final[Shape[str]] = Shape(CommandId, "Idempotency-Key")
+_GAME_ID: Final[Shape[str]] = Shape(GameId, "game")
+
+
+class Door:
+    """Everything that a client may ask for, as plain calls. Raises Problem or Malformed."""
+
+    def __init__(self, ledger: AsyncLedger, hub: Hub, key: bytes, limits: Limits, answer_s: float) -> None:
+        self.ledger, self.hub, self.key = ledger, hub, key
+        self.limits, self.answer_s = limits, answer_s
+
+    # -- games ---------------------------------------------------------------------------
+
+    async def create(self, body: Mapping[str, Any], id_: str | None, client: str) -> dict[str, Any]:
+        """Lay a table. The same id again gives the same game and the same host's token."""
+        command = _read_house(CreateGame, body)
+        id_ = self._secret_id(id_)
+        self._limit(("house", client))
+        game = hmac.new(self.key, b"game" + id_.encode(), sha256).hexdigest()[:12]
+        entry = await self._decided(Letter(id_, game, None, command))
+        seats = [
+            {"seat": event.seat, "name": event.name, "policy": event.policy}
+            for event in entry.events
+            if isinstance(event, SeatTaken)
+        ]
+        return {
+            "game": game,
+            "token": tokens.mint(self.key, game, None),
+            "taken": seats,
+            "number": entry.number,
+        }
+
+    async def join(self, game: str, body: Mapping[str, Any], id_: str | None, client: str) -> dict[str, Any]:
+        """Sit down. The same id again gives the same seat and token."""
+        await self.require_game(game)
+        letter = Letter(self._secret_id(id_), game, None, _read_house(TakeSeat, body))
+        self._limit(("house", client))
+        entry = await self._decided(letter)
+        taken = entry.events[0]
+        if not isinstance(taken, SeatTaken):  # the creation, say, whose bots' tokens are nobody's
+            raise _used_for_another()
+        token = tokens.mint(self.key, game, taken.seat)
+        return {"game": game, "seat": taken.seat, "token": token, "number": entry.number}
+
+    async def start(self, game: str, bearer: str | None, id_: str | None) -> dict[str, Any]:
+        """Shuffle and deal; the host or any seat may ask."""
+        await self.require_game(game)
+        holder = self.holder(game, bearer)
+        letter = Letter(self._house_id(id_), game, None, StartGame())
+        self._limit((game, holder.seat))
+        entry = await self._decided(letter)
+        if not isinstance(entry.events[0], GameStarted):
+            raise _used_for_another()
+        return {"game": game, "number": entry.number}
+
+    async def require_game(self, game: str) -> int:
+        """The number of the game's last entry. Raises Problem where there is no such game."""
+        try:
+            length = await self.ledger.length(_GAME_ID.read(game))
+        except Malformed:
+            length = 0
+        if not length:
+            raise Problem(404, "GAME-1", f"there is no game {game[:40]}")
+        return length
+
+    # -- who speaks ------------------------------------------------------------------------
+
+    def holder(self, game: str, bearer: str | None) -> tokens.Holder:
+        """Whose token this is. Raises Problem: none, not ours, or another game's."""
+        if not bearer:
+            raise Problem(401, "TOKEN-1", "send the seat's token: Authorization: Bearer <token>")
+        holder = tokens.read(self.key, bearer)
+        if holder is None:
+            raise Problem(401, "TOKEN-1", "this isn't a token of ours")
+        if holder.game != game:
+            raise Problem(403, "TOKEN-1", "this token is for another game")
+        return holder
+
+    def seat(self, game: str, bearer: str | None) -> Seat:
+        """The seat that the token holds. The host's token holds none."""
+        seat = self.holder(game, bearer).seat
+        if seat is None:
+            raise Problem(403, "TOKEN-1", "the host's token starts the game; it plays no seat")
+        return seat
+
+    def viewer(self, game: str, bearer: str | None) -> Seat | None:
+        """Whose view a request may read: the token's seat, or without a token the public's."""
+        return self.holder(game, bearer).seat if bearer else None
+
+    # -- commands --------------------------------------------------------------------------
+
+    def letter(self, game: str, seat: Seat, body: object, id_: str | None) -> Letter:
+        """A seat's command on its way, checked in form, size and rate, and for whom it speaks."""
+        if isinstance(body, dict) and "seat" in body:
+            body = dict(body)
+            said = body.pop("seat")
+            if said.__class__ is not int or said != seat:
+                raise Problem(403, "TOKEN-1", f"your token is for seat {seat}")
+        command = read_command(body, players_only=True)
+        letter = Letter(self._id(id_), game, seat, command)
+        self._limit((game, seat))
+        return letter
+
+    async def send(self, letter: Letter) -> None:
+        """Put a letter on its way and come back at once."""
+        await self.ledger.submit(letter)
+        kind = letter.command.type  # its sequence is the referee's to give
+        log.debug("command sent", **self._about(letter, None), type=kind)
+
+    async def command(self, letter: Letter) -> ViewEntry | None:
+        """Send a letter and wait for its verdict; None if there is none within the time.
+
+        Raises Problem if it was refused."""
+        answer = await self._answer(letter)
+        return await self._entry(letter, answer) if answer else None
+
+    # -- verdicts --------------------------------------------------------------------------
+
+    async def _decided(self, letter: Letter) -> ViewEntry:
+        entry = await self.command(letter)
+        if entry is None:
+            why = f"no verdict within {self.answer_s:g} s; send it again with Idempotency-Key: {letter.id}"
+            raise Problem(503, "WAIT-1", why, retry_after=1, id=letter.id)
+        return entry
+
+    async def _answer(self, letter: Letter) -> Answer | None:
+        answer = None
+        with self.hub.bell_of(letter.game, every=True) as rung, suppress(TimeoutError):
+            async with asyncio.timeout(self.answer_s):
+                await self.send(letter)
+                while answer is None:
+                    await rung.wait()
+                    rung.clear()
+                    answer = await self.ledger.answer(letter.game, letter.seat, letter.id)
+        return answer
+
+    async def _entry(self, letter: Letter, answer: Answer) -> ViewEntry:
+        """The verdict as the speaker sees it. Raises Problem for a refusal."""
+        log.debug("verdict", **self._about(letter, answer.number or None))
+        if not answer.number:
+            raise refused(answer.rule, answer.why, id=letter.id)
+        found = await self.ledger.seen(letter.game, letter.seat, answer.number - 1, 1)
+        if not found:
+            raise Gap(f"view: entry {answer.number} is missing, which answers a command")
+        entry = found[0]
+        for event in entry.events:
+            if isinstance(event, CommandRefused):
+                raise refused(event.rule, event.why, number=entry.number, id=letter.id)
+        return entry
+
+    def _about(self, letter: Letter, number: int | None) -> dict[str, object]:
+        return {"game": letter.game, "seat": letter.seat, "command": letter.id, "sequence": number}
+
+    # -- small checks ------------------------------------------------------------------------
+
+    def _limit(self, speaker: object) -> None:
+        if wait := self.limits.wait_s(speaker):
+            raise Problem(
+                429,
+                "RATE-1",
+                f"more than {self.limits.rate:g} commands a second",
+                retry_after=max(1, round(wait)),
+            )
+
+    def _id(self, id_: str | None) -> str:
+        return secrets.token_hex(12) if id_ is None else _COMMAND_ID.read(id_)
+
+    def _house_id(self, id_: str | None) -> str:
+        checked = self._id(id_)
+        if checked.startswith(CLOCK_ID):
+            raise Malformed("Idempotency-Key", f"can't begin with {CLOCK_ID} here")
+        return checked
+
+    def _secret_id(self, id_: str | None) -> str:
+        checked = self._house_id(id_)
+        if len(checked) < SECRET_ID_LEAST:
+            raise Malformed("Idempotency-Key", f"needs {SECRET_ID_LEAST} characters here, chosen at random")
+        return checked
+
+
+def _read_house(kind: type[Command], body: Mapping[str, Any]) -> Command:
+    """The command of the house that a body spells, its type being told by the address."""
+    if "type" in body:
+        raise Malformed("type", "there is no such field")
+    return read_command({**body, "type": kind.type})
+
+
+def _used_for_another() -> Malformed:
+    return Malformed("Idempotency-Key", "is the id of another command in this game")

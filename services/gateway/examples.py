@@ -1,0 +1,125 @@
+"""What the OpenAPI page shows: examples of every request, and the form of every error."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from schemas.commands import PLAYER_COMMANDS, SHAPES
+
+DESCRIPTION: Final = """
+A game is one append-only log. You send **commands**; the referee answers each with one
+numbered **entry**, and you read the entries as your seat may see them: your **view**.
+
+1. `POST /games` lays a table and gives you the host's token.
+2. `POST /games/{game}/join` seats a person and gives the seat's token. Keep it: it shows
+   this seat's view, and nothing else does.
+3. `POST /games/{game}/start` shuffles and deals, once every seat is taken.
+4. `POST /games/{game}/commands` plays. A refused command answers 409 with the rule's id.
+5. `GET /games/{game}/view?after=N` reads on from entry N; without a token it is the
+   public view.
+
+Or do 4 and 5 on one **WebSocket**, `/games/{game}/play?after=N`: entries come down as they
+happen; send up `{"id": "c1", "command": {"type": "draw_blind"}}`. Give the token in the
+Authorization header, or from a browser as the subprotocols `ledgerline, token.<token>`.
+
+Every command has an id (`Idempotency-Key`, or `id` on the socket). Sending one again never
+does it twice: you get the one verdict again.
+"""
+
+_PROBLEM: Final[dict[str, Any]] = {
+    "type": "object",
+    "required": ["type", "title", "status"],
+    "properties": {
+        "type": {"type": "string", "format": "uri-reference"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string"},
+        "rule": {"type": "string"},
+        "field": {"type": "string"},
+    },
+}
+
+
+def _problem(what: str, status: int, rule: str, title: str, detail: str) -> dict[str, Any]:
+    example = {"type": f"/rules/{rule}", "title": title, "status": status, "detail": detail, "rule": rule}
+    return {
+        "description": what,
+        "content": {"application/problem+json": {"schema": _PROBLEM, "example": example}},
+    }
+
+
+PROBLEMS: Final[dict[int | str, dict[str, Any]]] = {
+    401: _problem("No token, or not ours", 401, "TOKEN-1", "The token isn't valid for this game and seat.",
+                  "send the seat's token: Authorization: Bearer <token>"),
+    404: _problem("No such game", 404, "GAME-1", "There is no such game.", "there is no game 3f9a1c0b77e2"),
+    409: _problem("A rule says no", 409, "ROUTE-2",
+                  "As many cards as the route has spaces, of one colour that suits it, locomotives wild.",
+                  "2 red doesn't pay: it takes 3 of blue, locomotives wild"),
+    422: _problem("Not of the right form", 422, "SHAPE-1", "The message isn't of its contract's form.",
+                  "cards.red: Input should be greater than or equal to 1"),
+    429: _problem("Too fast", 429, "RATE-1", "Too many commands in too short a time.",
+                  "more than 50 commands a second"),
+}  # fmt: skip
+
+
+def _body(schema: dict[str, Any], **examples: dict[str, Any]) -> dict[str, Any]:
+    content = {"schema": schema, "examples": {name: {"value": value} for name, value in examples.items()}}
+    return {"requestBody": {"required": True, "content": {"application/json": content}}}
+
+
+def _command_schema() -> dict[str, Any]:
+    """Any command of a player: its type, and that type's fields."""
+    forms = []
+    for cls in PLAYER_COMMANDS:
+        form = SHAPES[cls.type].json_schema()
+        form["properties"] = {"type": {"const": cls.type}, **form.get("properties", {})}
+        form["required"] = ["type", *form.get("required", [])]
+        forms.append(form)
+    return {"oneOf": forms}
+
+
+CREATE: Final = _body(
+    {
+        "type": "object",
+        "required": ["seats"],
+        "properties": {
+            "ruleset": {"type": "string", "default": "usa"},
+            "board": {"type": "string"},
+            "seats": {"type": "array", "items": {"type": "object"}, "minItems": 1, "maxItems": 8},
+            "seed": {"type": "string"},
+            "options": {"type": "object"},
+        },
+    },
+    two_people={"ruleset": "usa", "seats": [{"kind": "human"}, {"kind": "human"}]},
+    against_bots={
+        "ruleset": "usa",
+        "seats": [
+            {"kind": "human"},
+            {"kind": "bot", "policy": "greedy"},
+            {"kind": "bot", "policy": "random"},
+        ],
+        "seed": "friday",
+        "options": {"clock_ms": 1_200_000},
+    },
+)
+JOIN: Final = _body(
+    {
+        "type": "object",
+        "required": ["name"],
+        "properties": {"name": {"type": "string"}, "seat": {"type": "integer"}},
+        "additionalProperties": False,
+    },
+    anywhere={"name": "Ada"},
+    at_a_seat={"name": "Ada", "seat": 1},
+)
+COMMAND: Final = _body(
+    _command_schema(),
+    draw_blind={"type": "draw_blind"},
+    draw_market={"type": "draw_market", "slot": 2},
+    claim_route={
+        "type": "claim_route",
+        "route": "montreal-new-york-a",
+        "cards": {"blue": 2, "locomotive": 1},
+    },
+    keep_tickets={"type": "keep_tickets", "keep": [0, 2]},
+)

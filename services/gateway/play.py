@@ -1,0 +1,164 @@
+"""The WebSocket: a view comes down as it grows, commands go up the same socket.
+
+Down come entries `{"type": "entry", "number", "at", "answers", "events"}`; one that
+`answers` your command's id is its verdict. What got no entry comes as `{"type":
+"problem", "id", ..}`. Up go `{"id": "..", "command": {"type": .., ..}}`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import Any, Final
+
+from fastapi import WebSocket, WebSocketDisconnect
+from pydantic_core import to_json
+from redis.exceptions import RedisError
+
+from schemas import tokens
+from schemas.codec import Corrupt
+from schemas.contract import Malformed, Shape
+from schemas.words import CommandId, Seat
+from services.gateway.door import Door
+from services.gateway.hub import Damaged, Dropped, sent
+from services.gateway.problems import Problem, malformed, refused
+from services.gateway.reading import read_bearer, read_object
+from services.ledger import Gap
+from services.logs import get_log
+
+log = get_log("gateway")
+SUBPROTOCOL: Final = "ledgerline"
+TOKEN_PREFIX: Final = "token."  # noqa: S105 - no secret; a browser can't send headers: its token comes as a subprotocol
+UNANSWERED_MOST: Final = 64  # commands of one socket that wait for their verdict
+
+_COMMAND_ID: Final[Shape[str]] = Shape(CommandId, "id")
+REASON_MOST: Final = 123  # bytes that fit into a closing frame
+GOING_AWAY, POLICY, BROKEN, TRY_LATER = 1001, 1008, 1011, 1013
+AWAY: Final = "the engine doesn't answer: come back and go on"
+
+
+class PlaySocket:
+    """One client's socket: who it is, what it has seen, what it waits for."""
+
+    def __init__(self, door: Door, websocket: WebSocket, game: str, after: int) -> None:
+        self.door, self.socket, self.game, self.after = door, websocket, game, after
+        self.viewer: Seat | None = None
+        self.waiting: set[str] = set()  # ids of commands that have no verdict yet
+
+    async def run(self) -> None:
+        """Serve the client until either side ends it."""
+        offered = self.socket.scope.get("subprotocols") or []
+        await self.socket.accept(SUBPROTOCOL if SUBPROTOCOL in offered else None)
+        try:
+            length = await self.door.require_game(self.game)
+            bearer = read_bearer(self.socket.headers.get("authorization")) or _offered_token(offered)
+            holder = self.door.holder(self.game, bearer) if bearer else tokens.Holder(self.game, None)
+            self.viewer = holder.seat
+            if not 0 <= self.after <= length:
+                raise Problem(422, "SHAPE-1", f"after: {self.after} isn't between 0 and {length}")
+        except Problem as problem:
+            with suppress(RuntimeError, WebSocketDisconnect):
+                await self._tell(problem, None)
+            await self._end(POLICY, problem.why)
+            return
+        except (RedisError, OSError) as error:
+            log.error("socket ended", game=self.game, error=str(error))
+            await self._end(TRY_LATER, AWAY)
+            return
+        await self._serve()
+
+    async def _serve(self) -> None:
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                for side in (self._down(), self._up(), self._dismissals()):
+                    tasks.create_task(side)
+        except* (WebSocketDisconnect, RuntimeError):
+            pass  # the client went, or a message met a closed socket
+        except* Dropped as dropped:
+            why = str(dropped.exceptions[0])
+            log.info("viewer dropped", game=self.game, seat=self.viewer, sequence=self.after, why=why)
+            await self._end(TRY_LATER, f"{why}: come back and go on")
+        except* (Damaged, Gap, Corrupt) as damaged:
+            log.error("socket ended", game=self.game, seat=self.viewer, error=str(damaged.exceptions[0]))
+            await self._end(BROKEN, "this game's view is damaged")
+        except* (RedisError, OSError) as broken:
+            log.error("socket ended", game=self.game, seat=self.viewer, error=str(broken.exceptions[0]))
+            await self._end(TRY_LATER, AWAY)
+
+    async def _down(self) -> None:
+        session = self.door.hub.attach(self.game, self.viewer, self.after)
+        try:
+            async for number, answers, text in self.door.hub.follow(self.game, session, self.after):
+                if answers is not None:
+                    self.waiting.discard(answers)
+                    log.debug("verdict", game=self.game, seat=self.viewer, command=answers, sequence=number)
+                self.after = number
+                await self.socket.send_text(text)
+        finally:
+            self.door.hub.detach(self.game, session)
+
+    async def _up(self) -> None:
+        while True:
+            message = await self.socket.receive()
+            if message["type"] == "websocket.disconnect":
+                raise WebSocketDisconnect(message.get("code", GOING_AWAY))
+            await self._take(message.get("text") or message.get("bytes") or "")
+
+    async def _take(self, text: bytes | str) -> None:
+        """One message from the client: a command goes on its way, anything else is a problem."""
+        id_: object = None
+        try:
+            message = read_object(text)
+            id_ = message.get("id")
+            if unknown := message.keys() - {"id", "command"}:
+                raise Malformed(sorted(unknown)[0], "there is no such field")
+            if self.viewer is None:
+                raise Problem(403, "TOKEN-1", "only a seat's token may send commands")
+            if len(self.waiting) >= UNANSWERED_MOST:
+                raise Problem(
+                    429, "RATE-1", f"{UNANSWERED_MOST} commands wait for their verdict", retry_after=1
+                )
+            letter = self.door.letter(self.game, self.viewer, message.get("command"), _id(id_))
+            self.waiting.add(letter.id)
+            await self.door.send(letter)
+        except Malformed as error:
+            await self._tell(malformed(error), id_)
+        except Problem as problem:
+            await self._tell(problem, id_)
+
+    async def _dismissals(self) -> None:
+        """Tell of commands that were answered without an entry."""
+        with self.door.hub.bell_of(self.game, every=False) as rung:
+            while True:
+                await rung.wait()
+                rung.clear()
+                for id_ in tuple(self.waiting):
+                    await self._look_for(id_)
+
+    async def _look_for(self, id_: str) -> None:
+        answer = await self.door.ledger.answer(self.game, self.viewer, id_)
+        if answer is None or id_ not in self.waiting:
+            return  # not yet; or it went down with its entry while we asked
+        if not answer.number:
+            self.waiting.discard(id_)
+            await self._tell(refused(answer.rule, answer.why), id_)
+        elif answer.number <= self.after:  # an id sent again: its verdict goes down again
+            self.waiting.discard(id_)
+            for entry in await self.door.ledger.seen(self.game, self.viewer, answer.number - 1, 1):
+                await self.socket.send_text(sent(entry)[2])
+
+    async def _tell(self, problem: Problem, id_: object) -> None:
+        body: dict[str, Any] = {"type": "problem", "id": id_, "problem": problem.body()}
+        await self.socket.send_text(to_json(body).decode())
+
+    async def _end(self, code: int, why: str) -> None:
+        with suppress(RuntimeError, WebSocketDisconnect):
+            await self.socket.close(code, why.encode()[:REASON_MOST].decode(errors="ignore"))
+
+
+def _id(id_: object) -> str | None:
+    return None if id_ is None else _COMMAND_ID.read(id_)
+
+
+def _offered_token(offered: list[str]) -> str | None:
+    return next((name.removeprefix(TOKEN_PREFIX) for name in offered if name.startswith(TOKEN_PREFIX)), None)

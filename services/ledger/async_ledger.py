@@ -1,0 +1,141 @@
+"""What a gateway asks of the ledger, without blocking its event loop."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import redis.asyncio
+
+from schemas import keys
+from schemas.codec import Corrupt, join_view, pack_letter
+from schemas.commands import Letter
+from schemas.views import ViewEntry
+from schemas.words import Seat
+from services.ledger.joining import joined
+from services.ledger.port import Answer, Gap
+from services.ledger.redis_ledger import numbered, read_answer
+
+PAGE: int = 500
+
+
+class Wanted(NamedTuple):
+    """Which viewers want a game's entries after a number."""
+
+    game: str
+    after: int
+    viewers: Sequence[Seat | None]
+
+
+class Ring(NamedTuple):
+    """A bell: something happened in a game. Where that is a new entry, the bell brings it."""
+
+    game: str
+    number: int  # of the entry; 0 for a command that was answered without one
+    public: bytes | None = None
+    parts: Mapping[Seat, bytes] = {}
+
+    def entry_for(self, viewer: Seat | None) -> ViewEntry:
+        assert self.public is not None, "only a new entry is brought"
+        return join_view(self.number, self.public, self.parts.get(viewer) if viewer is not None else None)
+
+
+def read_ring(data: bytes) -> Ring:
+    """A ring as append.lua and dismiss.lua write it."""
+    head, _, body = data.partition(b"\n")
+    game, number, *sizes = head.decode().split(" ")
+    if not sizes:
+        return Ring(game, int(number))
+    end = int(sizes[0])
+    public, parts = body[:end], {}
+    for size in sizes[1:]:
+        seat, length = (int(figure) for figure in size.split(":"))
+        parts[seat] = body[end : end + length]
+        end += length
+    return Ring(game, int(number), public, parts)
+
+
+class AsyncLedger:
+    """The gateway's side of the ledger: it submits, and reads views. It can't read a log."""
+
+    def __init__(self, client: redis.asyncio.Redis, partitions: int) -> None:
+        self._client: Any = client  # redis-py types replies for both of its clients at once
+        self.partitions = partitions
+
+    async def submit(self, letter: Letter) -> None:
+        """Put a command on its way. Sending it again with the same id is harmless."""
+        partition = self._partition(letter.game)
+        pipe = self._client.pipeline(transaction=False)
+        # Why it was dismissed before, if it was, is no answer to this sending.
+        pipe.delete(keys.dismissed(partition, letter.game, letter.seat, letter.id))
+        pipe.xadd(keys.commands(partition), {"c": pack_letter(letter)})
+        await pipe.execute()
+
+    async def answer(self, game: str, speaker: Seat | None, command_id: str) -> Answer | None:
+        """What became of a command, or None while that isn't known."""
+        partition = self._partition(game)
+        pipe = self._client.pipeline(transaction=False)
+        pipe.hget(keys.verdicts(partition, game, speaker), command_id)
+        pipe.get(keys.dismissed(partition, game, speaker, command_id))
+        return read_answer(*await pipe.execute())
+
+    async def length(self, game: str) -> int:
+        """How many entries the game has; 0 for a game that there isn't."""
+        length: int = await self._client.xlen(keys.public(self._partition(game), game))
+        return length
+
+    async def seen(self, game: str, viewer: Seat | None, after: int, most: int = PAGE) -> list[ViewEntry]:
+        """A viewer's entries after a number. Raises Gap if one is missing, Corrupt if one can't be read."""
+        (views,) = await self.seen_many([Wanted(game, after, (viewer,))], most)
+        if isinstance(views, Gap | Corrupt):
+            raise views
+        return views[viewer]
+
+    async def seen_many(
+        self, wanted: Sequence[Wanted], most: int = PAGE
+    ) -> list[Mapping[Seat | None, list[ViewEntry]] | Gap | Corrupt]:
+        """The same for many games and viewers in one round trip; a game's damage is its own."""
+        pipe = self._client.pipeline(transaction=False)
+        for game, after, viewers in wanted:
+            partition, first, last = self._partition(game), f"{after + 1}-0", f"{after + most}-0"
+            pipe.xrange(keys.public(partition, game), first, last)
+            for seat in viewers:  # after the public one, so that no part is older than its entry
+                if seat is not None:
+                    pipe.xrange(keys.seat(partition, game, seat), first, last)
+        replies = iter(await pipe.execute())
+        views: list[Mapping[Seat | None, list[ViewEntry]] | Gap | Corrupt] = []
+        for game, after, viewers in wanted:
+            told = next(replies)  # all of a game's replies are taken before one of them can be damaged
+            parts = {viewer: next(replies) if viewer is not None else () for viewer in viewers}
+            try:
+                public = numbered(told)
+                views.append({viewer: joined(after, public, numbered(own)) for viewer, own in parts.items()})
+            except (Gap, Corrupt) as damage:
+                views.append(damage)
+            except KeyError as field:
+                views.append(Corrupt(f"an entry of {game}'s view has no field {field}"))
+        return views
+
+    async def bells(self) -> AsyncIterator[Ring]:
+        """Every ring of every game. One may be lost: it is only a doorbell."""
+        async with self._client.pubsub(ignore_subscribe_messages=True) as pubsub:
+            await pubsub.psubscribe(keys.EVERY_BELL)
+            async for message in pubsub.listen():
+                yield read_ring(message["data"])
+
+    async def games(self, most: int = 100) -> list[str]:
+        """The games that the engine holds, the latest first."""
+        pipe = self._client.pipeline(transaction=False)
+        for partition in range(self.partitions):
+            pipe.zrevrange(keys.games(partition), 0, most - 1, withscores=True)
+        found = [pair for part in await pipe.execute() for pair in part]
+        return [game.decode() for game, _ in sorted(found, key=lambda pair: -pair[1])[:most]]
+
+    async def ping(self) -> None:
+        await self._client.ping()
+
+    async def close(self) -> None:
+        await self._client.aclose()
+
+    def _partition(self, game: str) -> int:
+        return keys.partition_of(game, self.partitions)

@@ -1,0 +1,37 @@
+"""A viewer's entries, joined by number from the public stream and the viewer's own. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from schemas.codec import join_view, part_before
+from schemas.views import ViewEntry
+from services.ledger.port import Gap
+
+Numbered = tuple[int, bytes]
+
+
+def joined(after: int, public: Sequence[Numbered], parts: Iterable[Numbered]) -> list[ViewEntry]:
+    """The view after a number. `parts` may run ahead of `public`: what does is left for later.
+
+    Every public number must be there, one after the other. A part names the number of the
+    part before it, so a lost one shows as soon as a later one comes. Raises Gap."""
+    in_row("public view", after, public)
+    last = after + len(public)
+    own: dict[int, bytes] = {}
+    before = None
+    for number, part in parts:
+        if number > last:
+            break
+        said = part_before(part)
+        if said != before if before is not None else said > after:
+            raise Gap(f"view: the seat's part {said} is missing before its part {number}")
+        own[number], before = part, number
+    return [join_view(number, data, own.get(number)) for number, data in public]
+
+
+def in_row(what: str, after: int, entries: Sequence[Numbered]) -> None:
+    """Raise Gap unless the entries are numbered after+1, after+2, and so on."""
+    for expected, (number, _) in enumerate(entries, after + 1):
+        if number != expected:
+            raise Gap(f"{what}: entry {expected} is missing, {number} follows {expected - 1}")

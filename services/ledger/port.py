@@ -1,0 +1,124 @@
+"""The ledger's port: what a referee, a bot or a replay asks of the log and the broker."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from schemas.commands import Letter
+from schemas.views import ViewEntry
+from schemas.words import Seat
+
+
+class Gap(Exception):
+    """A number is missing from a log or a view: the store lost something, or was changed."""
+
+
+class Taken(NamedTuple):
+    """A letter that this consumer has in hand; it stays pending until it is answered."""
+
+    partition: int
+    id: str  # in the commands stream; '' for a letter of the clock's own
+    data: bytes
+
+
+class Turn(NamedTuple):
+    """A note to the bots: this seat is to act, as of this entry."""
+
+    game: str
+    seat: Seat
+    number: int
+    policy: str
+
+
+class TakenTurn(NamedTuple):
+    partition: int
+    id: str
+    turn: Turn
+
+
+class Verdict(NamedTuple):
+    """Everything that one command does, ready to be written at one place of one log."""
+
+    taken: Taken
+    game: str
+    expected: int  # how many entries were folded to decide it
+    speaker: Seat | None
+    command_id: str
+    at: int
+    entry: bytes
+    public: bytes
+    parts: Sequence[tuple[Seat, bytes]]  # what single seats may know besides
+    turns: Sequence[Turn]
+    deadline: int | None
+
+
+class Outcome(NamedTuple):
+    """`appended`: written as entry `number`. `answered`: this id already has the verdict
+    `number`. `conflict`: another referee wrote first; fold again and decide again.
+    `damaged`: the log, of `number` entries, has lost its end and takes no more."""
+
+    kind: str
+    number: int
+
+
+class Answer(NamedTuple):
+    """What became of a command: the entry that answers it, or why none was kept."""
+
+    number: int
+    rule: str = ""
+    why: str = ""
+
+
+class Ledger(Protocol):
+    """Logs, views, and letters on their way. Numbers are places in a game's log, from 1."""
+
+    def submit(self, letter: Letter) -> None:
+        """Put a command on its way. Sending it again with the same id is harmless."""
+
+    def take(self, consumer: str, count: int, block_ms: int) -> list[Taken]:
+        """The next letters of every partition, at most `count` of each."""
+
+    def reclaim(self, consumer: str, idle_ms: int) -> list[Taken]:
+        """Letters that some other consumer took and never answered."""
+
+    def append(self, verdicts: Sequence[Verdict]) -> list[Outcome]:
+        """Write each verdict, all of it or nothing, in order, in one round trip."""
+
+    def dismiss(self, taken: Taken, letter: Letter, rule: str, why: str) -> None:
+        """Answer a letter without an entry; its speaker finds the reason for a minute."""
+
+    def bury(self, taken: Taken, reason: str) -> None:
+        """Move a letter that can't be answered to the dead letters."""
+
+    def history(self, game: str, after: int = 0) -> list[bytes]:
+        """The log's entries after this number. Raises Gap if a number is missing."""
+
+    def seen(self, game: str, viewer: Seat | None, after: int = 0, most: int = 1000) -> list[ViewEntry]:
+        """A viewer's entries after this number. Raises Gap if a number or part is missing."""
+
+    def follow(self, game: str, viewer: Seat | None, after: int, block_ms: int) -> list[ViewEntry]:
+        """The same, waiting for the first entry at most so long: called again with the last
+        number it gave, it goes on for ever. Raises Gap if a number or part is missing."""
+
+    def answer(self, game: str, speaker: Seat | None, command_id: str) -> Answer | None:
+        """What became of a command, or None while that isn't known."""
+
+    def take_turns(self, consumer: str, count: int, block_ms: int) -> list[TakenTurn]:
+        """The next notes to the bots, at most `count` of each partition. One that can't be
+        read is finished with a line in the log, here and in `reclaim_turns`."""
+
+    def reclaim_turns(self, consumer: str, idle_ms: int) -> list[TakenTurn]:
+        """Notes that some other bots' worker took and never finished."""
+
+    def finish_turns(self, turns: Sequence[TakenTurn]) -> None:
+        """These notes are dealt with."""
+
+    def due(self, now: int) -> list[tuple[str, int]]:
+        """Games whose deadline has passed, with the deadline."""
+
+    def set_due(self, game: str, deadline: int | None) -> None:
+        """Correct a game's deadline."""
+
+    def games(self, most: int = 1000) -> list[str]:
+        """The games that the engine holds, the latest first."""

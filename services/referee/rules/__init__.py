@@ -1,0 +1,30 @@
+"""The rules, as a pure core: `decide` judges, `evolve` applies, `seen_by` filters.
+
+Start with `decide`, then `evolve`; what a ruleset is made of stands in `ruleset`, each
+ruleset in `rulesets/`, each kind of move in `moves/`. Nothing here reads a clock, rolls a
+die or touches a wire: times and seeds come in with the command and stay in the log.
+"""
+
+from services.referee.rules.decide import NotKept, advance, decide, judge
+from services.referee.rules.evolve import evolve, fold, fold_events
+from services.referee.rules.legal import legal
+from services.referee.rules.rulesets import RULESETS
+from services.referee.rules.scoring import score
+from services.referee.rules.table import Table
+from services.referee.rules.views import faces, seen_by
+
+__all__ = [
+    "RULESETS",
+    "NotKept",
+    "Table",
+    "advance",
+    "decide",
+    "evolve",
+    "faces",
+    "fold",
+    "fold_events",
+    "judge",
+    "legal",
+    "score",
+    "seen_by",
+]

@@ -1,0 +1,23 @@
+"""What a seat may do now: one list, from what that seat can see, so that it tells no more."""
+
+from __future__ import annotations
+
+from schemas.commands import Command, Pass
+from schemas.words import Seat
+from services.referee.rules.table import ACTION, Table
+
+
+def legal(table: Table, seat: Seat) -> list[Command]:
+    """Every command that the referee would accept from this seat now, in a fixed order.
+
+    Leaving is always possible and never listed; a market card is listed by its place only.
+    Works on a seat's own view: it reads nothing that the seat may not know."""
+    choice = table.awaits.get(seat)
+    if choice is None or table.out_of_time(seat):
+        return []
+    commands: list[Command] = []
+    for move in table.rules.moves[choice]:
+        commands += move.offers(table, seat)
+    if not commands and choice == ACTION:
+        return [Pass()]  # TURN-4
+    return commands

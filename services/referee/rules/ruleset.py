@@ -1,0 +1,62 @@
+"""What a ruleset is: figures and parts, put together. Never a branch on its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from schemas.commands import ClaimRoute, Command
+from schemas.events import Event, SeatScore
+from schemas.parameters import Parameters
+from schemas.words import Seat
+
+if TYPE_CHECKING:
+    from services.referee.rules.board import Fare
+    from services.referee.rules.table import Choice, Table
+
+Facts: TypeAlias = Iterator[Event]
+Cards: TypeAlias = Mapping[str, int]
+Hand: TypeAlias = Mapping[str | None, int]
+OpenRoutes: TypeAlias = "Mapping[Fare, Mapping[str, None]]"
+Payable: TypeAlias = Iterator[tuple[Iterable[str], Sequence[Mapping[str, ClaimRoute]]]]
+
+
+class Move(NamedTuple):
+    """One thing that a seat may do: what is worth offering, and what comes of it.
+
+    `decide` checks everything before it yields its first event; each event is applied to
+    the table before the next is asked for, so what follows sees what came before."""
+
+    command: type[Command]
+    offers: Callable[[Table, Seat], Sequence[Command]]
+    decide: Callable[[Table, Seat, Any], Facts]
+
+
+@dataclass(frozen=True, slots=True)
+class Ruleset:
+    """A game's rules as a value. `version` rises when a rule's meaning changes."""
+
+    name: str
+    version: int
+    board: str  # the board that it is usually played on
+    figures: Parameters
+    moves: Mapping[Choice, tuple[Move, ...]]  # by what the table waits for
+    setup: Callable[[Table], Facts]  # from the shuffled start to the first choices
+    payable: Callable[[Hand, OpenRoutes, int], Payable]  # what a hand and its cars can claim
+    pays: Callable[[Cards, Fare], bool]  # is this a way to pay (ROUTE-2)
+    longest: Callable[[Iterable[tuple[str, str, int]]], int]
+    tie_breaks: tuple[
+        Callable[[SeatScore, Sequence[SeatScore]], int], ...
+    ]  # more is better, first counts most
+
+    def move(self, choice: Choice, command: Command) -> Move | None:
+        """The move that answers this choice with this command, if there is one."""
+        for move in self.moves[choice]:
+            if move.command is type(command):
+                return move
+        return None
+
+    def knows(self, command: Command) -> bool:
+        """Whether the command is an action of these rules at all."""
+        return any(move.command is type(command) for moves in self.moves.values() for move in moves)

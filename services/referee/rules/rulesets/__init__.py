@@ -1,0 +1,11 @@
+"""The rulesets, by name. A new one is a new value here, not a branch anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from services.referee.rules.ruleset import Ruleset
+from services.referee.rules.rulesets.usa import USA
+
+RULESETS: Final[Mapping[str, Ruleset]] = {ruleset.name: ruleset for ruleset in (USA,)}

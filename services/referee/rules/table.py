@@ -1,0 +1,140 @@
+"""The table: what a fold over a game's events amounts to.
+
+The referee's table knows everything; a viewer's is the same fold over the events as that
+viewer sees them, so its hidden cards are HIDDEN (None), counted like any other kind. A
+seat that pays with cards which were drawn face down therefore has a negative count of
+them and a larger one of HIDDEN: only the sum, its number of cards, means anything then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from copy import copy
+from typing import TYPE_CHECKING, Final, Literal
+
+from schemas.events import GameEnded
+from schemas.parameters import GoneBecause, Parameters
+from schemas.words import COLORS, HIDDEN, LOCOMOTIVE, Seat
+
+if TYPE_CHECKING:
+    from services.referee.rules.board import Board, Fare
+    from services.referee.rules.ruleset import Ruleset
+
+Choice = Literal["action", "second card", "tickets"]
+ACTION: Final = "action"
+SECOND_CARD: Final = "second card"
+TICKETS: Final = "tickets"
+
+
+class Place:
+    """A seat and what lies before it."""
+
+    __slots__ = (
+        "barred", "cars", "clock_ms", "gone", "hand", "kind", "least", "luck", "name", "offer",
+        "points", "policy", "routes", "taken", "tickets",
+    )  # fmt: skip
+
+    def __init__(self, kind: str, name: str, policy: str | None, figures: Parameters) -> None:
+        self.kind, self.name, self.policy = kind, name, policy
+        self.taken = False
+        self.luck: str | None = None
+        kinds = (*figures.cards, *COLORS, LOCOMOTIVE, HIDDEN)  # a deck need not have them all
+        self.hand: dict[str | None, int] = dict.fromkeys(kinds, 0)
+        self.cars = figures.cars
+        self.tickets: list[str | None] = []
+        self.offer: list[str | None] = []  # tickets to choose from, or to give back
+        self.least = 0  # how many of the offer must be kept
+        self.routes: list[str] = []
+        self.barred: set[str] = set()  # routes parallel to its own (DOUBLE-1)
+        self.points = 0
+        self.clock_ms = figures.clock_ms or 0
+        self.gone: GoneBecause | None = None
+
+    @property
+    def cards(self) -> int:
+        """How many cards the seat holds."""
+        return sum(self.hand.values())
+
+    def copy(self) -> Place:
+        other = copy(self)
+        other.hand, other.tickets, other.offer = self.hand.copy(), self.tickets[:], self.offer[:]
+        other.routes, other.barred = self.routes[:], self.barred.copy()
+        return other
+
+
+class Table:
+    """One game at one moment. Made by `fold`, changed only by `evolve`."""
+
+    __slots__ = (
+        "at", "awaits", "board", "closing", "commitment", "created", "deck", "discards", "ending",
+        "epoch", "figures", "game", "last", "market", "open", "over", "owners", "passed", "places",
+        "refusals", "rules", "seed", "started", "ticket_decks", "turn",
+    )  # fmt: skip
+
+    rules: Ruleset
+    figures: Parameters
+    board: Board
+
+    def __init__(self) -> None:
+        self.game = ""  # empty until the game is created
+        self.at = 0  # milliseconds since the game was created, at its last entry
+        self.created = 0  # milliseconds since 1970
+        self.places: list[Place] = []
+        self.started = False
+        self.deck: list[str | None] = []  # the top is the last
+        self.discards: dict[str | None, int] = {}
+        self.market: list[str | None] = []  # None is a gap: face-up cards are never hidden
+        self.ticket_decks: dict[str, list[str | None]] = {}  # the top is the last
+        self.owners: dict[str, Seat] = {}
+        self.open: dict[Fare, dict[str, None]] = {}  # claimable routes by fare, shortest first
+        self.closing = False  # parallel routes close (DOUBLE-2)
+        self.turn: Seat | None = None
+        self.awaits: dict[Seat, Choice] = {}  # whom the table waits for, and what they decide
+        self.ending = False
+        self.last: set[Seat] = set()  # who has a last turn to come (END-1)
+        self.passed: set[Seat] = set()  # who passed since anything else happened (END-3)
+        self.refusals: dict[Seat | None, int] = {}  # since the turn started
+        self.over: GameEnded | None = None
+        self.commitment = ""
+        self.seed: str | None = None
+        self.epoch = 0  # shuffles so far
+
+    @property
+    def playing(self) -> list[Seat]:
+        """The seats that take part, in order."""
+        return [seat for seat, place in enumerate(self.places) if place.gone is None]
+
+    def following(self, seat: Seat) -> Iterable[Seat]:
+        """Every seat once, in turn order, from the one after `seat` to itself."""
+        count = len(self.places)
+        return (*range(seat + 1, count), *range(seat + 1))
+
+    def clock_left(self, seat: Seat, at: int) -> int | None:
+        """Milliseconds that the seat has at the time `at`; None where no clock runs (CLOCK-1)."""
+        if self.figures.clock_ms is None:
+            return None
+        waited = at - self.at if seat in self.awaits else 0
+        return self.places[seat].clock_ms - max(0, waited)
+
+    def out_of_time(self, seat: Seat) -> bool:
+        """Whether the seat's clock had run down at the last entry (CLOCK-2)."""
+        return self.figures.clock_ms is not None and self.places[seat].clock_ms <= 0
+
+    def next_deadline(self) -> tuple[int, Seat] | None:
+        """When the first of the seats that are waited for runs out of time, and which; the
+        time counts from the game's creation, like `at`."""
+        if not self.started or self.over or self.figures.clock_ms is None:
+            return None
+        return min(((self.at + self.places[seat].clock_ms, seat) for seat in self.awaits), default=None)
+
+    def branch(self) -> Table:
+        """A copy that may go its own way."""
+        other = copy(self)
+        other.places = [place.copy() for place in self.places]
+        other.deck, other.market = self.deck[:], self.market[:]
+        other.discards, other.owners = self.discards.copy(), self.owners.copy()
+        other.ticket_decks = {name: deck[:] for name, deck in self.ticket_decks.items()}
+        other.open = {fare: routes.copy() for fare, routes in self.open.items()}
+        other.awaits, other.last, other.passed = self.awaits.copy(), self.last.copy(), self.passed.copy()
+        other.refusals = self.refusals.copy()
+        return other

@@ -1,0 +1,56 @@
+"""Settings, read once from the environment (LEDGERLINE_*), where a process is wired."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from schemas.contract import Malformed, first_problem
+
+
+class Settings(BaseSettings):
+    """What a service needs to know of its surroundings."""
+
+    model_config = SettingsConfigDict(env_prefix="LEDGERLINE_", extra="ignore")
+
+    redis_url: Annotated[str, Field(pattern="^(rediss?|unix)://")] = Field(
+        "redis://127.0.0.1:6379/0", description="the engine"
+    )
+    engine_wait_s: Annotated[float, Field(ge=0, le=86_400)] = Field(
+        60, description="how long a service that starts waits for the engine before it gives up"
+    )
+    partitions: Annotated[int, Field(ge=1, le=4096)] | None = Field(
+        None, description="fixed when the engine first meets a service; left out, what is there counts"
+    )
+    token_key: SecretStr = Field(
+        SecretStr(""), description="signs seat tokens; the same for all gateways and bots"
+    )
+    host: str = Field("127.0.0.1", description="the gateway's address")
+    port: Annotated[int, Field(ge=0, le=65535)] = Field(
+        8720, description="the gateway's port; 0 takes a free one"
+    )
+    gateway_url: str | None = Field(
+        None, description="where bots send their commands; left out, straight to the commands stream"
+    )
+    rate: Annotated[float, Field(gt=0, le=10_000)] = Field(50, description="commands a second, per seat")
+    burst: Annotated[int, Field(ge=1, le=100_000)] = Field(200, description="commands at once, per seat")
+    answer_s: Annotated[float, Field(gt=0, le=30)] = Field(
+        5, description="how long the gateway waits for a verdict"
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="the least that is logged; moves are at debug"
+    )
+    log_form: Literal["auto", "console", "json"] = Field(
+        "auto", description="how lines look; auto is console on a terminal and json elsewhere"
+    )
+
+
+def read_settings(**given: object) -> Settings:
+    """The settings from the environment. Raises Malformed, naming the variable."""
+    try:
+        return Settings(**given)  # type: ignore[arg-type]  # checked by the model itself
+    except ValidationError as error:
+        problem = first_problem(error, "settings")
+        raise Malformed(f"LEDGERLINE_{problem.field.upper()}", problem.why) from None

@@ -1,0 +1,116 @@
+"""Putting workers together from settings: the one place where their parts are chosen."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable
+from contextlib import ExitStack, closing
+from threading import Event, Thread
+
+from schemas import keys
+from schemas.contract import Malformed
+from services import loop
+from services.bots.client import Gateway
+from services.bots.worker import Bots, Outlet, Stream
+from services.gateway.server import gateway, listen
+from services.ledger import RedisLedger
+from services.ledger.connection import EngineAway, birth, connect
+from services.logs import get_log
+from services.loop import Chore, Outage
+from services.referee.worker import Referee
+from services.settings import Settings
+
+
+def now_ms() -> int:
+    """The time, in milliseconds since 1970."""
+    return time.time_ns() // 1_000_000
+
+
+def new_name(service: str) -> str:
+    """A consumer's name: one for each start, so that nobody takes another's letters for its own."""
+    return f"{service}-{secrets.token_hex(4)}"
+
+
+def open_ledger(settings: Settings) -> RedisLedger:
+    """A ledger on the settings' engine. Raises EngineUnavailable."""
+    client = connect(settings.redis_url)
+    return RedisLedger(client, birth(client, settings.partitions))
+
+
+def await_ledger(service: str, settings: Settings, stop: Event) -> RedisLedger | None:
+    """The same for a service that may start before the engine: it waits; None if told to stop.
+
+    Raises EngineUnavailable when the wait was too long, or waiting can't help."""
+    outage = Outage(get_log(service))
+    patience_ends = time.monotonic() + settings.engine_wait_s
+    while not stop.is_set():
+        try:
+            ledger = open_ledger(settings)
+        except EngineAway as error:
+            if time.monotonic() >= patience_ends:
+                raise
+            stop.wait(outage.pause_s("engine", error))
+        else:
+            outage.over()
+            return ledger
+    return None
+
+
+def make_referee(ledger: RedisLedger) -> Referee:
+    def partition_of(game: str) -> int:
+        return keys.partition_of(game, ledger.partitions)
+
+    return Referee(ledger, partition_of, new_name("referee"), now_ms, lambda: secrets.token_hex(32))
+
+
+def run_referee(settings: Settings, stop: Event) -> None:
+    ledger = await_ledger("referee", settings, stop)
+    if ledger is None:
+        return
+    referee = make_referee(ledger)
+    chores = [Chore(0.25, referee.call_time), Chore(1.0, referee.reclaim)]
+    with closing(ledger):
+        loop.run("referee", referee.step, chores, stop)
+
+
+def run_bots(settings: Settings, stop: Event) -> None:
+    """Play until told to stop. Raises Malformed where a gateway is set and its tokens have no key."""
+    if settings.gateway_url and not settings.token_key.get_secret_value():
+        raise Malformed("LEDGERLINE_TOKEN_KEY", "is missing: bots need their gateway's secret")
+    ledger = await_ledger("bots", settings, stop)
+    if ledger is None:
+        return
+    with ExitStack() as leaving:
+        leaving.enter_context(closing(ledger))
+        outlet: Outlet = Stream(ledger)
+        if settings.gateway_url:
+            outlet = Gateway(settings.gateway_url, settings.token_key.get_secret_value().encode())
+            leaving.enter_context(closing(outlet))
+        bots = Bots(ledger, outlet, new_name("bots"))
+        loop.run("bots", bots.step, [Chore(1.0, bots.reclaim)], stop)
+
+
+def run_gateway(settings: Settings, stop: Event) -> None:
+    """Serve until told to stop. Raises Malformed where the tokens have no key."""
+    if not settings.token_key.get_secret_value():
+        raise Malformed("LEDGERLINE_TOKEN_KEY", "is missing: set one secret for all gateways and bots")
+    ledger = await_ledger("gateway", settings, stop)
+    if ledger is None:
+        return
+    server = gateway(settings, ledger.partitions)
+
+    def close() -> None:
+        stop.wait()
+        server.should_exit = True
+
+    # uvicorn hears signals itself, but only once it runs; what came before it is heard here.
+    Thread(target=close, name="gateway-stop", daemon=True).start()
+    log = get_log("gateway")
+    with listen(settings.host, settings.port) as listening:
+        log.info("listening", host=settings.host, port=listening.getsockname()[1])
+        server.run([listening])
+    log.info("stopped")
+
+
+Service = Callable[[Settings, Event], None]

@@ -1,0 +1,126 @@
+"""`python -m tests.bench`: measure, print a table, write bench.json."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import structlog
+import typer
+from rich.console import Console
+from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from tests.bench import core, decoded, fold, fresh, latency, machine, memory, referee
+from tests.bench.figure import Figure, Measure, Size
+
+FIGURES: Final[Mapping[str, Measure]] = {
+    "fold": fold.measure,
+    "referee": referee.measure,
+    "latency": latency.measure,
+    "core": core.measure,
+    "decoded": decoded.measure,
+    "memory": memory.measure,
+    "fresh": fresh.measure,
+}
+SLOW: Final = ("fresh",)  # not in a quick run, unless it is named
+app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
+out = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
+aside = Console(stderr=True, highlight=False)
+
+
+@app.command()
+def bench(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME]...", help=f"Which figures: {', '.join(FIGURES)}.")
+    ] = None,
+    quick: Annotated[
+        bool,
+        typer.Option("--quick", help="A small run that shows that the bench works; its numbers mean little."),
+    ] = False,
+    to: Annotated[Path, typer.Option("--out", help="Where the figures go as JSON.")] = Path("bench.json"),
+) -> None:
+    """Measure the figures that this project promises, beside what they are compared with.
+
+    Prints what was measured against each goal, and writes the same with all its parts and the
+    facts of the machine to bench.json. Everything runs on this machine, on engines that it starts
+    and stops itself. The exit code is 1 if a figure could not be measured; a goal that is missed
+    is only said.
+
+    - fold: a log's bytes to the table, against PyPI eventsourcing
+    - referee: commands a second of one referee, against the same scripts without rules
+    - latency: from one WebSocket to another, all services as processes
+    - core: decisions a second, against python-chess
+    - decoded: the fold without the wire
+    - memory: what a finished game takes in the engine
+    - fresh: make setup and make play in a new clone (fetches packages)
+    """
+    chosen = names or [name for name in FIGURES if not (quick and name in SLOW)]
+    if unknown := [name for name in chosen if name not in FIGURES]:
+        raise typer.BadParameter(f"there is no figure {unknown[0]!r}; there is {', '.join(FIGURES)}")
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
+    facts = machine.facts()
+    figures, failures = measured(chosen, Size(quick))
+    facts["load_after"] = os.getloadavg()[0]
+    show(figures, failures, facts, quick=quick)
+    document = {"machine": facts, "quick": quick, "figures": {n: asdict(f) for n, f in figures.items()}}
+    to.write_text(json.dumps({**document, "failures": failures}, indent=2) + "\n")
+    out.print(f"[dim]written to {to}[/]")
+    sys.exit(1 if failures else 0)
+
+
+def measured(names: list[str], size: Size) -> tuple[dict[str, Figure], dict[str, str]]:
+    """The figures by name, and of those that could not be measured, why."""
+    figures: dict[str, Figure] = {}
+    failures: dict[str, str] = {}
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=aside, disable=not aside.is_terminal, transient=True) as progress:
+        task = progress.add_task("", total=len(names))
+        for name in names:
+            start = time.monotonic()
+
+            def tell(doing: str, name: str = name) -> None:
+                progress.update(task, description=f"{name}: {doing}")
+
+            line(f"{name} ..")
+            try:
+                figures[name] = FIGURES[name](size, tell)
+                line(f"{name}: {figures[name].measured} [{time.monotonic() - start:.0f} s]")
+            except Exception as error:  # one figure's failure is told beside the others
+                failures[name] = f"{type(error).__name__}: {error}"
+                line(f"{name}: failed: {failures[name]}")
+            progress.advance(task)
+    return figures, failures
+
+
+def line(text: str) -> None:
+    """Progress where there is no terminal to draw on."""
+    if not aside.is_terminal:
+        aside.print(text, markup=False, soft_wrap=True)
+
+
+def show(
+    figures: Mapping[str, Figure], failures: Mapping[str, str], facts: Mapping[str, Any], *, quick: bool
+) -> None:
+    about = f"{facts['cpus']} CPUs, Python {facts['python']}, {facts['engine']}, commit {facts['commit']}"
+    title = f"Ledgerline, measured on {about}" + (" (quick: not for quoting)" if quick else "")
+    table = Table(title=title, show_lines=True)
+    for column in ("", "what", "measured", "goal", "met?"):
+        table.add_column(column)
+    for name, figure in figures.items():
+        met = {True: "[green]yes[/]", False: "[red]no[/]", None: "-"}[figure.met]
+        table.add_row(name, figure.what, figure.measured, figure.goal, met)
+    for name, why in failures.items():
+        table.add_row(name, "[red]could not be measured[/]", why, "", "[red]no[/]")
+    out.print(table)
+
+
+if __name__ == "__main__":
+    app()

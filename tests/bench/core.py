@@ -1,0 +1,93 @@
+"""The core alone: legal list, random choice, decide and evolve, in two-seat USA games, beside
+python-chess playing random games to their ends. One card drawn is one decision."""
+
+from __future__ import annotations
+
+from itertools import count
+from random import Random
+from statistics import median
+from time import perf_counter
+
+import chess
+
+from schemas.commands import CreateGame, Letter, StartGame
+from services.referee.rules import Table, advance, judge, legal
+from tests.bench.figure import Figure, Size, Tell, in_turn, ratio
+from tests.bench.games import NO_SEED, bots
+
+GOAL = 3.0
+SEATS = bots("random", "random")
+
+
+def measure(size: Size, tell: Tell) -> Figure:
+    dice, number = Random(1), count()
+    span = 0.2 if size.quick else 1.0
+    games: list[float] = []
+    unasked: list[float] = []
+
+    def ours() -> float:
+        moves, played, spent = 0, 0, perf_counter()
+        while (passed := perf_counter() - spent) < span:
+            moves += playout(str(next(number)), dice)
+            played += 1
+        games.append(played / passed)
+        return moves / passed
+
+    def theirs() -> float:
+        unasked.append(chess_rate(span / 2, dice, ask=False))
+        return chess_rate(span, dice, ask=True)
+
+    our, their = in_turn(size.of(7, 2), ours, theirs, tell)
+    del games[0], unasked[0]  # of the round that is left out
+    times = ratio(our, their)
+    each = 1e6 / median(our)
+    return Figure(
+        "core alone, decisions a second, of python-chess's random playouts",
+        f"{times:.2f} ({median(our):,.0f} of {median(their):,.0f} a second;"
+        f" {each:.1f} us, {median(games):.0f} games/s)",
+        f"at least {GOAL:g} (best public engine: 10 us, 640 games/s)",
+        times >= GOAL,
+        {
+            "ratio": times,
+            "ours_decisions_per_s": our,
+            "theirs_moves_per_s": their,
+            "theirs_moves_per_s_without_is_game_over": unasked,
+            "ratio_without_is_game_over": ratio(our, unasked),
+            "us_per_decision": each,
+            "games_per_s": games,
+        },
+    )
+
+
+def playout(seed: str, dice: Random) -> int:
+    """One game from an empty table to its scores; how many decisions it had."""
+    table, moves = Table(), 0
+    judge(table, Letter("c", "game", None, CreateGame(SEATS, seed=seed)), 0, NO_SEED)
+    advance(table, None, StartGame())
+    while not table.over:
+        seat = next(iter(table.awaits))
+        advance(table, seat, dice.choice(legal(table, seat)))
+        moves += 1
+    return moves
+
+
+def chess_rate(span: float, dice: Random, *, ask: bool) -> float:
+    """Moves a second of random chess; `ask` is_game_over before each, or stop at no move."""
+    moves, spent = 0, perf_counter()
+    while (passed := perf_counter() - spent) < span:
+        moves += chess_asking(dice) if ask else chess_unasked(dice)
+    return moves / passed
+
+
+def chess_asking(dice: Random) -> int:
+    board = chess.Board()
+    while not board.is_game_over():
+        board.push(dice.choice(list(board.legal_moves)))
+    return len(board.move_stack)
+
+
+def chess_unasked(dice: Random, most: int = 400) -> int:
+    board = chess.Board()
+    while len(board.move_stack) < most and (moves := list(board.legal_moves)):
+        board.push(dice.choice(moves))
+    return len(board.move_stack)

@@ -1,0 +1,62 @@
+"""What a figure is, and how big a run it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from time import perf_counter
+from typing import TypeAlias
+
+Part: TypeAlias = "float | int | str | Sequence[float] | Mapping[str, float]"
+Tell: TypeAlias = Callable[[str], None]  # says what is being done; called often
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """Something measured, its goal, whether it was met (None: there is only a report), and
+    the numbers that it was made of."""
+
+    what: str
+    measured: str
+    goal: str
+    met: bool | None
+    parts: Mapping[str, Part]
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How much to measure. A quick run shows that the bench works; its numbers mean little."""
+
+    quick: bool = False
+
+    def of(self, full: int, quick: int) -> int:
+        return quick if self.quick else full
+
+
+Measure: TypeAlias = Callable[[Size, Tell], Figure]
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """How long one call takes."""
+    start = perf_counter()
+    work()
+    return perf_counter() - start
+
+
+def in_turn(
+    rounds: int, ours: Callable[[], float], theirs: Callable[[], float], tell: Tell
+) -> tuple[list[float], list[float]]:
+    """Both measures, one after the other, round by round: what disturbs one disturbs both.
+    A first round, which imports modules and reads boards, is left out."""
+    pairs = []
+    for number in range(rounds + 1):
+        tell(f"round {number} of {rounds}")
+        pairs.append((ours(), theirs()))
+    pairs = pairs[1:]
+    return [our for our, _ in pairs], [their for _, their in pairs]
+
+
+def ratio(ours: Sequence[float], theirs: Sequence[float]) -> float:
+    """The median of the rounds' own ratios, so that a slow minute counts on both sides."""
+    return median(our / their for our, their in zip(ours, theirs, strict=True))

@@ -1,0 +1,169 @@
+"""Idle latency: from a command sent on one seat's WebSocket to its entry on the other seat's,
+with the engine, a referee and a gateway as processes of their own, as they are deployed.
+
+Two-seat games that were played in advance, one move at a time with a pause between, so that
+nothing is under load. The clock runs in the one client that holds both sockets.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import secrets
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from statistics import quantiles
+from time import monotonic, perf_counter, sleep
+from typing import Any, Final
+
+import httpx
+from websockets.asyncio.client import ClientConnection, connect
+
+from schemas.commands import CreateGame, Letter, SeatPlan, write_command
+from schemas.words import Seat
+from services.gateway.server import listen
+from tests.bench.figure import Figure, Size, Tell
+from tests.bench.games import fresh_engine, script
+
+P50_MS: Final = 3.0
+P99_MS: Final = 10.0
+SEATS: Final = (SeatPlan(), SeatPlan())
+UP_S: Final = 20.0
+PAUSE_S: Final = 0.02  # long enough for every process to fall asleep
+BRISK_S: Final = 0.002  # told beside it: much of an idle move is the waking of processes
+
+
+def measure(size: Size, tell: Tell) -> Figure:
+    with fresh_engine() as engine, house(engine) as url:
+        took = moves(url, size.of(600, 30), PAUSE_S, tell)
+        brisk = moves(url, size.of(150, 30), BRISK_S, tell)
+    p50, p90, p99 = cut(took)
+    brisk50, _, brisk99 = cut(brisk)
+    return Figure(
+        "idle latency, a WebSocket's command to its entry on another seat's, ms",
+        f"p50 {p50:.2f}, p99 {p99:.2f} ({len(took)} moves, {PAUSE_S * 1e3:g} ms apart;"
+        f" {BRISK_S * 1e3:g} ms apart: {brisk50:.2f}, {brisk99:.2f})",
+        f"p50 under {P50_MS:g}, p99 under {P99_MS:g}",
+        p50 < P50_MS and p99 < P99_MS,
+        {
+            "pause_ms": PAUSE_S * 1e3,
+            "moves": len(took),
+            "p50_ms": p50,
+            "p90_ms": p90,
+            "p99_ms": p99,
+            "max_ms": max(took),
+            "brisk": {"pause_ms": BRISK_S * 1e3, "moves": len(brisk), "p50_ms": brisk50, "p99_ms": brisk99},
+        },
+    )
+
+
+def moves(url: str, wanted: int, pause_s: float, tell: Tell) -> list[float]:
+    """The milliseconds of so many moves, of as many games as it takes."""
+    took: list[float] = []
+    while len(took) < wanted:
+        tell(f"{len(took)} of {wanted} moves, {pause_s * 1e3:g} ms apart")
+        took += play(url, f"latency-{len(took)}", pause_s, wanted - len(took))
+    return took
+
+
+def cut(took: list[float]) -> tuple[float, float, float]:
+    """p50, p90 and p99."""
+    cuts = quantiles(took, n=100, method="inclusive")
+    return cuts[49], cuts[89], cuts[98]
+
+
+@contextmanager
+def house(engine: str) -> Iterator[str]:
+    """A referee and a gateway as processes of their own; the gateway's address."""
+    with listen("127.0.0.1", 0) as free:
+        port = free.getsockname()[1]
+    given = {name: value for name, value in os.environ.items() if not name.startswith("LEDGERLINE_")}
+    environment = {
+        **given,
+        "LEDGERLINE_REDIS_URL": engine,
+        "LEDGERLINE_TOKEN_KEY": secrets.token_hex(32),
+        "LEDGERLINE_PORT": str(port),
+        "LEDGERLINE_LOG_LEVEL": "warning",
+    }
+    services = [
+        subprocess.Popen([sys.executable, "-m", "services.cli", name], env=environment)
+        for name in ("referee", "gateway")
+    ]
+    try:
+        wait_until_up(url := f"http://127.0.0.1:{port}", services)
+        yield url
+    finally:
+        for service in services:
+            service.terminate()
+        for service in services:
+            service.wait(10)
+
+
+def wait_until_up(url: str, services: list[subprocess.Popen[bytes]]) -> None:
+    limit = monotonic() + UP_S
+    while monotonic() < limit and all(service.poll() is None for service in services):
+        try:
+            if httpx.get(f"{url}/health", trust_env=False).is_success:
+                return
+        except httpx.TransportError:
+            sleep(0.05)
+    raise RuntimeError("referee and gateway did not come up; the lines above say why")
+
+
+def play(url: str, seed: str, pause_s: float, most: int) -> list[float]:
+    """Play one game through the gateway; the milliseconds of each move."""
+    letters = script("game", SEATS, seed)
+    create = letters[0].command
+    assert isinstance(create, CreateGame)
+    with httpx.Client(base_url=url, trust_env=False) as http:
+        body = {name: value for name, value in write_command(create).items() if name != "type"}
+        game = post(http, "/games", body)
+        joined = [
+            post(http, f"/games/{game['game']}/join", {"name": f"player {n}"}) for n in range(len(SEATS))
+        ]
+        bearer = {"Authorization": f"Bearer {game['token']}"}
+        started = post(http, f"/games/{game['game']}/start", {}, bearer)
+    sockets = f"{url.replace('http', 'ws', 1)}/games/{game['game']}/play?after={started['number']}"
+    moves = [letter for letter in letters if letter.seat is not None][:most]
+    return asyncio.run(move_all(sockets, [seat["token"] for seat in joined], moves, pause_s))
+
+
+def post(http: httpx.Client, path: str, body: object, headers: dict[str, str] | None = None) -> Any:
+    reply = http.post(path, json=body, headers=headers)
+    reply.raise_for_status()
+    return reply.json()
+
+
+async def move_all(url: str, tokens: list[str], moves: list[Letter], pause_s: float) -> list[float]:
+    """Send every move on its seat's socket and see it arrive on the other seat's."""
+    headers = [{"Authorization": f"Bearer {token}"} for token in tokens]
+    async with (
+        connect(url, additional_headers=headers[0], compression=None) as first,
+        connect(url, additional_headers=headers[1], compression=None) as second,
+    ):
+        await asyncio.sleep(0.1)  # the gateway has begun to follow both
+        return [await move((first, second), letter, pause_s) for letter in moves]
+
+
+async def move(sockets: tuple[ClientConnection, ClientConnection], letter: Letter, pause_s: float) -> float:
+    seat = letter.seat
+    assert seat is not None
+    await asyncio.sleep(pause_s)
+    text = json.dumps({"id": letter.id, "command": write_command(letter.command)})
+    start = perf_counter()
+    await sockets[seat].send(text)
+    seen = await sockets[other(seat)].recv()
+    took = (perf_counter() - start) * 1e3
+    own = json.loads(await sockets[seat].recv())
+    told = json.loads(seen)
+    assert own["type"] == told["type"] == "entry", (own, told)
+    assert own["answers"] == letter.id and own["number"] == told["number"], (letter.id, own, told)
+    assert all(event["type"] != "command_refused" for event in own["events"]), own
+    return took
+
+
+def other(seat: Seat) -> Seat:
+    return 1 - seat

@@ -1,0 +1,159 @@
+"""One referee, 200 games at once, beside a client without rules that runs the same scripts.
+
+The games are pre-played, and fed round by round: each game's next command, when all have
+been answered. Feeding isn't counted on either side. The referee's time is that of its
+steps, from taking letters to the script's answers, in a process of its own. The client,
+in another process, then runs the append scripts of the same rounds, byte for byte and in the
+same batches, on a second engine, where the same letters lie taken in the commands streams,
+so that acknowledging and deleting them is as much work. Rounds of both alternate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import count, islice
+from statistics import median
+from typing import Any, Final
+
+from schemas import keys
+from schemas.codec import pack_letter, unpack_entry
+from schemas.commands import Letter
+from services.ledger import RedisLedger
+from services.ledger.connection import birth, connect
+from tests.bench.figure import Figure, Size, Tell, ratio
+from tests.bench.games import bots, fresh_engine, script
+from tests.bench.workers import Calls, Spent, Worker, run_client, run_referee
+
+GOAL: Final = 0.35
+SEATS: Final = bots(*("random",) * 4)
+ENTRY: Final = 5  # the log entry's place among the append script's arguments
+Round = list[tuple[str, Letter]]  # letters by their ids in the commands stream
+
+
+def measure(size: Size, tell: Tell) -> Figure:
+    games, blocks, rounds = size.of(200, 20), size.of(20, 3), size.of(12, 8)
+    tell(f"{games} games: playing them in advance")
+    feed = lanes(games)
+    with (
+        fresh_engine() as our_url,
+        fresh_engine() as their_url,
+        Worker(run_referee, our_url) as referee,
+        Worker(run_client, their_url) as client,
+    ):
+        ours, theirs = ledger_at(our_url), ledger_at(their_url)
+        our, their, errors = list[Spent](), list[Spent](), 0
+        for block in range(1, blocks + 1):
+            tell(f"block {block} of {blocks}")
+            letters = list(islice(feed, rounds))
+            told = [ours_round(ours, referee, each) for each in letters]
+            our.append(total(spent for spent, _ in told))
+            done = [
+                theirs_round(theirs, client, each, calls)
+                for each, (_, calls) in zip(letters, told, strict=True)
+            ]
+            their.append(total(done))
+            errors += sum(map(mistakes, (calls for _, calls in told)))
+        errors += unanswered(ours) + unanswered(theirs)
+        script_us = engine_us(theirs)
+    return told_as_figure(our, their, errors, games, script_us)
+
+
+def told_as_figure(our: list[Spent], their: list[Spent], errors: int, games: int, script_us: float) -> Figure:
+    our_rates = [spent.commands / spent.seconds for spent in our]
+    their_rates = [spent.commands / spent.seconds for spent in their]
+    share, all_of_us = ratio(our_rates, their_rates), total(our)
+    cpu = all_of_us.user / all_of_us.commands * 1e6
+    return Figure(
+        f"one referee, {games} games, commands a second, of the same scripts without rules",
+        f"{share:.2f} ({median(our_rates):,.0f} of {median(their_rates):,.0f} a second;"
+        f" {cpu:.0f} us user CPU a command, {errors} errors)",
+        f"at least {GOAL}, no errors",
+        share >= GOAL and not errors,
+        {
+            "ratio": share,
+            "ours_per_s": our_rates,
+            "theirs_per_s": their_rates,
+            "commands": all_of_us.commands,
+            "user_cpu_us_per_command": cpu,
+            "system_cpu_us_per_command": all_of_us.system / all_of_us.commands * 1e6,
+            "theirs_user_cpu_us_per_command": total(their).user / total(their).commands * 1e6,
+            "engine_us_per_script": script_us,
+            "errors": errors,
+        },
+    )
+
+
+# -- feeding -------------------------------------------------------------------------
+
+
+def lanes(games: int) -> Iterator[Round]:
+    """Rounds for ever, with one letter of each of so many games; where one ends, a new one
+    begins in its place."""
+    number = count()
+    lane: list[Iterator[Letter]] = [iter(()) for _ in range(games)]
+    for moment in count(1):
+        letters: Round = []
+        for place in range(games):
+            letter = next(lane[place], None)
+            if letter is None:
+                name = f"game-{next(number)}"
+                lane[place] = iter(script(name, SEATS, name))
+                letter = next(lane[place])
+            letters.append((f"{moment}-{place + 1}", letter))
+        yield letters
+
+
+def ledger_at(url: str) -> RedisLedger:
+    client = connect(url)
+    return RedisLedger(client, birth(client, keys.PARTITIONS_DEFAULT))
+
+
+def put(ledger: RedisLedger, letters: Round) -> None:
+    """Letters onto the commands streams, under ids that are the same on every engine."""
+    client: Any = ledger._client  # the port lets nobody choose these ids
+    pipe = client.pipeline(transaction=False)
+    for id_, letter in letters:
+        stream = keys.commands(keys.partition_of(letter.game, ledger.partitions))
+        pipe.xadd(stream, {"c": pack_letter(letter)}, id=id_)
+    pipe.execute()
+
+
+def ours_round(ledger: RedisLedger, referee: Worker, letters: Round) -> tuple[Spent, Calls]:
+    put(ledger, letters)
+    spent, calls = referee.ask(len(letters))
+    return spent, calls
+
+
+def theirs_round(ledger: RedisLedger, client: Worker, letters: Round, calls: Calls) -> Spent:
+    put(ledger, letters)
+    assert len(ledger.take("client", len(letters), 0)) == len(letters)
+    spent: Spent = client.ask(calls)
+    return spent
+
+
+# -- honesty -------------------------------------------------------------------------
+
+
+def total(spent: Iterable[Spent]) -> Spent:
+    return Spent(*map(sum, zip(*spent, strict=True)))
+
+
+def mistakes(calls: Calls) -> int:
+    """How many of these verdicts are refusals: none, as every command was legal."""
+    return sum(unpack_entry(told[ENTRY]).refusal is not None for batch in calls for _, told in batch)
+
+
+def unanswered(ledger: RedisLedger) -> int:
+    """Letters that are still there, or were buried."""
+    client: Any = ledger._client
+    pipe = client.pipeline(transaction=False)
+    for partition in range(ledger.partitions):
+        pipe.xlen(keys.commands(partition))
+        pipe.xlen(keys.dead(partition))
+    return sum(pipe.execute())
+
+
+def engine_us(ledger: RedisLedger) -> float:
+    """What a script takes in the engine itself: no client could run more of them."""
+    client: Any = ledger._client
+    return float(client.info("commandstats")["cmdstat_evalsha"]["usec_per_call"])

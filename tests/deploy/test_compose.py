@@ -1,0 +1,104 @@
+"""compose.yaml: what it says is true, and a game is played by just what it starts.
+
+No Docker engine is needed: each service runs as a plain process with its command and
+environment from the file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from services.ledger import RedisLedger
+from services.ledger.connection import birth, connect
+from services.ledger.engine import CONFIG
+from services.settings import Settings
+from tests.deploy.compose import GIVEN, Missing, interpolated, read_compose, stage, wait_until
+
+OURS = ("gateway", "referee", "bots")
+MOVE = {"game", "seat", "command", "sequence"}
+KNOWN = {f"LEDGERLINE_{name.upper()}" for name in Settings.model_fields}
+
+
+@pytest.fixture
+def file() -> dict[str, Any]:
+    return read_compose(GIVEN)
+
+
+def test_a_game_is_played_by_what_the_file_starts(tmp_path: Path) -> None:
+    with stage(tmp_path) as house:
+        engine = house.start_engine()
+        gateway, bots = house.start("gateway"), house.start("bots")
+        referees = [house.start("referee"), house.start("referee")]
+        wait_until(house.healthy)
+
+        game = house.new_game(["greedy", "greedy", "random", "random"])
+        wait_until(lambda: house.ended(game))
+        entries = house.view(game)
+        assert [entry["number"] for entry in entries] == [*range(1, len(entries) + 1)]
+        client = connect(house.engine_url)
+        ledger = RedisLedger(client, birth(client))
+        assert len(ledger.history(game)) == len(entries)
+        client.close()
+
+        for service in (gateway, bots, *referees, engine):
+            assert service.stop() == 0, service.text()
+        assert len(gateway.lines()) > 1
+        moves = [line for each in (*referees, bots) for line in each.lines() if "command" in line]
+        assert all(line.keys() >= MOVE for line in moves)
+        decided = {line["sequence"] for each in referees for line in each.lines() if "command" in line}
+        assert decided == {*range(1, len(entries) + 1)}
+        for service in (gateway, bots, *referees):
+            assert all({"service", "level", "event", "timestamp"} <= line.keys() for line in service.lines())
+            assert not any(line["level"] in ("warning", "error") for line in service.lines()), service.text()
+
+
+@pytest.mark.parametrize("given", [{}, {"LEDGERLINE_TOKEN_KEY": ""}])
+def test_without_a_token_key_nothing_starts_and_the_variable_is_named(given: dict[str, str]) -> None:
+    with pytest.raises(Missing, match="LEDGERLINE_TOKEN_KEY: set it to a long random secret"):
+        read_compose(given)
+
+
+def test_every_setting_in_the_file_is_one_of_ours(file: dict[str, Any]) -> None:
+    for name in OURS:
+        assert file["services"][name]["environment"].keys() <= KNOWN
+
+
+def test_only_the_gateway_holds_the_token_key(file: dict[str, Any]) -> None:
+    holders = [name for name in OURS if "LEDGERLINE_TOKEN_KEY" in file["services"][name]["environment"]]
+    assert holders == ["gateway"]
+
+
+def test_the_engine_is_set_up_as_the_embedded_one(file: dict[str, Any]) -> None:
+    name, *words = file["services"]["engine"]["command"]
+    told = dict(zip(words[::2], words[1::2], strict=True))
+    assert name == "valkey-server"
+    embedded = {f"--{key}": str(value) for key, value in CONFIG.items() if key != "bind"}  # there: loopback
+    assert told == {**embedded, "--protected-mode": "no"}
+    (volume,) = file["services"]["engine"]["volumes"]
+    assert volume.partition(":")[0] in file["volumes"]
+    assert "ports" not in file["services"]["engine"]
+
+
+def test_what_has_no_address_can_be_scaled(file: dict[str, Any]) -> None:
+    for name in ("referee", "bots"):
+        assert not file["services"][name].keys() & {"container_name", "ports", "hostname", "volumes"}
+
+
+def test_our_services_wait_for_the_engine_come_back_and_may_do_little(file: dict[str, Any]) -> None:
+    for name in OURS:
+        service = file["services"][name]
+        assert service["depends_on"] == {"engine": {"condition": "service_healthy"}}
+        assert service["restart"] == "unless-stopped"
+        assert service["read_only"] and service["cap_drop"] == ["ALL"]
+    for name, service in file["services"].items():
+        assert "no-new-privileges:true" in service["security_opt"], name
+        assert service["restart"] and service["stop_grace_period"], name
+
+
+def test_variables_are_put_in_as_compose_does() -> None:
+    given = {"SET": "x", "EMPTY": ""}
+    assert interpolated("${SET} ${EMPTY:-y} ${EMPTY-y}. ${GONE-z} ${GONE} $$", given) == "x y . z  $"
+    with pytest.raises(Missing, match="GONE: why"):
+        interpolated(["${GONE?why}"], given)

@@ -1,0 +1,93 @@
+"""deploy/Dockerfile: it can be built from what is there, and what it copies is enough to run."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from fnmatch import fnmatch
+from pathlib import Path
+
+from tests.deploy.compose import ROOT
+
+DOCKERFILE = (ROOT / "deploy" / "Dockerfile").read_text()
+INDEX_WORDS = ("http://", "https://", "--index-url", "--extra-index-url", "--trusted-host")
+
+
+def copied() -> list[tuple[str, str]]:
+    """What is copied from the repository into the image, and where to."""
+    found = re.findall(r"^COPY (?!--from)(?:--\S+ )*(\S+) (\S+)$", DOCKERFILE, re.MULTILINE)
+    assert found
+    return found
+
+
+def package_files() -> list[Path]:
+    """Files of the packages that aren't Python's."""
+    return [
+        path
+        for folder in ("schemas", "services")
+        for path in (ROOT / folder).rglob("*")
+        if path.is_file() and path.suffix not in (".py", ".pyc")
+    ]
+
+
+def test_it_copies_only_what_exists_and_what_dockerignore_lets_through() -> None:
+    allowed = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line[:1] == "!"}
+    for source, _ in copied():
+        assert (ROOT / source).exists(), source
+    assert {source for source, _ in copied()} == allowed
+
+
+def test_it_installs_by_hash_and_names_no_index() -> None:
+    installs = re.findall(r"pip install (.*)$", DOCKERFILE, re.MULTILINE)
+    assert installs == ["--require-hashes --only-binary :all: -r /build/requirements.txt"]
+    for text in (DOCKERFILE, (ROOT / "requirements.txt").read_text()):
+        assert not any(word in text for word in INDEX_WORDS)
+    locked = (ROOT / "requirements.txt").read_text().replace("\\\n", " ").splitlines()
+    pins = [line for line in locked if re.match(r"[\w.-]+", line)]
+    assert len(pins) > 20
+    assert all("==" in pin and "--hash=sha256:" in pin for pin in pins)
+
+
+def test_it_runs_as_nobody_special_in_two_stages() -> None:
+    stages = re.split(r"^FROM ", DOCKERFILE, flags=re.MULTILINE)[1:]
+    assert len(stages) == 2
+    (user,) = re.findall(r"^USER (\S+)$", stages[-1], re.MULTILINE)
+    assert int(user) > 0, "a number, so that whoever runs it can see that it isn't root"
+    assert 'ENTRYPOINT ["ledgerline"]' in stages[-1]
+    assert "pip install" not in stages[-1]
+
+
+def test_what_it_copies_is_enough_for_the_command(tmp_path: Path) -> None:
+    for source, target in copied():
+        there = tmp_path / target.lstrip("/")
+        there = there / source if target.endswith("/") else there
+        there.parent.mkdir(parents=True, exist_ok=True)
+        if (ROOT / source).is_dir():
+            shutil.copytree(ROOT / source, there)
+        else:
+            shutil.copy(ROOT / source, there)
+    (packages,) = re.findall(r"PYTHONPATH=(\S+)", DOCKERFILE)
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(tmp_path / packages.lstrip("/"))}
+    command = tmp_path / "opt/venv/bin/ledgerline"
+    assert os.access(command, os.X_OK)
+    done = subprocess.run(
+        [sys.executable, str(command), "gateway"],
+        cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "LEDGERLINE_TOKEN_KEY" in done.stderr
+    for path in package_files():
+        assert (tmp_path / packages.lstrip("/") / path.relative_to(ROOT)).is_file()
+
+
+def test_a_wheel_would_hold_every_file_of_the_packages() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    patterns = project["tool"]["setuptools"]["package-data"]["*"]
+    assert project["project"]["scripts"]["ledgerline"] == "services.cli:main"
+    assert package_files()
+    for path in package_files():
+        assert any(fnmatch(path.name, pattern) for pattern in patterns), path

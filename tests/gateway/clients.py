@@ -1,0 +1,204 @@
+"""Clients of a gateway: what people and programs send, and the form of what comes back."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterable
+from typing import Any, Final
+
+import httpx
+import pytest
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import ClientConnection, connect
+
+from schemas.commands import Command, write_command
+from schemas.events import SHAPES, Event
+from schemas.refusals import ALL
+from services.referee.rules import Table, fold_events, legal
+
+Json = dict[str, Any]
+MEDIA_TYPE: Final = "application/problem+json"
+DRAW: Final[Json] = {"type": "draw_blind"}
+LEAVE: Final[Json] = {"type": "leave"}
+ANSWER_S: Final = 10  # long enough for a busy machine; nothing waits for it when all is well
+
+
+def new_id() -> str:
+    return secrets.token_hex(12)
+
+
+def bearer(token: str | None) -> dict[str, str]:
+    return {} if token is None else {"Authorization": f"Bearer {token}"}
+
+
+def plan(who: str) -> Json:
+    return {"kind": "human"} if who == "human" else {"kind": "bot", "policy": who}
+
+
+class Laid:
+    """A game that was created: its id and its host's token."""
+
+    def __init__(self, http: httpx.Client, *seats: str, **more: Any) -> None:
+        reply = http.post("/games", json={"seats": [plan(who) for who in seats], **more})
+        assert reply.status_code == 201, reply.text
+        self.http, self.reply = http, reply.json()
+        self.game, self.host = self.reply["game"], self.reply["token"]
+
+    def join(self, name: str, seat: int | None = None) -> Player:
+        body = {"name": name} if seat is None else {"name": name, "seat": seat}
+        reply = self.http.post(f"/games/{self.game}/join", json=body)
+        assert reply.status_code == 200, reply.text
+        return Player(self.http, self.game, reply.json()["seat"], reply.json()["token"])
+
+    def start(self) -> None:
+        reply = self.http.post(f"/games/{self.game}/start", headers=bearer(self.host))
+        assert reply.status_code == 200, reply.text
+
+
+class Player:
+    """Somebody with a token, who sees and sends, and folds what it saw."""
+
+    def __init__(self, http: httpx.Client, game: str, seat: int, token: str) -> None:
+        self.http, self.game, self.seat, self.token = http, game, seat, token
+        self.table, self.number = Table(), 0
+
+    def send(self, command: Any, id_: str | None = None, **more: Any) -> httpx.Response:
+        headers = bearer(self.token) | ({} if id_ is None else {"Idempotency-Key": id_})
+        return self.http.post(f"/games/{self.game}/commands", json=command, headers=headers | more)
+
+    def look(self) -> Table:
+        """The table as this seat sees it now."""
+        for entry in entries(self.http, self.game, self.token, self.number):
+            fold_events(self.table, entry["at"], read_events(entry))
+            self.number = entry["number"]
+        return self.table
+
+    def legal(self) -> list[Command]:
+        return legal(self.look(), self.seat)
+
+    def do(self, command: Command) -> Json:
+        """Send a command that must be accepted; the entry that came of it."""
+        reply = self.send(write_command(command))
+        assert reply.status_code == 200, reply.text
+        body: Json = reply.json()
+        assert body["verdict"] == "accepted"
+        entry: Json = body["entry"]
+        return entry
+
+
+def seated(http: httpx.Client, people: int = 2, **more: Any) -> list[Player]:
+    """The people of a game that waits to be started; the first of them may start it."""
+    laid = Laid(http, *["human"] * people, **more)
+    return [laid.join(name) for name in ("Ada", "Bo", "Cy", "Dee", "Eve")[:people]]
+
+
+def begun(http: httpx.Client, people: int = 2, **more: Any) -> list[Player]:
+    """The people of a game that has started: all of them choose their tickets now."""
+    players = seated(http, people, **more)
+    reply = http.post(f"/games/{players[0].game}/start", headers=bearer(players[0].token))
+    assert reply.status_code == 200, reply.text
+    return players
+
+
+def in_turn(http: httpx.Client, people: int = 2, **more: Any) -> list[Player]:
+    """The same after everybody chose: seat 0 is to act."""
+    players = begun(http, people, **more)
+    for player in players:
+        player.do(player.legal()[0])
+    return players
+
+
+def entries(http: httpx.Client, game: str, token: str | None, after: int = 0) -> list[Json]:
+    reply = http.get(f"/games/{game}/view", params={"after": after}, headers=bearer(token))
+    assert reply.status_code == 200, reply.text
+    assert not reply.json()["more"]
+    found: list[Json] = reply.json()["entries"]
+    return found
+
+
+def read_events(entry: Json) -> list[Event]:
+    """The events of a view's entry, read from JSON through their contracts."""
+    return [
+        SHAPES[told["type"]].read({k: v for k, v in told.items() if k != "type"}) for told in entry["events"]
+    ]
+
+
+def problem(reply: httpx.Response, status: int, rule: str, field: str | None = None) -> Json:
+    """The problem details that this reply must be."""
+    assert reply.status_code == status, reply.text
+    assert reply.headers["content-type"] == MEDIA_TYPE
+    return told_problem(reply.json(), status, rule, field)
+
+
+def told_problem(body: Json, status: int, rule: str, field: str | None = None) -> Json:
+    assert body["type"] == f"/rules/{rule}", body
+    assert (body["title"], body["status"], body["rule"]) == (ALL[rule], status, rule)
+    assert body["detail"]
+    assert body.get("field") == field, body
+    return body
+
+
+def plain_problem(reply: httpx.Response, status: int) -> Json:
+    """A problem of HTTP itself, which no rule is about."""
+    assert reply.status_code == status, reply.text
+    assert reply.headers["content-type"] == MEDIA_TYPE
+    body: Json = reply.json()
+    assert body["type"] == "about:blank"
+    assert body["status"] == status
+    assert body["title"]
+    return body
+
+
+class Socket:
+    """A WebSocket on a game, with JSON in and out."""
+
+    def __init__(
+        self, http: httpx.Client, game: str, token: str | None = None, after: int | str = 0, **more: Any
+    ) -> None:
+        url = str(http.base_url.copy_with(scheme="ws")).rstrip("/")
+        more.setdefault("additional_headers", bearer(token))
+        self._opening = connect(f"{url}/games/{game}/play?after={after}", proxy=None, **more)
+
+    def __enter__(self) -> Socket:
+        self.wire: ClientConnection = self._opening.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._opening.__exit__(*error)
+
+    def send(self, id_: object, command: object) -> None:
+        self.wire.send(json.dumps({"id": id_, "command": command}))
+
+    def next(self, timeout: float = ANSWER_S) -> Json:
+        message: Json = json.loads(self.wire.recv(timeout))
+        return message
+
+    def read(self, count: int) -> list[Json]:
+        """The next entries, without the word that says so."""
+        found = [self.next() for _ in range(count)]
+        assert {message.pop("type") for message in found} <= {"entry"}, found
+        return found
+
+    def problem(self, id_: object, status: int, rule: str, field: str | None = None) -> Json:
+        """The next message, which must be this problem."""
+        message = self.next()
+        assert (message["type"], message["id"]) == ("problem", id_), message
+        return told_problem(message["problem"], status, rule, field)
+
+
+def numbers(found: Iterable[Json]) -> list[int]:
+    return [entry["number"] for entry in found]
+
+
+def closed(socket: Socket) -> int:
+    """The code that the gateway closes with."""
+    return closed_why(socket)[0]
+
+
+def closed_why(socket: Socket) -> tuple[int, str]:
+    """The code that the gateway closes with, and its reason."""
+    with pytest.raises(ConnectionClosed) as ended:
+        socket.wire.recv(10)
+    assert ended.value.rcvd is not None
+    return int(ended.value.rcvd.code), ended.value.rcvd.reason

@@ -1,0 +1,242 @@
+"""The ordinary way: create, join, start, play, look, and the pages about it."""
+
+from __future__ import annotations
+
+import random
+import time
+
+import httpx
+import pytest
+
+from schemas.commands import POLICIES, ClaimRoute, TakeSeat, read_command
+from schemas.events import GameEnded
+from schemas.refusals import ALL
+from schemas.views import write_view
+from services.ledger import RedisLedger
+from services.referee.rules import RULESETS, Table, board, fold, fold_events
+from tests.gateway.clients import (
+    DRAW,
+    Laid,
+    Player,
+    bearer,
+    entries,
+    in_turn,
+    new_id,
+    numbers,
+    problem,
+    read_events,
+    seated,
+)  # fmt: skip
+
+
+def test_a_game_of_people_and_bots_is_laid_joined_and_started(http: httpx.Client) -> None:
+    laid = Laid(http, "human", "random", "human", seed="friday", options={"clock_ms": 600_000})
+    assert laid.reply["number"] == 1
+    assert laid.reply["taken"] == [{"seat": 1, "name": "random 2", "policy": "random"}]
+    ada, bo = laid.join("Ada", 2), laid.join("Bo")
+    assert (ada.seat, bo.seat) == (2, 0)
+    laid.start()
+    for player in (ada, bo):
+        player.do(player.legal()[-1])
+    until = time.monotonic() + 10
+    while bo.look().turn is None:
+        assert time.monotonic() < until, "the bot never chose"
+    assert [place.name for place in bo.table.places] == ["Bo", "random 2", "Ada"]
+    assert bo.table.figures.clock_ms == 600_000
+
+
+def test_a_bot_plays_when_it_is_its_turn(http: httpx.Client) -> None:
+    laid = Laid(http, "human", "greedy")
+    ada = laid.join("Ada")
+    laid.start()
+    ada.do(ada.legal()[0])
+    rounds = 0
+    until = time.monotonic() + 20
+    while rounds < 3:
+        assert time.monotonic() < until, "the bot never moved"
+        if commands := ada.legal():
+            ada.do(commands[0])
+            rounds += 1
+    told = {event["type"] for entry in entries(http, ada.game, None) for event in entry["events"]}
+    assert "turn_started" in told
+
+
+def test_any_seat_may_start_the_game(http: httpx.Client) -> None:
+    players = seated(http)
+    reply = http.post(f"/games/{players[1].game}/start", headers=bearer(players[1].token))
+    assert reply.status_code == 200
+    assert reply.json() == {"game": players[1].game, "number": 4}
+
+
+def test_a_command_is_answered_with_its_entry_as_the_seat_sees_it(http: httpx.Client) -> None:
+    ada, _ = in_turn(http)
+    reply = ada.send(DRAW, "my-own-id")
+    assert reply.status_code == 200
+    body = reply.json()
+    assert (body["id"], body["verdict"]) == ("my-own-id", "accepted")
+    assert body["entry"]["answers"] == "my-own-id"
+    assert body["entry"] == entries(http, ada.game, ada.token)[-1]
+    assert body["entry"]["events"][0]["card"] is not None
+
+
+def test_who_does_not_wait_gets_no_verdict_and_finds_it_in_the_view(http: httpx.Client) -> None:
+    ada, _ = in_turn(http)
+    reply = ada.send(DRAW, "later", Prefer="respond-async")
+    assert (reply.status_code, reply.json()) == (202, {"id": "later", "verdict": "unknown"})
+    assert ada.send(DRAW, "later").json()["entry"]["answers"] == "later"
+
+
+def test_a_view_is_read_in_pages(http: httpx.Client) -> None:
+    ada, _ = in_turn(http)
+    whole = entries(http, ada.game, ada.token)
+    assert numbers(whole) == list(range(1, 7))
+    page = http.get(
+        f"/games/{ada.game}/view", params={"after": 1, "most": 2}, headers=bearer(ada.token)
+    ).json()
+    assert page == {"game": ada.game, "viewer": 0, "entries": whole[1:3], "next": 3, "more": True}
+    last = http.get(f"/games/{ada.game}/view", params={"after": 3, "most": 3}).json()
+    assert (last["viewer"], last["next"], last["more"]) == ("public", 6, False)
+    beyond = http.get(f"/games/{ada.game}/view", params={"after": 10**30}).json()
+    assert (beyond["entries"], beyond["next"], beyond["more"]) == ([], 6, False)
+
+
+def test_the_gateway_sends_what_the_ledger_shows(http: httpx.Client, ledger: RedisLedger) -> None:
+    ada, bo = in_turn(http)
+    for viewer, token in ((None, None), (0, ada.token), (1, bo.token)):
+        shown = [write_view(entry) for entry in ledger.seen(ada.game, viewer)]
+        assert entries(http, ada.game, token) == shown
+
+
+def test_the_latest_games_come_first(http: httpx.Client) -> None:
+    games = [Laid(http, "human", "human").game for _ in range(3)]
+    time.sleep(0.002)  # games of one millisecond have no order
+    latest = Laid(http, "human", "human").game
+    found = http.get("/games").json()["games"]
+    assert found[0] == latest
+    assert set(games) <= set(found)
+    assert http.get("/games", params={"most": 1}).json() == {"games": [latest]}
+
+
+def test_health_and_rules_answer(http: httpx.Client) -> None:
+    reply = http.get("/health")
+    assert (reply.status_code, reply.json()) == (200, {"status": "ok"})
+    for rule, text in ALL.items():
+        assert http.get(f"/rules/{rule}").json() == {"rule": rule, "text": text}
+    problem(http.get("/rules/ROUTE-99"), 404, "SHAPE-1")
+
+
+def test_the_type_of_a_problem_leads_to_its_rule(http: httpx.Client) -> None:
+    _, bo = in_turn(http)
+    told = problem(bo.send(DRAW), 409, "TURN-1")
+    assert http.get(told["type"]).json() == {"rule": "TURN-1", "text": told["title"]}
+
+
+def play_to_the_end(players: list[Player], dice: random.Random) -> int:
+    """Random legal moves, computed from each seat's own view; how many were made."""
+    for moves in range(2_000):
+        able = [(player, commands) for player in players if (commands := player.legal())]
+        if not able:
+            return moves
+        player, commands = able[0]
+        claims = [command for command in commands if isinstance(command, ClaimRoute)]
+        before = player.number
+        entry = player.do(dice.choice(claims or commands))
+        player.look()
+        assert entry["number"] == before + 1 == player.number
+    raise AssertionError("the game doesn't end")
+
+
+def test_a_whole_game_of_two_is_played_over_http(http: httpx.Client, ledger: RedisLedger) -> None:
+    players = begun_with_seed(http, "gateway")
+    assert play_to_the_end(players, random.Random(7)) > 50
+    log = ledger.history(players[0].game)
+    truth = fold(log)
+    assert truth.over is not None
+    assert truth.over.reason == "last turns"
+    public = Table()
+    for entry in entries(http, players[0].game, None):
+        fold_events(public, entry["at"], read_events(entry))
+    for seen in (public, *(player.look() for player in players)):
+        assert seen.over == truth.over
+        assert seen.owners == truth.owners
+    (ended,) = [
+        event
+        for event in read_events(entries(http, players[0].game, None)[-1])
+        if isinstance(event, GameEnded)
+    ]
+    assert ended == truth.over
+    problem(players[0].send(DRAW), 409, "GAME-3")
+
+
+def begun_with_seed(http: httpx.Client, seed: str) -> list[Player]:
+    laid = Laid(http, "human", "human", seed=seed)
+    players = [laid.join("Ada"), laid.join("Bo")]
+    laid.start()
+    return players
+
+
+def test_the_same_seed_deals_the_same_cards(http: httpx.Client) -> None:
+    one, two = (begun_with_seed(http, "twice")[0].look() for _ in range(2))
+    assert one.places[0].hand == two.places[0].hand
+    assert one.market == two.market
+    other = begun_with_seed(http, "once")[0].look()
+    assert (one.places[0].hand, one.market) != (other.places[0].hand, other.market)
+
+
+# -- the OpenAPI page ----------------------------------------------------------------
+
+
+def test_the_page_shows_every_request(http: httpx.Client) -> None:
+    page = http.get("/openapi.json").json()
+    assert {(path, verb) for path, verbs in page["paths"].items() for verb in verbs} >= {
+        ("/games", "post"), ("/games", "get"), ("/games/{game}/join", "post"), ("/games/{game}/start", "post"),
+        ("/games/{game}/commands", "post"), ("/games/{game}/view", "get"), ("/health", "get"),
+        ("/rules/{rule}", "get"),
+    }  # fmt: skip
+    for path in ("/docs", "/redoc"):
+        assert "openapi.json" in http.get(path).text
+
+
+@pytest.mark.parametrize("path", ["/games", "/games/{game}/join", "/games/{game}/commands"])
+def test_the_pages_examples_are_accepted_by_the_contracts(http: httpx.Client, path: str) -> None:
+    content = http.get("/openapi.json").json()["paths"][path]["post"]["requestBody"]["content"]
+    examples = [example["value"] for example in content["application/json"]["examples"].values()]
+    assert examples
+    for value in examples:
+        if path == "/games":
+            read_command({**value, "type": "create_game"})
+            reply = http.post("/games", json=value)
+            assert reply.status_code == 201, reply.text
+        elif path.endswith("join"):
+            read_command({**value, "type": TakeSeat.type})
+            laid = Laid(http, "human", "human")
+            assert http.post(f"/games/{laid.game}/join", json=value).status_code == 200
+        else:
+            read_command(value, players_only=True)
+
+
+def test_the_pages_example_of_a_route_is_on_the_board(http: httpx.Client) -> None:
+    content = http.get("/openapi.json").json()["paths"]["/games/{game}/commands"]["post"]["requestBody"][
+        "content"
+    ]
+    example = content["application/json"]["examples"]["claim_route"]["value"]
+    route = board.load("usa").routes[example["route"]]
+    assert sum(example["cards"].values()) == route.length
+
+
+def test_the_pages_problems_are_what_the_gateway_says(http: httpx.Client) -> None:
+    page = http.get("/openapi.json").json()
+    told = page["paths"]["/games/{game}/commands"]["post"]["responses"]
+    for status in ("401", "404", "409", "422", "429"):
+        example = told[status]["content"]["application/problem+json"]["example"]
+        assert example["status"] == int(status)
+        assert example["title"] == ALL[example["rule"]]
+        assert example["type"] == f"/rules/{example['rule']}"
+
+
+def test_every_policy_and_ruleset_that_is_offered_can_be_created(http: httpx.Client) -> None:
+    for ruleset in RULESETS:
+        for policy in POLICIES:
+            body = {"ruleset": ruleset, "seats": [{"kind": "bot", "policy": policy}, {"kind": "human"}]}
+            reply = http.post("/games", json=body, headers={"Idempotency-Key": new_id()})
+            assert reply.status_code == 201, reply.text

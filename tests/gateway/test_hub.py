@@ -1,0 +1,215 @@
+"""The hub, without a web: entries arrive though bells are lost, and slow viewers hold up nobody."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from redis.exceptions import ConnectionError as Away
+
+from schemas import keys
+from schemas.commands import Letter, StartGame
+from services.gateway import hub as hubs
+from services.gateway.door import Door
+from services.gateway.hub import BEHIND_MOST, Damaged, Dropped, Session
+from services.gateway.limits import Limits
+from services.gateway.problems import Problem
+from services.ledger.async_ledger import PAGE, AsyncLedger, Ring
+from tests.gateway.listening import PARTITIONS, SOON_S, Scene, played
+
+
+class Silent(AsyncLedger):
+    """A ledger whose bells never ring."""
+
+    async def bells(self) -> AsyncIterator[Ring]:
+        await asyncio.Event().wait()
+        yield Ring("", 0)
+
+
+class Cracked(AsyncLedger):
+    """A ledger whose bells break off each time that somebody listens."""
+
+    def __init__(self, *parts: Any) -> None:
+        super().__init__(*parts)
+        self.heard = asyncio.Semaphore(0)
+
+    async def bells(self) -> AsyncIterator[Ring]:
+        self.heard.release()
+        if self.heard.locked():  # never: each listening is counted first
+            yield Ring("", 0)
+        raise Away("the engine went away")
+
+
+@pytest.fixture
+def often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The slow look looks more often, so that the tests needn't wait for it."""
+    monkeypatch.setattr(hubs, "LOOK_S", 0.05)
+
+
+@pytest.mark.parametrize("kind", [Silent, Cracked])
+@pytest.mark.usefixtures("often")
+def test_entries_arrive_by_the_slow_look_when_no_bell_rings(kind: type[AsyncLedger]) -> None:
+    async def story(here: Scene) -> None:
+        await here.write("game", 1, 3, seats=(0,))
+        public, mine = here.hub.attach("game", None, 0), here.hub.attach("game", 0, 1)
+        reading = [
+            asyncio.create_task(here.numbers("game", public, 0, 9)),
+            asyncio.create_task(here.numbers("game", mine, 1, 8)),
+        ]
+        for number in range(4, 10):
+            await asyncio.sleep(0.03)
+            await here.write("game", number, number, seats=(0,))
+        assert await reading[0] == list(range(1, 10))
+        assert await reading[1] == list(range(2, 10))
+
+    played(story, kind)
+
+
+@pytest.mark.usefixtures("often")
+def test_a_hub_goes_on_listening_for_bells_that_broke_off() -> None:
+    async def story(here: Scene) -> None:
+        assert isinstance(here.ledger, Cracked)
+        async with asyncio.timeout(SOON_S):
+            for _ in range(3):
+                await here.ledger.heard.acquire()
+
+    played(story, Cracked)
+
+
+def test_a_bell_brings_an_entry_at_once() -> None:
+    async def story(here: Scene) -> None:
+        session = here.hub.attach("game", None, 0)
+        reading = asyncio.create_task(here.numbers("game", session, 0, 1))
+        await asyncio.sleep(0.1)
+        began = asyncio.get_running_loop().time()
+        await here.write("game", 1, 1, ring=True)
+        assert await reading == [1]
+        assert asyncio.get_running_loop().time() - began < hubs.LOOK_S / 2
+
+    played(story)
+
+
+def test_whoever_comes_later_gets_exactly_the_rest() -> None:
+    async def story(here: Scene) -> None:
+        await here.write("game", 1, 5, seats=(0, 1))
+        first = here.hub.attach("game", 0, 0)
+        assert await here.numbers("game", first, 0, 5) == [1, 2, 3, 4, 5]
+        later = [
+            (viewer, after, here.hub.attach("game", viewer, after))
+            for viewer in (None, 0, 1)
+            for after in range(6)
+        ]
+        await here.write("game", 6, 7, seats=(0, 1), ring=True)
+        for _, after, session in later:
+            assert await here.numbers("game", session, after, 7 - after) == list(range(after + 1, 8))
+
+    played(story)
+
+
+@pytest.mark.usefixtures("often")
+def test_a_long_history_comes_whole_and_page_by_page() -> None:
+    async def story(here: Scene) -> None:
+        last = 2 * PAGE + 7
+        await here.write("game", 1, last)
+        early = here.hub.attach("game", None, 0)
+        assert await here.numbers("game", early, 0, last) == list(range(1, last + 1))
+        late = here.hub.attach("game", None, 3)
+        assert await here.numbers("game", late, 3, last - 3) == list(range(4, last + 1))
+
+    played(story)
+
+
+@pytest.mark.usefixtures("often")
+def test_P8_a_slow_viewer_is_dropped_and_resumes_while_others_go_on() -> None:
+    async def story(here: Scene) -> None:
+        slow, quick = here.hub.attach("game", None, 0), here.hub.attach("game", 0, 0)
+        await here.write("game", 1, 2, seats=(0,))
+        assert await here.numbers("game", slow, 0, 1) == [1]
+        last = BEHIND_MOST + 10
+        reading = asyncio.create_task(here.numbers("game", quick, 0, last))
+        await here.write("game", 3, last, seats=(0,), ring=True)
+        assert await reading == list(range(1, last + 1))
+        assert slow.queue.qsize() <= BEHIND_MOST
+        with pytest.raises(Dropped):
+            await here.numbers("game", slow, 1, last)
+        here.hub.detach("game", slow)
+        again = here.hub.attach("game", None, 1)
+        assert await here.numbers("game", again, 1, last - 1) == list(range(2, last + 1))
+
+    played(story, AsyncLedger)
+
+
+def test_P8_a_session_holds_no_more_than_is_stated() -> None:
+    async def story() -> None:
+        session = Session(None, 0)
+        for number in range(1, 5 * BEHIND_MOST):
+            session.put((number, None, "{}"))
+            assert session.queue.qsize() <= BEHIND_MOST
+
+    asyncio.run(story())
+
+
+@pytest.mark.usefixtures("often")
+def test_P8_a_gap_ends_its_own_game_and_no_other() -> None:
+    async def story(here: Scene) -> None:
+        damaged, whole = here.hub.attach("damaged", None, 0), here.hub.attach("whole", None, 0)
+        await here.write("damaged", 1, 1)
+        await here.write("damaged", 3, 3)
+        await here.write("whole", 1, 3)
+        with pytest.raises(Damaged):
+            await here.numbers("damaged", damaged, 0, 3)
+        assert await here.numbers("whole", whole, 0, 3) == [1, 2, 3]
+
+    played(story, Silent)
+
+
+@pytest.mark.usefixtures("often")
+def test_P9_a_game_that_nobody_follows_is_forgotten() -> None:
+    async def story(here: Scene) -> None:
+        await here.write("game", 1, 3)
+        sessions = [here.hub.attach("game", None, 0) for _ in range(3)]
+        with here.hub.bell_of("game", every=True), here.hub.bell_of("game", every=False):
+            assert await here.numbers("game", sessions[0], 0, 3) == [1, 2, 3]
+        for session in sessions:
+            here.hub.detach("game", session)
+        assert (here.hub.games, here.hub._bells) == ({}, {})
+        await asyncio.sleep(0.12)
+        assert (here.hub.games, here.hub._bells) == ({}, {})
+
+    played(story, Silent)
+
+
+@pytest.mark.usefixtures("often")
+def test_P1_a_verdict_whose_bell_was_lost_is_found_and_none_is_unknown() -> None:
+    """The referee here is a hand that writes what a referee would."""
+
+    async def story(here: Scene) -> None:
+        door = Door(here.ledger, here.hub, b"key", Limits(1000, 1000, lambda: 0.0), 0.4)
+        partition = keys.partition_of("game", PARTITIONS)
+        asked = asyncio.create_task(door.command(Letter("mine", "game", 0, StartGame())))
+        await asyncio.sleep(0.1)
+        await here.write("game", 1, 1, seats=(0,))
+        await here.store.hset(keys.verdicts(partition, "game", 0), "mine", 1)
+        entry = await asked
+        assert entry is not None
+        assert entry.number == 1
+        assert await door.command(Letter("other", "game", 0, StartGame())) is None
+
+    played(story, Silent)
+
+
+@pytest.mark.usefixtures("often")
+def test_P1_without_a_referee_house_commands_say_how_to_ask_again() -> None:
+    async def story(here: Scene) -> None:
+        door = Door(here.ledger, here.hub, b"key", Limits(1000, 1000, lambda: 0.0), 0.1)
+        body = {"seats": [{"kind": "human"}, {"kind": "human"}]}
+        with pytest.raises(Problem) as told:
+            await door.create(body, "0123456789abcdef", "here")
+        assert told.value.status == 503
+        assert told.value.more["id"] == "0123456789abcdef"
+        assert "retry_after" in told.value.more
+        assert await here.store.xlen(keys.commands(keys.partition_of("game", PARTITIONS))) <= 1
+
+    played(story, Silent)

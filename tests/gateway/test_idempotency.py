@@ -1,0 +1,162 @@
+"""P2 at the web: however often an id is sent, and over whichever connection, one verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+import httpx
+import pytest
+
+from services.embedded import House
+from tests.gateway.clients import (
+    DRAW,
+    Json,
+    Laid,
+    Player,
+    Socket,
+    bearer,
+    entries,
+    in_turn,
+    new_id,
+    problem,
+    seated,
+)
+from tests.gateway.conftest import Unchanged
+
+T = TypeVar("T")
+HUMANS = {"seats": [{"kind": "human"}, {"kind": "human"}]}
+
+
+def at_once(calls: list[Callable[[], T]]) -> list[T]:
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return [done.result() for done in [pool.submit(call) for call in calls]]
+
+
+def by_http(home: House, player: Player, command: Json, id_: str) -> Json:
+    """The verdict on a command that is sent over a connection of its own."""
+    with httpx.Client(base_url=home.url, timeout=20, trust_env=False) as http:
+        reply = Player(http, player.game, player.seat, player.token).send(command, id_)
+        body: Json = reply.json()
+        return (
+            body["entry"] if reply.status_code == 200 else {"refused": body["rule"], "number": body["number"]}
+        )
+
+
+def by_socket(player: Player, command: Json, id_: str, after: int) -> Json:
+    """The same over a WebSocket: the entry that answers the id, read from the number `after`."""
+    with Socket(player.http, player.game, player.token, after) as socket:
+        socket.send(id_, command)
+        while True:
+            message = socket.next()
+            if message["type"] == "entry" and message["answers"] == id_:
+                del message["type"]
+                return message
+
+
+def test_P2_one_id_sent_five_times_over_http_and_socket_gets_one_verdict(
+    http: httpx.Client, home: House, unchanged: Unchanged
+) -> None:
+    ada, _ = in_turn(http)
+    with unchanged(ada.game, 1):
+        calls: list[Callable[[], Json]] = [lambda: by_http(home, ada, DRAW, "five")] * 3
+        calls += [lambda: by_socket(ada, DRAW, "five", 6)] * 2
+        verdicts = at_once(calls)
+    assert [verdict["number"] for verdict in verdicts] == [7] * 5
+    assert all(verdict == verdicts[0] for verdict in verdicts)
+    assert verdicts[0]["answers"] == "five"
+
+
+def test_P2_a_refusal_is_the_one_verdict_too(http: httpx.Client, home: House, unchanged: Unchanged) -> None:
+    ada, bo = in_turn(http)
+    with unchanged(ada.game, 1):
+        calls: list[Callable[[], Json]] = [lambda: by_http(home, bo, DRAW, "no")] * 3
+        calls += [lambda: by_socket(bo, DRAW, "no", 6)] * 2
+        verdicts = at_once(calls)
+    assert verdicts[:3] == [{"refused": "TURN-1", "number": 7}] * 3
+    assert [v["events"][0]["rule"] for v in verdicts[3:]] == ["TURN-1"] * 2
+    for _ in range(2):
+        assert ada.send(DRAW).status_code == 200
+    with unchanged(ada.game):  # a verdict stands, though the seat may act now
+        problem(bo.send(DRAW, "no"), 409, "TURN-1")
+    assert bo.send(DRAW, "now").status_code == 200
+
+
+def test_P2_an_id_that_was_answered_long_ago_is_answered_the_same(
+    http: httpx.Client, unchanged: Unchanged
+) -> None:
+    ada, bo = in_turn(http)
+    first = ada.send(DRAW, "early").json()
+    assert ada.send(DRAW, "next").status_code == 200
+    assert bo.send(DRAW).status_code == 200
+    with unchanged(ada.game), Socket(http, ada.game, ada.token, 9) as socket:
+        assert ada.send(DRAW, "early").json() == first
+        assert ada.send({"type": "pass"}, "early").json() == first, "the id counts, not what it says"
+        socket.send("early", DRAW)
+        assert socket.read(1) == [first["entry"]]
+
+
+def test_P2_ids_are_each_seats_own(http: httpx.Client) -> None:
+    ada, bo = in_turn(http)
+    assert ada.send(DRAW, "same").json()["entry"]["number"] == 7
+    problem(bo.send(DRAW, "same"), 409, "TURN-1")
+    other, _ = in_turn(http)
+    assert other.send(DRAW, "same").json()["entry"]["number"] == 7
+    assert [e["answers"] for e in entries(http, ada.game, bo.token)][6:] == [None, "same"]
+
+
+def test_P2_the_same_id_creates_one_game(home: House, unchanged: Unchanged) -> None:
+    key = {"Idempotency-Key": new_id()}
+
+    def create() -> Json:
+        with httpx.Client(base_url=home.url, timeout=20, trust_env=False) as http:
+            reply = http.post("/games", json=HUMANS, headers=key)
+            assert reply.status_code == 201, reply.text
+            told: Json = reply.json()
+            return told
+
+    laid = at_once([create] * 5)
+    assert all(told == laid[0] for told in laid)
+    with unchanged(laid[0]["game"]):
+        assert create() == laid[0]
+
+
+def test_P2_another_id_creates_another_game(http: httpx.Client) -> None:
+    assert Laid(http, "human", "human").game != Laid(http, "human", "human").game
+
+
+def test_P2_the_same_join_gives_the_same_seat_and_token(http: httpx.Client, unchanged: Unchanged) -> None:
+    laid = Laid(http, "human", "human")
+    key = {"Idempotency-Key": new_id()}
+    with unchanged(laid.game, 1):
+        joins = [http.post(f"/games/{laid.game}/join", json={"name": "Ada"}, headers=key) for _ in range(3)]
+    assert joins[0].status_code == 200
+    assert all(join.json() == joins[0].json() for join in joins)
+    assert laid.join("Bo").seat == 1
+    assert http.post(f"/games/{laid.game}/join", json={"name": "Ada"}, headers=key).json() == joins[0].json()
+
+
+@pytest.mark.parametrize("times", [2, 5])
+def test_P2_a_start_that_is_sent_again_starts_once(
+    http: httpx.Client, unchanged: Unchanged, times: int
+) -> None:
+    ada = seated(http)[0]
+    key = {**bearer(ada.token), "Idempotency-Key": "start-it"}
+    with unchanged(ada.game, 1):
+        starts = [http.post(f"/games/{ada.game}/start", headers=key) for _ in range(times)]
+    assert [start.json() for start in starts] == [{"game": ada.game, "number": 4}] * times
+
+
+def test_SHAPE_1_an_id_of_the_house_is_good_for_one_kind_of_command(
+    http: httpx.Client, unchanged: Unchanged
+) -> None:
+    """Else a start under a join's id would be told that it started, and it didn't."""
+    laid = Laid(http, "human", "human")
+    key = {"Idempotency-Key": new_id()}
+    assert http.post(f"/games/{laid.game}/join", json={"name": "Ada"}, headers=key).status_code == 200
+    laid.join("Bo")
+    with unchanged(laid.game):
+        reply = http.post(f"/games/{laid.game}/start", headers=bearer(laid.host) | key)
+        problem(reply, 422, "SHAPE-1", "Idempotency-Key")
+    laid.start()

@@ -1,0 +1,26 @@
+"""P2: a verdict goes down a socket once, though a bell and the slow look may both find it."""
+
+from __future__ import annotations
+
+import time
+
+import httpx
+import pytest
+
+from services.gateway import hub as hubs
+from tests.gateway.clients import DRAW, Socket, in_turn
+
+
+def test_P2_a_verdict_goes_down_once_however_often_the_hub_looks(
+    http: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hubs, "LOOK_S", 0.001)
+    time.sleep(1.1)  # the look that is under way still sleeps its second
+    for _ in range(3):
+        ada, bo = in_turn(http)
+        with Socket(http, ada.game, bo.token, 6) as socket:
+            for n in range(20):
+                socket.send(f"n{n}", DRAW)
+                assert [entry["answers"] for entry in socket.read(1)] == [f"n{n}"]
+            with pytest.raises(TimeoutError):
+                socket.next(0.2)

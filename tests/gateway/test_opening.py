@@ -1,0 +1,53 @@
+"""Opening a WebSocket: by whose token, after which number, and what is told when it is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from websockets.exceptions import InvalidStatus
+
+from tests.gateway.clients import DRAW, Json, Socket, closed, in_turn, seated
+
+
+def wrong_openings(http: httpx.Client) -> Iterator[tuple[Json, int, str]]:
+    ada, other = seated(http)[0], seated(http)[0]
+    yield {"game": ada.game, "token": other.token}, 403, "TOKEN-1"
+    yield {"game": ada.game, "token": ada.token[:-1]}, 401, "TOKEN-1"
+    yield {"game": ada.game, "token": "x"}, 401, "TOKEN-1"
+    yield {"game": ada.game, "additional_headers": {"Authorization": "Basic x"}}, 401, "TOKEN-1"
+    yield {"game": ada.game, "subprotocols": ["ledgerline", "token.x.y.z"]}, 401, "TOKEN-1"
+    yield {"game": ada.game, "token": ada.token, "after": 99}, 422, "SHAPE-1"
+    yield {"game": ada.game, "token": ada.token, "after": -1}, 422, "SHAPE-1"
+    yield {"game": ada.game, "token": ada.token, "after": 10**30}, 422, "SHAPE-1"
+    yield {"game": "000000000000"}, 404, "GAME-1"
+    yield {"game": "%F0%9F%9A%86" * 60}, 404, "GAME-1"
+    yield {"game": "UPPER"}, 404, "GAME-1"
+    yield {"game": "a" * 4_000}, 404, "GAME-1"
+
+
+def test_a_wrong_opening_is_told_and_closed_with_1008(http: httpx.Client) -> None:
+    for opening, status, rule in wrong_openings(http):
+        with Socket(http, **opening) as socket:
+            message = socket.next()
+            assert (message["type"], message["id"]) == ("problem", None)
+            told = message["problem"]
+            assert (told["status"], told["rule"]) == (status, rule), opening
+            assert closed(socket) == 1008
+
+
+def test_an_after_that_is_no_number_opens_nothing(http: httpx.Client) -> None:
+    game = seated(http)[0].game
+    for after in ("x", "1.5", ""):
+        with pytest.raises(InvalidStatus), Socket(http, game, None, after):
+            pass
+
+
+def test_a_browser_gives_its_token_as_a_subprotocol(http: httpx.Client) -> None:
+    ada, _ = in_turn(http)
+    offered = ["ledgerline", f"token.{ada.token}"]
+    with Socket(http, ada.game, after=6, subprotocols=offered) as socket:
+        assert socket.wire.subprotocol == "ledgerline", "the token isn't said again"
+        socket.send("a", DRAW)
+        assert socket.read(1)[0]["events"][0]["card"] is not None

@@ -1,0 +1,192 @@
+"""One bearer token a seat: it shows that seat's view, and nothing else does."""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+
+import httpx
+import pytest
+
+from schemas import tokens
+from schemas.codec import unpack_entry
+from schemas.events import (
+    CardDrawn,
+    HandDealt,
+    SeatTaken,
+    SeedSealed,
+    TicketsKept,
+    TicketsOffered,
+    write_event,
+)
+from services.embedded import House
+from services.ledger import RedisLedger
+from services.referee.rules import seen_by
+from tests.gateway.clients import DRAW, Laid, bearer, entries, in_turn, problem, seated
+from tests.gateway.conftest import Unchanged
+
+
+def view(http: httpx.Client, game: str, authorization: str) -> httpx.Response:
+    return http.get(f"/games/{game}/view", headers={"Authorization": authorization})
+
+
+def test_TOKEN_1_a_token_shows_its_seats_view_only(http: httpx.Client, ledger: RedisLedger) -> None:
+    players = in_turn(http, 3)
+    game = players[0].game
+    log = [unpack_entry(data) for data in ledger.history(game)]
+    for viewer, token in ((None, None), *((player.seat, player.token) for player in players)):
+        found = entries(http, game, token)
+        for entry, told in zip(log, found, strict=True):
+            seen = [seen_by(viewer, event) for event in entry.events]
+            assert told["events"] == [write_event(event) for event in seen if event is not None]
+            mine = viewer is not None and entry.seat == viewer
+            assert told["answers"] == (entry.id if mine else None)
+
+
+def secrets_of(ledger: RedisLedger, game: str, seat: int) -> set[str]:
+    """Texts that only this seat may know (or nobody yet): ids of tickets, luck, seed, its commands' ids."""
+    own: set[str] = set()
+    others: set[str] = set()
+    for data in ledger.history(game):
+        entry = unpack_entry(data)
+        own |= {entry.id} if entry.seat == seat else set()
+        for event in entry.events:
+            if isinstance(event, TicketsOffered | TicketsKept):
+                row = event.tickets if isinstance(event, TicketsOffered) else event.kept
+                (own if event.seat == seat else others).update(ticket for ticket in row if ticket)
+            if isinstance(event, SeatTaken) and event.luck and event.seat == seat:
+                own.add(event.luck)
+            if isinstance(event, SeedSealed) and event.seed:
+                own.add(event.seed)
+    return own - others
+
+
+def test_TOKEN_1_what_only_seat_0_knows_is_in_no_other_bytes(http: httpx.Client, ledger: RedisLedger) -> None:
+    ada, bo = in_turn(http)
+    for command in (DRAW, DRAW):
+        assert ada.send(command).status_code == 200
+    assert ada.send(DRAW).status_code == 409
+    hidden = secrets_of(ledger, ada.game, 0)
+    assert len(hidden) >= 8  # three tickets, four commands, the seed
+    own = http.get(f"/games/{ada.game}/view", headers=bearer(ada.token)).text
+    assert sum(text in own for text in hidden) == len(hidden) - 1, "all but the seed"
+    for token in (None, bo.token):
+        shown = http.get(f"/games/{ada.game}/view", headers=bearer(token)).text
+        assert [text for text in hidden if text in shown] == []
+
+
+def test_TOKEN_1_cards_drawn_and_dealt_are_face_down_for_others(
+    http: httpx.Client, ledger: RedisLedger
+) -> None:
+    ada, bo = in_turn(http)
+    drawn = [ada.send(DRAW).json()["entry"]["events"][0] for _ in range(2)]
+    logged = [event for data in ledger.history(ada.game) for event in unpack_entry(data).events]
+    assert [event["card"] for event in drawn] == [e.card for e in logged if isinstance(e, CardDrawn)]
+    (dealt,) = [e.cards for e in logged if isinstance(e, HandDealt) and e.seat == 0]
+    for token in (None, bo.token):
+        events = [e for entry in entries(http, ada.game, token) for e in entry["events"]]
+        assert [e["card"] for e in events if e["type"] == "card_drawn"] == [None, None]
+        (hand,) = [e["cards"] for e in events if e["type"] == "hand_dealt" and e["seat"] == 0]
+        assert hand == [None] * len(dealt)
+
+
+def test_TOKEN_1_a_bots_luck_and_tickets_are_shown_to_nobody(http: httpx.Client, ledger: RedisLedger) -> None:
+    laid = Laid(http, "human", "random")
+    ada = laid.join("Ada")
+    laid.start()
+    hidden = secrets_of(ledger, laid.game, 1)
+    assert hidden
+    for token in (None, ada.token, laid.host):
+        shown = http.get(f"/games/{laid.game}/view", headers=bearer(token)).text
+        assert [text for text in hidden if text in shown] == []
+
+
+def test_TOKEN_1_the_hosts_token_sees_what_everybody_sees_and_plays_no_seat(
+    http: httpx.Client, unchanged: Unchanged
+) -> None:
+    laid = Laid(http, "human", "human")
+    laid.join("Ada")
+    assert entries(http, laid.game, laid.host) == entries(http, laid.game, None)
+    with unchanged(laid.game):
+        reply = http.post(f"/games/{laid.game}/commands", json=DRAW, headers=bearer(laid.host))
+        problem(reply, 403, "TOKEN-1")
+
+
+def test_TOKEN_1_another_games_token_is_refused(http: httpx.Client, unchanged: Unchanged) -> None:
+    ada, other = in_turn(http)[0], in_turn(http)[0]
+    with unchanged(ada.game), unchanged(other.game):
+        path = f"/games/{ada.game}"
+        problem(http.post(f"{path}/commands", json=DRAW, headers=bearer(other.token)), 403, "TOKEN-1")
+        problem(http.get(f"{path}/view", headers=bearer(other.token)), 403, "TOKEN-1")
+        problem(http.post(f"{path}/start", headers=bearer(other.token)), 403, "TOKEN-1")
+
+
+def test_TOKEN_1_without_a_token_nobody_commands_or_starts(http: httpx.Client, unchanged: Unchanged) -> None:
+    game = seated(http)[0].game
+    with unchanged(game):
+        for path in ("commands", "start"):
+            reply = http.post(f"/games/{game}/{path}", json=DRAW)
+            problem(reply, 401, "TOKEN-1")
+            assert reply.headers["www-authenticate"] == "Bearer"
+
+
+def test_TOKEN_1_an_authorization_of_another_kind_is_refused(http: httpx.Client) -> None:
+    ada = in_turn(http)[0]
+    for word in ("", "Bearer", f"Basic {ada.token}", ada.token):
+        problem(view(http, ada.game, word), 401, "TOKEN-1")
+    assert view(http, ada.game, f"bearer   {ada.token}").json()["viewer"] == 0
+
+
+def forgeries(home: House, token: str, game: str) -> list[str]:
+    prefix, body, signature = token.split(".")
+    other = urlsafe_b64encode(f"{game}/1".encode()).decode().rstrip("=")
+    raw = bytearray(urlsafe_b64decode(signature))
+    raw[0] ^= 1
+    key = home.settings.token_key.get_secret_value().encode()
+    return [
+        token[:-1], token[:-8], token[1:], token[:20], token.upper(), token[::-1],
+        f"{prefix}.{body}", f"{prefix}.{body}.", f"{prefix}..{signature}", f"{token}.x", f"ll2.{body}.{signature}",
+        f"{prefix}.{other}.{signature}",
+        f"{prefix}.{body}.{urlsafe_b64encode(raw).decode()}",
+        tokens.mint(b"another key", game, 0), tokens.mint(b"", game, 0), tokens.mint(key + b"x", game, 0),
+        "null", "..", "ll1..", "a.b.c", "%00", "\xff\xfe.\xff.\xff", "x" * 8_000, f"{token} {token}",
+    ]  # fmt: skip
+
+
+def test_TOKEN_1_forged_cut_and_garbage_tokens_are_refused(
+    http: httpx.Client, home: House, unchanged: Unchanged
+) -> None:
+    ada = in_turn(http)[0]
+    with unchanged(ada.game):
+        for forged in forgeries(home, ada.token, ada.game):
+            headers = {b"Authorization": f"Bearer {forged}".encode("latin-1")}
+            for reply in (
+                http.get(f"/games/{ada.game}/view", headers=headers),
+                http.post(f"/games/{ada.game}/commands", json=DRAW, headers=headers),
+            ):
+                problem(reply, 401, "TOKEN-1")
+
+
+@pytest.mark.parametrize("change", ["{}!", "{}\t", "{}==", "{}\n", "\n{}", "{}."])
+def test_TOKEN_1_a_token_has_one_spelling(home: House, change: str) -> None:
+    key = home.settings.token_key.get_secret_value().encode()
+    token = tokens.mint(key, "abcdef", 0)
+    assert tokens.read(key, token) == tokens.Holder("abcdef", 0)
+    assert tokens.read(key, change.format(token)) is None
+
+
+def test_TOKEN_1_a_token_for_a_seat_that_the_game_has_not_gets_no_entry(
+    http: httpx.Client, home: House, unchanged: Unchanged
+) -> None:
+    game = in_turn(http)[0].game
+    stray = tokens.mint(home.settings.token_key.get_secret_value().encode(), game, 5)
+    with unchanged(game):
+        problem(http.post(f"/games/{game}/commands", json=DRAW, headers=bearer(stray)), 403, "TOKEN-1")
+
+
+def test_TOKEN_1_nobody_gets_a_bots_token_by_joining_under_the_creations_id(http: httpx.Client) -> None:
+    """An id is answered with its first verdict; one that seated a bot must not seat a person."""
+    id_ = {"Idempotency-Key": "creation-and-join-0001"}
+    body = {"seats": [{"kind": "bot", "policy": "random"}, {"kind": "human"}]}
+    game = http.post("/games", json=body, headers=id_).json()["game"]
+    reply = http.post(f"/games/{game}/join", json={"name": "Ada"}, headers=id_)
+    problem(reply, 422, "SHAPE-1", "Idempotency-Key")

@@ -1,0 +1,28 @@
+"""A referee, and one at an open table."""
+
+from __future__ import annotations
+
+import pytest
+
+from services.ledger import RedisLedger
+from services.referee.worker import Referee
+from tests.referee.at_work import (
+    GAME,
+    opening,
+    referee_at,
+    submit,
+)
+
+
+@pytest.fixture
+def referee(ledger: RedisLedger) -> Referee:
+    return referee_at(ledger)
+
+
+@pytest.fixture
+def opened(ledger: RedisLedger, referee: Referee) -> Referee:
+    """A game of two bots that have their starting tickets before them."""
+    submit(ledger, opening())
+    referee.step(0)
+    assert len(ledger.history(GAME)) == 2
+    return referee

@@ -1,0 +1,98 @@
+"""CLOCK-2, P10: deadlines fire, once, at their time, whoever fires them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from schemas import keys
+from schemas.commands import (
+    CallTime,
+    DrawBlind,
+    Letter,
+)
+from schemas.events import GameEnded
+from services.ledger import RedisLedger
+from tests.referee.at_work import (
+    GAME,
+    NEXT_DOOR,
+    NOON,
+    Clock,
+    complaints,
+    entries,
+    opening,
+    partition_of,
+    referee_at,
+    submit,
+    with_a_rival,
+)
+
+
+def timed_out(ledger: RedisLedger) -> list[int]:
+    return [entry.command.seat for entry in entries(ledger) if isinstance(entry.command, CallTime)]
+
+
+def test_CLOCK_2_nobody_is_out_before_the_time(ledger: RedisLedger) -> None:
+    clock = Clock()
+    referee = referee_at(ledger, "one", clock)
+    submit(ledger, opening(clock_ms=1000))
+    referee.step(0)
+    clock.now = NOON + 999
+    assert referee.call_time() == 0
+    assert len(ledger.history(GAME)) == 2
+
+
+def test_CLOCK_2_a_deadline_fires_once_though_two_referees_fire_it(
+    ledger: RedisLedger, other_ledger: RedisLedger, client: Any
+) -> None:
+    clock = Clock()
+    rival = referee_at(other_ledger, "rival", clock)
+    submit(ledger, opening(seats=3, clock_ms=1000))
+    referee_at(ledger, "one", clock).step(0)
+    clock.now = NOON + 1000
+    for _ in range(3):
+        with_a_rival(ledger, rival.call_time, clock).call_time()
+        rival.call_time()
+    assert sorted(timed_out(ledger)) == [0, 1, 2]
+    assert isinstance(entries(ledger)[-1].events[-1], GameEnded)
+    assert ledger.due(clock.now + 10**9) == []
+    assert not any(entry.refusal for entry in entries(ledger))
+    assert complaints(ledger, GAME, 3) == []
+
+
+def test_CLOCK_2_a_stale_referee_takes_no_deadline_away(
+    ledger: RedisLedger, other_ledger: RedisLedger
+) -> None:
+    clock = Clock()
+    stale, rival = referee_at(ledger, "stale", clock), referee_at(other_ledger, "rival", clock)
+    ledger.submit(Letter("early", GAME, 0, DrawBlind()))
+    stale.step(0)  # it remembers that there is no such game
+    submit(ledger, opening(clock_ms=1000))
+    rival.step(0)
+    clock.now = NOON + 1000
+    stale.call_time()
+    assert len(timed_out(ledger)) == 1
+
+
+def test_CLOCK_2_a_wrong_deadline_is_put_right(ledger: RedisLedger) -> None:
+    clock = Clock()
+    referee = referee_at(ledger, "one", clock)
+    submit(ledger, opening(clock_ms=5000))
+    referee.step(0)
+    ledger.set_due(GAME, NOON - 1)
+    ledger.set_due("no-such-game", NOON - 1)
+    assert referee.call_time() == 2
+    assert ledger.due(NOON + 10**9) == [(GAME, NOON + 5000)]
+    assert timed_out(ledger) == []
+
+
+def test_P8_a_wrecked_game_stops_no_other_clock(ledger: RedisLedger, client: Any) -> None:
+    clock = Clock()
+    referee = referee_at(ledger, "one", clock)
+    wrecked = keys.log(partition_of(NEXT_DOOR), NEXT_DOOR)
+    client.xadd(wrecked, {"e": b"\xc1"}, id="1-0")
+    ledger.set_due(NEXT_DOOR, NOON)
+    submit(ledger, opening(clock_ms=1000))
+    referee.step(0)
+    clock.now = NOON + 1000
+    referee.call_time()
+    assert len(timed_out(ledger)) == 1

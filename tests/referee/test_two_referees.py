@@ -1,0 +1,172 @@
+"""P2, P3, P5, P7, P10: two referees on the same games, killed at any call, and one truth.
+
+A ledger that may end its user's life stands between a referee and the real ledger: before a
+call, after it (a lost reply), or amid a batch. A referee that died is followed by another of
+a new name. Now and then the rival gets to act just before an append, so that it conflicts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import Any
+
+import pytest
+
+from schemas.commands import ClaimRoute, Letter
+from services.ledger import Outcome, RedisLedger, Verdict
+from services.referee.rules import Table, fold
+from services.referee.worker import Referee
+from tests.referee.at_work import (
+    Clock,
+    Players,
+    complaints,
+    dead,
+    entries,
+    left_over,
+    opening,
+    referee_at,
+    submit,
+)
+
+SEEDS = {"fake": range(30), "engine": range(100, 106)}
+STEPS_MOST = 4_000
+DEADLY = 0.03  # of all calls, before and after each
+GAMES = {"game-a": 2, "game-b": 3}
+
+
+class Killed(BaseException):
+    """The referee's process is gone, at this very call."""
+
+
+class Mortal:
+    """A ledger whose user may die at every call, before it or after it."""
+
+    def __init__(self, ledger: RedisLedger, dice: Random, rival: Callable[[], None]) -> None:
+        self._ledger, self._dice, self._rival = ledger, dice, rival
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        def call(*told: Any) -> Any:
+            self._may_die()
+            answer = getattr(self._ledger, name)(*told)
+            self._may_die()
+            return answer
+
+        return call
+
+    def append(self, verdicts: Sequence[Verdict]) -> list[Outcome]:
+        self._may_die()
+        self._rival()
+        if self._dice.random() < DEADLY:
+            self._ledger.append(verdicts[: self._dice.randint(0, len(verdicts))])
+            raise Killed
+        return self._ledger.append(verdicts)
+
+    def _may_die(self) -> None:
+        if self._dice.random() < DEADLY:
+            raise Killed
+
+
+class World:
+    """Two referees and the players, moved on one step at a time in any order."""
+
+    def __init__(self, seed: int, ledger: RedisLedger) -> None:
+        self.dice, self.ledger, self.clock = Random(seed), ledger, Clock()
+        self.players = Players(ledger, self.dice)
+        self.count = 0
+        self.deaths = 0
+        self.amid = False  # a rival acts: its own appends have no rival
+        self.referees = [self.new(0), self.new(1)]
+
+    def new(self, place: int) -> Referee:
+        self.count += 1
+        mortal: Any = Mortal(self.ledger, self.dice, lambda: self.interfere(1 - place))
+        return referee_at(mortal, f"referee-{self.count}", self.clock)
+
+    def interfere(self, place: int) -> None:
+        """Now and then, the other referee acts at this very moment."""
+        if self.amid or self.dice.random() < 0.7:
+            return
+        self.amid = True
+        try:
+            self.act(place)
+        finally:
+            self.amid = False
+
+    def act(self, place: int) -> None:
+        referee = self.referees[place]
+        steps: list[Callable[[], object]] = [
+            lambda: referee.step(0),
+            lambda: referee.reclaim(0),
+            referee.call_time,
+        ]
+        step = self.dice.choice(steps)
+        try:
+            step()
+        except Killed:
+            self.deaths += 1
+            self.referees[place] = self.new(place)
+
+    def play(self) -> None:
+        """The players' step: letters sent more than once, senseless ones, notes left lying."""
+        dice = self.dice
+        turns = self.ledger.take_turns("bots", 16, 0) + self.ledger.reclaim_turns("bots", 0)
+        for _, _, turn in turns:
+            if letter := self.players.letter(turn):
+                for _ in range(dice.choice((1, 1, 1, 2, 5))):
+                    self.players.send(letter)
+            if dice.random() < 0.1:
+                senseless = ClaimRoute("no-such-route", {"red": 1})
+                self.players.send(Letter(f"senseless-{dice.random()}", turn.game, turn.seat, senseless))
+        self.ledger.finish_turns([turn for turn in turns if dice.random() < 0.9])
+
+    def run(self) -> None:
+        """Steps until every game is over and nothing is on its way any more."""
+        for game, seats in GAMES.items():
+            self.players.sent += (letters := opening(game, seats, cars=9))
+            submit(self.ledger, letters * 2)
+        for _ in range(STEPS_MOST):
+            self.clock.now += self.dice.randint(0, 50)
+            self.dice.choice((self.play, lambda: self.act(0), lambda: self.act(1)))()
+            if not left_over(self.ledger._client):
+                return
+
+
+def cards(table: Table) -> int:
+    hands = sum(place.cards for place in table.places)
+    return hands + len(table.deck) + sum(table.discards.values()) + len([c for c in table.market if c])
+
+
+def any_schedule_leaves_one_truth(seed: int, ledger: RedisLedger) -> None:
+    world = World(seed, ledger)
+    world.run()
+    assert left_over(ledger._client) == {}
+    assert dead(ledger._client) == []
+    assert world.deaths > 5
+    sent = {(letter.game, letter.seat, letter.id) for letter in world.players.sent}
+    verdicts: Counter[tuple[str, int | None, str]] = Counter()
+    for game, seats in GAMES.items():
+        table = fold(ledger.history(game))
+        assert table.over
+        assert cards(table) == 110
+        assert complaints(ledger, game, seats) == []
+        verdicts.update((game, entry.seat, entry.id) for entry in entries(ledger, game))
+    assert set(verdicts) <= sent
+    assert set(verdicts.values()) == {1}
+    for game, seat, id_ in sent:
+        answer = ledger.answer(game, seat, id_)
+        assert answer is not None
+        assert (answer.number > 0) == ((game, seat, id_) in verdicts)
+
+
+@pytest.mark.parametrize("connection", ["fake"], indirect=True)
+@pytest.mark.parametrize("seed", SEEDS["fake"])
+def test_P2_P3_any_schedule_leaves_one_truth(seed: int, ledger: RedisLedger) -> None:
+    any_schedule_leaves_one_truth(seed, ledger)
+
+
+@pytest.mark.parametrize("connection", ["engine"], indirect=True)
+@pytest.mark.parametrize("seed", SEEDS["engine"])
+def test_P2_P3_any_schedule_leaves_one_truth_on_an_engine(seed: int, ledger: RedisLedger) -> None:
+    any_schedule_leaves_one_truth(seed, ledger)

@@ -1,0 +1,189 @@
+"""P2, P3, P7: one verdict a command, whatever the referee remembers and whoever acts besides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+import pytest
+
+from schemas.commands import (
+    CreateGame,
+    KeepTickets,
+    Leave,
+    Letter,
+    SeatPlan,
+    StartGame,
+)
+from schemas.events import Event
+from services.ledger import Answer, RedisLedger
+from services.referee.rules import fold
+from services.referee.worker import Referee
+from tests.referee.at_work import (
+    GAME,
+    NEXT_DOOR,
+    Clock,
+    Players,
+    complaints,
+    dead,
+    entries,
+    left_over,
+    opening,
+    partition_of,
+    referee_at,
+    submit,
+    with_a_rival,
+)
+
+
+def test_P2_a_letter_sent_five_times_gets_one_verdict(
+    ledger: RedisLedger, other_ledger: RedisLedger, opened: Referee, client: Any
+) -> None:
+    keep = Letter("keep", GAME, 0, KeepTickets((0, 1)))
+    for sender in (ledger, other_ledger, ledger, other_ledger):
+        sender.submit(keep)
+    opened.step(0)
+    other_ledger.submit(keep)
+    referee_at(other_ledger, "two").step(0)
+    assert [entry.id for entry in entries(ledger)] == ["create", "start", "keep"]
+    assert ledger.answer(GAME, 0, "keep") == Answer(3)
+    assert [name for name in left_over(client) if name.endswith("commands")] == []
+
+
+def test_P2_the_same_id_of_two_seats_is_two_commands(ledger: RedisLedger, opened: Referee) -> None:
+    submit(ledger, [Letter("keep", GAME, seat, KeepTickets((0, 1))) for seat in (0, 1)])
+    opened.step(0)
+    assert [ledger.answer(GAME, seat, "keep") for seat in (0, 1)] == [Answer(3), Answer(4)]
+
+
+def test_P3_what_was_decided_on_a_stale_table_is_decided_again(
+    ledger: RedisLedger, other_ledger: RedisLedger, opened: Referee
+) -> None:
+    """The second letter of a batch would fit the length that a rival's entry left behind."""
+
+    def rival_acts() -> None:
+        referee_at(other_ledger, "rival").answer(other_ledger.reclaim("rival", 0)[:1])
+
+    submit(ledger, [Letter("leave", GAME, 1, Leave()), Letter("keep", GAME, 0, KeepTickets((0, 1)))])
+    submit(ledger, [Letter("late", GAME, 1, KeepTickets((0, 1)))])
+    with_a_rival(ledger, rival_acts).step(0)
+    assert [entry.id for entry in entries(ledger)] == ["create", "start", "leave", "keep", "late"]
+    assert complaints(ledger, GAME, 2) == []
+
+
+def test_P3_a_game_created_by_a_rival_is_started_as_the_rival_dealt_it(
+    ledger: RedisLedger, other_ledger: RedisLedger
+) -> None:
+    """Each referee has a seed of its own for a game that names none; only one of them counts."""
+    create = Letter("create", GAME, None, CreateGame((SeatPlan("bot", "random"),) * 2))
+    start = Letter("start", GAME, None, StartGame())
+    rival = Referee(other_ledger, partition_of, "rival", Clock(), lambda: "7a" * 32)
+    submit(ledger, [create, start])
+    with_a_rival(ledger, lambda: rival.answer(other_ledger.reclaim("rival", 0)[:1])).step(0)
+    assert [entry.id for entry in entries(ledger)] == ["create", "start"]
+    assert told(ledger, GAME)[1:] == dealt(other_ledger, create, start, "7a" * 32)[1:]
+
+
+def told(ledger: RedisLedger, game: str) -> list[Event]:
+    return [event for entry in entries(ledger, game) for event in entry.events]
+
+
+def dealt(ledger: RedisLedger, create: Letter, start: Letter, seed: str) -> list[Event]:
+    """The events of the same letters in a quiet house, for a game of another name."""
+    submit(ledger, [Letter(each.id, NEXT_DOOR, each.seat, each.command) for each in (create, start)])
+    Referee(ledger, partition_of, "quiet", Clock(), lambda: seed).step(0)
+    return told(ledger, NEXT_DOOR)
+
+
+def played(ledger: RedisLedger, client: Any, forget: Callable[[Referee], object]) -> list[bytes]:
+    """The log of a whole game in which the referee forgets what it likes before each step."""
+    client.flushdb()
+    clock = Clock()
+    fresh = RedisLedger(client, ledger.partitions)
+    referee, players = referee_at(fresh, "one", clock), Players(fresh, Random(5))
+    submit(fresh, opening(cars=8, clock_ms=90_000))
+    while left_over(client):
+        forget(referee)
+        clock.now += 700
+        referee.step(0)
+        referee.call_time()
+        players.step()
+    assert fold(fresh.history(GAME)).over
+    return fresh.history(GAME)
+
+
+def test_P7_a_cache_that_is_lost_at_any_time_changes_nothing(ledger: RedisLedger, client: Any) -> None:
+    kept = played(ledger, client, lambda referee: None)
+    dice = Random(1)
+
+    def forget_all(referee: Referee) -> None:
+        referee.sittings.clear()
+
+    def forget_some(referee: Referee) -> None:
+        if dice.random() < 0.3:
+            referee.sittings.clear()
+
+    assert played(ledger, client, forget_all) == kept
+    assert played(ledger, client, forget_some) == kept
+
+
+def test_P7_a_cache_that_knows_more_than_the_engine_is_forgotten(ledger: RedisLedger, client: Any) -> None:
+    """A fail-over may lose the last entries; then a repeated letter is decided again."""
+    referee = referee_at(ledger)
+    letters = [*opening(), Letter("keep", GAME, 0, KeepTickets((0, 1)))]
+    submit(ledger, letters)
+    referee.step(0)
+    client.flushdb()
+    referee.ledger = RedisLedger(client, ledger.partitions)
+    submit(ledger, letters)
+    referee.step(0)
+    assert [entry.id for entry in entries(ledger)] == ["create", "start", "keep"]
+
+
+def test_P3_what_a_rival_answered_otherwise_is_folded_as_the_rival_wrote_it(
+    ledger: RedisLedger, other_ledger: RedisLedger
+) -> None:
+    create = Letter("create", GAME, None, CreateGame((SeatPlan("bot", "random"),) * 2))
+    start = Letter("start", GAME, None, StartGame())
+    rival = Referee(other_ledger, partition_of, "rival", Clock(), lambda: "7a" * 32)
+    submit(ledger, [create])
+    referee = with_a_rival(ledger, lambda: rival.reclaim(0))
+    referee.step(0)
+    submit(ledger, [start])
+    referee.step(0)
+    assert told(ledger, GAME)[1:] == dealt(other_ledger, create, start, "7a" * 32)[1:]
+
+
+def test_P7_what_may_not_have_been_written_is_folded_anew(
+    ledger: RedisLedger, other_ledger: RedisLedger, opened: Referee
+) -> None:
+    """An append that never arrived, and a rival's entry at its place: the length fits again."""
+
+    def engine_is_away() -> None:
+        raise ConnectionError
+
+    referee = with_a_rival(ledger, engine_is_away)
+    submit(ledger, [Letter("leave", GAME, 1, Leave())])
+    with pytest.raises(ConnectionError):
+        referee.step(0)
+    submit(ledger, [Letter("keep", GAME, 0, KeepTickets((0, 1)))])
+    referee_at(other_ledger, "rival").step(0)
+    submit(ledger, [Letter("late", GAME, 1, KeepTickets((0, 1)))])
+    referee.step(0)
+    assert [entry.refusal for entry in entries(ledger)] == [None] * 4
+    referee.reclaim(0)
+    assert [entry.id for entry in entries(ledger)] == ["create", "start", "keep", "late", "leave"]
+
+
+def test_P8_a_table_that_a_bug_left_behind_is_folded_anew(
+    ledger: RedisLedger, opened: Referee, client: Any
+) -> None:
+    broken: Any = opened.sittings[GAME].table
+    broken.awaits = None
+    ledger.submit(Letter("keep", GAME, 0, KeepTickets((0, 1))))
+    opened.step(0)
+    assert [reason.split(b":")[0] for reason in dead(client)] == [b"TypeError"]
+    ledger.submit(Letter("again", GAME, 0, KeepTickets((0, 1))))
+    opened.step(0)
+    assert ledger.answer(GAME, 0, "again") == Answer(3)

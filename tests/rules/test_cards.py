@@ -1,0 +1,209 @@
+"""CARD-1, 2, 4, 5 and MARKET-1, 2: drawing, the deck and the market."""
+
+from __future__ import annotations
+
+import pytest
+
+from schemas.commands import ClaimRoute, DrawBlind, DrawMarket, Leave
+from schemas.events import (
+    CardDrawn,
+    DeckShuffled,
+    MarketCardTaken,
+    MarketFilled,
+    MarketFlushed,
+    RouteClaimed,
+    SeatGone,
+    TurnStarted,
+)
+from schemas.words import COLORS
+from services.referee.rules import seen_by
+from tests.rules.given import MARKET, given, started
+
+LOCO = "locomotive"
+
+
+def test_CARD_1_two_blind_cards_are_a_draw() -> None:
+    scene = given(deck=["red", "blue", "green"])
+    scene.when(0, DrawBlind()).then(CardDrawn(0, "red"))
+    scene.when(0, DrawBlind()).then(CardDrawn(0, "blue"), TurnStarted(1))
+
+
+def test_CARD_1_the_gap_is_filled_before_the_second_card_which_may_be_that_one() -> None:
+    scene = given(deck=["black", "orange", "red"], hands=[{}])
+    scene.when(0, DrawMarket(1)).then(MarketCardTaken(0, 1, "blue"), MarketFilled((1,), ("black",)))
+    scene.when(0, DrawMarket(1)).then(
+        MarketCardTaken(0, 1, "black"), MarketFilled((1,), ("orange",)), TurnStarted(1)
+    )
+    assert (scene.place(0).hand["blue"], scene.place(0).hand["black"]) == (1, 1)
+
+
+def test_CARD_1_one_face_up_and_one_blind_in_either_order() -> None:
+    given().when(0, DrawBlind(), DrawMarket(0)).then_came(MarketCardTaken, MarketFilled, TurnStarted)
+    given().when(0, DrawMarket(0), DrawBlind()).then_came(CardDrawn, TurnStarted)
+
+
+def test_CARD_1_a_market_card_may_be_named_by_its_kind() -> None:
+    given(deck=["red"]).when(0, DrawMarket(color="green")).then(
+        MarketCardTaken(0, 2, "green"), MarketFilled((2,), ("red",))
+    )
+
+
+@pytest.mark.parametrize("wish", [DrawMarket(color="black"), DrawMarket(5), DrawMarket(9)])
+def test_CARD_1_a_card_that_does_not_lie_there_is_not_drawn(wish: DrawMarket) -> None:
+    given().when(0, wish).refused("CARD-1")
+
+
+def test_CARD_1_a_gap_is_no_card() -> None:
+    given(market=("red", None, None, None, None), deck=[]).when(0, DrawMarket(1)).refused("CARD-1")
+
+
+def test_CARD_2_a_face_up_locomotive_is_the_whole_draw() -> None:
+    scene = given(market=(LOCO, "red", "red", "red", "red"), deck=["blue"])
+    scene.when(0, DrawMarket(0)).then(
+        MarketCardTaken(0, 0, "locomotive"), MarketFilled((0,), ("blue",)), TurnStarted(1)
+    )
+
+
+@pytest.mark.parametrize("wish", [DrawMarket(0), DrawMarket(color="locomotive")])
+def test_CARD_2_a_face_up_locomotive_is_no_second_card(wish: DrawMarket) -> None:
+    scene = given(market=(LOCO, "red", "red", "red", "red")).when(0, DrawBlind())
+    assert DrawMarket(0) not in scene.legal(0)
+    scene.when(0, wish).refused("CARD-2")
+
+
+def test_CARD_2_nor_is_one_that_was_turned_up_after_the_first_card() -> None:
+    scene = given(deck=[LOCO, "red"]).when(0, DrawMarket(0))
+    scene.when(0, DrawMarket(0)).refused("CARD-2")
+
+
+def test_CARD_2_a_blind_locomotive_is_one_card() -> None:
+    scene = given(deck=[LOCO, LOCO, "red"])
+    scene.when(0, DrawBlind()).then(CardDrawn(0, "locomotive"))
+    scene.when(0, DrawBlind()).then(CardDrawn(0, "locomotive"), TurnStarted(1))
+
+
+def test_CARD_4_an_empty_deck_is_rebuilt_from_the_discards_when_a_card_is_wanted() -> None:
+    scene = given(deck=[], discards={"red": 7, "blue": 2})
+    scene.when(0, DrawBlind()).then_came(DeckShuffled, CardDrawn)
+    (shuffled,), (drawn,) = scene.told(DeckShuffled), scene.told(CardDrawn)
+    assert sorted(shuffled.order) == ["blue"] * 2 + ["red"] * 7
+    assert shuffled.order[0] == drawn.card
+    assert len(scene.table.deck) == 8
+    assert not any(scene.table.discards.values())
+
+
+def test_CARD_4_the_deck_is_rebuilt_to_fill_a_gap() -> None:
+    scene = given(deck=[], discards={"red": 3})
+    scene.when(0, DrawMarket(0)).then_came(MarketCardTaken, DeckShuffled, MarketFilled)
+    assert None not in scene.table.market
+
+
+def test_CARD_4_the_last_card_is_drawn_without_a_shuffle() -> None:
+    given(deck=["red"], discards={"blue": 3}).when(0, DrawBlind()).then_came(CardDrawn)
+
+
+def test_CARD_4_with_both_empty_blind_draws_are_illegal_and_gaps_stay_open() -> None:
+    scene = given(deck=[])
+    assert DrawBlind() not in scene.legal(0)
+    scene.when(0, DrawBlind()).refused("CARD-4")
+    scene.when(0, DrawMarket(0)).then(MarketCardTaken(0, 0, "red"))
+    assert scene.table.market == [None, *MARKET[1:]]
+    scene.when(0, DrawBlind()).refused("CARD-4")
+    scene.when(0, DrawMarket(1)).then(MarketCardTaken(0, 1, "blue"), TurnStarted(1))
+
+
+@pytest.mark.parametrize("rest", [None, LOCO])
+def test_CARD_4_the_turn_ends_after_the_first_card_if_no_second_can_be_drawn(rest: str | None) -> None:
+    scene = given(deck=[], market=("red", rest, None, None, None))
+    scene.when(0, DrawMarket(0)).then(MarketCardTaken(0, 0, "red"), TurnStarted(1))
+
+
+def test_CARD_4_a_blind_first_card_may_be_the_last_of_all() -> None:
+    given(deck=["red"], market=(None,) * 5).when(0, DrawBlind()).then(CardDrawn(0, "red"), TurnStarted(1))
+
+
+def test_CARD_4_gaps_are_filled_as_soon_as_there_are_cards_again() -> None:
+    scene = given(deck=[], market=(None, "red", None, "red", "red"), hands=[{"blue": 3}])
+    scene.when(0, ClaimRoute("montreal-new-york-a", {"blue": 3}))
+    scene.then_came(RouteClaimed, DeckShuffled, MarketFilled, TurnStarted)
+    assert scene.table.market == ["blue", "red", "blue", "red", "red"]
+    assert scene.table.deck == ["blue"]
+
+
+def test_CARD_5_there_is_no_limit_to_a_hand() -> None:
+    scene = given(2, hands=[{"red": 12, "blue": 12, "green": 12, "locomotive": 14}])
+    scene.when(0, DrawBlind(), DrawBlind())
+    assert scene.place(0).cards == 52
+
+
+def test_MARKET_1_market_cards_are_seen_by_all() -> None:
+    scene = given().when(0, DrawMarket(0))
+    for viewer in (None, 0, 1):
+        assert tuple(seen_by(viewer, event) for event in scene.events) == scene.events
+
+
+def test_MARKET_1_a_blind_card_is_known_to_its_seat_alone() -> None:
+    scene = given(deck=["red", "blue"]).when(0, DrawBlind())
+    (drawn,) = scene.events
+    assert seen_by(0, drawn) == CardDrawn(0, "red")
+    for viewer in (None, 1):
+        assert seen_by(viewer, drawn) == CardDrawn(0, None)
+
+
+def test_MARKET_1_dealt_hands_are_known_to_their_seats_alone_and_the_deck_to_nobody() -> None:
+    scene = started(2)
+    (shuffled,), (first, _) = scene.told(DeckShuffled), scene.told(type(scene.events[2]))
+    assert seen_by(0, first) == first
+    assert getattr(seen_by(1, first), "cards", ()) == (None,) * 4
+    for viewer in (None, 0, 1):
+        assert seen_by(viewer, shuffled) == DeckShuffled((None,) * 110)
+
+
+def test_MARKET_2_three_locomotives_flush_all_five() -> None:
+    scene = given(
+        market=(LOCO, LOCO, "red", "red", "red"),
+        deck=[LOCO, "blue", "blue", "green", "green", "white", "black"],
+    )
+    scene.when(0, DrawMarket(2)).then(
+        MarketCardTaken(0, 2, "red"),
+        MarketFilled((2,), ("locomotive",)),
+        MarketFlushed(),
+        MarketFilled((0, 1, 2, 3, 4), ("blue", "blue", "green", "green", "white")),
+    )
+    assert {k: n for k, n in scene.table.discards.items() if n} == {"red": 2, "locomotive": 3}
+
+
+def test_MARKET_2_two_locomotives_do_not() -> None:
+    scene = given(market=(LOCO, "red", "red", "red", "red"), deck=[LOCO, "blue"])
+    scene.when(0, DrawMarket(1)).then_came(MarketCardTaken, MarketFilled)
+
+
+def test_MARKET_2_the_count_is_the_tables() -> None:
+    scene = given(
+        market=("red", "red", "red", "red", "blue"),
+        deck=["red", *COLORS],
+        options={"flush": {"red": 5}},
+    )
+    scene.when(0, DrawMarket(4)).then_came(MarketCardTaken, MarketFilled, MarketFlushed, MarketFilled)
+
+
+def test_MARKET_2_if_the_deck_cannot_give_five_the_discards_go_under_it_first() -> None:
+    scene = given(
+        market=(LOCO, LOCO, "red", "red", "red"), deck=[LOCO, "blue", "green"], discards={"white": 40}
+    )
+    scene.when(0, DrawMarket(2))
+    scene.then_came(MarketCardTaken, MarketFilled, MarketFlushed, DeckShuffled, MarketFilled)
+    assert scene.table.market[:2] == ["blue", "green"]
+    (shuffled,) = scene.told(DeckShuffled)
+    assert sorted(shuffled.order) == sorted(["red"] * 2 + [LOCO] * 3 + ["white"] * 40)
+
+
+def test_MARKET_2_a_market_that_five_flushes_left_alone_stays_until_a_card_is_turned_up() -> None:
+    scene = given(3, market=(LOCO,) * 4 + ("red",), deck=[LOCO] * 9)
+    scene.when(2, Leave()).then(SeatGone(2, "left"))
+    scene.when(0, Leave()).then(SeatGone(0, "left"), TurnStarted(1))
+
+
+def test_MARKET_2_with_no_card_to_turn_up_locomotives_stay_where_they_are() -> None:
+    scene = given(market=(LOCO, LOCO, LOCO, "red", None), deck=[])
+    scene.when(0, DrawMarket(3)).then(MarketCardTaken(0, 3, "red"), TurnStarted(1))

@@ -1,0 +1,184 @@
+"""SETUP-1 to SETUP-3: dealing, and the choice of the starting tickets."""
+
+from __future__ import annotations
+
+import pytest
+
+from schemas.commands import CreateGame, DrawBlind, KeepTickets, Leave, SeatPlan, StartGame, TakeSeat
+from schemas.events import (
+    DeckShuffled,
+    GameStarted,
+    HandDealt,
+    MarketFilled,
+    TicketsKept,
+    TicketsOffered,
+    TicketsReturned,
+    TicketsShuffled,
+    TurnStarted,
+)
+from services.referee.rules import NotKept
+from tests.rules.given import SEED, asked_for, created, started
+
+BOT = SeatPlan("bot", "random")
+
+
+def test_SETUP_1_hands_are_dealt_from_the_shuffled_deck_and_then_the_market_is_laid_out() -> None:
+    scene = started(3).then_came(
+        GameStarted, DeckShuffled, HandDealt, HandDealt, HandDealt, MarketFilled, TicketsShuffled,
+        TicketsOffered, TicketsOffered, TicketsOffered,
+    )  # fmt: skip
+    (shuffled,) = scene.told(DeckShuffled)
+    dealt = [card for hand in scene.told(HandDealt) for card in hand.cards]
+    (market,) = scene.told(MarketFilled)
+    assert len(shuffled.order) == 110
+    assert [*dealt, *market.cards] == list(shuffled.order[:17])
+    assert [place.cards for place in scene.table.places] == [4, 4, 4]
+    assert scene.table.deck[::-1] == list(shuffled.order[17:])
+
+
+def test_SETUP_1_a_first_market_of_too_many_locomotives_is_flushed() -> None:
+    cards = {"red": 3, "locomotive": 20}
+    scene = started(2, {"cards": cards, "hand": 1})
+    assert [event.type for event in scene.events].count("market_flushed") == 5
+
+
+@pytest.mark.parametrize("seats", [2, 3, 4, 5])
+def test_SETUP_1_two_to_five_seats_play(seats: int) -> None:
+    scene = started(seats)
+    assert [place.cars for place in scene.table.places] == [45] * seats
+
+
+@pytest.mark.parametrize("seats", [1, 6])
+def test_SETUP_1_other_numbers_of_seats_do_not(seats: int) -> None:
+    with pytest.raises(NotKept, match="GAME-6"):
+        asked_for(CreateGame((BOT,) * seats))
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        CreateGame((BOT, BOT), ruleset="chess"),
+        CreateGame((BOT, BOT), board="atlantis"),
+        CreateGame((BOT, BOT), options={"carts": 45}),
+        CreateGame((BOT, BOT), options={"cars": "45"}),
+        CreateGame((BOT, BOT), options={"cards": {"red": 12}}),
+        CreateGame((BOT, BOT), options={"route_points": (1, 2, 4, 7, 10)}),
+        CreateGame((BOT, BOT), options={"start_tickets": {"regular": 16}}),
+        CreateGame((BOT, BOT), options={"start_keep": 4}),
+        CreateGame((BOT, BOT), options={"draw_keep": 4}),
+        CreateGame((BOT, SeatPlan("bot"))),
+        CreateGame((BOT, SeatPlan("human", "random"))),
+    ],
+)
+def test_SETUP_1_a_game_that_could_not_be_dealt_and_scored_is_not_created(wish: CreateGame) -> None:
+    with pytest.raises(NotKept, match="GAME-6"):  # there is no log yet to keep a refusal in
+        asked_for(wish)
+
+
+def test_SETUP_1_the_figures_of_the_rules_are_recorded_with_what_the_game_sets_otherwise() -> None:
+    figures = created(2, {"cars": 20}).table.figures
+    assert (figures.cars, figures.hand, figures.market, figures.clock_ms) == (20, 4, 5, None)
+    assert figures.route_points == (1, 2, 4, 7, 10, 15)
+    assert sum(figures.cards.values()) == 110
+
+
+def test_SETUP_1_a_game_starts_once_when_every_seat_is_taken() -> None:
+    scene = asked_for(CreateGame((BOT, SeatPlan())))
+    scene.when(0, DrawBlind()).refused("GAME-2")
+    scene.when(None, StartGame()).refused("GAME-5")
+    scene.when(None, TakeSeat("Ann", 0)).refused("GAME-4")
+    scene.when(None, TakeSeat("Ann")).when(None, TakeSeat("Bea")).refused("GAME-4")
+    scene.when(None, StartGame())
+    assert scene.table.started
+    scene.when(None, StartGame()).refused("GAME-5")
+
+
+def test_SETUP_1_two_people_at_a_table_have_different_names() -> None:
+    scene = asked_for(CreateGame((SeatPlan(), SeatPlan()))).when(None, TakeSeat("Ann"))
+    scene.when(None, TakeSeat("Ann")).refused("GAME-4")
+
+
+def test_SETUP_1_a_game_is_created_once() -> None:
+    with pytest.raises(NotKept, match="GAME-6"):
+        created().when(None, CreateGame((BOT, BOT)))
+
+
+def test_SETUP_1_the_same_seed_deals_the_same_game() -> None:
+    wish = CreateGame((BOT, BOT), seed="spring")
+    first, second = (asked_for(wish).when(None, StartGame()).events for _ in range(2))
+    other = asked_for(CreateGame((BOT, BOT), seed="autumn")).when(None, StartGame()).events
+    assert first == second != other
+    assert asked_for(wish).table.seed != SEED == created().table.seed
+
+
+def test_SETUP_1_a_deck_need_not_have_every_colour() -> None:
+    scene = started(2, {"cards": {"red": 30}})
+    for seat in (0, 1):
+        scene.when(seat, KeepTickets((0, 1)))
+    assert DrawBlind() in scene.legal(0)
+
+
+def test_SETUP_2_each_seat_is_offered_three_tickets_and_all_choose_at_once_in_any_order() -> None:
+    scene = started(3)
+    assert [len(place.offer) for place in scene.table.places] == [3, 3, 3]
+    assert set(scene.table.awaits) == {0, 1, 2}
+    scene.when(2, KeepTickets((0, 2))).then_came(TicketsKept)
+    scene.when(0, KeepTickets((0, 1, 2))).then_came(TicketsKept)
+    assert scene.table.turn is None
+    scene.when(1, KeepTickets((1, 2))).then_came(TicketsKept, TicketsReturned, TicketsReturned, TurnStarted)
+    assert scene.table.turn == 0
+
+
+def test_SETUP_2_nobody_plays_or_chooses_again_before_all_have_chosen() -> None:
+    scene = started(2)
+    scene.when(0, DrawBlind()).refused("TURN-3")
+    scene.when(0, KeepTickets((0, 1))).when(0, KeepTickets((0, 1))).refused("SETUP-2")
+    scene.when(0, DrawBlind()).refused("SETUP-2")
+
+
+@pytest.mark.parametrize("keep", [(0, 3), (0, 0), (0, 1, 1)])
+def test_SETUP_2_only_offered_tickets_are_kept_and_each_once(keep: tuple[int, ...]) -> None:
+    started(2).when(0, KeepTickets(keep)).refused("SETUP-2")
+
+
+def test_SETUP_2_the_order_in_which_places_are_named_means_nothing() -> None:
+    one, other = started(2).when(0, KeepTickets((0, 2))), started(2).when(0, KeepTickets((2, 0)))
+    assert one.events == other.events
+
+
+@pytest.mark.parametrize("keep", [(), (1,)])
+def test_SETUP_3_fewer_than_two_are_not_enough(keep: tuple[int, ...]) -> None:
+    started(2).when(0, KeepTickets(keep)).refused("SETUP-3")
+
+
+def test_SETUP_3_what_is_given_back_goes_to_the_bottom_in_seat_order_whatever_the_order_of_answers() -> None:
+    keeps = {0: KeepTickets((1, 2)), 1: KeepTickets((0, 2)), 2: KeepTickets((0, 1))}
+    decks = []
+    for order in ((0, 1, 2), (2, 0, 1), (1, 2, 0)):
+        scene = started(3)
+        back = [scene.place(0).offer[0], scene.place(1).offer[1], scene.place(2).offer[2]]
+        for seat in order:
+            scene.when(seat, keeps[seat])
+        deck = scene.table.ticket_decks["regular"]
+        assert len(deck) == 24
+        assert deck[2::-1] == back  # the last given back lies lowest
+        decks.append(deck)
+    assert decks[0] == decks[1] == decks[2]
+
+
+def test_SETUP_3_a_seat_that_leaves_while_choosing_holds_nobody_up() -> None:
+    scene = started(3).when(1, KeepTickets((0, 1))).when(0, Leave())
+    assert len(scene.place(0).tickets) == 2
+    scene.when(2, KeepTickets((0, 1)))
+    assert scene.table.turn == 1
+
+
+def test_SETUP_2_starting_tickets_are_chosen_once() -> None:
+    scene = started(2).when(0, KeepTickets((0, 1)))
+    scene.when(0, KeepTickets((0, 1))).refused("SETUP-2")
+
+
+def test_TICKET_1_a_game_in_which_tickets_could_be_drawn_for_ever_is_not_created() -> None:
+    with pytest.raises(NotKept, match="draw_keep"):
+        asked_for(CreateGame((BOT, BOT), options={"draw_keep": 0}))
+    asked_for(CreateGame((BOT, BOT), options={"draw_tickets": {"regular": 0}, "draw_keep": 0}))

@@ -1,0 +1,85 @@
+"""TICKET-1 and TICKET-2: drawing tickets, keeping them, and who knows of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from schemas.commands import DrawTickets, KeepTickets
+from schemas.events import TicketsKept, TicketsOffered, TicketsReturned, TurnStarted
+from services.referee.rules import seen_by
+from tests.rules.given import given, started
+
+FOUR = ["duluth:el-paso", "duluth:houston", "atlanta:new-york", "boston:miami"]
+
+
+def test_TICKET_1_three_are_drawn_and_one_must_be_kept() -> None:
+    scene = given(ticket_deck=FOUR)
+    scene.when(0, DrawTickets()).then(TicketsOffered(0, ("regular",) * 3, tuple(FOUR[:3]), 1))
+    scene.when(0, KeepTickets(())).refused("TICKET-1")
+
+
+@pytest.mark.parametrize("keep", [(0,), (1,), (0, 2), (0, 1, 2)])
+def test_TICKET_1_what_is_not_kept_goes_to_the_bottom(keep: tuple[int, ...]) -> None:
+    scene = given(ticket_deck=FOUR, tickets=[[], []]).when(0, DrawTickets(), KeepTickets(keep))
+    kept = tuple(FOUR[place] for place in keep)
+    back = tuple(ticket for ticket in FOUR[:3] if ticket not in kept)
+    assert scene.events[0] == TicketsKept(0, kept)
+    assert scene.told(TicketsReturned) == ((TicketsReturned(0, "regular", back),) if back else ())
+    assert scene.events[-1] == TurnStarted(1)
+    assert scene.place(0).tickets == list(kept)
+    assert scene.table.ticket_decks["regular"][::-1] == [FOUR[3], *back]
+
+
+@pytest.mark.parametrize("keep", [(3,), (0, 0), (0, 9)])
+def test_TICKET_1_only_offered_tickets_are_kept_and_each_once(keep: tuple[int, ...]) -> None:
+    given().when(0, DrawTickets()).when(0, KeepTickets(keep)).refused("TICKET-1")
+
+
+@pytest.mark.parametrize("left", [1, 2])
+def test_TICKET_1_what_is_left_is_offered_if_it_is_fewer(left: int) -> None:
+    scene = given(ticket_deck=FOUR[:left]).when(0, DrawTickets())
+    assert scene.place(0).offer == FOUR[:left]
+    scene.when(0, KeepTickets(())).refused("TICKET-1")
+    scene.when(0, KeepTickets((0,)))
+    assert len(scene.table.ticket_decks["regular"]) == left - 1
+
+
+def test_TICKET_1_all_are_kept_if_fewer_are_offered_than_the_least_number() -> None:
+    scene = given(ticket_deck=FOUR[:1], options={"draw_keep": 2})
+    scene.when(0, DrawTickets()).then(TicketsOffered(0, ("regular",), (FOUR[0],), 1))
+    assert scene.legal(0) == [KeepTickets((0,))]
+
+
+def test_TICKET_1_with_none_left_there_is_no_draw() -> None:
+    scene = given(ticket_deck=())
+    assert DrawTickets() not in scene.legal(0)
+    scene.when(0, DrawTickets()).refused("TICKET-1")
+
+
+def test_TICKET_1_one_deck_is_drawn_from_without_naming_it() -> None:
+    given().when(0, DrawTickets({"regular": 3})).refused("TICKET-1")
+
+
+def test_TICKET_2_kept_tickets_stay_and_are_added_to() -> None:
+    scene = given(tickets=[["calgary:phoenix"]], ticket_deck=FOUR).when(0, DrawTickets(), KeepTickets((2,)))
+    assert scene.place(0).tickets == ["calgary:phoenix", "atlanta:new-york"]
+
+
+def test_TICKET_2_offered_kept_and_returned_tickets_are_secret() -> None:
+    scene = given(ticket_deck=FOUR).when(0, DrawTickets())
+    (offered,) = scene.events
+    scene.when(0, KeepTickets((1,)))
+    kept, returned, _ = scene.events
+    for event in (offered, kept, returned):
+        assert seen_by(0, event) == event
+    for viewer in (None, 1):
+        assert seen_by(viewer, offered) == TicketsOffered(0, ("regular",) * 3, (None,) * 3, 1)
+        assert seen_by(viewer, kept) == TicketsKept(0, (None,))
+        assert seen_by(viewer, returned) == TicketsReturned(0, "regular", (None, None))
+
+
+def test_TICKET_2_starting_tickets_are_secret_too() -> None:
+    for event in started(2).told(TicketsOffered):
+        for viewer in (None, 0, 1):
+            shown = seen_by(viewer, event)
+            assert (shown == event) is (viewer == event.seat)

@@ -1,0 +1,1 @@
+"""The contracts and the codec: what gets in, what never gets out, and what may never change."""

@@ -1,0 +1,192 @@
+"""The generated schemas: never stale, and true of everything that the contracts write."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from referencing import Registry, Resource
+
+from schemas import commands, events, generate, refusals
+from schemas.boards import BOARD
+from schemas.codec import (
+    Faces,
+    command_row,
+    event_row,
+    pack,
+    pack_entry,
+    pack_letter,
+    row_command,
+    row_event,
+    unpack,
+    unpack_entry,
+)
+from schemas.commands import ClaimRoute, Command, Letter, read_command, write_command
+from schemas.contract import Malformed
+from schemas.events import CommandRefused, Event, RouteClaimed, TurnStarted, write_event
+from schemas.parameters import PARAMETERS
+from schemas.views import Entry, ViewEntry, write_entry, write_view
+from services.referee.rules.views import seen_by
+from tests.schemas import examples
+
+
+@cache
+def published(name: str) -> Draft202012Validator:
+    """The validator of one generated file, which finds the others that it refers to."""
+    forms = {file: json.loads(text) for file, text in generate.files().items() if file != "wire.json"}
+    every: Registry[Any] = Registry().with_resources(
+        (file, Resource.from_contents(form)) for file, form in forms.items()
+    )
+    form = forms[f"{name}.schema.json"]
+    Draft202012Validator.check_schema(form)
+    return Draft202012Validator(form, registry=every)
+
+
+def through_json(value: object) -> Any:
+    return json.loads(json.dumps(value, allow_nan=False))
+
+
+def each(values: tuple[Any, ...]) -> list[Any]:
+    return [pytest.param(value, id=f"{type(value).type}-{n}") for n, value in enumerate(values)]
+
+
+def test_the_schemas_in_the_repository_are_what_the_contracts_say() -> None:
+    assert generate.stale() == [], "run make schemas"
+    assert generate.files() == generate.files()
+
+
+def test_a_stale_a_missing_and_a_leftover_schema_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    generate.write(tmp_path)
+    assert generate.stale(tmp_path) == []
+    (tmp_path / "event.schema.json").write_text("{}\n")
+    (tmp_path / "board.schema.json").unlink()
+    (tmp_path / "old.schema.json").write_text("{}\n")
+    late = ["board.schema.json", "event.schema.json", "old.schema.json"]
+    assert generate.stale(tmp_path) == late
+
+    monkeypatch.setattr(generate, "stale", lambda: late)
+    assert generate.main(["--check"]) == 1
+    said = capsys.readouterr().err
+    assert all(f"schemas/json/{name} is stale" in said for name in late)
+
+    monkeypatch.undo()
+    generate.write(tmp_path)
+    assert generate.stale(tmp_path) == []
+
+
+def test_the_generator_takes_no_other_argument() -> None:
+    assert generate.main(["--chekc"]) == 2
+
+
+def test_every_type_has_an_example() -> None:
+    assert {type(command) for command in examples.COMMANDS} == set(commands.COMMANDS)
+    assert {type(event) for event in examples.EVENTS} == set(events.EVENTS)
+
+
+@pytest.mark.parametrize("command", each(examples.COMMANDS))
+def test_a_command_comes_back_from_a_row_and_from_json(command: Command) -> None:
+    written = through_json(write_command(command))
+    for read in (row_command(unpack(pack(command_row(command)))), read_command(written)):
+        assert type(read) is type(command)
+        assert through_json(write_command(read)) == written
+    published("command").validate(written)
+
+
+@pytest.mark.parametrize("event", each(examples.EVENTS))
+def test_an_event_comes_back_from_a_row_and_from_json(event: Event) -> None:
+    assert row_event(unpack(pack(event_row(event)))) == event
+    written = through_json(write_event(event))
+    published("event").validate(written)
+    kind = written.pop("type")
+    assert events.SHAPES[kind].read(written) == event
+
+
+@pytest.mark.parametrize("event", each(examples.EVENTS))
+def test_a_face_down_event_fits_the_schema_too(event: Event) -> None:
+    shown = seen_by(None, event)
+    if shown is not None:
+        assert row_event(unpack(pack(event_row(shown)))) == shown
+        published("event").validate(through_json(write_event(shown)))
+
+
+@pytest.mark.parametrize("command", each(examples.COMMANDS))
+def test_a_letter_fits_its_schema(command: Command) -> None:
+    packed = pack_letter(Letter("id-1", "game-1", None, command))
+    published("letter").validate(through_json(unpack(packed)))
+
+
+def test_entries_fit_their_schemas() -> None:
+    for command in examples.COMMANDS:
+        entry = Entry(250, "id-1", 1, command, examples.EVENTS)
+        published("log-entry").validate(through_json(write_entry(1, entry)))
+    view = ViewEntry(7, 250, None, examples.OPEN)
+    published("view-entry").validate(through_json(write_view(view)))
+
+
+def test_boards_parameters_and_refusals_fit_their_schemas() -> None:
+    usa = json.loads(resources.files("services.referee.rules").joinpath("boards/usa.json").read_text())
+    published("board").validate(usa)
+    assert BOARD.read(usa)
+    published("parameters").validate(through_json(PARAMETERS.write(examples.FIGURES)))
+    for rule in refusals.ALL:
+        published("refusal").validate({"rule": rule, "why": "because"})
+    assert not published("refusal").is_valid({"rule": "RULE-0", "why": "because"})
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {},
+        {"type": "fly"},
+        {"type": "pass", "seat": 1},
+        {"type": "take_seat"},
+        {"type": "take_seat", "name": "a", "seat": 8},
+        {"type": "take_seat", "name": "a", "seat": "3"},
+        {"type": "take_seat", "name": "a", "seat": True},
+        {"type": "claim_route", "route": "a-b", "cards": {"pink": 1}},
+        {"type": "claim_route", "route": "a-b", "cards": {}},
+        {"type": "draw_tickets", "decks": {"No Deck": 1}},
+    ],
+    ids=str,
+)
+def test_the_schema_refuses_what_the_contract_refuses(wrong: Mapping[str, object]) -> None:
+    assert not published("command").is_valid(wrong)
+    with pytest.raises(Malformed):
+        read_command(dict(wrong))
+
+
+def test_the_wire_file_says_how_to_read_every_row() -> None:
+    wire = json.loads(generate.files()["wire.json"])
+    by_code = {entry["code"]: entry for entry in wire["events"]}
+    for event in examples.EVENTS:
+        code, *values = event_row(event)
+        entry = by_code[code]
+        assert (entry["type"], entry["version"]) == (event.type, event.version)
+        told = dict(zip(entry["fields"], through_json(values), strict=True))
+        assert {"type": entry["type"], **told} == through_json(write_event(event))
+
+
+def test_a_claim_that_its_event_tells_is_stored_by_its_code_alone() -> None:
+    claim, claimed = ClaimRoute("a-b", {"red": 2}), RouteClaimed(1, "a-b", {"red": 2}, 2)
+    entry = Entry(5, "c1", 1, claim, (claimed, TurnStarted(0)))
+    rows = Faces(tuple(event_row(event) for event in entry.events), {}, {})
+    data = pack_entry(entry, rows)
+    assert unpack(data)[4] == (ClaimRoute.code,)
+    assert unpack_entry(data) == entry
+
+
+def test_a_claim_that_its_event_does_not_tell_is_stored_whole() -> None:
+    claim = ClaimRoute("a-b", {"red": 2})
+    for told in ((CommandRefused(1, "ROUTE-3", "no"),), (RouteClaimed(1, "a-b", {"red": 1}, 2),), ()):
+        entry = Entry(5, "c1", 1, claim, told)
+        data = pack_entry(entry, Faces(tuple(event_row(event) for event in told), {}, {}))
+        assert unpack(data)[4] == (ClaimRoute.code, "a-b", {"red": 2})
+        assert unpack_entry(data) == entry

@@ -1,0 +1,290 @@
+"""What comes from outside is of its contract's form or is Malformed, naming the field."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from typing import Any
+
+import msgpack
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from schemas.codec import (
+    FORMAT,
+    LETTER_MOST,
+    Corrupt,
+    Faces,
+    event_row,
+    join_view,
+    pack,
+    pack_entry,
+    pack_letter,
+    pack_part,
+    pack_public,
+    part_before,
+    unpack_entry,
+    unpack_facts,
+    unpack_letter,
+)  # fmt: skip
+from schemas.commands import CreateGame, Letter, Pass, SeatPlan, read_command
+from schemas.contract import Malformed
+from schemas.views import Entry
+from schemas.words import PLAIN_DEPTH
+from services.referee.rules.views import faces
+from tests.schemas import examples
+
+DEAL = {"type": "create_game", "seats": [{"kind": "human"}]}
+
+
+def letter(command: object, *, form: object = FORMAT, seat: object = 0, game: object = "game-1") -> bytes:
+    return pack((form, "id-1", game, seat, command))
+
+
+def nested(depth: int, inside: object = 1) -> object:
+    for _ in range(depth):
+        inside = [inside]
+    return inside
+
+
+def refused(data: bytes) -> Malformed:
+    with pytest.raises(Malformed) as caught:
+        unpack_letter(data)
+    assert len(str(caught.value)) < 400
+    return caught.value
+
+
+WRONG_COMMANDS = [
+    ("unknown type", {"type": "fly"}, "type"),
+    ("no type", {}, "type"),
+    ("type of bytes", {"type": b"pass"}, "type"),
+    ("type of a list", {"type": ["pass"]}, "type"),
+    ("no object", ["pass"], "command"),
+    ("nothing", None, "command"),
+    ("unknown field", {"type": "pass", "seat": 1}, "seat"),
+    ("missing field", {"type": "claim_route", "route": "a-b"}, "cards"),
+    ("below the range", {"type": "draw_market", "slot": -1}, "slot"),
+    ("above the range", {"type": "draw_market", "slot": 10}, "slot"),
+    ("a huge number", {"type": "draw_market", "slot": 2**64 - 1}, "slot"),
+    ("text for a number", {"type": "draw_market", "slot": "3"}, "slot"),
+    ("true for a number", {"type": "draw_market", "slot": True}, "slot"),
+    ("a float for a number", {"type": "draw_market", "slot": 3.0}, "slot"),
+    ("NaN for a number", {"type": "draw_market", "slot": math.nan}, "slot"),
+    ("a list for a number", {"type": "draw_market", "slot": nested(100)}, "slot"),
+    ("two of a choice", {"type": "draw_market", "slot": 1, "color": "red"}, "draw_market"),
+    ("a number in a row", {"type": "keep_tickets", "keep": [0, "1"]}, "keep.1"),
+    ("text for a row", {"type": "keep_tickets", "keep": "01"}, "keep"),
+    ("a long row", {"type": "keep_tickets", "keep": [0] * 11}, "keep"),
+    ("bytes for text", {"type": "take_seat", "name": b"Zoe"}, "name"),
+    ("a number for text", {"type": "take_seat", "name": 3}, "name"),
+    ("a control character", {"type": "take_seat", "name": "Z\no"}, "name"),
+    ("a long name", {"type": "take_seat", "name": "z" * 41}, "name"),
+    ("no such card", {"type": "claim_route", "route": "a-b", "cards": {"pink": 1}}, "cards.pink"),
+    ("no cards of a kind", {"type": "claim_route", "route": "a-b", "cards": {"red": 0}}, "cards.red"),
+    ("a card of bytes", {"type": "claim_route", "route": "a-b", "cards": {b"red": 1}}, "cards.b'red'"),
+    ("no such field inside", {"type": "create_game", "seats": [{"age": 3}]}, "seats.0.age"),
+    ("no such policy", {"type": "create_game", "seats": [{"policy": "best"}]}, "seats.0.policy"),
+    ("NaN in options", {**DEAL, "options": {"cars": math.nan}}, "options"),
+    ("infinity in options", {**DEAL, "options": {"cars": [math.inf]}}, "options"),
+    ("a huge number in options", {**DEAL, "options": {"cars": 2**53 + 1}}, "options"),
+    ("bytes in options", {**DEAL, "options": {"deck": {"a": b"\xff"}}}, "options"),
+    ("a key of bytes in options", {**DEAL, "options": {"deck": {b"a": 1}}}, "options"),
+    ("a time in options", {**DEAL, "options": {"at": msgpack.Timestamp(1)}}, "options"),
+    ("deep nesting in options", {**DEAL, "options": {"cars": nested(PLAIN_DEPTH)}}, "options"),
+    ("too many options", {**DEAL, "options": {f"o{n}": 1 for n in range(65)}}, "options"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("command", "field"), [pytest.param(c, f, id=n) for n, c, f in WRONG_COMMANDS])
+def test_a_malformed_command_names_its_field(command: object, field: str) -> None:
+    no = refused(letter(command))
+    assert (no.field, no.rule) == (field, "SHAPE-1")
+
+
+@pytest.mark.parametrize(
+    ("value", "field"),
+    [
+        ('{"name": "a\\ud800", "type": "take_seat"}', "name"),
+        ('{"type": "create_game", "seats": [{}], "options": {"a": "\\ud800"}}', "options"),
+        ('{"type": "create_game", "seats": [{}], "options": {"a": {"\\udfff": 1}}}', "options"),
+        ('{"type": "create_game", "seats": [{}], "options": {"a": 1%s}}' % ("0" * 300), "options"),
+        ('{"type": "draw_market", "slot": 1%s}' % ("0" * 300), "slot"),
+        ('{"type": "draw_market", "slot": NaN}', "slot"),
+    ],
+)
+def test_what_only_json_can_spell_is_malformed_too(value: str, field: str) -> None:
+    with pytest.raises(Malformed) as caught:
+        read_command(json.loads(value))
+    assert caught.value.field == field
+
+
+@pytest.mark.parametrize(
+    ("data", "field"),
+    [
+        (letter({"type": "pass"}, seat=8), "seat"),
+        (letter({"type": "pass"}, seat=-1), "seat"),
+        (letter({"type": "pass"}, seat="0"), "seat"),
+        (letter({"type": "pass"}, seat=True), "seat"),
+        (letter({"type": "pass"}, game="G"), "game"),
+        (letter({"type": "pass"}, game=b"game-1"), "game"),
+        (pack((FORMAT, "an id", "game-1", 0, {"type": "pass"})), "id"),
+        (letter({"type": "pass"}, form=FORMAT + 1), "letter"),
+        (letter({"type": "pass"}, form=True), "letter"),
+        (letter({"type": "pass"}, form=1.0), "letter"),
+        (letter({"type": "pass"}, form=math.nan), "letter"),
+        (letter({3: "pass"}), "letter"),
+        (letter({None: "pass"}), "letter"),
+        (pack((FORMAT, "id-1", "game-1", 0)), "letter"),
+        (pack((FORMAT, "id-1", "game-1", 0, {"type": "pass"}, 1)), "letter"),
+        (pack("abcde"), "letter"),
+        (pack(3), "letter"),
+        (b"", "letter"),
+        (b"\xc1", "letter"),
+        (b"\xdd\xff\xff\xff\xff", "letter"),
+        (b"\x81\x80\x01", "letter"),
+        (b"\xa1\xff", "letter"),
+        (b"\xd7\xff" + b"\xff" * 8, "letter"),
+        (letter({"type": "pass"}) + b"\x00", "letter"),
+        (letter({"type": "pass"})[:-1], "letter"),
+    ],
+)
+def test_a_malformed_letter_names_its_field(data: bytes, field: str) -> None:
+    assert refused(data).field == field
+
+
+@pytest.mark.parametrize("depth", [500, 1000, 1020, 1100, 8000])
+@pytest.mark.parametrize(
+    "before",
+    [b"", b"\x95", b"\x95\x01\xa1a\xa6game-1\x00", b"\x95\x01\xa1a\xa6game-1\x00\x82\xa4type\xa4pass\xa1a"],
+    ids=["alone", "as the format", "as the command", "as a field"],
+)
+def test_no_depth_breaks_the_reading(depth: int, before: bytes) -> None:
+    rest = b"\x00" * 4 if before == b"\x95" else b""
+    refused(before + b"\x91" * depth + b"\x01" + rest)
+
+
+def test_SIZE_1_a_letter_at_the_limit_is_read_and_one_past_it_is_not() -> None:
+    def sized(extra: int) -> bytes:
+        options = {"deck": "x" * (LETTER_MOST - 200 + extra)}
+        return pack_letter(Letter("id-1", "game-1", None, CreateGame((SeatPlan(),), options=options)))
+
+    fits = sized(LETTER_MOST - len(sized(0)))
+    assert len(fits) == LETTER_MOST
+    assert unpack_letter(fits)
+    over = sized(LETTER_MOST + 1 - len(sized(0)))
+    assert refused(over).rule == "SIZE-1"
+    assert refused(b"\x00" * 10_000_000).rule == "SIZE-1"
+
+
+def test_whatever_letter_is_read_can_be_packed_again() -> None:
+    deepest = {**DEAL, "options": {"cars": nested(PLAIN_DEPTH - 1), "n": [2**53, -1.5, None, True]}}
+    read = unpack_letter(letter(deepest))
+    assert unpack_letter(pack_letter(read)) == read
+    assert pack_entry(Entry(0, read.id, None, read.command, ()), Faces((), {}, {}))
+
+
+# -- nothing but Malformed and Corrupt comes out ---------------------------------------
+
+
+PLAINEST = st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.floats() | st.text(max_size=8)
+KEYS = st.integers(-2, 40) | st.text(max_size=6) | st.binary(max_size=3) | st.none()
+VALUES: st.SearchStrategy[Any] = st.recursive(
+    PLAINEST | st.binary(max_size=6),
+    lambda inner: st.lists(inner, max_size=8) | st.dictionaries(KEYS, inner, max_size=4),
+    max_leaves=20,
+)
+ROWS = st.builds(lambda code, rest: [code, *rest], st.integers(0, 24), st.lists(VALUES, max_size=5)) | VALUES
+SIDE = st.dictionaries(st.integers(-1, 3) | VALUES.filter(lambda v: v.__hash__ is not None), ROWS, max_size=2)
+SHAPED = st.one_of(
+    st.tuples(st.just(1), VALUES, VALUES, VALUES, st.dictionaries(st.text(max_size=8), VALUES, max_size=3)),
+    st.tuples(
+        st.just(1), VALUES, VALUES, VALUES, ROWS, st.lists(ROWS, max_size=3) | VALUES,
+        st.dictionaries(st.integers(0, 3), SIDE | VALUES, max_size=2) | VALUES, SIDE | VALUES,
+    ),
+    st.tuples(st.just(1), VALUES, st.lists(ROWS, max_size=3) | VALUES),
+    st.tuples(st.just(1), VALUES, VALUES, SIDE | VALUES),
+    VALUES,
+)  # fmt: skip
+GENUINE = [
+    *(pack_letter(Letter("id-1", "game-1", 0, command)) for command in examples.COMMANDS),
+    pack_entry(Entry(5, "id-1", 1, Pass(), examples.EVENTS), faces(examples.EVENTS)),
+    pack_public(5, faces(examples.EVENTS)),
+    pack_part(3, "id-1", faces(examples.EVENTS).private[1]),
+]
+
+
+@st.composite
+def damaged(draw: st.DrawFn) -> bytes:
+    """Bytes that were genuine until some of them were changed, cut or repeated."""
+    data = bytearray(draw(st.sampled_from(GENUINE)))
+    for _ in range(draw(st.integers(1, 4))):
+        data[draw(st.integers(0, len(data) - 1))] = draw(st.integers(0, 255))
+    return bytes(data[: draw(st.integers(1, len(data)))]) if draw(st.booleans()) else bytes(data)
+
+
+ANYTHING = st.binary(max_size=200) | SHAPED.map(lambda value: bytes(pack(value))) | damaged()
+PUBLIC, PART = GENUINE[-2:]
+
+
+@settings(max_examples=800, deadline=None)
+@given(data=ANYTHING)
+def test_garbage_is_malformed_or_corrupt_and_nothing_else(data: bytes) -> None:
+    readings: tuple[Callable[[], object], ...] = (
+        lambda: unpack_letter(data),
+        lambda: unpack_entry(data),
+        lambda: unpack_facts(data),
+        lambda: join_view(1, data, None),
+        lambda: join_view(1, PUBLIC, data),
+        lambda: join_view(1, data, PART),
+        lambda: part_before(data),
+    )
+    for place, read in enumerate(readings):
+        try:
+            read()
+        except Malformed:
+            assert place == 0, "a damaged log is Corrupt, not Malformed"
+        except Corrupt:
+            assert place > 0, "a letter is Malformed, not Corrupt"
+
+
+@settings(max_examples=300, deadline=None)
+@given(value=VALUES | st.dictionaries(st.text(max_size=8), VALUES))
+def test_any_value_is_a_command_or_malformed(value: Any) -> None:
+    try:
+        command = read_command(value)
+    except Malformed:
+        return
+    assert unpack_letter(pack_letter(Letter("id-1", "game-1", 0, command))).command == command
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [(), ((),), ((99,),), ((16,),), ((16, 0, 1),), ((1, "game-1"),), (3,), ("abc",), ({1: 2},), ((None, 1),)],
+    ids=str,
+)
+def test_rows_that_no_referee_writes_are_corrupt(rows: Any) -> None:
+    whole = pack((FORMAT, 0, "id-1", 0, (9,), rows, {}, {}))
+    if rows:
+        with pytest.raises(Corrupt):
+            unpack_entry(whole)
+        with pytest.raises(Corrupt):
+            unpack_facts(whole)
+        with pytest.raises(Corrupt):
+            join_view(1, pack((FORMAT, 0, rows)), None)
+    lost = pack((FORMAT, 0, "id-1", 0, (9,), rows, {1: {len(rows): event_row(examples.HIDING[4])}}, {}))
+    with pytest.raises(Corrupt):  # a private row for a place that isn't there
+        unpack_entry(lost)
+
+
+@pytest.mark.parametrize("depth", [500, 1000, 1020])
+def test_no_depth_breaks_the_reading_of_a_log(depth: int) -> None:
+    deep = b"\x91" * depth + b"\x01"
+    public = b"\x93\x01\x00\x91" + deep
+    with pytest.raises(Corrupt):
+        join_view(1, public, None)
+    with pytest.raises(Corrupt):
+        unpack_entry(b"\x98\x01\x00\xa1a\x00\x91\x09\x91" + deep + b"\x80\x80")
+    with pytest.raises(Corrupt):
+        unpack_entry(b"\x98\x01\x00\xa1a\x00\x91" + deep + b"\x90\x80\x80")

@@ -1,0 +1,56 @@
+"""docs/wire.md is true: its example, its layouts and its limits are recomputed here."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import msgpack
+
+from schemas.codec import FORMAT, LETTER_MOST, join_view, pack_entry, pack_letter, pack_part, pack_public
+from schemas.commands import DrawBlind, Letter
+from schemas.events import CardDrawn, TurnStarted
+from schemas.generate import LAYOUTS
+from schemas.views import Entry
+from schemas.words import PLAIN_DEPTH
+from services.referee.rules.views import faces
+
+PAGE = (Path(__file__).parents[2] / "docs" / "wire.md").read_text(encoding="utf-8")
+HEX = {name: bytes.fromhex(digits) for name, digits in re.findall(r"```hex (\w+)\n([^`]*)```", PAGE)}
+EVENTS = (CardDrawn(1, "red"), TurnStarted(2))
+FACES = faces(EVENTS)
+
+
+def test_the_example_is_what_the_codec_writes() -> None:
+    assert {
+        "letter": pack_letter(Letter("m-7", "demo", 1, DrawBlind())),
+        "log": pack_entry(Entry(250, "m-7", 1, DrawBlind(), EVENTS), FACES),
+        "public": pack_public(250, FACES),
+        "part": pack_part(3, "m-7", FACES.private[1]),
+    } == HEX
+
+
+def test_the_example_joins_to_what_seat_1_may_see() -> None:
+    assert join_view(5, HEX["public"], HEX["part"]).events == EVENTS
+    assert join_view(5, HEX["public"], None).events == (CardDrawn(1, None), TurnStarted(2))
+
+
+def test_the_page_and_the_wire_file_tell_the_layouts_of_packed_arrays() -> None:
+    values = {name: msgpack.unpackb(data, strict_map_key=False) for name, data in HEX.items()}
+    assert {name: len(value) for name, value in values.items()} == {
+        name: len(layout) for name, layout in LAYOUTS.items()
+    }
+    log = dict(zip(LAYOUTS["log"], values["log"], strict=True))
+    part = dict(zip(LAYOUTS["part"], values["part"], strict=True))
+    public = dict(zip(LAYOUTS["public"], values["public"], strict=True))
+    assert (log["format"], log["at"], log["id"], log["seat"], log["secret"]) == (FORMAT, 250, "m-7", 1, {})
+    assert (public["at"], public["public"]) == (log["at"], log["public"])
+    assert (part["before"], part["answers"], part["rows"]) == (3, "m-7", log["private"][1])
+    for layout in LAYOUTS.values():
+        assert f"`[{', '.join(layout)}]`" in PAGE
+
+
+def test_the_page_tells_the_limits() -> None:
+    assert f"at most {LETTER_MOST} bytes" in PAGE
+    assert f"at most {PLAIN_DEPTH} deep" in PAGE
+    assert f"the format number, now {FORMAT}." in PAGE
