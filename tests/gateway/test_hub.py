@@ -78,7 +78,9 @@ def test_a_hub_goes_on_listening_for_bells_that_broke_off() -> None:
     played(story, Cracked)
 
 
-def test_a_bell_brings_an_entry_at_once() -> None:
+def test_a_bell_brings_an_entry_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hubs, "LOOK_S", 8.0)
+
     async def story(here: Scene) -> None:
         session = here.hub.attach("game", None, 0)
         reading = asyncio.create_task(here.numbers("game", session, 0, 1))

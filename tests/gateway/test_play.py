@@ -207,7 +207,9 @@ def test_RATE_1_a_socket_has_only_so_many_commands_on_their_way(
         assert {m.get("id") or m["answers"] for m in found} == {f"n{n}" for n in range(UNANSWERED_MOST)}
 
 
-def test_RATE_1_a_flood_gets_an_answer_each_and_fills_no_log(http: httpx.Client, unchanged: Unchanged) -> None:
+def test_RATE_1_a_flood_gets_an_answer_each_and_fills_no_log(
+    http: httpx.Client, unchanged: Unchanged
+) -> None:
     ada, bo = in_turn(http)
     with unchanged(ada.game, 20), Socket(http, ada.game, bo.token, 6) as socket:
         for n in range(400):
