@@ -1,0 +1,59 @@
+"""Floods on one socket: so many commands on their way, so many refusals kept; all are answered."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from services.gateway.play import UNANSWERED_MOST
+from services.ledger import Taken
+from services.referee.worker import Referee
+from tests.gateway.clients import DRAW, Socket, in_turn
+from tests.gateway.conftest import Unchanged
+
+
+@pytest.fixture
+def referee_waits(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """The house's referee answers no letter until this event is set."""
+    goes_on, answer = threading.Event(), Referee.answer
+
+    def waiting(self: Referee, taken: list[Taken]) -> None:
+        goes_on.wait(60)
+        answer(self, taken)
+
+    monkeypatch.setattr(Referee, "answer", waiting)
+    yield goes_on
+    goes_on.set()
+
+
+def test_RATE_1_a_socket_has_only_so_many_commands_on_their_way(
+    http: httpx.Client, request: pytest.FixtureRequest
+) -> None:
+    ada, bo = in_turn(http)
+    goes_on: threading.Event = request.getfixturevalue("referee_waits")
+    with Socket(http, ada.game, bo.token, 6) as socket:
+        for n in range(UNANSWERED_MOST + 20):
+            socket.send(f"n{n}", DRAW)
+        for n in range(UNANSWERED_MOST, UNANSWERED_MOST + 20):
+            told = socket.problem(f"n{n}", 429, "RATE-1")
+            assert told["detail"].startswith(f"{UNANSWERED_MOST} commands wait")
+        goes_on.set()
+        found = [socket.next() for _ in range(UNANSWERED_MOST)]
+        assert {m.get("id") or m["answers"] for m in found} == {f"n{n}" for n in range(UNANSWERED_MOST)}
+
+
+def test_RATE_1_a_flood_gets_an_answer_each_and_fills_no_log(
+    http: httpx.Client, unchanged: Unchanged
+) -> None:
+    ada, bo = in_turn(http)
+    with unchanged(ada.game, 20), Socket(http, ada.game, bo.token, 6) as socket:
+        for n in range(400):
+            socket.send(f"n{n}", DRAW)
+        found = [socket.next() for _ in range(400)]
+    kept = [m for m in found if m["type"] == "entry"]
+    assert len(kept) == 20, "refusals that are kept in a turn"
+    assert {m["problem"]["rule"] for m in found if m["type"] == "problem"} == {"RATE-1"}
+    assert {m.get("id") or m["answers"] for m in found} == {f"n{n}" for n in range(400)}
