@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
 from hashlib import sha256
 from importlib import resources
+from itertools import combinations
 from typing import Final, NamedTuple
 
 from schemas.boards import BOARD, BoardForm
@@ -21,6 +22,7 @@ class Fare(NamedTuple):
 
     length: int
     color: str
+    locomotives: int = 0  # the least there must be
 
 
 class Route(NamedTuple):
@@ -31,6 +33,8 @@ class Route(NamedTuple):
     color: str
     twins: tuple[str, ...]  # the routes parallel to it
     fare: Fare
+    kind: str = "rail"
+    locomotives: int = 0
 
 
 class Ticket(NamedTuple):
@@ -41,7 +45,7 @@ class Ticket(NamedTuple):
     deck: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Board:
     """A board that can't change. `digest` names its content: a log that was played on it
     records the digest, and so can never be replayed on another by mistake."""
@@ -53,6 +57,11 @@ class Board:
     routes: Mapping[str, Route]
     tickets: Mapping[str, Ticket]
     fares: Mapping[Fare, tuple[str, ...]]  # the routes of each fare, shortest fares first
+    countries: frozenset[str]  # dead ends: no path goes through them
+    merchandise: Mapping[str, str]  # city to the colour of its stack
+    rules: str  # the ruleset that it is usually played with
+    options: Mapping[str, object]  # the figures that it sets otherwise than that ruleset
+    form: BoardForm  # what it was built from
 
 
 @cache
@@ -61,49 +70,99 @@ def load(name: str) -> Board:
     if name not in names():
         raise Malformed("board", f"there is no board {name!r}; there is {', '.join(names())}")
     text = resources.files(__package__).joinpath("boards", f"{name}.json").read_bytes()
-    return build(BOARD.read(json.loads(text)))
+    return build(BOARD.read_json(text))
 
 
 @cache
 def names() -> tuple[str, ...]:
+    """The names of the boards that come with the product."""
     files = resources.files(__package__).joinpath("boards").iterdir()
     return tuple(sorted(file.name.removesuffix(".json") for file in files if file.name.endswith(".json")))
 
 
 def build(form: BoardForm) -> Board:
-    """A board from its checked form."""
+    """A board from its checked form. Equal forms give the very same board."""
+    return _built(json.dumps(BOARD.write(form), separators=(",", ":")))
+
+
+@lru_cache(maxsize=64)
+def _built(text: str) -> Board:
+    form = BOARD.read_json(text)
+    routes = _routes(form)
+    fares: dict[Fare, tuple[str, ...]] = {}
+    for fare in sorted({route.fare for route in routes.values()}):
+        fares[fare] = tuple(route.id for route in routes.values() if route.fare == fare)
+    tickets = {t.id: Ticket(t.id, *t.between, t.points, t.deck) for t in form.tickets}
+    return Board(
+        id=form.id,
+        title=form.title,
+        digest=_digest(form, tickets),
+        cities={city.id: city.name for city in form.cities},
+        routes=routes,
+        tickets=tickets,
+        fares=fares,
+        countries=frozenset(city.id for city in form.cities if city.country),
+        merchandise={city.id: city.merchandise for city in form.cities if city.merchandise},
+        rules=form.rules,
+        options=form.options or {},
+        form=form,
+    )
+
+
+@lru_cache(maxsize=64)
+def with_pairs(board: Board, points: int) -> Board:
+    """The same board with another set of tickets: every pair of cities that a path of routes
+    joins, each worth `points`. Pairs, and the cities of each, stand in the order of their names.
+    The form stays that of the board itself: the pairs follow from it."""
+    reached = {city: _reach(board, city) for city in board.cities}
+    tickets: dict[str, Ticket] = {}
+    for a, b in combinations(sorted(board.cities, key=lambda city: (board.cities[city], city)), 2):
+        if b in reached[a]:
+            tickets[f"{a}:{b}"] = Ticket(f"{a}:{b}", a, b, points, "regular")
+    return replace(board, tickets=tickets, digest=_digest(board.form, tickets))
+
+
+def _routes(form: BoardForm) -> dict[str, Route]:
     parallel: dict[frozenset[str], list[str]] = {}
     for route in form.routes:
         parallel.setdefault(frozenset(route.between), []).append(route.id)
-    routes = {
+    return {
         route.id: Route(
             route.id,
             *route.between,
             route.length,
             route.color,
             tuple(twin for twin in parallel[frozenset(route.between)] if twin != route.id),
-            Fare(route.length, route.color),
+            Fare(route.length, route.color, route.locomotives),
+            route.kind,
+            route.locomotives,
         )
         for route in form.routes
     }
-    fares: dict[Fare, tuple[str, ...]] = {}
-    for fare in sorted({route.fare for route in routes.values()}):
-        fares[fare] = tuple(route.id for route in routes.values() if route.fare == fare)
-    return Board(
-        id=form.id,
-        title=form.title,
-        digest=_digest(form),
-        cities={city.id: city.name for city in form.cities},
-        routes=routes,
-        tickets={t.id: Ticket(t.id, *t.between, t.points, t.deck) for t in form.tickets},
-        fares=fares,
-    )
 
 
-def _digest(form: BoardForm) -> str:
-    """SHA-256 of what play depends on: routes and tickets, in the file's order."""
+def _reach(board: Board, start: str) -> set[str]:
+    """The cities that a path joins to this one. Countries end a path, so only a start leaves one."""
+    onward: dict[str, list[str]] = {city: [] for city in board.cities}
+    for route in board.routes.values():
+        onward[route.a].append(route.b)
+        onward[route.b].append(route.a)
+    reached, todo = {start}, [start]
+    while todo:
+        for city in onward[todo.pop()]:
+            if city not in reached:
+                reached.add(city)
+                if city not in board.countries:
+                    todo.append(city)
+    return reached
+
+
+def _digest(form: BoardForm, tickets: Mapping[str, Ticket]) -> str:
+    """SHA-256 of what play depends on: routes and tickets in their order, dead ends, merchandise."""
     plain = {
-        "routes": [[r.id, *r.between, r.length, r.color] for r in form.routes],
-        "tickets": [[t.id, *t.between, t.points, t.deck] for t in form.tickets],
+        "routes": [[r.id, *r.between, r.length, r.color, r.kind, r.locomotives] for r in form.routes],
+        "tickets": [[*ticket] for ticket in tickets.values()],
+        "countries": sorted(city.id for city in form.cities if city.country),
+        "merchandise": sorted([c.id, c.merchandise] for c in form.cities if c.merchandise),
     }
     return sha256(json.dumps(plain, separators=(",", ":")).encode()).hexdigest()
