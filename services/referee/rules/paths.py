@@ -1,0 +1,225 @@
+"""The longest simple path: the most spaces along a walk that visits no city twice (SCORE-3). Exact.
+
+The cities are swept one by one, in an order that keeps few of them half-seen: each is left out,
+passed through, or an end. All that matters of what was laid so far is how its pieces hang
+together at the half-seen cities, so of all ways with the same pieces only the longest is kept.
+A narrow sweep over the most promising ways finds a good path; that lets the whole sweep drop
+most ways, since they can't become longer. What the whole sweep costs grows with the most cities
+half-seen at once (about five on a planar board), not with the number of routes.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
+
+Graph = dict[str, dict[str, int]]  # the neighbours of each city, and how far they are
+Ways = dict[bytes, int]  # what is laid, and its most spaces
+
+DONE: Final = 255  # both sides of a city are laid
+END: Final = 254  # the piece that is open here has its other end already
+FREE: Final = [bytes([place]) for place in range(END)]  # more than can be half-seen at once
+NARROW: Final = 12
+STARTS_MOST: Final = 12
+
+
+def longest_path(edges: Iterable[tuple[str, str, int]]) -> int:
+    """Spaces of the longest simple path over these routes (city, city, length); 0 for none."""
+    graph: Graph = defaultdict(dict)
+    for a, b, length in edges:
+        if a != b:
+            graph[a][b] = graph[b][a] = max(length, graph[a].get(b, 0))
+    best, arms = _cut_trees(graph)
+    for part in sorted(_parts(graph), key=lambda part: (-_spaces(graph, part), part)):
+        sweep = _Sweep(graph, arms, part)
+        best = sweep.best_over(best, NARROW)
+        best = sweep.best_over(best, None)
+    return best
+
+
+def _cut_trees(graph: Graph) -> tuple[int, dict[str, int]]:
+    """Take the trees that hang on cycles off the graph. Their longest path comes back, and the
+    longest arm at each city that is left: a path can only begin or end in a tree."""
+    inside, arms = 0, dict[str, int]()
+    leaves = [city for city, ways in graph.items() if len(ways) == 1]
+    while leaves:
+        leaf = leaves.pop()
+        for root, length in graph.pop(leaf).items():  # one, or none at the last city of a tree
+            arm = length + arms.pop(leaf, 0)
+            inside = max(inside, arm + arms.get(root, 0))
+            arms[root] = max(arm, arms.get(root, 0))
+            del graph[root][leaf]
+            if len(graph[root]) == 1:
+                leaves.append(root)
+    return inside, arms
+
+
+def _parts(graph: Graph) -> Iterator[list[str]]:
+    """The cities that hang together, part by part."""
+    seen: set[str] = set()
+    for city in graph:
+        part = [] if city in seen else [city]
+        seen.add(city)
+        for near in part:
+            part += (new := [other for other in graph[near] if other not in seen])
+            seen.update(new)
+        if part:
+            yield part
+
+
+def _spaces(graph: Graph, part: list[str]) -> int:
+    return sum(sum(graph[city].values()) for city in part) // 2
+
+
+def _order(graph: Graph, part: list[str]) -> list[str]:
+    """The cities in an order that keeps few of them half-seen: the best of a few greedy ones."""
+    least, chosen = float("inf"), part
+    for start in sorted(part, key=lambda city: (len(graph[city]), city))[:STARTS_MOST]:
+        order, seen, cost = [start], {start, *graph[start]}, 0
+        edge = dict.fromkeys(graph[start])
+        while edge and cost < least:
+            city = min(edge, key=lambda city: len(graph[city].keys() - seen))
+            del edge[city]
+            edge.update(dict.fromkeys(other for other in graph[city] if other not in seen))
+            seen.update(graph[city])
+            order.append(city)
+            cost += 3 ** len(edge)
+        if cost < least:
+            least, chosen = cost, order
+    return chosen
+
+
+class _Step(NamedTuple):
+    """A city to sweep. Half-seen cities have places, which serve again for the next ones."""
+
+    place: int
+    arm: int
+    ways: list[tuple[int, int]]  # place and length, to cities not yet swept
+    one: dict[int, int]  # by place of a half-seen city: its longest way left
+    two: dict[int, int]  # by place: its two longest
+    beyond: int  # the sum of the two longest ways of all cities not yet seen
+    arms: list[int]  # twice the longest arms left, by how many ends are laid already
+
+
+def _steps(graph: Graph, arms: dict[str, int], order: list[str]) -> Iterator[_Step]:
+    left = {city: dict(graph[city]) for city in order}
+    longest = {city: sorted(ways.values())[-2:] for city, ways in left.items()}
+    places: dict[str, int] = {}
+    free = list(range(len(order)))[::-1]
+    for city in order:
+        for near in (city, *left[city]):
+            if near not in places:
+                places[near] = free.pop()
+        place = places.pop(city)
+        ways = [(places[near], length) for near, length in left[city].items()]
+        del longest[city]
+        for near in left.pop(city):
+            del left[near][city]
+            longest[near] = sorted(left[near].values())[-2:]
+        one = {seen: max(longest[other], default=0) for other, seen in places.items()}
+        two = {seen: sum(longest[other]) for other, seen in places.items()}
+        beyond = sum(sum(two) for other, two in longest.items() if other not in places)
+        tips = sorted((arms.get(other, 0) for other in left), reverse=True)[:2]
+        yield _Step(place, arms.get(city, 0), ways, one, two, beyond, [2 * sum(tips), 2 * sum(tips[:1]), 0])
+        free.append(place)
+
+
+class _Sweep:
+    """The paths in one part of the graph. What is laid is a row of far sides, by place: the
+    place where the piece goes on at its other side, END, or DONE; a free city has its own place."""
+
+    def __init__(self, graph: Graph, arms: dict[str, int], part: list[str]) -> None:
+        self.best = 0
+        self.steps = list(_steps(graph, arms, _order(graph, part)))
+        self.nothing = bytes(
+            range(1 + max(place for step in self.steps for place in (step.place, *step.two)))
+        )
+
+    def best_over(self, known: int, most: int | None) -> int:
+        """The longest path, or `known` if none is longer; with `most`, out of so many ways a city."""
+        self.best = known
+        ways: Ways = {self.nothing: 0}
+        for step in self.steps:
+            onward: Ways = {}
+            for sides, spaces in ways.items():
+                for after, total in self._past(step, sides, spaces):
+                    if onward.get(after, -1) < total:
+                        onward[after] = total
+            bounds = {sides: _bound(step, sides, spaces) for sides, spaces in onward.items()}
+            hopeful = [sides for sides, bound in bounds.items() if bound > 2 * self.best]
+            if most and len(hopeful) > most:
+                hopeful = sorted(hopeful, key=bounds.__getitem__, reverse=True)[:most]
+            ways = {sides: onward[sides] for sides in hopeful}
+        return self.best
+
+    def _past(self, step: _Step, sides: bytes, spaces: int) -> Iterator[tuple[bytes, int]]:
+        """Whatever can be laid at this city, which is then behind us."""
+        place = step.place
+        if sides[place] in (place, DONE):
+            yield _swept(sides, place), spaces
+        if sides[place] == DONE:
+            return
+        begun = [(sides, spaces, 0)]
+        if sides[place] == place:  # its first way; the second is one of those after it
+            begun = [
+                (_laid(sides, place, near), spaces + length, number)
+                for number, (near, length) in enumerate(step.ways, 1)
+                if sides[near] != DONE
+            ]
+        for before, total, used in begun:
+            if after := self._ended(before, place, total + step.arm):
+                yield after, total + step.arm
+            for near, length in step.ways[used:]:
+                if before[near] != DONE and before[place] != near:  # no city twice
+                    after = _swept(_laid(before, place, near), place)
+                    if before[place] == before[near] == END:
+                        self._whole(after, total + length)
+                    else:
+                        yield after, total + length
+
+    def _ended(self, sides: bytes, place: int, spaces: int) -> bytes | None:
+        """The piece that is open here ends here; None if that can't be, or makes the path whole."""
+        far, after = sides[place], bytearray(_swept(sides, place))
+        if far == END:
+            self._whole(after, spaces)
+            return None
+        after[far] = END
+        return bytes(after) if after.count(END) <= 2 else None
+
+    def _whole(self, sides: bytes | bytearray, spaces: int) -> None:
+        """A piece with both ends is a path, if no other piece is left open."""
+        if all(far in (place, DONE) for place, far in enumerate(sides)):
+            self.best = max(self.best, spaces)
+
+
+def _laid(sides: bytes, a: int, b: int) -> bytes:
+    """The same with a route between two open or free cities; the pieces at them become one."""
+    after = bytearray(sides)
+    far_a, far_b = sides[a], sides[b]
+    if far_a != a:
+        after[a] = DONE
+    if far_b != b:
+        after[b] = DONE
+    if far_a != END:
+        after[far_a] = far_b
+    if far_b != END:
+        after[far_b] = far_a
+    return bytes(after)
+
+
+def _swept(sides: bytes, place: int) -> bytes:
+    return sides[:place] + FREE[place] + sides[place + 1 :]
+
+
+def _bound(step: _Step, sides: bytes, spaces: int) -> int:
+    """Twice the spaces that can come of this, at most: a city on the way has two sides, and an
+    open one has one left."""
+    most = 2 * spaces + step.beyond + step.arms[sides.count(END)]
+    for place, two in step.two.items():
+        far = sides[place]
+        if far == place:
+            most += two
+        elif far != DONE:
+            most += step.one[place]
+    return most
