@@ -1,41 +1,248 @@
-"""The rules' page says every rule that the tests are named by, and every refusal is on it."""
+"""docs/rules: a page for every ruleset that tells each of its rules once, with the right figures."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Final
 
+import pytest
+
+from schemas.parameters import Parameters
 from schemas.refusals import RULES
+from schemas.words import COLORS, LOCOMOTIVE, PASSENGER, PLUS_FOUR
 from services.referee.rules import RULESETS
 from services.referee.rules.board import load
-from tests.rules.test_every_rule import RULES as NAMED
 
 PAGES = Path(__file__).parents[2] / "docs" / "rules"
 
 
-def test_every_rule_is_told_once_on_the_page() -> None:
-    told = re.findall(r"^- \*\*([A-Z]+-\d)\*\* ", (PAGES / "usa.md").read_text(), re.MULTILINE)
-    assert sorted(told) == sorted(NAMED)
+def ids(ranges: str) -> list[str]:
+    """Rule ids from words like `SETUP-1..3`."""
+    found = re.findall(r"([A-Z]+)-(\d)(?:\.\.(\d))?", ranges)
+    return [f"{word}-{n}" for word, first, last in found for n in range(int(first), int(last or first) + 1)]
 
 
-def test_every_refusal_of_the_rules_is_on_the_page() -> None:
-    page = (PAGES / "usa.md").read_text()
-    assert not [rule for rule in RULES if f"**{rule}**" not in page]
+ALWAYS: Final = """
+    SETUP-1..3 TURN-1..4 CARD-5 MARKET-1 ROUTE-1..6 TICKET-2 END-1 END-3..4 CLOCK-1..2 SCORE-1..2 TIE-1 CONDUCT-1..3
+"""
+MARKET: Final = "CARD-1..2 CARD-4 MARKET-2 DOUBLE-1..2 TICKET-1"
+TOLD: Final = {
+    "usa": ids(f"{ALWAYS} {MARKET} SCORE-3"),
+    "europe": ids(f"{ALWAYS} {MARKET} FERRY-1 TUNNEL-1..4 STATION-1..4 SCORE-3 SCORE-5"),
+    "marklin": ids(f"{ALWAYS} {MARKET} CARD-3 ROUTE-7 TICKET-3 PASSENGER-1..3 MERCH-1 SCORE-4"),
+    "trains": ids(f"{ALWAYS} SETUP-4 CARD-6 END-2 SCORE-3"),
+}
+
+# Rulesets with a board of their own. Where every pair of cities is a ticket any map will do.
+PRINTED: Final = [name for name, rules in RULESETS.items() if not rules.figures.pair_tickets]
 
 
-def test_there_is_a_page_for_every_ruleset() -> None:
-    assert {path.stem for path in PAGES.glob("*.md")} == set(RULESETS)
+def page(ruleset: str) -> str:
+    return (PAGES / f"{ruleset}.md").read_text()
 
 
-def test_the_figures_on_the_page_are_the_rulesets() -> None:
-    page, figures, board = (PAGES / "usa.md").read_text(), RULESETS["usa"].figures, load("usa")
-    for said in (
-        f"{len(board.cities)} cities and {len(board.routes)} routes",
-        f"{sum(figures.cards.values())} train cards",
-        f"{len(board.tickets)} **tickets**",
-        f"{figures.cars} **train cars**",
-        ", ".join(str(points) for points in (figures.route_points[0], *figures.route_points[1:4])),
-        f"earns {figures.longest_bonus} points",
-        f"After {figures.refusals_kept} refusals",
-    ):
-        assert said in page, said
+def table_under(heading: str, text: str) -> dict[str, str]:
+    """The rows of the table whose first heading this is."""
+    (rows,) = re.findall(rf"^\| {heading} \|.*\n\|[-|]+\|\n((?:\|.*\n)+)", text, re.MULTILINE)
+    return dict(re.findall(r"^\| (.*?) \| (.*) \|$", rows, re.MULTILINE))
+
+
+# -- which rules ---------------------------------------------------------------------
+
+
+def test_there_is_a_page_for_every_ruleset_and_no_other() -> None:
+    assert {path.stem for path in PAGES.glob("*.md")} == set(TOLD) >= set(RULESETS)
+
+
+@pytest.mark.parametrize("ruleset", TOLD)
+def test_every_rule_of_a_ruleset_is_told_once_on_its_page(ruleset: str) -> None:
+    told = re.findall(r"^- \*\*([A-Z]+-\d)\*\* ", page(ruleset), re.MULTILINE)
+    assert sorted(told) == sorted(TOLD[ruleset])
+
+
+def test_every_refusal_of_the_rules_is_on_a_page() -> None:
+    assert set(RULES) <= {rule for rules in TOLD.values() for rule in rules}
+
+
+@pytest.mark.parametrize("ruleset", TOLD)
+def test_a_page_names_no_rule_of_other_rulesets_only(ruleset: str) -> None:
+    named = set(re.findall(r"\b[A-Z]+-\d\b", page(ruleset))) - {"RATE-1"}
+    assert named == set(TOLD[ruleset])
+
+
+# -- the figures ---------------------------------------------------------------------
+
+
+def colours(figures: Parameters) -> str:
+    counts = {kind: count for kind, count in figures.cards.items() if kind in COLORS}
+    if len(set(counts.values())) == 1:
+        return f"{next(iter(counts.values()))} in {len(counts)} colours"
+    return ", ".join(f"{count} {kind}" for kind, count in counts.items())
+
+
+def wild(figures: Parameters) -> str | None:
+    names = {LOCOMOTIVE: "locomotives", PLUS_FOUR: 'locomotives "+4"'}
+    told = [f"{figures.cards[kind]} {name}" for kind, name in names.items() if figures.cards.get(kind)]
+    return ", ".join(told) or None
+
+
+def swept(figures: Parameters) -> str | None:
+    names = {LOCOMOTIVE: "locomotives", PASSENGER: "passenger cards"}
+    return ", or ".join(f"{count} {names[kind]}" for kind, count in figures.flush.items()) or None
+
+
+def offered(figures: Parameters, named: int, decks: Mapping[str, int], keep: str) -> str:
+    names = " and ".join(sorted(decks, reverse=True))
+    each = " and ".join(f"{count} {deck}" for deck, count in sorted(decks.items()))
+    if named:
+        each = f"{named} in a mix of {names}"
+    elif len(figures.start_tickets) == 1:
+        each = str(*decks.values())
+    return f"{each}, keep {keep}"
+
+
+def spaces(figures: Parameters) -> str:
+    points = {length: score for length, score in enumerate(figures.route_points, 1) if score is not None}
+    if all(length == score for length, score in points.items()):
+        return "as many as its spaces"
+    return ", ".join(f"{length}: {score}" for length, score in points.items())
+
+
+def start(figures: Parameters) -> str:
+    exactly = figures.start_keep == figures.start_keep_most
+    keep = f"{'exactly' if exactly else 'at least'} {figures.start_keep}"
+    return offered(figures, figures.start_named, figures.start_tickets, keep)
+
+
+def later(figures: Parameters) -> str | None:
+    if not figures.draw_tickets and not figures.draw_named:
+        return None
+    return offered(figures, figures.draw_named, figures.draw_tickets, f"at least {figures.draw_keep}")
+
+
+def stations(figures: Parameters) -> str | None:
+    costs = figures.station_costs
+    return f"{len(costs)}, for {', '.join(map(str, costs))} cards" if costs else None
+
+
+def clock(figures: Parameters) -> str:
+    return f"{figures.clock_ms // 1000} s" if figures.clock_ms else "none unless asked for"
+
+
+def figures_of(figures: Parameters) -> dict[str, str]:
+    """What the page's table of figures must say; a figure that the game lacks has no row."""
+    passenger_cards = figures.cards.get(PASSENGER)
+    said: dict[str, str | int | None] = {
+        "seats": f"{figures.seats_least} to {figures.seats_most}",
+        "who begins": {"seated": "the first seat", "age": "the oldest"}[figures.order],
+        "train cars of each seat": figures.cars,
+        "cards of each colour": colours(figures),
+        "wild cards": wild(figures),
+        "other cards": f"{passenger_cards} passenger cards" if passenger_cards else None,
+        "deck in all": sum(figures.cards.values()),
+        "hand at the start": figures.hand,
+        "market": figures.market,
+        "swept by": swept(figures) if figures.market else None,
+        "starting tickets": start(figures),
+        "later tickets": later(figures),
+        "points by spaces": spaces(figures),
+        "ticket": figures.pair_tickets,
+        "cards turned up for a tunnel": figures.tunnel_cards if figures.station_costs else None,
+        "stations of each seat": stations(figures),
+        "station not built": figures.station_points if figures.station_costs else None,
+        'a "+4" is wild from': f"{figures.plus_four_least} spaces on"
+        if figures.cards.get(PLUS_FOUR)
+        else None,
+        "passengers of each seat": figures.passengers,
+        "longest route": figures.longest_bonus,
+        "most tickets": figures.most_tickets_bonus,
+        "clock": clock(figures),
+    }
+    return {label: str(value) for label, value in said.items() if value}
+
+
+def plain_words(label: str) -> str:
+    """A row's heading without the words that `trains` has of its own."""
+    own = {"rails": "train cars", "destinations": "tickets", "destination": "ticket", "path": "route"}
+    return " ".join(own.get(word, word) for word in label.split())
+
+
+@pytest.mark.parametrize("ruleset", RULESETS)
+def test_the_figures_on_a_page_are_the_rulesets(ruleset: str) -> None:
+    said = {plain_words(label): value for label, value in table_under("figure", page(ruleset)).items()}
+    assert said == figures_of(RULESETS[ruleset].figures)
+
+
+@pytest.mark.parametrize("ruleset", RULESETS)
+def test_every_page_says_when_the_last_turns_begin_and_what_is_kept_of_refusals(ruleset: str) -> None:
+    figures, text = RULESETS[ruleset].figures, page(ruleset).replace("\n  ", " ")
+    few = {1: "one", 2: "two", 3: "three"}[figures.last_cars]
+    who = {"all": "every seat has one more turn", "others": "every other seat has one more turn"}
+    assert re.search(rf"with {few} (cars|rails) or fewer, {who[figures.last_turns]}", text)
+    assert f"After {figures.refusals_kept} refusals" in text
+    assert ("The table is strict" in text) == figures.strict
+
+
+@pytest.mark.parametrize("ruleset", PRINTED)
+def test_the_board_on_a_page_is_the_rulesets(ruleset: str) -> None:
+    text, board = page(ruleset), load(RULESETS[ruleset].board)
+    kinds = Counter(route.kind for route in board.routes.values())
+    assert f"{len(board.cities) - len(board.countries)} cities" in text
+    assert f"{len(board.routes)} routes" in text
+    assert f"{len(board.tickets)} **tickets**" in text
+    for kind in kinds.keys() - {"rail"}:
+        assert re.search(rf"\b{kinds[kind]} (routes )?are\s+\*{kind}s\*", text)
+    if board.countries:
+        assert f"{len(board.countries)} neighbouring countries" in text
+
+
+# -- the worked examples -------------------------------------------------------------
+
+BLUE_OF_THREE = (
+    "A blue route of three: 3 blue; 2 blue and a locomotive; 1 blue and 2 locomotives; or 3 locomotives."
+)
+GRAY_OF_TWO = "A gray route of two: 2 red; or 1 yellow and a locomotive; or 2 locomotives"
+EXAMPLES: Final = {
+    "usa": [
+        BLUE_OF_THREE,
+        GRAY_OF_TWO,
+        "Montréal - New York (blue, 3) takes three blue",
+        "Montréal - Toronto (gray, 3) three of whichever colour",
+    ],
+    "europe": [
+        BLUE_OF_THREE,
+        GRAY_OF_TWO,
+        "| 2 red | red, locomotive, blue | two more cards, each red or a locomotive |",
+        "| 2 locomotives | red, locomotive, blue | one more locomotive |",
+    ],
+    "marklin": [
+        BLUE_OF_THREE,
+        GRAY_OF_TWO,
+        "enters five cities with 2, 3, 3, 3 and 3 on top. That scores 14",
+    ],
+    "trains": ["3 + 2 x 4 = 11 destinations", "15 + 10 - 10 + 20 = 35"],
+}
+
+
+@pytest.mark.parametrize("ruleset", EXAMPLES)
+def test_the_worked_examples_are_on_the_page(ruleset: str) -> None:
+    text = " ".join(page(ruleset).split())
+    assert [example for example in EXAMPLES[ruleset] if example not in text] == []
+
+
+@pytest.mark.parametrize("ruleset", PRINTED)
+def test_the_routes_of_the_examples_are_on_the_board(ruleset: str) -> None:
+    told = re.findall(r"(\w+(?: \w+)?) - (\w+(?: \w+)?) \((\w+), (\d)\)", " ".join(page(ruleset).split()))
+    assert set(told) <= set(named_routes(ruleset))
+
+
+def named_routes(ruleset: str) -> Iterator[tuple[str, str, str, str]]:
+    """The routes of a ruleset's board as a page writes them, either way round."""
+    board = load(RULESETS[ruleset].board)
+    for route in board.routes.values():
+        one, other = board.cities[route.a], board.cities[route.b]
+        yield one, other, route.color, str(route.length)
+        yield other, one, route.color, str(route.length)
