@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from reprlib import repr as brief
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from schemas.contract import Shape, contract
+from schemas.contract import Malformed, Shape, contract
 from schemas.words import Bool, CityId, Color, Int, Name, Plain, RouteId, Text, TicketId, Word
 
 Coordinate = Annotated[Int, Field(ge=0, le=10_000)]
@@ -109,3 +110,21 @@ def _check_ends(form: BoardForm, what: str, entries: tuple[RouteForm, ...] | tup
 
 
 BOARD: Shape[BoardForm] = Shape(BoardForm, "board")
+
+
+def read_board(value: object) -> BoardForm:
+    """The board that a JSON-like value spells. Raises Malformed, naming the entry by its id."""
+    try:
+        return BOARD.read(value)
+    except Malformed as error:
+        raise Malformed(_named(value, error.field), error.why, error.rule) from None
+
+
+def _named(value: object, field: str) -> str:
+    """A field like routes.7.length with the id of that route, if it says one."""
+    match field.split("."):
+        case [("cities" | "routes" | "tickets") as rows, place, *_] if place.isdecimal():
+            entry = value[rows][int(place)] if isinstance(value, dict) else None
+            if isinstance(entry, dict) and isinstance(entry.get("id"), str):
+                return f"{field} ({brief(entry['id'])})"
+    return field

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from hashlib import sha256
 from importlib import resources
+from importlib.resources.abc import Traversable
 from itertools import combinations
 from typing import Final, NamedTuple
 
-from schemas.boards import BOARD, BoardForm
+from schemas.board_forms_trains import read_trains_map
+from schemas.boards import BOARD, BoardForm, TicketForm
 from schemas.contract import Malformed
 
 GRAY: Final = "gray"
+TRAINS: Final = ".trains.json"  # how the name of a file in the Trains form ends
 
 
 class Fare(NamedTuple):
@@ -69,15 +72,27 @@ def load(name: str) -> Board:
     """The board of this name that comes with the product. Raises Malformed if there is none."""
     if name not in names():
         raise Malformed("board", f"there is no board {name!r}; there is {', '.join(names())}")
-    text = resources.files(__package__).joinpath("boards", f"{name}.json").read_bytes()
-    return build(BOARD.read_json(text))
+    file = _files()[name]
+    if file.name.endswith(TRAINS):
+        return build(read_trains_map(json.loads(file.read_bytes()), name, name.capitalize()))
+    return build(BOARD.read_json(file.read_bytes()))
 
 
 @cache
 def names() -> tuple[str, ...]:
     """The names of the boards that come with the product."""
+    return tuple(sorted(_files()))
+
+
+@cache
+def _files() -> Mapping[str, Traversable]:
+    """The board files by their board's name: in our form, or Trains maps."""
     files = resources.files(__package__).joinpath("boards").iterdir()
-    return tuple(sorted(file.name.removesuffix(".json") for file in files if file.name.endswith(".json")))
+    return {
+        file.name.removesuffix(".json").removesuffix(".trains"): file
+        for file in files
+        if file.name.endswith(".json")
+    }
 
 
 def build(form: BoardForm) -> Board:
@@ -119,6 +134,15 @@ def with_pairs(board: Board, points: int) -> Board:
     for a, b in combinations(sorted(board.cities, key=lambda city: (board.cities[city], city)), 2):
         if b in reached[a]:
             tickets[f"{a}:{b}"] = Ticket(f"{a}:{b}", a, b, points, "regular")
+    return replace(board, tickets=tickets, digest=_digest(board.form, tickets))
+
+
+def with_tickets(board: Board, forms: Iterable[TicketForm]) -> Board:
+    """The same board with these tickets besides its own."""
+    more = {t.id: Ticket(t.id, *t.between, t.points, t.deck) for t in forms}
+    if not more:
+        return board
+    tickets = {**board.tickets, **more}
     return replace(board, tickets=tickets, digest=_digest(board.form, tickets))
 
 

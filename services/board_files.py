@@ -1,0 +1,71 @@
+"""A board from a file of anybody's: our own form, a Trains map, or an AI-MAS map."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+from schemas.board_forms_aimas import read_aimas_map
+from schemas.board_forms_ids import slug
+from schemas.board_forms_trains import read_trains_map
+from schemas.boards import BoardForm, read_board
+from schemas.contract import Malformed
+
+BYTES_MOST: Final = 2_000_000
+
+
+def read_board_file(path: str | Path) -> BoardForm:
+    """The board in this file, whose form is told by its content. Other people's forms have no
+    id of their own: the board is then called as the file is.
+
+    Raises Malformed, naming the file and the entry."""
+    try:
+        return read_board_text(_text(Path(path)), slug(Path(path).name.split(".")[0], "map"))
+    except Malformed as error:
+        raise Malformed("board", f"{path}: {error}", error.rule) from None
+
+
+def read_board_text(text: str, name: str) -> BoardForm:
+    """The same from text. Raises Malformed, naming the entry."""
+    if text.lstrip().startswith("<"):
+        return read_aimas_map(text, name)
+    value = _json(text)
+    if isinstance(value, dict) and "connections" in value and "format" not in value:
+        return read_trains_map(value, name)
+    return read_board(value)
+
+
+def _text(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            content = file.read(BYTES_MOST + 1)
+    except (OSError, ValueError) as error:
+        raise Malformed("", f"can't be read: {error.args[-1]}") from None
+    if len(content) > BYTES_MOST:
+        raise Malformed("", f"has more than {BYTES_MOST} bytes", "SIZE-1")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Malformed("", f"isn't UTF-8 text: byte {error.start} is no part of a letter") from None
+
+
+def _json(text: str) -> object:
+    try:
+        return json.loads(text, object_pairs_hook=_once_each)
+    except json.JSONDecodeError as error:
+        why = f"is neither JSON nor XML: {error.msg} in line {error.lineno}, column {error.colno}"
+        raise Malformed("", why) from None
+    except ValueError:  # the only other one that it knows
+        raise Malformed("", "holds a number of thousands of digits") from None
+    except RecursionError:
+        raise Malformed("", "is nested without end") from None
+
+
+def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object's fields. JSON lets one stand twice, and then nobody knows which is meant."""
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise Malformed("", f"{next(n for n in names if names.count(n) > 1)!r} stands twice in one object")
+    return fields
