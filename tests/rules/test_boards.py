@@ -1,0 +1,295 @@
+"""The boards that come with the product: what each promises, and what follows from any board."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schemas.board_forms_trains import read_trains_map, write_trains_map
+from schemas.boards import BoardForm, TicketForm, read_board
+from schemas.contract import Malformed
+from schemas.parameters import PARAMETERS, Parameters
+from services.referee.rules.board import Fare, build, load, names, with_pairs, with_tickets
+from services.referee.rules.rulesets import RULESETS
+
+PAGE = Path(__file__).parents[2] / "docs" / "boards.md"
+EVERY = pytest.mark.parametrize("name", names())
+
+
+def figures(name: str) -> Parameters:
+    """The figures of a game on this board, by the rules that it is usually played with."""
+    board = load(name)
+    return PARAMETERS.read({**PARAMETERS.write(RULESETS[board.rules].figures), **board.options})
+
+
+def parallels(name: str) -> Counter[int]:
+    """How many pairs of cities have one route, two, three."""
+    pairs = Counter(frozenset((route.a, route.b)) for route in load(name).routes.values())
+    return Counter(pairs.values())
+
+
+def joined(form: BoardForm) -> set[str]:
+    """The cities that a path joins to the first one, countries as ends only."""
+    countries = {city.id for city in form.cities if city.country}
+    reached = {form.cities[0].id}
+    for _ in form.cities:
+        for route in form.routes:
+            inner = [city for city in route.between if city in reached and city not in countries]
+            reached |= set(route.between) if inner else set()
+    return reached
+
+
+# -- those that are there ----------------------------------------------------------------
+
+
+def test_the_boards_that_are_there() -> None:
+    wanted = ("europe", "germany", "iberia", "nordic", "switzerland", "usa", "usa-1910", "usa-mega")
+    assert names() == wanted
+    with pytest.raises(Malformed, match="there is no board 'mars'; there is europe, "):
+        load("mars")
+
+
+@EVERY
+def test_a_board_is_called_as_its_file_is_and_is_one_piece_within_its_picture(name: str) -> None:
+    board = load(name)
+    assert board.id == name
+    assert joined(board.form) == set(board.cities)
+    for city in board.form.cities:
+        assert 0 < city.at[0] < board.form.size[0]
+        assert 0 < city.at[1] < board.form.size[1]
+
+
+@EVERY
+def test_every_route_of_a_board_is_worth_something_under_its_rules(name: str) -> None:
+    points = figures(name).route_points
+    for route in load(name).routes.values():
+        assert (points[route.length - 1] or 0) > 0, route.id
+
+
+@EVERY
+def test_a_board_sets_only_figures_that_there_are(name: str) -> None:
+    assert set(load(name).options) <= {field.name for field in fields(Parameters)}
+
+
+@EVERY
+def test_the_decks_of_tickets_last_for_a_full_table(name: str) -> None:
+    board, played = load(name), figures(name)
+    decks = Counter(ticket.deck for ticket in board.tickets.values())
+    if played.pair_tickets:
+        decks = Counter(ticket.deck for ticket in with_pairs(board, played.pair_tickets).tickets.values())
+    for deck, offered in played.start_tickets.items():
+        assert decks[deck] >= played.seats_most * offered
+
+
+@pytest.mark.parametrize(
+    ("name", "pairs"),
+    [
+        ("usa", {1: 56, 2: 22}),
+        ("usa-1910", {1: 56, 2: 22}),
+        ("usa-mega", {1: 56, 2: 22}),
+        ("europe", {1: 79, 2: 11}),
+        ("germany", {1: 62, 2: 21, 3: 2}),
+        ("nordic", {1: 53, 2: 14}),
+        ("switzerland", {1: 62, 2: 13}),
+        ("iberia", {1: 61, 2: 14}),
+    ],
+)
+def test_single_double_and_triple_routes(name: str, pairs: dict[int, int]) -> None:
+    assert parallels(name) == pairs
+    for route in load(name).routes.values():
+        twins = [load(name).routes[twin] for twin in route.twins]
+        assert all({twin.a, twin.b} == {route.a, route.b} for twin in twins)
+        assert route.id not in route.twins
+
+
+@pytest.mark.parametrize(
+    ("name", "decks"),
+    [
+        ("usa", {"regular": 30}),
+        ("usa-1910", {"regular": 35}),
+        ("usa-mega", {"regular": 69}),
+        ("europe", {"regular": 40, "long": 6}),
+        ("germany", {"short": 23, "long": 23}),
+        ("nordic", {"regular": 46}),
+        ("switzerland", {"regular": 34}),
+        ("iberia", {}),
+    ],
+)
+def test_the_decks_of_tickets(name: str, decks: dict[str, int]) -> None:
+    assert Counter(ticket.deck for ticket in load(name).tickets.values()) == decks
+
+
+def test_ferries_and_tunnels_are_where_they_belong() -> None:
+    kinds = {name: Counter(route.kind for route in load(name).routes.values()) for name in names()}
+    assert kinds["nordic"] == {"rail": 47, "ferry": 24, "tunnel": 10}
+    assert kinds["switzerland"] == {"rail": 46, "tunnel": 42}
+    assert kinds["europe"].keys() == {"rail", "ferry", "tunnel"}
+    assert all(kinds[name].keys() == {"rail"} for name in ("usa", "germany", "iberia"))
+    for name in names():
+        for route in load(name).routes.values():
+            assert (route.kind == "ferry") == (route.locomotives > 0)
+            assert route.fare == Fare(route.length, route.color, route.locomotives)
+
+
+def test_countries_and_merchandise_are_where_they_belong() -> None:
+    germany, swiss = load("germany"), load("switzerland")
+    assert germany.countries == {"danemark", "frankreich", "niederlande", "osterreich", "schweiz"}
+    assert swiss.countries == {"deutschland", "france", "italia", "osterreich"}
+    assert Counter(germany.merchandise.values()) == {"black": 1, "red": 6, "yellow": 12, "white": 16}
+    assert germany.merchandise.keys() == germany.cities.keys() - germany.countries
+    unsure = {city.id for city in germany.form.cities if city.unverified}
+    assert unsure == germany.merchandise.keys() - {"berlin"}
+    for name in names():
+        if name not in ("germany", "switzerland"):
+            assert not load(name).countries
+        if name != "germany":
+            assert not load(name).merchandise
+
+
+def test_the_three_boards_of_the_usa_differ_in_tickets_alone() -> None:
+    usa, added, every = load("usa"), load("usa-1910"), load("usa-mega")
+    assert usa.form.cities == added.form.cities == every.form.cities
+    assert usa.form.routes == added.form.routes == every.form.routes
+    assert not usa.tickets.keys() & added.tickets.keys()
+    assert usa.tickets.keys() | added.tickets.keys() < every.tickets.keys()
+
+
+def test_iberia_keeps_what_a_trains_map_promises_and_is_even() -> None:
+    board = load("iberia")
+    assert board.rules == "trains"
+    assert len(board.cities) >= 20
+    assert {route.length for route in board.routes.values()} == {3, 4, 5}
+    routes, spaces = Counter[str](), Counter[str]()
+    ends: Counter[str] = Counter()
+    for route in board.routes.values():
+        routes[route.color] += 1
+        spaces[route.color] += route.length
+        ends.update((route.a, route.b))
+    assert routes.keys() == {"red", "blue", "green", "white"}
+    assert max(routes.values()) - min(routes.values()) <= 1
+    assert max(spaces.values()) - min(spaces.values()) <= 3
+    assert all(ends[city] >= 2 for city in board.cities)
+    assert read_trains_map(write_trains_map(board.form), "iberia", "Iberia") == board.form
+
+
+# -- the page -----------------------------------------------------------------------------
+
+
+def test_the_page_tells_every_board_as_it_is() -> None:
+    rows = {
+        cells[0].strip("`"): cells[1:]
+        for line in PAGE.read_text().splitlines()
+        if line.startswith("| `") and len(cells := [cell.strip() for cell in line.strip("|").split("|")]) == 9
+    }
+    assert rows.keys() == set(names())
+    for name, told in rows.items():
+        board, played = load(name), figures(name)
+        tickets = "every pair" if played.pair_tickets else str(len(board.tickets))
+        assert told == [
+            str(len(board.cities) - len(board.countries)),
+            str(len(board.countries) or "-"),
+            str(len(board.routes)),
+            tickets,
+            f"`{board.rules}`",
+            f"{played.seats_least}-{played.seats_most}",
+            str(len(board.form.unverified) or "-"),
+            str(len(board.form.not_built) or "-"),
+        ], name
+
+
+@EVERY
+def test_the_page_says_what_is_unverified_and_what_is_not_built(name: str) -> None:
+    page = re.sub(r"\s+", " ", PAGE.read_text())
+    for remark in (*load(name).form.unverified, *load(name).form.not_built):
+        assert remark in page
+
+
+# -- any board ----------------------------------------------------------------------------
+
+
+def small(**changed: Any) -> BoardForm:
+    """Two islands: Ulm - Aa - Bern with a country behind Aa, and Cork - Derry far off."""
+    cities = {"u": "Ulm", "a": "Aa", "b": "Bern", "c": "Cork", "d": "Derry", "x": "Xanadu", "y": "Yonder"}
+    routes = [("u", "a"), ("a", "b"), ("c", "d"), ("x", "a"), ("x", "c"), ("y", "d")]
+    form: dict[str, Any] = {
+        "format": 1,
+        "id": "small",
+        "title": "Small",
+        "size": [10, 10],
+        "cities": [
+            {"id": id_, "name": name, "at": [1, 1], "country": id_ in "xy"} for id_, name in cities.items()
+        ],
+        "routes": [{"id": "".join(ends), "between": ends, "length": 2, "color": "red"} for ends in routes],
+        "tickets": [],
+    }
+    return read_board(form | changed)
+
+
+def test_pairs_are_the_cities_that_a_path_joins_and_no_path_leads_through_a_country() -> None:
+    board = with_pairs(build(small()), 7)
+    assert list(board.tickets) == [
+        *("a:b", "a:u", "a:x"),
+        *("b:u", "b:x"),
+        *("c:d", "c:x", "c:y"),
+        *("d:x", "d:y"),
+        "u:x",
+        "x:y",
+    ]
+    assert {(ticket.points, ticket.deck) for ticket in board.tickets.values()} == {(7, "regular")}
+    assert (board.tickets["a:b"].a, board.tickets["a:b"].b) == ("a", "b")
+    assert board.form == small()
+
+
+def test_pairs_stand_in_the_order_of_names_not_of_ids() -> None:
+    cities = [{"id": "a", "name": "Zug", "at": [0, 0]}, {"id": "b", "name": "Au", "at": [0, 0]}]
+    route = {"id": "r", "between": ["a", "b"], "length": 3, "color": "red"}
+    assert list(with_pairs(build(small(cities=cities, routes=[route])), 10).tickets) == ["b:a"]
+
+
+def test_equal_forms_are_one_board_and_so_are_its_pairs() -> None:
+    assert build(small()) is build(small())
+    assert with_pairs(build(small()), 7) is with_pairs(build(small()), 7)
+    assert build(load("nordic").form) is load("nordic")
+
+
+def test_tickets_can_be_added_to_a_board() -> None:
+    board = build(small())
+    assert with_tickets(board, ()) is board
+    more = with_tickets(board, [TicketForm("b:u", ("b", "u"), 9, "regular")])
+    assert (more.tickets["b:u"].points, more.routes) == (9, board.routes)
+    assert more.digest != board.digest
+
+
+def changes_of_play() -> list[Any]:
+    def changed(part: str, **fields: Any) -> BoardForm:
+        rows = getattr(small(), part)
+        parts: dict[str, Any] = {part: (replace(rows[0], **fields), *rows[1:])}
+        return replace(small(), **parts)
+
+    ticket = {"id": "t", "between": ["u", "b"], "points": 3, "deck": "regular"}
+    return [
+        pytest.param(changed("routes", length=3), id="length"),
+        pytest.param(changed("routes", color="gray"), id="colour"),
+        pytest.param(changed("routes", kind="tunnel"), id="kind"),
+        pytest.param(changed("routes", locomotives=1), id="locomotives"),
+        pytest.param(changed("cities", country=True), id="country"),
+        pytest.param(changed("cities", merchandise="red"), id="merchandise"),
+        pytest.param(small(tickets=[ticket]), id="tickets"),
+    ]
+
+
+@pytest.mark.parametrize("form", changes_of_play())
+def test_the_digest_tells_apart_whatever_is_played_differently(form: BoardForm) -> None:
+    assert build(form).digest != build(small()).digest
+
+
+def test_the_digest_is_the_same_whatever_the_picture_is() -> None:
+    form = small()
+    moved = replace(form, title="Smaller", cities=(replace(form.cities[0], at=(2, 2)), *form.cities[1:]))
+    assert build(moved).digest == build(form).digest
+    assert with_pairs(build(form), 7).digest != with_pairs(build(form), 8).digest
