@@ -14,7 +14,7 @@ from services.referee.rules.paths import longest_path
 
 Edge = tuple[str, str, int]
 REPEATABLE = settings(derandomize=True, deadline=None, max_examples=300)
-WAYS_MOST = 20_000
+WAYS_MOST = 9_000
 
 cities = some.sampled_from("abcdefgh")
 edge = some.tuples(cities, cities, some.integers(1, 6)).filter(lambda edge: edge[0] != edge[1])
@@ -102,4 +102,4 @@ def test_SCORE_3_a_grid_as_large_as_two_players_boards_is_swept_with_few_ways_ke
         edges = list(grid(6, Random(seed)))
         assert len(edges) == 60
         assert longest_path(edges) >= sum(length for _, _, length in edges) // 2
-        assert kept < WAYS_MOST
+        assert kept < WAYS_MOST, kept

@@ -20,23 +20,23 @@ class Networks:
             if b in countries:
                 self._beside[b].add(a)
             if a not in countries and b not in countries:
-                self._above[self._network(a)] = self._network(b)
+                self._above[self.network(a)] = self.network(b)
 
     def joins(self, a: str, b: str) -> bool:
         """Whether a path joins the two; a place is joined with itself."""
         if a not in self._beside and b not in self._beside:
-            return self._network(a) == self._network(b)
+            return self.network(a) == self.network(b)
         return a == b or b in self._beside.get(a, ()) or not self._touched(a).isdisjoint(self._touched(b))
 
-    def _touched(self, place: str) -> set[str]:
-        """The networks that a path from this place can go on in."""
-        ways = self._beside.get(place, {place})
-        return {self._network(city) for city in ways if city not in self._beside}
-
-    def _network(self, city: str) -> str:
-        """The city that stands for all of its network."""
+    def network(self, city: str) -> str:
+        """The city, not a country, that stands for all of this city's network."""
         above = self._above
         while (up := above.get(city, city)) != city:
             above[city] = above.get(up, up)  # halves the way for the next one who asks
             city = up
         return city
+
+    def _touched(self, place: str) -> set[str]:
+        """The networks that a path from this place can go on in."""
+        ways = self._beside.get(place, {place})
+        return {self.network(city) for city in ways if city not in self._beside}

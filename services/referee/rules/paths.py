@@ -147,7 +147,7 @@ class _Sweep:
                     if onward.get(after, -1) < total:
                         onward[after] = total
             bounds = {sides: _bound(step, sides, spaces) for sides, spaces in onward.items()}
-            hopeful = [sides for sides, bound in bounds.items() if bound > 2 * self.best]
+            hopeful = [sides for sides, bound in bounds.items() if bound // 2 > self.best]
             if most and len(hopeful) > most:
                 hopeful = sorted(hopeful, key=bounds.__getitem__, reverse=True)[:most]
             ways = {sides: onward[sides] for sides in hopeful}
