@@ -12,14 +12,13 @@ from fastapi.responses import JSONResponse, RedirectResponse
 from fastapi.security import HTTPBearer
 from fastapi_offline import FastAPIOffline
 
-from schemas.refusals import ALL
 from schemas.views import write_view
-from services.gateway import examples
+from services.gateway import examples, rule_pages
 from services.gateway.door import Door
 from services.gateway.hub import Hub
 from services.gateway.limits import Limits
 from services.gateway.play import PlaySocket
-from services.gateway.problems import Problem, install
+from services.gateway.problems import install
 from services.gateway.reading import read_bearer, read_body
 from services.ledger.async_ledger import AsyncLedger
 from services.logs import get_log
@@ -74,6 +73,7 @@ def create_app(ledger: AsyncLedger, key: bytes, limits: Limits, answer_s: float 
     _game_routes(app, door)
     _play_routes(app, door)
     _house_routes(app, door)
+    app.include_router(rule_pages.router())
     return app
 
 
@@ -158,12 +158,6 @@ def _house_routes(app: FastAPI, door: Door) -> None:
         await door.ledger.ping()
         listening = not app.state.hub_task.done()
         return JSONResponse({"status": "ok" if listening else "deaf"}, 200 if listening else 503)
-
-    @app.get("/rules/{rule}", tags=["house"], summary="A rule's id, in words")
-    async def rule(rule: str) -> dict[str, str]:
-        if rule not in ALL:
-            raise Problem(404, "SHAPE-1", f"there is no rule {rule[:40]}")
-        return {"rule": rule, "text": ALL[rule]}
 
 
 def _tell_of_end(hub: asyncio.Task[None]) -> None:

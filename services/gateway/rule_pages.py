@@ -1,0 +1,139 @@
+"""The rules as the gateway shows them: a page a ruleset, and for every id what the pages say of it.
+
+A problem's `type` is the address of its rule, so whoever was refused is one click from the rule.
+The pages themselves are docs/rules: in a checkout and in the image beside the packages, and where
+the packages were installed from a wheel in its shared folder.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from importlib import resources
+from pathlib import Path
+from string import Template
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Header, Response
+from fastapi.responses import HTMLResponse, JSONResponse
+from markdown_it import MarkdownIt
+
+from schemas.refusals import ALL, CONTRACT
+from services.gateway.problems import Problem
+from services.logs import get_log
+
+log = get_log("gateway")
+FOLDERS: Final = (
+    Path(__file__).parents[2] / "docs" / "rules",
+    Path(sys.prefix) / "share" / "ledgerline" / "rules",
+)
+RULE: Final = re.compile(r"^- \*\*([A-Z]+-\d)\*\* (.*(?:\n(?:  .+|(?=\n  \S)))*)", re.MULTILINE)
+NAMED: Final = re.compile(r"(<strong>)?\b([A-Z]+-\d)\b(?:</strong>)?")
+VARY: Final = {"Vary": "Accept"}  # one address, two forms
+
+Accept = Annotated[str, Header(include_in_schema=False)]
+
+
+def router() -> APIRouter:
+    """GET /rules, /rules/{a ruleset} and /rules/{an id}: HTML for browsers, JSON for programs."""
+    pages = read_pages()
+    told = passages(pages)
+    routes = APIRouter(tags=["house"])
+
+    @routes.get("/rules", summary="All rulesets and all rules")
+    async def index(accept: Accept = "") -> Response:
+        body = {"rulesets": list(pages), "rules": {**dict.fromkeys(told), **ALL}}
+        return _either(accept, body, "Rules", _index_html(pages, told))
+
+    @routes.get("/rules/{rule}", summary="A rule's id in words, or a ruleset's whole page")
+    async def rule(rule: str, accept: Accept = "") -> Response:
+        if rule in pages:
+            return _either(accept, {"ruleset": rule, "markdown": pages[rule]}, rule, _html(pages[rule]))
+        if rule not in ALL and rule not in told:
+            raise Problem(404, "SHAPE-1", f"there is no rule {rule[:40]}")
+        said = told.get(rule, {})
+        return _either(
+            accept, {"rule": rule, "text": ALL.get(rule), "told": said}, rule, _rule_html(rule, said)
+        )
+
+    return routes
+
+
+def read_pages(folders: Sequence[Path] = FOLDERS) -> dict[str, str]:
+    """The rule pages by ruleset, from the first folder that is there. Without one, none: then the
+    sentences of the refusals have to do."""
+    folder = next((folder for folder in folders if folder.is_dir()), None)
+    if folder is None:
+        log.warning("there are no rule pages", looked_in=[str(folder) for folder in folders])
+        return {}
+    return {path.stem: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.md"))}
+
+
+def passages(pages: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """What the pages say of every rule, by its id and then by ruleset."""
+    told: dict[str, dict[str, str]] = {}
+    for ruleset, text in pages.items():
+        for rule, passage in RULE.findall(text):
+            told.setdefault(rule, {})[ruleset] = re.sub(r"^  ", "", passage, flags=re.MULTILINE)
+    return told
+
+
+def _either(accept: str, body: Mapping[str, Any], title: str, html: str) -> Response:
+    if "text/html" in accept:
+        return HTMLResponse(_PAGE.substitute(title=escape(title), body=html), headers=VARY)
+    return JSONResponse(body, headers=VARY)
+
+
+def _rule_html(rule: str, said: Mapping[str, str]) -> str:
+    """The sentence, then each passage once, under the rulesets that say it like this."""
+    rulesets: dict[str, list[str]] = {}
+    for ruleset, passage in said.items():
+        rulesets.setdefault(passage, []).append(ruleset)
+    parts = [f"<h1>{rule}</h1>"]
+    if rule in ALL:
+        parts.append(f'<p class="sentence">{escape(ALL[rule])}</p>')
+    for passage, names in rulesets.items():
+        links = ", ".join(f'<a href="/rules/{name}#{rule}">{name}</a>' for name in names)
+        parts.append(f"<section><h2>In {links}</h2>{_html(passage)}</section>")
+    return "\n".join(parts)
+
+
+def _index_html(pages: Mapping[str, str], told: Iterable[str]) -> str:
+    """Every ruleset with what its page begins with, then every id with its sentence."""
+    parts = ["<h1>Rules</h1>"]
+    for ruleset, text in pages.items():
+        begins = text.split("\n\n")[1]
+        parts.append(f'<section><h2><a href="/rules/{ruleset}">{ruleset}</a></h2>{_html(begins)}</section>')
+    parts += ["<h2>What a refusal can name</h2>", _sentences(rule for rule in ALL if rule not in CONTRACT)]
+    parts += ["<h2>The same, about messages</h2>", _sentences(CONTRACT)]
+    parts += ["<h2>What nobody can do wrong</h2>", _names(rule for rule in told if rule not in ALL)]
+    return "\n".join(parts)
+
+
+def _sentences(rules: Iterable[str]) -> str:
+    rows = (f"<tr><td>{_linked(rule)}</td><td>{escape(ALL[rule])}</td></tr>" for rule in rules)
+    return f"<table>{''.join(rows)}</table>"
+
+
+def _names(rules: Iterable[str]) -> str:
+    return f"<p>{', '.join(map(_linked, sorted(rules)))}</p>"
+
+
+def _html(markdown: str) -> str:
+    """Markdown of ours as HTML, where each id leads to its rule and can be led to."""
+    return NAMED.sub(_anchored, _MARKDOWN.render(markdown))
+
+
+def _anchored(found: re.Match[str]) -> str:
+    bold, rule = found.groups()
+    return f'<strong id="{rule}">{_linked(rule)}</strong>' if bold else _linked(rule)
+
+
+def _linked(rule: str) -> str:
+    return f'<a href="/rules/{rule}">{rule}</a>'
+
+
+_MARKDOWN: Final = MarkdownIt("commonmark", {"html": False}).enable("table")
+_PAGE: Final = Template(resources.files(__package__).joinpath("rule_page.html").read_text(encoding="utf-8"))

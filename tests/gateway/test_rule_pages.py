@@ -1,0 +1,118 @@
+"""The gateway tells every rule: its sentence, and what the pages of docs/rules say of it."""
+
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+from html.parser import HTMLParser
+from pathlib import Path
+
+import httpx
+import pytest
+
+from schemas.refusals import ALL, RULES
+from services.gateway.rule_pages import FOLDERS, passages, read_pages
+from tests.gateway.clients import problem
+
+ROOT = Path(__file__).parents[2]
+BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+
+
+class Links(HTMLParser):
+    """What a page links to, what can be linked to on it, and its text."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.links: set[str] = set()
+        self.ids: list[str] = []
+        self.text = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        if tag == "a" and given.get("href"):
+            self.links.add(str(given["href"]))
+        if given.get("id"):
+            self.ids.append(str(given["id"]))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def browse(http: httpx.Client, path: str) -> Links:
+    reply = http.get(path, headers=BROWSER)
+    assert reply.status_code == 200, path
+    assert reply.headers["content-type"] == "text/html; charset=utf-8"
+    assert reply.headers["vary"] == "Accept"
+    return Links(reply.text)
+
+
+@pytest.mark.parametrize("rule", ALL)
+def test_every_refusal_leads_to_its_sentence_and_to_what_the_pages_say(http: httpx.Client, rule: str) -> None:
+    told = http.get(f"/rules/{rule}").json()
+    assert told["text"] == ALL[rule]
+    assert bool(told["told"]) == (rule in RULES)
+    page = browse(http, f"/rules/{rule}")
+    assert ALL[rule] in page.text
+    assert page.links >= {f"/rules/{ruleset}#{rule}" for ruleset in told["told"]}
+
+
+def test_a_rule_that_several_games_share_is_told_once(http: httpx.Client) -> None:
+    page = browse(http, "/rules/CARD-5")
+    assert page.text.count("You may hold any number of cards.") == 1
+    assert page.links >= {f"/rules/{ruleset}#CARD-5" for ruleset in ("usa", "europe", "marklin", "trains")}
+
+
+def test_a_rule_that_nobody_can_break_has_a_page_but_no_sentence(http: httpx.Client) -> None:
+    told = http.get("/rules/SCORE-4").json()
+    assert (told["rule"], told["text"], list(told["told"])) == ("SCORE-4", None, ["marklin"])
+
+
+def test_a_passage_is_the_whole_item_and_nothing_else(http: httpx.Client) -> None:
+    told = http.get("/rules/MERCH-1").json()["told"]["marklin"]
+    assert told.startswith("The colour of a city")
+    assert told.endswith("| country | none |")
+    page = browse(http, "/rules/MERCH-1")
+    assert "| country" not in page.text, "the table is a table"
+    assert http.get("/rules/TUNNEL-4").json()["told"]["europe"].endswith("whatever you chose.")
+
+
+@pytest.mark.parametrize("ruleset", read_pages())
+def test_a_rulesets_page_can_be_read_and_linked_to(http: httpx.Client, ruleset: str) -> None:
+    markdown = (ROOT / "docs" / "rules" / f"{ruleset}.md").read_text()
+    assert http.get(f"/rules/{ruleset}").json() == {"ruleset": ruleset, "markdown": markdown}
+    page = browse(http, f"/rules/{ruleset}")
+    assert page.ids == re.findall(r"^- \*\*([A-Z]+-\d)\*\*", markdown, re.MULTILINE)
+    assert "**" not in page.text
+    assert "|---" not in page.text
+
+
+def test_the_index_leads_everywhere_and_no_link_is_broken(http: httpx.Client) -> None:
+    index = http.get("/rules").json()
+    rules = {*ALL, *passages(read_pages())}
+    assert (set(index["rulesets"]), set(index["rules"])) == (set(read_pages()), rules)
+    page = browse(http, "/rules")
+    assert page.links >= {f"/rules/{name}" for name in (*rules, *read_pages())}
+    for link in sorted(page.links - {"/docs"}):
+        for onward in browse(http, link).links - page.links:
+            path, _, anchor = onward.partition("#")
+            assert anchor in browse(http, path).ids, onward
+
+
+@pytest.mark.parametrize("unknown", ["ROUTE-99", "usa.md", "turn-1", "%3Cscript%3E"])
+def test_an_unknown_rule_is_a_problem_for_everybody(http: httpx.Client, unknown: str) -> None:
+    problem(http.get(f"/rules/{unknown}"), 404, "SHAPE-1")
+    problem(http.get(f"/rules/{unknown}", headers=BROWSER), 404, "SHAPE-1")
+
+
+def test_without_the_pages_the_sentences_remain(tmp_path: Path) -> None:
+    assert read_pages([tmp_path / "none"]) == {}
+    (tmp_path / "usa.md").write_text("- **TURN-1** One\n  two.\n\nThree.\n")
+    assert passages(read_pages([tmp_path / "none", tmp_path])) == {"TURN-1": {"usa": "One\ntwo."}}
+
+
+def test_an_installed_wheel_has_them_where_they_are_looked_for() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    shared = str(FOLDERS[1].relative_to(sys.prefix))
+    assert project["tool"]["setuptools"]["data-files"] == {shared: ["docs/rules/*.md"]}
