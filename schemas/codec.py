@@ -26,7 +26,18 @@ from schemas.commands import BY_CODE as COMMAND_BY_CODE
 from schemas.commands import FIELDS as COMMAND_FIELDS
 from schemas.commands import ClaimRoute, Command, Letter, read_command, write_command
 from schemas.contract import Malformed, Shape, contract
-from schemas.events import BY_CODE, EVENTS, FIELDS, SHAPES, Event, GameCreated, GameEnded, RouteClaimed
+from schemas.events import (
+    BY_CODE,
+    EVENTS,
+    FIELDS,
+    SHAPES,
+    Event,
+    GameCreated,
+    GameEnded,
+    PlayOffCalled,
+    PositionLaid,
+    RouteClaimed,
+)  # fmt: skip
 from schemas.views import Entry, ViewEntry
 from schemas.words import CommandId, GameId, Seat
 
@@ -49,7 +60,12 @@ def unpack(data: bytes) -> Any:
 
 # -- events as rows ------------------------------------------------------------------
 
-_NESTED: Final = (GameCreated, GameEnded)  # their fields hold contracts of their own
+_NESTED: Final = (
+    GameCreated,
+    GameEnded,
+    PositionLaid,
+    PlayOffCalled,
+)  # their fields hold contracts of their own
 
 
 def _getter(cls: type[Event]) -> Callable[[Any], tuple[Any, ...]]:

@@ -6,16 +6,35 @@ the gateway writes it there from the speaker's token, so nobody can speak for an
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
 from schemas.contract import Contract, Malformed, Shape, contract, field_names
-from schemas.words import Card, Cards, CommandId, GameId, Int, Name, Plain, RouteId, Seat, Text, Word
+from schemas.positions import Position
+from schemas.words import (
+    Age,
+    Card,
+    Cards,
+    CityId,
+    CommandId,
+    GameId,
+    Int,
+    Name,
+    Plain,
+    RouteId,
+    Seat,
+    Text,
+    Word,
+    plain,
+)  # fmt: skip
 
-Policy = Literal["random", "greedy"]
-POLICIES: Final = ("random", "greedy")
+Payment = Annotated[Cards, Field(min_length=1)]
+
+Policy = Literal["random", "greedy", "hold-10", "buy-now"]
+POLICIES: Final = ("random", "greedy", "hold-10", "buy-now")
 
 
 @contract()
@@ -25,6 +44,34 @@ class SeatPlan:
     kind: Literal["human", "bot"] = "human"
     policy: Policy | None = None
     name: Name | None = None
+    age: Age | None = None  # a bot's, where the oldest begins
+
+
+@contract()
+class PlayOff:
+    """A new game for a first place that was shared (TIE-1)."""
+
+    of: GameId  # the game that they shared it in
+    number: Annotated[Int, Field(ge=1, le=9)]
+    seats: Annotated[tuple[Seat, ...], Field(min_length=2, max_length=8)]  # who they were there
+    wins: Annotated[tuple[Int, ...], Field(min_length=2, max_length=8)]  # of each, in the play-off so far
+
+
+def _named_or_given(board: str | Mapping[str, Any]) -> str | Mapping[str, Any]:
+    if isinstance(board, str):
+        if not re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,39}", board):
+            raise ValueError("must be the name of a board, or a board")
+        return board
+    return plain(board)
+
+
+BoardChoice = Annotated[
+    Any,
+    AfterValidator(_named_or_given),
+    WithJsonSchema(
+        {"anyOf": [{"type": "string", "pattern": "^[a-z0-9][a-z0-9_-]{0,39}$"}, {"type": "object"}]}
+    ),
+]  # a board's name, or a board written in place in the form of schemas/boards.py
 
 
 @contract(code=1)
@@ -32,10 +79,12 @@ class CreateGame(Contract):
     """Lay a table: which rules, which board, who sits there, what differs from the usual."""
 
     seats: Annotated[tuple[SeatPlan, ...], Field(min_length=1, max_length=8)]
-    ruleset: Word = "usa"
-    board: Word | None = None
+    ruleset: Word | None = None  # else the one that the board is usually played with
+    board: BoardChoice | None = None  # else the ruleset's own
     seed: Annotated[Text, Field(min_length=1, max_length=64)] | None = None
     options: Annotated[Plain, Field(max_length=64)] | None = None
+    position: Position | None = None  # the table to start from, in place of a deal
+    play_off: PlayOff | None = None
 
 
 @contract(code=2)
@@ -44,6 +93,7 @@ class TakeSeat(Contract):
 
     name: Name
     seat: Seat | None = None
+    age: Age | None = None  # counts where the oldest begins
 
 
 @contract(code=3)
@@ -89,7 +139,8 @@ class ClaimRoute(Contract):
     """Lay cars on a route, paying with these cards."""
 
     route: RouteId
-    cards: Annotated[Cards, Field(min_length=1)]
+    cards: Payment
+    passenger: CityId | None = None  # put one down in this city of the route (PASSENGER-1)
 
 
 @contract(code=9)
@@ -102,6 +153,40 @@ class Leave(Contract):
     """Leave the table for good (CONDUCT-3)."""
 
 
+@contract(code=12)
+class PayTunnel(Contract):
+    """Pay what the tunnel asks for besides (TUNNEL-3)."""
+
+    cards: Payment
+
+
+@contract(code=13)
+class DeclineTunnel(Contract):
+    """Leave the tunnel, and take the cards back."""
+
+
+@contract(code=14)
+class BuildStation(Contract):
+    """Build a station in a city; the neighbour whose route it borrows may be named."""
+
+    city: CityId
+    cards: Payment
+    neighbour: CityId | None = None
+
+
+@contract(code=15)
+class MovePassenger(Contract):
+    """Send the passenger in this city along these routes, in order (PASSENGER-2)."""
+
+    city: CityId
+    path: Annotated[tuple[RouteId, ...], Field(min_length=1, max_length=100)]
+
+
+@contract(code=16)
+class RequestCards(Contract):
+    """Ask for the next two cards of the deck (CARD-6)."""
+
+
 @contract(code=11)
 class CallTime(Contract):
     """The clock's own command: a seat's time is over (CLOCK-2)."""
@@ -109,12 +194,16 @@ class CallTime(Contract):
     seat: Seat
 
 
-PlayerCommand: TypeAlias = DrawBlind | DrawMarket | DrawTickets | KeepTickets | ClaimRoute | Pass | Leave
+PlayerCommand: TypeAlias = (
+    DrawBlind | DrawMarket | DrawTickets | KeepTickets | ClaimRoute | PayTunnel | DeclineTunnel | BuildStation
+    | MovePassenger | RequestCards | Pass | Leave
+)  # fmt: skip
 HouseCommand: TypeAlias = CreateGame | TakeSeat | StartGame | CallTime
 Command: TypeAlias = PlayerCommand | HouseCommand
 
 PLAYER_COMMANDS: Final[tuple[type[PlayerCommand], ...]] = (
-    DrawBlind, DrawMarket, DrawTickets, KeepTickets, ClaimRoute, Pass, Leave,
+    DrawBlind, DrawMarket, DrawTickets, KeepTickets, ClaimRoute, PayTunnel, DeclineTunnel, BuildStation,
+    MovePassenger, RequestCards, Pass, Leave,
 )  # fmt: skip
 HOUSE_COMMANDS: Final[tuple[type[HouseCommand], ...]] = (CreateGame, TakeSeat, StartGame, CallTime)
 COMMANDS: Final[tuple[type[Command], ...]] = (*HOUSE_COMMANDS, *PLAYER_COMMANDS)
@@ -157,8 +246,9 @@ def write_command(command: Command) -> dict[str, Any]:
         if (value := getattr(command, name)) is not None:
             written[name] = value
     if isinstance(command, CreateGame):
-        written["seats"] = [
-            {k: getattr(plan, k) for k in ("kind", "policy", "name") if getattr(plan, k) is not None}
-            for plan in command.seats
-        ]
+        whole = SHAPES[CreateGame.type].write(command)
+        for name in ("position", "play_off"):
+            if name in written:
+                written[name] = whole[name]
+        written["seats"] = [{k: v for k, v in plan.items() if v is not None} for plan in whole["seats"]]
     return written

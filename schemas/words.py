@@ -12,7 +12,9 @@ SEATS_MAX: Final = 8
 
 COLORS: Final = ("purple", "white", "blue", "yellow", "orange", "red", "green", "black")
 LOCOMOTIVE: Final = "locomotive"
-CARDS: Final = (*COLORS, LOCOMOTIVE, "locomotive4", "passenger")
+PLUS_FOUR: Final = "locomotive4"
+PASSENGER: Final = "passenger"
+CARDS: Final = (*COLORS, LOCOMOTIVE, PLUS_FOUR, PASSENGER)
 
 
 def one_of(names: tuple[str, ...]) -> Any:
@@ -47,7 +49,12 @@ def _printable(name: str) -> str:
 
 Name = Annotated[Text, Field(min_length=1, max_length=40, pattern=r"^\S(.*\S)?$"), AfterValidator(_printable)]
 Word = Annotated[Text, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")]
+Hex32 = Annotated[Text, Field(pattern=r"^[0-9a-f]{64}$")]
+Slot = Annotated[Int, Field(ge=0, le=9)]
+CardRow = tuple[Card | None, ...]
+TicketRow = tuple[TicketId | None, ...]
 Cards = Mapping[Card, Annotated[Int, Field(ge=1, le=250)]]
+Age = Annotated[Int, Field(ge=0, le=150)]
 Milliseconds = Annotated[Int, Field(ge=0, le=2**53)]
 
 PLAIN_DEPTH: Final = 8  # far below what msgpack can nest
@@ -67,7 +74,8 @@ def is_plain(value: object, depth: int = PLAIN_DEPTH) -> bool:
     return value is None or (isinstance(value, int) and abs(value) <= 2**53)
 
 
-def _plain(value: Mapping[str, Any]) -> Mapping[str, Any]:
+def plain(value: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The same object, if every language can spell it. Raises ValueError."""
     if not is_plain(value):
         raise ValueError(
             f"must hold only text, finite numbers up to 2**53, true, false, null, and lists and objects"
@@ -76,4 +84,4 @@ def _plain(value: Mapping[str, Any]) -> Mapping[str, Any]:
     return value
 
 
-Plain = Annotated[Mapping[str, Any], AfterValidator(_plain)]
+Plain = Annotated[Mapping[str, Any], AfterValidator(plain)]

@@ -122,9 +122,7 @@ def _create(table: Table, letter: Letter, command: CreateGame, now: int, fresh_s
     """Lay the table. A game that can't be created has no log to hold the refusal."""
     try:
         require(not table.game, "GAME-6", f"there is a game {letter.game} already")
-        known = ", ".join(RULESETS)
-        require(command.ruleset in RULESETS, "GAME-6", f"ruleset: {command.ruleset!r} isn't one of {known}")
-        created = create_game(RULESETS[command.ruleset], letter.game, command, now, fresh_seed)
+        created = create_game(RULESETS, letter.game, command, now, fresh_seed)
         return _apply(table, created)
     except Refused as no:
         raise NotKept(no.rule, no.why) from None

@@ -12,7 +12,7 @@ from schemas.parameters import Parameters
 from schemas.words import Seat
 
 if TYPE_CHECKING:
-    from services.referee.rules.board import Fare
+    from services.referee.rules.board import Board, Fare, Route
     from services.referee.rules.table import Choice, Table
 
 Facts: TypeAlias = Iterator[Event]
@@ -41,10 +41,13 @@ class Ruleset:
     version: int
     board: str  # the board that it is usually played on
     figures: Parameters
+    kinds: frozenset[str]  # of routes that it has rules for
     moves: Mapping[Choice, tuple[Move, ...]]  # by what the table waits for
-    setup: Callable[[Table], Facts]  # from the shuffled start to the first choices
-    payable: Callable[[Hand, OpenRoutes, int], Payable]  # what a hand and its cars can claim
-    pays: Callable[[Cards, Fare], bool]  # is this a way to pay (ROUTE-2)
+    setup: Callable[[Table], Facts]  # from the shuffled decks to the first choices
+    tickets_suffice: Callable[[Parameters, Board, int], None]  # for so many seats, else refuses
+    chosen: Callable[[Table], Facts]  # goes on when a starting choice was made, or its seat went out
+    payable: Callable[[Hand, OpenRoutes, int, Parameters], Payable]  # what a hand and its cars can claim
+    payment: tuple[Callable[[Cards, Route, Parameters], None], ...]  # each refuses what it is there to refuse
     longest: Callable[[Iterable[tuple[str, str, int]]], int]
     tie_breaks: tuple[
         Callable[[SeatScore, Sequence[SeatScore]], int], ...

@@ -8,11 +8,12 @@ them and a larger one of HIDDEN: only the sum, its number of cards, means anythi
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from copy import copy
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from schemas.events import GameEnded
+from schemas.commands import PlayOff
+from schemas.events import GameEnded, PlayOffCalled
 from schemas.parameters import GoneBecause, Parameters
 from schemas.words import COLORS, HIDDEN, LOCOMOTIVE, Seat
 
@@ -20,32 +21,49 @@ if TYPE_CHECKING:
     from services.referee.rules.board import Board, Fare
     from services.referee.rules.ruleset import Ruleset
 
-Choice = Literal["action", "second card", "tickets"]
+Choice = Literal["action", "second card", "tickets", "mix", "tunnel"]
 ACTION: Final = "action"
 SECOND_CARD: Final = "second card"
 TICKETS: Final = "tickets"
+MIX: Final = "mix"  # how many starting tickets of each deck
+TUNNEL: Final = "tunnel"
+
+
+class Tunnel(NamedTuple):
+    """A tunnel that was begun this turn."""
+
+    route: str
+    cards: Mapping[str, int]  # the base payment
+    revealed: tuple[str, ...]
+    extra: int
 
 
 class Place:
     """A seat and what lies before it."""
 
     __slots__ = (
-        "barred", "cars", "clock_ms", "gone", "hand", "kind", "least", "luck", "name", "offer",
-        "points", "policy", "routes", "taken", "tickets",
+        "age", "barred", "cars", "chosen", "clock_ms", "gone", "hand", "kind", "least", "luck", "merchandise", "mix",
+        "name", "offer", "passengers", "points", "policy", "routes", "stations", "taken", "tickets",
     )  # fmt: skip
 
     def __init__(self, kind: str, name: str, policy: str | None, figures: Parameters) -> None:
         self.kind, self.name, self.policy = kind, name, policy
         self.taken = False
+        self.age: int | None = None
         self.luck: str | None = None
         kinds = (*figures.cards, *COLORS, LOCOMOTIVE, HIDDEN)  # a deck need not have them all
         self.hand: dict[str | None, int] = dict.fromkeys(kinds, 0)
         self.cars = figures.cars
         self.tickets: list[str | None] = []
         self.offer: list[str | None] = []  # tickets to choose from, or to give back
+        self.chosen = False  # its starting tickets
         self.least = 0  # how many of the offer must be kept
+        self.mix: Mapping[str, int] | None = None  # named, and not dealt yet; empty for a viewer
         self.routes: list[str] = []
         self.barred: set[str] = set()  # routes parallel to its own (DOUBLE-1)
+        self.stations: dict[str, str | None] = {}  # city to the neighbour that was named
+        self.passengers = figures.passengers  # still to be placed
+        self.merchandise = 0  # points of its tokens
         self.points = 0
         self.clock_ms = figures.clock_ms or 0
         self.gone: GoneBecause | None = None
@@ -59,6 +77,7 @@ class Place:
         other = copy(self)
         other.hand, other.tickets, other.offer = self.hand.copy(), self.tickets[:], self.offer[:]
         other.routes, other.barred = self.routes[:], self.barred.copy()
+        other.stations = self.stations.copy()
         return other
 
 
@@ -66,9 +85,10 @@ class Table:
     """One game at one moment. Made by `fold`, changed only by `evolve`."""
 
     __slots__ = (
-        "at", "awaits", "board", "closing", "commitment", "created", "deck", "discards", "ending",
-        "epoch", "figures", "game", "last", "market", "open", "over", "owners", "passed", "places",
-        "refusals", "rules", "seed", "started", "ticket_decks", "turn",
+        "at", "awaits", "board", "called", "closing", "commitment", "created", "deck", "discards", "ending",
+        "epoch", "figures", "game", "laid", "last", "market", "open", "order", "over", "owners", "passed",
+        "passengers", "places", "play_off", "refusals", "rules", "seed", "started", "stations",
+        "ticket_decks", "tokens", "tunnel", "turn",
     )  # fmt: skip
 
     rules: Ruleset
@@ -81,6 +101,8 @@ class Table:
         self.created = 0  # milliseconds since 1970
         self.places: list[Place] = []
         self.started = False
+        self.laid: Seat | None = None  # who begins, where the game starts from a position
+        self.order: tuple[Seat, ...] = ()  # of the turns
         self.deck: list[str | None] = []  # the top is the last
         self.discards: dict[str | None, int] = {}
         self.market: list[str | None] = []  # None is a gap: face-up cards are never hidden
@@ -88,13 +110,19 @@ class Table:
         self.owners: dict[str, Seat] = {}
         self.open: dict[Fare, dict[str, None]] = {}  # claimable routes by fare, shortest first
         self.closing = False  # parallel routes close (DOUBLE-2)
+        self.tunnel: Tunnel | None = None
+        self.stations: dict[str, Seat] = {}  # by city
+        self.passengers: dict[str, Seat] = {}  # by city
+        self.tokens: dict[str, tuple[int, ...]] = {}  # by city, the top first
         self.turn: Seat | None = None
         self.awaits: dict[Seat, Choice] = {}  # whom the table waits for, and what they decide
         self.ending = False
         self.last: set[Seat] = set()  # who has a last turn to come (END-1)
-        self.passed: set[Seat] = set()  # who passed since anything else happened (END-3)
+        self.passed: set[Seat] = set()  # whose turn changed nothing since anything did (END-2, END-3)
         self.refusals: dict[Seat | None, int] = {}  # since the turn started
         self.over: GameEnded | None = None
+        self.play_off: PlayOff | None = None  # which this game is part of
+        self.called: PlayOffCalled | None = None  # the game that follows from this one
         self.commitment = ""
         self.seed: str | None = None
         self.epoch = 0  # shuffles so far
@@ -102,12 +130,12 @@ class Table:
     @property
     def playing(self) -> list[Seat]:
         """The seats that take part, in order."""
-        return [seat for seat, place in enumerate(self.places) if place.gone is None]
+        return [seat for seat in self.order if self.places[seat].gone is None]
 
     def following(self, seat: Seat) -> Iterable[Seat]:
         """Every seat once, in turn order, from the one after `seat` to itself."""
-        count = len(self.places)
-        return (*range(seat + 1, count), *range(seat + 1))
+        after = self.order.index(seat) + 1
+        return (*self.order[after:], *self.order[:after])
 
     def clock_left(self, seat: Seat, at: int) -> int | None:
         """Milliseconds that the seat has at the time `at`; None where no clock runs (CLOCK-1)."""
@@ -135,6 +163,8 @@ class Table:
         other.discards, other.owners = self.discards.copy(), self.owners.copy()
         other.ticket_decks = {name: deck[:] for name, deck in self.ticket_decks.items()}
         other.open = {fare: routes.copy() for fare, routes in self.open.items()}
+        other.stations, other.passengers = self.stations.copy(), self.passengers.copy()
+        other.tokens = self.tokens.copy()
         other.awaits, other.last, other.passed = self.awaits.copy(), self.last.copy(), self.passed.copy()
         other.refusals = self.refusals.copy()
         return other

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from schemas.commands import CallTime, Leave
-from schemas.events import SeatCleared, SeatGone, TicketsKept
+from schemas.events import SeatCleared, SeatGone, TicketsKept, TunnelDeclined
 from schemas.parameters import GoneBecause
 from schemas.refusals import require
 from schemas.words import Seat
-from services.referee.rules.moves.market import fill_market
-from services.referee.rules.moves.tickets import give_back, when_all_have_chosen
-from services.referee.rules.moves.turns import next_turn
+from services.referee.rules.moves.tickets import give_back
+from services.referee.rules.moves.turns import clear_up, next_turn
 from services.referee.rules.ruleset import Facts
-from services.referee.rules.table import TICKETS, Table
+from services.referee.rules.table import TICKETS, TUNNEL, Table
 
 
 def leave(table: Table, seat: Seat, command: Leave) -> Facts:
@@ -36,11 +35,13 @@ def go_out(table: Table, seat: Seat, why: GoneBecause) -> Facts:
         yield TicketsKept(seat, tuple(place.offer[: place.least]))
         if not setting_up:
             yield from give_back(table, seat)
+    if table.awaits.get(seat) == TUNNEL:
+        yield TunnelDeclined(seat)
     yield SeatGone(seat, why)
     if why == "removed":
         yield SeatCleared(seat)
     if setting_up:
-        yield from when_all_have_chosen(table)
+        yield from table.rules.chosen(table)
     elif table.turn == seat:
-        yield from fill_market(table)
+        yield from clear_up(table)
         yield from next_turn(table, seat)

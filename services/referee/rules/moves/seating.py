@@ -2,85 +2,106 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+from schemas.boards import BOARD
 from schemas.commands import CreateGame, SeatPlan, StartGame, TakeSeat
 from schemas.contract import Malformed
-from schemas.events import GameCreated, GameStarted, SeatTaken, SeedSealed
+from schemas.events import GameCreated, GameStarted, SeatTaken, SeedSealed, TurnStarted
 from schemas.parameters import PARAMETERS, Parameters
 from schemas.refusals import Refused, require
 from schemas.words import Seat
 from services.referee.rules import board as boards
 from services.referee.rules.board import Board
-from services.referee.rules.moves.market import shuffle_deck
+from services.referee.rules.moves.position import lay_position, require_position
+from services.referee.rules.moves.setup import shuffle_all
+from services.referee.rules.moves.suiting import require_playable
 from services.referee.rules.ruleset import Facts, Ruleset
 from services.referee.rules.shuffle import commitment_of, luck_of, seed_of
 from services.referee.rules.table import Table
 
 
-def create_game(ruleset: Ruleset, game: str, command: CreateGame, now: int, fresh_seed: str) -> Facts:
+def create_game(
+    rulesets: Mapping[str, Ruleset], game: str, command: CreateGame, now: int, fresh_seed: str
+) -> Facts:
     """Lay a table: resolve every figure, seal the seed, seat the bots."""
-    figures = resolved(ruleset, command.options or {})
-    try:
-        board = boards.load(command.board or ruleset.board)
-    except Malformed as error:
-        raise Refused("GAME-6", str(error)) from None
-    require_playable(figures, board, len(command.seats))
-    require_seat_plans(command.seats)
+    ruleset, board = chosen(rulesets, command)
+    figures = resolved(ruleset, board, command.options or {})
+    if figures.pair_tickets:
+        board = boards.with_pairs(board, figures.pair_tickets)
+    require_playable(ruleset, figures, board, len(command.seats))
+    require_seat_plans(command)
+    if command.position is not None:
+        require_position(figures, board, len(command.seats), command.position)
+    own = None if isinstance(command.board, str | None) else board.form
     yield GameCreated(
-        game, ruleset.name, ruleset.version, board.id, board.digest, figures, command.seats, now
+        game,
+        ruleset.name,
+        ruleset.version,
+        board.id,
+        boards.build(board.form).digest,
+        own,
+        figures,
+        command.seats,
+        command.play_off,
+        now,
     )
     seed = seed_of(command.seed) if command.seed is not None else fresh_seed
     yield SeedSealed(commitment_of(seed), seed)
     for seat, plan in enumerate(command.seats):
-        if plan.kind == "bot":
+        if plan.kind == "bot" or command.play_off is not None:
             name = plan.name or f"{plan.policy} {seat + 1}"
-            yield SeatTaken(seat, name, plan.policy, luck_of(seed, seat))
+            yield SeatTaken(seat, name, plan.policy, plan.age, luck_of(seed, seat) if plan.policy else None)
+    if command.position is not None:
+        yield from lay_position(board, figures, seed, len(command.seats), command.position)
 
 
-def resolved(ruleset: Ruleset, options: Any) -> Parameters:
-    """The ruleset's figures with what this game sets otherwise."""
-    if not options:
+def chosen(rulesets: Mapping[str, Ruleset], command: CreateGame) -> tuple[Ruleset, Board]:
+    """The rules and the board: what isn't named is what the other is usually played with."""
+    known = ", ".join(rulesets)
+    name = command.ruleset
+    require(name is None or name in rulesets, "GAME-6", f"ruleset: {name!r} isn't one of {known}")
+    try:
+        board = named_board(command.board) if command.board is not None else None
+    except Malformed as error:
+        raise Refused("GAME-6", str(error)) from None
+    if name is None:
+        name = board.rules if board else "usa"
+        require(name in rulesets, "GAME-6", f"board.rules: {name!r} isn't one of {known}")
+    return rulesets[name], board or boards.load(rulesets[name].board)
+
+
+def named_board(board: str | Mapping[str, Any]) -> Board:
+    """The board of this name, or the one that is written in place. Raises Malformed."""
+    return boards.load(board) if isinstance(board, str) else boards.build(BOARD.read(board))
+
+
+def resolved(ruleset: Ruleset, board: Board, options: Mapping[str, Any]) -> Parameters:
+    """The ruleset's figures with what the board, and then this game, sets otherwise."""
+    if not options and not board.options:
         return ruleset.figures
-    usual = PARAMETERS.write(ruleset.figures)
+    usual = {**PARAMETERS.write(ruleset.figures), **(board.options if board.rules == ruleset.name else {})}
     try:
         return PARAMETERS.read({**usual, **options})
     except Malformed as error:
-        raise Refused("GAME-6", f"options: {error}") from None
+        where = "options" if error.field.split(".")[0] in options else "board.options"
+        raise Refused("GAME-6", f"{where}: {error}") from None
 
 
-def require_playable(figures: Parameters, board: Board, seats: int) -> None:
-    """Figures, board and seats fit each other: such a game can be dealt and scored."""
-    least, most = figures.seats_least, figures.seats_most
-    require(least <= seats <= most, "GAME-6", f"seats: {seats}, these rules take {least} to {most}")
-    cards, dealt = sum(figures.cards.values()), seats * figures.hand + figures.market
-    require(cards >= dealt, "GAME-6", f"options.cards: {cards} in all, {dealt} are dealt at the start")
-    for route in board.routes.values():
-        points = figures.route_points[route.length - 1 : route.length]
-        if not points or points[0] is None:
-            what = f"options.route_points: nothing for length {route.length}, which {route.id} has"
-            raise Refused("GAME-6", what)
-    held = dict.fromkeys((*figures.start_tickets, *figures.draw_tickets), 0)
-    for ticket in board.tickets.values():
-        if ticket.deck in held:
-            held[ticket.deck] += 1
-    for deck, count in figures.start_tickets.items():
-        what = f"options.start_tickets: {seats} x {count} of {deck}, the board has {held[deck]}"
-        require(held[deck] >= seats * count, "GAME-6", what)
-    offered = sum(figures.start_tickets.values())
-    what = f"options.start_keep: {figures.start_keep} of {offered} offered tickets"
-    require(figures.start_keep <= offered <= 10, "GAME-6", what)
-    offered = sum(figures.draw_tickets.values())
-    what = f"options.draw_keep: {figures.draw_keep} of {offered} offered tickets"
-    require(figures.draw_keep <= offered <= 10, "GAME-6", what)
-    what = "options.draw_keep: 0 would let a seat draw tickets for ever and keep none"
-    require(figures.draw_keep or not offered, "GAME-6", what)
+def require_seat_plans(command: CreateGame) -> None:
+    for seat, plan in enumerate(command.seats):
+        require(fits(plan), "GAME-6", f"seats.{seat}.policy: a bot has one, a person has none")
+        named = command.play_off is None or plan.name is not None
+        require(named, "GAME-6", f"seats.{seat}.name: in a play-off every seat has one")
+    series = command.play_off
+    if series is not None:
+        rows = len(series.seats) == len(series.wins) == len(command.seats)
+        require(rows, "GAME-6", "play_off: seats and wins name every seat of this game")
 
 
-def require_seat_plans(plans: tuple[SeatPlan, ...]) -> None:
-    for seat, plan in enumerate(plans):
-        fits = (plan.kind == "bot") == (plan.policy is not None)
-        require(fits, "GAME-6", f"seats.{seat}.policy: a bot has one, a person has none")
+def fits(plan: SeatPlan) -> bool:
+    return (plan.kind == "bot") == (plan.policy is not None)
 
 
 def take_seat(table: Table, seat: Seat | None, command: TakeSeat) -> Facts:
@@ -90,13 +111,25 @@ def take_seat(table: Table, seat: Seat | None, command: TakeSeat) -> Facts:
     require(wanted in free, "GAME-4", f"seat {wanted} isn't free; free are {free}")
     taken = any(place.taken and place.name == command.name for place in table.places)
     require(not taken, "GAME-4", f"somebody at this table is called {command.name} already")
-    yield SeatTaken(wanted, command.name, None, None)
+    yield SeatTaken(wanted, command.name, None, command.age, None)
 
 
 def start_game(table: Table, seat: Seat | None, command: StartGame) -> Facts:
     require(not table.started, "GAME-5", "the game has started")
     free = [s for s, place in enumerate(table.places) if not place.taken]
     require(not free, "GAME-5", f"nobody sits at {', '.join(f'seat {s}' for s in free)}")
-    yield GameStarted()
-    yield from shuffle_deck(table)
+    yield GameStarted(turn_order(table))
+    if table.laid is not None:
+        yield TurnStarted(table.laid)
+        return
+    yield from shuffle_all(table)
     yield from table.rules.setup(table)
+
+
+def turn_order(table: Table) -> tuple[Seat, ...]:
+    """As they sit; or the oldest first, and those who gave no age last."""
+    seats = range(len(table.places))
+    if table.figures.order == "seated":
+        return tuple(seats)
+    ages = [place.age for place in table.places]
+    return tuple(sorted(seats, key=lambda seat: -1 if (age := ages[seat]) is None else age, reverse=True))

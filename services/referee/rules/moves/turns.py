@@ -5,10 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from schemas.commands import Pass
-from schemas.events import EndReason, GameEnded, LastTurnsBegan, Passed, TicketsShown, TurnStarted
+from schemas.events import (
+    EndReason,
+    GameEnded,
+    LastTurnsBegan,
+    Passed,
+    RevealedDiscarded,
+    TicketsShown,
+    TurnStarted,
+)  # fmt: skip
 from schemas.refusals import require
 from schemas.words import Seat
 from services.referee.rules.moves.market import fill_market
+from services.referee.rules.moves.playing_off import play_off
 from services.referee.rules.ruleset import Facts, Move
 from services.referee.rules.scoring import score
 from services.referee.rules.table import Table
@@ -16,12 +25,22 @@ from services.referee.rules.table import Table
 
 def end_turn(table: Table, seat: Seat) -> Facts:
     """The seat's turn is over: begin the last turns if it triggers them, then the next turn."""
-    if None in table.market:  # a gap that stayed open for want of cards (CARD-4)
-        yield from fill_market(table)
-    place = table.places[seat]
-    if place.cars <= table.figures.last_cars and not table.ending and place.gone is None:
-        yield LastTurnsBegan(tuple(s for s in table.following(seat) if table.places[s].gone is None))
+    yield from clear_up(table)
+    figures, place = table.figures, table.places[seat]
+    if place.cars <= figures.last_cars and not table.ending and place.gone is None:
+        others = figures.last_turns == "others"
+        last = (s for s in table.following(seat) if not (others and s == seat))
+        yield LastTurnsBegan(tuple(s for s in last if table.places[s].gone is None))
     yield from next_turn(table, seat)
+
+
+def clear_up(table: Table) -> Facts:
+    """Turned-up cards of a tunnel go (TUNNEL-4); then gaps that stayed open for want of cards
+    are filled (CARD-4)."""
+    if table.tunnel is not None:
+        yield RevealedDiscarded()
+    if None in table.market:
+        yield from fill_market(table)
 
 
 def next_turn(table: Table, seat: Seat) -> Facts:
@@ -39,7 +58,7 @@ def next_turn(table: Table, seat: Seat) -> Facts:
 
 def first_turn(table: Table) -> Facts:
     """Setting up is done: the first seat that takes part begins."""
-    yield from next_turn(table, len(table.places) - 1)
+    yield from next_turn(table, table.order[-1])
 
 
 def end_game(table: Table, reason: EndReason) -> Facts:
@@ -47,7 +66,9 @@ def end_game(table: Table, reason: EndReason) -> Facts:
     for seat, place in enumerate(table.places):
         if place.gone != "removed":
             yield TicketsShown(seat, tuple(ticket for ticket in place.tickets if ticket is not None))
-    yield GameEnded(reason, score(table))
+    scores = score(table)
+    yield from play_off(table, scores)
+    yield GameEnded(reason, scores)
 
 
 def no_pass(table: Table, seat: Seat) -> Sequence[Pass]:

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from services.referee.rules.ruleset import Ruleset
+from services.referee.rules.rulesets.europe import EUROPE
+from services.referee.rules.rulesets.marklin import MARKLIN
+from services.referee.rules.rulesets.trains import TRAINS
 from services.referee.rules.rulesets.usa import USA
 
-RULESETS: Final[Mapping[str, Ruleset]] = {ruleset.name: ruleset for ruleset in (USA,)}
+RULESETS: Final[Mapping[str, Ruleset]] = {ruleset.name: ruleset for ruleset in (USA, EUROPE, MARKLIN, TRAINS)}

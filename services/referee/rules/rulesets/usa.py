@@ -7,19 +7,21 @@ from typing import Final
 from schemas.parameters import Parameters
 from schemas.words import COLORS, LOCOMOTIVE
 from services.referee.rules.moves.cards import DRAW_BLIND, DRAW_MARKET
-from services.referee.rules.moves.market import fill_market
-from services.referee.rules.moves.routes import CLAIM_ROUTE, one_colour_payable, one_colour_pays
-from services.referee.rules.moves.setup import deal_hands, offer_starting_tickets
+from services.referee.rules.moves.payment import one_colour, one_colour_payable
+from services.referee.rules.moves.routes import CLAIM_ROUTE
+from services.referee.rules.moves.setup import offer_to_all, when_all_have_chosen
+from services.referee.rules.moves.suiting import enough_for_all
 from services.referee.rules.moves.tickets import DRAW_TICKETS, KEEP_TICKETS
 from services.referee.rules.moves.turns import PASS
-from services.referee.rules.ruleset import Facts, Ruleset
+from services.referee.rules.ruleset import Ruleset
 from services.referee.rules.scoring import holds_longest, most_tickets_made
-from services.referee.rules.table import ACTION, SECOND_CARD, TICKETS, Table
+from services.referee.rules.table import ACTION, SECOND_CARD, TICKETS
 from services.referee.rules.trails import longest_trail
 
 FIGURES: Final = Parameters(
     seats_least=2,
     seats_most=5,
+    order="seated",
     cars=45,
     cards={**dict.fromkeys(COLORS, 12), LOCOMOTIVE: 14},
     hand=4,
@@ -27,39 +29,50 @@ FIGURES: Final = Parameters(
     flush={LOCOMOTIVE: 3},
     flush_most=5,
     start_tickets={"regular": 3},
+    start_named=0,
     start_keep=2,
+    start_keep_most=None,
+    start_return="bottom",
     draw_tickets={"regular": 3},
+    draw_named=0,
     draw_keep=1,
+    pair_tickets=None,
     route_points=(1, 2, 4, 7, 10, 15),
+    points_at_once=True,
     parallel_seats=4,
+    parallel_owned=False,
     last_cars=2,
+    last_turns="all",
     longest_bonus=10,
+    most_tickets_bonus=0,
+    tunnel_cards=0,
+    station_costs=(),
+    station_points=0,
+    passengers=0,
+    merchandise={},
+    plus_four_least=1,
+    play_off=0,
     clock_ms=None,
     strict=False,
     refusals_kept=20,
 )
-
-
-def setup(table: Table) -> Facts:
-    """Hands, then the market, then tickets to choose from (SETUP-1, SETUP-2)."""
-    yield from deal_hands(table)
-    yield from fill_market(table)
-    yield from offer_starting_tickets(table)
-
 
 USA: Final = Ruleset(
     name="usa",
     version=1,
     board="usa",
     figures=FIGURES,
+    kinds=frozenset({"rail"}),
     moves={
         ACTION: (DRAW_BLIND, DRAW_MARKET, DRAW_TICKETS, CLAIM_ROUTE, PASS),
         SECOND_CARD: (DRAW_BLIND, DRAW_MARKET),
         TICKETS: (KEEP_TICKETS,),
     },
-    setup=setup,
+    setup=offer_to_all,
+    chosen=when_all_have_chosen,
+    tickets_suffice=enough_for_all,
     payable=one_colour_payable,
-    pays=one_colour_pays,
+    payment=(one_colour,),
     longest=longest_trail,
     tie_breaks=(most_tickets_made, holds_longest),
 )

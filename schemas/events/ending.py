@@ -1,0 +1,101 @@
+"""Facts of how seats and games end: last turns, scores, play-offs; and refusals."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from schemas.commands import PlayOff
+from schemas.contract import Contract, contract
+from schemas.parameters import GoneBecause
+from schemas.words import (
+    GameId,
+    Int,
+    RouteId,
+    Seat,
+    Text,
+    TicketId,
+)  # fmt: skip
+
+EndReason = Literal["last turns", "all passed", "no change", "out of time", "all gone"]
+
+
+@contract()
+class SeatScore:
+    """One seat's final reckoning, in points but for `longest` (spaces) and `place`."""
+
+    seat: Seat
+    routes: Int
+    made: tuple[TicketId, ...]
+    missed: tuple[TicketId, ...]
+    tickets: Int  # points of tickets made less those missed
+    won: Int  # points of tickets made
+    lent: tuple[RouteId | None, ...]  # what each station borrows, in the order they were built
+    longest: Int  # spaces of the seat's longest trail or path
+    bonus: Int  # for the longest of all
+    most: Int  # for the most tickets made
+    stations: Int  # for those not built
+    merchandise: Int
+    total: Int
+    place: Int
+
+
+@contract(code=17)
+class LastTurnsBegan(Contract):
+    """Each of these seats has one turn left (END-1)."""
+
+    seats: tuple[Seat, ...]
+
+
+@contract(code=18)
+class SeatGone(Contract):
+    """The seat takes no further part."""
+
+    seat: Seat
+    why: GoneBecause
+
+
+@contract(code=23)
+class SeatCleared(Contract):
+    """A removed seat's cards and tickets are out of the game, its routes are free (CONDUCT-2)."""
+
+    seat: Seat
+
+
+@contract(code=19)
+class TicketsShown(Contract):
+    """The game is over and a seat's tickets lie open."""
+
+    seat: Seat
+    tickets: tuple[TicketId, ...]
+
+
+@contract(code=37)
+class PlayOffCalled(Contract):
+    """The first place is shared: these seats meet again, in a new game (TIE-1)."""
+
+    game: GameId
+    play_off: PlayOff
+    seats: tuple[Seat, ...]  # who they are in this game
+
+
+@contract(code=38)
+class PlayOffEnded(Contract):
+    """The play-off is decided, or came to its end with these level."""
+
+    of: GameId
+    winners: tuple[Seat, ...]  # as the seats of that game
+
+
+@contract(code=20)
+class GameEnded(Contract):
+    reason: EndReason
+    scores: tuple[SeatScore, ...]
+
+
+@contract(code=21)
+class CommandRefused(Contract):
+    """A rule said no. Private to the seat that asked; the house's own are public."""
+
+    seat: Seat | None
+    rule: Text
+    why: Text

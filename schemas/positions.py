@@ -1,0 +1,67 @@
+"""A position: a table in the middle of a game, as people write it down for a puzzle or a dispute.
+
+Whatever is left out takes the value that it has on a table just set up, before any card is
+dealt: empty hands, an empty market, the whole deck and the tickets that nobody holds shuffled,
+all cars, no routes, full stacks of tokens. The top of a deck comes first; lists by seat may be
+shorter than the seats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated
+
+from pydantic import Field
+
+from schemas.contract import Shape, contract
+from schemas.words import Card, CityId, Int, RouteId, Seat, Word
+
+Some = Annotated[Int, Field(ge=0, le=1000)]
+Points = Annotated[Int, Field(ge=-10_000, le=10_000)]
+Held = Mapping[Card, Annotated[Int, Field(ge=0, le=250)]]
+
+
+@contract()
+class TicketGiven:
+    """A ticket by its places and points; it need not be one of the board's."""
+
+    between: tuple[CityId, CityId]
+    points: Annotated[Int, Field(ge=1, le=100)]
+
+
+@contract()
+class StationGiven:
+    seat: Seat
+    neighbour: CityId | None = None
+
+
+TicketRow = Annotated[tuple[TicketGiven, ...], Field(max_length=2000)]
+
+
+@contract()
+class Position:
+    """What lies on the table. None is the natural value: see the top of this module."""
+
+    turn: Seat = 0
+    hands: Annotated[tuple[Held, ...], Field(max_length=8)] = ()
+    market: Annotated[tuple[Card | None, ...], Field(max_length=10)] | None = None  # null is a gap
+    deck: Annotated[tuple[Card, ...], Field(max_length=2000)] | None = None
+    discard: Held | None = None
+    routes: Annotated[Mapping[RouteId, Seat], Field(max_length=1000)] | None = None
+    cars: Annotated[tuple[Some, ...], Field(max_length=8)] = ()
+    tickets: Annotated[tuple[TicketRow, ...], Field(max_length=8)] = ()
+    ticket_decks: Annotated[Mapping[Word, TicketRow], Field(max_length=4)] | None = None
+    stations: Annotated[Mapping[CityId, StationGiven], Field(max_length=100)] | None = None
+    passengers: Annotated[Mapping[CityId, Seat], Field(max_length=100)] | None = None
+    tokens: (
+        Annotated[
+            Mapping[CityId, Annotated[tuple[Annotated[Int, Field(ge=1, le=50)], ...], Field(max_length=10)]],
+            Field(max_length=500),
+        ]
+        | None
+    ) = None
+    merchandise: Annotated[tuple[Some, ...], Field(max_length=8)] = ()
+    points: Annotated[tuple[Points, ...], Field(max_length=8)] = ()
+
+
+POSITION: Shape[Position] = Shape(Position, "position")

@@ -1,0 +1,119 @@
+"""The table is laid: seats, shuffles, hands; or a whole position."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from schemas.codec import Corrupt
+from schemas.events import (
+    DeckLaid,
+    DeckShuffled,
+    GameCreated,
+    GameStarted,
+    HandDealt,
+    HandLaid,
+    PositionLaid,
+    SeatTaken,
+    SeedSealed,
+    TicketsLaid,
+    TicketsShuffled,
+)  # fmt: skip
+from services.referee.rules import board as boards
+from services.referee.rules.meaning.playing import take_route
+from services.referee.rules.rulesets import RULESETS
+from services.referee.rules.table import Place, Table
+
+
+def game_created(table: Table, event: GameCreated) -> None:
+    figures = event.parameters
+    table.game = event.game
+    table.rules = RULESETS[event.ruleset]
+    table.figures = figures
+    board = boards.load(event.board) if event.board_form is None else boards.build(event.board_form)
+    if board.digest != event.board_digest:
+        raise Corrupt(f"game {event.game} was played on another edition of the board {event.board}")
+    table.board = boards.with_pairs(board, figures.pair_tickets) if figures.pair_tickets else board
+    table.created, table.play_off = event.created, event.play_off
+    table.places = [Place(plan.kind, plan.name or "", plan.policy, figures) for plan in event.seats]
+    table.order = tuple(range(len(event.seats)))
+    table.closing = not figures.parallel_owned and len(event.seats) < figures.parallel_seats
+    table.open = {fare: dict.fromkeys(routes) for fare, routes in board.fares.items()}
+    table.market = [None] * figures.market
+    table.discards = dict(figures.cards.items())  # until they are shuffled
+    table.tokens = {
+        city: tuple(figures.merchandise[colour])
+        for city, colour in board.merchandise.items()
+        if figures.merchandise.get(colour)
+    }
+
+
+def seed_sealed(table: Table, event: SeedSealed) -> None:
+    table.commitment, table.seed = event.commitment, event.seed
+
+
+def seat_taken(table: Table, event: SeatTaken) -> None:
+    place = table.places[event.seat]
+    place.name, place.policy, place.luck, place.taken = event.name, event.policy, event.luck, True
+    place.age = event.age
+
+
+def game_started(table: Table, event: GameStarted) -> None:
+    table.started = True
+    table.order = event.order
+    table.refusals.clear()
+
+
+def deck_shuffled(table: Table, event: DeckShuffled) -> None:
+    table.deck[:0] = reversed(event.order)
+    table.discards = dict.fromkeys(table.figures.cards, 0)
+    table.epoch += 1
+
+
+def tickets_shuffled(table: Table, event: TicketsShuffled) -> None:
+    table.ticket_decks[event.deck] = list(reversed(event.order))
+    table.epoch += 1
+
+
+def hand_dealt(table: Table, event: HandDealt) -> None:
+    hand = table.places[event.seat].hand
+    for card in event.cards:
+        table.deck.pop()
+        hand[card] += 1
+
+
+# -- a position in place of a deal -----------------------------------------------------
+
+
+def position_laid(table: Table, event: PositionLaid) -> None:
+    table.laid = event.turn
+    table.board = boards.with_tickets(table.board, event.tickets)
+    table.market = list(event.market)
+    table.discards = dict.fromkeys(table.figures.cards, 0)
+    table.discards.update(event.discards.items())
+    for route, seat in event.owners.items():
+        take_route(table, route, seat)
+    for seat, place in enumerate(table.places):
+        place.cars, place.points = event.cars[seat], event.points[seat]
+        place.merchandise = event.merchandise[seat]
+    for city, station in event.stations.items():
+        table.stations[city] = station.seat
+        table.places[station.seat].stations[city] = station.neighbour
+    for city, seat in event.passengers.items():
+        table.passengers[city] = seat
+        table.places[seat].passengers -= 1
+    table.tokens = {city: tuple(stack) for city, stack in event.tokens.items()}
+
+
+def deck_laid(table: Table, event: DeckLaid) -> None:
+    table.deck = list(reversed(event.order))
+
+
+def tickets_laid(table: Table, event: TicketsLaid) -> None:
+    table.ticket_decks[event.deck] = list(reversed(event.order))
+
+
+def hand_laid(table: Table, event: HandLaid) -> None:
+    place = table.places[event.seat]
+    for card, count in Counter(event.cards).items():
+        place.hand[card] += count
+    place.tickets = list(event.tickets)

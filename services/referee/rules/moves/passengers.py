@@ -1,0 +1,90 @@
+"""Passengers: placed with a claim, then sent to collect merchandise (PASSENGER-*)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from schemas.commands import ClaimRoute, MovePassenger
+from schemas.events import PassengerMoved
+from schemas.refusals import Refused, require
+from schemas.words import PASSENGER, Seat
+from services.referee.rules.board import Route
+from services.referee.rules.journeys import Way, best_journeys
+from services.referee.rules.moves.turns import end_turn
+from services.referee.rules.ruleset import Facts, Move
+from services.referee.rules.table import Table
+
+
+def placing_offers(table: Table, seat: Seat, claims: Iterable[ClaimRoute]) -> Sequence[ClaimRoute]:
+    """These claims with a passenger in either city that can take one."""
+    if not table.places[seat].passengers:
+        return ()
+    offers = []
+    for claim in claims:
+        route = table.board.routes[claim.route]
+        for city in (route.a, route.b):
+            if city not in table.passengers and city not in table.board.countries:
+                offers.append(ClaimRoute(claim.route, claim.cards, city))
+    return offers
+
+
+def require_placeable(table: Table, seat: Seat, route: Route, city: str) -> None:
+    """The seat may put a passenger down there with this claim (PASSENGER-1)."""
+    require(table.places[seat].passengers, "PASSENGER-1", "you have no passenger left to place")
+    require(city in (route.a, route.b), "PASSENGER-1", f"{city} isn't a city of {route.id}")
+    require(city not in table.board.countries, "PASSENGER-1", f"{city} is a country")
+    require(city not in table.passengers, "PASSENGER-1", f"a passenger stands in {city} already")
+
+
+def move_offers(table: Table, seat: Seat) -> Sequence[MovePassenger]:
+    """For each of the seat's passengers the best journey for every number of passenger cards
+    that brings more than a smaller one: a few moves, out of very many that are legal."""
+    standing = [city for city, owner in table.passengers.items() if owner == seat]
+    if not standing:
+        return ()
+    ways = [
+        Way(name, route.a, route.b, int(owner != seat))
+        for name, owner in table.owners.items()
+        if not table.board.countries.intersection(((route := table.board.routes[name]).a, route.b))
+    ]
+    tokens = {city: stack[0] for city, stack in table.tokens.items() if stack}
+    cards = max(0, table.places[seat].hand.get(PASSENGER, 0))
+    return [
+        MovePassenger(city, journey.path)
+        for city in standing
+        for journey in best_journeys(city, ways, tokens, cards)
+    ]
+
+
+def move_passenger(table: Table, seat: Seat, command: MovePassenger) -> Facts:
+    start, path = command.city, command.path
+    stands = table.passengers.get(start) == seat
+    require(stands, "PASSENGER-2", f"no passenger of yours stands in {start}")
+    entered = cities_entered(table, start, path)
+    tolls = sum(table.owners[name] != seat for name in path)
+    held = table.places[seat].hand.get(PASSENGER, 0)
+    why = f"{tolls} routes of others on the way, and you hold {held} passenger cards"
+    require(tolls <= held, "PASSENGER-2", why)
+    taken = tuple(city for city in dict.fromkeys(entered) if city != start and table.tokens.get(city))
+    points = sum(table.tokens[city][0] for city in taken)
+    yield PassengerMoved(seat, start, path, tolls, taken, points)
+    yield from end_turn(table, seat)
+
+
+def cities_entered(table: Table, start: str, path: Sequence[str]) -> list[str]:
+    """The cities along a path of claimed routes, each used once. Raises Refused (PASSENGER-2)."""
+    entered, here = [], start
+    require(len(set(path)) == len(path), "PASSENGER-2", "a route is used once in a move at most")
+    for name in path:
+        route = table.board.routes.get(name)
+        if route is None:
+            raise Refused("PASSENGER-2", f"there is no route {name}")
+        require(name in table.owners, "PASSENGER-2", f"nobody has claimed {name}")
+        require(here in (route.a, route.b), "PASSENGER-2", f"{name} doesn't start in {here}")
+        here = route.b if here == route.a else route.a
+        require(here not in table.board.countries, "PASSENGER-2", f"{here} is a country")
+        entered.append(here)
+    return entered
+
+
+MOVE_PASSENGER = Move(MovePassenger, move_offers, move_passenger)

@@ -1,0 +1,82 @@
+"""Whether figures, board and seats suit each other: such a game can be dealt, played and scored."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from schemas.parameters import Parameters
+from schemas.refusals import require
+from schemas.words import LOCOMOTIVE
+from services.referee.rules.board import GRAY, Board
+from services.referee.rules.ruleset import Ruleset
+
+OFFERED_MOST = 10
+
+
+def require_playable(ruleset: Ruleset, figures: Parameters, board: Board, seats: int) -> None:
+    """Raises Refused, naming the option, or the entry of the board, that is at fault."""
+    least, most = figures.seats_least, figures.seats_most
+    require(least <= seats <= most, "GAME-6", f"seats: {seats}, these rules take {least} to {most}")
+    cards, dealt = sum(figures.cards.values()), seats * figures.hand + figures.market
+    require(cards >= dealt, "GAME-6", f"options.cards: {cards} in all, {dealt} are dealt at the start")
+    require_routes(ruleset, figures, board)
+    require_offers(figures)
+    ruleset.tickets_suffice(figures, board, seats)
+
+
+def require_routes(ruleset: Ruleset, figures: Parameters, board: Board) -> None:
+    """Every route is of a kind that the rules have, can be paid for, and scores."""
+    for route in board.routes.values():
+        kinds = f"{route.id} is a {route.kind}, which the rules {ruleset.name} don't have"
+        require(route.kind in ruleset.kinds, "GAME-6", f"board: {kinds}")
+        payable = route.color == GRAY or figures.cards.get(route.color)
+        require(payable, "GAME-6", f"options.cards: no {route.color} card, which {route.id} asks for")
+        enough = figures.cards.get(LOCOMOTIVE, 0) >= route.locomotives
+        require(enough, "GAME-6", f"options.cards: {route.id} asks for {route.locomotives} locomotives")
+        points = figures.route_points[route.length - 1 : route.length]
+        what = f"options.route_points: nothing for length {route.length}, which {route.id} has"
+        require(points and points[0] is not None, "GAME-6", what)
+
+
+def require_offers(figures: Parameters) -> None:
+    """What must be kept can be kept, and no draw leaves everything as it was."""
+    offered = figures.start_named or sum(figures.start_tickets.values())
+    what = f"options.start_keep: {figures.start_keep} of {offered} offered tickets"
+    require(figures.start_keep <= offered <= OFFERED_MOST, "GAME-6", what)
+    most = figures.start_keep_most
+    what = f"options.start_keep_most: {most}, and at least {figures.start_keep} are kept"
+    require(most is None or figures.start_keep <= most, "GAME-6", what)
+    offered = figures.draw_named or sum(figures.draw_tickets.values())
+    what = f"options.draw_keep: {figures.draw_keep} of {offered} offered tickets"
+    require(figures.draw_keep <= offered <= OFFERED_MOST, "GAME-6", what)
+    what = "options.draw_keep: 0 would let a seat draw tickets for ever and keep none"
+    require(figures.draw_keep or not offered, "GAME-6", what)
+
+
+# -- parts of rulesets: are there tickets enough -----------------------------------------------
+
+
+def enough_for_all(figures: Parameters, board: Board, seats: int) -> None:
+    """Every deck has what is offered of it at the start to all seats at the same time."""
+    held = Counter(ticket.deck for ticket in board.tickets.values())
+    for deck, count in figures.start_tickets.items():
+        what = f"options.start_tickets: {seats} x {count} of {deck}, the board has {held[deck]}"
+        require(held[deck] >= seats * count, "GAME-6", what)
+
+
+def enough_for_mixes(figures: Parameters, board: Board, seats: int) -> None:
+    """Whatever mix the seats name, no deck runs short at the start."""
+    held = Counter(ticket.deck for ticket in board.tickets.values())
+    for deck in figures.start_tickets:
+        what = f"options.start_named: {seats} x {figures.start_named} of {deck}, the board has {held[deck]}"
+        require(held[deck] >= seats * figures.start_named, "GAME-6", what)
+
+
+def enough_in_turn(figures: Parameters, board: Board, seats: int) -> None:
+    """Destinations for the last seat to choose from, after all others kept theirs (SETUP-4)."""
+    for deck, offered in figures.start_tickets.items():
+        kept = min(offered, offered if figures.start_keep_most is None else figures.start_keep_most)
+        needed = offered + (seats - 1) * kept
+        held = sum(ticket.deck == deck for ticket in board.tickets.values())
+        why = f"board: {held} destinations, {seats} seats need {needed}"
+        require(held >= needed, "SETUP-4", why)

@@ -1,0 +1,55 @@
+"""The Germany game: passengers, merchandise, "+4" locomotives, short and long tickets."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from schemas.words import COLORS, LOCOMOTIVE, PASSENGER, PLUS_FOUR
+from services.referee.rules.moves.cards import DRAW_BLIND, DRAW_MARKET
+from services.referee.rules.moves.passengers import MOVE_PASSENGER
+from services.referee.rules.moves.payment import one_colour, plus_four_on_long_routes, two_wilds_payable
+from services.referee.rules.moves.routes import CLAIM_ROUTE_WITH_PASSENGER
+from services.referee.rules.moves.setup import ask_for_mixes, when_all_have_named
+from services.referee.rules.moves.suiting import enough_for_mixes
+from services.referee.rules.moves.tickets import DRAW_MIX, NAME_TICKETS
+from services.referee.rules.moves.turns import PASS
+from services.referee.rules.rulesets.usa import FIGURES as USA_FIGURES
+from services.referee.rules.rulesets.usa import USA
+from services.referee.rules.scoring import merchandise_total, most_tickets_made
+from services.referee.rules.table import ACTION, MIX
+
+FIGURES: Final = replace(
+    USA_FIGURES,
+    cards={**dict.fromkeys(COLORS, 11), LOCOMOTIVE: 14, PLUS_FOUR: 6, PASSENGER: 10},
+    flush={LOCOMOTIVE: 3, PASSENGER: 3},
+    start_tickets={"short": 4, "long": 4},
+    start_named=4,
+    start_return="shuffled",
+    draw_tickets={"short": 4, "long": 4},
+    draw_named=4,
+    route_points=(1, 2, 4, 7, 10, 15, 18),
+    longest_bonus=0,
+    most_tickets_bonus=10,
+    passengers=3,
+    merchandise={"black": (7, 6, 5, 4), "red": (4, 3, 2), "yellow": (3, 2, 1), "white": (2,)},
+    plus_four_least=4,
+)
+
+MARKLIN: Final = replace(
+    USA,
+    name="marklin",
+    board="germany",
+    figures=FIGURES,
+    moves={
+        **USA.moves,
+        MIX: (NAME_TICKETS,),
+        ACTION: (DRAW_BLIND, DRAW_MARKET, DRAW_MIX, CLAIM_ROUTE_WITH_PASSENGER, MOVE_PASSENGER, PASS),
+    },
+    setup=ask_for_mixes,
+    chosen=when_all_have_named,
+    tickets_suffice=enough_for_mixes,
+    payable=two_wilds_payable,
+    payment=(plus_four_on_long_routes, one_colour),
+    tie_breaks=(most_tickets_made, merchandise_total),
+)
