@@ -101,15 +101,21 @@ def _rule_html(rule: str, said: Mapping[str, str]) -> str:
 
 
 def _index_html(pages: Mapping[str, str], told: Iterable[str]) -> str:
-    """Every ruleset with what its page begins with, then every id with its sentence."""
+    """Every ruleset with its aim, then every id with its sentence."""
     parts = ["<h1>Rules</h1>"]
     for ruleset, text in pages.items():
-        begins = text.split("\n\n")[1]
-        parts.append(f'<section><h2><a href="/rules/{ruleset}">{ruleset}</a></h2>{_html(begins)}</section>')
+        link = f'<a href="/rules/{ruleset}">{ruleset}</a>'
+        parts.append(f"<section><h2>{link}</h2>{_html(_aim(text))}</section>")
     parts += ["<h2>What a refusal can name</h2>", _sentences(rule for rule in ALL if rule not in CONTRACT)]
     parts += ["<h2>The same, about messages</h2>", _sentences(CONTRACT)]
     parts += ["<h2>What nobody can do wrong</h2>", _names(rule for rule in told if rule not in ALL)]
     return "\n".join(parts)
+
+
+def _aim(text: str) -> str:
+    """Which game it is, and what one tries to do: a page's first sentence and second paragraph."""
+    _, what, aim = text.split("\n\n")[:3]
+    return f"{what.split('. ')[0]}.\n\n{aim}"
 
 
 def _sentences(rules: Iterable[str]) -> str:

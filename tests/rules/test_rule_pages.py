@@ -149,16 +149,16 @@ def figures_of(figures: Parameters) -> dict[str, str]:
         "starting tickets": start(figures),
         "later tickets": later(figures),
         "points by spaces": spaces(figures),
-        "ticket": figures.pair_tickets,
+        "points for a ticket": figures.pair_tickets,
         "cards turned up for a tunnel": figures.tunnel_cards if figures.station_costs else None,
         "stations of each seat": stations(figures),
-        "station not built": figures.station_points if figures.station_costs else None,
+        "points for a station not built": figures.station_points if figures.station_costs else None,
         'a "+4" is wild from': f"{figures.plus_four_least} spaces on"
         if figures.cards.get(PLUS_FOUR)
         else None,
         "passengers of each seat": figures.passengers,
-        "longest route": figures.longest_bonus,
-        "most tickets": figures.most_tickets_bonus,
+        "points for the longest route": figures.longest_bonus,
+        "points for most tickets": figures.most_tickets_bonus,
         "clock": clock(figures),
     }
     return {label: str(value) for label, value in said.items() if value}
@@ -174,6 +174,15 @@ def plain_words(label: str) -> str:
 def test_the_figures_on_a_page_are_the_rulesets(ruleset: str) -> None:
     said = {plain_words(label): value for label, value in table_under("figure", page(ruleset)).items()}
     assert said == figures_of(RULESETS[ruleset].figures)
+
+
+@pytest.mark.parametrize("ruleset", PRINTED)
+def test_the_rule_of_the_score_table_says_it_too(ruleset: str) -> None:
+    points = {
+        n: score for n, score in enumerate(RULESETS[ruleset].figures.route_points, 1) if score is not None
+    }
+    lengths, scores = (", ".join(map(str, row)) for row in (points.keys(), points.values()))
+    assert f"A route of {lengths} spaces scores {scores} points at once." in " ".join(page(ruleset).split())
 
 
 @pytest.mark.parametrize("ruleset", RULESETS)
