@@ -42,7 +42,7 @@ from schemas.views import Entry, ViewEntry
 from schemas.words import CommandId, GameId, Seat
 
 FORMAT: Final = 1
-LETTER_MOST: Final = 8_192  # bytes of a command on its way
+LETTER_MOST: Final = 65_536  # bytes of a command on its way: a board written in place fits
 Row = Sequence[Any]
 
 
@@ -103,13 +103,20 @@ def row_event(row: Row) -> Event:
 
 
 def pack_letter(letter: Letter) -> bytes:
-    return pack((FORMAT, letter.id, letter.game, letter.seat, write_command(letter.command)))
+    """The letter's bytes. Raises Malformed if no referee would read so many."""
+    data = pack((FORMAT, letter.id, letter.game, letter.seat, write_command(letter.command)))
+    _require_size(data)
+    return data
+
+
+def _require_size(data: bytes) -> None:
+    if len(data) > LETTER_MOST:
+        raise Malformed("letter", f"has {len(data)} bytes, {LETTER_MOST} are allowed", "SIZE-1")
 
 
 def unpack_letter(data: bytes) -> Letter:
     """The letter that bytes from the commands stream spell. Raises Malformed."""
-    if len(data) > LETTER_MOST:
-        raise Malformed("letter", f"has {len(data)} bytes, {LETTER_MOST} are allowed", "SIZE-1")
+    _require_size(data)
     try:
         form, id_, game, seat, command = msgpack.unpackb(data)
     except (ValueError, TypeError, msgpack.UnpackException) as error:

@@ -19,7 +19,7 @@ from services.gateway.hub import Hub
 from services.gateway.limits import Limits
 from services.gateway.play import PlaySocket
 from services.gateway.problems import install
-from services.gateway.reading import read_bearer, read_body
+from services.gateway.reading import CREATION_MOST, read_bearer, read_body
 from services.ledger.async_ledger import AsyncLedger
 from services.logs import get_log
 
@@ -82,7 +82,8 @@ def _game_routes(app: FastAPI, door: Door) -> None:
         "/games", status_code=201, tags=["games"], summary="Create a game", openapi_extra=examples.CREATE
     )
     async def create(request: Request, idempotency_key: IdempotencyKey = None) -> dict[str, Any]:
-        return await door.create(await read_body(request.stream()), idempotency_key, _client(request))
+        body = await read_body(request.stream(), CREATION_MOST)
+        return await door.create(body, idempotency_key, _client(request))
 
     @app.get("/games", tags=["games"], summary="The latest games")
     async def games(most: Annotated[int, Query(ge=1, le=1000)] = 100) -> dict[str, list[str]]:

@@ -13,22 +13,23 @@ from schemas.contract import Malformed
 from services.gateway.problems import Problem
 
 BODY_MOST: Final = 16_384  # bytes of a request or of a message
+CREATION_MOST: Final = 131_072  # of a request that lays a table, whose board may be written in place
 
 
-async def read_body(chunks: AsyncIterable[bytes]) -> dict[str, Any]:
+async def read_body(chunks: AsyncIterable[bytes], most: int = BODY_MOST) -> dict[str, Any]:
     """A body as a JSON object, read no further than is allowed. Raises Malformed."""
     body = b""
     async for chunk in chunks:
         body += chunk
-        if len(body) > BODY_MOST:
-            raise Malformed("body", f"has more than {BODY_MOST} bytes", "SIZE-1")
-    return read_object(body)
+        if len(body) > most:
+            raise Malformed("body", f"has more than {most} bytes", "SIZE-1")
+    return read_object(body, most)
 
 
-def read_object(text: bytes | str) -> dict[str, Any]:
+def read_object(text: bytes | str, most: int = BODY_MOST) -> dict[str, Any]:
     """A JSON object from text. Raises Malformed."""
-    if len(text) > BODY_MOST:
-        raise Malformed("body", f"has more than {BODY_MOST} bytes", "SIZE-1")
+    if len(text) > most:
+        raise Malformed("body", f"has more than {most} bytes", "SIZE-1")
     try:
         value = json.loads(text, parse_constant=_no_constant, parse_float=_finite)
         to_json(value)  # what can't be said again, to the referee or in an answer, isn't taken in

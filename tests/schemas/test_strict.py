@@ -173,8 +173,10 @@ def test_SIZE_1_a_letter_at_the_limit_is_read_and_one_past_it_is_not() -> None:
     fits = sized(LETTER_MOST - len(sized(0)))
     assert len(fits) == LETTER_MOST
     assert unpack_letter(fits)
-    over = sized(LETTER_MOST + 1 - len(sized(0)))
-    assert refused(over).rule == "SIZE-1"
+    with pytest.raises(Malformed, match=r"65537 bytes, 65536 are allowed") as error:
+        sized(LETTER_MOST + 1 - len(sized(0)))
+    assert error.value.rule == "SIZE-1"
+    assert refused(fits + b"\x00").rule == "SIZE-1"
     assert refused(b"\x00" * 10_000_000).rule == "SIZE-1"
 
 
