@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from schemas.commands import Command, CreateGame, KeepTickets, Letter, SeatPlan, StartGame
+from schemas.commands import Command, CreateGame, DrawTickets, KeepTickets, Letter, SeatPlan, StartGame
 from schemas.events import CommandRefused, Event
 from schemas.refusals import ALL
 from schemas.words import Seat
 from services.referee.rules import Table, advance, evolve, judge, legal
-from services.referee.rules.table import Place
+from services.referee.rules.meaning.playing import take_route
+from services.referee.rules.table import MIX, Place
 
 SEED = "5e" * 32
 CREATED = 1_700_000_000_000
@@ -81,32 +82,84 @@ class Scene:
 def given(
     seats: int = 2,
     *,
+    rules: str = "usa",
+    board: str | Mapping[str, Any] | None = None,
     hands: Sequence[Mapping[str, int]] = (),
-    market: Sequence[str | None] = MARKET,
+    market: Sequence[str | None] | None = None,
     deck: Sequence[str] | None = None,
     discards: Mapping[str, int] | None = None,
     cars: Sequence[int] = (),
     owners: Mapping[str, Seat] | None = None,
     tickets: Sequence[Iterable[str]] = (),
     ticket_deck: Sequence[str] | None = None,
+    ticket_decks: Mapping[str, Sequence[str]] | None = None,
+    stations: Mapping[str, tuple[Seat, str | None]] | None = None,
+    passengers: Mapping[str, Seat] | None = None,
+    tokens: Mapping[str, Sequence[int]] | None = None,
+    merchandise: Sequence[int] = (),
     turn: Seat = 0,
     options: Mapping[str, Any] | None = None,
+    ages: Sequence[int] = (),
 ) -> Scene:
-    """A game that has started, everything else than what is named being as dealt.
+    """A game of any rules that has started, everything else than what is named being as dealt.
 
-    Decks are given top first; hands and tickets from seat 0 on. The market lies quiet
-    and the discard pile is empty unless they are given."""
-    table = created(seats, options).table
+    Decks are given top first; hands, tickets, cars and merchandise from seat 0 on; tokens
+    by city, what isn't named keeps its stack; `ticket_deck` is the deck "regular". The
+    market lies quiet and the discard pile is empty unless they are given."""
+    table = created(seats, options, rules=rules, board=board, ages=ages).table
     advance(table, None, StartGame())
-    for seat in range(seats):
-        advance(table, seat, KeepTickets((0, 1)))
-    table.market, table.turn, table.awaits = list(market), turn, {turn: "action"}
+    choose_at_first(table)
+    lay_market_and_decks(table, market, deck, discards)
+    regular = {} if ticket_deck is None else {"regular": ticket_deck}
+    for name, row in {**regular, **(ticket_decks or {})}.items():
+        table.ticket_decks[name] = list(reversed(row))
+    table.turn, table.awaits = turn, {turn: "action"}
+    lay_places(table, hands, cars, tickets, merchandise)
+    for route, seat in (owners or {}).items():
+        own(table, route, seat)
+    for city, (seat, neighbour) in (stations or {}).items():
+        table.stations[city] = seat
+        table.places[seat].stations[city] = neighbour
+    for city, seat in (passengers or {}).items():
+        table.passengers[city] = seat
+        table.places[seat].passengers -= 1
+    table.tokens.update((city, tuple(stack)) for city, stack in (tokens or {}).items())
+    return Scene(table)
+
+
+def choose_at_first(table: Table) -> None:
+    """Every seat makes its choices of the setup in the plainest way, the first offered tickets
+    being kept; a mix is two of each deck."""
+    while table.turn is None:
+        seat, choice = next(iter(table.awaits.items()))
+        if choice == MIX:
+            decks = table.figures.start_tickets
+            command: Command = DrawTickets(dict.fromkeys(decks, table.figures.start_named // len(decks)))
+        else:
+            command = KeepTickets(tuple(range(table.places[seat].least)))
+        advance(table, seat, command)
+
+
+def lay_market_and_decks(
+    table: Table,
+    market: Sequence[str | None] | None,
+    deck: Sequence[str] | None,
+    discards: Mapping[str, int] | None,
+) -> None:
+    table.market = list(MARKET[: table.figures.market] if market is None else market)
     if deck is not None:
         table.deck = list(reversed(deck))
     table.discards = dict.fromkeys(table.discards, 0)
     table.discards.update((discards or {}).items())
-    if ticket_deck is not None:
-        table.ticket_decks["regular"] = list(reversed(ticket_deck))
+
+
+def lay_places(
+    table: Table,
+    hands: Sequence[Mapping[str, int]],
+    cars: Sequence[int],
+    tickets: Sequence[Iterable[str]],
+    merchandise: Sequence[int],
+) -> None:
     for place, hand in zip(table.places, hands, strict=False):
         place.hand = dict.fromkeys(place.hand, 0)
         place.hand.update(hand.items())
@@ -114,26 +167,29 @@ def given(
         place.cars = count
     for place, names in zip(table.places, tickets, strict=False):
         place.tickets = list(names)
-    for route, seat in (owners or {}).items():
-        own(table, route, seat)
-    return Scene(table)
+    for place, points in zip(table.places, merchandise, strict=False):
+        place.merchandise = points
 
 
 def own(table: Table, name: str, seat: Seat) -> None:
     """The route is the seat's, who paid for it long ago."""
-    place, route = table.places[seat], table.board.routes[name]
-    place.routes.append(name)
-    place.points += table.figures.route_points[route.length - 1] or 0
-    place.barred.update(route.twins)
-    table.owners[name] = seat
-    closed = (name, *route.twins) if table.closing else (name,)
-    for closing in closed:
-        table.open[table.board.routes[closing].fare].pop(closing, None)
+    if table.figures.points_at_once:
+        table.places[seat].points += table.figures.route_points[table.board.routes[name].length - 1] or 0
+    take_route(table, name, seat)
 
 
-def created(seats: int = 2, options: Mapping[str, Any] | None = None) -> Scene:
-    """A game whose seats are taken, before it starts."""
-    return asked_for(CreateGame(tuple(SeatPlan("bot", "random") for _ in range(seats)), options=options))
+def created(
+    seats: int = 2,
+    options: Mapping[str, Any] | None = None,
+    *,
+    rules: str = "usa",
+    board: str | Mapping[str, Any] | None = None,
+    ages: Sequence[int] = (),
+) -> Scene:
+    """A game whose seats are taken, before it starts; ages from seat 0 on."""
+    aged = [*ages, *(None,) * (seats - len(ages))]
+    plans = tuple(SeatPlan("bot", "random", age=age) for age in aged)
+    return asked_for(CreateGame(plans, rules, board, options=options))
 
 
 def asked_for(command: CreateGame) -> Scene:
@@ -143,9 +199,16 @@ def asked_for(command: CreateGame) -> Scene:
     return scene.when(None, command)
 
 
-def started(seats: int = 2, options: Mapping[str, Any] | None = None) -> Scene:
-    """A game just dealt, all seats choosing their starting tickets."""
-    return created(seats, options).when(None, StartGame())
+def started(
+    seats: int = 2,
+    options: Mapping[str, Any] | None = None,
+    *,
+    rules: str = "usa",
+    board: str | Mapping[str, Any] | None = None,
+    ages: Sequence[int] = (),
+) -> Scene:
+    """A game just dealt, its seats choosing their starting tickets."""
+    return created(seats, options, rules=rules, board=board, ages=ages).when(None, StartGame())
 
 
 def replayed(scene: Scene, table: Table) -> Table:
