@@ -14,15 +14,26 @@ from services.referee.rules.board import GRAY, Route
 from services.referee.rules.ruleset import Cards, Hand, OpenRoutes, Payable
 from services.referee.rules.table import Place
 
-WILD: Final = (LOCOMOTIVE, PLUS_FOUR)
+WILD: Final = (LOCOMOTIVE,)
+WILD_TOO: Final = (LOCOMOTIVE, PLUS_FOUR)  # where "+4" locomotives are in the rules
 
 
 # -- checks, each a part of a ruleset --------------------------------------------------
 
 
 def one_colour(cards: Cards, route: Route, figures: Parameters) -> None:
-    """As many cards as spaces, of one colour that suits the route, wild cards apart."""
-    coloured = [card for card in cards if card not in WILD]
+    """As many cards as spaces, of one colour that suits the route, locomotives apart."""
+    require_colour(cards, route, WILD)
+
+
+def one_colour_two_wilds(cards: Cards, route: Route, figures: Parameters) -> None:
+    """The same, "+4" locomotives apart too."""
+    require_colour(cards, route, WILD_TOO)
+
+
+def require_colour(cards: Cards, route: Route, wild: Sequence[str]) -> None:
+    """The cards pay for the route (ROUTE-2)."""
+    coloured = [card for card in cards if card not in wild]
     suits = all(card in COLORS and route.color in (GRAY, card) for card in coloured)
     if len(coloured) > 1 or not suits or sum(cards.values()) != route.length:
         raise Refused("ROUTE-2", f"{spelled(cards)} doesn't pay: {asked(route)}")

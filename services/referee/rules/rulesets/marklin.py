@@ -8,7 +8,11 @@ from typing import Final
 from schemas.words import COLORS, LOCOMOTIVE, PASSENGER, PLUS_FOUR
 from services.referee.rules.moves.cards import DRAW_BLIND, DRAW_MARKET
 from services.referee.rules.moves.passengers import MOVE_PASSENGER
-from services.referee.rules.moves.payment import one_colour, plus_four_on_long_routes, two_wilds_payable
+from services.referee.rules.moves.payment import (
+    one_colour_two_wilds,
+    plus_four_on_long_routes,
+    two_wilds_payable,
+)
 from services.referee.rules.moves.routes import CLAIM_ROUTE_WITH_PASSENGER
 from services.referee.rules.moves.setup import ask_for_mixes, when_all_have_named
 from services.referee.rules.moves.suiting import enough_for_mixes
@@ -50,6 +54,6 @@ MARKLIN: Final = replace(
     chosen=when_all_have_named,
     tickets_suffice=enough_for_mixes,
     payable=two_wilds_payable,
-    payment=(plus_four_on_long_routes, one_colour),
+    payment=(plus_four_on_long_routes, one_colour_two_wilds),
     tie_breaks=(most_tickets_made, merchandise_total),
 )
