@@ -81,7 +81,7 @@ _GET: Final = {cls: _getter(cls) for cls in EVENTS}
 def event_row(event: Event) -> Row:
     cls = type(event)
     if cls in _NESTED:
-        written = SHAPES[cls.type].write(event)
+        written = SHAPES[cls.type].write(event, brief=True)
         return (cls.code, *(written[name] for name in FIELDS[cls]))
     return (cls.code, *_GET[cls](event))
 

@@ -246,9 +246,11 @@ def write_command(command: Command) -> dict[str, Any]:
         if (value := getattr(command, name)) is not None:
             written[name] = value
     if isinstance(command, CreateGame):
-        whole = SHAPES[CreateGame.type].write(command)
+        whole = SHAPES[CreateGame.type].write(command, brief=True)
         for name in ("position", "play_off"):
             if name in written:
                 written[name] = whole[name]
-        written["seats"] = [{k: v for k, v in plan.items() if v is not None} for plan in whole["seats"]]
+        written["seats"] = [
+            {"kind": plan.kind, **told} for plan, told in zip(command.seats, whole["seats"], strict=True)
+        ]
     return written

@@ -75,9 +75,9 @@ class Shape(Generic[T]):
         except ValidationError as error:
             raise first_problem(error, self.name) from None
 
-    def write(self, value: T) -> Any:
-        """The JSON-like value that spells this contract."""
-        return self._adapter.dump_python(value, mode="json")
+    def write(self, value: T, *, brief: bool = False) -> Any:
+        """The JSON-like value that spells this contract; a brief one leaves out what is usual."""
+        return self._adapter.dump_python(value, mode="json", exclude_defaults=brief)
 
     def json_schema(self) -> dict[str, Any]:
         return self._adapter.json_schema()

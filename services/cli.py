@@ -40,20 +40,28 @@ DATA = Path(".ledgerline")
 
 @app.command()
 def play(
-    rules: Annotated[str, typer.Option(help="Which ruleset.")] = "usa",
+    rules: Annotated[
+        str | None, typer.Option(help="usa, europe, marklin or trains; else the board's own, or usa.")
+    ] = None,
     seats: Annotated[
         str, typer.Option(help="The bots' policies, a seat each.")
     ] = "greedy,greedy,random,random",
     games: Annotated[int, typer.Option(min=1, max=1000, help="How many games, side by side.")] = 1,
     seed: Annotated[str | None, typer.Option(help="Deal from this; the same seed deals the same.")] = None,
-    board: Annotated[str | None, typer.Option(help="Another board than the ruleset's own.")] = None,
+    board: Annotated[
+        str | None, typer.Option(help="A board's name, or a file: docs/boards.md tells the forms.")
+    ] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(help="NAME=VALUE: a figure of the rules set otherwise; may be repeated."),
+    ] = None,
     data: Data = DATA,
     as_json: AsJson = False,
 ) -> None:
     """Play whole games with bots, through the real pipeline, and print the final tables."""
     settings = _settings(port=0, rate=10_000.0, burst=100_000)
     _logs(settings, quiet=True)
-    body = watching.creation(rules, seats, seed, board)
+    body = watching.creation(rules, seats, seed, board, option or ())
     with house(data, settings) as running:
         ledger = wiring.open_ledger(running.settings)
         again = "ledgerline replay" + ("" if data == DATA else f" --data {shlex.quote(str(data))}")

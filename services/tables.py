@@ -23,14 +23,15 @@ def standing_table(table: Table) -> Grid:
         row = (place.name or "(free)", place.points, place.cars, place.cards, len(place.tickets))
         grid.add_row(f"{mark}{seat}", *(str(cell) for cell in row))
     market = ", ".join(card or "-" for card in table.market)
-    grid.caption = f"market: {market}; deck: {len(table.deck)}"
+    grid.caption = (f"market: {market}; " if table.market else "") + f"deck: {len(table.deck)}"
     return grid
 
 
 def final_table(table: Table) -> Grid:
     """The final reckoning, the winner first."""
     told = document(table, 0, 0)
-    headings = ("place", "seat", "name", "routes", "made", "missed", "tickets", "longest", "total")
+    more = [name for name in ("most", "stations", "merchandise") if any(seat[name] for seat in told["seats"])]
+    headings = ("place", "seat", "name", "routes", "made", "missed", "tickets", "longest", *more, "total")
     grid = Grid(
         *headings, title=f"{table.game}: {told['ruleset']} on {table.board.title}, ended: {told['ended']}"
     )
@@ -38,7 +39,7 @@ def final_table(table: Table) -> Grid:
         longest = f"{seat['longest']}{' (+' + str(seat['bonus']) + ')' if seat['bonus'] else ''}"
         cells = (
             seat["place"], seat["seat"], seat["name"], seat["routes"], len(seat["made"]), len(seat["missed"]),
-            f"{seat['tickets']:+}", longest, seat["total"],
+            f"{seat['tickets']:+}", longest, *(f"+{seat[name]}" for name in more), seat["total"],
         )  # fmt: skip
         grid.add_row(*(str(cell) for cell in cells))
     return grid

@@ -7,6 +7,7 @@ import secrets
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import httpx
@@ -15,12 +16,15 @@ from rich.live import Live
 from rich.progress import BarColumn, Progress, TextColumn
 from rich.text import Text
 
+from schemas.boards import BOARD
 from schemas.commands import POLICIES
 from schemas.contract import Malformed, Shape
 from schemas.views import ViewEntry
 from schemas.words import GameId
+from services.board_files import read_board_file
 from services.ledger import RedisLedger
 from services.referee.rules import RULESETS, Table, fold_events
+from services.referee.rules.board import load, names
 from services.tables import final_table, out, progress, standing_table
 from services.telling import document, tell
 
@@ -32,26 +36,49 @@ class Failed(Exception):
     """The command could not be carried out."""
 
 
-def creation(rules: str, seats: str, seed: str | None, board: str | None) -> dict[str, Any]:
+def creation(
+    rules: str | None, seats: str, seed: str | None, board: str | None, options: Sequence[str] = ()
+) -> dict[str, Any]:
     """The request that creates a game of bots. Raises Malformed, naming the option."""
+    body: dict[str, Any] = {}
+    if board is not None:
+        body["board"], usual = _board(board)
+        rules = rules or usual
+    rules = rules or "usa"
     if rules not in RULESETS:
         raise Malformed("--rules", f"there is no ruleset {rules!r}; there is {', '.join(RULESETS)}")
     policies = [policy.strip() for policy in seats.split(",")]
     for policy in policies:
         if policy not in POLICIES:
             raise Malformed("--seats", f"there is no policy {policy!r}; there is {', '.join(POLICIES)}")
-    figures = RULESETS[rules].figures
-    if not figures.seats_least <= len(policies) <= figures.seats_most:
-        raise Malformed("--seats", f"{rules} is for {figures.seats_least} to {figures.seats_most} seats")
-    body: dict[str, Any] = {
-        "ruleset": rules,
-        "seats": [{"kind": "bot", "policy": policy} for policy in policies],
-    }
+    body["ruleset"] = rules
+    body["seats"] = [{"kind": "bot", "policy": policy} for policy in policies]
     if seed is not None:
         body["seed"] = seed
-    if board is not None:
-        body["board"] = board
+    if options:
+        body["options"] = dict(_option(option) for option in options)
     return body
+
+
+def _board(board: str) -> tuple[Any, str]:
+    """A board by its name, or from a file, and the ruleset that it is usually played with."""
+    if board in names():
+        return board, load(board).rules
+    if Path(board).suffix or Path(board).exists():
+        form = read_board_file(Path(board))
+        return BOARD.write(form, brief=True), form.rules
+    raise Malformed("--board", f"{board!r} is no file and no board; there is {', '.join(names())}")
+
+
+def _option(option: str) -> tuple[str, Any]:
+    """A figure that is set otherwise: NAME=VALUE, the value being JSON or a plain word."""
+    name, equals, value = option.partition("=")
+    if not equals:
+        raise Malformed("--option", f"{option!r} isn't NAME=VALUE, such as clock_ms=60000")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
 
 
 def play(

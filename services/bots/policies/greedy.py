@@ -1,37 +1,107 @@
 """The policy `greedy`: its tickets by the shortest paths over free routes, then the longest
-route it can pay for. It draws the colours that those paths want."""
+route it can pay for. It draws the colours that those paths want, builds a station where a
+ticket can't be made otherwise, and sends a passenger off when the journey is worth a turn."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
 from heapq import heappop, heappush
-from typing import Final
+from typing import Final, TypeVar
 
-from schemas.commands import ClaimRoute, Command, DrawBlind, DrawMarket, KeepTickets
-from schemas.words import COLORS, LOCOMOTIVE, Seat
+from schemas.commands import (
+    BuildStation,
+    ClaimRoute,
+    Command,
+    DrawBlind,
+    DrawMarket,
+    DrawTickets,
+    KeepTickets,
+    MovePassenger,
+    PayTunnel,
+    RequestCards,
+)  # fmt: skip
+from schemas.words import COLORS, LOCOMOTIVE, PLUS_FOUR, Seat
 from services.bots.policies.dice import Dice
 from services.referee.rules import Table
 from services.referee.rules.board import GRAY, Ticket
+from services.referee.rules.moves.passengers import collected
+from services.referee.rules.moves.requests import GIVEN
+from services.referee.rules.table import MIX
 
 FAR: Final = 1_000_000  # the length of a path that there isn't
+WORTH_A_TURN: Final = 8  # points of a passenger's journey
+C = TypeVar("C", bound=Command)
 
 
 def greedy(table: Table, seat: Seat, commands: Sequence[Command], dice: Dice) -> Command:
-    keeps = [command for command in commands if isinstance(command, KeepTickets)]
-    if keeps:
+    return _answer(table, seat, commands) or _action(table, seat, commands) or dice.pick(commands)
+
+
+def _answer(table: Table, seat: Seat, commands: Sequence[Command]) -> Command | None:
+    """The answer to an open choice, other than a second card."""
+    if keeps := _of(commands, KeepTickets):
         return _keep(table, seat, keeps)
+    if paid := _of(commands, PayTunnel):
+        return min(paid, key=lambda pay: pay.cards.get(LOCOMOTIVE, 0))
+    if table.awaits[seat] == MIX:
+        return min(_of(commands, DrawTickets), key=lambda mix: max((mix.decks or {}).values()))
+    return None
+
+
+def _action(table: Table, seat: Seat, commands: Sequence[Command]) -> Command | None:
+    """What is worth most: a claim, a journey, a station, cards, then any claim at all."""
     wanted = _wanted(table, seat)
-    claims = [command for command in commands if isinstance(command, ClaimRoute)]
-    useful = [claim for claim in claims if claim.route in wanted] if wanted else claims
-    if useful:
-        return max(useful, key=lambda claim: (table.board.routes[claim.route].length, -_wilds(claim)))
+    claims = _of(commands, ClaimRoute)
+    if useful := [claim for claim in claims if claim.route in wanted] if wanted else claims:
+        return max(useful, key=lambda claim: _claim_worth(table, claim))
+    if journey := _journey(table, _of(commands, MovePassenger)):
+        return journey
+    if station := _station(table, seat, _of(commands, BuildStation)):
+        return station
     draws = [command for command in commands if isinstance(command, DrawBlind | DrawMarket)]
     if draws:
         return max(draws, key=lambda draw: _worth(table, seat, wanted, draw))
-    if claims:
-        return max(claims, key=lambda claim: table.board.routes[claim.route].length)
-    return dice.pick(commands)
+    requests = _of(commands, RequestCards)
+    if requests and len(table.deck) >= GIVEN:
+        return requests[0]
+    return max(claims, key=lambda claim: _claim_worth(table, claim), default=None)
+
+
+def _of(commands: Sequence[Command], kind: type[C]) -> list[C]:
+    return [command for command in commands if isinstance(command, kind)]
+
+
+def _claim_worth(table: Table, claim: ClaimRoute) -> tuple[int, int, int]:
+    """Longest first; then where a passenger is put where much can be collected, with few wild cards."""
+    standing = 0
+    if claim.passenger is not None:
+        standing = 1 + sum(table.tokens.get(claim.passenger, ())[:1])
+    return table.board.routes[claim.route].length, standing, -_wilds(claim)
+
+
+def _journey(table: Table, journeys: Sequence[MovePassenger]) -> MovePassenger | None:
+    """The journey that collects most, if it is worth a turn; in the last turns any that collects."""
+    best = max(journeys, key=lambda move: collected(table, move), default=None)
+    least = 1 if table.ending else WORTH_A_TURN
+    return best if best is not None and collected(table, best) >= least else None
+
+
+def _station(table: Table, seat: Seat, stations: Sequence[BuildStation]) -> BuildStation | None:
+    """A station at the end of a ticket that no free route can make, where others' routes come in."""
+    place = table.places[seat]
+    stuck = [table.board.tickets[str(name)] for name in place.tickets]
+    ends = {city for t in stuck if _path(table, seat, t)[0] > place.cars for city in (t.a, t.b)}
+    if not ends:
+        return None
+    served = {city for name, owner in table.owners.items() if owner != seat for city in _ends(table, name)}
+    useful = [station for station in stations if station.city in ends & served]
+    return min(useful, key=lambda station: station.cards.get(LOCOMOTIVE, 0), default=None)
+
+
+def _ends(table: Table, name: str) -> tuple[str, str]:
+    route = table.board.routes[name]
+    return route.a, route.b
 
 
 def _keep(table: Table, seat: Seat, keeps: Sequence[KeepTickets]) -> Command:
@@ -83,6 +153,8 @@ def _path(table: Table, seat: Seat, ticket: Ticket) -> tuple[int, list[str]]:
         length, city = heappop(waiting)
         if city == ticket.b:
             return length, _free_routes(came, ticket)
+        if city in table.board.countries and city != ticket.a:
+            continue  # a country is an end only
         for other, spaces, claim in ways.get(city, ()):
             if length + spaces < best.get(other, FAR):
                 best[other] = length + spaces
@@ -102,7 +174,7 @@ def _free_routes(came: dict[str, tuple[str, str | None]], ticket: Ticket) -> lis
 
 
 def _wilds(claim: ClaimRoute) -> int:
-    return claim.cards.get(LOCOMOTIVE, 0)
+    return claim.cards.get(LOCOMOTIVE, 0) + claim.cards.get(PLUS_FOUR, 0)
 
 
 def _worth(table: Table, seat: Seat, wanted: set[str], draw: DrawBlind | DrawMarket) -> float:

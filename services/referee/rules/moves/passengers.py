@@ -71,6 +71,13 @@ def move_passenger(table: Table, seat: Seat, command: MovePassenger) -> Facts:
     yield from end_turn(table, seat)
 
 
+def collected(table: Table, command: MovePassenger) -> int:
+    """What a move that is legal brings."""
+    start = command.city
+    cities = {city for city in cities_entered(table, start, command.path) if city != start}
+    return sum(sum(table.tokens.get(city, ())[:1]) for city in cities)
+
+
 def cities_entered(table: Table, start: str, path: Sequence[str]) -> list[str]:
     """The cities along a path of claimed routes, each used once. Raises Refused (PASSENGER-2)."""
     entered, here = [], start
