@@ -101,7 +101,11 @@ def play(
     if as_json:
         _watch(ledger, watched, _Silent(), trouble)
         documents = [game.document() for game in watched]
-        print(json.dumps(documents[0] if games == 1 else {"games": documents}, ensure_ascii=False, indent=2))
+        print(
+            json.dumps(
+                documents[0] if len(watched) == 1 else {"games": documents}, ensure_ascii=False, indent=2
+            )
+        )
         return
     _watch(ledger, watched, _OnTerminal(watched) if out.is_terminal else _InLines(watched), trouble)
     for game in watched:
@@ -201,11 +205,9 @@ class _OnTerminal(_Silent):
         self.live.stop()
 
 
-def _watch(
-    ledger: RedisLedger, watched: Sequence[Watched], display: _Silent, trouble: Callable[[], str]
-) -> None:
-    """Follow every game to its end. Raises Failed when the house is in trouble, or a game
-    stands still."""
+def _watch(ledger: RedisLedger, watched: list[Watched], display: _Silent, trouble: Callable[[], str]) -> None:
+    """Follow every game to its end, and the play-offs that come of them. Raises Failed when the
+    house is in trouble, or a game stands still."""
     with display:
         open_games, moved = deque(watched), time.monotonic()
         while open_games:
@@ -219,3 +221,6 @@ def _watch(
                 raise Failed(f"game {game.id} has stood still for {STALLED_S:g} s")
             if not game.table.over:
                 open_games.append(game)
+            elif game.table.called:  # a play-off for its first place
+                open_games.append(Watched(game.table.called.game))
+                watched.append(open_games[-1])

@@ -42,6 +42,7 @@ class Ruleset:
     board: str  # the board that it is usually played on
     figures: Parameters
     kinds: frozenset[str]  # of routes that it has rules for
+    policies: frozenset[str]  # of bots that can play it
     moves: Mapping[Choice, tuple[Move, ...]]  # by what the table waits for
     setup: Callable[[Table], Facts]  # from the shuffled decks to the first choices
     tickets_suffice: Callable[[Parameters, Board, int], None]  # for so many seats, else refuses

@@ -31,7 +31,7 @@ def create_game(
     if figures.pair_tickets:
         board = boards.with_pairs(board, figures.pair_tickets)
     require_playable(ruleset, figures, board, len(command.seats))
-    require_seat_plans(command)
+    require_seat_plans(ruleset, command)
     if command.position is not None:
         require_position(figures, board, len(command.seats), command.position)
     own = None if isinstance(command.board, str | None) else board.form
@@ -89,9 +89,12 @@ def resolved(ruleset: Ruleset, board: Board, options: Mapping[str, Any]) -> Para
         raise Refused("GAME-6", f"{where}: {error}") from None
 
 
-def require_seat_plans(command: CreateGame) -> None:
+def require_seat_plans(ruleset: Ruleset, command: CreateGame) -> None:
     for seat, plan in enumerate(command.seats):
         require(fits(plan), "GAME-6", f"seats.{seat}.policy: a bot has one, a person has none")
+        known = plan.policy is None or plan.policy in ruleset.policies
+        able = ", ".join(sorted(ruleset.policies))
+        require(known, "GAME-6", f"seats.{seat}.policy: {plan.policy} can't play {ruleset.name}; {able} can")
         named = command.play_off is None or plan.name is not None
         require(named, "GAME-6", f"seats.{seat}.name: in a play-off every seat has one")
     series = command.play_off

@@ -43,6 +43,7 @@ TRAINS: Final = replace(
     name="trains",
     board="iberia",
     figures=FIGURES,
+    policies=USA.policies | {"hold-10", "buy-now"},
     moves={ACTION: (REQUEST_CARDS, CLAIM_ROUTE, PASS), TICKETS: (KEEP_TICKETS,)},
     setup=offer_to_first,
     chosen=when_the_seat_has_chosen,

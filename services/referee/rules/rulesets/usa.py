@@ -63,6 +63,7 @@ USA: Final = Ruleset(
     board="usa",
     figures=FIGURES,
     kinds=frozenset({"rail"}),
+    policies=frozenset({"random", "greedy"}),
     moves={
         ACTION: (DRAW_BLIND, DRAW_MARKET, DRAW_TICKETS, CLAIM_ROUTE, PASS),
         SECOND_CARD: (DRAW_BLIND, DRAW_MARKET),
