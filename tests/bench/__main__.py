@@ -18,7 +18,19 @@ from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from tests.bench import core, decoded, fold, fresh, latency, machine, memory, referee
+from tests.bench import (
+    asking,
+    core,
+    decoded,
+    fold,
+    fresh,
+    latency,
+    machine,
+    memory,
+    referee,
+    rulesets,
+    searches,
+)  # fmt: skip
 from tests.bench.figure import Figure, Measure, Size
 
 FIGURES: Final[Mapping[str, Measure]] = {
@@ -28,6 +40,9 @@ FIGURES: Final[Mapping[str, Measure]] = {
     "core": core.measure,
     "decoded": decoded.measure,
     "memory": memory.measure,
+    "rulesets": rulesets.measure,
+    "searches": searches.measure,
+    "ask": asking.measure,
     "fresh": fresh.measure,
 }
 SLOW: Final = ("fresh",)  # not in a quick run, unless it is named
@@ -60,6 +75,9 @@ def bench(
     - core: decisions a second, against python-chess
     - decoded: the fold without the wire
     - memory: what a finished game takes in the engine
+    - rulesets: random whole games a second, for every ruleset
+    - searches: the longest trail, the stations' loans, the passengers' journeys
+    - ask: one question, a whole process
     - fresh: make setup and make play in a new clone (fetches packages)
     """
     chosen = names or [name for name in FIGURES if not (quick and name in SLOW)]

@@ -1,0 +1,54 @@
+"""Random whole games a second on one core, for every ruleset: from an empty table to the scores,
+the core alone, four seats."""
+
+from __future__ import annotations
+
+from random import Random
+from statistics import median
+from time import perf_counter
+
+from schemas.commands import Command, CreateGame, Letter, SeatPlan, StartGame
+from schemas.words import Seat
+from services.referee.rules import RULESETS, Table, judge, legal
+from tests.bench.figure import Figure, Part, Size, Tell
+from tests.bench.games import NO_SEED
+
+SEATS = 4
+STEP_MS = 100  # so that no clock runs out
+
+
+def measure(size: Size, tell: Tell) -> Figure:
+    parts: dict[str, Part] = {}
+    told = []
+    for rules in RULESETS:
+        tell(rules)
+        times, decisions = [], []
+        for number in range(size.of(120, 3)):
+            start = perf_counter()
+            decisions.append(playout(rules, SEATS, str(number))[1])
+            times.append(perf_counter() - start)
+        each = median(times[1:])
+        parts[f"{rules}_games_per_s"] = 1 / each
+        parts[f"{rules}_us_per_decision"] = 1e6 * sum(times[1:]) / sum(decisions[1:])
+        told.append(f"{rules} {1 / each:.0f}")
+    return Figure(
+        f"random whole games a second on one core, {SEATS} seats", ", ".join(told), "reported", None, parts
+    )
+
+
+def playout(rules: str, seats: int, seed: str) -> tuple[Table, int]:
+    """A random game played to its end: its table, and how many decisions it had."""
+    table, dice, moves = Table(), Random(seed), 0
+    plans = tuple(SeatPlan("bot", "random") for _ in range(seats))
+
+    def say(seat: Seat | None, command: Command) -> None:
+        nonlocal moves
+        moves += 1
+        judge(table, Letter("c", "game", seat, command), moves * STEP_MS, NO_SEED)
+
+    say(None, CreateGame(plans, rules, seed=seed))
+    say(None, StartGame())
+    while not table.over:
+        seat = next(iter(table.awaits))
+        say(seat, dice.choice(legal(table, seat)))
+    return table, moves

@@ -1,0 +1,80 @@
+"""The exact searches on the fullest boards that random games leave: the longest trail and path,
+the stations' best loans, a passenger's best journeys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from heapq import nlargest
+from typing import Final
+
+from services.referee.rules import Table
+from services.referee.rules.moves.passengers import move_offers
+from services.referee.rules.scoring import lent_to, longest_route
+from tests.bench.figure import Figure, Part, Size, Tell, seconds
+from tests.bench.rulesets import playout
+
+GOAL_MS: Final = 20
+FULLEST: Final = 20  # boards of each ruleset, on which every seat's search is timed
+
+
+def measure(size: Size, tell: Tell) -> Figure:
+    games = size.of(1000, 8)
+    europe = fullest("europe", 5, games, tell)
+    boards = {
+        "longest trail": (europe, trail),
+        "station resolution": (europe, loans),
+        "longest path": (fullest("trains", 8, size.of(200, 4), tell), trail),
+        "best journeys": (fullest("marklin", 5, size.of(200, 4), tell), journeys),
+    }
+    parts: dict[str, Part] = {"games": games}
+    for name, (tables, search) in boards.items():
+        times = [1000 * slowest(search, table) for table in tables]
+        parts[f"{name}, fullest board, ms"] = times[0]
+        parts[f"{name}, slowest of the {len(times)} fullest, ms"] = max(times)
+    worst = {name: float(str(parts[f"{name}, fullest board, ms"])) for name in boards}
+    return Figure(
+        f"exact searches on the fullest board of {games:,} random games, the slowest seat's",
+        ", ".join(f"{name} {ms:.2f} ms" for name, ms in worst.items()),
+        f"trail and stations under {GOAL_MS} ms each",
+        worst["longest trail"] < GOAL_MS and worst["station resolution"] < GOAL_MS,
+        parts,
+    )
+
+
+def fullest(rules: str, seats: int, games: int, tell: Tell) -> list[Table]:
+    """The ends of random games with the most routes claimed, the fullest first."""
+    tables = []
+    for number in range(games):
+        tell(f"{rules} {number} of {games}")
+        tables.append(playout(rules, seats, f"search {number}")[0])
+    return nlargest(FULLEST, tables, key=lambda table: len(table.owners))
+
+
+def slowest(search: Callable[[Table, int], object], table: Table) -> float:
+    """Seconds of the slowest seat's search."""
+    return max(seconds(lambda seat=seat: search(table, seat)) for seat in range(len(table.places)))  # type: ignore[misc]  # the default binds the seat
+
+
+def trail(table: Table, seat: int) -> object:
+    return longest_route(table, table.places[seat])
+
+
+def loans(table: Table, seat: int) -> object:
+    """With all its stations, wherever the seat built fewer."""
+    place = table.places[seat].copy()
+    free = (city for city in table.board.cities if city not in table.stations)
+    while len(place.stations) < len(table.figures.station_costs):
+        place.stations[next(free)] = None
+    other = table.branch()
+    other.places[seat] = place
+    return lent_to(other, seat, [other.board.tickets[str(name)] for name in place.tickets])
+
+
+def journeys(table: Table, seat: int) -> object:
+    """With a passenger in the city of the seat's first route, and all passenger cards in hand."""
+    other = table.branch()
+    place = other.places[seat]
+    place.hand["passenger"] = 10
+    if place.routes:
+        other.passengers[other.board.routes[place.routes[0]].a] = seat
+    return move_offers(other, seat)
