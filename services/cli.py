@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import signal
@@ -24,6 +25,8 @@ from services.ledger import Gap, RedisLedger
 from services.ledger.connection import EngineUnavailable
 from services.logs import set_up_logs
 from services.settings import Settings, read_settings
+from services.tables import out
+from services.trains import tally
 
 app = typer.Typer(
     name="ledgerline",
@@ -106,6 +109,21 @@ def replay(
     """Show a game turn by turn from its log, then the table at that point."""
     with _ledger(data) as ledger:
         replaying.replay(ledger, game, to, viewer, as_json)
+
+
+@app.command("trains-cases")
+def trains_cases(
+    folder: Annotated[Path, typer.Argument(help="A folder of cases with its index.json.")],
+    as_json: AsJson = False,
+) -> None:
+    """Answer a folder of Trains cases with our own core, and print a tally by kind."""
+    tallies = tally.run_folder(folder, quiet=as_json)
+    if as_json:
+        print(json.dumps(tally.document(tallies), ensure_ascii=False, indent=2))
+    else:
+        out.print(tally.grid(tallies))
+    if any(kind.failures for kind in tallies):
+        raise typer.Exit(1)
 
 
 @app.command()
