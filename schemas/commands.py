@@ -58,11 +58,11 @@ class PlayOff:
 
 
 def _named_or_given(board: str | Mapping[str, Any]) -> str | Mapping[str, Any]:
-    if isinstance(board, str):
-        if not re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,39}", board):
-            raise ValueError("must be the name of a board, or a board")
+    if isinstance(board, dict):
+        return plain(board)
+    if isinstance(board, str) and re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,39}", board):
         return board
-    return plain(board)
+    raise ValueError("must be the name of a board, or a board")
 
 
 BoardChoice = Annotated[
