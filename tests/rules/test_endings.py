@@ -184,7 +184,7 @@ def test_CLOCK_2_open_tickets_are_kept_in_the_order_offered_up_to_the_least_numb
     first, *others = scene.place(0).offer
     scene.after_ms(1000).when(None, CallTime(0)).then(
         TicketsKept(0, (first,)),
-        TicketsReturned(0, "regular", tuple(others)),
+        TicketsReturned(0, "regular", "bottom", tuple(others)),
         SeatGone(0, "out of time"),
         TurnStarted(1),
     )

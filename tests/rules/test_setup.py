@@ -16,6 +16,7 @@ from schemas.events import (
     TicketsShuffled,
     TurnStarted,
 )
+from schemas.words import COLORS
 from services.referee.rules import NotKept
 from tests.rules.given import SEED, asked_for, created, started
 
@@ -24,7 +25,7 @@ BOT = SeatPlan("bot", "random")
 
 def test_SETUP_1_hands_are_dealt_from_the_shuffled_deck_and_then_the_market_is_laid_out() -> None:
     scene = started(3).then_came(
-        GameStarted, DeckShuffled, HandDealt, HandDealt, HandDealt, MarketFilled, TicketsShuffled,
+        GameStarted, DeckShuffled, TicketsShuffled, HandDealt, HandDealt, HandDealt, MarketFilled,
         TicketsOffered, TicketsOffered, TicketsOffered,
     )  # fmt: skip
     (shuffled,) = scene.told(DeckShuffled)
@@ -37,7 +38,7 @@ def test_SETUP_1_hands_are_dealt_from_the_shuffled_deck_and_then_the_market_is_l
 
 
 def test_SETUP_1_a_first_market_of_too_many_locomotives_is_flushed() -> None:
-    cards = {"red": 3, "locomotive": 20}
+    cards = {**dict.fromkeys(COLORS, 1), "locomotive": 200}
     scene = started(2, {"cards": cards, "hand": 1})
     assert [event.type for event in scene.events].count("market_flushed") == 5
 
@@ -111,8 +112,8 @@ def test_SETUP_1_the_same_seed_deals_the_same_game() -> None:
     assert asked_for(wish).table.seed != SEED == created().table.seed
 
 
-def test_SETUP_1_a_deck_need_not_have_every_colour() -> None:
-    scene = started(2, {"cards": {"red": 30}})
+def test_SETUP_1_a_deck_need_not_have_locomotives() -> None:
+    scene = started(2, {"cards": dict.fromkeys(COLORS, 5)})
     for seat in (0, 1):
         scene.when(seat, KeepTickets((0, 1)))
     assert DrawBlind() in scene.legal(0)

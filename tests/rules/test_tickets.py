@@ -24,7 +24,7 @@ def test_TICKET_1_what_is_not_kept_goes_to_the_bottom(keep: tuple[int, ...]) -> 
     kept = tuple(FOUR[place] for place in keep)
     back = tuple(ticket for ticket in FOUR[:3] if ticket not in kept)
     assert scene.events[0] == TicketsKept(0, kept)
-    assert scene.told(TicketsReturned) == ((TicketsReturned(0, "regular", back),) if back else ())
+    assert scene.told(TicketsReturned) == ((TicketsReturned(0, "regular", "bottom", back),) if back else ())
     assert scene.events[-1] == TurnStarted(1)
     assert scene.place(0).tickets == list(kept)
     assert scene.table.ticket_decks["regular"][::-1] == [FOUR[3], *back]
@@ -75,7 +75,7 @@ def test_TICKET_2_offered_kept_and_returned_tickets_are_secret() -> None:
     for viewer in (None, 1):
         assert seen_by(viewer, offered) == TicketsOffered(0, ("regular",) * 3, (None,) * 3, 1)
         assert seen_by(viewer, kept) == TicketsKept(0, (None,))
-        assert seen_by(viewer, returned) == TicketsReturned(0, "regular", (None, None))
+        assert seen_by(viewer, returned) == TicketsReturned(0, "regular", "bottom", (None, None))
 
 
 def test_TICKET_2_starting_tickets_are_secret_too() -> None:

@@ -4,49 +4,73 @@ from __future__ import annotations
 
 from typing import Final
 
+from schemas.boards import BoardForm, CityForm, RouteForm, TicketForm
 from schemas.commands import (
+    BuildStation,
     CallTime,
     ClaimRoute,
     Command,
     CreateGame,
+    DeclineTunnel,
     DrawBlind,
     DrawMarket,
     DrawTickets,
     KeepTickets,
     Leave,
+    MovePassenger,
     Pass,
+    PayTunnel,
+    PlayOff,
+    RequestCards,
     SeatPlan,
     StartGame,
     TakeSeat,
 )  # fmt: skip
 from schemas.events import (
     CardDrawn,
+    CardsGiven,
     CommandRefused,
+    DeckLaid,
     DeckShuffled,
     Event,
     GameCreated,
     GameEnded,
     GameStarted,
     HandDealt,
+    HandLaid,
     LastTurnsBegan,
     MarketCardTaken,
     MarketFilled,
     MarketFlushed,
+    MixAsked,
     Passed,
+    PassengerMoved,
+    PassengerPlaced,
+    PlayOffCalled,
+    PlayOffEnded,
+    PositionLaid,
+    RequestUnmet,
+    RevealedDiscarded,
     RouteClaimed,
     SeatCleared,
     SeatGone,
     SeatScore,
     SeatTaken,
     SeedSealed,
+    StationBuilt,
     TicketsKept,
+    TicketsLaid,
+    TicketsNamed,
     TicketsOffered,
     TicketsReturned,
     TicketsShown,
     TicketsShuffled,
+    TunnelDeclined,
+    TunnelRevealed,
     TurnStarted,
 )  # fmt: skip
 from schemas.parameters import Parameters
+from schemas.positions import Position, StationGiven, TicketGiven
 
 # Whatever is hidden in these events is one of these, so that a test can look for it in bytes.
 SEED: Final = "5eed" * 16
@@ -54,22 +78,45 @@ LUCK: Final = "d1ce" * 16
 TICKET: Final = "a-hidden-ticket"
 CARD: Final = "locomotive4"
 WHY: Final = "a reason for one seat only"
-UNSEEN: Final = (SEED, LUCK, TICKET, CARD, WHY)
+MIX: Final = "a-mix-of-its-own"
+UNSEEN: Final = (SEED, LUCK, TICKET, CARD, WHY, MIX)
 
 FIGURES: Final = Parameters(
-    seats_least=2, seats_most=5, cars=45, cards={"red": 12, "locomotive": 14}, hand=4, market=5,
-    flush={"locomotive": 3}, flush_most=3, start_tickets={"all": 3}, start_keep=2, draw_tickets={"all": 3},
-    draw_keep=1, route_points=(1, 2, 4, None, 10), parallel_seats=4, last_cars=2, longest_bonus=10,
-    clock_ms=None, strict=False, refusals_kept=20,
+    seats_least=2, seats_most=5, order="age", cars=45, cards={"red": 12, "locomotive": 14}, hand=4, market=5,
+    flush={"locomotive": 3}, flush_most=3, start_tickets={"all": 3}, start_named=0, start_keep=2,
+    start_keep_most=None, start_return="out", draw_tickets={"all": 3}, draw_named=4, draw_keep=1,
+    pair_tickets=10, route_points=(1, 2, 4, None, 10), points_at_once=True, parallel_seats=4,
+    parallel_owned=False, last_cars=2, last_turns="others", longest_bonus=10, most_tickets_bonus=10,
+    tunnel_cards=3, station_costs=(1, 2, 3), station_points=4, passengers=3, merchandise={"red": (4, 3, 2)},
+    plus_four_least=4, play_off=5, clock_ms=None, strict=False, refusals_kept=20,
 )  # fmt: skip
 
-PLANS: Final = (SeatPlan(), SeatPlan("bot", "greedy", "Ada"))
+BOARD: Final = BoardForm(
+    1, "lakes", "Three lakes", (300, 200),
+    (CityForm("north", "North", (150, 20), True), CityForm("east", "East", (280, 120), False, "red", True)),
+    (RouteForm("n-e", ("north", "east"), 2, "gray", "ferry", 1),),
+    (TicketForm("n:e", ("north", "east"), 6, "regular"),),
+    "marklin", {"cars": 20}, ("the red stack",), ("the lake",),
+)  # fmt: skip
+SERIES: Final = PlayOff("game-1", 2, (0, 2), (1, 0))
+POSITION: Final = Position(
+    turn=1, hands=({"red": 3}, {}), market=("red", None), deck=("blue",), discard={"green": 0},
+    routes={"denver-omaha": 1}, cars=(45, 41), tickets=((TicketGiven(("a", "b"), 8),), ()),
+    ticket_decks={"regular": ()}, stations={"wien": StationGiven(1, "budapest"), "roma": StationGiven(0)},
+    passengers={"koeln": 0}, tokens={"berlin": (7, 6)}, merchandise=(0, 3), points=(-4, 7),
+)  # fmt: skip
+
+PLANS: Final = (SeatPlan(), SeatPlan("bot", "greedy", "Ada", 36))
 
 COMMANDS: Final[tuple[Command, ...]] = (
     CreateGame(PLANS),
     CreateGame(PLANS, "usa", "usa", "a seed", {"cars": 20, "cards": {"red": 3}, "route_points": (1, None)}),
+    CreateGame(PLANS, board={"format": 1, "id": "mine", "routes": [{"length": 2}]}),
+    CreateGame(PLANS, "europe", position=POSITION),
+    CreateGame(PLANS, position=Position()),
+    CreateGame(PLANS, play_off=SERIES),
     TakeSeat("Zoë"),
-    TakeSeat("Zoë the Third", 7),
+    TakeSeat("Zoë the Third", 7, 90),
     StartGame(),
     DrawBlind(),
     DrawMarket(slot=0),
@@ -79,39 +126,71 @@ COMMANDS: Final[tuple[Command, ...]] = (
     KeepTickets(()),
     KeepTickets((0, 2)),
     ClaimRoute("denver-omaha", {"purple": 3, "locomotive": 1}),
+    ClaimRoute("berlin-leipzig", {"locomotive4": 4}, "leipzig"),
+    PayTunnel({"red": 1, "locomotive": 1}),
+    DeclineTunnel(),
+    BuildStation("wien", {"red": 1}),
+    BuildStation("wien", {"red": 2, "locomotive": 1}, "budapest"),
+    MovePassenger("koeln", ("koeln-mainz-a", "mainz-mannheim")),
+    RequestCards(),
     Pass(),
     Leave(),
     CallTime(3),
 )
 
 OPEN: Final[tuple[Event, ...]] = (  # nothing in these is hidden from anybody
-    GameCreated("game-1", "usa", 1, "usa", "ab" * 32, FIGURES, PLANS, 1_700_000_000_000),
-    SeatTaken(0, "Zoë", None, None),
-    GameStarted(),
+    GameCreated("game-1", "usa", 1, "usa", "ab" * 32, None, FIGURES, PLANS, None, 1_700_000_000_000),
+    GameCreated("game-1", "usa", 1, "lakes", "ab" * 32, BOARD, FIGURES, PLANS, SERIES, 1_700_000_000_000),
+    SeatTaken(0, "Zoë", None, 33, None),
+    GameStarted((1, 2, 0)),
     MarketFilled((0, 4), ("red", "locomotive")),
     MarketFlushed(),
+    MixAsked(2),
     TurnStarted(2),
     MarketCardTaken(2, 4, "locomotive"),
+    RequestUnmet(2),
     RouteClaimed(1, "denver-omaha", {"purple": 3, "locomotive": 1}, 7),
+    TunnelRevealed(1, "bern-zurich", {"red": 2}, ("red", "locomotive", "blue"), 2),
+    TunnelDeclined(1),
+    RevealedDiscarded(),
+    StationBuilt(1, "wien", {"red": 1}, None),
+    StationBuilt(1, "wien", {"red": 1}, "budapest"),
+    PassengerPlaced(0, "koeln"),
+    PassengerMoved(0, "koeln", ("koeln-mainz-a",), 1, ("mainz",), 3),
     Passed(0),
     LastTurnsBegan((1, 2, 0)),
     SeatGone(1, "out of time"),
     SeatCleared(1),
     TicketsShown(0, ("boston-miami",)),
-    GameEnded("last turns", (SeatScore(0, 40, ("boston-miami",), (), 12, 20, 10, 62, 1),)),
+    PositionLaid(
+        1, ("red", None), {"green": 2}, {"denver-omaha": 1}, (45, 41), (-4, 7),
+        {"wien": StationGiven(1, "budapest"), "roma": StationGiven(0)}, {"koeln": 0}, {"berlin": (7, 6)},
+        (0, 3), (TicketForm("a:b:8", ("a", "b"), 8, "regular"),),
+    ),
+    GameEnded(
+        "no change",
+        (SeatScore(0, 40, ("boston-miami",), ("a:b",), 12, 20, ("a-b", None), 20, 10, 10, 4, 7, 83, 1),),
+    ),
+    PlayOffCalled("game-1-po2", SERIES, (0, 1)),
+    PlayOffEnded("game-1", (0, 2)),
     CommandRefused(None, "GAME-4", "seat 1 isn't free"),
-)
+)  # fmt: skip
 
 HIDING: Final[tuple[Event, ...]] = (  # something in each of these isn't for everybody
     SeedSealed("cd" * 32, SEED),
-    SeatTaken(1, "Ada", "greedy", LUCK),
+    SeatTaken(1, "Ada", "greedy", 36, LUCK),
     DeckShuffled((CARD, CARD)),
     TicketsShuffled("all", (TICKET, TICKET)),
     HandDealt(1, (CARD, CARD, CARD)),
     TicketsOffered(1, ("all", "all"), (TICKET, TICKET), 1),
     TicketsKept(1, (TICKET,)),
-    TicketsReturned(1, "all", (TICKET,)),
+    TicketsReturned(1, "all", "shuffled", (TICKET,)),
     CardDrawn(1, CARD),
+    CardsGiven(1, (CARD, CARD)),
+    TicketsNamed(1, {MIX: 4}),
+    DeckLaid((CARD,)),
+    TicketsLaid("all", (TICKET,)),
+    HandLaid(1, (CARD, CARD), (TICKET,)),
     CommandRefused(1, "TURN-1", WHY),
 )
 

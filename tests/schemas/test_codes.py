@@ -21,6 +21,11 @@ COMMAND_CODES = {
     ("pass", 1): 9,
     ("leave", 1): 10,
     ("call_time", 1): 11,
+    ("pay_tunnel", 1): 12,
+    ("decline_tunnel", 1): 13,
+    ("build_station", 1): 14,
+    ("move_passenger", 1): 15,
+    ("request_cards", 1): 16,
 }
 EVENT_CODES = {
     ("game_created", 1): 1,
@@ -46,13 +51,104 @@ EVENT_CODES = {
     ("command_refused", 1): 21,
     ("seed_sealed", 1): 22,
     ("seat_cleared", 1): 23,
+    ("tickets_named", 1): 24,
+    ("tunnel_revealed", 1): 25,
+    ("tunnel_declined", 1): 26,
+    ("revealed_discarded", 1): 27,
+    ("station_built", 1): 28,
+    ("passenger_placed", 1): 29,
+    ("passenger_moved", 1): 30,
+    ("cards_given", 1): 31,
+    ("request_unmet", 1): 32,
+    ("position_laid", 1): 33,
+    ("deck_laid", 1): 34,
+    ("tickets_laid", 1): 35,
+    ("hand_laid", 1): 36,
+    ("play_off_called", 1): 37,
+    ("play_off_ended", 1): 38,
+    ("mix_asked", 1): 39,
 }
-EVENT_FIELDS = {  # the order on the wire: a row from an old log is read by it
-    "seat_taken": ("seat", "name", "policy", "luck"),
+COMMAND_FIELDS = {  # the order on the wire: a row from an old log is read by it
+    "create_game": ("seats", "ruleset", "board", "seed", "options", "position", "play_off"),
+    "take_seat": ("name", "seat", "age"),
+    "start_game": (),
+    "draw_blind": (),
+    "draw_market": ("slot", "color"),
+    "draw_tickets": ("decks",),
+    "keep_tickets": ("keep",),
+    "claim_route": ("route", "cards", "passenger"),
+    "pass": (),
+    "leave": (),
+    "call_time": ("seat",),
+    "pay_tunnel": ("cards",),
+    "decline_tunnel": (),
+    "build_station": ("city", "cards", "neighbour"),
+    "move_passenger": ("city", "path"),
+    "request_cards": (),
+}
+EVENT_FIELDS = {
+    "game_created": (
+        "game",
+        "ruleset",
+        "rules",
+        "board",
+        "board_digest",
+        "board_form",
+        "parameters",
+        "seats",
+        "play_off",
+        "created",
+    ),
+    "seat_taken": ("seat", "name", "policy", "age", "luck"),
+    "game_started": ("order",),
+    "deck_shuffled": ("order",),
+    "tickets_shuffled": ("deck", "order"),
+    "hand_dealt": ("seat", "cards"),
+    "market_filled": ("slots", "cards"),
+    "market_flushed": (),
     "tickets_offered": ("seat", "decks", "tickets", "least"),
+    "tickets_kept": ("seat", "kept"),
+    "tickets_returned": ("seat", "deck", "to", "tickets"),
+    "turn_started": ("seat",),
+    "card_drawn": ("seat", "card"),
     "market_card_taken": ("seat", "slot", "card"),
     "route_claimed": ("seat", "route", "cards", "points"),
+    "passed": ("seat",),
+    "last_turns_began": ("seats",),
+    "seat_gone": ("seat", "why"),
+    "tickets_shown": ("seat", "tickets"),
+    "game_ended": ("reason", "scores"),
     "command_refused": ("seat", "rule", "why"),
+    "seed_sealed": ("commitment", "seed"),
+    "seat_cleared": ("seat",),
+    "tickets_named": ("seat", "decks"),
+    "tunnel_revealed": ("seat", "route", "cards", "revealed", "extra"),
+    "tunnel_declined": ("seat",),
+    "revealed_discarded": (),
+    "station_built": ("seat", "city", "cards", "neighbour"),
+    "passenger_placed": ("seat", "city"),
+    "passenger_moved": ("seat", "city", "path", "cards", "taken", "points"),
+    "cards_given": ("seat", "cards"),
+    "request_unmet": ("seat",),
+    "position_laid": (
+        "turn",
+        "market",
+        "discards",
+        "owners",
+        "cars",
+        "points",
+        "stations",
+        "passengers",
+        "tokens",
+        "merchandise",
+        "tickets",
+    ),
+    "deck_laid": ("order",),
+    "tickets_laid": ("deck", "order"),
+    "hand_laid": ("seat", "cards", "tickets"),
+    "play_off_called": ("game", "play_off", "seats"),
+    "play_off_ended": ("of", "winners"),
+    "mix_asked": ("seat",),
 }
 
 
@@ -70,5 +166,15 @@ def test_no_code_is_given_twice(codes: dict[tuple[str, int], int]) -> None:
 
 
 @pytest.mark.parametrize("kind", EVENT_FIELDS)
-def test_the_order_of_fields_on_the_wire_stays(kind: str) -> None:
+def test_the_order_of_fields_of_an_event_on_the_wire_stays(kind: str) -> None:
     assert events.FIELDS[events.BY_CODE[EVENT_CODES[kind, 1]]] == EVENT_FIELDS[kind]
+
+
+@pytest.mark.parametrize("kind", COMMAND_FIELDS)
+def test_the_order_of_fields_of_a_command_on_the_wire_stays(kind: str) -> None:
+    assert commands.FIELDS[commands.BY_CODE[COMMAND_CODES[kind, 1]]] == COMMAND_FIELDS[kind]
+
+
+def test_every_type_has_its_fields_pinned() -> None:
+    assert {kind for kind, _ in EVENT_CODES} == set(EVENT_FIELDS)
+    assert {kind for kind, _ in COMMAND_CODES} == set(COMMAND_FIELDS)
