@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict, deque
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from schemas.commands import ClaimRoute, MovePassenger
 from schemas.events import PassengerMoved
 from schemas.refusals import Refused, require
 from schemas.words import PASSENGER, Seat
 from services.referee.rules.board import Route
-from services.referee.rules.journeys import Way, best_journeys
+from services.referee.rules.journeys import Journey, Way, best_journeys
 from services.referee.rules.moves.turns import end_turn
 from services.referee.rules.ruleset import Facts, Move
 from services.referee.rules.table import Table
@@ -42,22 +44,60 @@ def move_offers(table: Table, seat: Seat) -> Sequence[MovePassenger]:
     standing = [city for city, owner in table.passengers.items() if owner == seat]
     if not standing:
         return ()
+    routes, countries = table.board.routes, table.board.countries
+    claimed = ((routes[name], owner) for name, owner in table.owners.items())
     ways = [
-        Way(name, route.a, route.b, int(owner != seat))
-        for name, owner in table.owners.items()
-        if not table.board.countries.intersection(((route := table.board.routes[name]).a, route.b))
+        Way(route.id, route.a, route.b, int(owner != seat))
+        for route, owner in claimed
+        if route.a not in countries and route.b not in countries
     ]
-    tokens = {city: stack[0] for city, stack in table.tokens.items() if stack}
     cards = max(0, table.places[seat].hand.get(PASSENGER, 0))
     return [
         MovePassenger(city, journey.path)
         for city in standing
-        for journey in best_journeys(city, ways, tokens, cards)
+        for journey in journeys_from(city, ways, table.tokens, cards)
     ]
+
+
+def journeys_from(
+    city: str, ways: Sequence[Way], tokens: Mapping[str, Sequence[int]], cards: int
+) -> Sequence[Journey]:
+    """The best journeys from this city. They are kept: what can't be reached plays no part in
+    them, so most turns ask again what an earlier one asked."""
+    near = within_reach(city, ways, cards)
+    cities = dict.fromkeys(end for way in near for end in (way.a, way.b) if end != city)
+    tops = tuple((end, tokens[end][0]) for end in cities if tokens.get(end))
+    return _journeys(city, tuple(near), tops, min(cards, sum(way.toll for way in near)))
+
+
+def within_reach(city: str, ways: Sequence[Way], cards: int) -> list[Way]:
+    """The ways that a journey from this city can take if it pays so many cards at most."""
+    onward: dict[str, list[Way]] = defaultdict(list)
+    for way in ways:
+        onward[way.a].append(way)
+        onward[way.b].append(way)
+    paid, waiting = {city: 0}, deque([city])  # cities that cost fewer cards wait in front
+    while waiting:
+        here = waiting.popleft()
+        for _, a, b, toll in onward[here]:
+            there, price = (b if here == a else a), paid[here] + toll
+            if price < paid.get(there, cards + 1):
+                paid[there] = price
+                (waiting.append if toll else waiting.appendleft)(there)
+    out = cards + 1
+    return [way for way in ways if min(paid.get(way.a, out), paid.get(way.b, out)) + way.toll <= cards]
+
+
+@lru_cache(maxsize=10_000)
+def _journeys(
+    city: str, ways: tuple[Way, ...], tokens: tuple[tuple[str, int], ...], cards: int
+) -> Sequence[Journey]:
+    return best_journeys(city, ways, dict(tokens), cards)
 
 
 def move_passenger(table: Table, seat: Seat, command: MovePassenger) -> Facts:
     start, path = command.city, command.path
+    require(path, "PASSENGER-2", "a move goes along one route at least")
     stands = table.passengers.get(start) == seat
     require(stands, "PASSENGER-2", f"no passenger of yours stands in {start}")
     entered = cities_entered(table, start, path)
