@@ -97,14 +97,14 @@ def facts(table: Table, seat: Seat | None, command: Command) -> Facts:
         return leave(table, seat, command)
     choice = table.awaits.get(seat)
     if choice is None and table.turn is None:
-        raise Refused("SETUP-2", "you have chosen your tickets; others haven't yet")
+        raise Refused("SETUP-2", "starting tickets are still being chosen, and it isn't for you to choose now")
     if choice is None:
         raise Refused("TURN-1", "it isn't your turn")
     if table.out_of_time(seat):
         raise Refused("CLOCK-2", "your time is over")
     move = table.rules.move(choice, command)
     if move is None:
-        require(table.rules.knows(command), "TURN-2", f"these rules have no {command.type}")
+        require(table.rules.has(type(command)), "TURN-2", f"these rules have no {command.type}")
         require(choice == ACTION, "TURN-3", f"first answer the open choice: {choice}")
         raise Refused("TURN-2", f"there is nothing to {command.type.replace('_', ' ')} now")
     return move.decide(table, seat, command)

@@ -46,6 +46,7 @@ class Ruleset:
     moves: Mapping[Choice, tuple[Move, ...]]  # by what the table waits for
     setup: Callable[[Table], Facts]  # from the shuffled decks to the first choices
     tickets_suffice: Callable[[Parameters, Board, int], None]  # for so many seats, else refuses
+    unchosen: Callable[[Table, Seat], Facts]  # starting tickets that a removed seat was just offered
     chosen: Callable[[Table], Facts]  # goes on when a starting choice was made, or its seat went out
     payable: Callable[[Hand, OpenRoutes, int, Parameters], Payable]  # what a hand and its cars can claim
     payment: tuple[Callable[[Cards, Route, Parameters], None], ...]  # each refuses what it is there to refuse
@@ -61,6 +62,6 @@ class Ruleset:
                 return move
         return None
 
-    def knows(self, command: Command) -> bool:
-        """Whether the command is an action of these rules at all."""
-        return any(move.command is type(command) for moves in self.moves.values() for move in moves)
+    def has(self, command: type[Command]) -> bool:
+        """Whether the command answers anything in these rules."""
+        return any(move.command is command for moves in self.moves.values() for move in moves)

@@ -35,6 +35,8 @@ def go_out(table: Table, seat: Seat, why: GoneBecause) -> Facts:
         yield TicketsKept(seat, tuple(place.offer[: place.least]))
         if not setting_up:
             yield from give_back(table, seat)
+    if table.awaits.get(seat) == TICKETS and why == "removed" and setting_up:
+        yield from table.rules.unchosen(table, seat)
     if table.awaits.get(seat) == TUNNEL:
         yield TunnelDeclined(seat)
     yield SeatGone(seat, why)

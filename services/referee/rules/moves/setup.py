@@ -38,6 +38,11 @@ def offer_to_all(table: Table) -> Facts:
         yield from offer_tickets(table, seat, table.figures.start_tickets, table.figures.start_keep)
 
 
+def out_of_the_game(table: Table, seat: Seat) -> Facts:
+    """What a removed seat was offered goes with it: nobody waits for it (CONDUCT-2)."""
+    yield from ()
+
+
 def when_all_have_chosen(table: Table) -> Facts:
     """Given back in seat order once all have chosen, so the order of answers changes nothing."""
     if table.awaits:

@@ -9,7 +9,7 @@ from services.referee.rules.moves.requests import REQUEST_CARDS
 from services.referee.rules.moves.routes import CLAIM_ROUTE
 from services.referee.rules.moves.setup import offer_to_first, when_the_seat_has_chosen
 from services.referee.rules.moves.suiting import enough_in_turn
-from services.referee.rules.moves.tickets import KEEP_TICKETS
+from services.referee.rules.moves.tickets import KEEP_TICKETS, give_back
 from services.referee.rules.moves.turns import PASS
 from services.referee.rules.paths import longest_path
 from services.referee.rules.rulesets.usa import FIGURES as USA_FIGURES
@@ -46,6 +46,7 @@ TRAINS: Final = replace(
     policies=USA.policies | {"hold-10", "buy-now"},
     moves={ACTION: (REQUEST_CARDS, CLAIM_ROUTE, PASS), TICKETS: (KEEP_TICKETS,)},
     setup=offer_to_first,
+    unchosen=give_back,
     chosen=when_the_seat_has_chosen,
     tickets_suffice=enough_in_turn,
     longest=longest_path,

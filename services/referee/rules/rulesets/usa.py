@@ -9,7 +9,7 @@ from schemas.words import COLORS, LOCOMOTIVE
 from services.referee.rules.moves.cards import DRAW_BLIND, DRAW_MARKET
 from services.referee.rules.moves.payment import one_colour, one_colour_payable
 from services.referee.rules.moves.routes import CLAIM_ROUTE
-from services.referee.rules.moves.setup import offer_to_all, when_all_have_chosen
+from services.referee.rules.moves.setup import offer_to_all, out_of_the_game, when_all_have_chosen
 from services.referee.rules.moves.suiting import enough_for_all
 from services.referee.rules.moves.tickets import DRAW_TICKETS, KEEP_TICKETS
 from services.referee.rules.moves.turns import PASS
@@ -70,6 +70,7 @@ USA: Final = Ruleset(
         TICKETS: (KEEP_TICKETS,),
     },
     setup=offer_to_all,
+    unchosen=out_of_the_game,
     chosen=when_all_have_chosen,
     tickets_suffice=enough_for_all,
     payable=one_colour_payable,
