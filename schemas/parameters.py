@@ -58,7 +58,7 @@ class Parameters:
         tuple[Annotated[Int, Field(ge=1, le=20)], ...], Field(max_length=4)
     ]  # first, second, ..
     station_points: Count  # for one not built (SCORE-5)
-    passengers: Annotated[Int, Field(ge=0, le=10)]  # of each seat
+    passengers: Annotated[Int, Field(ge=0, le=5)]  # of each seat; more would make their search long
     merchandise: Annotated[
         Mapping[Word, Annotated[tuple[Annotated[Int, Field(ge=1, le=50)], ...], Field(max_length=10)]],
         Field(max_length=10),

@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Final
 
+from schemas.commands import BuildStation, Command, DrawMarket, MovePassenger, PayTunnel
 from schemas.parameters import Parameters
 from schemas.refusals import require
 from schemas.words import LOCOMOTIVE
 from services.referee.rules.board import GRAY, Board
 from services.referee.rules.ruleset import Ruleset
 
-OFFERED_MOST = 10
+OFFERED_MOST: Final = 10
+CARDS_MOST: Final = 2_000
+WHAT_FOR: Final[dict[str, type[Command]]] = {  # figures that mean nothing to rules without this command
+    "market": DrawMarket,
+    "station_costs": BuildStation,
+    "passengers": MovePassenger,
+    "tunnel_cards": PayTunnel,
+}
 
 
 def require_playable(ruleset: Ruleset, figures: Parameters, board: Board, seats: int) -> None:
     """Raises Refused, naming the option, or the entry of the board, that is at fault."""
     least, most = figures.seats_least, figures.seats_most
     require(least <= seats <= most, "GAME-6", f"seats: {seats}, these rules take {least} to {most}")
+    for name, command in WHAT_FOR.items():
+        needless = bool(getattr(figures, name)) and not ruleset.has(command)
+        require(not needless, "GAME-6", f"options.{name}: the rules {ruleset.name} have no {command.type}")
     cards, dealt = sum(figures.cards.values()), seats * figures.hand + figures.market
+    require(cards <= CARDS_MOST, "GAME-6", f"options.cards: {cards} in all, {CARDS_MOST} at most")
     require(cards >= dealt, "GAME-6", f"options.cards: {cards} in all, {dealt} are dealt at the start")
     require_routes(ruleset, figures, board)
     require_offers(figures)
@@ -58,14 +71,24 @@ def require_offers(figures: Parameters) -> None:
 
 def enough_for_all(figures: Parameters, board: Board, seats: int) -> None:
     """Every deck has what is offered of it at the start to all seats at the same time."""
+    require_fixed_mix(figures)
     held = Counter(ticket.deck for ticket in board.tickets.values())
     for deck, count in figures.start_tickets.items():
         what = f"options.start_tickets: {seats} x {count} of {deck}, the board has {held[deck]}"
         require(held[deck] >= seats * count, "GAME-6", what)
 
 
+def require_fixed_mix(figures: Parameters) -> None:
+    for name in ("start_named", "draw_named"):
+        require(not getattr(figures, name), "GAME-6", f"options.{name}: these rules deal a fixed mix")
+
+
 def enough_for_mixes(figures: Parameters, board: Board, seats: int) -> None:
     """Whatever mix the seats name, no deck runs short at the start."""
+    for name in ("start_named", "draw_named"):
+        require(
+            getattr(figures, name), "GAME-6", f"options.{name}: 0, but these rules let a seat name its mix"
+        )
     held = Counter(ticket.deck for ticket in board.tickets.values())
     for deck in figures.start_tickets:
         what = f"options.start_named: {seats} x {figures.start_named} of {deck}, the board has {held[deck]}"
@@ -74,6 +97,7 @@ def enough_for_mixes(figures: Parameters, board: Board, seats: int) -> None:
 
 def enough_in_turn(figures: Parameters, board: Board, seats: int) -> None:
     """Destinations for the last seat to choose from, after all others kept theirs (SETUP-4)."""
+    require_fixed_mix(figures)
     for deck, offered in figures.start_tickets.items():
         kept = min(offered, offered if figures.start_keep_most is None else figures.start_keep_most)
         needed = offered + (seats - 1) * kept
