@@ -1,52 +1,119 @@
-"""Every rule of the `usa` ruleset has a test that is named by its id."""
+"""Every rule of every ruleset has tests that are named by its id, and the code refuses by known ids only."""
 
 from __future__ import annotations
 
+import ast
 import re
+from collections import defaultdict
+from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
-RULES = [
-    "SETUP-1",
-    "SETUP-2",
-    "SETUP-3",
-    "TURN-1",
-    "TURN-2",
-    "TURN-3",
-    "TURN-4",
-    "CARD-1",
-    "CARD-2",
-    "CARD-4",
-    "CARD-5",
-    "MARKET-1",
-    "MARKET-2",
-    "ROUTE-1",
-    "ROUTE-2",
-    "ROUTE-3",
-    "ROUTE-4",
-    "ROUTE-5",
-    "ROUTE-6",
-    "DOUBLE-1",
-    "DOUBLE-2",
-    "TICKET-1",
-    "TICKET-2",
-    "END-1",
-    "END-3",
-    "END-4",
-    "CLOCK-1",
-    "CLOCK-2",
-    "SCORE-1",
-    "SCORE-2",
-    "SCORE-3",
-    "TIE-1",
-    "CONDUCT-1",
-    "CONDUCT-2",
-    "CONDUCT-3",
-]
+import pytest
+
+from schemas.refusals import ALL, CONTRACT, RULES
+from tests.rules.test_rule_pages import TOLD
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+ID = re.compile(r"[A-Z]+-\d")
+TABLES = ("gateway/examples.py", "schemas/refusals.py")  # these list ids, they don't refuse anything
+OWN = {  # rules of one ruleset alone
+    ruleset: sorted(set(rules) - {rule for other in TOLD if other != ruleset for rule in TOLD[other]})
+    for ruleset, rules in TOLD.items()
+}
 
 
-def test_every_rule_of_usa_has_a_test_named_by_its_id() -> None:
-    named = set()
-    for file in Path(__file__).parent.glob("test_*.py"):
-        for word, number in re.findall(r"^def test_([A-Z]+)_(\d+)_\w+\(", file.read_text(), re.MULTILINE):
-            named.add(f"{word}-{number}")
-    assert named == set(RULES)
+@cache
+def named_tests() -> dict[str, list[tuple[Path, ast.FunctionDef]]]:
+    """The tests of this directory by the rule that they are named by."""
+    tests = defaultdict(list)
+    for file in sorted(HERE.glob("test_*.py")):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.FunctionDef) and (
+                found := re.match(r"test_([A-Z]+)_(\d)_\w+", node.name)
+            ):
+                tests[f"{found[1]}-{found[2]}"].append((file, node))
+    return dict(tests)
+
+
+def texts(nodes: Iterable[ast.AST]) -> list[str]:
+    return [n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+
+
+def refuses(tree: ast.AST, rule: str) -> bool:
+    """Whether this code sees the rule refuse something: `.refused(rule)`, `pytest.raises(..,
+    match=rule)`, or a verdict compared with it."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare) and rule in texts(node.comparators):
+            return True
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            told = texts([*node.args, *(keyword.value for keyword in node.keywords)])
+            if node.func.attr in ("refused", "raises") and any(rule in text for text in told):
+                return True
+    return False
+
+
+def accepts(tree: ast.AST) -> bool:
+    """Whether this code sees more than a refusal: facts, or a table as it should be."""
+    methods = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    return bool(methods & {"then", "then_came"}) or any(isinstance(n, ast.Assert) for n in ast.walk(tree))
+
+
+# -- tests by rule -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ruleset", TOLD)
+def test_every_rule_of_a_ruleset_has_a_test_named_by_its_id(ruleset: str) -> None:
+    assert sorted(set(TOLD[ruleset]) - set(named_tests())) == []
+
+
+def test_no_test_is_named_by_a_rule_that_there_is_not() -> None:
+    known = {rule for rules in TOLD.values() for rule in rules} | set(CONTRACT)
+    assert set(named_tests()) - known == set()
+
+
+@pytest.mark.parametrize("ruleset", [ruleset for ruleset in OWN if OWN[ruleset]])
+def test_a_rule_of_one_ruleset_alone_is_tested_in_that_ruleset(ruleset: str) -> None:
+    word = re.compile(rf"\b{ruleset}\b", re.IGNORECASE)
+    for rule in OWN[ruleset]:
+        files = {file for file, _ in named_tests().get(rule, ())}
+        assert any(word.search(file.read_text()) for file in files), rule
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_rule_that_can_refuse_has_tests_in_which_it_does_and_does_not(rule: str) -> None:
+    tests = named_tests().get(rule, [])
+    assert any(accepts(node) for _, node in tests), "named by it, and it lets something happen"
+    sources = [ast.parse(file.read_text()) for file in {file for file, _ in tests}]
+    assert any(refuses(tree, rule) for tree in sources), "beside them, and it refuses"
+
+
+# -- ids in the code ---------------------------------------------------------------------
+
+
+def ids_in_the_code() -> dict[str, list[str]]:
+    """Every id that the code names in a literal, and the files where it does."""
+    named: dict[str, list[str]] = {}
+    for file in sorted([*(ROOT / "services").rglob("*.py"), *(ROOT / "schemas").rglob("*.py")]):
+        where = file.relative_to(ROOT).as_posix()
+        if where.endswith(TABLES):
+            continue
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and ID.fullmatch(node.value):
+                named.setdefault(node.value, []).append(where)
+    return named
+
+
+def test_every_id_that_the_code_refuses_by_is_in_the_list() -> None:
+    unknown = {rule: files for rule, files in ids_in_the_code().items() if rule not in ALL}
+    assert unknown == {}
+
+
+def test_every_id_of_the_list_is_one_that_the_code_refuses_by() -> None:
+    assert set(ALL) - set(ids_in_the_code()) == set()
+
+
+def test_every_refusal_of_a_rule_is_of_one_that_the_rule_pages_tell() -> None:
+    assert set(RULES) <= {rule for rules in TOLD.values() for rule in rules}
+    assert not set(RULES) & set(CONTRACT)

@@ -2,23 +2,43 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from schemas.commands import (
+    BuildStation,
     ClaimRoute,
     Command,
+    DeclineTunnel,
     DrawBlind,
     DrawMarket,
     DrawTickets,
     KeepTickets,
+    MovePassenger,
     Pass,
+    PayTunnel,
+    RequestCards,
 )
-from schemas.events import CardDrawn, LastTurnsBegan, MarketCardTaken, Passed, RouteClaimed, TurnStarted
+from schemas.events import (
+    CardDrawn,
+    CommandRefused,
+    LastTurnsBegan,
+    MarketCardTaken,
+    Passed,
+    RouteClaimed,
+    TurnStarted,
+)
 from tests.rules.given import NEW_YORK, Scene, given
 
 ACTIONS: list[Command] = [
     DrawBlind(), DrawMarket(0), DrawTickets(), ClaimRoute(NEW_YORK, {"blue": 3}), Pass(), KeepTickets((0,)),
 ]  # fmt: skip
+
+
+ON_THE_BOARD: dict[str, dict[str, Any]] = {
+    "marklin": {"passengers": {"berlin": 0}, "owners": {"berlin-leipzig-a": 0}},
+}
 
 
 @pytest.mark.parametrize("command", ACTIONS)
@@ -45,6 +65,36 @@ def test_TURN_2_a_turn_is_one_action() -> None:
     scene.when(0, ClaimRoute(NEW_YORK, {"blue": 3}))
     scene.when(0, ClaimRoute("montreal-toronto-a", {"blue": 3})).refused("TURN-1")
     scene.when(0, DrawBlind()).refused("TURN-1")
+
+
+HAND = {"red": 3, "blue": 3, "locomotive": 3}
+ONE_OF_EACH: list[Command] = [
+    DrawBlind(), DrawMarket(0), DrawTickets(), DrawTickets({"short": 4}), RequestCards(),
+    BuildStation("wien", {"red": 1}), BuildStation("berlin", {"red": 1}),
+    MovePassenger("berlin", ("berlin-leipzig-a",)), PayTunnel({"red": 1}), DeclineTunnel(),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("rules", "actions"),
+    [
+        ("usa", {"draw_blind", "draw_market", "draw_tickets"}),
+        ("europe", {"draw_blind", "draw_market", "draw_tickets", "build_station"}),
+        ("marklin", {"draw_blind", "draw_market", "draw_tickets", "move_passenger"}),
+        ("trains", {"request_cards"}),
+    ],
+)
+def test_TURN_2_every_game_has_its_own_actions(rules: str, actions: set[str]) -> None:
+    done = set()
+    for command in ONE_OF_EACH:
+        scene = given(rules=rules, hands=[HAND], options={"strict": False}, **ON_THE_BOARD.get(rules, {}))
+        scene.when(0, command)
+        refusal = scene.told(CommandRefused)
+        if not refusal:
+            done.add(command.type)
+        elif command.type not in actions:
+            scene.refused("TURN-2")
+    assert done == actions
 
 
 def test_TURN_2_no_tickets_are_kept_where_none_are_offered() -> None:
