@@ -34,6 +34,7 @@ def require_playable(ruleset: Ruleset, figures: Parameters, board: Board, seats:
     require(cards >= dealt, "GAME-6", f"options.cards: {cards} in all, {dealt} are dealt at the start")
     require_routes(ruleset, figures, board)
     require_offers(figures)
+    require_stacks(figures)
     ruleset.tickets_suffice(figures, board, seats)
 
 
@@ -64,6 +65,13 @@ def require_offers(figures: Parameters) -> None:
     require(figures.draw_keep <= offered <= OFFERED_MOST, "GAME-6", what)
     what = "options.draw_keep: 0 would let a seat draw tickets for ever and keep none"
     require(figures.draw_keep or not offered, "GAME-6", what)
+
+
+def require_stacks(figures: Parameters) -> None:
+    """Merchandise lies with the highest token on top (MERCH-1)."""
+    for colour, stack in figures.merchandise.items():
+        highest_first = list(stack) == sorted(stack, reverse=True)
+        require(highest_first, "GAME-6", f"options.merchandise.{colour}: name the highest token first")
 
 
 # -- parts of rulesets: are there tickets enough -----------------------------------------------

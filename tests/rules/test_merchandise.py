@@ -1,0 +1,75 @@
+"""MERCH-1: what lies in the cities at the start, and that the highest lies on top."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from schemas.commands import CreateGame, MovePassenger, SeatPlan
+from schemas.events import PassengerMoved
+from schemas.positions import Position
+from services.referee.rules import NotKept
+from tests.rules.given import Scene, asked_for, created, given, started
+
+BOT = SeatPlan("bot", "random")
+STACKS = {"black": (7, 6, 5, 4), "red": (4, 3, 2), "yellow": (3, 2, 1), "white": (2,)}
+
+
+def played_from(position: Position) -> Scene:
+    return asked_for(CreateGame((BOT, BOT), "marklin", position=position))
+
+
+@pytest.mark.parametrize(
+    ("city", "stack"),
+    [("berlin", (7, 6, 5, 4)), ("koln", (4, 3, 2)), ("kiel", (3, 2, 1)), ("emden", (2,))],
+)
+def test_MERCH_1_a_stack_is_as_its_citys_colour_says(city: str, stack: tuple[int, ...]) -> None:
+    scene = started(2, rules="marklin")
+    assert scene.table.tokens[city] == stack
+    assert stack == STACKS[scene.table.board.merchandise[city]]
+
+
+def test_MERCH_1_every_city_of_germany_has_a_stack_and_no_country() -> None:
+    table = started(2, rules="marklin").table
+    assert set(table.tokens) == set(table.board.cities) - table.board.countries
+    assert all(table.tokens[city] == STACKS[colour] for city, colour in table.board.merchandise.items())
+    assert Counter(table.board.merchandise.values())["black"] == 1
+
+
+def test_MERCH_1_other_stacks_may_be_agreed_and_a_colour_that_is_left_out_has_none() -> None:
+    table = created(2, {"merchandise": {"black": (9, 9, 1)}}, rules="marklin").table
+    assert table.tokens == {"berlin": (9, 9, 1)}
+
+
+def test_MERCH_1_a_stack_that_does_not_lie_highest_on_top_is_not_agreed() -> None:
+    with pytest.raises(NotKept, match=r"options\.merchandise\.red"):
+        created(2, {"merchandise": {"red": (2, 4, 3)}}, rules="marklin")
+
+
+def test_MERCH_1_the_highest_of_a_position_lies_on_top_however_it_was_written_down() -> None:
+    scene = played_from(Position(tokens={"berlin": (4, 7, 5)}))
+    assert scene.table.tokens == {"berlin": (7, 5, 4)}
+    assert played_from(Position()).table.tokens["berlin"] == (7, 6, 5, 4)
+
+
+def test_MERCH_1_no_merchandise_where_the_rules_have_none() -> None:
+    assert started(2).table.tokens == {}
+
+
+def test_MERCH_1_a_stack_is_taken_from_the_top_until_nothing_is_left() -> None:
+    standing = {"leipzig": 0, "magdeburg": 0, "dresden": 1, "rostock": 1, "schwerin": 1}
+    routes = {
+        "leipzig": "berlin-leipzig-a", "magdeburg": "berlin-magdeburg-a", "dresden": "berlin-dresden-a",
+        "rostock": "berlin-rostock-a", "schwerin": "berlin-schwerin-a",
+    }  # fmt: skip
+    owners = {routes[city]: seat for city, seat in standing.items()}
+    scene = given(2, rules="marklin", owners=owners, passengers=standing)
+    scored = []
+    for city, seat in standing.items():
+        scene.table.turn, scene.table.awaits = seat, {seat: "action"}
+        scene.when(seat, MovePassenger(city, (routes[city],)))
+        scored += [moved.points for moved in scene.told(PassengerMoved)]
+    assert scored == [7, 6, 5, 4, 0]
+    assert scene.table.tokens["berlin"] == ()
+    assert [place.merchandise for place in scene.table.places] == [13, 9]
