@@ -1,0 +1,44 @@
+"""A small Trains map to tell stories on, and ways to give a table of it.
+
+    Ash =red 3, blue 4= Bow -green 3- Cam -white 5- Dee -blue 3- Esk,  Ash -red 4- Cam
+
+Its five cities make ten destinations, enough for three seats."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from schemas.board_forms_trains import read_trains_map
+from schemas.boards import BOARD
+from tests.rules.given import Scene, given, started
+
+ASH_BOW_RED, ASH_BOW_BLUE, ASH_CAM = "ash-bow-red", "ash-bow-blue", "ash-cam-red"
+BOW_CAM, CAM_DEE, DEE_ESK = "bow-cam-green", "cam-dee-white", "dee-esk-blue"
+
+CONNECTIONS: Final = {
+    "Ash": {"Bow": {"red": 3, "blue": 4}, "Cam": {"red": 4}},
+    "Bow": {"Cam": {"green": 3}},
+    "Cam": {"Dee": {"white": 5}},
+    "Dee": {"Esk": {"blue": 3}},
+}
+
+
+def a_map(connections: dict[str, dict[str, dict[str, int]]], *cities: str) -> dict[str, Any]:
+    """The board, as a command carries it, of these cities in a row and their connections."""
+    places = [[city, [10 * n, 10]] for n, city in enumerate(cities)]
+    told = {"width": 200, "height": 100, "cities": places, "connections": connections}
+    board: dict[str, Any] = BOARD.write(read_trains_map(told))
+    return board
+
+
+SMALL: Final = a_map(CONNECTIONS, "Ash", "Bow", "Cam", "Dee", "Esk")
+
+
+def trains(seats: int = 2, **laid: Any) -> Scene:
+    """A game on the small map whose destinations are chosen, everything else as named."""
+    return given(seats, rules="trains", board=SMALL, **laid)
+
+
+def choosing(seats: int = 2, **laid: Any) -> Scene:
+    """The same game just dealt, the first seat choosing its destinations."""
+    return started(seats, rules="trains", **{"board": SMALL, **laid})
