@@ -19,6 +19,7 @@ from schemas import commands, events, refusals
 from schemas.boards import BOARD
 from schemas.codec import FORMAT, LETTER_MOST
 from schemas.contract import Contract, Shape, field_names
+from schemas.inquiries import INQUIRY, SEAT_COUNTED
 from schemas.parameters import PARAMETERS
 from schemas.words import CommandId, GameId, Int, Milliseconds, Seat
 
@@ -44,6 +45,8 @@ def files() -> dict[str, str]:
         "refusal": _refusal(),
         "parameters": _tidy(PARAMETERS.json_schema()),
         "board": _tidy(BOARD.json_schema()),
+        "inquiry": _inquiry(),
+        "answer": _answer(),
     }
     written = {f"{name}.schema.json": _text(_headed(name, schema)) for name, schema in schemas.items()}
     return {**written, "wire.json": _text(_wire())}
@@ -117,6 +120,40 @@ def _entry(what: str, fields: Schema) -> Schema:
 def _refusal() -> Schema:
     rule = {"enum": sorted(refusals.ALL), "x-sentences": dict(sorted(refusals.ALL.items()))}
     return _object("Why a command was refused.", rule=rule, why={"type": "string"})
+
+
+def _inquiry() -> Schema:
+    """A question's form. A command in it is as on the commands stream, with its seat besides."""
+    form: Schema = _tidy(INQUIRY.json_schema())
+    spoken = _one_of(commands.SHAPES, commands.PLAYER_COMMANDS, "A command, and the seat that speaks.")
+    parts = spoken.pop("$defs")
+    for command in commands.PLAYER_COMMANDS:
+        part = parts[command.type]
+        part["properties"] = {"seat": _word(Seat), **part["properties"]}
+        part["required"] = ["seat", *part["required"]]
+    form["properties"]["commands"]["items"] = spoken
+    shared = form.get("$defs", {})
+    assert not shared.keys() & parts.keys(), "a part of a question is called like a command"
+    return {**form, "$defs": {**shared, **parts}}
+
+
+def _answer() -> Schema:
+    happened = {"type": "array", "items": _ref("event")}
+    told: Schema = {"accepted": {"const": True}, "events": happened}
+    accepted = _object("The referee accepts it, and this comes of it.", **told)
+    rule = {"enum": sorted(refusals.ALL)}
+    told = {"accepted": {"const": False}, "rule": rule, "why": {"type": "string"}}
+    refused = _object("The referee refuses it.", **told)
+    refused["properties"]["events"] = {**happened, "minItems": 1}
+    spoken = {"$ref": "inquiry.schema.json#/properties/commands/items"}
+    counted: Schema = _tidy(SEAT_COUNTED.json_schema())
+    parts = counted.pop("$defs")
+    answer = _object(
+        "What the referee says.", verdicts={"type": "array", "items": {"oneOf": [accepted, refused]}}
+    )
+    answer["properties"]["legal"] = {"type": "array", "items": spoken}
+    answer["properties"]["score"] = {"type": "array", "items": counted}
+    return {**answer, "$defs": parts}
 
 
 def _wire() -> Schema:

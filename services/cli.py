@@ -1,147 +1,41 @@
-"""The `ledgerline` command: play, serve, games, replay, and each service alone."""
+"""The `ledgerline` command. What needs the house (play, serve and so on) is in cli_house.
+
+The house takes longer to import than a question to answer, so `ask` goes without it.
+"""
 
 from __future__ import annotations
 
 import json
 import os
-import shlex
 import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from threading import Event, Thread
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from redis.exceptions import RedisError
-from rich.console import Console
 
-from schemas.codec import Corrupt
 from schemas.contract import Malformed
-from services import replaying, watching, wiring
-from services.embedded import house, reading_ledger
-from services.ledger import Gap, RedisLedger
-from services.ledger.connection import EngineUnavailable
-from services.logs import set_up_logs
-from services.settings import Settings, read_settings
-from services.tables import out
-from services.trains import tally
+from services import asking
+from services.failing import fail
 
 app = typer.Typer(
     name="ledgerline",
-    help="A multiplayer backend for train board games: play, serve, watch and replay.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
 
-Data = Annotated[Path, typer.Option(help="Folder of the embedded engine's log.", envvar="LEDGERLINE_DATA")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
-DATA = Path(".ledgerline")
+
+@app.callback()
+def ledgerline() -> None:
+    """A multiplayer backend for train board games: play, serve, watch, replay, and ask the referee."""
 
 
 @app.command()
-def play(
-    rules: Annotated[
-        str | None, typer.Option(help="usa, europe, marklin or trains; else the board's own, or usa.")
-    ] = None,
-    seats: Annotated[
-        str, typer.Option(help="The bots' policies, a seat each.")
-    ] = "greedy,greedy,random,random",
-    games: Annotated[int, typer.Option(min=1, max=1000, help="How many games, side by side.")] = 1,
-    seed: Annotated[str | None, typer.Option(help="Deal from this; the same seed deals the same.")] = None,
-    board: Annotated[
-        str | None, typer.Option(help="A board's name, or a file: docs/boards.md tells the forms.")
-    ] = None,
-    option: Annotated[
-        list[str] | None,
-        typer.Option(help="NAME=VALUE: a figure of the rules set otherwise; may be repeated."),
-    ] = None,
-    data: Data = DATA,
-    as_json: AsJson = False,
+def ask(
+    file: Annotated[str, typer.Argument(help="The question in JSON or YAML; - is standard input.")],
 ) -> None:
-    """Play whole games with bots, through the real pipeline, and print the final tables."""
-    settings = _settings(port=0, rate=10_000.0, burst=100_000)
-    _logs(settings, quiet=True)
-    body = watching.creation(rules, seats, seed, board, option or ())
-    with house(data, settings) as running:
-        ledger = wiring.open_ledger(running.settings)
-        again = "ledgerline replay" + ("" if data == DATA else f" --data {shlex.quote(str(data))}")
-        watching.play(running.url, ledger, body, games, as_json, running.trouble, again)
-
-
-@app.command()
-def serve(
-    host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
-    port: Annotated[int | None, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = None,
-    data: Data = DATA,
-) -> None:
-    """Keep everything running for people, at the address it prints. Stop with Ctrl-C."""
-    given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
-    settings = _settings(**given)
-    _logs(settings)
-    stop = _until_told()
-    with house(data, settings) as running:
-        print(f"Ledgerline is open at {running.url} (how to play: {running.url}/docs)", flush=True)
-        while not stop.wait(0.5):
-            if trouble := running.trouble():
-                raise watching.Failed(trouble)
-
-
-@app.command()
-def games(data: Data = DATA, as_json: AsJson = False) -> None:
-    """List the games (the latest thousand) and how they stand."""
-    with _ledger(data) as ledger:
-        replaying.list_games(ledger, as_json)
-
-
-@app.command()
-def replay(
-    game: Annotated[str, typer.Argument(help="The game's id, as play and games print it.")],
-    to: Annotated[int | None, typer.Option(min=1, help="Stop after this entry.")] = None,
-    viewer: Annotated[
-        str | None, typer.Option("--as", help="See it as a seat does (0, 1, ..), or the public.")
-    ] = None,
-    data: Data = DATA,
-    as_json: AsJson = False,
-) -> None:
-    """Show a game turn by turn from its log, then the table at that point."""
-    with _ledger(data) as ledger:
-        replaying.replay(ledger, game, to, viewer, as_json)
-
-
-@app.command("trains-cases")
-def trains_cases(
-    folder: Annotated[Path, typer.Argument(help="A folder of cases with its index.json.")],
-    as_json: AsJson = False,
-) -> None:
-    """Answer a folder of Trains cases with our own core, and print a tally by kind."""
-    tallies = tally.run_folder(folder, quiet=as_json)
-    if as_json:
-        print(json.dumps(tally.document(tallies), ensure_ascii=False, indent=2))
-    else:
-        out.print(tally.grid(tallies))
-    if any(kind.failures for kind in tallies):
-        raise typer.Exit(1)
-
-
-@app.command()
-def referee() -> None:
-    """Run a referee alone, on the engine of the settings (LEDGERLINE_REDIS_URL)."""
-    _alone(wiring.run_referee)
-
-
-@app.command()
-def bots() -> None:
-    """Run a worker for bots alone, on the engine of the settings."""
-    _alone(wiring.run_bots)
-
-
-@app.command()
-def gateway() -> None:
-    """Run a gateway alone, on the engine and the address of the settings."""
-    _alone(wiring.run_gateway)
+    """Tell what the referee says to commands in a position, as JSON: docs/ask.md has the form."""
+    print(json.dumps(asking.ask(file), indent=2))
 
 
 def main() -> None:
@@ -149,62 +43,18 @@ def main() -> None:
     for number in (signal.SIGTERM, signal.SIGHUP):  # like Ctrl-C: leave the house in order
         signal.signal(number, signal.default_int_handler)
     try:
-        app(standalone_mode=True)
-    except (Malformed, replaying.NoSuchGame) as error:
-        _fail(str(error), 2)
-    except (EngineUnavailable, watching.Failed, Gap, Corrupt) as error:
-        _fail(str(error), 1)
-    except RedisError as error:
-        _fail(f"the engine went away: {error}", 1)
+        if sys.argv[1:2] == ["ask"]:
+            app()
+        else:
+            from services import cli_house  # noqa: PLC0415 - ask needs none of it: see the top
+
+            cli_house.run(app)
+    except Malformed as error:
+        fail(str(error), 2)
     except BrokenPipeError:  # whoever read our lines has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KeyboardInterrupt:
-        _fail("stopped", 130)
-
-
-def _fail(why: str, code: int) -> None:
-    Console(stderr=True, soft_wrap=True, highlight=False).print(f"ledgerline: {why}", markup=False)
-    sys.exit(code)
-
-
-def _settings(**given: Any) -> Settings:
-    return read_settings(**given)
-
-
-def _logs(settings: Settings, *, quiet: bool = False) -> None:
-    """Log lines as the settings say; a command that prints a game keeps to warnings."""
-    level = "warning" if quiet and settings.log_level == "info" else settings.log_level
-    set_up_logs(level, settings.log_form)
-
-
-@contextmanager
-def _ledger(data: Path) -> Iterator[RedisLedger]:
-    """The ledger to read from: the settings' engine if they name one, else the data folder's."""
-    settings = _settings()
-    _logs(settings, quiet=True)
-    if not (data / "appendonlydir").is_dir() and "redis_url" not in settings.model_fields_set:
-        raise Malformed("--data", f"there are no games in {data}; `ledgerline play` plays one")
-    with reading_ledger(data, settings) as ledger:
-        yield ledger
-
-
-def _alone(service: wiring.Service) -> None:
-    settings = _settings()
-    _logs(settings)
-    service(settings, _until_told())
-
-
-def _until_told() -> Event:
-    """An event that is set when the process is told to stop."""
-    stop = Event()
-
-    def told(*_: object) -> None:
-        # A thread of its own: the handler may run while this one holds the event's lock.
-        Thread(target=stop.set).start()
-
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, told)
-    return stop
+        fail("stopped", 130)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from schemas.boards import TicketForm
 from schemas.events import DeckLaid, HandLaid, PositionLaid, TicketsLaid
@@ -12,13 +12,23 @@ from schemas.parameters import Parameters
 from schemas.positions import Position, TicketGiven
 from schemas.refusals import require
 from schemas.words import Seat
-from services.referee.rules.board import Board
+from services.referee.rules.board import Board, Ticket
 from services.referee.rules.ruleset import Facts
 from services.referee.rules.shuffle import in_order, shuffled
 
 T = TypeVar("T")
 U = TypeVar("U")
-NOT_ON_THE_BOARD = "puzzle"  # the deck of tickets that only a position has
+NO_DECK: Final = "puzzle"  # what the deck is called where these rules have none
+EPOCHS: Final = 1 << 32  # of a position's own shuffles: the play's are counted from 0, and none comes twice
+
+
+class Identified(NamedTuple):
+    """A ticket that a position names."""
+
+    entry: str
+    deck: str | None  # None: a seat holds it
+    id: str  # the board's, or one of its own
+    given: TicketGiven
 
 
 # -- what can't be -------------------------------------------------------------------------
@@ -62,10 +72,14 @@ def _require_cards(figures: Parameters, position: Position) -> None:
 
 def _require_routes(figures: Parameters, board: Board, seats: int, owners: Mapping[str, Seat]) -> None:
     closing = not figures.parallel_owned and seats < figures.parallel_seats
+    spaces: Counter[Seat] = Counter()
     for name, seat in owners.items():
         entry = f"routes.{name}"
         _require(name in board.routes, entry, "there is no such route")
         _require(seat < seats, entry, f"there is no seat {seat}")
+        spaces[seat] += board.routes[name].length
+        used, most = spaces[seat], figures.cars
+        _require(used <= most, entry, f"seat {seat}'s routes have {used} spaces, it has {most} cars at most")
         for twin in board.routes[name].twins:
             both = owners.get(twin) == seat and not figures.parallel_owned
             _require(not both, entry, f"seat {seat} owns its parallel {twin} too (DOUBLE-1)")
@@ -77,15 +91,15 @@ def _require_routes(figures: Parameters, board: Board, seats: int, owners: Mappi
 def _require_tickets(figures: Parameters, board: Board, position: Position) -> None:
     for deck in position.ticket_decks or {}:
         _require(deck in _decks(figures), f"ticket_decks.{deck}", "these rules have no such deck")
-    seen: dict[str, str] = {}
     for entry, _, given in _given(position):
         a, b = given.between
         for city in (a, b):
             _require(city in board.cities, entry, f"there is no city {city}")
         _require(a != b, entry, f"it joins {a} to itself")
-        ticket = _identified(board, given)
-        _require(ticket not in seen, entry, f"the same ticket is in {seen.get(ticket)}")
-        seen[ticket] = entry
+    seen: dict[str, str] = {}
+    for ticket in _identified(board, position):
+        _require(ticket.id not in seen, ticket.entry, f"the same ticket is in {seen.get(ticket.id)}")
+        seen[ticket.id] = ticket.entry
 
 
 def _require_stations(figures: Parameters, board: Board, seats: int, position: Position) -> None:
@@ -109,8 +123,8 @@ def _require_passengers(figures: Parameters, board: Board, seats: int, position:
         _require(city not in board.countries, entry, "no passenger stands in a country")
         _require(seat < seats, entry, f"there is no seat {seat}")
         standing[seat] += 1
-        most = figures.passengers
-        _require(standing[seat] <= most, entry, f"seat {seat} has more than {most} passengers")
+        most = figures.passengers  # where there are none, those of a position aren't played
+        _require(not most or standing[seat] <= most, entry, f"seat {seat} has more than {most} passengers")
 
 
 # -- laying it -----------------------------------------------------------------------------
@@ -120,6 +134,7 @@ def lay_position(board: Board, figures: Parameters, seed: str, seats: int, posit
     """The facts that lay a position which can be, on a table just created."""
     stacks = {city: figures.merchandise.get(colour, ()) for city, colour in board.merchandise.items()}
     tokens = {city: stack for city, stack in stacks.items() if stack}
+    tickets = _identified(board, position)
     yield PositionLaid(
         turn=position.turn,
         market=_row(position.market or (), figures.market, None),
@@ -128,17 +143,17 @@ def lay_position(board: Board, figures: Parameters, seed: str, seats: int, posit
         cars=_row(position.cars, seats, figures.cars),
         points=(*position.points, *_scored(board, figures, seats, position)[len(position.points) :]),
         stations=position.stations or {},
-        passengers=position.passengers or {},
-        tokens=tokens if position.tokens is None else position.tokens,
+        passengers=(position.passengers or {}) if figures.passengers else {},
+        tokens=tokens if position.tokens is None else _highest_on_top(position.tokens),
         merchandise=_row(position.merchandise, seats, 0),
-        tickets=_new_tickets(board, figures, position),
+        tickets=_new_tickets(board, figures, tickets),
     )
     yield DeckLaid(_deck(figures, seed, position))
     for seat in range(seats):
         hand = in_order(position.hands[seat].items()) if seat < len(position.hands) else []
-        held = position.tickets[seat] if seat < len(position.tickets) else ()
-        yield HandLaid(seat, tuple(hand), tuple(_identified(board, given) for given in held))
-    yield from _lay_ticket_decks(board, figures, seed, position)
+        held = tuple(t.id for t in tickets if t.deck is None and t.entry.startswith(f"tickets.{seat}."))
+        yield HandLaid(seat, tuple(hand), held)
+    yield from _lay_ticket_decks(board, figures, seed, position, tickets)
 
 
 def _scored(board: Board, figures: Parameters, seats: int, position: Position) -> list[int]:
@@ -149,6 +164,10 @@ def _scored(board: Board, figures: Parameters, seats: int, position: Position) -
     return scored if figures.points_at_once else [0] * seats
 
 
+def _highest_on_top(stacks: Mapping[str, Iterable[int]]) -> dict[str, tuple[int, ...]]:
+    return {city: tuple(sorted(stack, reverse=True)) for city, stack in stacks.items()}
+
+
 def _deck(figures: Parameters, seed: str, position: Position) -> tuple[str, ...]:
     """The deck that was given; else all cards that lie nowhere else, shuffled."""
     if position.deck is not None:
@@ -157,42 +176,57 @@ def _deck(figures: Parameters, seed: str, position: Position) -> tuple[str, ...]
     for held in (*position.hands, position.discard or {}):
         left.subtract(held)
     left.subtract(card for card in position.market or () if card)
-    return shuffled(in_order((+left).items()), seed, 0)
+    return shuffled(in_order((+left).items()), seed, EPOCHS)
 
 
-def _lay_ticket_decks(board: Board, figures: Parameters, seed: str, position: Position) -> Facts:
+def _lay_ticket_decks(
+    board: Board, figures: Parameters, seed: str, position: Position, tickets: Sequence[Identified]
+) -> Facts:
     """The ticket decks that were given; else all tickets of the board that lie nowhere else."""
-    given = position.ticket_decks or {}
-    placed = {_identified(board, ticket) for _, _, ticket in _given(position)}
-    for number, deck in enumerate(_decks(figures), start=1):
-        if deck in given:
-            yield TicketsLaid(deck, tuple(_identified(board, ticket) for ticket in given[deck]))
+    placed = {ticket.id for ticket in tickets}
+    for epoch, deck in enumerate(_decks(figures), start=EPOCHS + 1):
+        if deck in (position.ticket_decks or {}):
+            yield TicketsLaid(deck, tuple(ticket.id for ticket in tickets if ticket.deck == deck))
         else:
             left = sorted(t.id for t in board.tickets.values() if t.deck == deck and t.id not in placed)
-            yield TicketsLaid(deck, shuffled(left, seed, number))
+            yield TicketsLaid(deck, shuffled(left, seed, epoch))
 
 
-def _new_tickets(board: Board, figures: Parameters, position: Position) -> tuple[TicketForm, ...]:
-    """The tickets that only this position has. One in a hand belongs to the first deck."""
-    new = []
-    for _, deck, given in _given(position):
-        name = _identified(board, given)
-        if name not in board.tickets:
-            new.append(TicketForm(name, given.between, given.points, deck or _decks(figures)[0]))
-    return tuple(new)
+def _new_tickets(board: Board, figures: Parameters, tickets: Sequence[Identified]) -> tuple[TicketForm, ...]:
+    """The tickets that only this position has. One in a hand belongs to the first deck.
+
+    All may know that they are in the game, so their order must not tell where they lie."""
+    new = (ticket for ticket in tickets if ticket.id not in board.tickets)
+    return tuple(
+        TicketForm(ticket.id, ticket.given.between, ticket.given.points, ticket.deck or _decks(figures)[0])
+        for ticket in sorted(new, key=lambda ticket: ticket.id)
+    )
 
 
-def _identified(board: Board, given: TicketGiven) -> str:
-    """The id of the board's ticket of these places and points, or of one that it doesn't have."""
-    a, b = given.between
-    for name in (f"{a}:{b}", f"{b}:{a}"):
-        ticket = board.tickets.get(name)
-        if ticket is not None and ticket.points == given.points:
-            return name
+def _identified(board: Board, position: Position) -> list[Identified]:
+    """Every ticket that a position names: the board's of these cities and points (in a deck: of
+    that deck) that isn't named yet, or one that the board doesn't have."""
+    known: dict[tuple[frozenset[str], int], list[Ticket]] = {}
     for ticket in board.tickets.values():
-        if {ticket.a, ticket.b} == {a, b} and ticket.points == given.points:
-            return ticket.id
-    return f"{min(a, b)}:{max(a, b)}:{given.points}"
+        known.setdefault((frozenset((ticket.a, ticket.b)), ticket.points), []).append(ticket)
+    tickets: list[Identified] = []
+    taken: set[str] = set()
+    for entry, deck, given in _given(position):
+        alike = known.get((frozenset(given.between), given.points), ())
+        fitting = [ticket.id for ticket in alike if deck in (None, ticket.deck)]
+        free = [name for name in fitting if name not in taken]
+        name = (free or fitting or [_new_name(board, given)])[0]
+        taken.add(name)
+        tickets.append(Identified(entry, deck, name, given))
+    return tickets
+
+
+def _new_name(board: Board, given: TicketGiven) -> str:
+    a, b = sorted(given.between)
+    name = f"{a}:{b}:{given.points}"
+    while name in board.tickets:  # which is another one
+        name += "."
+    return name
 
 
 def _given(position: Position) -> Iterator[tuple[str, str | None, TicketGiven]]:
@@ -204,7 +238,7 @@ def _given(position: Position) -> Iterator[tuple[str, str | None, TicketGiven]]:
 
 
 def _decks(figures: Parameters) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*figures.start_tickets, *figures.draw_tickets))) or (NOT_ON_THE_BOARD,)
+    return tuple(dict.fromkeys((*figures.start_tickets, *figures.draw_tickets))) or (NO_DECK,)
 
 
 def _row(given: Sequence[T], count: int, usual: U) -> tuple[T | U, ...]:

@@ -1,0 +1,179 @@
+"""`ledgerline ask`: what the referee says to these commands on this table, for disputes and puzzles.
+
+The table is that of a game which starts from the position, so the verdicts come from the very
+code that judges every game. No time passes while a question is answered.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from schemas.boards import BOARD, BoardForm
+from schemas.commands import Command, CreateGame, Letter, SeatPlan, StartGame, TakeSeat, write_command
+from schemas.contract import Malformed
+from schemas.events import CommandRefused, Event, SeatScore, write_event
+from schemas.inquiries import INQUIRY, SEAT_COUNTED, Inquiry, SeatCounted, StationCounted, TicketCounted
+from schemas.positions import Position
+from schemas.words import Seat
+from services.board_files import read_board_file, read_board_text
+from services.documents import read_document
+from services.referee.rules import NotKept, Table, judge, legal, score
+from services.referee.rules.board import names
+
+BYTES_MOST: Final = 262_144
+LETTERS_MOST: Final = 400  # of what is said about a bad question
+GAME: Final = "question"
+SEED: Final = "ledgerline ask"  # the same question has the same answer
+REFUSALS: Final = {"refusals_kept": 1000}  # a question isn't a flood: every command gets its own verdict
+
+
+def ask(source: str) -> dict[str, Any]:
+    """The answer to the question in this file (`-` is standard input).
+
+    Raises Malformed in one line, naming the entry that is wrong."""
+    try:
+        text = _text(source)
+        return answer(read_document(text), Path() if source == "-" else Path(source).parent)
+    except Malformed as error:
+        raise Malformed("", _in_one_line(str(error)), error.rule) from None
+
+
+def answer(question: object, folder: Path) -> dict[str, Any]:
+    """The answer to a question as JSON spells it. Board files are looked for from the folder.
+
+    Raises Malformed, naming the entry that is wrong."""
+    inquiry = INQUIRY.read(question)
+    table = laid(inquiry, folder)
+    told: dict[str, Any] = {
+        "verdicts": [verdict(table, spoken.seat, spoken.command) for spoken in inquiry.commands]
+    }
+    if inquiry.legal:
+        told["legal"] = [
+            {"seat": seat, **write_command(command)}
+            for seat in sorted(table.awaits)
+            for command in legal(table, seat)
+        ]
+    if inquiry.score:
+        scores = table.over.scores if table.over else score(table)
+        told["score"] = [SEAT_COUNTED.write(counted(table, own)) for own in scores]
+    return told
+
+
+# -- the table -------------------------------------------------------------------------
+
+
+def laid(inquiry: Inquiry, folder: Path) -> Table:
+    """The table that the question is about, its first turn begun. Raises Malformed."""
+    table = Table()
+    board = _board(inquiry.board, folder)
+    creation = CreateGame(
+        seats=(SeatPlan(),) * inquiry.seats,
+        ruleset=inquiry.ruleset,
+        board=BOARD.write(board) if isinstance(board, BoardForm) else board,
+        seed=inquiry.seed or SEED,
+        options={**REFUSALS, **(inquiry.options or {})},
+        position=inquiry.position or Position(),
+    )
+    try:
+        _say(table, None, creation)
+    except NotKept as no:
+        raise Malformed("", no.why) from None
+    for seat in range(inquiry.seats):
+        _say(table, None, TakeSeat(f"seat {seat}", seat))
+    _say(table, None, StartGame())
+    return table
+
+
+def _board(given: str | Mapping[str, Any] | None, folder: Path) -> BoardForm | str | None:
+    """A board written in place, or from a file; or its name, or None, for the rules to look up."""
+    text = given if isinstance(given, str | None) else json.dumps(given)
+    if text is None or text in names():
+        return text
+    if text.lstrip().startswith(("<", "{")):
+        try:
+            return read_board_text(text, "board")
+        except Malformed as error:
+            raise Malformed("board", str(error), error.rule) from None
+    return read_board_file(folder / text) if "/" in text or "." in text else text
+
+
+# -- verdicts --------------------------------------------------------------------------
+
+
+def verdict(table: Table, seat: Seat, command: Command) -> dict[str, Any]:
+    """What the referee says to the command. The table goes on from there."""
+    try:
+        events = _say(table, seat, command)
+    except NotKept as no:
+        return {"accepted": False, "rule": no.rule, "why": no.why}
+    first = events[0]
+    if not isinstance(first, CommandRefused):
+        return {"accepted": True, "events": [write_event(event) for event in events]}
+    refused = {"accepted": False, "rule": first.rule, "why": first.why}
+    after = [write_event(event) for event in events[1:]]  # a strict table removes the seat
+    return {**refused, "events": after} if after else refused
+
+
+def _say(table: Table, seat: Seat | None, command: Command) -> tuple[Event, ...]:
+    return judge(table, Letter("ask", GAME, seat, command), 0, "")
+
+
+# -- scores ----------------------------------------------------------------------------
+
+
+def counted(table: Table, own: SeatScore) -> SeatCounted:
+    """One seat's score, its tickets and stations told by their cities."""
+    place = table.places[own.seat]
+    lent = zip(place.stations.items(), own.lent, strict=True)
+    return SeatCounted(
+        seat=own.seat,
+        routes=own.routes,
+        tickets=tuple(_tickets(table, own)),
+        ticket_points=own.tickets,
+        longest=own.longest,
+        longest_bonus=own.bonus,
+        stations=tuple(StationCounted(city, neighbour, route) for (city, neighbour), route in lent),
+        station_points=own.stations,
+        merchandise=own.merchandise,
+        most_tickets_bonus=own.most,
+        total=own.total,
+        place=own.place,
+    )
+
+
+def _tickets(table: Table, own: SeatScore) -> Iterator[TicketCounted]:
+    """In the order in which the seat got them."""
+    for held in table.places[own.seat].tickets:
+        if held is not None:
+            ticket = table.board.tickets[held]
+            yield TicketCounted((ticket.a, ticket.b), ticket.points, held in own.made)
+
+
+# -- reading ---------------------------------------------------------------------------
+
+
+def _text(source: str) -> str:
+    try:
+        if source == "-":
+            content = sys.stdin.buffer.read(BYTES_MOST + 1)
+        else:
+            with Path(source).open("rb") as file:
+                content = file.read(BYTES_MOST + 1)
+    except (OSError, ValueError) as error:
+        raise Malformed(source, f"can't be read: {error.args[-1]}") from None
+    if len(content) > BYTES_MOST:
+        raise Malformed(source, f"has more than {BYTES_MOST} bytes", "SIZE-1")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Malformed(source, f"isn't UTF-8 text: byte {error.start} is no part of a letter") from None
+
+
+def _in_one_line(told: str) -> str:
+    """Nothing of the question can break the line, move the cursor, or fill the screen."""
+    shown = "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in told)
+    return shown if len(shown) <= LETTERS_MOST else f"{shown[: LETTERS_MOST - 4]} ..."
