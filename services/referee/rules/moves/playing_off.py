@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from hashlib import sha256
+from typing import Final
 
-from schemas.commands import PlayOff
+from schemas.boards import BOARD
+from schemas.commands import CreateGame, PlayOff, SeatPlan
 from schemas.events import PlayOffCalled, PlayOffEnded, SeatScore
+from schemas.parameters import PARAMETERS
 from schemas.words import Seat
+from services.referee.rules import board as boards
+from services.referee.rules.board import Board
 from services.referee.rules.ruleset import Facts
-from services.referee.rules.table import Table
+from services.referee.rules.table import Place, Table
+
+ROOT_MOST: Final = 36  # letters of the first game's id that fit into the others'
 
 
 def play_off(table: Table, scores: Sequence[SeatScore]) -> Facts:
@@ -38,4 +46,38 @@ def goes_on(table: Table, series: PlayOff, first: Sequence[Seat]) -> Facts:
 
 def called(series: PlayOff, seats: tuple[Seat, ...]) -> PlayOffCalled:
     """The game's id follows from the first game's, so that it is the same whoever creates it."""
-    return PlayOffCalled(f"{series.of[:36]}-po{series.number}", series, seats)
+    root = series.of
+    if len(root) > ROOT_MOST:
+        digest = sha256(root.encode()).hexdigest()[:12]
+        root = f"{root[: ROOT_MOST - 13]}-{digest}"
+    return PlayOffCalled(f"{root}-po{series.number}", series, seats)
+
+
+# -- the game that follows ---------------------------------------------------------------
+
+
+def next_game(table: Table) -> tuple[str, CreateGame] | None:
+    """The game that follows from this one, and the wish for it: the same rules, board and
+    figures, the seats that play off, and a seed that nobody knows yet. None if none follows."""
+    if table.called is None:
+        return None
+    command = CreateGame(
+        tuple(seated_again(table.places[seat]) for seat in table.called.seats),
+        ruleset=table.rules.name,
+        board=board_again(table.board),
+        options=PARAMETERS.write(table.figures),  # every figure: today's defaults don't count
+        play_off=table.called.play_off,
+    )
+    return table.called.game, command
+
+
+def seated_again(place: Place) -> SeatPlan:
+    kind = "bot" if place.policy else "human"
+    return SeatPlan(kind, place.policy, place.name, place.age)  # type: ignore[arg-type]  # checked when it came
+
+
+def board_again(board: Board) -> object:
+    """The name of a board that comes with the product; else the board itself."""
+    if board.id in boards.names() and boards.load(board.id).form == board.form:
+        return board.id
+    return BOARD.write(board.form, brief=True)

@@ -1,0 +1,125 @@
+"""TURN-3, END-1, CLOCK-1, CLOCK-2, CONDUCT-2 and CONDUCT-3 while a tunnel waits to be paid."""
+
+from __future__ import annotations
+
+import pytest
+
+from schemas.commands import (
+    BuildStation,
+    CallTime,
+    ClaimRoute,
+    Command,
+    DrawBlind,
+    DrawMarket,
+    DrawTickets,
+    KeepTickets,
+    Leave,
+    Pass,
+    PayTunnel,
+)
+from schemas.events import (
+    CommandRefused,
+    GameEnded,
+    LastTurnsBegan,
+    MarketCardTaken,
+    MarketFilled,
+    RevealedDiscarded,
+    RouteClaimed,
+    SeatCleared,
+    SeatGone,
+    TicketsShown,
+    TunnelDeclined,
+    TunnelRevealed,
+    TurnStarted,
+)
+from tests.rules.digging import LOCO, PAMPLONA, SOCHI, discards, dug, hand
+from tests.rules.given import given
+
+# -- what else may be said while one is open -----------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        DrawBlind(),
+        DrawMarket(0),
+        DrawTickets(),
+        KeepTickets((0,)),
+        ClaimRoute(PAMPLONA, {"red": 2}),
+        ClaimRoute("cadiz-lisboa-a", {"blue": 2}),
+        BuildStation("wien", {"red": 1}),
+        Pass(),
+    ],
+)
+def test_TURN_3_while_a_tunnel_is_open_the_seat_pays_or_declines(command: Command) -> None:
+    dug({"red": 4, "blue": 2}, {"red": 2}).when(0, command).refused("TURN-3")
+
+
+def test_TURN_3_other_seats_wait_meanwhile() -> None:
+    dug({"red": 4}, {"red": 2}).when(1, DrawBlind()).refused("TURN-1")
+
+
+def test_END_1_a_tunnel_can_begin_the_last_turns_once_it_is_laid() -> None:
+    scene = dug({"red": 5}, {"red": 3}, route=SOCHI, cars=[4])
+    assert not scene.table.ending
+    scene.when(0, PayTunnel({"red": 2}))
+    scene.then_came(RouteClaimed, RevealedDiscarded, LastTurnsBegan, TurnStarted)
+
+
+# -- seats that go while theirs is open ------------------------------------------------------------
+
+
+def test_CONDUCT_3_a_seat_that_leaves_declines_its_tunnel() -> None:
+    scene = dug({"red": 4}, {"red": 2}).when(0, Leave())
+    scene.then(TunnelDeclined(0), SeatGone(0, "left"), RevealedDiscarded(), TurnStarted(1))
+    assert hand(scene) == {"red": 4}
+    assert discards(scene) == {"red": 1, LOCO: 1, "blue": 1}
+    scene.when(1, ClaimRoute(PAMPLONA, {"green": 2}))
+    assert scene.told(RouteClaimed) or scene.told(TunnelRevealed)
+
+
+def test_CONDUCT_3_another_seat_that_leaves_does_not_touch_it() -> None:
+    scene = dug({"red": 4}, {"red": 2}).when(1, Leave()).then(SeatGone(1, "left"))
+    scene.when(0, PayTunnel({"red": 2})).then_came(RouteClaimed, RevealedDiscarded, TurnStarted)
+    assert scene.table.turn == 0
+
+
+def test_CONDUCT_3_the_last_seat_may_leave_with_one_open() -> None:
+    scene = dug({"red": 4}, {"red": 2}).when(1, Leave()).when(0, Leave())
+    scene.then_came(TunnelDeclined, SeatGone, RevealedDiscarded, TicketsShown, TicketsShown, GameEnded)
+    assert scene.table.tunnel is None
+
+
+def test_CONDUCT_2_a_seat_that_is_removed_takes_its_hand_out_of_the_game_but_not_what_was_turned_up() -> None:
+    scene = dug({"red": 4}, {"red": 2}, options={"strict": True}, stations={"wien": (0, None)})
+    scene.when(0, PayTunnel({"red": 1}))
+    (no,) = scene.told(CommandRefused)
+    assert no.rule == "TUNNEL-3"
+    scene.then(
+        no, TunnelDeclined(0), SeatGone(0, "removed"), SeatCleared(0), RevealedDiscarded(), TurnStarted(1)
+    )
+    assert hand(scene) == {}
+    assert discards(scene) == {"red": 1, LOCO: 1, "blue": 1}
+    assert (scene.table.stations, scene.place(0).stations) == ({}, {})
+
+
+def test_CLOCK_1_the_clock_runs_while_a_tunnel_waits_to_be_paid() -> None:
+    scene = dug({"red": 4}, {"red": 2})
+    assert scene.table.next_deadline() == (scene.table.at + 120_000, 0)
+    scene.after_ms(20_000).when(0, PayTunnel({"red": 2}))
+    assert [place.clock_ms for place in scene.table.places] == [100_000, 120_000]
+
+
+def test_CLOCK_2_an_open_tunnel_is_declined() -> None:
+    scene = dug({"red": 4}, {"red": 2}).after_ms(120_000)
+    scene.when(0, PayTunnel({"red": 2})).refused("CLOCK-2")
+    scene.when(None, CallTime(0))
+    scene.then(TunnelDeclined(0), SeatGone(0, "out of time"), RevealedDiscarded(), TurnStarted(1))
+    assert (hand(scene), scene.table.owners) == ({"red": 4}, {})
+
+
+def test_CLOCK_2_an_open_card_draw_ends() -> None:
+    scene = given(rules="europe", hands=[{}]).when(0, DrawMarket(0))
+    scene.then_came(MarketCardTaken, MarketFilled)
+    scene.after_ms(120_000).when(None, CallTime(0)).then(SeatGone(0, "out of time"), TurnStarted(1))
+    assert scene.place(0).cards == 1

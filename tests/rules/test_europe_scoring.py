@@ -1,0 +1,175 @@
+"""SCORE-1 and TIE-1 in `europe`, criterion by criterion; and how long the reckoning takes."""
+
+from __future__ import annotations
+
+from random import Random
+from time import thread_time
+from typing import Any
+
+import pytest
+
+from services.referee.rules import Table, score
+from services.referee.rules.table import Place
+from tests.rules.given import Scene, given
+
+Standing = list[tuple[int, int]]
+
+
+def standing(scene: Scene) -> Standing:
+    """Total and place of each seat, as if the game ended now."""
+    return [(seat.total, seat.place) for seat in score(scene.table)]
+
+
+def europe(seats: int = 2, **more: Any) -> Scene:
+    more.setdefault("tickets", [[]] * seats)
+    return given(seats, rules="europe", **more)
+
+
+def test_TIE_1_the_points_decide_first() -> None:
+    scene = europe(owners={"cadiz-lisboa-a": 1, "amsterdam-bruxelles-a": 0})
+    assert standing(scene) == [(13, 2), (24, 1)]
+
+
+# Joins Sofia and Smyrna, for a ticket worth 5, by 3 + 2 spaces.
+SOFIA_SMYRNA = ("constantinople-sofia-a", "constantinople-smyrna-a")
+
+
+def test_TIE_1_then_the_points_of_tickets_made() -> None:
+    """Both have 28; seat 1 lost on its other ticket what it won by the first, and won more."""
+    owners = dict.fromkeys(SOFIA_SMYRNA, 1) | {"berlin-wien-a": 0, "berlin-essen-a": 0}
+    tickets = [[], ["smyrna:sofia", "angora:athina"]]  # 5 made, 5 missed
+    scene = europe(owners=owners, tickets=tickets)
+    first, second = score(scene.table)
+    assert (first.total, second.total) == (28, 28)
+    assert (first.tickets, second.tickets) == (0, 0)
+    assert (first.won, second.won) == (0, 5)
+    assert (first.stations, first.bonus) == (second.stations, second.bonus)
+    assert standing(scene) == [(28, 2), (28, 1)]
+
+
+def test_TIE_1_their_number_does_not_count() -> None:
+    """Two tickets made for 5 + 5 against one for 11: the dearer one wins."""
+    owners = {
+        "constantinople-sofia-a": 0, "constantinople-smyrna-a": 0, "angora-constantinople-a": 0,
+        "athina-smyrna-a": 0, "kobenhavn-stockholm-a": 1, "essen-kobenhavn-a": 1, "berlin-essen-a": 1,
+        "berlin-wien-a": 1,
+    }  # fmt: skip
+    two_small = ["smyrna:sofia", "angora:athina"]
+    scene = europe(owners=owners, tickets=[two_small, ["stockholm:wien"]], stations={})
+    first, second = score(scene.table)
+    assert (len(first.made), first.won, len(second.made), second.won) == (2, 10, 1, 11)
+    level(scene.table, 0, first.total - second.total)
+    assert standing(scene)[1][1] == 1
+    assert standing(scene)[0][1] == 2
+    assert standing(scene)[0][0] == standing(scene)[1][0]
+
+
+def level(table: Table, seat: int, ahead: int) -> None:
+    """Take the lead out of the seat's account, by something that breaks no tie."""
+    table.places[seat].merchandise -= ahead
+
+
+def test_TIE_1_then_the_points_of_unused_stations() -> None:
+    """Seat 0 has four points more from routes and a station less."""
+    owners = {"berlin-wien-a": 0, "danzig-warszawa-a": 0, "budapest-zagrab-a": 1, "kharkov-rostov-a": 1}
+    owners |= {"cadiz-lisboa-a": 0, "brest-dieppe-a": 0}
+    scene = europe(owners=owners, stations={"roma": (0, None)})
+    first, second = score(scene.table)
+    assert (first.won, second.won, first.stations, second.stations) == (0, 0, 8, 12)
+    level(scene.table, 0, first.total - second.total)
+    (total, place), (other, winner) = standing(scene)
+    assert (total, place, winner) == (other, 2, 1)
+
+
+def test_TIE_1_then_the_bonus_for_the_longest_route() -> None:
+    """Ten points more from short routes that don't touch, against the bonus."""
+    apart = ("berlin-wien-a", "cadiz-lisboa-a", "brest-dieppe-a", "roma-venezia-a", "kharkov-rostov-a")
+    owners = dict.fromkeys(apart, 0) | {"angora-erzurum-a": 1, "angora-constantinople-a": 1}
+    scene = europe(owners=owners)
+    first, second = score(scene.table)
+    assert (first.bonus, second.bonus, first.stations, second.stations) == (0, 10, 12, 12)
+    level(scene.table, 0, first.total - second.total)
+    (total, place), (other, winner) = standing(scene)
+    assert (total, place, winner) == (other, 2, 1)
+
+
+def test_TIE_1_what_is_still_tied_shares_the_place() -> None:
+    scene = europe(3, owners={"cadiz-lisboa-a": 0, "brest-dieppe-a": 2})
+    assert standing(scene) == [(24, 1), (12, 3), (24, 1)]
+
+
+def test_TIE_1_the_criteria_count_in_their_order() -> None:
+    """Seat 1 has the dearer ticket, seat 0 the unused station and the longest trail."""
+    owners = dict.fromkeys(SOFIA_SMYRNA, 1) | {
+        "danzig-riga-a": 0,
+        "danzig-warszawa-a": 0,
+        "warszawa-wilno-a": 0,
+    }
+    scene = europe(owners=owners, tickets=[[], ["smyrna:sofia"]], stations={"roma": (1, None)})
+    first, second = score(scene.table)
+    assert (first.won, first.stations, first.bonus) == (0, 12, 10)
+    assert (second.won, second.stations, second.bonus) == (5, 8, 0)
+    level(scene.table, 0, first.total - second.total)
+    (total, place), (other, winner) = standing(scene)
+    assert (total, place, winner) == (other, 2, 1)
+
+
+def test_SCORE_1_route_points_are_recounted() -> None:
+    scene = europe(owners={"petrograd-stockholm-a": 0, "palermo-smyrna-a": 1})
+    assert [seat.routes for seat in score(scene.table)] == [21, 15]
+    scene.place(0).points += 1
+    with pytest.raises(AssertionError, match="SCORE-1"):
+        score(scene.table)
+
+
+# -- how long it takes -----------------------------------------------------------------------------
+
+
+def crowded(seed: int) -> Table:
+    """Five seats own everything between them, and each has three stations and ten tickets."""
+    dice = Random(seed)
+    table = europe(5).table
+    for route in dice.sample(sorted(table.board.routes), len(table.board.routes)):
+        able = [seat for seat, place in enumerate(table.places) if fits(place, table, route)]
+        if able:
+            seat = dice.choice(able)
+            table.places[seat].cars -= table.board.routes[route].length
+            lay(table, route, seat)
+    busiest = sorted(table.board.cities, key=lambda city: -busy(table, city))
+    tickets = dice.sample(sorted(table.board.tickets), 46)
+    for seat, place in enumerate(table.places):
+        place.tickets = [*tickets[seat * 9 : seat * 9 + 9]]
+        for city in busiest[seat:15:5]:
+            table.stations[city], place.stations[city] = seat, None
+    return table
+
+
+def fits(place: Place, table: Table, route: str) -> bool:
+    return place.cars >= table.board.routes[route].length and route not in place.barred
+
+
+def lay(table: Table, name: str, seat: int) -> None:
+    place, route = table.places[seat], table.board.routes[name]
+    place.routes.append(name)
+    place.barred.update(route.twins)
+    place.points += table.figures.route_points[route.length - 1] or 0
+    table.owners[name] = seat
+
+
+def busy(table: Table, city: str) -> int:
+    return sum(city in (route.a, route.b) for route in table.board.routes.values())
+
+
+def test_STATION_3_fifteen_stations_are_resolved_and_all_is_scored_in_a_tenth_of_a_second() -> None:
+    lent = 0
+    for table in map(crowded, range(5)):
+        assert sum(len(place.stations) for place in table.places) == 15
+        assert len(table.owners) > 60
+        times = []
+        for _ in range(3):
+            began = thread_time()
+            scores = score(table)
+            times.append(thread_time() - began)
+        assert min(times) < 0.1, times
+        lent += sum(loan is not None for seat in scores for loan in seat.lent)
+    assert lent

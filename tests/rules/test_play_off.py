@@ -1,0 +1,185 @@
+"""TIE-1 in `europe`: a shared first place is played off, best of five new games."""
+
+from __future__ import annotations
+
+import pytest
+
+from schemas.boards import BOARD
+from schemas.commands import CallTime, CreateGame, Leave, Letter, Pass, PlayOff, SeatPlan, StartGame
+from schemas.events import GameCreated, GameEnded, PlayOffCalled, SeatTaken, TicketsShown
+from schemas.positions import Position
+from schemas.refusals import Refused
+from services.referee.rules import NotKept, Table, board, judge
+from services.referee.rules.moves.playing_off import called, next_game
+from tests.rules.given import CREATED, SEED, asked_for, given
+from tests.rules.series import NOTHING, WIN, calls, ended, following, passed_round
+
+# -- when it is called -----------------------------------------------------------------------
+
+
+def test_TIE_1_a_shared_first_place_calls_a_play_off_before_the_game_ends() -> None:
+    scene = ended(2)
+    assert [type(event) for event in scene.events[-4:]] == [
+        TicketsShown,
+        TicketsShown,
+        PlayOffCalled,
+        GameEnded,
+    ]
+    assert scene.told(PlayOffCalled) == (
+        PlayOffCalled("scene-po1", PlayOff("scene", 1, (0, 1), (0, 0)), (0, 1)),
+    )
+
+
+def test_TIE_1_only_the_seats_that_share_it_play_off() -> None:
+    assert calls(ended(3, owners={WIN: 0, "brest-dieppe-a": 2})) == [(0, 2)]
+    assert calls(ended(5)) == [(0, 1, 2, 3, 4)]
+
+
+def test_TIE_1_not_where_somebody_is_first() -> None:
+    assert calls(ended(3, owners={WIN: 1})) == []
+
+
+def test_TIE_1_nor_where_a_tie_break_decides() -> None:
+    """Level at 28, and seat 1 made the ticket."""
+    owners = {
+        "constantinople-sofia-a": 1, "constantinople-smyrna-a": 1, "berlin-wien-a": 0, "berlin-essen-a": 0,
+    }  # fmt: skip
+    scene = given(2, rules="europe", hands=[{}, {}], owners=owners,
+                  tickets=[[], ["smyrna:sofia", "angora:athina"]], **NOTHING)  # fmt: skip
+    passed_round(scene)
+    (end,) = scene.told(GameEnded)
+    assert [(seat.total, seat.place) for seat in end.scores] == [(28, 2), (28, 1)]
+    assert calls(scene) == []
+
+
+def test_TIE_1_a_seat_that_has_left_does_not_play_off() -> None:
+    scene = given(3, rules="europe", hands=[{}] * 3, tickets=[[]] * 3, **NOTHING).when(1, Leave())
+    assert calls(passed_round(scene)) == [(0, 2)]
+    (end,) = scene.told(GameEnded)
+    assert [seat.place for seat in end.scores] == [1, 1, 1]
+
+
+def test_TIE_1_a_single_seat_that_is_left_does_not_play_against_itself() -> None:
+    scene = given(2, rules="europe", hands=[{}] * 2, tickets=[[]] * 2, **NOTHING).when(1, Leave())
+    assert calls(passed_round(scene)) == []
+
+
+def test_TIE_1_seats_that_are_out_of_time_do_not_play_off() -> None:
+    scene = given(2, rules="europe", tickets=[[], []])
+    for seat in (0, 1):
+        scene.after_ms(120_000).when(None, CallTime(seat))
+    assert scene.table.over
+    assert calls(scene) == []
+
+
+def test_TIE_1_nor_do_removed_ones() -> None:
+    scene = given(3, rules="europe", hands=[{}] * 3, tickets=[[]] * 3, options={"strict": True}, **NOTHING)
+    scene.when(1, Pass())
+    assert scene.place(1).gone == "removed"
+    assert calls(passed_round(scene)) == [(0, 2)]
+
+
+def test_TIE_1_a_game_that_started_from_a_position_calls_none() -> None:
+    plans = (SeatPlan("bot", "random"),) * 2
+    position = Position(market=(), deck=(), ticket_decks={"regular": (), "long": ()})
+    scene = asked_for(CreateGame(plans, "europe", position=position)).when(None, StartGame())
+    assert calls(passed_round(scene)) == []
+
+
+def test_TIE_1_other_rules_share_the_place_unless_the_option_says_otherwise() -> None:
+    assert calls(ended(2, "usa")) == []
+    assert calls(ended(2, "usa", options={"play_off": 3})) == [(0, 1)]
+    assert calls(ended(2, options={"play_off": 0})) == []
+
+
+# -- the game that follows -----------------------------------------------------------------------
+
+
+def test_TIE_1_no_game_follows_where_none_was_called() -> None:
+    assert next_game(given(2, rules="europe").table) is None
+    assert next_game(ended(3, owners={WIN: 1}).table) is None
+
+
+def test_TIE_1_it_has_the_same_rules_board_and_figures_and_is_linked_to_the_first() -> None:
+    first = ended(
+        3, options={"clock_ms": None, "cars": 30, "longest_bonus": 7}, owners={WIN: 1, "brest-dieppe-a": 2}
+    )
+    table, told = following(first.table)
+    assert (table.game, table.rules, table.board) == ("scene-po1", first.table.rules, first.table.board)
+    assert table.figures == first.table.figures
+    assert (table.figures.clock_ms, table.figures.cars) == (None, 30)
+    created = told[0]
+    assert isinstance(created, GameCreated)
+    assert created.play_off == PlayOff("scene", 1, (1, 2), (0, 0))
+    assert created.board_form is None
+
+
+def test_TIE_1_its_seats_are_those_that_tied_and_nobody_needs_to_join() -> None:
+    plans = (
+        SeatPlan("bot", "greedy", "Gus", 40),
+        SeatPlan("bot", "random", "Ria"),
+        SeatPlan("bot", "random", "Rob"),
+    )
+    first = asked_for(CreateGame(plans, "europe")).table
+    first.places[2].policy, first.places[2].kind = None, "human"
+    first.called = called(PlayOff("scene", 1, (0, 2), (0, 0)), (0, 2))
+    table, told = following(first)
+    taken = [event for event in told if isinstance(event, SeatTaken)]
+    assert [(e.seat, e.name, e.policy, e.age, bool(e.luck)) for e in taken] == [
+        (0, "Gus", "greedy", 40, True),
+        (1, "Rob", None, None, False),
+    ]
+    assert [place.kind for place in table.places] == ["bot", "human"]
+    judge(table, Letter("start", table.game, None, StartGame()), CREATED, SEED)
+    assert table.started
+
+
+def test_TIE_1_its_seed_is_not_the_first_games() -> None:
+    first = ended(2).table
+    wish = next_game(first)
+    assert wish is not None
+    assert wish[1].seed is None
+    laid = Table()
+    judge(laid, Letter("create", wish[0], None, wish[1]), CREATED, "a7" * 32)
+    assert laid.seed == "a7" * 32 != first.seed
+
+
+def test_TIE_1_a_board_of_ones_own_goes_along() -> None:
+    form = BOARD.write(board.load("europe").form, brief=True)
+    form |= {"id": "mine", "title": "Mine"}
+    first = ended(2, board=form)
+    table, told = following(first.table)
+    assert table.board is first.table.board
+    assert told[0].board_form == first.table.board.form
+    wish = next_game(ended(2).table)
+    assert wish is not None
+    assert wish[1].board == "europe"
+
+
+def test_TIE_1_a_board_that_only_has_the_name_of_ours_goes_along_too() -> None:
+    form = BOARD.write(board.load("europe").form, brief=True)
+    form["tickets"] = form["tickets"][:-1]
+    first = ended(2, board=form)
+    table, _ = following(first.table)
+    assert table.board.digest == first.table.board.digest != board.load("europe").digest
+
+
+@pytest.mark.parametrize("length", [36, 37, 40])
+def test_TIE_1_its_id_follows_from_the_first_games_and_fits(length: int) -> None:
+    series = PlayOff("g" * length, 5, (0, 1), (2, 2))
+    game = called(series, (0, 1)).game
+    assert len(game) <= 40
+    assert game.endswith("-po5")
+    assert called(series, (0, 1)).game == game
+    other = PlayOff("g" * (length - 1) + "h", 5, (0, 1), (2, 2))
+    assert called(other, (0, 1)).game != game
+
+
+def test_TIE_1_a_play_off_names_every_seat() -> None:
+    plans = (SeatPlan("bot", "random", "Ria"),) * 2
+    for series in (PlayOff("scene", 1, (0, 1, 2), (0, 0)), PlayOff("scene", 1, (0, 1), (0, 0, 0))):
+        with pytest.raises(NotKept, match="GAME-6"):
+            asked_for(CreateGame(plans, "europe", play_off=series))
+    nameless = (SeatPlan("bot", "random", "Ria"), SeatPlan("human"))
+    with pytest.raises(Refused, match="GAME-6"):
+        asked_for(CreateGame(nameless, "europe", play_off=PlayOff("scene", 1, (0, 1), (0, 0))))
