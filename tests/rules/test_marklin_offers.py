@@ -1,0 +1,137 @@
+"""PASSENGER-2 and PASSENGER-3: the journeys that a seat is offered are few, and the best that there are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from random import Random
+
+import pytest
+
+from schemas.commands import Command, DrawTickets, MovePassenger, StartGame
+from schemas.events import PassengerMoved
+from schemas.refusals import Refused
+from schemas.words import PASSENGER, Seat
+from services.referee.rules import Table, advance, decide, legal
+from services.referee.rules.journeys import Way, best_journeys
+from services.referee.rules.moves.passengers import move_offers, within_reach
+from tests.rules.given import Scene, created, given
+
+NEAR_KOLN = (
+    "dusseldorf-koln-a", "dusseldorf-koln-b", "frankfurt-koln-a", "koblenz-koln-a", "koblenz-mainz-a",
+    "frankfurt-mainz-a", "frankfurt-mainz-b", "mainz-mannheim-a", "frankfurt-mannheim-a", "koblenz-saarbrucken-a",
+    "mainz-saarbrucken-a", "frankreich-saarbrucken-a", "dusseldorf-niederlande-a", "frankreich-karlsruhe-a",
+)  # fmt: skip
+
+
+def a_position(dice: Random) -> Scene:
+    """Eight routes around Köln, of two seats; the tokens and the passenger cards are anybody's guess."""
+    owners = {route: dice.choice((0, 0, 1)) for route in dice.sample(NEAR_KOLN, 8)}
+    cities = ("koln", "dusseldorf", "frankfurt", "mainz", "mannheim", "koblenz", "saarbrucken")
+    return given(
+        4,
+        rules="marklin",
+        owners=owners,
+        passengers={dice.choice(cities): 0, "ulm": 1},
+        tokens={city: tuple(sorted(dice.choices(range(1, 8), k=dice.randrange(3)))[::-1]) for city in cities},
+        hands=[{PASSENGER: dice.randrange(4)}],
+    )
+
+
+def accepted_moves(table: Table, city: str) -> Iterator[PassengerMoved]:
+    """Whatever the referee accepts, found by trying every path: what can't be gone can't be gone on from."""
+    waiting: list[tuple[str, ...]] = [()]
+    for path in waiting:
+        for route in table.owners:
+            try:
+                moved, *_ = decide(table, 0, MovePassenger(city, (*path, route)))
+            except Refused:
+                continue
+            assert isinstance(moved, PassengerMoved)
+            waiting.append(moved.path)
+            yield moved
+
+
+def most(moves: list[PassengerMoved], cards: int) -> int | None:
+    return max((moved.points for moved in moves if moved.cards <= cards), default=None)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_PASSENGER_3_no_journey_scores_more_than_those_offered(seed: int) -> None:
+    scene = a_position(Random(seed))
+    (city,) = (city for city, seat in scene.table.passengers.items() if seat == 0)
+    accepted = list(accepted_moves(scene.table, city))
+    offers = [choice for choice in scene.legal(0) if isinstance(choice, MovePassenger)]
+    offered = [moved for moved in accepted if MovePassenger(city, moved.path) in offers]
+    offered.sort(key=lambda moved: moved.cards)
+    assert len(offered) == len(offers)  # each is accepted
+    for cards in range(5):
+        assert most(offered, cards) == most(accepted, cards)
+    for cheaper, dearer in pairwise(offered):
+        assert cheaper.cards < dearer.cards
+        assert cheaper.points < dearer.points
+
+
+# -- in whole games ------------------------------------------------------------------------
+
+
+def turns(seats: int, seed: int) -> Iterator[tuple[Table, Seat, list[Command]]]:
+    """Every turn of a random game whose seats hold their passengers back for a while."""
+    dice = Random(seed)
+    table = created(seats, {"cars": 25}, rules="marklin").table
+    advance(table, None, StartGame())
+    while not table.over:
+        seat = dice.choice(sorted(table.awaits))
+        commands = legal(table, seat)
+        if table.turn is not None and table.awaits[seat] == "action":
+            yield table, seat, commands
+        patient = [c for c in commands if not isinstance(c, MovePassenger | DrawTickets)]
+        advance(table, seat, dice.choice(patient if patient and dice.random() < 0.97 else commands))
+
+
+@pytest.mark.parametrize("seats", [2, 3, 5])
+def test_PASSENGER_2_at_most_a_journey_for_each_passenger_and_number_of_cards_is_offered(seats: int) -> None:
+    seen = 0
+    for table, seat, commands in turns(seats, seed=seats):
+        moves = [command for command in commands if isinstance(command, MovePassenger)]
+        standing = list(table.passengers.values()).count(seat)
+        assert len(moves) <= standing * (1 + table.places[seat].hand[PASSENGER])
+        assert len({(move.city, move.path) for move in moves}) == len(moves)
+        seen = max(seen, len(moves))
+    assert seen > 2
+
+
+@pytest.mark.parametrize("seats", [2, 4])
+def test_PASSENGER_2_journeys_that_were_kept_are_those_that_would_be_found_anew(seats: int) -> None:
+    """Kept by what lies within reach: routes, tokens and cards that change are noticed."""
+    asked = 0
+    for number, (table, seat, _) in enumerate(turns(seats, seed=10 + seats)):
+        if number % 3:
+            continue
+        ways = [
+            Way(route.id, route.a, route.b, int(owner != seat))
+            for route, owner in ((table.board.routes[name], owner) for name, owner in table.owners.items())
+            if not {route.a, route.b} & table.board.countries
+        ]
+        tokens = {city: stack[0] for city, stack in table.tokens.items() if stack}
+        held = table.places[seat].hand[PASSENGER]
+        anew = [
+            MovePassenger(city, journey.path)
+            for city, owner in table.passengers.items()
+            if owner == seat
+            for journey in best_journeys(city, ways, tokens, held)
+        ]
+        assert list(move_offers(table, seat)) == anew
+        asked += bool(anew)
+    assert asked > 10
+
+
+def test_PASSENGER_2_what_cards_can_not_reach_is_left_out() -> None:
+    ways = [
+        Way("own", "a", "b", 0), Way("toll", "b", "c", 1), Way("beyond", "c", "d", 0), Way("dear", "d", "e", 1),
+        Way("back", "a", "c", 1), Way("far", "x", "y", 0),
+    ]  # fmt: skip
+    names = [[way.route for way in within_reach("a", ways, cards)] for cards in range(4)]
+    assert names[0] == ["own"]
+    assert names[1] == ["own", "toll", "beyond", "back"]
+    assert names[2] == names[3] == ["own", "toll", "beyond", "dear", "back"]
