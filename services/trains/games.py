@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from schemas.boards import BOARD, BoardForm
 from schemas.commands import ClaimRoute, Command, CreateGame, KeepTickets, Letter, SeatPlan, TakeSeat
 from schemas.events import DeckShuffled, Event, GameCreated, GameStarted, TicketsShuffled
-from schemas.refusals import Refused
+from schemas.refusals import Refused, require
 from schemas.words import Seat
 from services.bots.policies import Policy
 from services.bots.policies.dice import Dice
@@ -73,6 +73,8 @@ def laid(form: BoardForm, seats: int, cards: Sequence[str]) -> Table:
         raise TooFewDestinations(no.why) if no.rule == "SETUP-4" else no from None
     for seat in range(seats):
         advance(table, None, TakeSeat(f"player {seat + 1}"))
+    dealt = seats * table.figures.hand
+    require(len(cards) >= dealt, "GAME-6", f"cards: {len(cards)} in all, {dealt} are dealt at the start")
     destinations = tuple(table.board.tickets)
     order = tuple(range(seats))
     _tell(table, (GameStarted(order), DeckShuffled(tuple(cards)), TicketsShuffled("regular", destinations)))

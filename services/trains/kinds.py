@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar
 
 from pydantic import Field
 
@@ -31,6 +31,7 @@ from services.trains.tournaments import tournament
 
 TOO_FEW: Final = "error: not enough destinations"
 
+T = TypeVar("T")
 Answer: TypeAlias = Callable[[Sequence[Any]], Any]
 Player: TypeAlias = tuple[str, str]
 Deck = Annotated[tuple[Colour, ...], Field(max_length=250)]
@@ -62,14 +63,14 @@ def reachable(given: Sequence[Any]) -> bool:
 def legality(given: Sequence[Any]) -> bool:
     """Whether the player may acquire a connection."""
     spelled, state, wanted = _row(given, "map, player state, connection")
-    table = table_of(read_trains_map(spelled), STATE.read(state))
-    return may_acquire(table, named(CONNECTION.read(wanted)))
+    table = table_of(read_trains_map(spelled), _read(STATE, state))
+    return may_acquire(table, named(_read(CONNECTION, wanted)))
 
 
 def strategy(given: Sequence[Any]) -> Any:
     """What Hold-10 answers at its turn."""
     spelled, state = _row(given, "map, player state")
-    table = table_of(read_trains_map(spelled), STATE.read(state))
+    table = table_of(read_trains_map(spelled), _read(STATE, state))
     command = hold_10(table, 0, legal(table, 0), Dice(NO_SEED, 0))
     assert isinstance(command, ClaimRoute | RequestCards), "there is nothing else in a turn"
     return written(command, table.board)
@@ -78,7 +79,7 @@ def strategy(given: Sequence[Any]) -> Any:
 def game(given: Sequence[Any]) -> Any:
     """How a game with given cards comes out: the names by rank, and the removed."""
     spelled, players, cards = _row(given, "map, players, cards")
-    form, players, cards = read_trains_map(spelled), ONE_GAME.read(players), DECK.read(cards)
+    form, players, cards = read_trains_map(spelled), _read(ONE_GAME, players), _read(DECK, cards)
     try:
         came = play(form, [PLAYERS[kind] for _, kind in players], cards)
     except TooFewDestinations:
@@ -89,7 +90,7 @@ def game(given: Sequence[Any]) -> Any:
 def knock_out(given: Sequence[Any]) -> Any:
     """How a tournament comes out, every game of it with the same cards: winners, and the removed."""
     spelled, players, cards = _row(given, "map, players, cards")
-    form, players, cards = read_trains_map(spelled), MANY.read(players), DECK.read(cards)
+    form, players, cards = read_trains_map(spelled), _read(MANY, players), _read(DECK, cards)
 
     def one_game(at_table: Sequence[int]) -> Outcome:
         return play(form, [PLAYERS[players[place][1]] for place in at_table], cards)
@@ -115,6 +116,15 @@ def _row(given: Sequence[Any], names: str) -> Sequence[Any]:
     if len(given) != count:
         raise Malformed("", f"must hold {count} JSON values ({names}), not {len(given)}")
     return given
+
+
+def _read(shape: Shape[T], value: object) -> T:
+    """The value of this shape, or Malformed, which says of which value a field is wrong."""
+    try:
+        return shape.read(value)
+    except Malformed as error:
+        field = shape.name if error.field == shape.name else f"{shape.name}.{error.field}"
+        raise Malformed(field, error.why) from None
 
 
 def _names(players: Sequence[Player], places: Sequence[int]) -> list[str]:

@@ -1,0 +1,41 @@
+"""Cases of the Trains course and its staff's program: our core gives the same answer to each."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from services.trains.cases import Case, read_cases
+from services.trains.kinds import KINDS
+from services.trains.tally import judged, run_folder
+from tests.conformance.recorded import CASES
+
+FOLDER = CASES / "trains"
+ALL = read_cases(FOLDER)
+PLAYED = [case for case in ALL if case.kind in KINDS]
+
+
+def test_the_cases_are_there() -> None:
+    assert Counter(case.kind for case in ALL) == {
+        "3-xmap": 13, "5-xlegal": 22, "6-xstrategy": 23, "8-xref": 52, "9-xmanager": 26, "10-xserver": 19,
+    }  # fmt: skip
+    assert len(PLAYED) == 136
+
+
+@pytest.mark.parametrize("case", PLAYED, ids=lambda case: case.id)
+def test_a_case_has_the_answer_that_it_should_have(case: Case) -> None:
+    assert judged(case) is None
+
+
+def test_the_tally_says_so_kind_by_kind() -> None:
+    tallies = run_folder(FOLDER, quiet=True)
+    told = [(tally.kind, tally.cases, tally.passed, tally.played) for tally in tallies]
+    assert told == [
+        ("3-xmap", 13, 13, True),
+        ("5-xlegal", 22, 22, True),
+        ("6-xstrategy", 23, 23, True),
+        ("8-xref", 52, 52, True),
+        ("9-xmanager", 26, 26, True),
+        ("10-xserver", 19, 0, False),
+    ]

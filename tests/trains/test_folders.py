@@ -1,0 +1,183 @@
+"""`ledgerline trains-cases`: the tally of a folder, and folders that are not of the form."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schemas.contract import Malformed
+from services.trains.cases import read_values, values
+from services.trains.tally import run_folder
+from tests.trains.test_games import CARDS, MAP, STATE_TOLD
+
+ROOT = Path(__file__).parents[2]
+ANN, BOB = ["Ann", "Hold-10"], ["Bob", "Buy-Now"]
+OWN = STATE_TOLD["this"]
+REACH = ["Ash", "Esk", MAP]
+
+
+def folder(path: Path, *cases: tuple[str, list[Any], Any]) -> Path:
+    """A folder of these cases: id, the values of the input, what is to come out."""
+    index = []
+    for name, given, expected in cases:
+        entry = {"id": name, "in": f"{name}-in.json", "out": f"{name}-out.json"}
+        index.append(entry)
+        (path / name).parent.mkdir(exist_ok=True)
+        (path / entry["in"]).write_text("\n".join(json.dumps(value) for value in given))
+        (path / entry["out"]).write_text(json.dumps(expected))
+    (path / "index.json").write_text(json.dumps(index))
+    return path
+
+
+def ledgerline(*words: str) -> subprocess.CompletedProcess[str]:
+    given = {name: value for name, value in os.environ.items() if not name.startswith("LEDGERLINE_")}
+    return subprocess.run(
+        [sys.executable, "-m", "services.cli", "trains-cases", *words],
+        cwd=ROOT, env=given, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+
+
+def test_a_folder_whose_cases_all_pass(tmp_path: Path) -> None:
+    cases = folder(tmp_path, ("3-xmap/a", REACH, True), ("10-xserver/b", [1], 2))
+    done = ledgerline(str(cases))
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = [
+        [cell.strip() for cell in line.split("│")[1:-1]] for line in done.stdout.splitlines() if "│" in line
+    ]
+    assert rows == [["3-xmap", "1", "1", "0", ""], ["10-xserver", "1", "-", "-", "not played"]]
+
+
+def test_a_case_that_fails_is_named_and_the_exit_code_is_1(tmp_path: Path) -> None:
+    wrong = [[["Ann", "Bob"]], []]
+    cases = folder(
+        tmp_path,
+        ("8-xref/one", [MAP, [ANN, BOB], CARDS], wrong),
+        ("3-xmap/yes", REACH, True),
+        ("3-xmap/no", REACH, False),
+    )
+    done = ledgerline(str(cases), "--json")
+    assert (done.returncode, done.stderr) == (1, "")
+    reach, game = json.loads(done.stdout)["kinds"]
+    assert reach == {
+        "kind": "3-xmap", "cases": 2, "played": True, "passed": 1,
+        "failed": [{"id": "3-xmap/no", "expected": False, "answer": True}],
+    }  # fmt: skip
+    assert (game["passed"], game["failed"][0]["id"], game["failed"][0]["expected"]) == (
+        0,
+        "8-xref/one",
+        wrong,
+    )
+    told = ledgerline(str(cases))
+    assert told.returncode == 1
+    assert "│ no " in told.stdout
+    assert "│ one " in told.stdout
+
+
+def test_a_folder_that_is_not_of_the_form_is_told_in_one_line_with_exit_code_2(tmp_path: Path) -> None:
+    done = ledgerline(str(tmp_path))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"ledgerline: {tmp_path}/index.json: can't be read: No such file or directory\n"
+
+
+BAD_INDEXES: Mapping[str, tuple[str, str]] = {
+    "no JSON": ("{", "index.json: isn't JSON"),
+    "no list": ("{}", "index.json: must hold one JSON list"),
+    "two lists": ("[] []", "index.json: must hold one JSON list"),
+    "nothing": ("", "index.json: must hold one JSON list"),
+    "no object": ("[7]", "index.json: 0: must be an object"),
+    "no out": ('[{"id": "3-xmap/a", "in": "a"}]', "index.json: 0: must be an object"),
+    "a number for a path": ('[{"id": "3-xmap/a", "in": 1, "out": "b"}]', "index.json: 0: must be an object"),
+    "no kind": ('[{"id": "a", "in": "a", "out": "b"}]', "index.json: 0.id: must be a kind"),
+    "a way out": (
+        '[{"id": "3-xmap/a", "in": "../a", "out": "b"}]',
+        "index.json: 0.in: must be a path inside",
+    ),
+    "a root": ('[{"id": "3-xmap/a", "in": "a", "out": "/b"}]', "index.json: 0.out: must be a path inside"),
+    "no such file": ('[{"id": "3-xmap/a", "in": "a", "out": "b"}]', "a: can't be read"),
+    "a zero byte": ('[{"id": "3-xmap/a", "in": "a\\u0000", "out": "b"}]', "can't be read"),
+    "half a letter": ('[{"id": "3-xmap/a", "in": "\\ud800", "out": "b"}]', "can't be read"),
+    "a folder": ('[{"id": "3-xmap/a", "in": ".", "out": "b"}]', "must be a path inside"),
+}
+
+
+@pytest.mark.parametrize("bad", BAD_INDEXES)
+def test_a_bad_index_is_told_by_file_and_entry(tmp_path: Path, bad: str) -> None:
+    text, told = BAD_INDEXES[bad]
+    (tmp_path / "index.json").write_text(text)
+    with pytest.raises(Malformed) as error:
+        run_folder(tmp_path, quiet=True)
+    assert told in str(error.value)
+
+
+BAD_CASES: Mapping[str, tuple[str, list[Any], str]] = {
+    "a value too few": ("3-xmap", ["Ash", "Esk"], "must hold 3 JSON values"),
+    "no such city": ("3-xmap", ["Ash", "Zed", MAP], "the map has no city 'Zed'"),
+    "a city that is none": ("3-xmap", ["Ash", [], MAP], "the map has no city []"),
+    "no map": ("3-xmap", ["Ash", "Esk", 7], "map: must be an object"),
+    "a bad length": ("3-xmap", ["Ash", "Esk", {**MAP, "connections": {"Ash": {"Esk": {"red": 9}}}}], "connections.Ash"),
+    "no state": ("6-xstrategy", [MAP, 7], "player state"),
+    "negative rails": ("6-xstrategy", [MAP, {**STATE_TOLD, "this": {**OWN, "rails": -1}}], "player state.this.rails: "),
+    "a card of gold": ("6-xstrategy", [MAP, {**STATE_TOLD, "this": {**OWN, "cards": {"gold": 1}}}], "cards"),
+    "what the map has not": ("6-xstrategy", [MAP, {**STATE_TOLD, "acquired": [[["Ash", "Esk", "red", 3]]]}], "no connection"),
+    "eight others": ("6-xstrategy", [MAP, {**STATE_TOLD, "acquired": [[]] * 8}], "acquired"),
+    "no connection": ("5-xlegal", [MAP, STATE_TOLD, ["Ash", "Bow"]], "connection.2: is missing"),
+    "one player": ("8-xref", [MAP, [ANN], CARDS], "players"),
+    "nine players": ("8-xref", [MAP, [ANN] * 9, CARDS], "players"),
+    "an unknown player": ("8-xref", [MAP, [ANN, ["Bob", "Genius"]], CARDS], "players.1.1: "),
+    "too few cards": ("8-xref", [MAP, [ANN, BOB], CARDS[:7]], "cards: 7 in all"),
+    "a wild card": ("9-xmanager", [MAP, [ANN, BOB], ["locomotive"] * 250], "cards.0: "),
+    "fifty-one players": ("9-xmanager", [MAP, [ANN] * 51, CARDS], "players"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("bad", BAD_CASES)
+def test_a_bad_case_is_told_by_file_and_entry(tmp_path: Path, bad: str) -> None:
+    kind, given, told = BAD_CASES[bad]
+    with pytest.raises(Malformed) as error:
+        run_folder(folder(tmp_path, (f"{kind}/a", given, None)), quiet=True)
+    assert str(error.value).startswith(f"{tmp_path}/{kind}/a-in.json: ")
+    assert told in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"\xff\xfe1", b"[" * 100_000, b"1" * 10_000, b"tru", b'{"a": 1', b"[1, 2"],
+    ids=["no UTF-8", "nested", "a long number", "half a word", "half an object", "half a list"],
+)
+def test_a_file_that_holds_no_values_is_told(tmp_path: Path, content: bytes) -> None:
+    cases = folder(tmp_path, ("3-xmap/a", [], True))
+    (cases / "3-xmap/a-in.json").write_bytes(content)
+    with pytest.raises(Malformed, match=r"a-in\.json: "):
+        run_folder(cases, quiet=True)
+
+
+def test_two_values_that_should_come_out_are_one_too_many(tmp_path: Path) -> None:
+    cases = folder(tmp_path, ("3-xmap/a", REACH, True))
+    (cases / "3-xmap/a-out.json").write_text("true false")
+    with pytest.raises(Malformed, match=r"a-out\.json: must hold one JSON value, not 2"):
+        run_folder(cases, quiet=True)
+
+
+def test_values_stand_one_after_the_other_with_any_white_space_or_none() -> None:
+    assert list(values('"a""b"[1]{"c":2}\n\n\t 3  4' + " " * 5000 + "null ")) == [
+        "a",
+        "b",
+        [1],
+        {"c": 2},
+        3,
+        4,
+        None,
+    ]
+    assert list(values(" \n")) == []
+
+
+def test_a_byte_order_mark_is_no_value(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"\xef\xbb\xbf[1]")
+    assert read_values(tmp_path / "a") == [[1]]
