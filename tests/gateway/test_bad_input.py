@@ -10,7 +10,8 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from services.gateway.reading import BODY_MOST
+from schemas.codec import LETTER_MOST
+from services.gateway.reading import BODY_MOST, CREATION_MOST
 from services.ledger import RedisLedger
 from tests.gateway.clients import DRAW, Json, Laid, Player, bearer, in_turn, plain_problem, problem, seated
 from tests.gateway.conftest import Unchanged
@@ -191,9 +192,12 @@ def test_SIZE_1_a_body_that_is_too_large(http: httpx.Client, ada: Player, unchan
         yield from (large[i : i + 1_000] for i in range(0, len(large), 1_000))
 
     with unchanged(ada.game):
-        for path in ("/games", f"/games/{ada.game}/commands", f"/games/{ada.game}/join"):
+        for path in (f"/games/{ada.game}/commands", f"/games/{ada.game}/join"):
             for content in (large, large * 100, chunks()):
                 problem(http.post(path, content=content, headers=bearer(ada.token)), 413, "SIZE-1", "body")
+        problem(http.post("/games", content=b" " * (CREATION_MOST + 1)), 413, "SIZE-1", "body")
+        board = {"seats": HUMANS, "board": {"pad": "x" * LETTER_MOST}}  # fits a body, but no letter
+        problem(http.post("/games", json=board), 413, "SIZE-1", "letter")
         just = json.dumps({**DRAW, "pad": ""}).encode()
         just = just.replace(b'""', b'"' + b"x" * (BODY_MOST - len(just)) + b'"')
         assert len(just) == BODY_MOST
@@ -254,7 +258,6 @@ def test_GAME_1_a_game_that_there_is_not(http: httpx.Client, ada: Player, game: 
         "/games/%2e%2e/%2e%2e/view",
         "/games//view",
         "/games/abc",
-        "/rules",
     ],
 )
 def test_a_page_that_there_is_not(http: httpx.Client, path: str) -> None:

@@ -38,6 +38,13 @@ def require_playable(ruleset: Ruleset, figures: Parameters, board: Board, seats:
     ruleset.tickets_suffice(figures, board, seats)
 
 
+def require_stacks(figures: Parameters) -> None:
+    """Merchandise lies with the highest token on top (MERCH-1)."""
+    for colour, stack in figures.merchandise.items():
+        highest_first = list(stack) == sorted(stack, reverse=True)
+        require(highest_first, "GAME-6", f"options.merchandise.{colour}: name the highest token first")
+
+
 def require_routes(ruleset: Ruleset, figures: Parameters, board: Board) -> None:
     """Every route is of a kind that the rules have, can be paid for, and scores."""
     for route in board.routes.values():
@@ -54,24 +61,26 @@ def require_routes(ruleset: Ruleset, figures: Parameters, board: Board) -> None:
 
 def require_offers(figures: Parameters) -> None:
     """What must be kept can be kept, and no draw leaves everything as it was."""
-    offered = figures.start_named or sum(figures.start_tickets.values())
-    what = f"options.start_keep: {figures.start_keep} of {offered} offered tickets"
-    require(figures.start_keep <= offered <= OFFERED_MOST, "GAME-6", what)
+    start = require_offer(
+        "start", figures.start_named or sum(figures.start_tickets.values()), figures.start_keep
+    )
     most = figures.start_keep_most
-    what = f"options.start_keep_most: {most}, and at least {figures.start_keep} are kept"
+    what = f"options.start_keep_most: {most} of {start}, and at least {figures.start_keep} are kept"
     require(most is None or figures.start_keep <= most, "GAME-6", what)
-    offered = figures.draw_named or sum(figures.draw_tickets.values())
-    what = f"options.draw_keep: {figures.draw_keep} of {offered} offered tickets"
-    require(figures.draw_keep <= offered <= OFFERED_MOST, "GAME-6", what)
+    drawn = require_offer("draw", figures.draw_named or sum(figures.draw_tickets.values()), figures.draw_keep)
     what = "options.draw_keep: 0 would let a seat draw tickets for ever and keep none"
-    require(figures.draw_keep or not offered, "GAME-6", what)
+    require(figures.draw_keep or not drawn, "GAME-6", what)
 
 
-def require_stacks(figures: Parameters) -> None:
-    """Merchandise lies with the highest token on top (MERCH-1)."""
-    for colour, stack in figures.merchandise.items():
-        highest_first = list(stack) == sorted(stack, reverse=True)
-        require(highest_first, "GAME-6", f"options.merchandise.{colour}: name the highest token first")
+def require_offer(when: str, offered: int, keep: int) -> int:
+    """How many tickets are offered at once; so many can be, and the least can be kept of them."""
+    require(
+        offered <= OFFERED_MOST,
+        "GAME-6",
+        f"options.{when}_tickets: {offered} at once, {OFFERED_MOST} at most",
+    )
+    require(keep <= offered, "GAME-6", f"options.{when}_keep: {keep} of {offered} offered tickets")
+    return offered
 
 
 # -- parts of rulesets: are there tickets enough -----------------------------------------------
