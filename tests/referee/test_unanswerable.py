@@ -15,7 +15,7 @@ from schemas.commands import (
     Letter,
     StartGame,
 )
-from schemas.events import GameStarted
+from schemas.events import DeckShuffled
 from schemas.views import Entry
 from services.ledger import Answer, RedisLedger
 from services.referee.worker import Referee
@@ -77,7 +77,7 @@ WRECKS = {
     "another format": pack((7, 0, "c1", None, (1,), (), {}, {})),
     "an unknown event": pack((1, 0, "c1", None, (3,), ((99, 1),), {}, {})),
     "an event of no game": pack_entry(
-        Entry(0, "c1", None, StartGame(), (GameStarted((0, 1)),)), Faces((event_row(GameStarted((0, 1))),), {}, {})
+        Entry(0, "c1", None, StartGame(), (DeckShuffled(()),)), Faces((event_row(DeckShuffled(())),), {}, {})
     ),
     "a part of no event": pack((1, 0, "c1", None, (3,), (), {0: {5: (12, 0)}}, {})),
 }
