@@ -1,9 +1,10 @@
-"""Random whole games: seats of several habits, now and then an illegal command, a leave, a lapse."""
+"""Random whole games of every ruleset: seats of several habits, now and then an illegal command,
+a leave, a lapse."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
@@ -12,34 +13,53 @@ from hypothesis import strategies as st
 
 from schemas.codec import join_view, pack_entry, pack_part, pack_public, unpack_entry
 from schemas.commands import (
+    BuildStation,
     CallTime,
     ClaimRoute,
     Command,
     CreateGame,
+    DeclineTunnel,
     DrawBlind,
     DrawMarket,
     DrawTickets,
     KeepTickets,
     Leave,
     Letter,
-    Pass,
+    MovePassenger,
+    PayTunnel,
+    PlayOff,
+    RequestCards,
     SeatPlan,
     StartGame,
 )
-from schemas.events import Event, SeatCleared
+from schemas.events import Event, PassengerMoved, SeatCleared, TicketsReturned
+from schemas.positions import Position, StationGiven, TicketGiven
 from schemas.views import Entry, ViewEntry
-from schemas.words import COLORS, LOCOMOTIVE, Seat
-from services.referee.rules import NotKept, Table, faces, fold_events, judge, legal, seen_by
+from schemas.words import Seat
+from services.referee.rules import (
+    RULESETS,
+    NotKept,
+    Table,
+    faces,
+    fold_events,
+    judge,
+    legal,
+    seen_by,
+)
+from services.referee.rules import board as boards
+from services.referee.rules.table import ACTION, Place
 from tests.rules.given import CREATED, SEED
+from tests.rules.random_commands import pool
 
 STEPS_MOST = 3000
-SMALL_DECK = {"red": 12, "blue": 12, "green": 8, LOCOMOTIVE: 6}  # soon in hands altogether
-HABITS: dict[str, tuple[type[Command], ...]] = {
+HABITS: Mapping[str, tuple[type[Command], ...]] = {
     "anything": (),
-    "claims": (ClaimRoute,),
-    "hoards": (DrawBlind, DrawMarket, DrawTickets, KeepTickets),
-    "travels": (DrawTickets,),
+    "claims": (ClaimRoute, PayTunnel),
+    "hoards": (DrawBlind, DrawMarket, DrawTickets, KeepTickets, RequestCards),
+    "travels": (DrawTickets, MovePassenger),
+    "builds": (BuildStation, DeclineTunnel),
 }
+BOARDS = {rules: [n for n in boards.names() if boards.load(n).rules == rules] for rules in RULESETS}
 
 
 @dataclass
@@ -47,22 +67,32 @@ class Play:
     """A whole game under one die: its log, and every viewer's own fold of what it was sent."""
 
     dice: Random
+    board: str
     seats: int
-    habit: str  # of choosing among legal moves
-    mischief: float  # how often a command is anything at all
-    leaving: float  # how often a seat leaves
-    options: dict[str, Any]
+    habit: str = "anything"  # of choosing among legal moves
+    mischief: float = 0  # how often a command is anything at all
+    leaving: float = 0  # how often a seat leaves
+    options: dict[str, Any] = field(default_factory=dict)
+    wish_for: dict[str, Any] = field(default_factory=dict, repr=False)  # more of CreateGame
     table: Table = field(default_factory=Table, repr=False)
     log: list[bytes] = field(default_factory=list, repr=False)
     views: dict[Seat | None, Table] = field(default_factory=dict, repr=False)
     parts: dict[Seat, int] = field(default_factory=dict, repr=False)
     out: Counter[str] = field(default_factory=Counter, repr=False)  # cards of removed seats
+    lost: Counter[str] = field(default_factory=Counter, repr=False)  # tickets out of the game
+    spent: int = 0  # points of tokens of removed seats
+    travelled: Counter[Seat] = field(default_factory=Counter, repr=False)  # passengers that left
     now: int = CREATED
 
     def __post_init__(self) -> None:
         self.views = {viewer: Table() for viewer in (None, *range(self.seats))}
-        plans = tuple(SeatPlan("bot", "random") for _ in range(self.seats))
-        self.say(None, CreateGame(plans, seed=str(self.dice.random()), options=self.options))
+        plans = tuple(
+            SeatPlan("bot", "random", f"Bot {seat}", self.dice.choice([None, *range(20, 60)]))
+            for seat in range(self.seats)
+        )
+        seed = str(self.dice.random())
+        wish = CreateGame(plans, board=self.board, seed=seed, options=self.options, **self.wish_for)
+        self.say(None, wish)
         self.say(None, StartGame())
 
     def steps(self) -> Iterator[int]:
@@ -89,28 +119,45 @@ class Play:
         return seat, self.choice(legal(table, seat))
 
     def choice(self, commands: list[Command]) -> Command:
+        """One of the kinds that the habit prefers, or of any kind: each kind as often."""
         wanted = HABITS[self.habit]
-        chosen = [command for command in commands if isinstance(command, wanted)]
-        return self.dice.choice(chosen or commands)
+        chosen = [command for command in commands if isinstance(command, wanted)] or commands
+        kind = self.dice.choice(sorted({command.type for command in chosen}))
+        return self.dice.choice([command for command in chosen if command.type == kind])
 
     def say(self, seat: Seat | None, command: Command) -> None:
         """The referee's verdict on it, put down in the log and sent to every viewer."""
-        hands = [dict(place.hand) for place in self.table.places]
+        before = [place.copy() for place in self.table.places]
         letter = Letter(f"c{len(self.log)}", "random", seat, command)
         try:
             events = judge(self.table, letter, self.now, SEED)
         except NotKept:
+            assert self.log, "the game was created"
             return
+        self.account(before, events)
+        self.write(letter, events)
+
+    def account(self, before: list[Place], events: tuple[Event, ...]) -> None:
+        """Keep count of what left the game, and of how."""
+        returned = {t for event in events if isinstance(event, TicketsReturned) for t in event.tickets}
         for event in events:
             if isinstance(event, SeatCleared):
-                self.out.update({str(card): n for card, n in hands[event.seat].items()})
-        self.write(letter, events)
+                gone = before[event.seat]
+                self.out.update({str(card): n for card, n in gone.hand.items()})
+                self.lost.update(str(t) for t in (*gone.tickets, *gone.offer) if t not in returned)
+                self.spent += gone.merchandise
+                del self.travelled[event.seat]
+            elif isinstance(event, TicketsReturned) and event.to == "out":
+                self.lost.update(str(ticket) for ticket in event.tickets)
+            elif isinstance(event, PassengerMoved):
+                self.travelled[event.seat] += 1
 
     def write(self, letter: Letter, events: tuple[Event, ...]) -> None:
         at, turned = self.table.at, faces(events)
         entry = Entry(at, letter.id, letter.seat, letter.command, events)
         self.log.append(pack_entry(entry, turned))
-        assert unpack_entry(self.log[-1]) == entry
+        if len(self.log) % 8 < 3:
+            assert unpack_entry(self.log[-1]) == entry
         number, public = len(self.log), pack_public(at, turned)
         for viewer, view in self.views.items():
             part = None
@@ -128,38 +175,94 @@ def seen(viewer: Seat | None, events: tuple[Event, ...]) -> tuple[Event, ...]:
     return tuple(event for event in shown if event is not None)
 
 
-def a_game(draw: st.DrawFn) -> Play:
-    options: dict[str, Any] = {"strict": draw(st.sampled_from([False, False, True]))}
-    if draw(st.booleans()):
-        options["clock_ms"] = draw(st.sampled_from([20_000, 200_000]))
+# -- which games ---------------------------------------------------------------------------
+
+
+def seats_of(board: str) -> range:
+    """How many may play on this board."""
+    loaded = boards.load(board)
+    figures = RULESETS[loaded.rules].figures
+    most = loaded.options.get("seats_most", figures.seats_most)
+    assert isinstance(most, int)
+    return range(figures.seats_least, most + 1)
+
+
+def small_deck(rules: str) -> dict[str, int]:
+    """So few cards that they are soon in hands altogether."""
+    return {card: max(1, count // 3) for card, count in RULESETS[rules].figures.cards.items()}
+
+
+def a_game(draw: st.DrawFn, rules: str) -> Play:
+    """A game of these rules on any of their boards."""
+    figures = RULESETS[rules].figures
+    board = draw(st.sampled_from(BOARDS[rules]))
+    seats = draw(st.sampled_from(seats_of(board)))
+    strict = draw(st.sampled_from([figures.strict, figures.strict, not figures.strict]))
+    options: dict[str, Any] = {"strict": strict}
+    options["clock_ms"] = draw(st.sampled_from([None, None, 20_000, 200_000]))
     if draw(st.sampled_from([False, False, True])):
-        options["cards"] = SMALL_DECK
+        options["cards"] = small_deck(rules)
+    wish: dict[str, Any] = {}
+    if figures.play_off and draw(st.booleans()):
+        wish["play_off"] = PlayOff("before", draw(st.integers(1, 5)), tuple(range(seats)), (0,) * seats)
+    dice = Random(draw(st.integers(0, 2**32)))
+    if not wish and draw(st.sampled_from([False, False, True])):
+        wish["position"] = a_position(dice, board, seats)
     return Play(
-        dice=Random(draw(st.integers(0, 2**32))),
-        seats=draw(st.integers(2, 5)),
+        dice=dice,
+        board=board,
+        seats=seats,
         habit=draw(st.sampled_from([*HABITS])),
-        mischief=draw(st.sampled_from([0, 0.01 if options["strict"] else 0.1])),
+        mischief=draw(st.sampled_from([0, 0.01 if strict else 0.1])),
         leaving=draw(st.sampled_from([0, 0, 0.01])),
         options=options,
+        wish_for=wish,
     )
 
 
-games = st.composite(a_game)()
+games = {rules: st.composite(a_game)(rules) for rules in RULESETS}
 
 
-def pool(dice: Random, table: Table) -> list[Command]:
-    """Commands of every kind, most of them wrong."""
-    routes = dice.sample(list(table.board.routes.values()), 30)
-    commands: list[Command] = [Pass(), DrawBlind(), DrawTickets(), DrawTickets({"regular": 3})]
-    commands += [DrawMarket(slot) for slot in range(7)]
-    commands += [DrawMarket(color=color) for color in (*COLORS, LOCOMOTIVE, "passenger")]
-    commands += [KeepTickets(keep) for keep in ((), (0,), (1,), (0, 1), (2, 0), (0, 0), (0, 1, 2), (3,))]
-    commands.append(ClaimRoute("nowhere-a", {"red": 1}))
-    for route in routes:
-        color = dice.choice(COLORS) if route.color == "gray" else route.color
-        for wild in (0, 1, dice.randrange(route.length + 1), route.length):
-            plain = max(0, route.length - wild + dice.choice((0, 0, 0, 1)))
-            paid = {color: plain, LOCOMOTIVE: wild, dice.choice(COLORS): dice.choice((0, 0, 0, 1))}
-            paid = paid if any(paid.values()) else {color: 1}
-            commands.append(ClaimRoute(route.id, {c: n for c, n in paid.items() if n}))
-    return commands
+# -- positions -----------------------------------------------------------------------------
+
+
+def a_position(dice: Random, board: str, seats: int) -> Position:
+    """A position from the midst of a random game, when a turn has just begun."""
+    play = Play(Random(dice.random()), board, seats, options={"strict": False, "clock_ms": None})
+    steps, position = dice.randrange(150), None
+    for number in play.steps():
+        if position is not None and number >= steps:
+            break
+        if ACTION in play.table.awaits.values():
+            position = cut(play.table)
+    assert position is not None
+    return position
+
+
+def cut(table: Table) -> Position:
+    """The position of a table at the start of a turn, written out in full."""
+    assert table.turn is not None
+    return Position(
+        turn=table.turn,
+        hands=tuple({str(c): n for c, n in place.hand.items() if n} for place in table.places),
+        market=tuple(table.market),
+        deck=tuple(str(card) for card in reversed(table.deck)),
+        discard={str(card): n for card, n in table.discards.items() if n},
+        routes=dict(table.owners),
+        cars=tuple(place.cars for place in table.places),
+        tickets=tuple(_given(table, place.tickets) for place in table.places),
+        ticket_decks={name: _given(table, row[::-1]) for name, row in table.ticket_decks.items()},
+        stations={
+            city: StationGiven(seat, table.places[seat].stations[city])
+            for city, seat in table.stations.items()
+        },
+        passengers=dict(table.passengers),
+        tokens=dict(table.tokens),
+        merchandise=tuple(place.merchandise for place in table.places),
+        points=tuple(place.points for place in table.places),
+    )
+
+
+def _given(table: Table, row: list[str | None]) -> tuple[TicketGiven, ...]:
+    tickets = (table.board.tickets[str(name)] for name in row)
+    return tuple(TicketGiven((ticket.a, ticket.b), ticket.points) for ticket in tickets)
