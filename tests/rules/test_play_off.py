@@ -7,7 +7,7 @@ import pytest
 from schemas.boards import BOARD
 from schemas.commands import CallTime, CreateGame, Leave, Letter, Pass, PlayOff, SeatPlan, StartGame
 from schemas.events import GameCreated, GameEnded, PlayOffCalled, SeatTaken, TicketsShown
-from schemas.positions import Position
+from schemas.positions import Position, TicketGiven
 from schemas.refusals import Refused
 from services.referee.rules import NotKept, Table, board, judge
 from services.referee.rules.moves.playing_off import called, next_game
@@ -79,11 +79,16 @@ def test_TIE_1_nor_do_removed_ones() -> None:
     assert calls(passed_round(scene)) == [(0, 2)]
 
 
-def test_TIE_1_a_game_that_started_from_a_position_calls_none() -> None:
+def test_TIE_1_a_game_that_started_from_a_position_calls_one_too_and_it_is_dealt_as_usual() -> None:
     plans = (SeatPlan("bot", "random"),) * 2
-    position = Position(market=(), deck=(), ticket_decks={"regular": (), "long": ()})
+    missed = tuple((TicketGiven(("cadiz", city), 9),) for city in ("riga", "moskva"))  # not of the board
+    decks = {"regular": (), "long": ()}
+    position = Position(market=(), deck=(), ticket_decks=decks, tickets=missed)
     scene = asked_for(CreateGame(plans, "europe", position=position)).when(None, StartGame())
-    assert calls(passed_round(scene)) == []
+    assert calls(passed_round(scene)) == [(0, 1)]
+    wish = next_game(scene.table)
+    assert wish is not None
+    assert (wish[1].board, wish[1].position) == ("europe", None)
 
 
 def test_TIE_1_other_rules_share_the_place_unless_the_option_says_otherwise() -> None:

@@ -26,7 +26,7 @@ def play_off(table: Table, scores: Sequence[SeatScore]) -> Facts:
         yield from goes_on(table, table.play_off, first)
         return
     level = [seat for seat in first if table.places[seat].gone is None]
-    if table.figures.play_off and len(level) > 1 and table.laid is None:
+    if table.figures.play_off and len(level) > 1:
         yield called(PlayOff(table.game, 1, tuple(level), (0,) * len(level)), tuple(level))
 
 
