@@ -135,3 +135,20 @@ def test_PASSENGER_2_what_cards_can_not_reach_is_left_out() -> None:
     assert names[0] == ["own"]
     assert names[1] == ["own", "toll", "beyond", "back"]
     assert names[2] == names[3] == ["own", "toll", "beyond", "dear", "back"]
+
+
+def test_PASSENGER_2_another_card_in_hand_is_noticed_where_nothing_else_is_new() -> None:
+    """A second card lets the passenger come round to Köln again and go on to Düsseldorf."""
+    ring = ("frankfurt-koln-a", "frankfurt-mainz-a", "koblenz-mainz-a", "koblenz-koln-a", "dusseldorf-koln-a")
+    scene = given(
+        2,
+        rules="marklin",
+        owners={**dict.fromkeys(ring, 0), "frankfurt-koln-a": 1, "koblenz-koln-a": 1},
+        passengers={"koln": 0},
+        hands=[{PASSENGER: 1}],
+    )
+    one = move_offers(scene.table, 0)
+    scene.place(0).hand[PASSENGER] = 2
+    two = move_offers(scene.table, 0)
+    assert [len(move.path) for move in one] == [1, 3]
+    assert [len(move.path) for move in two] == [1, 3, 5]
