@@ -1,0 +1,272 @@
+"""A game that starts from a position: what can be is laid as given, what can't is refused by its entry."""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+from typing import Any
+
+import pytest
+
+from schemas.boards import BOARD
+from schemas.commands import CreateGame, DrawBlind, SeatPlan, StartGame
+from schemas.events import CardDrawn, DeckLaid, DeckShuffled, HandLaid, PositionLaid, TicketsLaid, TurnStarted
+from schemas.positions import POSITION, Position
+from services.referee.rules import RULESETS, NotKept, Table, fold, seen_by
+from services.referee.rules import board as boards
+from tests.rules.given import Scene, asked_for, everything
+from tests.rules.random_games import Play
+
+USUAL_SEATS = 3
+WIEN_PARIS = {"between": ["wien", "paris"], "points": 8}
+
+
+def position(**entries: Any) -> Position:
+    """As it is read from a file."""
+    return POSITION.read(entries)
+
+
+def creation(
+    rules: str, entries: dict[str, Any], seats: int = USUAL_SEATS, board: Any = None, **options: Any
+) -> CreateGame:
+    plans = (SeatPlan("bot", "random"),) * seats
+    return CreateGame(plans, rules, board, "a seed", options, position(**entries))
+
+
+def laid(
+    rules: str = "usa", seats: int = USUAL_SEATS, board: Any = None, options: Any = None, **entries: Any
+) -> Scene:
+    return asked_for(creation(rules, entries, seats, board, **(options or {})))
+
+
+def begun(rules: str = "usa", seats: int = USUAL_SEATS, **entries: Any) -> Scene:
+    return laid(rules, seats, **entries).when(None, StartGame())
+
+
+def refused(rules: str, entries: dict[str, Any], seats: int = USUAL_SEATS, **options: Any) -> str:
+    with pytest.raises(NotKept) as no:
+        asked_for(creation(rules, entries, seats, **options))
+    assert no.value.rule == "GAME-6"
+    return no.value.why
+
+
+# -- what is left out ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rules", RULESETS)
+def test_an_empty_position_is_a_table_just_set_up(rules: str) -> None:
+    table = begun(rules).table
+    figures = table.figures
+    assert (table.turn, table.awaits) == (0, {0: "action"})
+    assert Counter(table.deck) == Counter({card: n for card, n in figures.cards.items() if n})
+    assert table.market == [None] * figures.market
+    assert not any(table.discards.values())
+    assert not table.owners and not table.stations and not table.passengers
+    held = Counter(ticket.deck for ticket in table.board.tickets.values())
+    assert {deck: len(row) for deck, row in table.ticket_decks.items()} == held
+    for city, colour in table.board.merchandise.items():
+        assert table.tokens[city] == figures.merchandise[colour]
+    for place in table.places:
+        assert (place.cards, place.tickets, place.cars, place.points) == (0, [], figures.cars, 0)
+        assert (place.passengers, place.merchandise) == (figures.passengers, 0)
+
+
+def test_what_is_given_lies_there_and_the_rest_is_what_is_left() -> None:
+    scene = begun(
+        "europe",
+        turn=2,
+        hands=[{"red": 3, "locomotive": 1, "blue": 0}, {}],
+        market=["red", None, "locomotive"],
+        discard={"green": 4, "black": 0},
+        routes={"warszawa-wien-a": 1},
+        cars=[45, 41],
+        tickets=[[{"between": ["wien", "paris"], "points": 8}]],
+        stations={"wien": {"seat": 2, "neighbour": "budapest"}, "paris": {"seat": 2}},
+        merchandise=[3],
+        points=[0, 0, -2],
+    )
+    table = scene.table
+    assert table.turn == 2
+    assert table.places[0].hand["red"] == 3 and table.places[0].cards == 4
+    assert table.market == ["red", None, "locomotive", None, None]
+    assert {card: n for card, n in table.discards.items() if n} == {"green": 4}
+    assert table.owners == {"warszawa-wien-a": 1}
+    assert [place.cars for place in table.places] == [45, 41, 45]
+    assert table.places[0].tickets == ["paris:wien"]
+    assert "paris:wien" not in table.ticket_decks["regular"]
+    assert table.places[2].stations == {"wien": "budapest", "paris": None}
+    assert table.stations == {"wien": 2, "paris": 2}
+    assert [place.merchandise for place in table.places] == [3, 0, 0]
+    assert [place.points for place in table.places] == [0, 0, -2]
+    left = Counter(table.figures.cards) - Counter({"red": 4, "locomotive": 2, "green": 4})
+    assert Counter(table.deck) == left
+
+
+def test_points_that_are_left_out_are_what_the_routes_are_worth_where_that_counts_at_once() -> None:
+    assert laid(routes={"montreal-new-york-a": 1}).place(1).points == 4
+    assert laid("trains", routes={"madrid-toledo-red": 1}).place(1).points == 0
+
+
+def test_the_top_of_a_deck_comes_first() -> None:
+    scene = begun(
+        deck=["red", "blue", "locomotive"],
+        ticket_decks={
+            "regular": [
+                {"between": ["boston", "miami"], "points": 12},
+                {"between": ["miami", "boston"], "points": 1},
+            ]
+        },
+    )
+    assert scene.table.ticket_decks["regular"] == ["boston:miami:1", "boston:miami"]
+    (first, *_) = scene.when(0, DrawBlind()).told(CardDrawn)
+    assert first.card == "red"
+    assert scene.table.deck == ["locomotive", "blue"]
+
+
+def test_more_of_a_card_than_the_rules_have_is_a_puzzle_and_leaves_the_deck_without_it() -> None:
+    table = laid(hands=[{"red": 40}], market=["red"] * 5).table
+    assert "red" not in table.deck
+    assert len(table.deck) == 110 - 12
+
+
+def test_only_the_tokens_that_are_given_lie_there() -> None:
+    table = laid("marklin", tokens={"berlin": [4], "koln": []}, passengers={"koln": 2}).table
+    assert table.tokens == {"berlin": (4,), "koln": ()}
+    assert [place.passengers for place in table.places] == [3, 3, 2]
+
+
+def test_passengers_are_left_off_where_the_rules_have_none() -> None:
+    table = laid("europe", passengers={"berlin": 0}, tokens={"berlin": [7]}).table
+    assert table.passengers == {}
+    assert table.places[0].passengers == 0
+
+
+def test_double_routes_lie_as_the_number_of_seats_allows() -> None:
+    both = {"boston-montreal-a": 0, "boston-montreal-b": 1}
+    assert laid("usa", 4, routes=both).table.owners == both
+    two = {"madrid-toledo-red": 0, "madrid-toledo-white": 0}
+    assert laid("trains", 2, routes=two).table.owners == two
+
+
+# -- tickets -------------------------------------------------------------------------------
+
+
+def test_a_ticket_that_the_board_does_not_have_becomes_one_of_this_game() -> None:
+    given = {"between": ["essen", "wien"], "points": 8}
+    table = laid("europe", tickets=[[], [given]]).table
+    ticket = table.board.tickets[str(table.places[1].tickets[0])]
+    assert ({ticket.a, ticket.b}, ticket.points) == ({"essen", "wien"}, 8)
+    assert ticket.id not in boards.load("europe").tickets
+
+
+def test_the_order_of_new_tickets_does_not_tell_where_they_lie() -> None:
+    pairs = [["wien", "essen"], ["essen", "berlin"], ["paris", "roma"]]
+    rows = [[{"between": pair, "points": 2}] for pair in pairs]
+    (one,) = laid("europe", tickets=rows).told(PositionLaid)
+    (other,) = laid("europe", tickets=rows[::-1]).told(PositionLaid)
+    assert len(one.tickets) == 3
+    assert one.tickets == other.tickets
+
+
+def test_a_ticket_in_a_deck_is_the_boards_only_if_it_is_of_that_deck() -> None:
+    long = next(t for t in boards.load("europe").tickets.values() if t.deck == "long")
+    given = {"between": [long.a, long.b], "points": long.points}
+    assert laid("europe", ticket_decks={"long": [given]}).table.ticket_decks["long"] == [long.id]
+    table = laid("europe", ticket_decks={"regular": [given]}).table
+    (own,) = table.ticket_decks["regular"]
+    assert table.board.tickets[str(own)].deck == "regular"
+    assert long.id in table.ticket_decks["long"]
+
+
+def two_alike() -> dict[str, Any]:
+    """A board with two tickets of the same cities and points, and ids that mislead."""
+    form = BOARD.write(boards.load("usa").form)
+    first, second = form["tickets"][:2]
+    second.update(between=["miami", "denver"], points=7, id="one")
+    first.update(between=["denver", "miami"], points=7, id="two")
+    form["tickets"][2].update(between=["boston", "dallas"], points=5, id="el-paso:seattle:9")
+    return {**form, "id": "alike"}
+
+
+def test_tickets_are_told_apart_by_cities_and_points_and_not_by_their_ids() -> None:
+    given = {"between": ["miami", "denver"], "points": 7}
+    new = {"between": ["seattle", "el-paso"], "points": 9}
+    table = laid(board=two_alike(), tickets=[[given, given], [new]]).table
+    assert {*table.places[0].tickets} == {"one", "two"}
+    ticket = table.board.tickets[str(table.places[1].tickets[0])]
+    assert ({ticket.a, ticket.b}, ticket.points) == ({"seattle", "el-paso"}, 9)
+    assert "position.tickets.1.0: the same ticket is in tickets.0." in refused(
+        "usa", {"tickets": [[given, given], [given]]}, board=two_alike()
+    )
+
+
+# -- who sees it, and what follows ---------------------------------------------------------
+
+
+def test_what_is_hidden_in_a_position_stays_hidden() -> None:
+    hands = [{"red": 3}, {"blue": 2, "locomotive": 1}]
+    events = laid("europe", hands=hands, tickets=[[], [WIEN_PARIS]]).events
+    for viewer in (None, 0, 1, 2):
+        for event in events:
+            shown: Any = seen_by(viewer, event)
+            match event:
+                case DeckLaid(order) | TicketsLaid(_, order):
+                    assert shown.order == (None,) * len(order)
+                case HandLaid(seat, cards, tickets) if seat != viewer:
+                    assert (shown.cards, shown.tickets) == ((None,) * len(cards), (None,) * len(tickets))
+                case HandLaid() | PositionLaid():
+                    assert shown == event
+    (own,) = [event for event in events if isinstance(event, HandLaid) and event.seat == 1]
+    assert (own.cards, own.tickets) == (("blue", "blue", "locomotive"), ("paris:wien",))
+
+
+def test_no_shuffle_of_the_play_repeats_one_of_the_position() -> None:
+    """Else who remembers the first order of a deck would know the next."""
+    cards = {"red": 6, "blue": 6, "green": 6, "yellow": 6}
+    scene = laid("trains", 2, options={"cards": {**cards, "white": 6}})
+    (first,) = scene.told(DeckLaid)
+    again = laid("usa", 2, deck=[], discard=dict(Counter(str(card) for card in first.order)))
+    (second,) = again.when(None, StartGame()).when(0, DrawBlind()).told(DeckShuffled)
+    assert sorted(map(str, second.order)) == sorted(map(str, first.order))
+    assert second.order != first.order
+
+
+def test_the_seat_whose_turn_it_is_begins_with_no_choice_of_tickets() -> None:
+    scene = begun(turn=1)
+    assert scene.told(TurnStarted) == (TurnStarted(1),)
+    assert all(place.tickets == [] for place in scene.table.places)
+
+
+LATE: dict[str, dict[str, Any]] = {
+    "usa": {"routes": {"montreal-new-york-a": 0}, "tickets": [[{"between": ["boston", "miami"], "points": 9}]]},
+    "europe": {"stations": {"wien": {"seat": 1}}, "tickets": [[WIEN_PARIS]]},
+    "marklin": {
+        "routes": {"berlin-leipzig-a": 1, "dresden-leipzig-a": 0},
+        "passengers": {"berlin": 1},
+        "tokens": {"leipzig": [4, 3], "dresden": [3]},
+    },
+    "trains": {"routes": {"madrid-toledo-red": 0, "madrid-toledo-white": 0}},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("rules", RULESETS)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_game_from_a_position_goes_on_to_its_end_and_every_view_with_it(rules: str, seed: int) -> None:
+    hands = [{"red": 12}, {"blue": 12}]
+    play = Play(
+        Random(seed),
+        RULESETS[rules].board,
+        3,
+        wish_for={"position": position(**LATE[rules], hands=hands, cars=[8, 9, 10], turn=2)},
+    )
+    for _ in play.steps():
+        pass
+    over = play.table.over
+    assert over is not None
+    assert everything(fold(play.log)) == everything(play.table)
+    for viewer, view in play.views.items():
+        assert view.over == over, viewer
+        assert view.owners == play.table.owners
+        assert [place.cards for place in view.places] == [place.cards for place in play.table.places]
+        assert view.ticket_decks.keys() == play.table.ticket_decks.keys()
+    assert isinstance(play.table, Table)
