@@ -10,7 +10,7 @@ from schemas.commands import ClaimRoute, MovePassenger
 from schemas.events import PassengerMoved
 from schemas.refusals import Refused, require
 from schemas.words import PASSENGER, Seat
-from services.referee.rules.board import Route
+from services.referee.rules.board import Board, Route
 from services.referee.rules.journeys import Journey, Way, best_journeys
 from services.referee.rules.moves.turns import end_turn
 from services.referee.rules.ruleset import Facts, Move
@@ -44,19 +44,24 @@ def move_offers(table: Table, seat: Seat) -> Sequence[MovePassenger]:
     standing = [city for city, owner in table.passengers.items() if owner == seat]
     if not standing:
         return ()
-    routes, countries = table.board.routes, table.board.countries
-    claimed = ((routes[name], owner) for name, owner in table.owners.items())
-    ways = [
-        Way(route.id, route.a, route.b, int(owner != seat))
-        for route, owner in claimed
-        if route.a not in countries and route.b not in countries
-    ]
+    ways = ways_of(table.board)
+    claimed = [ways[name][owner != seat] for name, owner in table.owners.items() if name in ways]
     cards = max(0, table.places[seat].hand.get(PASSENGER, 0))
     return [
         MovePassenger(city, journey.path)
         for city in standing
-        for journey in journeys_from(city, ways, table.tokens, cards)
+        for journey in journeys_from(city, claimed, table.tokens, cards)
     ]
+
+
+@lru_cache(maxsize=64)
+def ways_of(board: Board) -> Mapping[str, tuple[Way, Way]]:
+    """By route, what it is to its owner and what to another seat; not those into countries."""
+    return {
+        route.id: (Way(route.id, route.a, route.b, 0), Way(route.id, route.a, route.b, 1))
+        for route in board.routes.values()
+        if board.countries.isdisjoint((route.a, route.b))
+    }
 
 
 def journeys_from(
@@ -64,10 +69,9 @@ def journeys_from(
 ) -> Sequence[Journey]:
     """The best journeys from this city. They are kept: what can't be reached plays no part in
     them, so most turns ask again what an earlier one asked."""
-    near = within_reach(city, ways, cards)
-    cities = dict.fromkeys(end for way in near for end in (way.a, way.b) if end != city)
-    tops = tuple((end, tokens[end][0]) for end in cities if tokens.get(end))
-    return _journeys(city, tuple(near), tops, min(cards, sum(way.toll for way in near)))
+    near = tuple(within_reach(city, ways, cards))
+    tops = tuple(stack[0] if (stack := tokens.get(end)) else 0 for end in _ends(near))
+    return _journeys(city, near, tops, min(cards, sum(way.toll for way in near)))
 
 
 def within_reach(city: str, ways: Sequence[Way], cards: int) -> list[Way]:
@@ -88,11 +92,14 @@ def within_reach(city: str, ways: Sequence[Way], cards: int) -> list[Way]:
     return [way for way in ways if min(paid.get(way.a, out), paid.get(way.b, out)) + way.toll <= cards]
 
 
-@lru_cache(maxsize=10_000)
-def _journeys(
-    city: str, ways: tuple[Way, ...], tokens: tuple[tuple[str, int], ...], cards: int
-) -> Sequence[Journey]:
-    return best_journeys(city, ways, dict(tokens), cards)
+@lru_cache(maxsize=10_000)  # about a kilobyte each
+def _journeys(city: str, ways: tuple[Way, ...], tops: tuple[int, ...], cards: int) -> Sequence[Journey]:
+    return best_journeys(city, ways, dict(zip(_ends(ways), tops, strict=True)), cards)
+
+
+def _ends(ways: Iterable[Way]) -> Iterable[str]:
+    """The cities that these ways lead to, each once."""
+    return dict.fromkeys(end for way in ways for end in (way.a, way.b))
 
 
 def move_passenger(table: Table, seat: Seat, command: MovePassenger) -> Facts:
