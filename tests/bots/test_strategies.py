@@ -66,16 +66,8 @@ def test_destinations_go_by_names_not_by_ids() -> None:
     scene = trains_on(board)
     scene.place(0).offer = ["ash:zed", "ash:st-louis", "ash:st-louis-2", "ash:yew", "st-louis:zed"]
     assert choice(scene, "hold-10") == KeepTickets((1, 2))
-    scene.place(0).offer = ["ash:zed", "ash:st-louis", "st-louis-2:zed", "ash:yew", "st-louis:zed"]
-    assert choice(scene, "buy-now") == KeepTickets((2, 4))
-    scene.place(0).offer = [
-        "ash:st-louis",
-        "ash:st-louis-2",
-        "st-louis-2:zed",
-        "st-louis:yew",
-        "st-louis:zed",
-    ]
-    assert choice(scene, "hold-10") == KeepTickets((0, 1))
+    scene.place(0).offer = ["st-louis:zed", "st-louis-2:zed", "ash:yew", "ash:zed", "st-louis:yew"]
+    assert choice(scene, "buy-now") == KeepTickets((0, 4))
 
 
 def trains_on(board: dict[str, Any]) -> Scene:
