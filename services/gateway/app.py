@@ -99,6 +99,10 @@ def _game_routes(app: FastAPI, door: Door) -> None:
     async def start(game: Game, bearer: Bearer, idempotency_key: IdempotencyKey = None) -> dict[str, Any]:
         return await door.start(game, bearer, idempotency_key)
 
+    @app.post("/games/{game}/play-off", tags=["games"], summary="Take your seat in the play-off")
+    async def play_off(game: Game, bearer: Bearer) -> dict[str, Any]:
+        return await door.play_off(game, bearer)
+
 
 def _play_routes(app: FastAPI, door: Door) -> None:
     @app.post(

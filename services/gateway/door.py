@@ -17,7 +17,7 @@ from typing import Any, Final
 from schemas import tokens
 from schemas.commands import Command, CreateGame, Letter, StartGame, TakeSeat, read_command
 from schemas.contract import Malformed, Shape
-from schemas.events import CommandRefused, GameStarted, SeatTaken
+from schemas.events import CommandRefused, GameStarted, PlayOffCalled, SeatTaken
 from schemas.views import ViewEntry
 from schemas.words import CommandId, GameId, Seat
 from services.gateway.hub import Hub
@@ -30,7 +30,8 @@ from services.logs import get_log
 log = get_log("gateway")
 SECRET_ID_LEAST: Final = 16  # an id that a new token hangs on must not be guessable
 
-CLOCK_ID: Final = "clock:"  # how the clock's own ids begin: one that is used up would stop the clock
+# How the house's own ids begin: one that is used up would stop a clock, or a play-off.
+OWN_IDS: Final = ("clock:", "play-off:")
 
 _COMMAND_ID: Final[Shape[str]] = Shape(CommandId, "Idempotency-Key")
 _GAME_ID: Final[Shape[str]] = Shape(GameId, "game")
@@ -86,6 +87,38 @@ class Door:
         if not isinstance(entry.events[0], GameStarted):
             raise _used_for_another()
         return {"game": game, "number": entry.number}
+
+    async def play_off(self, game: str, bearer: str | None) -> dict[str, Any]:
+        """The token's seat in the game that follows from one whose first place was shared (TIE-1).
+
+        Comes back when there is that game; asked again, the same is told again."""
+        length = await self.require_game(game)
+        seat = self.seat(game, bearer)
+        self._limit((game, seat))
+        called = await self._called(game, length)
+        if seat not in called.seats:
+            raise Problem(403, "TOKEN-1", f"seat {seat} isn't in the play-off, game {called.game}")
+        await self._await_game(called.game)
+        place = called.seats.index(seat)
+        return {"game": called.game, "seat": place, "token": tokens.mint(self.key, called.game, place)}
+
+    async def _called(self, game: str, length: int) -> PlayOffCalled:
+        """What a game's last entry, of `length`, says of the next game. Raises Problem: nothing."""
+        for entry in await self.ledger.seen(game, None, length - 1, 1):
+            for event in entry.events:
+                if isinstance(event, PlayOffCalled):
+                    return event
+        raise Problem(404, "GAME-1", f"no play-off follows from game {game}, or it isn't over yet")
+
+    async def _await_game(self, game: str) -> None:
+        """Return when there is the game. Raises Problem if there is none within the time."""
+        with self.hub.bell_of(game, every=True) as rung, suppress(TimeoutError):
+            async with asyncio.timeout(self.answer_s):
+                while not await self.ledger.length(game):
+                    await rung.wait()
+                    rung.clear()
+                return
+        raise Problem(503, "WAIT-1", f"game {game} isn't there yet; ask again", retry_after=1)
 
     async def require_game(self, game: str) -> int:
         """The number of the game's last entry. Raises Problem where there is no such game."""
@@ -201,8 +234,8 @@ class Door:
 
     def _house_id(self, id_: str | None) -> str:
         checked = self._id(id_)
-        if checked.startswith(CLOCK_ID):
-            raise Malformed("Idempotency-Key", f"can't begin with {CLOCK_ID} here")
+        if checked.startswith(OWN_IDS):
+            raise Malformed("Idempotency-Key", f"can't begin with {' or '.join(OWN_IDS)} here")
         return checked
 
     def _secret_id(self, id_: str | None) -> str:
@@ -213,9 +246,11 @@ class Door:
 
 
 def _read_house(kind: type[Command], body: Mapping[str, Any]) -> Command:
-    """The command of the house that a body spells, its type being told by the address."""
-    if "type" in body:
-        raise Malformed("type", "there is no such field")
+    """The command of the house that a body spells, its type being told by the address. That a
+    game belongs to a play-off is for the referee alone to say."""
+    for field in ("type", "play_off"):
+        if field in body:
+            raise Malformed(field, "there is no such field")
     return read_command({**body, "type": kind.type})
 
 

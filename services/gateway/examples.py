@@ -17,6 +17,8 @@ numbered **entry**, and you read the entries as your seat may see them: your **v
 4. `POST /games/{game}/commands` plays. A refused command answers 409 with the rule's id.
 5. `GET /games/{game}/view?after=N` reads on from entry N; without a token it is the
    public view.
+6. `POST /games/{game}/play-off`, with your token of a game that ended in `play_off_called`,
+   gives your seat and token in the game that follows. It starts by itself.
 
 Or do 4 and 5 on one **WebSocket**, `/games/{game}/play?after=N`: entries come down as they
 happen; send up `{"id": "c1", "command": {"type": "draw_blind"}}`. Give the token in the

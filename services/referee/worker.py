@@ -20,6 +20,7 @@ from schemas.words import Seat
 from services.ledger import Gap, Ledger, Taken, Turn, Verdict
 from services.logs import get_log
 from services.loop import BUGS
+from services.referee.following import due_at, follow
 from services.referee.rules import NotKept, faces, judge
 from services.referee.sitting import Sitting
 
@@ -75,7 +76,8 @@ class Referee:
         return len(taken)
 
     def call_time(self) -> int:
-        """Put down the clock's own commands for every deadline that has passed."""
+        """Put down the house's own commands that are due: for every clock that has run out, and
+        for every play-off that is to go on."""
         due = self.ledger.due(self.clock())
         for game, _ in due:
             try:
@@ -151,7 +153,6 @@ class Referee:
         expected = sitting.length
         sitting.count(letter.seat, letter.id, rows)
         entry = Entry(at, letter.id, letter.seat, letter.command, events)
-        deadline = table.next_deadline()
         verdict = Verdict(
             taken,
             letter.game,
@@ -163,7 +164,7 @@ class Referee:
             pack_public(at, turned),
             parts,
             self._turns(letter, sitting, waited_for),
-            table.created + deadline[0] if deadline else None,
+            due_at(table),
         )
         return Decision(verdict, letter, events)
 
@@ -178,13 +179,18 @@ class Referee:
 
     def _call_time(self, game: str) -> None:
         self._in_step(game)  # else a deadline that is none any more would be put back
-        sitting = self._sitting(game)
-        deadline = sitting.table.next_deadline()
-        moment = sitting.table.created + deadline[0] if deadline else None
-        if deadline is None or moment is None or moment > self.clock():
+        table = self._sitting(game).table
+        moment, deadline = due_at(table), table.next_deadline()
+        if moment is None or moment > self.clock():
             self.ledger.set_due(game, moment)
-            return
-        seat = deadline[1]
+        elif deadline is not None:
+            self._say_time(game, deadline[1])
+        elif follow(self.ledger, table):
+            self.ledger.set_due(game, None)
+            self.sittings.pop(game, None)
+
+    def _say_time(self, game: str, seat: Seat) -> None:
+        sitting = self._sitting(game)
         letter = Letter(f"clock:{sitting.length}:{seat}", game, None, CallTime(seat))
         taken = Taken(self.partition_of(game), "", b"")
         try:

@@ -188,3 +188,9 @@ def test_TIE_1_a_play_off_names_every_seat() -> None:
     nameless = (SeatPlan("bot", "random", "Ria"), SeatPlan("human"))
     with pytest.raises(Refused, match="GAME-6"):
         asked_for(CreateGame(nameless, "europe", play_off=PlayOff("scene", 1, (0, 1), (0, 0))))
+
+
+def test_TIE_1_fewer_seats_may_play_off_than_a_game_begins_with() -> None:
+    first = ended(3, options={"seats_least": 3}, owners={WIN: 0, "brest-dieppe-a": 2})
+    table, _ = following(first.table)
+    assert (len(table.places), table.figures.seats_least) == (2, 2)

@@ -61,11 +61,14 @@ def next_game(table: Table) -> tuple[str, CreateGame] | None:
     figures, the seats that play off, and a seed that nobody knows yet. None if none follows."""
     if table.called is None:
         return None
+    seats = table.called.seats
+    figures = PARAMETERS.write(table.figures)  # every one: today's defaults don't count
+    figures["seats_least"] = min(figures["seats_least"], len(seats))  # fewer may be level than began
     command = CreateGame(
-        tuple(seated_again(table.places[seat]) for seat in table.called.seats),
+        tuple(seated_again(table.places[seat]) for seat in seats),
         ruleset=table.rules.name,
         board=board_again(table.board),
-        options=PARAMETERS.write(table.figures),  # every figure: today's defaults don't count
+        options=figures,
         play_off=table.called.play_off,
     )
     return table.called.game, command

@@ -1,0 +1,193 @@
+"""TIE-1 at the door: who shared the first place takes a seat in the game that follows."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import httpx
+import pytest
+
+from schemas import keys, tokens
+from schemas.codec import pack_public
+from schemas.commands import BuildStation, PlayOff
+from schemas.events import PlayOffCalled
+from services.embedded import House
+from services.gateway.door import Door
+from services.gateway.hub import Hub
+from services.gateway.limits import Limits
+from services.gateway.problems import Problem
+from services.ledger import RedisLedger
+from services.ledger.async_ledger import AsyncLedger
+from services.ledger.connection import connect, connect_async
+from services.referee.rules import faces, fold
+from tests.gateway.clients import Json, Laid, Player, bearer, begun, entries, in_turn, new_id, plan, problem
+
+LEVEL = {"start_tickets": {"long": 0, "regular": 0}, "start_keep": 0, "last_cars": 45}  # over in a few turns
+QUICK: Json = {"ruleset": "europe", "options": LEVEL}
+SERIES = {"of": "abc", "number": 1, "seats": [0, 1], "wins": [2, 2]}
+
+
+def ended(http: httpx.Client, people: int = 2, last: int | None = None) -> list[Player]:
+    """The people of a game that is over, all level but the one that is last: it built a station."""
+    players = begun(http, people, **QUICK)
+    while not players[0].look().over:
+        for player in players:
+            if choices := player.legal():
+                built = [choice for choice in choices if isinstance(choice, BuildStation)]
+                player.do(built[0] if player.seat == last and built else choices[0])
+    return players
+
+
+def play_off(player: Player) -> httpx.Response:
+    return player.http.post(f"/games/{player.game}/play-off", headers=bearer(player.token))
+
+
+def seated_again(player: Player) -> Player:
+    reply = play_off(player)
+    assert reply.status_code == 200, reply.text
+    told = reply.json()
+    assert set(told) == {"game", "seat", "token"}
+    return Player(player.http, told["game"], told["seat"], told["token"])
+
+
+def test_TIE_1_those_who_shared_the_first_place_get_their_seats_and_play(http: httpx.Client) -> None:
+    ada, _, cy = ended(http, 3, last=1)
+    again = [seated_again(player) for player in (ada, cy)]
+    assert [player.game for player in again] == [f"{ada.game}-po1"] * 2
+    assert [player.seat for player in again] == [0, 1]
+    first = entries(http, again[0].game, None)[0]["events"][0]
+    assert first["play_off"] == {"of": ada.game, "number": 1, "seats": [0, 2], "wins": [0, 0]}
+    until_started(again)
+    assert [place.name for place in again[0].look().places] == ["Ada", "Cy"]
+    for player in again:
+        assert player.do(player.legal()[0])["number"] > 2
+    assert again[0].look().turn == 0
+
+
+def until_started(players: list[Player]) -> None:
+    """The house starts the game by itself."""
+    while not all(player.look().started for player in players):
+        pass
+
+
+def test_TIE_1_asked_again_the_same_is_told(http: httpx.Client) -> None:
+    ada, bo = ended(http)
+    assert play_off(ada).json() == play_off(ada).json() != play_off(bo).json()
+
+
+def test_TIE_1_the_token_is_for_that_seat_of_that_game_alone(http: httpx.Client) -> None:
+    ada, _ = ended(http)
+    again = seated_again(ada)
+    until_started([again])
+    own = http.get(f"/games/{again.game}/view", headers=bearer(again.token)).json()
+    assert own["viewer"] == 0
+    problem(http.get(f"/games/{ada.game}/view", headers=bearer(again.token)), 403, "TOKEN-1")
+    problem(http.get(f"/games/{again.game}/view", headers=bearer(ada.token)), 403, "TOKEN-1")
+
+
+def test_TIE_1_it_goes_on_from_game_to_game(http: httpx.Client) -> None:
+    players = ended(http)
+    again = [seated_again(player) for player in players]
+    until_started(again)
+    while not again[0].look().over:
+        for player in again:
+            if choices := player.legal():
+                player.do(choices[0])
+    third = seated_again(again[1])
+    assert (third.game, third.seat) == (f"{players[0].game}-po2", 1)
+
+
+def test_TIE_1_who_did_not_share_it_has_no_seat_there(http: httpx.Client) -> None:
+    players = ended(http, 3, last=1)
+    problem(play_off(players[1]), 403, "TOKEN-1")
+
+
+def test_TIE_1_the_public_sees_who_plays_off_where(http: httpx.Client) -> None:
+    ada, _ = ended(http)
+    (told,) = [e for e in entries(http, ada.game, None)[-1]["events"] if e["type"] == "play_off_called"]
+    assert (told["game"], told["seats"]) == (f"{ada.game}-po1", [0, 1])
+
+
+def test_GAME_1_where_no_play_off_follows_there_is_none_to_take_a_seat_in(http: httpx.Client) -> None:
+    (ada, *_) = in_turn(http, **QUICK)
+    problem(play_off(ada), 404, "GAME-1")  # it isn't over
+    won = ended(http, 2, last=1)
+    problem(play_off(won[0]), 404, "GAME-1")  # somebody has won
+    ghost = Player(http, "no-such-game", 0, ada.token)
+    problem(play_off(ghost), 404, "GAME-1")
+
+
+def test_TOKEN_1_only_a_seat_of_the_game_may_ask(http: httpx.Client, home: House) -> None:
+    ada, _ = ended(http)
+    other, _ = in_turn(http, **QUICK)
+    key = home.settings.token_key.get_secret_value().encode()
+    url = f"/games/{ada.game}/play-off"
+    problem(http.post(url), 401, "TOKEN-1")
+    problem(http.post(url, headers=bearer("nonsense")), 401, "TOKEN-1")
+    problem(http.post(url, headers=bearer(other.token)), 403, "TOKEN-1")
+    problem(http.post(url, headers=bearer(tokens.mint(key, ada.game, None))), 403, "TOKEN-1")
+
+
+def test_WAIT_1_a_game_that_is_not_there_yet_is_to_be_asked_for_again(
+    home: House, ledger: RedisLedger
+) -> None:
+    """A game whose end is told, and whose play-off no referee has created."""
+    game, called = "orphan", PlayOffCalled("orphan-po1", PlayOff("orphan", 1, (0, 1), (0, 0)), (0, 1))
+
+    with connect(home.settings.redis_url) as client:
+        public = keys.public(keys.partition_of(game, ledger.partitions), game)
+        client.xadd(public, {"e": pack_public(0, faces((called,)))}, id="1-0")
+
+    async def ask() -> dict[str, Any]:
+        shared = AsyncLedger(connect_async(home.settings.redis_url), ledger.partitions)
+        door = Door(shared, Hub(shared), b"k" * 32, Limits(100, 100, lambda: 0.0), 0.05)
+        try:
+            return await door.play_off(game, tokens.mint(b"k" * 32, game, 0))
+        finally:
+            await shared.close()
+
+    with pytest.raises(Problem) as told:
+        asyncio.run(ask())
+    assert (told.value.status, told.value.rule) == (503, "WAIT-1")
+
+
+def test_SHAPE_1_a_client_cannot_say_that_its_game_belongs_to_a_play_off(http: httpx.Client) -> None:
+    before = http.get("/games").json()["games"]
+    for series in (SERIES, None, {}):
+        body = {"seats": [plan("human"), plan("human")], **QUICK, "play_off": series}
+        problem(http.post("/games", json=body), 422, "SHAPE-1", "play_off")
+    assert http.get("/games").json()["games"] == before
+    laid = Laid(http, "human", "human")
+    body = {"name": "Ada", "play_off": SERIES}
+    problem(http.post(f"/games/{laid.game}/join", json=body), 422, "SHAPE-1", "play_off")
+
+
+@pytest.mark.parametrize("id_", ["play-off:start", "play-off:create", "play-off:something-long-enough"])
+def test_SHAPE_1_the_houses_own_ids_are_not_for_clients(http: httpx.Client, id_: str) -> None:
+    laid = Laid(http, "human", "human")
+    own = {"Idempotency-Key": id_}
+    body = {"seats": [plan("human"), plan("human")]}
+    problem(http.post("/games", json=body, headers=own), 422, "SHAPE-1", "Idempotency-Key")
+    problem(
+        http.post(f"/games/{laid.game}/join", json={"name": "Ada"}, headers=own),
+        422,
+        "SHAPE-1",
+        "Idempotency-Key",
+    )
+    start = http.post(f"/games/{laid.game}/start", headers=bearer(laid.host) | own)
+    problem(start, 422, "SHAPE-1", "Idempotency-Key")
+
+
+def test_a_client_may_say_where_its_game_starts(http: httpx.Client, ledger: RedisLedger) -> None:
+    position = {"turn": 1, "hands": [{"red": 3}, {"locomotive": 2}], "routes": {"cadiz-lisboa-a": 0}}
+    body = {"seats": [plan("human"), plan("human")], "ruleset": "europe", "position": position}
+    reply = http.post("/games", json=body, headers={"Idempotency-Key": new_id()})
+    assert reply.status_code == 201, reply.text
+    game = reply.json()["game"]
+    for name in ("Ada", "Bo"):
+        assert http.post(f"/games/{game}/join", json={"name": name}).status_code == 200
+    http.post(f"/games/{game}/start", headers=bearer(reply.json()["token"])).raise_for_status()
+    table = fold(ledger.history(game))
+    assert (table.turn, table.owners) == (1, {"cadiz-lisboa-a": 0})
+    assert table.places[1].hand["locomotive"] == 2

@@ -1,0 +1,258 @@
+"""TIE-1 at work: a shared first place begets one new game, whatever crashes and however often."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from redis.exceptions import ConnectionError as EngineAway
+
+from schemas.commands import CreateGame, Letter, PlayOff, SeatPlan, StartGame, TakeSeat
+from schemas.contract import Malformed
+from schemas.events import GameCreated, GameStarted, PlayOffCalled, PlayOffEnded, SeatTaken
+from services.ledger import RedisLedger
+from services.referee.following import CREATE_ID, START_ID
+from services.referee.rules import Table, fold, legal
+from services.referee.worker import Referee
+from tests.referee.at_work import (
+    FRESH,
+    GAME,
+    NOON,
+    Clock,
+    complaints,
+    dead,
+    entries,
+    left_over,
+    opening,
+    referee_at,
+    submit,
+)
+
+NEXT = f"{GAME}-po1"
+LEVEL = {"start_tickets": {"long": 0, "regular": 0}, "start_keep": 0, "last_cars": 45}  # over in a few turns
+EVER = NOON + 10**12
+
+
+def laid(*seats: SeatPlan, ruleset: str = "europe", **options: Any) -> list[Letter]:
+    """A table where all do the same, and so share the first place in the end."""
+    plans = seats or (SeatPlan("bot", "random"),) * 2
+    create = CreateGame(plans, ruleset, options={**LEVEL, **options})
+    return [Letter("create", GAME, None, create), Letter("start", GAME, None, StartGame())]
+
+
+def play(ledger: RedisLedger, referee: Referee, game: str = GAME) -> Table:
+    """Play a game to its end, every seat drawing cards."""
+    for number in range(100):
+        table = fold(ledger.history(game))
+        if table.over:
+            return table
+        seat = next(iter(table.awaits))
+        ledger.submit(Letter(f"move-{number}", game, seat, legal(table, seat)[0]))
+        referee.step(0)
+    raise AssertionError("it never ended")
+
+
+def shared(ledger: RedisLedger, referee: Referee) -> Table:
+    """A game that has just ended with a shared first place."""
+    submit(ledger, laid())
+    referee.step(0)
+    table = play(ledger, referee)
+    assert table.called is not None
+    return table
+
+
+def look(*referees: Referee) -> None:
+    """Each looks at what is due, then answers the letters, as its loop does."""
+    for referee in referees:
+        referee.call_time()
+    for referee in referees:
+        referee.step(0)
+
+
+def require_one_game(ledger: RedisLedger, client: Any) -> None:
+    """The play-off's game stands there once, created and started, and nothing is left to be done."""
+    log = entries(ledger, NEXT)
+    assert [entry.id for entry in log] == [CREATE_ID, START_ID]
+    assert [type(entry.events[0]) for entry in log] == [GameCreated, GameStarted]
+    assert GAME not in dict(ledger.due(EVER))
+    assert complaints(ledger, NEXT, 2) == []
+    assert dead(client) == []
+
+
+class Failing:
+    """A ledger of which one call breaks once, before or after it was done."""
+
+    def __init__(self, ledger: RedisLedger, name: str, after: bool) -> None:
+        self._ledger, self._name, self._after = ledger, name, after
+        self.failed = False
+
+    def __getattr__(self, name: str) -> Any:
+        asked: Callable[..., Any] = getattr(self._ledger, name)
+        if name != self._name or self.failed:
+            return asked
+
+        def broken(*given: Any) -> Any:
+            self.failed = True
+            if self._after:
+                asked(*given)
+            raise EngineAway("gone")
+
+        return broken
+
+
+def test_TIE_1_the_next_game_is_created_and_started_by_the_house(
+    ledger: RedisLedger, referee: Referee, client: Any
+) -> None:
+    first = shared(ledger, referee)
+    for _ in range(3):
+        look(referee)
+    require_one_game(ledger, client)
+    table = fold(ledger.history(NEXT))
+    assert table.play_off == PlayOff(GAME, 1, (0, 1), (0, 0))
+    assert (table.figures, table.rules, table.board) == (first.figures, first.rules, first.board)
+    assert [place.name for place in table.places] == [place.name for place in first.places]
+    assert table.seed == FRESH
+    assert dict(ledger.due(EVER)) == {NEXT: NOON + 120_000}
+    bots = [turn.turn.seat for turn in ledger.take_turns("bots", 100, 0) if turn.turn.game == NEXT]
+    assert sorted(bots) == [0, 1]
+
+
+def test_TIE_1_people_keep_their_seats_without_joining(ledger: RedisLedger, referee: Referee) -> None:
+    create, start = laid(SeatPlan(), SeatPlan())
+    submit(ledger, [create])
+    submit(ledger, [Letter(name, GAME, None, TakeSeat(name)) for name in ("Ada", "Bo")])
+    submit(ledger, [start])
+    referee.step(0)
+    play(ledger, referee)
+    for _ in range(3):
+        look(referee)
+    taken = [event for event in entries(ledger, NEXT)[0].events if isinstance(event, SeatTaken)]
+    assert [(event.seat, event.name, event.policy) for event in taken] == [(0, "Ada", None), (1, "Bo", None)]
+    assert fold(ledger.history(NEXT)).started
+
+
+def test_P7_the_end_of_the_game_itself_says_that_more_is_due(ledger: RedisLedger, referee: Referee) -> None:
+    shared(ledger, referee)
+    assert dict(ledger.due(NOON)) == {GAME: NOON}
+    assert ledger.history(NEXT) == []
+
+
+def test_P7_another_referee_goes_on_where_the_first_ended(
+    ledger: RedisLedger, other_ledger: RedisLedger, client: Any
+) -> None:
+    shared(ledger, referee_at(ledger))
+    for number in range(4):  # each looks once and is gone
+        look(referee_at(other_ledger, f"referee-{number}"))
+    require_one_game(ledger, client)
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("call", ["submit", "set_due", "answer", "append"])
+def test_P7_a_crash_between_any_two_steps_loses_and_doubles_nothing(
+    ledger: RedisLedger, client: Any, call: str, after: bool
+) -> None:
+    shared(ledger, referee_at(ledger))
+    failing: Any = Failing(ledger, call, after)
+    referee = referee_at(failing)
+    for _ in range(6):
+        try:
+            look(referee)
+        except EngineAway:
+            referee = referee_at(failing, "reborn")
+            referee.reclaim(0)
+    assert failing.failed
+    require_one_game(ledger, client)
+    assert left_over(client).keys() <= {name for name in left_over(client) if name.endswith(":turns")}
+
+
+def test_P2_two_referees_at_once_make_one_game(
+    ledger: RedisLedger, other_ledger: RedisLedger, client: Any
+) -> None:
+    one, two = referee_at(ledger, "one"), referee_at(other_ledger, "two")
+    shared(ledger, one)
+    for _ in range(4):
+        look(one, two)
+    require_one_game(ledger, client)
+
+
+def test_P2_the_letters_once_more_when_all_is_long_over_change_nothing(
+    ledger: RedisLedger, referee: Referee, client: Any
+) -> None:
+    shared(ledger, referee)
+    for _ in range(3):
+        look(referee)
+    play(ledger, referee, NEXT)
+    before = ledger.history(NEXT)
+    ledger.set_due(GAME, NOON)
+    for _ in range(3):
+        look(referee)
+    assert ledger.history(NEXT) == before
+    assert GAME not in dict(ledger.due(EVER))
+
+
+def test_TIE_1_it_is_not_started_before_it_is_there(ledger: RedisLedger, referee: Referee) -> None:
+    """Two referees share the stream: a start that overtook the creation would be lost."""
+    shared(ledger, referee)
+    for _ in range(3):
+        referee.call_time()
+    ids = [taken.data for taken in ledger.take("other", 100, 0)]
+    assert len(ids) == 3
+    assert all(CREATE_ID.encode() in data and START_ID.encode() not in data for data in ids)
+
+
+def test_TIE_1_a_whole_play_off_runs_to_its_end_by_itself(
+    ledger: RedisLedger, referee: Referee, client: Any
+) -> None:
+    shared(ledger, referee)
+    for number in range(1, 6):
+        for _ in range(3):
+            look(referee)
+        table = play(ledger, referee, f"{GAME}-po{number}")
+        assert table.play_off == PlayOff(GAME, number, (0, 1), (0, 0))
+    for _ in range(3):
+        look(referee)
+    last = entries(ledger, f"{GAME}-po5")[-1].events
+    assert PlayOffEnded(GAME, (0, 1)) in last
+    assert not any(isinstance(event, PlayOffCalled) for event in last)
+    assert ledger.history(f"{GAME}-po6") == []
+    assert ledger.due(EVER) == []
+    assert dead(client) == []
+
+
+def test_TIE_1_without_the_option_nothing_follows_and_nothing_is_due(
+    ledger: RedisLedger, referee: Referee
+) -> None:
+    submit(ledger, laid(play_off=0))
+    referee.step(0)
+    assert play(ledger, referee).called is None
+    look(referee)
+    assert ledger.due(EVER) == []
+    assert ledger.games() == [GAME]
+
+
+def test_P8_a_play_off_that_cannot_be_had_is_given_up_and_stops_nobody(ledger: RedisLedger) -> None:
+    clock = Clock()
+    referee = referee_at(ledger, "one", clock)
+    submit(ledger, opening(NEXT, clock_ms=1000))  # somebody's game has the id already
+    referee.step(0)
+    shared(ledger, referee)
+    for _ in range(3):
+        look(referee)
+    assert GAME not in dict(ledger.due(EVER))
+    clock.now = NOON + 1000
+    referee.call_time()
+    assert [entry.id for entry in entries(ledger, NEXT)][2:] == ["clock:2:0"]
+
+
+def test_P8_a_letter_that_is_too_large_is_given_up(
+    ledger: RedisLedger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared(ledger, referee_at(ledger))
+
+    def too_large(letter: Letter) -> None:
+        raise Malformed("letter", "too many bytes", "SIZE-1")
+
+    monkeypatch.setattr(ledger, "submit", too_large)
+    referee_at(ledger).call_time()
+    assert ledger.due(EVER) == []
