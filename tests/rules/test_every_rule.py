@@ -42,9 +42,14 @@ def texts(nodes: Iterable[ast.AST]) -> list[str]:
 
 
 def refuses(tree: ast.AST, rule: str) -> bool:
-    """Whether this code sees the rule refuse something: `.refused(rule)`, `pytest.raises(..,
-    match=rule)`, or a verdict compared with it."""
+    """Whether this code sees the rule refuse something: `.refused(rule)`, or what it is a parameter
+    of, `pytest.raises(.., match=rule)`, or a verdict compared with it."""
     for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and node.decorator_list:
+            given = texts(part for line in node.decorator_list for part in ast.walk(line))
+            called = {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
+            if rule in given and "refused" in called:
+                return True
         if isinstance(node, ast.Compare) and rule in texts(node.comparators):
             return True
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
