@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
@@ -80,19 +80,18 @@ def within_reach(city: str, ways: Sequence[Way], cards: int) -> list[Way]:
     for way in ways:
         onward[way.a].append(way)
         onward[way.b].append(way)
-    paid, waiting = {city: 0}, deque([city])  # cities that cost fewer cards wait in front
-    while waiting:
-        here = waiting.popleft()
+    paid, waiting = {city: 0}, [city]  # the fewest cards that are known to lead to a city
+    for here in waiting:
         for _, a, b, toll in onward[here]:
             there, price = (b if here == a else a), paid[here] + toll
             if price < paid.get(there, cards + 1):
                 paid[there] = price
-                (waiting.append if toll else waiting.appendleft)(there)
+                waiting.append(there)
     out = cards + 1
     return [way for way in ways if min(paid.get(way.a, out), paid.get(way.b, out)) + way.toll <= cards]
 
 
-@lru_cache(maxsize=10_000)  # about a kilobyte each
+@lru_cache(maxsize=10_000)  # of 1.4 kB or so
 def _journeys(city: str, ways: tuple[Way, ...], tops: tuple[int, ...], cards: int) -> Sequence[Journey]:
     return best_journeys(city, ways, dict(zip(_ends(ways), tops, strict=True)), cards)
 
