@@ -4,41 +4,54 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode
+from collections import Counter
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
 from schemas.codec import pack_entry, unpack_entry
-from schemas.commands import CreateGame, Letter
+from schemas.commands import Letter
 from schemas.events import SeedSealed
-from services.referee.rules import Table, faces, fold, judge, score
+from schemas.views import Entry
+from services.referee.rules import RULESETS, Table, faces, fold, fold_events, judge, score, seen_by
+from services.referee.rules.board import names
 from services.telling import document
+from tests.golden.features import features, wanted
+from tests.golden.scenarios import SCENARIOS
 
 FILES = sorted(Path(__file__).parent.glob("*.json"))
+each_game = pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 
 
-def read(path: Path) -> tuple[dict[str, Any], list[bytes]]:
+class Golden(NamedTuple):
+    told: dict[str, Any]  # what the game amounted to on the day it was recorded
+    log: list[bytes]
+    entries: list[Entry]
+
+
+@cache
+def read(path: Path) -> Golden:
     golden = json.loads(path.read_text())
-    return golden["document"], [b64decode(line) for line in golden["log"]]
+    log = [b64decode(line) for line in golden["log"]]
+    return Golden(golden["document"], log, [unpack_entry(data) for data in log])
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@each_game
 def test_P4_an_old_log_folds_to_the_same_table_and_scores(path: Path) -> None:
-    told, log = read(path)
+    told, log, _ = read(path)
     table = fold(log)
     assert document(table, told["events"], len(log)) == told
     assert table.over is not None
     assert table.over.scores == score(table)
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@each_game
 def test_P4_every_old_command_is_decided_as_it_was_then(path: Path) -> None:
-    _, log = read(path)
-    entries = [unpack_entry(data) for data in log]
+    _, log, entries = read(path)
     (seed,) = [event.seed for event in entries[0].events if isinstance(event, SeedSealed)]
     table = Table()
-    assert isinstance(entries[0].command, CreateGame)
     created = fold(log[:1]).created
     for data, entry in zip(log, entries, strict=True):
         letter = Letter(entry.id, path.stem, entry.seat, entry.command)
@@ -47,6 +60,34 @@ def test_P4_every_old_command_is_decided_as_it_was_then(path: Path) -> None:
         assert pack_entry(entry, faces(events)) == data  # to the byte
 
 
-def test_there_is_a_golden_game_for_every_way_to_end() -> None:
-    ended = {read(path)[0]["ended"] for path in FILES}
-    assert ended == {"last turns", "all passed", "out of time", "all gone"}
+@each_game
+def test_P4_every_viewer_of_an_old_log_sees_the_same_end(path: Path) -> None:
+    told, log, entries = read(path)
+    for viewer in (None, *range(len(told["seats"]))):
+        view = Table()
+        for entry in entries:
+            shown = (seen_by(viewer, event) for event in entry.events)
+            fold_events(view, entry.at, [event for event in shown if event is not None])
+        assert document(view, told["events"], len(log)) == told
+        assert view.over is not None
+        assert view.over.scores == score(view)
+
+
+# -- what there is ---------------------------------------------------------------------------
+
+
+def test_every_scenario_has_its_golden_game_and_every_golden_game_its_scenario() -> None:
+    assert {path.stem for path in FILES} == set(SCENARIOS)
+
+
+def test_there_is_a_golden_game_with_every_feature_of_every_ruleset() -> None:
+    seen: Counter[str] = Counter()
+    for path in FILES:
+        seen += features(read(path).entries)
+    assert sorted(wanted() - seen.keys()) == []
+
+
+def test_there_is_a_golden_game_on_every_board_with_every_ruleset() -> None:
+    played = {(read(path).told["ruleset"], read(path).told["board"]) for path in FILES}
+    assert {rules for rules, _ in played} == set(RULESETS)
+    assert set(names()) <= {board for _, board in played}

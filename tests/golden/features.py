@@ -1,0 +1,273 @@
+"""What golden games must have shown: detectors that look at every entry, and name what they see.
+
+A detector looks at a fact, on the table before it, and says whether the feature is there. The
+rest are counts by name: of events, commands, refusals, ends and tie-breaks.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from schemas.commands import COMMANDS, CallTime, DeclineTunnel, DrawTickets, Leave
+from schemas.events import (
+    EVENTS,
+    CardsGiven,
+    CommandRefused,
+    DeckShuffled,
+    Event,
+    GameCreated,
+    GameEnded,
+    LastTurnsBegan,
+    MarketFlushed,
+    PassengerMoved,
+    PassengerPlaced,
+    PlayOffCalled,
+    PlayOffEnded,
+    PositionLaid,
+    RequestUnmet,
+    RouteClaimed,
+    SeatCleared,
+    SeatGone,
+    StationBuilt,
+    TicketsOffered,
+    TicketsReturned,
+    TunnelDeclined,
+    TunnelRevealed,
+)  # fmt: skip
+from schemas.refusals import RULES
+from schemas.views import Entry
+from schemas.words import LOCOMOTIVE, PASSENGER, PLUS_FOUR, Seat
+from services.referee.rules import RULESETS, Table, evolve
+from services.referee.rules.evolve import elapse
+from services.referee.rules.table import Choice
+
+
+class Moment(NamedTuple):
+    """A fact, and what was before it."""
+
+    table: Table  # just before the fact
+    entry: Entry  # that the fact is part of
+    open: Mapping[Seat, Choice]  # what the table waited for when the command came
+    freed: set[str]  # routes of removed seats so far
+
+
+Detector: TypeAlias = Callable[[Moment, Any], bool]
+
+
+def features(log: Sequence[Entry]) -> Counter[str]:
+    """How often each feature is in a game's log."""
+    table, freed, seen = Table(), set[str](), Counter[str]()
+    for entry in log:
+        verdict = "refused" if entry.refusal else "accepted"
+        seen[f"command {verdict}: {entry.command.type}"] += 1
+        elapse(table, entry.at)
+        moment = Moment(table, entry, dict(table.awaits), freed)
+        for event in entry.events:
+            seen.update(_seen(moment, event))
+            if isinstance(event, SeatCleared):
+                freed.update(table.places[event.seat].routes)
+            evolve(table, event)
+    return seen
+
+
+def _seen(moment: Moment, event: Event) -> Iterator[str]:
+    yield f"event: {event.type}"
+    for name, detector in DETECTORS.get(type(event), {}).items():
+        if detector(moment, event):
+            yield name
+    if isinstance(event, CommandRefused) and event.rule in RULES:
+        yield f"refused by {event.rule}"
+    if isinstance(event, SeatGone) and event.why == "out of time":
+        yield f"out of time: {moment.open[event.seat]}"
+    if isinstance(event, GameEnded):
+        rules = moment.table.rules.name
+        yield f"{rules} ends: {event.reason}"
+        if event.reason == "all gone":
+            yield from {f"{rules} all gone: {place.gone}" for place in moment.table.places}
+        for parted in _parted(moment.table, event):
+            yield f"{rules} tie: {parted}"
+
+
+def _parted(table: Table, event: GameEnded) -> Iterator[str]:
+    """What parts each seat that is level in points with the first from it: a criterion, or nothing."""
+    scores = [score for score in event.scores if table.places[score.seat].gone != "removed"]
+    first = next((score for score in scores if score.place == 1), None)
+    for score in scores:
+        if first is None or score is first or score.total != first.total:
+            continue
+        parts = (rank for rank in table.rules.tie_breaks if rank(score, scores) != rank(first, scores))
+        criterion = next(parts, None)
+        assert (criterion is None) == (score.place == 1), (
+            "the first place is shared by those whom nothing parts"
+        )
+        yield criterion.__name__ if criterion else SHARED
+
+
+# -- detectors -----------------------------------------------------------------------------
+
+
+def _twins(moment: Moment, event: RouteClaimed) -> tuple[str, ...]:
+    return moment.table.board.routes[event.route].twins
+
+
+def _closes(moment: Moment, event: RouteClaimed) -> bool:
+    twins = _twins(moment, event)
+    return moment.table.closing and bool(twins)
+
+
+def _shares(moment: Moment, event: RouteClaimed) -> bool:
+    """A parallel has an owner already, under rules that close parallels at smaller tables."""
+    table = moment.table
+    owned = any(twin in table.owners for twin in _twins(moment, event))
+    return owned and not table.closing and not table.figures.parallel_owned
+
+
+def _flushed_by(kind: str) -> Detector:
+    return lambda moment, event: moment.table.market.count(kind) >= moment.table.figures.flush[kind]
+
+
+def _lends(moment: Moment, event: GameEnded) -> set[bool]:
+    """Of each station that lends: whether its neighbour was named."""
+    return {
+        neighbour is not None
+        for score in event.scores
+        for neighbour, route in zip(
+            moment.table.places[score.seat].stations.values(), score.lent, strict=True
+        )
+        if route is not None
+    }
+
+
+def _countries(moment: Moment, event: GameEnded) -> set[int]:
+    """How many of the ends of each ticket made are countries."""
+    board = moment.table.board
+    made = [board.tickets[ticket] for score in event.scores for ticket in score.made]
+    return {sum(city in board.countries for city in (ticket.a, ticket.b)) for ticket in made}
+
+
+DETECTORS: Final[Mapping[type[Event], Mapping[str, Detector]]] = {
+    GameCreated: {
+        "own board": lambda moment, event: event.board_form is not None,
+        "play-off game": lambda moment, event: event.play_off is not None,
+    },
+    PositionLaid: {"position laid": lambda moment, event: True},
+    TicketsReturned: {"starting tickets out of the game": lambda moment, event: event.to == "out"},
+    TicketsOffered: {
+        "tickets drawn in a named mix": lambda moment, event: (
+            isinstance(moment.entry.command, DrawTickets)
+            and bool(moment.entry.command.decks)
+            and moment.table.turn is not None
+        ),
+    },
+    DeckShuffled: {"deck rebuilt": lambda moment, event: moment.table.turn is not None},
+    MarketFlushed: {
+        "flush by locomotives": _flushed_by(LOCOMOTIVE),
+        "flush by passenger cards": lambda moment, event: (
+            PASSENGER in moment.table.figures.flush and _flushed_by(PASSENGER)(moment, event)
+        ),
+        "market left alone after five flushes": lambda moment, event: (
+            sum(isinstance(told, MarketFlushed) for told in moment.entry.events) == 5
+        ),
+    },
+    RouteClaimed: {
+        "ferry": lambda moment, event: moment.table.board.routes[event.route].kind == "ferry",
+        "tunnel paid": lambda moment, event: bool(moment.table.tunnel and moment.table.tunnel.extra),
+        '"+4" paid': lambda moment, event: PLUS_FOUR in event.cards,
+        "parallel closed by seat count": _closes,
+        "parallel open at a larger table": _shares,
+        "triple route closed by seat count": lambda moment, event: (
+            _closes(moment, event) and len(_twins(moment, event)) == 2
+        ),
+        "triple route open at a larger table": lambda moment, event: (
+            _shares(moment, event) and len(_twins(moment, event)) == 2
+        ),
+        "route of a removed seat claimed again": lambda moment, event: event.route in moment.freed,
+    },
+    TunnelRevealed: {
+        "tunnel that asks for nothing": lambda moment, event: not event.extra,
+        "tunnel with locomotives only": lambda moment, event: set(event.cards) == {LOCOMOTIVE},
+    },
+    TunnelDeclined: {
+        "tunnel declined": lambda moment, event: isinstance(moment.entry.command, DeclineTunnel),
+    },
+    StationBuilt: {
+        "station with a named neighbour": lambda moment, event: event.neighbour is not None,
+        "station without a named neighbour": lambda moment, event: event.neighbour is None,
+    },
+    PassengerPlaced: {"passenger placed": lambda moment, event: True},
+    PassengerMoved: {
+        "passenger moved over another's route": lambda moment, event: event.cards > 0,
+        "passenger moved over own routes only": lambda moment, event: event.cards == 0,
+    },
+    CardsGiven: {"cards requested": lambda moment, event: True},
+    RequestUnmet: {
+        "request unmet": lambda moment, event: True,
+        "request unmet with a card left": lambda moment, event: len(moment.table.deck) == 1,
+    },
+    SeatGone: {
+        "removed for an illegal command": lambda moment, event: (
+            event.why == "removed" and moment.entry.refusal is not None
+        ),
+        "removed for a missed deadline": lambda moment, event: (
+            event.why == "removed" and isinstance(moment.entry.command, CallTime)
+        ),
+        "removed for leaving": lambda moment, event: (
+            event.why == "removed" and isinstance(moment.entry.command, Leave)
+        ),
+    },
+    LastTurnsBegan: {
+        "last turns of all": lambda moment, event: moment.table.turn in event.seats,
+        "last turns of the others only": lambda moment, event: moment.table.turn not in event.seats,
+    },
+    SeatCleared: {
+        "routes of a removed seat free again": lambda moment, event: bool(
+            moment.table.places[event.seat].routes
+        ),
+    },
+    PlayOffCalled: {
+        "play-off called": lambda moment, event: event.play_off.number == 1,
+        "play-off goes on": lambda moment, event: event.play_off.number > 1,
+    },
+    PlayOffEnded: {
+        "play-off won": lambda moment, event: len(event.winners) == 1,
+        "play-off ends level": lambda moment, event: len(event.winners) > 1,
+    },
+    GameEnded: {
+        "station lends the best route": lambda moment, event: False in _lends(moment, event),
+        "station lends the route that was named": lambda moment, event: True in _lends(moment, event),
+        "ticket to a country made": lambda moment, event: 1 in _countries(moment, event),
+        "ticket between countries made": lambda moment, event: 2 in _countries(moment, event),
+        "longest route of several": lambda moment, event: sum(score.bonus > 0 for score in event.scores) > 1,
+        "most tickets of several": lambda moment, event: sum(score.most > 0 for score in event.scores) > 1,
+    },
+}
+
+# -- what there must be ----------------------------------------------------------------------
+
+SHARED: Final = "shared"
+ENDS: Final = {
+    "usa": ("last turns", "all passed", "out of time", "all gone"),
+    "europe": ("last turns", "all passed", "out of time", "all gone"),
+    "marklin": ("last turns", "all passed", "out of time", "all gone"),
+    "trains": ("last turns", "no change", "out of time", "all gone"),
+}
+CHOICES: Final = ("action", "second card", "tickets", "mix", "tunnel")
+NEVER_REFUSED: Final = ("create_game",)  # in a log: a creation that is refused makes none
+
+
+def wanted() -> set[str]:
+    """Every feature that the golden games must have between them."""
+    return {
+        *(name for detectors in DETECTORS.values() for name in detectors),
+        *(f"event: {event.type}" for event in EVENTS),
+        *(f"command accepted: {command.type}" for command in COMMANDS),
+        *(f"command refused: {command.type}" for command in COMMANDS if command.type not in NEVER_REFUSED),
+        *(f"refused by {rule}" for rule in RULES),
+        *(f"out of time: {choice}" for choice in CHOICES),
+        *(f"{rules} ends: {reason}" for rules, reasons in ENDS.items() for reason in reasons),
+        *(f"{rules} all gone: {why}" for rules in ENDS for why in ("left", "removed")),
+        *(f"{r.name} tie: {rank.__name__}" for r in RULESETS.values() for rank in r.tie_breaks),
+        *(f"{rules} tie: {SHARED}" for rules in RULESETS),
+    }

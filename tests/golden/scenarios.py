@@ -1,0 +1,149 @@
+"""Every golden game by its name: whole games on every board, every way to end, ties, rare moments."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from schemas.words import COLORS
+from tests.golden.moments import MOMENTS, RICH, claims, says
+from tests.golden.own_boards import ISLES, VALLEY
+from tests.golden.scenario import Scenario
+from tests.golden.ties import TIES
+
+EMPTY: Final[dict[str, Any]] = {"market": [], "deck": [], "discard": {}}
+FEW_CARDS: Final = {**dict.fromkeys(COLORS, 1), "red": 4, "blue": 3, "white": 4, "locomotive": 2}
+NO_CLOCK: Final = {"clock_ms": None}
+REQUEST: Final = {"type": "request_cards"}
+VALLEY_DECK: Final = {"cards": {"red": 10, "blue": 9, "green": 8, "white": 8}}
+
+
+def hurried(rules: str, clock_ms: int, *said: Any, **more: Any) -> Scenario:
+    """A game that starts from a position and whose first clock runs out in the middle of a turn."""
+    position = {"hands": [RICH, RICH], "market": ["red", "blue", "white", "green", "red"], **more}
+    options = {"clock_ms": clock_ms}
+    return Scenario(rules, "greedy random", "hurried", options=options, position=position, said=said)
+
+
+WHOLE: Final[dict[str, Scenario]] = {
+    "usa-two-greedy": Scenario("usa", "greedy greedy", "friday"),
+    "usa-four-mixed": Scenario("usa", "greedy greedy random random", "saturday"),
+    "usa-five-random": Scenario("usa", "random random random random random", "sunday"),
+    "usa-mischief": Scenario("usa", "random greedy random greedy", "pranks", mischief=0.2),
+    "usa-strict-mischief": Scenario(
+        "usa", "random greedy random greedy", "pranks", options={"strict": True}, mischief=0.012
+    ),
+    "usa-1910-three": Scenario("usa", "greedy random greedy", "nineteen ten", board="usa-1910"),
+    "usa-mega-two": Scenario("usa", "greedy greedy", "mega", board="usa-mega"),
+    "usa-own-board": Scenario("usa", "greedy random greedy", "isles", board=ISLES),
+    "europe-two-greedy": Scenario("europe", "greedy greedy", "dover", options=NO_CLOCK),
+    "europe-five-mixed": Scenario(
+        "europe", "greedy random greedy random greedy", "calais", options={"clock_ms": 600_000}
+    ),
+    "europe-mischief": Scenario(
+        "europe", "greedy random greedy random", "ostende", options=NO_CLOCK, mischief=0.15
+    ),
+    "europe-nordic": Scenario("europe", "greedy greedy random", "bergen", board="nordic"),
+    "europe-switzerland": Scenario("europe", "greedy random", "bern", board="switzerland"),
+    "marklin-two-greedy": Scenario("marklin", "greedy greedy", "ulm"),
+    "marklin-three-mixed": Scenario("marklin", "greedy random greedy", "dortmund"),
+    "marklin-five-mixed": Scenario("marklin", "greedy random greedy random greedy", "kiel"),
+    "marklin-mischief": Scenario("marklin", "greedy random greedy random", "mainz", mischief=0.2),
+    "trains-iberia-eight": Scenario(
+        "trains",
+        "greedy hold-10 buy-now random greedy hold-10 buy-now random",
+        "iberia",
+        ages=(30, 44, 8, 90, 30, 61, 12, 71),
+    ),
+    "trains-two-hold-10": Scenario(
+        "trains", "hold-10 hold-10", "ten", board=VALLEY, ages=(7, 9), options={"cars": 15}
+    ),
+    "trains-strict-mischief": Scenario(
+        "trains", "greedy random buy-now", "pranks", board=VALLEY, mischief=0.03
+    ),
+}
+
+ENDS: Final[dict[str, Scenario]] = {
+    "usa-out-of-time": Scenario("usa", "greedy random random", "tuesday", options={"clock_ms": 40_000}),
+    "usa-all-gone": Scenario("usa", "greedy random", "wednesday", leave=60),
+    "usa-strict-removed": Scenario(
+        "usa", "greedy greedy random", "thursday", options={"strict": True}, leave=80
+    ),
+    "usa-all-passed": Scenario(
+        "usa",
+        "random random",
+        "monday",
+        options={
+            "cards": FEW_CARDS,
+            "hand": 2,
+            "cars": 100,
+            "start_tickets": {"regular": 2},
+            "start_keep": 1,
+            "draw_tickets": {"regular": 1},
+        },
+    ),
+    "usa-clock-at-the-start": Scenario("usa", "random random", "late", options={"clock_ms": 1_000}),
+    "usa-clock-second-card": hurried(
+        "usa", 2_000, says(0, "draw_blind"), cars=[4, 4], ticket_decks={"regular": []}
+    ),
+    "usa-clock-tickets": hurried("usa", 2_000, says(0, "draw_tickets"), says(0, "keep_tickets", keep=[0])),
+    "usa-clock-gone": hurried(
+        "usa",
+        2_000,
+        says(0, "draw_blind"),
+        says(1, "draw_blind"),
+        says(0, "draw_blind"),
+        says(None, "call_time", seat=0),
+        says(0, "draw_blind"),
+    ),
+    "usa-left": hurried("usa", 40_000, says(1, "leave"), says(1, "draw_blind"), says(1, "leave"), cars=[4, 4]),
+    "europe-out-of-time": Scenario("europe", "random random", "brest"),
+    "europe-clock-tunnel": hurried(
+        "europe",
+        2_000,
+        claims(0, "venezia-zurich-a", green=2),
+        deck=["green", "locomotive", "red", "green", "red", "white", "white", "blue"],
+    ),
+    "europe-all-gone": Scenario("europe", "greedy random greedy", "riga", options=NO_CLOCK, leave=150),
+    "europe-strict-removed": Scenario(
+        "europe", "greedy random", "wilno", options={"strict": True, "clock_ms": None}, leave=90
+    ),
+    "europe-all-passed": Scenario(
+        "europe",
+        "random random",
+        "sofia",
+        position={**EMPTY, "ticket_decks": {"regular": [], "long": []}, "hands": [{}, {}]},
+    ),
+    "marklin-out-of-time": Scenario(
+        "marklin", "greedy random", "emden", options={"clock_ms": 60_000}
+    ),
+    "marklin-clock-mix": Scenario("marklin", "greedy random", "erfurt", options={"clock_ms": 1_000}),
+    "marklin-all-gone": Scenario("marklin", "greedy random", "lindau", leave=100),
+    "marklin-strict-removed": Scenario(
+        "marklin", "greedy random greedy", "bremen", options={"strict": True}, leave=120
+    ),
+    "marklin-all-passed": Scenario(
+        "marklin",
+        "random random random",
+        "rostock",
+        position={**EMPTY, "ticket_decks": {"short": [], "long": []}},
+    ),
+    "trains-no-change": Scenario(
+        "trains", "random random", "nobody", board=VALLEY, options=VALLEY_DECK, always=REQUEST
+    ),
+    "trains-all-gone": Scenario("trains", "greedy random", "away", board=VALLEY, leave=12),
+    "trains-left": Scenario(
+        "trains", "greedy random", "home", board=VALLEY, options={"strict": False}, leave=30
+    ),
+    "trains-missed-deadlines": Scenario(
+        "trains", "greedy random buy-now", "slow", board=VALLEY, options={"clock_ms": 20_000}
+    ),
+    "trains-out-of-time": Scenario(
+        "trains",
+        "greedy random buy-now",
+        "slow",
+        board=VALLEY,
+        options={"strict": False, "clock_ms": 20_000},
+    ),
+}  # fmt: skip
+
+SCENARIOS: Final[dict[str, Scenario]] = {**WHOLE, **ENDS, **TIES, **MOMENTS}
