@@ -113,7 +113,7 @@ USA_STARVED = Scenario(
 
 EUROPE = Scenario(
     "europe",
-    "greedy random greedy",
+    "greedy random random",
     "tunnels",
     options={"clock_ms": None},
     position={
