@@ -87,7 +87,8 @@ def _level(table: Table, event: facts.PlayOffCalled) -> str:
 
 def _decided(table: Table, event: facts.PlayOffEnded) -> str:
     winners = " and ".join(f"seat {seat}" for seat in event.winners)
-    return f"The play-off of game {event.of} is over: {winners} of that game won."
+    won = "won" if len(event.winners) == 1 else "are level"
+    return f"The play-off of game {event.of} is over: {winners} of that game {won}."
 
 
 SENTENCES: Final[Mapping[type[Event], Callable[[Table, Any], str]]] = {

@@ -64,12 +64,14 @@ def test_TIE_1_a_single_seat_that_is_left_does_not_play_against_itself() -> None
     assert calls(passed_round(scene)) == []
 
 
-def test_TIE_1_seats_that_are_out_of_time_do_not_play_off() -> None:
+def test_TIE_1_seats_that_are_out_of_time_play_off_with_new_clocks() -> None:
     scene = given(2, rules="europe", tickets=[[], []])
     for seat in (0, 1):
         scene.after_ms(120_000).when(None, CallTime(seat))
     assert scene.table.over
-    assert calls(scene) == []
+    assert calls(scene) == [(0, 1)]
+    table, _ = following(scene.table)
+    assert [place.clock_ms for place in table.places] == [120_000, 120_000]
 
 
 def test_TIE_1_nor_do_removed_ones() -> None:

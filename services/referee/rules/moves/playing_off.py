@@ -25,7 +25,7 @@ def play_off(table: Table, scores: Sequence[SeatScore]) -> Facts:
     if table.play_off is not None:
         yield from goes_on(table, table.play_off, first)
         return
-    level = [seat for seat in first if table.places[seat].gone is None]
+    level = [seat for seat in first if stays(table.places[seat])]
     if table.figures.play_off and len(level) > 1:
         yield called(PlayOff(table.game, 1, tuple(level), (0,) * len(level)), tuple(level))
 
@@ -34,7 +34,7 @@ def goes_on(table: Table, series: PlayOff, first: Sequence[Seat]) -> Facts:
     """One game more is counted; a tied one counts for nobody."""
     wins = [won + (first == [seat]) for seat, won in enumerate(series.wins)]
     best = max(wins)
-    present = all(place.gone is None for place in table.places)
+    present = all(stays(place) for place in table.places)
     decided = best > table.figures.play_off // 2
     if not decided and series.number < table.figures.play_off and present:
         following = PlayOff(series.of, series.number + 1, series.seats, tuple(wins))
@@ -42,6 +42,11 @@ def goes_on(table: Table, series: PlayOff, first: Sequence[Seat]) -> Facts:
     else:
         winners = tuple(seat for seat, won in zip(series.seats, wins, strict=True) if won == best)
         yield PlayOffEnded(series.of, winners)
+
+
+def stays(place: Place) -> bool:
+    """Whether the seat plays on after this game: one whose time ran out has a new clock then."""
+    return place.gone in (None, "out of time")
 
 
 def called(series: PlayOff, seats: tuple[Seat, ...]) -> PlayOffCalled:
