@@ -97,7 +97,9 @@ def facts(table: Table, seat: Seat | None, command: Command) -> Facts:
         return leave(table, seat, command)
     choice = table.awaits.get(seat)
     if choice is None and table.turn is None:
-        raise Refused("SETUP-2", "starting tickets are still being chosen, and it isn't for you to choose now")
+        raise Refused(
+            "SETUP-2", "starting tickets are still being chosen, and it isn't for you to choose now"
+        )
     if choice is None:
         raise Refused("TURN-1", "it isn't your turn")
     if table.out_of_time(seat):
