@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from schemas.board_forms_aimas import read_aimas_map
 from schemas.board_forms_ids import slug
 from schemas.board_forms_trains import read_trains_map
 from schemas.boards import BoardForm, read_board
 from schemas.contract import Malformed
+from services.documents import once_each
 
 BYTES_MOST: Final = 2_000_000
 
@@ -52,7 +53,7 @@ def _text(path: Path) -> str:
 
 def _json(text: str) -> object:
     try:
-        return json.loads(text, object_pairs_hook=_once_each)
+        return json.loads(text, object_pairs_hook=once_each)
     except json.JSONDecodeError as error:
         why = f"is neither JSON nor XML: {error.msg} in line {error.lineno}, column {error.colno}"
         raise Malformed("", why) from None
@@ -60,12 +61,3 @@ def _json(text: str) -> object:
         raise Malformed("", "holds a number of thousands of digits") from None
     except RecursionError:
         raise Malformed("", "is nested without end") from None
-
-
-def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object's fields. JSON lets one stand twice, and then nobody knows which is meant."""
-    fields = dict(pairs)
-    if len(fields) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise Malformed("", f"{next(n for n in names if names.count(n) > 1)!r} stands twice in one object")
-    return fields

@@ -26,7 +26,7 @@ _BROKEN: Final = re.compile(r"-?(0|[1-9][0-9]{0,99})(\.[0-9]{1,99})?([eE][-+]?[0
 def read_document(text: str) -> Any:
     """The value that a JSON or YAML text spells. Raises Malformed, saying where it goes wrong."""
     try:
-        return json.loads(text, object_pairs_hook=_once_each, parse_constant=_no_number)
+        return json.loads(text, object_pairs_hook=once_each, parse_constant=_no_number)
     except json.JSONDecodeError as error:
         in_json = f"isn't JSON: {error.msg} in line {error.lineno}, column {error.colno}"
     except ValueError:  # the only other one that it knows
@@ -39,7 +39,7 @@ def read_document(text: str) -> Any:
         raise Malformed("", in_json if text.lstrip().startswith("{") else _where(error)) from None
 
 
-def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object's fields. JSON lets one stand twice, and then nobody knows which is meant."""
     fields: dict[str, Any] = {}
     for key, value in pairs:

@@ -20,7 +20,7 @@ from services.referee.rules.rulesets.trains import TRAINS
 
 SEATS_LEAST, SEATS_MOST = TRAINS.figures.seats_least, TRAINS.figures.seats_most
 NO_SEED: Final = "00" * 32  # nothing depends on chance
-CHOSEN: Final = {"start_tickets": {}, "start_keep": 0}  # whatever destinations there are
+CARS_MOST: Final = 100  # a state may come from a table with other figures
 
 Colour = Literal["red", "blue", "green", "white"]
 City = Annotated[Text, Field(max_length=25)]
@@ -59,7 +59,7 @@ def table_of(form: BoardForm, state: PlayerState) -> Table:
     position = Position(
         hands=(cards,), cars=(state.this.rails,), routes=_owners(routes_by_connection(build(form)), state)
     )
-    options = {**CHOSEN, "cars": max(TRAINS.figures.cars, state.this.rails)}
+    options = {"cars": CARS_MOST}
     plans = tuple(SeatPlan() for _ in range(seats))
     table = Table()
     try:

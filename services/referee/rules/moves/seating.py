@@ -16,7 +16,7 @@ from services.referee.rules import board as boards
 from services.referee.rules.board import Board
 from services.referee.rules.moves.position import lay_position, require_position
 from services.referee.rules.moves.setup import shuffle_all
-from services.referee.rules.moves.suiting import require_playable
+from services.referee.rules.moves.suiting import require_dealable, require_playable
 from services.referee.rules.ruleset import Facts, Ruleset
 from services.referee.rules.shuffle import commitment_of, luck_of, seed_of
 from services.referee.rules.table import Table
@@ -27,10 +27,12 @@ def create_game(
 ) -> Facts:
     """Lay a table: resolve every figure, seal the seed, seat the bots."""
     ruleset, board = chosen(rulesets, command)
-    figures = resolved(ruleset, board, command.options or {})
+    figures, digest = resolved(ruleset, board, command.options or {}), board.digest
     if figures.pair_tickets:
         board = boards.with_pairs(board, figures.pair_tickets)
     require_playable(ruleset, figures, board, len(command.seats))
+    if command.position is None:
+        require_dealable(ruleset, figures, board, len(command.seats))
     require_seat_plans(ruleset, command)
     if command.position is not None:
         require_position(figures, board, len(command.seats), command.position)
@@ -40,7 +42,7 @@ def create_game(
         ruleset.name,
         ruleset.version,
         board.id,
-        boards.build(board.form).digest,
+        digest,
         own,
         figures,
         command.seats,

@@ -23,18 +23,24 @@ WHAT_FOR: Final[dict[str, type[Command]]] = {  # figures that mean nothing to ru
 
 
 def require_playable(ruleset: Ruleset, figures: Parameters, board: Board, seats: int) -> None:
-    """Raises Refused, naming the option, or the entry of the board, that is at fault."""
+    """Such a table can be played to its scores. Raises Refused, naming the option, or the entry
+    of the board, that is at fault."""
     least, most = figures.seats_least, figures.seats_most
     require(least <= seats <= most, "GAME-6", f"seats: {seats}, these rules take {least} to {most}")
     for name, command in WHAT_FOR.items():
         needless = bool(getattr(figures, name)) and not ruleset.has(command)
         require(not needless, "GAME-6", f"options.{name}: the rules {ruleset.name} have no {command.type}")
-    cards, dealt = sum(figures.cards.values()), seats * figures.hand + figures.market
+    cards = sum(figures.cards.values())
     require(cards <= CARDS_MOST, "GAME-6", f"options.cards: {cards} in all, {CARDS_MOST} at most")
-    require(cards >= dealt, "GAME-6", f"options.cards: {cards} in all, {dealt} are dealt at the start")
     require_routes(ruleset, figures, board)
     require_offers(figures)
     require_stacks(figures)
+
+
+def require_dealable(ruleset: Ruleset, figures: Parameters, board: Board, seats: int) -> None:
+    """There are cards and tickets enough for the start; a position needs no more than it names."""
+    cards, dealt = sum(figures.cards.values()), seats * figures.hand + figures.market
+    require(cards >= dealt, "GAME-6", f"options.cards: {cards} in all, {dealt} are dealt at the start")
     ruleset.tickets_suffice(figures, board, seats)
 
 
