@@ -228,10 +228,16 @@ DETECTORS: Final[Mapping[type[Event], Mapping[str, Detector]]] = {
     },
     PlayOffCalled: {
         "play-off called": lambda moment, event: event.play_off.number == 1,
+        "play-off called for seats out of time": lambda moment, event: all(
+            moment.table.places[seat].gone == "out of time" for seat in event.seats
+        ),
         "play-off goes on": lambda moment, event: event.play_off.number > 1,
     },
     PlayOffEnded: {
         "play-off won": lambda moment, event: len(event.winners) == 1,
+        "play-off ended by a seat that left": lambda moment, event: any(
+            place.gone == "left" for place in moment.table.places
+        ),
         "play-off ends level": lambda moment, event: len(event.winners) > 1,
     },
     GameEnded: {

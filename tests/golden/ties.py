@@ -83,6 +83,8 @@ TIES: Final[dict[str, Scenario]] = {
     "europe-play-off-goes-on": in_play_off(3, (2, 0), (DANZIG, KYIV)),
     "europe-play-off-won": in_play_off(3, (2, 0), (JOINED, KYIV)),
     "europe-play-off-last": in_play_off(5, (2, 2), (DANZIG, KYIV)),
+    "europe-play-off-late": level("europe", (DANZIG, KYIV))._replace(options={"clock_ms": 1_000}),
+    "europe-play-off-left": in_play_off(2, (1, 0), (DANZIG, KYIV))._replace(leave=4),
     "marklin-tie-tickets": level(
         "marklin",
         (("dortmund-kassel-a",), ("berlin-leipzig-a",)),
