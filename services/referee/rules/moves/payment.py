@@ -23,20 +23,20 @@ WILD_TOO: Final = (LOCOMOTIVE, PLUS_FOUR)  # where "+4" locomotives are in the r
 
 def one_colour(cards: Cards, route: Route, figures: Parameters) -> None:
     """As many cards as spaces, of one colour that suits the route, locomotives apart."""
-    require_colour(cards, route, WILD)
+    require_colour(cards, route, WILD, figures)
 
 
 def one_colour_two_wilds(cards: Cards, route: Route, figures: Parameters) -> None:
     """The same, "+4" locomotives apart too."""
-    require_colour(cards, route, WILD_TOO)
+    require_colour(cards, route, WILD_TOO, figures)
 
 
-def require_colour(cards: Cards, route: Route, wild: Sequence[str]) -> None:
+def require_colour(cards: Cards, route: Route, wild: Sequence[str], figures: Parameters) -> None:
     """The cards pay for the route (ROUTE-2)."""
     coloured = [card for card in cards if card not in wild]
     suits = all(card in COLORS and route.color in (GRAY, card) for card in coloured)
     if len(coloured) > 1 or not suits or sum(cards.values()) != route.length:
-        raise Refused("ROUTE-2", f"{spelled(cards)} doesn't pay: {asked(route)}")
+        raise Refused("ROUTE-2", f"{spelled(cards)} doesn't pay: {asked(route, figures)}")
 
 
 def ferries_take_locomotives(cards: Cards, route: Route, figures: Parameters) -> None:
@@ -64,10 +64,11 @@ def spelled(cards: Cards) -> str:
     return " and ".join(f"{count} {card}" for card, count in cards.items()) or "nothing"
 
 
-def asked(route: Route) -> str:
+def asked(route: Route, figures: Parameters) -> str:
     """What a route takes, in words."""
     colour = "one colour" if route.color == GRAY else route.color
-    return f"it takes {route.length} of {colour}, locomotives wild"
+    wild = ", locomotives wild" if figures.cards.get(LOCOMOTIVE) else ""
+    return f"it takes {route.length} of {colour}{wild}"
 
 
 # -- what a hand can pay ---------------------------------------------------------------
