@@ -19,6 +19,20 @@ COMMANDS_MOST: Final = 1000
 BOARD_TEXT_MOST: Final = 262_144  # letters of a board written in place as XML
 
 _SEAT: Final[Shape[Seat]] = Shape(Seat, "seat")
+_NOTHING: Final = {
+    "claim_route.cards": "ROUTE-2",
+    "build_station.cards": "STATION-2",
+    "pay_tunnel.cards": "TUNNEL-3",
+    "move_passenger.path": "PASSENGER-2",
+}  # the rule that says no to none of what the field lists
+
+
+@contract()
+class Misshapen:
+    """What is no command: the seat is told why, as at a table, and nothing changes."""
+
+    rule: Text
+    why: Text
 
 
 @contract()
@@ -26,7 +40,7 @@ class SeatCommand:
     """A command and who speaks. In the file they are one object: `{"seat": 0, "type": "pass"}`."""
 
     seat: Seat
-    command: PlayerCommand
+    command: PlayerCommand | Misshapen
 
 
 def _spoken(value: object) -> SeatCommand:
@@ -34,9 +48,17 @@ def _spoken(value: object) -> SeatCommand:
     try:
         if "seat" not in fields:
             raise Malformed("", "must be an object with a seat and a type")
-        return SeatCommand(_SEAT.read(fields.pop("seat")), read_command(fields, players_only=True))  # type: ignore[arg-type]
+        seat = _SEAT.read(fields.pop("seat"))
     except Malformed as error:
         raise ValueError(str(error)) from None
+    if isinstance(cards := fields.get("cards"), dict):
+        fields["cards"] = {card: count for card, count in cards.items() if count != 0 or count is False}
+    try:
+        return SeatCommand(seat, read_command(fields, players_only=True))  # type: ignore[arg-type]
+    except Malformed as error:
+        rule = _NOTHING.get(f"{fields.get('type')}.{error.field}")
+        empty = fields.get(error.field) in ({}, [])
+        return SeatCommand(seat, Misshapen(rule if rule and empty else error.rule, str(error)))
 
 
 def _named_or_written(board: object) -> str | Mapping[str, Any]:

@@ -12,11 +12,29 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from schemas.board_forms_plain import is_plain_map, spelled_out
 from schemas.boards import BOARD, BoardForm
-from schemas.commands import Command, CreateGame, Letter, SeatPlan, StartGame, TakeSeat, write_command
+from schemas.commands import (
+    Command,
+    CreateGame,
+    DrawTickets,
+    Letter,
+    SeatPlan,
+    StartGame,
+    TakeSeat,
+    write_command,
+)
 from schemas.contract import Malformed
 from schemas.events import CommandRefused, Event, SeatScore, write_event
-from schemas.inquiries import INQUIRY, SEAT_COUNTED, Inquiry, SeatCounted, StationCounted, TicketCounted
+from schemas.inquiries import (
+    INQUIRY,
+    SEAT_COUNTED,
+    Inquiry,
+    Misshapen,
+    SeatCounted,
+    StationCounted,
+    TicketCounted,
+)
 from schemas.positions import Position
 from schemas.words import Seat
 from services.board_files import read_board_file, read_board_text
@@ -90,6 +108,7 @@ def laid(inquiry: Inquiry, folder: Path) -> Table:
 
 def _board(given: str | Mapping[str, Any] | None, folder: Path) -> BoardForm | str | None:
     """A board written in place, or from a file; or its name, or None, for the rules to look up."""
+    given = spelled_out(given) if is_plain_map(given) else given
     text = given if isinstance(given, str | None) else json.dumps(given)
     if text is None or text in names():
         return text
@@ -104,10 +123,12 @@ def _board(given: str | Mapping[str, Any] | None, folder: Path) -> BoardForm | s
 # -- verdicts --------------------------------------------------------------------------
 
 
-def verdict(table: Table, seat: Seat, command: Command) -> dict[str, Any]:
+def verdict(table: Table, seat: Seat, command: Command | Misshapen) -> dict[str, Any]:
     """What the referee says to the command. The table goes on from there."""
+    if isinstance(command, Misshapen):
+        return {"accepted": False, "rule": command.rule, "why": command.why}
     try:
-        events = _say(table, seat, command)
+        events = _say(table, seat, _heard(table, command))
     except NotKept as no:
         return {"accepted": False, "rule": no.rule, "why": no.why}
     first = events[0]
@@ -116,6 +137,15 @@ def verdict(table: Table, seat: Seat, command: Command) -> dict[str, Any]:
     refused = {"accepted": False, "rule": first.rule, "why": first.why}
     after = [write_event(event) for event in events[1:]]  # a strict table removes the seat
     return {**refused, "events": after} if after else refused
+
+
+def _heard(table: Table, command: Command) -> Command:
+    """The command; where there is but one mix of tickets to draw, to name it is to name none."""
+    if not isinstance(command, DrawTickets) or table.figures.draw_named:
+        return command
+    named = {deck: count for deck, count in (command.decks or {}).items() if count}
+    fixed = {deck: count for deck, count in table.figures.draw_tickets.items() if count}
+    return DrawTickets() if named in ({}, fixed) else command
 
 
 def _say(table: Table, seat: Seat | None, command: Command) -> tuple[Event, ...]:

@@ -136,9 +136,12 @@ def test_only_the_tokens_that_are_given_lie_there() -> None:
 
 
 def test_passengers_are_left_off_where_the_rules_have_none() -> None:
-    table = laid("europe", passengers={"berlin": 0}, tokens={"berlin": [7]}).table
-    assert table.passengers == {}
+    tokens = {"berlin": [7], "koeln": [3]}  # a city of another board
+    table = laid("europe", passengers={"berlin": 0, "koeln": 1}, tokens=tokens).table
+    assert (table.passengers, table.tokens) == ({}, {})
     assert table.places[0].passengers == 0
+    with pytest.raises(NotKept, match=r"passengers\.koeln: there is no seat 4"):
+        laid("europe", passengers={"koeln": 4})
 
 
 def test_double_routes_lie_as_the_number_of_seats_allows() -> None:

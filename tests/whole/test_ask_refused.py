@@ -131,7 +131,7 @@ FILES: list[tuple[bytes, str]] = [
     (b'{"seats": 2, "ruleset": "chess"}', "chess"),
     (b'{"seats": 2, "options": {"hand": -1}}', "options: hand"),
     (b'{"seats": 2, "options": {"carz": 1}}', "options: carz"),
-    (b'{"seats": 2, "commands": [{"seat": 0, "type": "take_seat", "name": "x"}]}', "commands.0"),
+    (b'{"seats": 2, "commands": [{"type": "take_seat", "name": "x"}]}', "commands.0"),
     (b"seats: 2\nboard: no/such.json", "board: no/such.json: can't be read"),
     (b"\xff\xfe{}", "isn't UTF-8"),
     (b"x" * (BYTES_MOST + 1), f"has more than {BYTES_MOST} bytes"),

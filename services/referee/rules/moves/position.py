@@ -48,7 +48,7 @@ def require_position(figures: Parameters, board: Board, seats: int, position: Po
     _require_stations(figures, board, seats, position)
     _require_passengers(figures, board, seats, position)
     for city in position.tokens or {}:
-        _require(city in board.cities, f"tokens.{city}", "there is no such city")
+        _require(not figures.passengers or city in board.cities, f"tokens.{city}", "there is no such city")
 
 
 def _require(condition: object, entry: str, why: str) -> None:
@@ -119,12 +119,14 @@ def _require_passengers(figures: Parameters, board: Board, seats: int, position:
     standing: Counter[Seat] = Counter()
     for city, seat in (position.passengers or {}).items():
         entry = f"passengers.{city}"
+        _require(seat < seats, entry, f"there is no seat {seat}")
+        if not figures.passengers:
+            continue  # they are left off the table, wherever they were to stand
         _require(city in board.cities, entry, "there is no such city")
         _require(city not in board.countries, entry, "no passenger stands in a country")
-        _require(seat < seats, entry, f"there is no seat {seat}")
         standing[seat] += 1
-        most = figures.passengers  # where there are none, those of a position aren't played
-        _require(not most or standing[seat] <= most, entry, f"seat {seat} has more than {most} passengers")
+        most = figures.passengers
+        _require(standing[seat] <= most, entry, f"seat {seat} has more than {most} passengers")
 
 
 # -- laying it -----------------------------------------------------------------------------
@@ -134,6 +136,7 @@ def lay_position(board: Board, figures: Parameters, seed: str, seats: int, posit
     """The facts that lay a position which can be, on a table just created."""
     stacks = {city: figures.merchandise.get(colour, ()) for city, colour in board.merchandise.items()}
     tokens = {city: stack for city, stack in stacks.items() if stack}
+    given = position.tokens
     tickets = _identified(board, position)
     yield PositionLaid(
         turn=position.turn,
@@ -144,7 +147,7 @@ def lay_position(board: Board, figures: Parameters, seed: str, seats: int, posit
         points=(*position.points, *_scored(board, figures, seats, position)[len(position.points) :]),
         stations=position.stations or {},
         passengers=(position.passengers or {}) if figures.passengers else {},
-        tokens=tokens if position.tokens is None else _highest_on_top(position.tokens),
+        tokens=tokens if given is None else _highest_on_top(given if figures.passengers else {}),
         merchandise=_row(position.merchandise, seats, 0),
         tickets=_new_tickets(board, figures, tickets),
     )
