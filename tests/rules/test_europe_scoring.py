@@ -173,3 +173,47 @@ def test_STATION_3_fifteen_stations_are_resolved_and_all_is_scored_in_a_tenth_of
         assert min(times) < 0.1, times
         lent += sum(loan is not None for seat in scores for loan in seat.lent)
     assert lent
+
+
+def swiss(*, longest: tuple[int, int], options: dict[str, Any] | None = None, **laid: Any) -> Scene:
+    """On a board with countries, where the seats' longest routes are so long."""
+    scene = europe(board="switzerland", options=options, **laid)
+    assert tuple(seat.longest for seat in score(scene.table)) == longest
+    return scene
+
+
+def test_SCORE_3_the_longest_route_ends_in_a_country_and_does_not_go_through() -> None:
+    """Both seats' routes meet only in Italia: 3 + 2 spaces, and 2 + 3."""
+    first = {"brig-italia-a": 0, "italia-lugano-a": 0}
+    swiss(longest=(3, 3), owners={**first, "brusio-italia-a": 1, "davos-italia-a": 1})
+
+
+def test_SCORE_3_both_ends_of_it_may_be_countries() -> None:
+    swiss(longest=(6, 0), owners={"davos-italia-a": 0, "davos-osterreich-a": 0})
+
+
+def test_STATION_3_a_station_does_not_lend_what_would_lead_through_a_country() -> None:
+    """Genève - France would make Basel - Genève, worth 13, if France were a city."""
+    scene = swiss(
+        longest=(4, 1),
+        options={"station_costs": [1], "station_points": 4},
+        owners={"basel-delemont-a": 0, "delemont-france-a": 0, "france-geneve-a": 1},
+        tickets=[["basel:geneve"], []],
+        stations={"geneve": (0, None)},
+    )
+    seat = score(scene.table)[0]
+    assert (seat.lent, seat.made) == ((None,), ())
+
+
+def test_STATION_3_but_another_one_that_helps() -> None:
+    scene = swiss(
+        longest=(6, 5),
+        options={"station_costs": [1], "station_points": 4},
+        owners={
+            "basel-delemont-a": 0, "delemont-france-a": 0, "france-geneve-a": 1, "geneve-lausanne-a": 1,
+            "lausanne-martigny-a": 0, "martigny-sion-a": 0,
+        },
+        tickets=[["basel:geneve", "geneve:sion"], []],
+        stations={"geneve": (0, None)},
+    )  # fmt: skip
+    assert score(scene.table)[0].lent == ("geneve-lausanne-a",)

@@ -42,6 +42,29 @@ def test_STATION_3_agrees_with_trying_every_choice(
     assert best_loans(own, stations, wanted) == max(every, key=rank)  # of equals, max takes the first
 
 
+@REPEATABLE
+@given(
+    some.lists(pair, max_size=5), some.lists(loans, max_size=3), tickets, some.sets(some.sampled_from("abc"))
+)
+def test_STATION_3_where_there_are_countries_it_does_so_too(
+    own: list[Pair], stations: list[list[Loan]], wanted: list[Ticket], countries: set[str]
+) -> None:
+    def rank(choice: Sequence[Loan | None]) -> tuple[int, int]:
+        networks = Networks([*own, *((loan.a, loan.b) for loan in choice if loan)], countries)
+        points = sum(points for a, b, points in wanted if networks.joins(a, b))
+        return points, -sum(loan is not None for loan in choice)
+
+    every = list(product(*([*station, None] for station in stations)))
+    assert best_loans(own, stations, wanted, frozenset(countries)) == max(every, key=rank)
+
+
+def test_STATION_3_no_loan_leads_through_a_country() -> None:
+    own, wanted = [("bern", "france")], [("bern", "geneve", 8), ("geneve", "sion", 5)]
+    into_geneve = [Loan("through", "france", "geneve"), Loan("on", "geneve", "sion")]
+    assert best_loans(own, [into_geneve], wanted) == (into_geneve[0],)
+    assert best_loans(own, [into_geneve], wanted, frozenset({"france"})) == (into_geneve[1],)
+
+
 def test_STATION_3_a_lent_route_joins_two_networks_of_the_seat() -> None:
     own = [("essen", "berlin"), ("wien", "budapest")]
     into_wien = [Loan("dead end", "wien", "venezia"), Loan("link", "berlin", "wien")]

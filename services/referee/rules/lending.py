@@ -3,13 +3,15 @@
 The seat's own routes make blocks of cities, and all that a loan does is to join two blocks.
 Loans that can't help any ticket are dropped first; of what is left every choice is tried. The
 last station needs no trying, as one look at the blocks says what each of its loans would add:
-so four stations with nine loans each are a thousand looks.
+so four stations with nine loans each are a thousand looks. A country is no part of a block, since
+nothing joins up in it; where a route leads to one, the blocks don't tell enough, and all is tried.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import product
 from typing import NamedTuple
 
 from services.referee.rules.networks import Networks
@@ -30,12 +32,17 @@ def best_loans(
     own: Iterable[tuple[str, str]],
     stations: Sequence[Sequence[Loan]],
     tickets: Sequence[tuple[str, str, int]],
+    countries: frozenset[str] = frozenset(),
 ) -> tuple[Loan | None, ...]:
     """What each station lends, or None, so that the tickets made score the most.
 
     A ticket (city, city, points) is made if own and lent routes join its cities. Among choices of
     the same score comes the one that lends the fewest routes, and then the first in the order of
     the stations and of their loans, None being last."""
+    own = list(own)
+    ways = (*own, *((loan.a, loan.b) for loans in stations for loan in loans))
+    if not all(countries.isdisjoint(way) for way in ways):
+        return _best_of_all(own, stations, tickets, countries)
     networks = Networks(own)
     blocks: dict[str, int] = {}
 
@@ -52,6 +59,28 @@ def best_loans(
         wishes[joined(a, b)] += points
     choice = _Search(lent, wishes, tuple(range(len(blocks)))).choice if lent else ()
     return tuple(station[pair] if pair else None for station, pair in zip(lent, choice, strict=True))
+
+
+def _best_of_all(
+    own: Sequence[tuple[str, str]],
+    stations: Sequence[Sequence[Loan]],
+    tickets: Sequence[tuple[str, str, int]],
+    countries: frozenset[str],
+) -> tuple[Loan | None, ...]:
+    """The same where routes lead to countries: every choice is tried."""
+
+    def worth(choice: tuple[Loan | None, ...]) -> tuple[int, int]:
+        lent = [(loan.a, loan.b) for loan in choice if loan]
+        networks = Networks([*own, *lent], countries)
+        return sum(points for a, b, points in tickets if networks.joins(a, b)), -len(lent)
+
+    choices: list[list[Loan | None]] = []
+    for loans in stations:
+        apart: dict[frozenset[str], Loan] = {}
+        for loan in loans:
+            apart.setdefault(frozenset((loan.a, loan.b)), loan)  # of parallel ones the first
+        choices.append([*apart.values(), None])
+    return max(product(*choices), key=worth)
 
 
 class _Search:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from schemas.events import SeatScore
-from services.referee.rules.board import Ticket
+from services.referee.rules.board import Route, Ticket
 from services.referee.rules.lending import Loan, best_loans
 from services.referee.rules.networks import Networks
 from services.referee.rules.table import Place, Table
@@ -72,8 +72,14 @@ def own_pairs(table: Table, place: Place) -> list[tuple[str, str]]:
 
 def longest_route(table: Table, place: Place) -> int:
     """Spaces of the seat's longest trail or path, as its ruleset measures; lent routes don't count."""
-    routes = (table.board.routes[route] for route in place.routes)
-    return table.rules.longest((route.a, route.b, route.length) for route in routes)
+    countries, routes = table.board.countries, (table.board.routes[name] for name in place.routes)
+    return table.rules.longest((*dead_ends(route, countries), route.length) for route in routes)
+
+
+def dead_ends(route: Route, countries: frozenset[str]) -> tuple[str, str]:
+    """The route's ends. In a country each route has one of its own: no way goes on from there."""
+    a, b = (f"{end}/{route.id}" if end in countries else end for end in (route.a, route.b))
+    return a, b
 
 
 def lent_to(table: Table, seat: int, tickets: Sequence[Ticket]) -> tuple[Loan | None, ...]:
@@ -83,7 +89,7 @@ def lent_to(table: Table, seat: int, tickets: Sequence[Ticket]) -> tuple[Loan | 
         return ()
     choices = [lendable(table, seat, city, neighbour) for city, neighbour in place.stations.items()]
     wanted = [(t.a, t.b, t.points) for t in tickets]
-    return best_loans(own_pairs(table, place), choices, wanted)
+    return best_loans(own_pairs(table, place), choices, wanted, table.board.countries)
 
 
 def lendable(table: Table, seat: int, city: str, neighbour: str | None) -> list[Loan]:
