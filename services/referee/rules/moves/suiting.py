@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections import Counter
 from typing import Final
 
-from schemas.commands import BuildStation, Command, DrawMarket, MovePassenger, PayTunnel
+from schemas.commands import BuildStation, Command, DrawMarket, DrawTickets, MovePassenger, PayTunnel
 from schemas.parameters import Parameters
 from schemas.refusals import require
-from schemas.words import LOCOMOTIVE
+from schemas.words import LOCOMOTIVE, PASSENGER, PLUS_FOUR
 from services.referee.rules.board import GRAY, Board
+from services.referee.rules.moves.payment import plus_four_on_long_routes
 from services.referee.rules.ruleset import Ruleset
 
 OFFERED_MOST: Final = 10
 CARDS_MOST: Final = 2_000
+FERRY_KIND: Final = "ferry"
 WHAT_FOR: Final[dict[str, type[Command]]] = {  # figures that mean nothing to rules without this command
     "market": DrawMarket,
+    "draw_tickets": DrawTickets,
     "station_costs": BuildStation,
     "passengers": MovePassenger,
+    "merchandise": MovePassenger,
     "tunnel_cards": PayTunnel,
 }
 
@@ -30,11 +34,23 @@ def require_playable(ruleset: Ruleset, figures: Parameters, board: Board, seats:
     for name, command in WHAT_FOR.items():
         needless = bool(getattr(figures, name)) and not ruleset.has(command)
         require(not needless, "GAME-6", f"options.{name}: the rules {ruleset.name} have no {command.type}")
-    cards = sum(figures.cards.values())
-    require(cards <= CARDS_MOST, "GAME-6", f"options.cards: {cards} in all, {CARDS_MOST} at most")
+    require_cards(ruleset, figures)
     require_routes(ruleset, figures, board)
     require_offers(figures)
     require_stacks(figures)
+
+
+def require_cards(ruleset: Ruleset, figures: Parameters) -> None:
+    """Not too many, and every kind is good for something."""
+    cards = sum(figures.cards.values())
+    require(cards <= CARDS_MOST, "GAME-6", f"options.cards: {cards} in all, {CARDS_MOST} at most")
+    of_use = {
+        PASSENGER: ruleset.has(MovePassenger),
+        PLUS_FOUR: plus_four_on_long_routes in ruleset.payment,
+    }
+    for kind, use in of_use.items():
+        what = f"options.cards: {kind} cards, which the rules {ruleset.name} have no use for"
+        require(use or not figures.cards.get(kind), "GAME-6", what)
 
 
 def require_dealable(ruleset: Ruleset, figures: Parameters, board: Board, seats: int) -> None:
@@ -58,6 +74,8 @@ def require_routes(ruleset: Ruleset, figures: Parameters, board: Board) -> None:
         require(route.kind in ruleset.kinds, "GAME-6", f"board: {kinds}")
         payable = route.color == GRAY or figures.cards.get(route.color)
         require(payable, "GAME-6", f"options.cards: no {route.color} card, which {route.id} asks for")
+        what = f"board: {route.id} asks for locomotives, which the rules {ruleset.name} don't have"
+        require(not route.locomotives or FERRY_KIND in ruleset.kinds, "GAME-6", what)
         enough = figures.cards.get(LOCOMOTIVE, 0) >= route.locomotives
         require(enough, "GAME-6", f"options.cards: {route.id} asks for {route.locomotives} locomotives")
         points = figures.route_points[route.length - 1 : route.length]
@@ -112,6 +130,7 @@ def enough_for_mixes(figures: Parameters, board: Board, seats: int) -> None:
         require(
             getattr(figures, name), "GAME-6", f"options.{name}: 0, but these rules let a seat name its mix"
         )
+    require(figures.start_tickets, "GAME-6", "options.start_tickets: no deck that a seat could name")
     held = Counter(ticket.deck for ticket in board.tickets.values())
     for deck in figures.start_tickets:
         what = f"options.start_named: {seats} x {figures.start_named} of {deck}, the board has {held[deck]}"
@@ -121,8 +140,10 @@ def enough_for_mixes(figures: Parameters, board: Board, seats: int) -> None:
 def enough_in_turn(figures: Parameters, board: Board, seats: int) -> None:
     """Destinations for the last seat to choose from, after all others kept theirs (SETUP-4)."""
     require_fixed_mix(figures)
+    gone = figures.start_return == "out"  # what is given back comes to nobody any more
     for deck, offered in figures.start_tickets.items():
-        kept = min(offered, offered if figures.start_keep_most is None else figures.start_keep_most)
+        most = offered if gone or figures.start_keep_most is None else figures.start_keep_most
+        kept = min(offered, most)
         needed = offered + (seats - 1) * kept
         held = sum(ticket.deck == deck for ticket in board.tickets.values())
         why = f"board: {held} destinations, {seats} seats need {needed}"

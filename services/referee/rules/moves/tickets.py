@@ -114,7 +114,7 @@ def keep_tickets(table: Table, seat: Seat, command: KeepTickets) -> Facts:
         f"at least {least} of the offered tickets must be kept",
     )
     most = keep_most(table, seat)
-    require(len(command.keep) <= most, "SETUP-4", f"exactly {most} of the offered tickets are kept")
+    require(len(command.keep) <= most, "SETUP-4", f"at most {most} of the offered tickets may be kept")
     yield TicketsKept(seat, tuple(offer[i] for i in sorted(command.keep)))
     if setting_up:
         yield from table.rules.chosen(table)
