@@ -64,7 +64,7 @@ def answer(question: object, folder: Path) -> dict[str, Any]:
     """The answer to a question as JSON spells it. Board files are looked for from the folder.
 
     Raises Malformed, naming the entry that is wrong."""
-    inquiry = INQUIRY.read(question)
+    inquiry = INQUIRY.read(_said(question))
     table = laid(inquiry, folder)
     told: dict[str, Any] = {
         "verdicts": [verdict(table, spoken.seat, spoken.command) for spoken in inquiry.commands]
@@ -201,6 +201,16 @@ def _text(source: str) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise Malformed(source, f"isn't UTF-8 text: byte {error.start} is no part of a letter") from None
+
+
+def _said(question: object) -> object:
+    """The question without the fields that hold null, as YAML writes a field with nothing behind it."""
+    if not isinstance(question, dict):
+        return question
+    said = {field: told for field, told in question.items() if told is not None}
+    if isinstance(position := said.get("position"), dict):
+        said["position"] = {field: told for field, told in position.items() if told is not None}
+    return said
 
 
 def _in_one_line(told: str) -> str:
