@@ -35,6 +35,7 @@ from schemas.inquiries import (
     StationCounted,
     TicketCounted,
 )
+from schemas.place_names import with_ids
 from schemas.positions import Position
 from schemas.words import Seat
 from services.board_files import read_board_file, read_board_text
@@ -204,13 +205,13 @@ def _text(source: str) -> str:
 
 
 def _said(question: object) -> object:
-    """The question without the fields that hold null, as YAML writes a field with nothing behind it."""
+    """The question with ids for names, without the fields that hold null: YAML spells nothing like that."""
     if not isinstance(question, dict):
         return question
     said = {field: told for field, told in question.items() if told is not None}
     if isinstance(position := said.get("position"), dict):
         said["position"] = {field: told for field, told in position.items() if told is not None}
-    return said
+    return with_ids(said)
 
 
 def _in_one_line(told: str) -> str:

@@ -109,3 +109,56 @@ def test_a_field_with_nothing_behind_it_is_left_out(field: str) -> None:
         == plain
     )
     assert answer({"seats": 2, "commands": None, "position": None}, ROOT) == {"verdicts": []}
+
+
+# -- cities by their names -------------------------------------------------------------------
+
+
+def test_a_city_may_be_called_by_its_name() -> None:
+    ids = {
+        "routes": {"paris-zurich-a": 0, "munchen-zurich-a": 1},
+        "tickets": [[ticket("paris", "munchen", 5)]],
+        "ticket_decks": {"regular": [ticket("roma", "wien", 5)]},
+        "stations": {"zurich": {"seat": 0, "neighbour": "munchen"}},
+        "passengers": {"athina": 0},
+        "tokens": {"athina": [3]},
+        "hands": [{"red": 2}],
+    }
+    names = {
+        **ids,
+        "tickets": [[ticket("Paris", "München", 5)]],
+        "ticket_decks": {"regular": [ticket("Roma", "WIEN", 5)]},
+        "stations": {"Zürich": {"seat": 0, "neighbour": "München"}},
+        "passengers": {"Athína": 0},
+        "tokens": {"Athína": [3]},
+    }
+    build = say("build_station", cards={"red": 2}, city="athina", neighbour="sofia")
+    draws = [say("draw_tickets", 1), say("keep_tickets", 1, keep=[0])]
+    by_id = answer(question("europe", ids, commands=[build, *draws], score=True), ROOT)
+    by_name = question(
+        "europe", names, commands=[{**build, "city": "Athína", "neighbour": "Sofia"}, *draws], score=True
+    )
+    assert [verdict["accepted"] for verdict in by_id["verdicts"]] == [True] * 3
+    assert by_id["score"][0]["tickets"][0]["made"]
+    assert answer(by_name, ROOT) == by_id
+
+
+def test_a_city_by_its_name_and_by_its_id_is_there_twice() -> None:
+    stations = {"zurich": {"seat": 0}, "Zürich": {"seat": 1}}
+    with pytest.raises(Malformed, match=r"position\.stations\.Zürich: zurich is there already"):
+        answer(question("europe", {"stations": stations}), ROOT)
+
+
+def test_the_cities_of_a_trains_map_are_those_of_its_file() -> None:
+    board = {
+        "width": 100,
+        "height": 100,
+        "cities": [["St. Gallen", [10, 20]], ["Bern", [30, 40]], ["New York", [50, 60]]],
+        "connections": {"Bern": {"St. Gallen": {"red": 3}, "New York": {"blue": 4}}},
+    }
+    position = {
+        "routes": {"bern-st-gallen-red": 0, "bern-new-york-blue": 0},
+        "tickets": [[ticket("New York", "St. Gallen", 10)]],
+    }
+    told = answer(question("trains", position, board=board, score=True), ROOT)
+    assert told["score"][0]["total"] == 3 + 4 + 10 + 20
