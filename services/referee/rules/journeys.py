@@ -96,7 +96,7 @@ class _Search:
         self.free = sum(1 << way for way, (_, _, _, toll) in enumerate(self.ways) if not toll)
         stretches = {self._around(1 << city, 0) for city in range(len(names))}
         self.stretches_of = {0: sorted(map(self._stretch, stretches), reverse=True)}
-        self.near_to: dict[tuple[int, int], int] = {}
+        self.near_to: dict[int, list[int]] = {}
 
     def journeys(self) -> tuple[Journey, ...]:
         """The row of best journeys."""
@@ -187,16 +187,13 @@ class _Search:
 
     def _near(self, city: int, cards: int) -> int:
         """All cities that can be entered from here with so many cards, and with ways used before."""
-        if (city, cards) not in self.near_to:
-            reached = self._around(1 << city, 0)
-            if cards:
-                beyond = [
-                    self._near(on.city, cards - 1) for c in _bits(reached) for on in self.onward[c] if on.toll
-                ]
-                for more in beyond:
-                    reached |= more
-            self.near_to[city, cards] = reached
-        return self.near_to[city, cards]
+        if city not in self.near_to:
+            self.near_to[city] = [self._around(1 << city, 0)]
+        rows = self.near_to[city]  # by the number of cards
+        while len(rows) <= cards and rows[-1] not in rows[-2:-1]:  # until a card more leads nowhere
+            beyond = sum({1 << on.city for c in _bits(rows[-1]) for on in self.onward[c]})
+            rows.append(self._around(beyond | rows[-1], 0))
+        return rows[min(cards, len(rows) - 1)]
 
     def _around(self, cities: int, used: int) -> int:
         """All that hangs together with these cities by free ways."""

@@ -14,6 +14,7 @@ from schemas.refusals import Refused, require
 from schemas.words import Seat
 from services.referee.rules import board as boards
 from services.referee.rules.board import Board
+from services.referee.rules.moves.bounds import require_bounded
 from services.referee.rules.moves.position import lay_position, require_position
 from services.referee.rules.moves.setup import shuffle_all
 from services.referee.rules.moves.suiting import require_dealable, require_playable
@@ -28,6 +29,7 @@ def create_game(
     """Lay a table: resolve every figure, seal the seed, seat the bots."""
     ruleset, board = chosen(rulesets, command)
     figures, digest = resolved(ruleset, board, command.options or {}), board.digest
+    require_bounded(figures, board)
     if figures.pair_tickets:
         board = boards.with_pairs(board, figures.pair_tickets)
     require_playable(ruleset, figures, board, len(command.seats))
