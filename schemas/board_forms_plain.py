@@ -33,12 +33,29 @@ def spelled_out(value: Mapping[str, Any], name: str = "map") -> dict[str, Any]:
         "title": value.get("title") or value.get("id") or name,
         "id": name,
         "routes": [],
+        "rules": _rules(value),
         **known,
         "format": 1,
         "size": size,
         "cities": _each(value["cities"], _city),
         "tickets": _tickets(value.get("tickets", [])),
     }
+
+
+def _rules(value: Mapping[str, Any]) -> str:
+    """The ruleset that has rules for everything that lies on the map."""
+
+    def told(rows: str, field: str) -> set[object]:
+        listed = value.get(rows)
+        return (
+            {str(row.get(field)) for row in listed if isinstance(row, dict)}
+            if isinstance(listed, list)
+            else set()
+        )
+
+    if told("routes", "kind") & {"ferry", "tunnel"}:
+        return "europe"
+    return "marklin" if told("tickets", "deck") & {"short", "long"} else "usa"
 
 
 def _each(rows: object, spell: Any) -> object:

@@ -12,12 +12,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from schemas.board_forms_plain import is_plain_map, spelled_out
 from schemas.boards import BOARD, BoardForm
 from schemas.commands import (
     Command,
     CreateGame,
-    DrawTickets,
     Letter,
     SeatPlan,
     StartGame,
@@ -109,7 +107,6 @@ def laid(inquiry: Inquiry, folder: Path) -> Table:
 
 def _board(given: str | Mapping[str, Any] | None, folder: Path) -> BoardForm | str | None:
     """A board written in place, or from a file; or its name, or None, for the rules to look up."""
-    given = spelled_out(given) if is_plain_map(given) else given
     text = given if isinstance(given, str | None) else json.dumps(given)
     if text is None or text in names():
         return text
@@ -129,7 +126,7 @@ def verdict(table: Table, seat: Seat, command: Command | Misshapen) -> dict[str,
     if isinstance(command, Misshapen):
         return {"accepted": False, "rule": command.rule, "why": command.why}
     try:
-        events = _say(table, seat, _heard(table, command))
+        events = _say(table, seat, command)
     except NotKept as no:
         return {"accepted": False, "rule": no.rule, "why": no.why}
     first = events[0]
@@ -138,15 +135,6 @@ def verdict(table: Table, seat: Seat, command: Command | Misshapen) -> dict[str,
     refused = {"accepted": False, "rule": first.rule, "why": first.why}
     after = [write_event(event) for event in events[1:]]  # a strict table removes the seat
     return {**refused, "events": after} if after else refused
-
-
-def _heard(table: Table, command: Command) -> Command:
-    """The command; where there is but one mix of tickets to draw, to name it is to name none."""
-    if not isinstance(command, DrawTickets) or table.figures.draw_named:
-        return command
-    named = {deck: count for deck, count in (command.decks or {}).items() if count}
-    fixed = {deck: count for deck, count in table.figures.draw_tickets.items() if count}
-    return DrawTickets() if named in ({}, fixed) else command
 
 
 def _say(table: Table, seat: Seat | None, command: Command) -> tuple[Event, ...]:

@@ -8,6 +8,7 @@ from typing import Final
 
 from schemas.board_forms_aimas import read_aimas_map
 from schemas.board_forms_ids import slug
+from schemas.board_forms_plain import is_plain_map, spelled_out
 from schemas.board_forms_trains import read_trains_map
 from schemas.boards import BoardForm, read_board
 from schemas.contract import Malformed
@@ -34,7 +35,7 @@ def read_board_text(text: str, name: str) -> BoardForm:
     value = _json(text)
     if isinstance(value, dict) and "connections" in value and "format" not in value:
         return read_trains_map(value, name)
-    return read_board(value)
+    return read_board(spelled_out(value, name) if is_plain_map(value) else value)
 
 
 def _text(path: Path) -> str:

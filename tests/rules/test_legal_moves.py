@@ -37,7 +37,9 @@ def meaning(table: Table, command: Command) -> object:
             place = table.market.index(color) if slot is None and lies else slot
             return (command.type, place if lies else None)
         case DrawTickets(decks):
-            return (command.type, None if decks is None else held(decks))
+            fixed = None if table.figures.draw_named else held(table.figures.draw_tickets)
+            named = held(decks or {})
+            return (command.type, frozenset() if named == fixed else named)
         case KeepTickets(keep):
             return (command.type, tuple(sorted(keep)))
         case ClaimRoute(route, cards, passenger):

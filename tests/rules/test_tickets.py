@@ -57,7 +57,14 @@ def test_TICKET_1_with_none_left_there_is_no_draw() -> None:
 
 
 def test_TICKET_1_one_deck_is_drawn_from_without_naming_it() -> None:
-    given().when(0, DrawTickets({"regular": 3})).refused("TICKET-1")
+    for named in ({"regular": 2}, {"regular": 3, "long": 1}, {"long": 3}):
+        given().when(0, DrawTickets(named)).refused("TICKET-1")
+
+
+@pytest.mark.parametrize("named", [{}, {"regular": 3}, {"regular": 3, "long": 0}])
+def test_TICKET_1_to_name_the_one_mix_there_is_is_to_name_none(named: dict[str, int]) -> None:
+    for rules in ("usa", "europe"):
+        given(rules=rules).when(0, DrawTickets(named)).then_came(TicketsOffered)
 
 
 def test_TICKET_2_kept_tickets_stay_and_are_added_to() -> None:

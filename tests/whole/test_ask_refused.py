@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import copy
 import json
-import time
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import pytest
@@ -105,10 +105,10 @@ def test_no_text_of_the_size_that_is_allowed_takes_long(text: str, tmp_path: Pat
     assert len(text) <= BYTES_MOST
     file = tmp_path / "question"
     file.write_text(text)
-    start = time.monotonic()
+    start = process_time()
     with pytest.raises(Malformed):
         ask(str(file))
-    assert time.monotonic() - start < 5
+    assert process_time() - start < 5
 
 
 def test_what_is_said_is_one_line_that_fits_a_screen(tmp_path: Path) -> None:

@@ -37,8 +37,10 @@ def draw_offers(table: Table, seat: Seat) -> Sequence[DrawTickets]:
 
 
 def draw_tickets(table: Table, seat: Seat, command: DrawTickets) -> Facts:
-    """The draw of a ruleset whose tickets are drawn in one fixed mix."""
-    require(command.decks is None, "TICKET-1", "these tickets are drawn without naming decks")
+    """The draw of a ruleset whose tickets are drawn in one fixed mix: to name it is to name none."""
+    fixed = {deck: count for deck, count in table.figures.draw_tickets.items() if count}
+    named = {deck: count for deck, count in (command.decks or {}).items() if count}
+    require(named in ({}, fixed), "TICKET-1", "these tickets are drawn without naming decks")
     require(draw_offers(table, seat), "TICKET-1", "no ticket is left")
     yield from offer_tickets(table, seat, table.figures.draw_tickets, table.figures.draw_keep)
 
