@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from heapq import heappop, heappush
-from typing import Final, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 from schemas.commands import (
     BuildStation,
@@ -27,15 +27,33 @@ from services.referee.rules import Table
 from services.referee.rules.board import GRAY, Ticket
 from services.referee.rules.moves.passengers import collected
 from services.referee.rules.moves.requests import GIVEN
+from services.referee.rules.moves.tunnels import TUNNEL_KIND
 from services.referee.rules.table import MIX
 
 FAR: Final = 1_000_000  # the length of a path that there isn't
 WORTH_A_TURN: Final = 8  # points of a passenger's journey
 C = TypeVar("C", bound=Command)
+Ways: TypeAlias = dict[str, list[tuple[str, int, str | None]]]  # city, cars, the route if it is still free
 
 
 def greedy(table: Table, seat: Seat, commands: Sequence[Command], dice: Dice) -> Command:
-    return _answer(table, seat, commands) or _action(table, seat, commands) or dice.pick(commands)
+    answer = _answer(table, seat, commands) or _action(table, seat, _dared(table, seat, commands, dice))
+    return answer or dice.pick(commands)
+
+
+def _dared(table: Table, seat: Seat, commands: Sequence[Command], dice: Dice) -> Sequence[Command]:
+    """The commands, now and then without the tunnels that may ask for more than the seat can pay:
+    else a table of greedy seats might begin and decline the same ones for ever."""
+    sure = [command for command in commands if not _risky(table, seat, command)]
+    return sure if sure and len(sure) < len(commands) and dice.pick((True, False)) else commands
+
+
+def _risky(table: Table, seat: Seat, command: Command) -> bool:
+    if not isinstance(command, ClaimRoute) or table.board.routes[command.route].kind != TUNNEL_KIND:
+        return False
+    hand = table.places[seat].hand
+    left = sum(hand[card] - command.cards.get(card, 0) for card in {*command.cards, LOCOMOTIVE})
+    return left < table.figures.tunnel_cards
 
 
 def _answer(table: Table, seat: Seat, commands: Sequence[Command]) -> Command | None:
@@ -90,8 +108,11 @@ def _journey(table: Table, journeys: Sequence[MovePassenger]) -> MovePassenger |
 def _station(table: Table, seat: Seat, stations: Sequence[BuildStation]) -> BuildStation | None:
     """A station at the end of a ticket that no free route can make, where others' routes come in."""
     place = table.places[seat]
+    if not stations:
+        return None
     stuck = [table.board.tickets[str(name)] for name in place.tickets]
-    ends = {city for t in stuck if _path(table, seat, t)[0] > place.cars for city in (t.a, t.b)}
+    ways = _ways(table, seat)
+    ends = {city for t in stuck if _path(table, ways, t)[0] > place.cars for city in (t.a, t.b)}
     if not ends:
         return None
     served = {city for name, owner in table.owners.items() if owner != seat for city in _ends(table, name)}
@@ -106,16 +127,15 @@ def _ends(table: Table, name: str) -> tuple[str, str]:
 
 def _keep(table: Table, seat: Seat, keeps: Sequence[KeepTickets]) -> Command:
     """The tickets that bring the most for the cars that are left, by their own paths alone."""
-    offer = table.places[seat].offer
-    cars = table.places[seat].cars
+    offer = [table.board.tickets[str(name)] for name in table.places[seat].offer]
+    cars, ways = table.places[seat].cars, _ways(table, seat)
+    lengths = [_path(table, ways, ticket)[0] for ticket in offer]
 
     def gain(keep: KeepTickets) -> int:
-        tickets = [table.board.tickets[str(offer[i])] for i in keep.keep]
         left, points = cars, 0
-        for ticket in sorted(tickets, key=lambda t: _path(table, seat, t)[0]):
-            length = _path(table, seat, ticket)[0]
-            points += ticket.points if length <= left else -ticket.points
-            left -= min(length, left)
+        for i in sorted(keep.keep, key=lengths.__getitem__):
+            points += offer[i].points if lengths[i] <= left else -offer[i].points
+            left -= min(lengths[i], left)
         return points - (cars - left)  # every car spent must be worth it
 
     return max(keeps, key=gain)
@@ -125,17 +145,18 @@ def _wanted(table: Table, seat: Seat) -> set[str]:
     """The free routes on the shortest paths of the tickets that can still be made."""
     place = table.places[seat]
     wanted: set[str] = set()
+    ways = _ways(table, seat)
     for name in place.tickets:
-        length, routes = _path(table, seat, table.board.tickets[str(name)])
+        length, routes = _path(table, ways, table.board.tickets[str(name)])
         if length <= place.cars:
             wanted.update(routes)
     return wanted
 
 
-def _path(table: Table, seat: Seat, ticket: Ticket) -> tuple[int, list[str]]:
-    """The fewest cars that would join the ticket's cities, and the free routes to claim."""
+def _ways(table: Table, seat: Seat) -> Ways:
+    """By city, where its routes lead that are the seat's or still can be, and the cars they take."""
     place = table.places[seat]
-    ways: dict[str, list[tuple[str, int, str | None]]] = {}
+    ways: Ways = {}
     for name in place.routes:
         route = table.board.routes[name]
         ways.setdefault(route.a, []).append((route.b, 0, None))
@@ -146,6 +167,11 @@ def _path(table: Table, seat: Seat, ticket: Ticket) -> tuple[int, list[str]]:
                 route = table.board.routes[name]
                 ways.setdefault(route.a, []).append((route.b, route.length, name))
                 ways.setdefault(route.b, []).append((route.a, route.length, name))
+    return ways
+
+
+def _path(table: Table, ways: Ways, ticket: Ticket) -> tuple[int, list[str]]:
+    """The fewest cars that would join the ticket's cities, and the free routes to claim."""
     best = {ticket.a: 0}
     came: dict[str, tuple[str, str | None]] = {}
     waiting = [(0, ticket.a)]

@@ -1,0 +1,74 @@
+"""The policy greedy: its games end, and it chooses quickly among however many tickets."""
+
+from __future__ import annotations
+
+from time import process_time
+from typing import Any
+
+from schemas.commands import CreateGame, KeepTickets, Letter, SeatPlan, StartGame
+from services.bots.policies import POLICIES
+from services.bots.policies.dice import Dice
+from services.referee.rules import Table, judge, legal
+from tests.rules.given import CREATED, SEED
+
+ENTRIES_MOST = 2000
+FEW_CARDS = {
+    "purple": 3, "white": 2, "blue": 6, "yellow": 2, "orange": 3, "red": 4, "green": 4, "black": 3,
+    "locomotive": 7,
+}  # fmt: skip
+
+
+def started(rules: str, board: Any, seed: str, options: dict[str, Any]) -> Table:
+    """A game of two greedy seats, dealt."""
+    table = Table()
+    wish = CreateGame((SeatPlan("bot", "greedy"),) * 2, rules, board, seed, options)
+    for command in (wish, StartGame()):
+        judge(table, Letter("house", "greedy", None, command), CREATED, SEED)
+    return table
+
+
+def test_P10_greedy_seats_do_not_begin_and_decline_the_same_tunnels_for_ever() -> None:
+    options = {
+        "cards": FEW_CARDS,
+        "market": 0,
+        "flush": {"locomotive": 1},
+        "parallel_seats": 1,
+        "clock_ms": None,
+    }
+    table = started("europe", "europe", "0.08841414014895332", options)
+    for move in range(ENTRIES_MOST):
+        if table.over:
+            break
+        seat = min(table.awaits)
+        luck = table.places[seat].luck
+        assert luck is not None
+        command = POLICIES["greedy"](table, seat, legal(table, seat), Dice(luck, move))
+        judge(table, Letter(f"c{move}", "greedy", seat, command), CREATED, SEED)
+    assert table.over and table.over.reason == "last turns"
+
+
+def test_P8_choosing_among_ten_tickets_on_a_large_board_keeps_no_other_game_waiting() -> None:
+    cities = [f"c{n}" for n in range(300)]
+    joined = [(a, b) for step in (1, 7) for a, b in zip(cities, cities[step:], strict=False)]
+    board = {
+        "format": 1,
+        "id": "large",
+        "title": "Large",
+        "size": [1, 1],
+        "cities": [{"id": city, "name": city, "at": [0, 0]} for city in cities],
+        "routes": [
+            {"id": f"r{n}", "between": [a, b], "length": 3, "color": "gray"}
+            for n, (a, b) in enumerate(joined)
+        ],
+        "tickets": [
+            {"id": f"t{n}", "between": [a, b], "points": 9, "deck": "regular"}
+            for n, (a, b) in enumerate(zip(cities, cities[250:], strict=False))
+        ],
+    }
+    table = started("usa", board, "large", {"start_tickets": {"regular": 10}, "start_keep": 1})
+    commands = legal(table, 0)
+    assert len(commands) == 2**10 - 1
+    before = process_time()
+    chosen = POLICIES["greedy"](table, 0, commands, Dice(SEED, 0))
+    assert process_time() - before < 0.5
+    assert isinstance(chosen, KeepTickets) and chosen.keep
