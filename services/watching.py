@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os.path
 import secrets
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from reprlib import repr as brief
 from typing import Any, Final
 
 import httpx
@@ -20,7 +22,7 @@ from schemas.boards import BOARD
 from schemas.commands import POLICIES
 from schemas.contract import Malformed, Shape
 from schemas.views import ViewEntry
-from schemas.words import GameId
+from schemas.words import GameId, is_plain
 from services.board_files import read_board_file
 from services.ledger import RedisLedger
 from services.referee.rules import RULESETS, Table, fold_events
@@ -46,14 +48,16 @@ def creation(
         rules = rules or usual
     rules = rules or "usa"
     if rules not in RULESETS:
-        raise Malformed("--rules", f"there is no ruleset {rules!r}; there is {', '.join(RULESETS)}")
+        raise Malformed("--rules", f"there is no ruleset {brief(rules)}; there is {', '.join(RULESETS)}")
     policies = [policy.strip() for policy in seats.split(",")]
     for policy in policies:
         if policy not in POLICIES:
-            raise Malformed("--seats", f"there is no policy {policy!r}; there is {', '.join(POLICIES)}")
+            raise Malformed("--seats", f"there is no policy {brief(policy)}; there is {', '.join(POLICIES)}")
     body["ruleset"] = rules
     body["seats"] = [{"kind": "bot", "policy": policy} for policy in policies]
     if seed is not None:
+        if not is_plain(seed):
+            raise Malformed("--seed", "isn't text as UTF-8 has it")
         body["seed"] = seed
     if options:
         body["options"] = dict(_option(option) for option in options)
@@ -64,21 +68,24 @@ def _board(board: str) -> tuple[Any, str]:
     """A board by its name, or from a file, and the ruleset that it is usually played with."""
     if board in names():
         return board, load(board).rules
-    if Path(board).suffix or Path(board).exists():
+    if Path(board).suffix or os.path.exists(board):  # noqa: PTH110 - Path's own raises for a name too long
         form = read_board_file(Path(board))
         return BOARD.write(form, brief=True), form.rules
-    raise Malformed("--board", f"{board!r} is no file and no board; there is {', '.join(names())}")
+    raise Malformed("--board", f"{brief(board)} is no file and no board; there is {', '.join(names())}")
 
 
 def _option(option: str) -> tuple[str, Any]:
     """A figure that is set otherwise: NAME=VALUE, the value being JSON or a plain word."""
     name, equals, value = option.partition("=")
     if not equals:
-        raise Malformed("--option", f"{option!r} isn't NAME=VALUE, such as clock_ms=60000")
+        raise Malformed("--option", f"{brief(option)} isn't NAME=VALUE, such as clock_ms=60000")
     try:
-        return name, json.loads(value)
-    except ValueError:
-        return name, value
+        figure = json.loads(value)
+    except (ValueError, RecursionError):
+        figure = value
+    if not is_plain({name: figure}):
+        raise Malformed("--option", f"{brief(option)} holds what is neither text nor a finite number")
+    return name, figure
 
 
 def play(
