@@ -1,0 +1,296 @@
+"""What a viewer gets never depends on what it may not know (P5): two tables that differ in nothing
+else, the same command on both, and the viewer can't tell the one from the other, byte by byte."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from random import Random
+from typing import Final
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from schemas.codec import pack_part, pack_public
+from schemas.commands import (
+    BuildStation,
+    ClaimRoute,
+    Command,
+    CreateGame,
+    KeepTickets,
+    Leave,
+    Letter,
+    MovePassenger,
+    Pass,
+    PayTunnel,
+    SeatPlan,
+    StartGame,
+)
+from schemas.events import (
+    CardDrawn,
+    CardsGiven,
+    CommandRefused,
+    Event,
+    GameEnded,
+    MarketFilled,
+    TicketsKept,
+    TicketsNamed,
+    TicketsOffered,
+    TunnelRevealed,
+)
+from schemas.positions import Position, TicketGiven
+from schemas.words import Seat
+from services.referee.rules import RULESETS, NotKept, Table, faces, judge, legal, seen_by
+from services.referee.rules import board as boards
+from services.referee.rules.shuffle import commitment_of, luck_of
+from services.referee.rules.table import Place
+from tests.rules.given import CREATED, SEED
+from tests.rules.random_commands import pool
+from tests.rules.random_games import BOARDS, Play, a_position, games, seats_of
+from tests.rules.test_properties import EVERY_RULESET, REPEATABLE
+
+PAYS: Final = (ClaimRoute, BuildStation, PayTunnel, MovePassenger, Pass)  # what the speaker's hand decides
+
+
+# -- what a viewer gets ----------------------------------------------------------------
+
+
+def got(table: Table, letter: Letter, now: int, viewer: Seat | None) -> tuple[object, tuple[Event, ...]]:
+    """All that comes of a letter for a viewer, and the events themselves."""
+    branch = table.branch()
+    try:
+        events = judge(branch, letter, now, SEED)
+    except NotKept as no:
+        return (no.rule, no.why if letter.seat in (None, viewer) else ""), ()
+    turned = faces(events)
+    speaks = viewer is not None and viewer == letter.seat
+    part = None
+    if viewer is not None and (viewer in turned.private or speaks):
+        part = pack_part(0, letter.id if speaks else None, turned.private.get(viewer, {}))
+    may = legal(branch, viewer) if viewer is not None else []
+    return (pack_public(branch.at, turned), part, may, branch.next_deadline()), events
+
+
+def tell_apart(table: Table, viewer: Seat | None, letter: Letter, now: int, dice: Random) -> bool:
+    """Fail if the viewer can; whether the other table really was another one."""
+    first, events = got(table, letter, now, viewer)
+    other = otherwise(table, viewer, letter, events, dice)
+    if viewer is not None:
+        assert legal(other, viewer) == legal(table, viewer)
+    if viewer != letter.seat:
+        letter = replace(letter, command=alike(table, letter, events, dice))
+    second, _ = got(other, letter, now, viewer)
+    assert second == first, (viewer, letter)
+    return secrets(other) != secrets(table)
+
+
+def secrets(table: Table) -> object:
+    hands = [(place.hand, place.tickets, place.offer, place.mix, place.luck) for place in table.places]
+    return table.deck, table.ticket_decks, hands
+
+
+# -- another table that looks alike ------------------------------------------------------
+
+
+def otherwise(
+    table: Table, viewer: Seat | None, letter: Letter, events: Sequence[Event], dice: Random
+) -> Table:
+    """A table with other cards and tickets face down, but for what these events lay open to the viewer."""
+    other = table.branch()
+    mine = (CardDrawn, CardsGiven, TicketsOffered)
+    opened = {type(e) for e in events if not isinstance(e, mine) or e.seat == viewer}
+    others = [place for seat, place in enumerate(other.places) if seat != viewer]
+    keeps_deck = not opened.isdisjoint((MarketFilled, TunnelRevealed, CardDrawn, CardsGiven))
+    keeps_tickets = not opened.isdisjoint((GameEnded, TicketsOffered))
+    speaker = letter.seat if isinstance(letter.command, PAYS) else None
+    holding = [place for place in others if speaker is None or place is not other.places[speaker]]
+    _deal_again(other, holding, keeps_deck, dice)
+    if not keeps_tickets:
+        _give_again(other, others, dice)
+    if not (keeps_deck or keeps_tickets):
+        other.seed = dice.randbytes(32).hex()
+    for place in others:
+        place.luck = place.luck and dice.randbytes(32).hex()
+        if place.mix and not any(isinstance(event, TicketsOffered) for event in events):
+            short = dice.randint(0, table.figures.start_named)
+            place.mix = {"short": short, "long": table.figures.start_named - short}
+    return other
+
+
+def _deal_again(table: Table, places: Sequence[Place], keeps_deck: bool, dice: Random) -> None:
+    """The same number of cards to each, out of all that lie face down."""
+    held = [place.hand for place in places]
+    cards = [card for hand in held for card, count in hand.items() for _ in range(count)]
+    if not keeps_deck:
+        cards += table.deck
+    dice.shuffle(cards)
+    for hand in held:
+        count = sum(hand.values())
+        dealt, cards = Counter(cards[:count]), cards[count:]
+        hand.update({card: dealt[card] for card in hand})
+    if not keeps_deck:
+        table.deck = cards
+
+
+def _give_again(table: Table, places: Sequence[Place], dice: Random) -> None:
+    """The tickets of every deck change places: their backs show the deck."""
+    rows = [row for place in places for row in (place.tickets, place.offer)]
+    rows += table.ticket_decks.values()
+    for deck in table.ticket_decks:
+        where = [
+            (row, n) for row in rows for n, t in enumerate(row) if table.board.tickets[str(t)].deck == deck
+        ]
+        tickets = [row[n] for row, n in where]
+        dice.shuffle(tickets)
+        for (row, n), ticket in zip(where, tickets, strict=True):
+            row[n] = ticket
+
+
+def alike(table: Table, letter: Letter, events: Sequence[Event], dice: Random) -> Command:
+    """Another command that looks the same to all but the seat that says it."""
+    seat, command = letter.seat, letter.command
+    if seat is None or not events or any(isinstance(event, TicketsOffered) for event in events):
+        return command
+    if isinstance(events[0], CommandRefused) and not table.figures.strict:
+        return ClaimRoute("nowhere-b", {"blue": dice.randrange(1, 5)})
+    if isinstance(events[0], TicketsNamed | TicketsKept) and not isinstance(command, Leave):
+        return dice.choice(
+            [c for c in legal(table, seat) if backs(table, seat, c) == backs(table, seat, command)]
+        )
+    return command
+
+
+def backs(table: Table, seat: Seat, command: Command) -> list[str] | None:
+    """Of which decks the tickets are that a command keeps; None where it keeps none."""
+    if not isinstance(command, KeepTickets):
+        return None
+    offer = table.places[seat].offer
+    return sorted(table.board.tickets[str(offer[n])].deck for n in command.keep)
+
+
+# -- what holds --------------------------------------------------------------------------
+
+
+@EVERY_RULESET
+def test_no_viewer_can_tell_what_it_may_not_know(rules: str) -> None:
+    other_tables = 0
+
+    @settings(REPEATABLE, max_examples=6)
+    @given(games[rules], st.integers(0, 2**32))
+    def holds(play: Play, chance: int) -> None:
+        nonlocal other_tables
+        dice = Random(chance)
+        for number in range(400):
+            if play.table.over:
+                return
+            play.now += dice.randrange(2000)
+            wish = play.wish()
+            tried = (dice.randrange(play.seats), dice.choice([Leave(), *pool(dice, play.table)]))
+            for seat, command in (wish, tried):
+                viewer = dice.choice([None, *range(play.seats)])
+                letter = Letter(f"c{number}", "random", seat, command)
+                other_tables += tell_apart(play.table, viewer, letter, play.now, dice)
+            play.say(*wish)
+
+    holds()
+    assert other_tables > 300
+
+
+@EVERY_RULESET
+def test_of_a_seed_all_see_its_hash_and_a_seat_its_own_luck(rules: str) -> None:
+    plans = tuple(SeatPlan("bot", "random") for _ in range(3))
+    letter = Letter("create", "deal", None, CreateGame(plans, rules))
+    for viewer in (None, 0, 1, 2):
+        told = []
+        for seed in ("a5" * 32, "5a" * 32):
+            events = [seen_by(viewer, event) for event in judge(Table(), letter, CREATED, seed)]
+            bare = str(events).replace(commitment_of(seed), "its hash")
+            if viewer is not None:
+                bare = bare.replace(luck_of(seed, viewer), "its luck")
+            told.append(bare)
+        assert told[0] == told[1]
+
+
+@EVERY_RULESET
+def test_a_spectator_learns_nothing_of_the_deal(rules: str) -> None:
+    plans = tuple(SeatPlan("bot", "random") for _ in range(3))
+    market = {"market": 0} if RULESETS[rules].figures.market else {}
+    create = CreateGame(plans, rules, seed="deal", options=market)
+    table, seen = Table(), []
+    judge(table, Letter("create", "deal", None, create), CREATED, SEED)
+    for chance in range(5):
+        table.seed = Random(chance).randbytes(32).hex()
+        seen.append(got(table, Letter("start", "deal", None, StartGame()), CREATED, None))
+    assert all(entry == seen[0][0] for entry, _ in seen)
+    assert seen[0][1] != seen[1][1]
+
+
+# -- positions -----------------------------------------------------------------------------
+
+
+@EVERY_RULESET
+def test_a_position_tells_a_viewer_only_what_it_may_know(rules: str) -> None:
+    @settings(REPEATABLE, max_examples=4)
+    @given(st.integers(0, 2**32), st.sampled_from(BOARDS[rules]))
+    def holds(chance: int, board: str) -> None:
+        dice = Random(chance)
+        seats = min(3, *seats_of(board)[-1:])
+        position = with_own_tickets(a_position(dice, board, seats), board, dice)
+        for viewer in (None, *range(seats)):
+            others = another(position, board, viewer, dice)
+            assert others != position
+            assert laid(board, seats, others, viewer) == laid(board, seats, position, viewer)
+
+    holds()
+
+
+def laid(board: str, seats: int, position: Position, viewer: Seat | None) -> object:
+    """What the viewer gets of a game that starts from the position, until the first turn."""
+    plans = tuple(SeatPlan("bot", "random") for _ in range(seats))
+    create = CreateGame(plans, board=board, seed="position", position=position)
+    table, told = Table(), []
+    for command in (create, StartGame()):
+        letter = Letter(command.type, "laid", None, command)
+        told.append(got(table, letter, CREATED, viewer)[0])
+        judge(table, letter, CREATED, SEED)
+    return told
+
+
+def with_own_tickets(position: Position, board: str, dice: Random) -> Position:
+    """The position with more tickets, which the board doesn't have, in a hand and in a deck."""
+    cities = [*boards.load(board).cities]
+    in_hand, *in_deck = [TicketGiven((a, b), 99) for a, b in zip(cities[:6:2], cities[1:6:2], strict=True)]
+    rows = [[*row] for row in position.tickets]
+    rows[dice.randrange(len(rows))].append(in_hand)
+    decks = {**(position.ticket_decks or {})}
+    first = next(iter(decks))
+    decks[first] = (*in_deck, *decks[first])
+    return replace(position, tickets=tuple(map(tuple, rows)), ticket_decks=decks)
+
+
+def another(position: Position, board: str, viewer: Seat | None, dice: Random) -> Position:
+    """The position with other cards and tickets where the viewer can't see them."""
+    hidden = [seat for seat in range(len(position.hands)) if seat != viewer]
+    hands = [dict(hand) for hand in position.hands]
+    cards = [*(position.deck or ()), *(card for s in hidden for card in Counter(hands[s]).elements())]
+    dice.shuffle(cards)
+    for seat in hidden:
+        count = sum(hands[seat].values())
+        hands[seat], cards = dict(Counter(cards[:count])), cards[count:]
+    decks = {deck: [*row] for deck, row in (position.ticket_decks or {}).items()}
+    rows = [[*row] for row in position.tickets]
+    deck, stack = next(iter(decks.items()))
+    known = {(frozenset((t.a, t.b)), t.points): t.deck for t in boards.load(board).tickets.values()}
+    for row in (rows[seat] for seat in hidden):
+        for place, ticket in enumerate(row):
+            if known.get((frozenset(ticket.between), ticket.points), deck) == deck:
+                other = dice.randrange(len(stack))
+                row[place], stack[other] = stack[other], ticket
+    return replace(
+        position,
+        hands=tuple(hands),
+        deck=tuple(cards),
+        tickets=tuple(map(tuple, rows)),
+        ticket_decks={name: tuple(row) for name, row in decks.items()},
+    )
