@@ -72,7 +72,7 @@ USA_TURNS = Scenario(
         says(0, "build_station", city="denver", cards={"red": 1}),
         says(0, "pass"),
         says(0, "keep_tickets", keep=[0]),
-        says(0, "draw_tickets", decks={"regular": 3}),
+        says(0, "draw_tickets", decks={"regular": 2}),
         claims(0, "nowhere-a", red=1),
         claims(0, "portland-seattle-a", red=1),
         claims(0, "portland-seattle-b", red=1),
