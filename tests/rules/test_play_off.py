@@ -64,6 +64,26 @@ def test_TIE_1_a_single_seat_that_is_left_does_not_play_against_itself() -> None
     assert calls(passed_round(scene)) == []
 
 
+@pytest.mark.parametrize(("tickets", "players"), [(1, [(0, 1)]), (3, [(0, 1)]), (4, [])])
+def test_TIE_1_a_position_with_too_few_tickets_for_a_deal_stays_shared(
+    tickets: int, players: list[tuple[int, ...]]
+) -> None:
+    """The board has six long tickets, and one that only the position has comes to no new game."""
+    own = ((TicketGiven(("angora", "dieppe"), 0),), (TicketGiven(("athina", "dieppe"), 0),))
+    scene = asked_for(
+        CreateGame(
+            (SeatPlan("bot", "random"),) * 2,
+            "europe",
+            options={"start_tickets": {"long": tickets, "regular": 0}, "start_keep": 1},
+            position=Position(turn=0, cars=(0, 0), tickets=own),
+        )
+    ).when(None, StartGame())
+    while not scene.table.over:
+        seat = scene.table.turn or 0
+        scene.when(seat, scene.legal(seat)[0])
+    assert calls(scene) == players
+
+
 def test_TIE_1_seats_that_are_out_of_time_play_off_with_new_clocks() -> None:
     scene = given(2, rules="europe", tickets=[[], []])
     for seat in (0, 1):

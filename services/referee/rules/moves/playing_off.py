@@ -10,9 +10,11 @@ from schemas.boards import BOARD
 from schemas.commands import CreateGame, PlayOff, SeatPlan
 from schemas.events import PlayOffCalled, PlayOffEnded, SeatScore
 from schemas.parameters import PARAMETERS
+from schemas.refusals import Refused
 from schemas.words import Seat
 from services.referee.rules import board as boards
 from services.referee.rules.board import Board
+from services.referee.rules.moves.suiting import require_dealable
 from services.referee.rules.ruleset import Facts
 from services.referee.rules.table import Place, Table
 
@@ -26,7 +28,7 @@ def play_off(table: Table, scores: Sequence[SeatScore]) -> Facts:
         yield from goes_on(table, table.play_off, first)
         return
     level = [seat for seat in first if stays(table.places[seat])]
-    if table.figures.play_off and len(level) > 1:
+    if table.figures.play_off and len(level) > 1 and can_be_dealt(table, len(level)):
         yield called(PlayOff(table.game, 1, tuple(level), (0,) * len(level)), tuple(level))
 
 
@@ -47,6 +49,21 @@ def goes_on(table: Table, series: PlayOff, first: Sequence[Seat]) -> Facts:
 def stays(place: Place) -> bool:
     """Whether the seat plays on after this game: one whose time ran out has a new clock then."""
     return place.gone in (None, "out of time")
+
+
+def can_be_dealt(table: Table, seats: int) -> bool:
+    """Whether there are cards and tickets for a new game. A position may have had fewer than a deal
+    takes: then its first place stays shared."""
+    if table.laid is None:
+        return True
+    figures, board = table.figures, boards.build(table.board.form)
+    if figures.pair_tickets:
+        board = boards.with_pairs(board, figures.pair_tickets)
+    try:
+        require_dealable(table.rules, figures, board, seats)
+    except Refused:
+        return False
+    return True
 
 
 def called(series: PlayOff, seats: tuple[Seat, ...]) -> PlayOffCalled:
