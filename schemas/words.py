@@ -75,13 +75,22 @@ def is_plain(value: object, depth: int = PLAIN_DEPTH) -> bool:
 
 
 def plain(value: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The same object, if every language can spell it. Raises ValueError."""
+    """The same object, its rows as lists, if every language can spell it. Raises ValueError.
+
+    A log gives rows back as tuples: what is read from it must still equal what was said."""
     if not is_plain(value):
         raise ValueError(
             f"must hold only text, finite numbers up to 2**53, true, false, null, and lists and objects"
             f" of these, nested at most {PLAIN_DEPTH} deep"
         )
-    return value
+    written: Mapping[str, Any] = _listed(value)
+    return written
+
+
+def _listed(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _listed(item) for key, item in value.items()}
+    return [_listed(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 Plain = Annotated[Mapping[str, Any], AfterValidator(plain)]
