@@ -33,9 +33,9 @@ class Move(NamedTuple):
     decide: Callable[[Table, Seat, Any], Facts]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Ruleset:
-    """A game's rules as a value. `version` rises when a rule's meaning changes."""
+    """A game's rules as a value; there is one of each. `version` rises when a rule's meaning changes."""
 
     name: str
     version: int

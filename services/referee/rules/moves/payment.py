@@ -33,9 +33,13 @@ def one_colour_two_wilds(cards: Cards, route: Route, figures: Parameters) -> Non
 
 def require_colour(cards: Cards, route: Route, wild: Sequence[str], figures: Parameters) -> None:
     """The cards pay for the route (ROUTE-2)."""
-    coloured = [card for card in cards if card not in wild]
-    suits = all(card in COLORS and route.color in (GRAY, card) for card in coloured)
-    if len(coloured) > 1 or not suits or sum(cards.values()) != route.length:
+    spaces, colours, suits = 0, 0, True
+    for card, count in cards.items():
+        spaces += count
+        if card not in wild:
+            colours += 1
+            suits = suits and card in COLORS and route.color in (GRAY, card)
+    if colours > 1 or not suits or spaces != route.length:
         raise Refused("ROUTE-2", f"{spelled(cards)} doesn't pay: {asked(route, figures)}")
 
 

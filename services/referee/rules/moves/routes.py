@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from schemas.commands import ClaimRoute
-from schemas.refusals import Refused, require
+from schemas.refusals import Refused
 from schemas.words import Seat
 from services.referee.rules.board import Route
 from services.referee.rules.moves.laying import lay_cars
@@ -44,9 +44,8 @@ def claim_route(table: Table, seat: Seat, command: ClaimRoute) -> Facts:
     for accepts in table.rules.payment:
         accepts(cards, route, table.figures)
     require_held(place, cards)
-    require(
-        place.cars >= route.length, "ROUTE-4", f"{route.length} spaces, and you have {place.cars} cars left"
-    )
+    if place.cars < route.length:
+        raise Refused("ROUTE-4", f"{route.length} spaces, and you have {place.cars} cars left")
     if command.passenger is not None:
         require_placeable(table, seat, route, command.passenger)
     if route.kind == TUNNEL_KIND:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from schemas.boards import BOARD
@@ -29,12 +30,10 @@ def create_game(
     """Lay a table: resolve every figure, seal the seed, seat the bots."""
     ruleset, board = chosen(rulesets, command)
     figures, digest = resolved(ruleset, board, command.options or {}), board.digest
-    require_bounded(figures, board)
-    if figures.pair_tickets:
-        board = boards.with_pairs(board, figures.pair_tickets)
-    require_playable(ruleset, figures, board, len(command.seats))
-    if command.position is None:
-        require_dealable(ruleset, figures, board, len(command.seats))
+    if figures is ruleset.figures and command.position is None:
+        board = usual(ruleset, board, len(command.seats))
+    else:
+        board = suited(ruleset, figures, board, len(command.seats), dealt=command.position is None)
     require_seat_plans(ruleset, command)
     if command.position is not None:
         require_position(figures, board, len(command.seats), command.position)
@@ -79,6 +78,24 @@ def chosen(rulesets: Mapping[str, Ruleset], command: CreateGame) -> tuple[Rulese
 def named_board(board: str | Mapping[str, Any]) -> Board:
     """The board of this name, or the one that is written in place. Raises Malformed."""
     return boards.load(board) if isinstance(board, str) else boards.build(BOARD.read(board))
+
+
+def suited(ruleset: Ruleset, figures: Parameters, board: Board, seats: int, *, dealt: bool) -> Board:
+    """The board with the tickets that these figures give it. Raises Refused unless rules, figures,
+    board and seats suit each other, for a deal too if the game begins with one."""
+    require_bounded(figures, board)
+    if figures.pair_tickets:
+        board = boards.with_pairs(board, figures.pair_tickets)
+    require_playable(ruleset, figures, board, seats)
+    if dealt:
+        require_dealable(ruleset, figures, board, seats)
+    return board
+
+
+@lru_cache(maxsize=256)
+def usual(ruleset: Ruleset, board: Board, seats: int) -> Board:
+    """The same with the ruleset's own figures: most games have them, and one look is enough."""
+    return suited(ruleset, ruleset.figures, board, seats, dealt=True)
 
 
 def resolved(ruleset: Ruleset, board: Board, options: Mapping[str, Any]) -> Parameters:

@@ -25,7 +25,8 @@ from services.referee.rules.table import Table
 
 def end_turn(table: Table, seat: Seat) -> Facts:
     """The seat's turn is over: begin the last turns if it triggers them, then the next turn."""
-    yield from clear_up(table)
+    if table.tunnel is not None or None in table.market:
+        yield from clear_up(table)
     figures, place = table.figures, table.places[seat]
     if place.cars <= figures.last_cars and not table.ending and place.gone is None:
         others = figures.last_turns == "others"
