@@ -63,6 +63,8 @@ def answer(question: object, folder: Path) -> dict[str, Any]:
     """The answer to a question as JSON spells it. Board files are looked for from the folder.
 
     Raises Malformed, naming the entry that is wrong."""
+    if not isinstance(question, dict):
+        raise Malformed("", "a question is an object; docs/ask.md tells its fields")
     inquiry = INQUIRY.read(_said(question))
     table = laid(inquiry, folder)
     told: dict[str, Any] = {
@@ -192,10 +194,8 @@ def _text(source: str) -> str:
         raise Malformed(source, f"isn't UTF-8 text: byte {error.start} is no part of a letter") from None
 
 
-def _said(question: object) -> object:
+def _said(question: dict[str, Any]) -> object:
     """The question with ids for names, without the fields that hold null: YAML spells nothing like that."""
-    if not isinstance(question, dict):
-        return question
     said = {field: told for field, told in question.items() if told is not None}
     if isinstance(position := said.get("position"), dict):
         said["position"] = {field: told for field, told in position.items() if told is not None}

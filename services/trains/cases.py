@@ -1,5 +1,5 @@
 """A folder of cases: `index.json` names for each an input, a row of JSON values, and the one
-value that is to come out."""
+value that is to come out. A folder without it has them as KIND/NAME-in.json and -out.json."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 from schemas.contract import Malformed
 
 INDEX: Final = "index.json"
+GIVEN: Final = "-in.json"
 BYTES_MOST: Final = 20_000_000
 
 
@@ -29,12 +30,20 @@ class Case(NamedTuple):
 
 
 def read_cases(folder: Path) -> list[Case]:
-    """The cases that a folder's index lists, in its order. Raises Malformed, naming file and entry."""
+    """The cases that a folder's index lists, in its order; without an index those that lie there.
+    Raises Malformed, naming file and entry."""
     index = folder / INDEX
+    if not index.exists() and (found := sorted(folder.glob(f"*/*{GIVEN}"))):
+        return [_found(given) for given in found]
     match read_values(index):
         case [[*entries]]:
             return [_case(folder, entry, f"{index}: {number}") for number, entry in enumerate(entries)]
     raise Malformed(str(index), "must hold one JSON list of cases")
+
+
+def _found(given: Path) -> Case:
+    kind, name = given.parent.name, given.name.removesuffix(GIVEN)
+    return Case(f"{kind}/{name}", kind, given, given.with_name(f"{name}-out.json"))
 
 
 def _case(folder: Path, entry: object, where: str) -> Case:

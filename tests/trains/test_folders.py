@@ -54,6 +54,18 @@ def test_a_folder_whose_cases_all_pass(tmp_path: Path) -> None:
     assert rows == [["3-xmap", "1", "1", "0", ""], ["10-xserver", "1", "-", "-", "not played"]]
 
 
+def test_a_folder_without_an_index_has_the_cases_that_lie_there(tmp_path: Path) -> None:
+    cases = folder(tmp_path, ("3-xmap/a", REACH, True), ("3-xmap/b", REACH, False))
+    (cases / "index.json").unlink()
+    (cases / "3-xmap" / "c-out.json").write_text("true")  # of no case
+    (tally,) = run_folder(cases, quiet=True)
+    assert (tally.kind, tally.cases, [failure.id for failure in tally.failures]) == (
+        "3-xmap",
+        2,
+        ["3-xmap/b"],
+    )
+
+
 def test_a_case_that_fails_is_named_and_the_exit_code_is_1(tmp_path: Path) -> None:
     wrong = [[["Ann", "Bob"]], []]
     cases = folder(
