@@ -102,9 +102,9 @@ def resolved(ruleset: Ruleset, board: Board, options: Mapping[str, Any]) -> Para
     """The ruleset's figures with what the board, and then this game, sets otherwise."""
     if not options and not board.options:
         return ruleset.figures
-    usual = {**PARAMETERS.write(ruleset.figures), **(board.options if board.rules == ruleset.name else {})}
+    written = {**PARAMETERS.write(ruleset.figures), **(board.options if board.rules == ruleset.name else {})}
     try:
-        return PARAMETERS.read({**usual, **options})
+        return PARAMETERS.read({**written, **options})
     except Malformed as error:
         where = "options" if error.field.split(".")[0] in options else "board.options"
         raise Refused("GAME-6", f"{where}: {error}") from None

@@ -47,17 +47,17 @@ def when_all_have_chosen(table: Table) -> Facts:
     """Given back in seat order once all have chosen, so the order of answers changes nothing."""
     if table.awaits:
         return
-    for seat in table.order:
-        yield from give_back(table, seat)
-    if table.figures.start_return == "shuffled":
-        yield from shuffle_back(table)
+    yield from give_all_back(table)
     yield from first_turn(table)
 
 
-def shuffle_back(table: Table) -> Facts:
-    """What was given back is shuffled in with the rest of its deck."""
-    for deck, tickets in table.ticket_decks.items():
-        yield from shuffle_tickets(table, deck, tickets)
+def give_all_back(table: Table) -> Facts:
+    """In seat order; where the table says so, shuffled in with the rest of their decks."""
+    for seat in table.order:
+        yield from give_back(table, seat)
+    if table.figures.start_return == "shuffled":
+        for deck, tickets in table.ticket_decks.items():
+            yield from shuffle_tickets(table, deck, tickets)
 
 
 # -- all at the same time, after each has named its mix (SETUP-3) ------------------------------
@@ -100,10 +100,7 @@ def when_the_seat_has_chosen(table: Table) -> Facts:
     """What a seat gives back lies among the next one's choice."""
     if table.awaits:
         return
-    for seat in table.order:
-        yield from give_back(table, seat)
-    if table.figures.start_return == "shuffled":
-        yield from shuffle_back(table)
+    yield from give_all_back(table)
     for seat in table.playing:
         if not table.places[seat].chosen:
             yield from offer_to(table, seat)
