@@ -84,3 +84,16 @@ def test_PASSENGER_2_a_hand_full_of_passenger_cards_makes_no_journey_longer_to_f
     few = process_time() - before
     best_journeys("c0", ways, tokens, 250)
     assert process_time() - before < 3.2 * few
+
+
+def test_GAME_6_a_board_in_place_leaves_room_for_the_play_off_that_may_follow() -> None:
+    board = a_board(500, row(500))
+    board["tickets"] = [
+        {"id": f"c{n}:c{n + 1}:{'x' * 60}", "between": [f"c{n}", f"c{n + 1}"], "points": 1, "deck": "regular"}
+        for n in range(400)
+    ]
+    options = {"station_costs": [1], "pair_tickets": None, "cars": 45}
+    assert said("europe", board, options).startswith("board: has ")
+    assert said("europe", board, {**options, "play_off": 0}) == ""
+    board["tickets"] = board["tickets"][:20]
+    assert said("europe", board, options) == ""

@@ -13,6 +13,8 @@ from collections.abc import Iterable
 from math import prod
 from typing import Final
 
+from schemas.boards import BOARD, BoardForm
+from schemas.codec import LETTER_MOST, pack
 from schemas.parameters import Parameters
 from schemas.refusals import require
 from schemas.words import COLORS, PLUS_FOUR
@@ -22,6 +24,7 @@ HELD_MOST: Final = 52  # routes of one seat: the search for its longest grows wi
 PAIRED_MOST: Final = 100  # cities, every two of which are a ticket
 PAYMENTS_MOST: Final = 100_000  # ways to pay, of all routes together
 LOANS_MOST: Final = 4_000  # choices of what all stations but the last lend
+FOR_FIGURES: Final = 8_192  # bytes of a letter, for what it says besides the board
 WAYS_MOST: Final = 60  # out of the busiest city, for all passengers of a seat
 
 
@@ -40,6 +43,15 @@ def require_bounded(figures: Parameters, board: Board) -> None:
     _require("station_costs", "choices of what stations lend", loans, LOANS_MOST)
     busiest = max(Counter(city for r in routes for city in (r.a, r.b)).values(), default=0)
     _require("passengers", "ways out of one city", figures.passengers * busiest, WAYS_MOST)
+
+
+def require_repeatable(figures: Parameters, form: BoardForm) -> None:
+    """A board written in place leaves room, in the letter that a play-off's game is created by, for
+    all figures: a game that is called must be possible."""
+    if figures.play_off:
+        size, most = len(pack(BOARD.write(form, brief=True))), LETTER_MOST - FOR_FIGURES
+        why = f"board: has {size} bytes, {most} at most where a first place is played off (options.play_off)"
+        require(size <= most, "GAME-6", why)
 
 
 def _require(option: str, what: str, count: int, most: int) -> None:

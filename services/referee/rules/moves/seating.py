@@ -15,7 +15,7 @@ from schemas.refusals import Refused, require
 from schemas.words import Seat
 from services.referee.rules import board as boards
 from services.referee.rules.board import Board
-from services.referee.rules.moves.bounds import require_bounded
+from services.referee.rules.moves.bounds import require_bounded, require_repeatable
 from services.referee.rules.moves.position import lay_position, require_position
 from services.referee.rules.moves.setup import shuffle_all
 from services.referee.rules.moves.suiting import require_dealable, require_playable
@@ -38,6 +38,8 @@ def create_game(
     if command.position is not None:
         require_position(figures, board, len(command.seats), command.position)
     own = None if isinstance(command.board, str | None) else board.form
+    if own is not None:
+        require_repeatable(figures, own)
     yield GameCreated(
         game,
         ruleset.name,
