@@ -7,7 +7,6 @@ code that judges every game. No time passes while a question is answered.
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -18,8 +17,6 @@ from schemas.commands import (
     CreateGame,
     Letter,
     SeatPlan,
-    StartGame,
-    TakeSeat,
     write_command,
 )
 from schemas.contract import Malformed
@@ -37,13 +34,13 @@ from schemas.place_names import with_ids
 from schemas.positions import Position
 from schemas.words import Seat
 from services.board_files import read_board_file, read_board_text
-from services.documents import read_document
+from services.documents import read_document, read_text
 from services.referee.rules import NotKept, Table, judge, legal, score
 from services.referee.rules.board import names
+from services.referee.rules.puzzle import GAME, laid_out
 
 BYTES_MOST: Final = 262_144
 LETTERS_MOST: Final = 400  # of what is said about a bad question
-GAME: Final = "question"
 SEED: Final = "ledgerline ask"  # the same question has the same answer
 REFUSALS: Final = {"refusals_kept": 1000}  # a question isn't a flood: every command gets its own verdict
 
@@ -87,7 +84,6 @@ def answer(question: object, folder: Path) -> dict[str, Any]:
 
 def laid(inquiry: Inquiry, folder: Path) -> Table:
     """The table that the question is about, its first turn begun. Raises Malformed."""
-    table = Table()
     board = _board(inquiry.board, folder)
     creation = CreateGame(
         seats=(SeatPlan(),) * inquiry.seats,
@@ -98,13 +94,9 @@ def laid(inquiry: Inquiry, folder: Path) -> Table:
         position=inquiry.position or Position(),
     )
     try:
-        _say(table, None, creation)
+        return laid_out(creation)
     except NotKept as no:
         raise Malformed("", no.why) from None
-    for seat in range(inquiry.seats):
-        _say(table, None, TakeSeat(f"seat {seat}", seat))
-    _say(table, None, StartGame())
-    return table
 
 
 def _board(given: str | Mapping[str, Any] | None, folder: Path) -> BoardForm | str | None:
@@ -179,19 +171,9 @@ def _tickets(table: Table, own: SeatScore) -> Iterator[TicketCounted]:
 
 def _text(source: str) -> str:
     try:
-        if source == "-":
-            content = sys.stdin.buffer.read(BYTES_MOST + 1)
-        else:
-            with Path(source).open("rb") as file:
-                content = file.read(BYTES_MOST + 1)
-    except (OSError, ValueError) as error:
-        raise Malformed(source, f"can't be read: {error.args[-1]}") from None
-    if len(content) > BYTES_MOST:
-        raise Malformed(source, f"has more than {BYTES_MOST} bytes", "SIZE-1")
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise Malformed(source, f"isn't UTF-8 text: byte {error.start} is no part of a letter") from None
+        return read_text(None if source == "-" else Path(source), BYTES_MOST)
+    except Malformed as error:
+        raise Malformed(source, error.why, error.rule) from None
 
 
 def _said(question: dict[str, Any]) -> object:

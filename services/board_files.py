@@ -12,7 +12,7 @@ from schemas.board_forms_plain import is_plain_map, spelled_out
 from schemas.board_forms_trains import read_trains_map
 from schemas.boards import BoardForm, read_board
 from schemas.contract import Malformed
-from services.documents import once_each
+from services.documents import once_each, read_text
 
 BYTES_MOST: Final = 2_000_000
 
@@ -23,7 +23,7 @@ def read_board_file(path: str | Path) -> BoardForm:
 
     Raises Malformed, naming the file and the entry."""
     try:
-        return read_board_text(_text(Path(path)), slug(Path(path).name.split(".")[0], "map"))
+        return read_board_text(read_text(Path(path), BYTES_MOST), slug(Path(path).name.split(".")[0], "map"))
     except Malformed as error:
         raise Malformed("board", f"{path}: {error}", error.rule) from None
 
@@ -36,20 +36,6 @@ def read_board_text(text: str, name: str) -> BoardForm:
     if isinstance(value, dict) and "connections" in value and "format" not in value:
         return read_trains_map(value, name)
     return read_board(spelled_out(value, name) if is_plain_map(value) else value)
-
-
-def _text(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            content = file.read(BYTES_MOST + 1)
-    except (OSError, ValueError) as error:
-        raise Malformed("", f"can't be read: {error.args[-1]}") from None
-    if len(content) > BYTES_MOST:
-        raise Malformed("", f"has more than {BYTES_MOST} bytes", "SIZE-1")
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise Malformed("", f"isn't UTF-8 text: byte {error.start} is no part of a letter") from None
 
 
 def _json(text: str) -> object:

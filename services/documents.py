@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Final, NoReturn
 
 import yaml
@@ -21,6 +23,24 @@ _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the one in C w
 _WORDS: Final = {"": None, "~": None, "null": None, "true": True, "false": False}
 _WHOLE: Final = re.compile(r"-?(0|[1-9][0-9]{0,99})")
 _BROKEN: Final = re.compile(r"-?(0|[1-9][0-9]{0,99})(\.[0-9]{1,99})?([eE][-+]?[0-9]{1,9})?")
+
+
+def read_text(path: Path | None, most: int) -> str:
+    """The text of a file (None is standard input) of so many bytes at most. Raises Malformed."""
+    try:
+        if path is None:
+            content = sys.stdin.buffer.read(most + 1)
+        else:
+            with path.open("rb") as file:
+                content = file.read(most + 1)
+    except (OSError, ValueError) as error:
+        raise Malformed("", f"can't be read: {error.args[-1]}") from None
+    if len(content) > most:
+        raise Malformed("", f"has more than {most} bytes", "SIZE-1")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Malformed("", f"isn't UTF-8 text: byte {error.start} is no part of a letter") from None
 
 
 def read_document(text: str) -> Any:

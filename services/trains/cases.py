@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Final, NamedTuple
 
 from schemas.contract import Malformed
+from services.documents import read_text
 
 INDEX: Final = "index.json"
 GIVEN: Final = "-in.json"
@@ -68,19 +69,12 @@ def _inside(folder: Path, path: str, where: str) -> Path:
 def read_values(path: Path) -> list[Any]:
     """The JSON values that a file holds, one after the other. Raises Malformed, naming the file."""
     try:
-        with path.open("rb") as file:
-            content = file.read(BYTES_MOST + 1)
-    except (OSError, ValueError) as error:
-        raise Malformed(str(path), f"can't be read: {error.args[-1]}") from None
-    if len(content) > BYTES_MOST:
-        raise Malformed(str(path), f"has more than {BYTES_MOST} bytes", "SIZE-1")
-    try:
-        return list(values(content.decode("utf-8-sig")))
+        return list(values(read_text(path, BYTES_MOST)))
+    except Malformed as error:
+        raise Malformed(str(path), error.why, error.rule) from None
     except json.JSONDecodeError as error:
         why = f"isn't JSON: {error.msg} in line {error.lineno}, column {error.colno}"
         raise Malformed(str(path), why) from None
-    except UnicodeDecodeError as error:
-        raise Malformed(str(path), f"isn't UTF-8 text: byte {error.start} is no part of a letter") from None
     except ValueError:  # the only other one that json knows
         raise Malformed(str(path), "holds a number of thousands of digits") from None
     except RecursionError:

@@ -19,7 +19,7 @@ from schemas.words import Seat
 from services.bots.policies import Policy
 from services.bots.policies.dice import Dice
 from services.bots.policies.strategies import buy_now, hold_10
-from services.referee.rules import RULESETS, Table, advance, evolve, judge, legal
+from services.referee.rules import RULESETS, Table, advance, fold_events, judge, legal
 from services.referee.rules.moves.seating import create_game
 from services.referee.rules.rulesets.trains import TRAINS
 
@@ -68,7 +68,9 @@ def laid(form: BoardForm, seats: int, cards: Sequence[str]) -> Table:
     table = Table()
     plans = tuple(SeatPlan() for _ in range(seats))
     try:
-        _tell(table, created(CreateGame(plans, TRAINS.name, BOARD.write(form), options=OPTIONS), cards))
+        fold_events(
+            table, 0, created(CreateGame(plans, TRAINS.name, BOARD.write(form), options=OPTIONS), cards)
+        )
     except Refused as no:
         raise TooFewDestinations(no.why) if no.rule == "SETUP-4" else no from None
     for seat in range(seats):
@@ -77,8 +79,10 @@ def laid(form: BoardForm, seats: int, cards: Sequence[str]) -> Table:
     require(len(cards) >= dealt, "GAME-6", f"cards: {len(cards)} in all, {dealt} are dealt at the start")
     destinations = tuple(table.board.tickets)
     order = tuple(range(seats))
-    _tell(table, (GameStarted(order), DeckShuffled(tuple(cards)), TicketsShuffled("regular", destinations)))
-    _tell(table, table.rules.setup(table))
+    fold_events(
+        table, 0, (GameStarted(order), DeckShuffled(tuple(cards)), TicketsShuffled("regular", destinations))
+    )
+    fold_events(table, 0, table.rules.setup(table))
     return table
 
 
@@ -90,11 +94,6 @@ def created(command: CreateGame, cards: Sequence[str]) -> Iterable[Event]:
             yield replace(event, parameters=figures)
         else:
             yield event
-
-
-def _tell(table: Table, events: Iterable[Event]) -> None:
-    for event in events:
-        evolve(table, event)
 
 
 def outcome(table: Table) -> Outcome:

@@ -8,18 +8,18 @@ from typing import Annotated, Final, Literal
 from pydantic import Field
 
 from schemas.boards import BOARD, BoardForm
-from schemas.commands import ClaimRoute, CreateGame, Letter, RequestCards, SeatPlan, StartGame, TakeSeat
+from schemas.commands import ClaimRoute, CreateGame, RequestCards, SeatPlan
 from schemas.contract import Malformed, Shape, contract
 from schemas.positions import Position
 from schemas.refusals import Refused
 from schemas.words import Int, Seat, Text
 from services.bots.policies.strategies import Connection, connection
-from services.referee.rules import NotKept, Table, decide, judge
+from services.referee.rules import NotKept, Table, decide
 from services.referee.rules.board import Board, build
+from services.referee.rules.puzzle import laid_out
 from services.referee.rules.rulesets.trains import TRAINS
 
 SEATS_LEAST, SEATS_MOST = TRAINS.figures.seats_least, TRAINS.figures.seats_most
-NO_SEED: Final = "00" * 32  # nothing depends on chance
 CARS_MOST: Final = 100  # a state may come from a table with other figures
 
 Colour = Literal["red", "blue", "green", "white"]
@@ -61,19 +61,11 @@ def table_of(form: BoardForm, state: PlayerState) -> Table:
     )
     options = {"cars": CARS_MOST}
     plans = tuple(SeatPlan() for _ in range(seats))
-    table = Table()
+    command = CreateGame(plans, TRAINS.name, BOARD.write(form), options=options, position=position)
     try:
-        _say(table, CreateGame(plans, TRAINS.name, BOARD.write(form), options=options, position=position))
+        return laid_out(command)
     except NotKept as no:
         raise Malformed("player state", no.why) from None
-    for seat in range(seats):
-        _say(table, TakeSeat(f"player {seat + 1}"))
-    _say(table, StartGame())
-    return table
-
-
-def _say(table: Table, command: CreateGame | TakeSeat | StartGame) -> None:
-    judge(table, Letter("state", "player-state", None, command), 0, NO_SEED)
 
 
 def routes_by_connection(board: Board) -> dict[Connection, str]:

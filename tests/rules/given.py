@@ -10,6 +10,7 @@ from schemas.events import CommandRefused, Event
 from schemas.refusals import ALL
 from schemas.words import Seat
 from services.referee.rules import Table, advance, evolve, judge, legal
+from services.referee.rules.board import worth
 from services.referee.rules.meaning.playing import take_route
 from services.referee.rules.table import MIX, Place
 
@@ -174,7 +175,7 @@ def lay_places(
 def own(table: Table, name: str, seat: Seat) -> None:
     """The route is the seat's, who paid for it long ago."""
     if table.figures.points_at_once:
-        table.places[seat].points += table.figures.route_points[table.board.routes[name].length - 1] or 0
+        table.places[seat].points += worth(table.figures, table.board.routes[name])
     take_route(table, name, seat)
 
 

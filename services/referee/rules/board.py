@@ -15,6 +15,8 @@ from typing import Final, NamedTuple
 from schemas.board_forms_trains import read_trains_map
 from schemas.boards import BOARD, BoardForm, TicketForm
 from schemas.contract import Malformed
+from schemas.parameters import Parameters
+from services.referee.rules.networks import Networks
 
 GRAY: Final = "gray"
 TRAINS: Final = ".trains.json"  # how the name of a file in the Trains form ends
@@ -129,10 +131,10 @@ def with_pairs(board: Board, points: int) -> Board:
     """The same board with another set of tickets: every pair of cities that a path of routes
     joins, each worth `points`. Pairs, and the cities of each, stand in the order of their names.
     The form stays that of the board itself: the pairs follow from it."""
-    reached = {city: _reach(board, city) for city in board.cities}
+    networks = Networks(((r.a, r.b) for r in board.routes.values()), board.countries)
     tickets: dict[str, Ticket] = {}
     for a, b in combinations(sorted(board.cities, key=lambda city: (board.cities[city], city)), 2):
-        if b in reached[a]:
+        if networks.joins(a, b):
             tickets[f"{a}:{b}"] = Ticket(f"{a}:{b}", a, b, points, "regular")
     return replace(board, tickets=tickets, digest=_digest(board.form, tickets))
 
@@ -144,6 +146,41 @@ def with_tickets(board: Board, forms: Iterable[TicketForm]) -> Board:
         return board
     tickets = {**board.tickets, **more}
     return replace(board, tickets=tickets, digest=_digest(board.form, tickets))
+
+
+def neighbours(board: Board, city: str) -> set[str]:
+    """The cities that a route joins to this one."""
+    routes = board.routes.values()
+    return {r.b for r in routes if r.a == city} | {r.a for r in routes if r.b == city}
+
+
+# -- what a board comes to with a game's figures ---------------------------------------------
+
+
+def worth(figures: Parameters, route: Route) -> int:
+    """The points of a route, as its length has them."""
+    points = figures.route_points[route.length - 1]
+    assert points is not None, "a board whose routes score nothing isn't played on"
+    return points
+
+
+def full_stacks(figures: Parameters, board: Board) -> dict[str, tuple[int, ...]]:
+    """The tokens of every city that has any, the top first (MERCH-1)."""
+    stacks = {city: tuple(figures.merchandise.get(colour, ())) for city, colour in board.merchandise.items()}
+    return {city: stack for city, stack in stacks.items() if stack}
+
+
+def parallels_close(figures: Parameters, seats: int) -> bool:
+    """Whether a claim closes the routes parallel to it (DOUBLE-2)."""
+    return not figures.parallel_owned and seats < figures.parallel_seats
+
+
+def ticket_decks(figures: Parameters) -> tuple[str, ...]:
+    """The decks that tickets are offered from, at the start or later."""
+    return tuple(dict.fromkeys((*figures.start_tickets, *figures.draw_tickets)))
+
+
+# -- building one ------------------------------------------------------------------------------
 
 
 def _routes(form: BoardForm) -> dict[str, Route]:
@@ -163,22 +200,6 @@ def _routes(form: BoardForm) -> dict[str, Route]:
         )
         for route in form.routes
     }
-
-
-def _reach(board: Board, start: str) -> set[str]:
-    """The cities that a path joins to this one. Countries end a path, so only a start leaves one."""
-    onward: dict[str, list[str]] = {city: [] for city in board.cities}
-    for route in board.routes.values():
-        onward[route.a].append(route.b)
-        onward[route.b].append(route.a)
-    reached, todo = {start}, [start]
-    while todo:
-        for city in onward[todo.pop()]:
-            if city not in reached:
-                reached.add(city)
-                if city not in board.countries:
-                    todo.append(city)
-    return reached
 
 
 def _digest(form: BoardForm, tickets: Mapping[str, Ticket]) -> str:

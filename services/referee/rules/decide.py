@@ -35,11 +35,7 @@ def advance(table: Table, seat: Seat | None, command: Command) -> list[Event]:
     """The same on a table that the caller owns: it takes on the facts as they are told.
 
     A refusal comes before the first fact, and leaves the table as it was."""
-    events: list[Event] = []
-    for event in facts(table, seat, command):
-        MEANING[event.__class__](table, event)
-        events.append(event)
-    return events
+    return _apply(table, facts(table, seat, command))
 
 
 def judge(table: Table, letter: Letter, now: int, fresh_seed: str) -> tuple[Event, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from schemas.events import SeatScore
-from services.referee.rules.board import Route, Ticket
+from services.referee.rules.board import Route, Ticket, worth
 from services.referee.rules.lending import Loan, best_loans
 from services.referee.rules.networks import Networks
 from services.referee.rules.table import Place, Table
@@ -25,7 +25,7 @@ def score(table: Table) -> tuple[SeatScore, ...]:
 def seat_score(table: Table, seat: int) -> SeatScore:
     """One seat's points, without what depends on the others, and not yet placed."""
     place, figures = table.places[seat], table.figures
-    routes = sum(figures.route_points[table.board.routes[r].length - 1] or 0 for r in place.routes)
+    routes = sum(worth(figures, table.board.routes[name]) for name in place.routes)
     if figures.points_at_once and table.laid is None:
         told = f"seat {seat}: {place.points} as claimed, {routes} counted (SCORE-1)"
         assert routes == place.points, told

@@ -36,15 +36,11 @@ def game_created(table: Table, event: GameCreated) -> None:
     table.created, table.play_off = event.created, event.play_off
     table.places = [Place(plan.kind, plan.name or "", plan.policy, figures) for plan in event.seats]
     table.order = tuple(range(len(event.seats)))
-    table.closing = not figures.parallel_owned and len(event.seats) < figures.parallel_seats
+    table.closing = boards.parallels_close(figures, len(event.seats))
     table.open = {fare: dict.fromkeys(routes) for fare, routes in board.fares.items()}
     table.market = [None] * figures.market
     table.discards = dict(figures.cards.items())  # until they are shuffled
-    table.tokens = {
-        city: tuple(figures.merchandise[colour])
-        for city, colour in board.merchandise.items()
-        if figures.merchandise.get(colour)
-    }
+    table.tokens = boards.full_stacks(figures, board)
 
 
 def seed_sealed(table: Table, event: SeedSealed) -> None:

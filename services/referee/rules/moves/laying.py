@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from schemas.events import PassengerPlaced, RouteClaimed
 from schemas.words import Seat
-from services.referee.rules.board import Route
+from services.referee.rules.board import Route, worth
 from services.referee.rules.moves.turns import end_turn
 from services.referee.rules.ruleset import Cards, Facts
 from services.referee.rules.table import Table
@@ -12,9 +12,8 @@ from services.referee.rules.table import Table
 
 def lay_cars(table: Table, seat: Seat, route: Route, cards: Cards, passenger: str | None) -> Facts:
     """The route is the seat's, and its turn is over."""
-    points = table.figures.route_points[route.length - 1]
-    assert points is not None, "a board whose routes score nothing isn't played on"
-    yield RouteClaimed(seat, route.id, cards, points if table.figures.points_at_once else 0)
+    points = worth(table.figures, route) if table.figures.points_at_once else 0
+    yield RouteClaimed(seat, route.id, cards, points)
     if passenger is not None:
         yield PassengerPlaced(seat, passenger)
     yield from end_turn(table, seat)

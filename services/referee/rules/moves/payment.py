@@ -33,14 +33,20 @@ def one_colour_two_wilds(cards: Cards, route: Route, figures: Parameters) -> Non
 
 def require_colour(cards: Cards, route: Route, wild: Sequence[str], figures: Parameters) -> None:
     """The cards pay for the route (ROUTE-2)."""
-    spaces, colours, suits = 0, 0, True
-    for card, count in cards.items():
-        spaces += count
+    if not fits(cards, route.length, route.color, wild):
+        raise Refused("ROUTE-2", f"{spelled(cards)} doesn't pay: {asked(route, figures)}")
+
+
+def fits(cards: Cards, count: int, color: str, wild: Sequence[str]) -> bool:
+    """Whether these are so many cards of this one colour (gray: of any one), wild cards apart."""
+    played, colours = 0, 0
+    for card, number in cards.items():
+        played += number
         if card not in wild:
             colours += 1
-            suits = suits and card in COLORS and route.color in (GRAY, card)
-    if colours > 1 or not suits or spaces != route.length:
-        raise Refused("ROUTE-2", f"{spelled(cards)} doesn't pay: {asked(route, figures)}")
+            if card not in COLORS or color not in (GRAY, card):
+                return False
+    return colours <= 1 and played == count
 
 
 def ferries_take_locomotives(cards: Cards, route: Route, figures: Parameters) -> None:

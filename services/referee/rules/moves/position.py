@@ -12,7 +12,15 @@ from schemas.parameters import Parameters
 from schemas.positions import Position, TicketGiven
 from schemas.refusals import require
 from schemas.words import Seat
-from services.referee.rules.board import Board, Ticket
+from services.referee.rules.board import (
+    Board,
+    Ticket,
+    full_stacks,
+    neighbours,
+    parallels_close,
+    ticket_decks,
+    worth,
+)  # fmt: skip
 from services.referee.rules.ruleset import Facts
 from services.referee.rules.shuffle import in_order, shuffled
 
@@ -71,7 +79,7 @@ def _require_cards(figures: Parameters, position: Position) -> None:
 
 
 def _require_routes(figures: Parameters, board: Board, seats: int, owners: Mapping[str, Seat]) -> None:
-    closing = not figures.parallel_owned and seats < figures.parallel_seats
+    closing = parallels_close(figures, seats)
     spaces: Counter[Seat] = Counter()
     for name, seat in owners.items():
         entry = f"routes.{name}"
@@ -111,8 +119,8 @@ def _require_stations(figures: Parameters, board: Board, seats: int, position: P
         built[station.seat] += 1
         most = len(figures.station_costs)
         _require(built[station.seat] <= most, entry, f"seat {station.seat} has more than {most} stations")
-        beside = any({city, station.neighbour} == {r.a, r.b} for r in board.routes.values())
-        _require(station.neighbour is None or beside, entry, f"no route joins it to {station.neighbour}")
+        beside = station.neighbour is None or station.neighbour in neighbours(board, city)
+        _require(beside, entry, f"no route joins it to {station.neighbour}")
 
 
 def _require_passengers(figures: Parameters, board: Board, seats: int, position: Position) -> None:
@@ -134,8 +142,6 @@ def _require_passengers(figures: Parameters, board: Board, seats: int, position:
 
 def lay_position(board: Board, figures: Parameters, seed: str, seats: int, position: Position) -> Facts:
     """The facts that lay a position which can be, on a table just created."""
-    stacks = {city: figures.merchandise.get(colour, ()) for city, colour in board.merchandise.items()}
-    tokens = {city: stack for city, stack in stacks.items() if stack}
     given = position.tokens
     tickets = _identified(board, position)
     yield PositionLaid(
@@ -147,7 +153,9 @@ def lay_position(board: Board, figures: Parameters, seed: str, seats: int, posit
         points=(*position.points, *_scored(board, figures, seats, position)[len(position.points) :]),
         stations=position.stations or {},
         passengers=(position.passengers or {}) if figures.passengers else {},
-        tokens=tokens if given is None else _highest_on_top(given if figures.passengers else {}),
+        tokens=full_stacks(figures, board)
+        if given is None
+        else _highest_on_top(given if figures.passengers else {}),
         merchandise=_row(position.merchandise, seats, 0),
         tickets=_new_tickets(board, figures, tickets),
     )
@@ -163,7 +171,7 @@ def _scored(board: Board, figures: Parameters, seats: int, position: Position) -
     """What each seat has scored for its routes so far."""
     scored = [0] * seats
     for name, seat in (position.routes or {}).items():
-        scored[seat] += figures.route_points[board.routes[name].length - 1] or 0
+        scored[seat] += worth(figures, board.routes[name])
     return scored if figures.points_at_once else [0] * seats
 
 
@@ -241,7 +249,7 @@ def _given(position: Position) -> Iterator[tuple[str, str | None, TicketGiven]]:
 
 
 def _decks(figures: Parameters) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*figures.start_tickets, *figures.draw_tickets))) or (NO_DECK,)
+    return ticket_decks(figures) or (NO_DECK,)
 
 
 def _row(given: Sequence[T], count: int, usual: U) -> tuple[T | U, ...]:

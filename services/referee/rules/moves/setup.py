@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from schemas.events import HandDealt, MixAsked
 from schemas.words import Seat
+from services.referee.rules.board import ticket_decks
 from services.referee.rules.moves.market import fill_market, shuffle_deck
 from services.referee.rules.moves.tickets import give_back, offer_tickets, shuffle_tickets
 from services.referee.rules.moves.turns import first_turn
@@ -14,8 +15,7 @@ from services.referee.rules.table import Table
 def shuffle_all(table: Table) -> Facts:
     """All chance of the start: the cards, then every deck of tickets."""
     yield from shuffle_deck(table)
-    figures = table.figures
-    for deck in dict.fromkeys((*figures.start_tickets, *figures.draw_tickets)):
+    for deck in ticket_decks(table.figures):
         tickets = [ticket.id for ticket in table.board.tickets.values() if ticket.deck == deck]
         yield from shuffle_tickets(table, deck, tickets)
 

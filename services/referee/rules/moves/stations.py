@@ -8,8 +8,9 @@ from functools import lru_cache
 from schemas.commands import BuildStation
 from schemas.events import StationBuilt
 from schemas.refusals import require
-from schemas.words import COLORS, LOCOMOTIVE, Seat
-from services.referee.rules.moves.payment import gray_ways, require_held, spelled
+from schemas.words import Seat
+from services.referee.rules.board import GRAY, neighbours
+from services.referee.rules.moves.payment import WILD, fits, gray_ways, require_held, spelled
 from services.referee.rules.moves.turns import end_turn
 from services.referee.rules.ruleset import Cards, Facts, Move
 from services.referee.rules.table import Place, Table
@@ -38,7 +39,7 @@ def build_station(table: Table, seat: Seat, command: BuildStation) -> Facts:
     require_one_colour(cards, cost or 0)
     require_held(place, cards)
     if command.neighbour is not None:
-        known = command.neighbour in neighbours(table, city)
+        known = command.neighbour in neighbours(table.board, city)
         require(known, "STATION-3", f"no route joins {city} to {command.neighbour}")
     yield StationBuilt(seat, city, cards, command.neighbour)
     yield from end_turn(table, seat)
@@ -51,17 +52,10 @@ def next_cost(table: Table, place: Place) -> int | None:
 
 
 def require_one_colour(cards: Cards, cost: int) -> None:
-    colours = [card for card in cards if card != LOCOMOTIVE]
-    fits = len(colours) <= 1 and all(card in COLORS for card in colours) and sum(cards.values()) == cost
+    right = fits(cards, cost, GRAY, WILD)
     require(
-        fits, "STATION-2", f"{spelled(cards)} doesn't pay: it takes {cost} of one colour, locomotives wild"
+        right, "STATION-2", f"{spelled(cards)} doesn't pay: it takes {cost} of one colour, locomotives wild"
     )
-
-
-def neighbours(table: Table, city: str) -> set[str]:
-    """The cities that a route joins to this one."""
-    routes = table.board.routes.values()
-    return {r.b for r in routes if r.a == city} | {r.a for r in routes if r.b == city}
 
 
 @lru_cache(maxsize=1000)
