@@ -1,8 +1,8 @@
 """Contracts to msgpack and back. Strict about what comes from outside, fast on the log.
 
 On the wire an event is a row, `[code, field, field, ..]`, its fields in the order of its
-contract; a type's next version gets a code of its own, so a row says which it is. A log
-entry has the three parts of each event in one value:
+contract; a type's next version gets a code of its own, so a row says which it is, and one
+of a former version is read as today's. A log entry has the three parts of each event in one value:
 
     [1, at, id, seat, command, public, private, secret]
 
@@ -38,6 +38,7 @@ from schemas.events import (
     PositionLaid,
     RouteClaimed,
 )  # fmt: skip
+from schemas.former import upcast
 from schemas.views import Entry, ViewEntry
 from schemas.words import CommandId, GameId, Seat
 
@@ -89,7 +90,9 @@ def event_row(event: Event) -> Row:
 def row_event(row: Row) -> Event:
     """The event of a row that a referee wrote. Unchecked but for its code and count."""
     try:
-        cls = BY_CODE[row[0]]
+        cls = BY_CODE.get(row[0])
+        if cls is None:  # of a former version, or of none
+            return row_event(upcast(row))
         if cls in _NESTED:
             return SHAPES[cls.type].read(dict(zip(FIELDS[cls], row[1:], strict=True)))
         return cls(*row[1:])

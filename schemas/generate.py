@@ -19,6 +19,7 @@ from schemas import commands, events, refusals
 from schemas.boards import BOARD
 from schemas.codec import FORMAT, LETTER_MOST
 from schemas.contract import Contract, Shape, field_names
+from schemas.former import FORMER
 from schemas.inquiries import INQUIRY, SEAT_COUNTED
 from schemas.parameters import PARAMETERS
 from schemas.words import CommandId, GameId, Int, Milliseconds, Seat
@@ -171,6 +172,10 @@ def _wire() -> Schema:
         "layouts": LAYOUTS,
         "commands": rows(commands.COMMANDS),
         "events": rows(events.EVENTS),
+        "former_events": [
+            {"type": former.type, "version": former.version, "code": code, "fields": former.fields}
+            for code, former in sorted(FORMER.items())
+        ],
     }
 
 

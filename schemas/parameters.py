@@ -66,6 +66,7 @@ class Parameters:
     plus_four_least: Annotated[Int, Field(ge=1, le=20)]  # spaces where a "+4" is wild (ROUTE-7)
     play_off: Annotated[Int, Field(ge=0, le=9)]  # best of so many new games for a shared first place; 0: none
     clock_ms: Annotated[Int, Field(ge=1, le=604_800_000)] | None  # per seat, whole game
+    move_ms: Annotated[Int, Field(ge=1, le=2_592_000_000)] | None  # from when a seat is waited for, one move
     strict: Bool  # an illegal command removes its seat (CONDUCT-2)
     refusals_kept: Annotated[Int, Field(ge=1, le=1000)]  # per seat and turn; past it, answered but not kept
 

@@ -27,7 +27,7 @@ from schemas.words import (
 )  # fmt: skip
 
 
-@contract(code=1)
+@contract(code=40, version=2)
 class GameCreated(Contract):
     """A table is laid, with every figure of its rules."""
 
@@ -40,7 +40,8 @@ class GameCreated(Contract):
     parameters: Parameters
     seats: tuple[SeatPlan, ...]
     play_off: PlayOff | None
-    created: Milliseconds  # since 1970; every entry's time counts from here
+    created: Milliseconds  # since 1970, by the wall clock: told to people, and nothing counts by it
+    opened: Milliseconds  # in the house's own time; every entry's time counts from here
 
 
 @contract(code=22)

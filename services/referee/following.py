@@ -13,7 +13,7 @@ from typing import Final
 
 from schemas.commands import Letter, StartGame
 from schemas.contract import Malformed
-from services.ledger import Ledger
+from services.ledger import Full, Ledger
 from services.logs import get_log
 from services.referee.rules import Table
 from services.referee.rules.moves.playing_off import next_game
@@ -24,12 +24,12 @@ START_ID: Final = "play-off:start"
 
 
 def due_at(table: Table) -> int | None:
-    """When a referee must look at the game again, in milliseconds since 1970: a clock runs
-    out then, or another game is to follow. None where nothing is to be done."""
+    """When a referee must look at the game again, in the house's own time: somebody's time is
+    over then, or another game is to follow. None where nothing is to be done."""
     if table.called is not None:
-        return table.created + table.at
+        return table.opened + table.at
     deadline = table.next_deadline()
-    return table.created + deadline[0] if deadline else None
+    return table.opened + deadline[0] if deadline else None
 
 
 def follow(ledger: Ledger, table: Table) -> bool:
@@ -55,6 +55,8 @@ def _submit(ledger: Ledger, letter: Letter, of: str) -> bool:
     except Malformed as error:  # a board that just fitted into the first game's letter
         _tell(letter, of, str(error))
         return False
+    except Full:  # the game stays due, and the next look tries again
+        pass
     return True
 
 

@@ -20,7 +20,7 @@ from services.bots.policies import Policy
 from services.bots.policies.dice import Dice
 from services.bots.policies.strategies import buy_now, hold_10
 from services.referee.rules import RULESETS, Table, advance, fold_events, judge, legal
-from services.referee.rules.moves.seating import create_game
+from services.referee.rules.moves.seating import Opening, create_game
 from services.referee.rules.rulesets.trains import TRAINS
 
 GAME: Final = "given-cards"
@@ -88,7 +88,7 @@ def laid(form: BoardForm, seats: int, cards: Sequence[str]) -> Table:
 
 def created(command: CreateGame, cards: Sequence[str]) -> Iterable[Event]:
     """As any game is created, but with exactly these cards: of a colour there may be none."""
-    for event in create_game(RULESETS, GAME, command, 0, NO_SEED):
+    for event in create_game(RULESETS, Opening(GAME, 0, 0, NO_SEED), command):
         if isinstance(event, GameCreated):
             figures = replace(event.parameters, cards=Counter(cards))
             yield replace(event, parameters=figures)

@@ -147,8 +147,8 @@ def test_CLOCK_1_a_clock_that_is_set_back_takes_and_gives_no_time() -> None:
     assert scene.table.at == 300
 
 
-def test_CLOCK_1_without_the_option_no_clock_runs() -> None:
-    scene = given(2).after_ms(10**9).when(0, DrawBlind())
+def test_CLOCK_1_where_no_time_is_limited_no_clock_runs() -> None:
+    scene = given(2, options={"move_ms": None}).after_ms(10**12).when(0, DrawBlind())
     assert scene.table.next_deadline() is None
     scene.when(None, CallTime(0)).refused("CLOCK-2")
 

@@ -148,13 +148,13 @@ def test_a_position_that_is_laid_is_the_one_that_was_given(rules: str) -> None:
 
 OPEN_TO_ALL = (
     "at", "awaits", "called", "closing", "commitment", "created", "discards", "ending", "epoch", "figures",
-    "game", "laid", "last", "market", "open", "order", "over", "owners", "passed", "passengers", "play_off",
+    "game", "laid", "last", "market", "open", "opened", "order", "over", "owners", "passed", "passengers", "play_off",
     "rules", "started", "stations", "tokens", "tunnel", "turn", "board",
 )  # fmt: skip
 NOT_AS_IT_IS = {"deck", "places", "refusals", "seed", "ticket_decks"}
 OPEN_OF_A_SEAT = (
     "age", "barred", "cars", "chosen", "clock_ms", "gone", "kind", "least", "merchandise", "name",
-    "passengers", "points", "policy", "routes", "stations", "taken",
+    "passengers", "points", "policy", "routes", "stations", "taken", "until",
 )  # fmt: skip
 OWN = ("hand", "luck", "mix", "offer", "tickets")
 

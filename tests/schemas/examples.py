@@ -88,7 +88,7 @@ FIGURES: Final = Parameters(
     pair_tickets=10, route_points=(1, 2, 4, None, 10), points_at_once=True, parallel_seats=4,
     parallel_owned=False, last_cars=2, last_turns="others", longest_bonus=10, most_tickets_bonus=10,
     tunnel_cards=3, station_costs=(1, 2, 3), station_points=4, passengers=3, merchandise={"red": (4, 3, 2)},
-    plus_four_least=4, play_off=5, clock_ms=None, strict=False, refusals_kept=20,
+    plus_four_least=4, play_off=5, clock_ms=None, move_ms=86_400_000, strict=False, refusals_kept=20,
 )  # fmt: skip
 
 BOARD: Final = BoardForm(
@@ -139,8 +139,8 @@ COMMANDS: Final[tuple[Command, ...]] = (
 )
 
 OPEN: Final[tuple[Event, ...]] = (  # nothing in these is hidden from anybody
-    GameCreated("game-1", "usa", 1, "usa", "ab" * 32, None, FIGURES, PLANS, None, 1_700_000_000_000),
-    GameCreated("game-1", "usa", 1, "lakes", "ab" * 32, BOARD, FIGURES, PLANS, SERIES, 1_700_000_000_000),
+    GameCreated("game-1", "usa", 2, "usa", "ab" * 32, None, FIGURES, PLANS, None, 1_700_000_000_000, 0),
+    GameCreated("game-1", "usa", 2, "lakes", "ab" * 32, BOARD, FIGURES, PLANS, SERIES, 1_700_000_000_000, 250),
     SeatTaken(0, "Zoë", None, 33, None),
     GameStarted((1, 2, 0)),
     MarketFilled((0, 4), ("red", "locomotive")),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 
 from schemas import commands, events
+from schemas.former import FORMER
 
 COMMAND_CODES = {
     ("create_game", 1): 1,
@@ -67,6 +68,7 @@ EVENT_CODES = {
     ("play_off_called", 1): 37,
     ("play_off_ended", 1): 38,
     ("mix_asked", 1): 39,
+    ("game_created", 2): 40,
 }
 COMMAND_FIELDS = {  # the order on the wire: a row from an old log is read by it
     "create_game": ("seats", "ruleset", "board", "seed", "options", "position", "play_off"),
@@ -98,6 +100,7 @@ EVENT_FIELDS = {
         "seats",
         "play_off",
         "created",
+        "opened",
     ),
     "seat_taken": ("seat", "name", "policy", "age", "luck"),
     "game_started": ("order",),
@@ -150,6 +153,20 @@ EVENT_FIELDS = {
     "play_off_ended": ("of", "winners"),
     "mix_asked": ("seat",),
 }
+FORMER_FIELDS = {
+    ("game_created", 1): (
+        "game",
+        "ruleset",
+        "rules",
+        "board",
+        "board_digest",
+        "board_form",
+        "parameters",
+        "seats",
+        "play_off",
+        "created",
+    ),
+}
 
 
 def test_every_command_has_the_code_that_it_was_given() -> None:
@@ -157,7 +174,10 @@ def test_every_command_has_the_code_that_it_was_given() -> None:
 
 
 def test_every_event_has_the_code_that_it_was_given() -> None:
-    assert {(cls.type, cls.version): cls.code for cls in events.EVENTS} == EVENT_CODES
+    todays = {(cls.type, cls.version): cls.code for cls in events.EVENTS}
+    former = {(former.type, former.version): code for code, former in FORMER.items()}
+    assert not todays.keys() & former.keys()
+    assert {**todays, **former} == EVENT_CODES
 
 
 @pytest.mark.parametrize("codes", [COMMAND_CODES, EVENT_CODES], ids=["commands", "events"])
@@ -167,7 +187,12 @@ def test_no_code_is_given_twice(codes: dict[tuple[str, int], int]) -> None:
 
 @pytest.mark.parametrize("kind", EVENT_FIELDS)
 def test_the_order_of_fields_of_an_event_on_the_wire_stays(kind: str) -> None:
-    assert events.FIELDS[events.BY_CODE[EVENT_CODES[kind, 1]]] == EVENT_FIELDS[kind]
+    newest = max(version for other, version in EVENT_CODES if other == kind)
+    assert events.FIELDS[events.BY_CODE[EVENT_CODES[kind, newest]]] == EVENT_FIELDS[kind]
+
+
+def test_the_order_of_fields_of_former_versions_stays() -> None:
+    assert {(former.type, former.version): former.fields for former in FORMER.values()} == FORMER_FIELDS
 
 
 @pytest.mark.parametrize("kind", COMMAND_FIELDS)

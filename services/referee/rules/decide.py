@@ -15,8 +15,8 @@ from schemas.refusals import RULES, Refused, require
 from schemas.words import Seat
 from services.referee.rules.evolve import MEANING, elapse
 from services.referee.rules.moves.leaving import call_time, go_out, leave
-from services.referee.rules.moves.seating import create_game, start_game, take_seat
-from services.referee.rules.ruleset import Facts
+from services.referee.rules.moves.seating import Opening, create_game, start_game, take_seat
+from services.referee.rules.ruleset import Facts, Ruleset
 from services.referee.rules.rulesets import RULESETS
 from services.referee.rules.table import ACTION, Table
 
@@ -38,20 +38,30 @@ def advance(table: Table, seat: Seat | None, command: Command) -> list[Event]:
     return _apply(table, facts(table, seat, command))
 
 
-def judge(table: Table, letter: Letter, now: int, fresh_seed: str) -> tuple[Event, ...]:
-    """The verdict on a letter at the time `now` (milliseconds since 1970): every command
-    gets one, a refused one too.
+def judge(
+    table: Table,
+    letter: Letter,
+    now: int,
+    fresh_seed: str,
+    *,
+    created: int | None = None,
+    rulesets: Mapping[str, Ruleset] = RULESETS,
+) -> tuple[Event, ...]:
+    """The verdict on a letter at the time `now` (milliseconds of the house's own time, which runs
+    only while referees do): every command gets one, a refused one too.
 
-    The table, which the caller owns, takes on the verdict, and `table.at` is its time.
-    `fresh_seed` is for a game that is created without one. Raises NotKept for what the log
-    has no place for."""
+    The table, which the caller owns, takes on the verdict, and `table.at` is its time. What a new
+    game needs besides: `fresh_seed`, if its creator named none; `created`, the wall clock's time,
+    which is only written down; and `rulesets`, which are others than today's where an old log is
+    decided again. Raises NotKept for what the log has no place for."""
     require_place(table, letter)
     if isinstance(letter.command, CreateGame):
-        return tuple(_create(table, letter, letter.command, now, fresh_seed))
+        opening = Opening(letter.game, now, now if created is None else created, fresh_seed)
+        return tuple(_create(table, opening, letter.command, rulesets))
     strict = table.started and table.figures.strict  # there the first refusal removes its seat
     if not strict and table.refusals.get(letter.seat, 0) >= table.figures.refusals_kept:
         _require_accepted(table.branch(), letter, now)
-    elapse(table, now - table.created)
+    elapse(table, now - table.opened)
     try:
         return tuple(advance(table, letter.seat, letter.command))
     except Refused as no:
@@ -71,7 +81,7 @@ def require_place(table: Table, letter: Letter) -> None:
 
 def _require_accepted(branch: Table, letter: Letter, now: int) -> None:
     """After many refusals in a turn only a command that is accepted gets an entry."""
-    elapse(branch, now - branch.created)
+    elapse(branch, now - branch.opened)
     try:
         advance(branch, letter.seat, letter.command)
     except Refused as no:
@@ -116,12 +126,13 @@ def refusal(table: Table, seat: Seat | None, no: Refused) -> Facts:
         yield from go_out(table, seat, "removed")
 
 
-def _create(table: Table, letter: Letter, command: CreateGame, now: int, fresh_seed: str) -> list[Event]:
+def _create(
+    table: Table, opening: Opening, command: CreateGame, rulesets: Mapping[str, Ruleset]
+) -> list[Event]:
     """Lay the table. A game that can't be created has no log to hold the refusal."""
     try:
-        require(not table.game, "GAME-6", f"there is a game {letter.game} already")
-        created = create_game(RULESETS, letter.game, command, now, fresh_seed)
-        return _apply(table, created)
+        require(not table.game, "GAME-6", f"there is a game {opening.game} already")
+        return _apply(table, create_game(rulesets, opening, command))
     except Refused as no:
         raise NotKept(no.rule, no.why) from None
 

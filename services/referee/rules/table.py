@@ -44,6 +44,7 @@ class Place:
     __slots__ = (
         "age", "barred", "cars", "chosen", "clock_ms", "gone", "hand", "kind", "least", "luck", "merchandise", "mix",
         "name", "offer", "passengers", "points", "policy", "routes", "stations", "taken", "tickets",
+        "until",
     )  # fmt: skip
 
     def __init__(self, kind: str, name: str, policy: str | None, figures: Parameters) -> None:
@@ -66,6 +67,7 @@ class Place:
         self.merchandise = 0  # points of its tokens
         self.points = 0
         self.clock_ms = figures.clock_ms or 0
+        self.until: int | None = None  # like `at`: the end of its time for what it was last waited for
         self.gone: GoneBecause | None = None
 
     @property
@@ -86,8 +88,8 @@ class Table:
 
     __slots__ = (
         "at", "awaits", "board", "called", "closing", "commitment", "created", "deck", "discards", "ending",
-        "epoch", "figures", "game", "laid", "last", "market", "open", "order", "over", "owners", "passed",
-        "passengers", "places", "play_off", "refusals", "rules", "seed", "started", "stations",
+        "epoch", "figures", "game", "laid", "last", "market", "open", "opened", "order", "over", "owners",
+        "passed", "passengers", "places", "play_off", "refusals", "rules", "seed", "started", "stations",
         "ticket_decks", "tokens", "tunnel", "turn",
     )  # fmt: skip
 
@@ -97,8 +99,9 @@ class Table:
 
     def __init__(self) -> None:
         self.game = ""  # empty until the game is created
-        self.at = 0  # milliseconds since the game was created, at its last entry
-        self.created = 0  # milliseconds since 1970
+        self.at = 0  # milliseconds since the game was opened, at its last entry
+        self.opened = 0  # milliseconds of the house's own time
+        self.created = 0  # milliseconds since 1970, for people to read
         self.places: list[Place] = []
         self.started = False
         self.laid: Seat | None = None  # who begins, where the game starts from a position
@@ -137,23 +140,16 @@ class Table:
         after = self.order.index(seat) + 1
         return (*self.order[after:], *self.order[:after])
 
-    def clock_left(self, seat: Seat, at: int) -> int | None:
-        """Milliseconds that the seat has at the time `at`; None where no clock runs (CLOCK-1)."""
-        if self.figures.clock_ms is None:
-            return None
-        waited = at - self.at if seat in self.awaits else 0
-        return self.places[seat].clock_ms - max(0, waited)
-
     def out_of_time(self, seat: Seat) -> bool:
-        """Whether the seat's clock had run down at the last entry (CLOCK-2)."""
-        return self.figures.clock_ms is not None and self.places[seat].clock_ms <= 0
+        """Whether the time of a seat that is waited for was over at the last entry (CLOCK-2)."""
+        until = self.places[seat].until
+        return until is not None and until <= self.at
 
     def next_deadline(self) -> tuple[int, Seat] | None:
         """When the first of the seats that are waited for runs out of time, and which; the
-        time counts from the game's creation, like `at`."""
-        if not self.started or self.over or self.figures.clock_ms is None:
-            return None
-        return min(((self.at + self.places[seat].clock_ms, seat) for seat in self.awaits), default=None)
+        time counts like `at`. None where nobody does."""
+        ends = ((self.places[seat].until, seat) for seat in self.awaits)
+        return min(((until, seat) for until, seat in ends if until is not None), default=None)
 
     def branch(self) -> Table:
         """A copy that may go its own way."""

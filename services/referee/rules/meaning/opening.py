@@ -20,20 +20,22 @@ from schemas.events import (
 )  # fmt: skip
 from services.referee.rules import board as boards
 from services.referee.rules.meaning.playing import take_route
-from services.referee.rules.rulesets import RULESETS
+from services.referee.rules.rulesets import EDITIONS
 from services.referee.rules.table import Place, Table
 
 
 def game_created(table: Table, event: GameCreated) -> None:
     figures = event.parameters
     table.game = event.game
-    table.rules = RULESETS[event.ruleset]
+    if (event.ruleset, event.rules) not in EDITIONS:
+        raise Corrupt(f"game {event.game} is played by version {event.rules} of the rules {event.ruleset}")
+    table.rules = EDITIONS[event.ruleset, event.rules]
     table.figures = figures
     board = boards.load(event.board) if event.board_form is None else boards.build(event.board_form)
     if board.digest != event.board_digest:
         raise Corrupt(f"game {event.game} was played on another edition of the board {event.board}")
     table.board = boards.with_pairs(board, figures.pair_tickets) if figures.pair_tickets else board
-    table.created, table.play_off = event.created, event.play_off
+    table.created, table.opened, table.play_off = event.created, event.opened, event.play_off
     table.places = [Place(plan.kind, plan.name or "", plan.policy, figures) for plan in event.seats]
     table.order = tuple(range(len(event.seats)))
     table.closing = boards.parallels_close(figures, len(event.seats))

@@ -27,7 +27,7 @@ from schemas.events import (
     TurnStarted,
 )  # fmt: skip
 from schemas.words import PASSENGER, Seat
-from services.referee.rules.table import ACTION, MIX, SECOND_CARD, TICKETS, TUNNEL, Table, Tunnel
+from services.referee.rules.table import ACTION, MIX, SECOND_CARD, TICKETS, TUNNEL, Place, Table, Tunnel
 
 # -- cards ---------------------------------------------------------------------------
 
@@ -75,6 +75,8 @@ def request_unmet(table: Table, event: RequestUnmet) -> None:
 
 
 def mix_asked(table: Table, event: MixAsked) -> None:
+    place = table.places[event.seat]
+    place.until = time_is_over(table, place)
     table.awaits[event.seat] = MIX
 
 
@@ -88,6 +90,8 @@ def tickets_offered(table: Table, event: TicketsOffered) -> None:
     for deck in event.decks:
         table.ticket_decks[deck].pop()
     place.offer, place.least, place.mix = list(event.tickets), event.least, None
+    if event.seat not in table.awaits:  # else it drew them, and is in the middle of its turn
+        place.until = time_is_over(table, place)
     table.awaits[event.seat] = TICKETS
     table.passed.clear()
 
@@ -204,10 +208,23 @@ def passenger_moved(table: Table, event: PassengerMoved) -> None:
 
 
 def turn_started(table: Table, event: TurnStarted) -> None:
+    place = table.places[event.seat]
+    place.until = time_is_over(table, place)
     table.turn = event.seat
     table.awaits = {event.seat: ACTION}
     table.last.discard(event.seat)
     table.refusals.clear()
+
+
+def time_is_over(table: Table, place: Place) -> int | None:
+    """When a seat's time is over if the table waits for it from now on: its clock has run down
+    (CLOCK-1), or its move has taken as long as one may. None if neither is limited."""
+    figures = table.figures
+    if figures.move_ms is None:
+        return None if figures.clock_ms is None else table.at + place.clock_ms
+    if figures.clock_ms is None:
+        return table.at + figures.move_ms
+    return table.at + min(figures.move_ms, place.clock_ms)
 
 
 def passed(table: Table, event: Passed) -> None:

@@ -19,12 +19,11 @@ def leave(table: Table, seat: Seat, command: Leave) -> Facts:
 
 
 def call_time(table: Table, seat: Seat | None, command: CallTime) -> Facts:
-    """The clock says that a seat's time is over; the recorded times must say so too."""
+    """The house says that a seat's time is over; the recorded times must say so too."""
     late = command.seat
     require(late < len(table.places), "CLOCK-2", f"there is no seat {late}")
     require(late in table.awaits, "CLOCK-2", f"the table isn't waiting for seat {late}")
-    left = table.clock_left(late, table.at)
-    require(left is not None and left <= 0, "CLOCK-2", f"seat {late} has {left} ms left")
+    require(table.out_of_time(late), "CLOCK-2", f"seat {late} has time left")
     yield from go_out(table, late, "removed" if table.figures.strict else "out of time")
 
 

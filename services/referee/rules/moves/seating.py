@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from schemas.boards import BOARD
 from schemas.commands import CreateGame, SeatPlan, StartGame, TakeSeat
@@ -24,9 +24,16 @@ from services.referee.rules.shuffle import commitment_of, luck_of, seed_of
 from services.referee.rules.table import Table
 
 
-def create_game(
-    rulesets: Mapping[str, Ruleset], game: str, command: CreateGame, now: int, fresh_seed: str
-) -> Facts:
+class Opening(NamedTuple):
+    """What a new game has from the house, not from whoever wishes for it."""
+
+    game: str
+    opened: int  # in the house's own time
+    created: int  # by the wall clock
+    fresh_seed: str  # if the wish names none
+
+
+def create_game(rulesets: Mapping[str, Ruleset], opening: Opening, command: CreateGame) -> Facts:
     """Lay a table: resolve every figure, seal the seed, seat the bots."""
     ruleset, board = chosen(rulesets, command)
     figures, digest = resolved(ruleset, board, command.options or {}), board.digest
@@ -41,7 +48,7 @@ def create_game(
     if own is not None:
         require_repeatable(figures, own)
     yield GameCreated(
-        game,
+        opening.game,
         ruleset.name,
         ruleset.version,
         board.id,
@@ -50,9 +57,10 @@ def create_game(
         figures,
         command.seats,
         command.play_off,
-        now,
+        opening.created,
+        opening.opened,
     )
-    seed = seed_of(command.seed) if command.seed is not None else fresh_seed
+    seed = seed_of(command.seed) if command.seed is not None else opening.fresh_seed
     yield SeedSealed(commitment_of(seed), seed)
     for seat, plan in enumerate(command.seats):
         if plan.kind == "bot" or command.play_off is not None:

@@ -53,13 +53,14 @@ FIGURES: Final = Parameters(
     plus_four_least=1,
     play_off=0,
     clock_ms=None,
+    move_ms=259_200_000,  # three days: every game that has started ends, whoever stays away
     strict=False,
     refusals_kept=20,
 )
 
 USA: Final = Ruleset(
     name="usa",
-    version=1,
+    version=2,
     board="usa",
     figures=FIGURES,
     kinds=frozenset({"rail"}),
