@@ -1,0 +1,1 @@
+"""The simulator: services, clock and engine in one thread, under one seed."""

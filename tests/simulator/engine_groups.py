@@ -1,0 +1,285 @@
+"""Consumer groups, and the commands on them, as Redis answers them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from tests.simulator.engine_store import OK, SYNTAX, ErrorReply, Store, integer
+from tests.simulator.engine_streams import ID_MOST, Entry, Stream, bound, read_id, read_streams, shown
+
+Args = Sequence[bytes]
+Held = tuple[bytes, int, int]  # by whom, since when, how often it was delivered
+Seen = tuple[int, int]  # when a consumer last asked, and when it last got something (-1: never)
+
+
+class Group:
+    """Who was handed what, and up to where all were handed out."""
+
+    __slots__ = ("consumers", "last", "pending")
+
+    def __init__(self, last: int) -> None:
+        self.last = last
+        self.pending: dict[int, Held] = {}
+        self.consumers: dict[bytes, Seen] = {}
+
+    def reach(self, last: int) -> None:
+        self.last = last
+
+    def held_by(self, consumer: bytes) -> list[int]:
+        return [id_ for id_, held in self.pending.items() if held[0] == consumer]
+
+
+def _group(store: Store, key: bytes, name: bytes) -> tuple[Stream, Group]:
+    stream = store.find(key, Stream)
+    group = stream.groups.get(name) if stream else None
+    if stream is None or group is None:
+        where = f"No such key '{key.decode()}' or consumer group '{name.decode()}'"
+        raise ErrorReply(f"NOGROUP {where}")
+    return stream, group
+
+
+def _see(store: Store, group: Group, consumer: bytes, active: bool) -> None:
+    """A consumer asked; `active` where it got something."""
+    now = store.clock()
+    before = group.consumers.get(consumer)
+    seen = now, now if active else before[1] if before else -1
+    if seen != before:
+        store.set_field(group.consumers, consumer, seen)  # type: ignore[arg-type]  # names are bytes
+
+
+def _hold(store: Store, group: Group, id_: int, held: Held | None) -> None:
+    store.set_field(group.pending, id_, held)  # type: ignore[arg-type]  # ids stand for names
+
+
+def xreadgroup(store: Store, args: Args) -> list[Entry] | None:
+    """XREADGROUP GROUP group consumer [COUNT n] [BLOCK ms] STREAMS key .. id .."""
+    name, consumer = args[1:3]
+    options, keys, ids = read_streams(args[3:])
+    count = options.get(b"COUNT") or None
+    try:
+        groups = [_group(store, key, name) for key in keys]
+    except ErrorReply as error:
+        raise ErrorReply(f"{error} in XREADGROUP with GROUP option") from None
+    told = []
+    for key, after, (stream, group) in zip(keys, ids, groups, strict=True):
+        if after != b">":
+            told.append([key, _held_after(store, stream, group, consumer, read_id(after), count)])
+        elif found := _hand_out(store, stream, group, consumer, count):
+            told.append([key, found])
+    return told or None
+
+
+def _hand_out(store: Store, stream: Stream, group: Group, consumer: bytes, count: int | None) -> list[Entry]:
+    found = stream.between(group.last + 1, ID_MOST, count) if group.last < stream.last else []
+    _see(store, group, consumer, bool(found))
+    now = store.clock()
+    for entry in found:
+        _hold(store, group, read_id(entry[0]), (consumer, now, 1))
+    if found:
+        store.note((group.reach, group.last))
+        group.last = read_id(found[-1][0])
+    return found
+
+
+def _held_after(
+    store: Store, stream: Stream, group: Group, consumer: bytes, after: int, count: int | None
+) -> list[Entry]:
+    """What a consumer has in hand already; of a deleted entry only the id."""
+    _see(store, group, consumer, False)
+    ids = sorted(id_ for id_ in group.held_by(consumer) if id_ > after)[:count]
+    for id_ in ids:
+        _, _, deliveries = group.pending[id_]
+        _hold(store, group, id_, (consumer, store.clock(), deliveries + 1))
+    return [stream.entries.get(id_) or [shown(id_), None] for id_ in ids]
+
+
+def xack(store: Store, args: Args) -> int:
+    stream = store.find(args[0], Stream)
+    group = stream.groups.get(args[1]) if stream else None
+    ids = [read_id(text) for text in args[2:]]
+    if group is None:
+        return 0
+    there = [id_ for id_ in dict.fromkeys(ids) if id_ in group.pending]
+    for id_ in there:
+        _hold(store, group, id_, None)
+    return len(there)
+
+
+def xgroup(store: Store, args: Args) -> Any:
+    """XGROUP CREATE key group id [MKSTREAM], DESTROY key group, CREATECONSUMER and
+    DELCONSUMER key group consumer"""
+    word, key, name, *rest = args
+    stream = store.find(key, Stream)
+    if stream is None and b"MKSTREAM" not in map(bytes.upper, rest):
+        raise ErrorReply(
+            "ERR The XGROUP subcommand requires the key to exist. Note that for CREATE you may want "
+            "to use the MKSTREAM option to create an empty stream automatically."
+        )
+    change = GROUP_CHANGES.get(word.upper())
+    if change is None:
+        raise ErrorReply(f"ERR unknown subcommand '{word.decode()}'. Try XGROUP HELP.")
+    return change(store, store.make(key, Stream), key, name, rest)
+
+
+def _create(store: Store, stream: Stream, key: bytes, name: bytes, rest: Args) -> bytes:
+    if name in stream.groups:
+        raise ErrorReply("BUSYGROUP Consumer Group name already exists")
+    store.set_field(stream.groups, name, Group(stream.last if rest[0] == b"$" else read_id(rest[0])))
+    return OK
+
+
+def _destroy(store: Store, stream: Stream, key: bytes, name: bytes, rest: Args) -> int:
+    there = name in stream.groups
+    if there:
+        store.set_field(stream.groups, name, None)
+    return int(there)
+
+
+def _of_group(stream: Stream, key: bytes, name: bytes) -> Group:
+    group = stream.groups.get(name)
+    if group is None:
+        raise ErrorReply(f"NOGROUP No such consumer group '{name.decode()}' for key name '{key.decode()}'")
+    return group
+
+
+def _create_consumer(store: Store, stream: Stream, key: bytes, name: bytes, rest: Args) -> int:
+    group = _of_group(stream, key, name)
+    new = rest[0] not in group.consumers
+    if new:
+        _see(store, group, rest[0], False)
+    return int(new)
+
+
+def _delete_consumer(store: Store, stream: Stream, key: bytes, name: bytes, rest: Args) -> int:
+    group = _of_group(stream, key, name)
+    held = group.held_by(rest[0])
+    for id_ in held:
+        _hold(store, group, id_, None)
+    if rest[0] in group.consumers:
+        store.set_field(group.consumers, rest[0], None)
+    return len(held)
+
+
+GROUP_CHANGES = {
+    b"CREATE": _create,
+    b"DESTROY": _destroy,
+    b"CREATECONSUMER": _create_consumer,
+    b"DELCONSUMER": _delete_consumer,
+}
+
+
+def xinfo(store: Store, args: Args) -> list[list[Any]]:
+    """XINFO GROUPS key, XINFO CONSUMERS key group. Without entries-read and lag."""
+    stream = store.find(args[1], Stream)
+    if stream is None:
+        raise ErrorReply("ERR no such key")
+    if args[0].upper() == b"GROUPS":
+        return [_told_group(name, stream.groups[name]) for name in sorted(stream.groups)]
+    group = _of_group(stream, args[1], args[2])
+    return [_told_consumer(store, name, group) for name in sorted(group.consumers)]
+
+
+def _told_group(name: bytes, group: Group) -> list[Any]:
+    figures: list[Any] = [b"name", name, b"consumers", len(group.consumers)]
+    return [*figures, b"pending", len(group.pending), b"last-delivered-id", shown(group.last)]
+
+
+def _told_consumer(store: Store, name: bytes, group: Group) -> list[Any]:
+    seen, active = group.consumers[name]
+    idle, inactive = store.clock() - seen, store.clock() - active if active >= 0 else -1
+    held: list[Any] = [b"name", name, b"pending", len(group.held_by(name))]
+    return [*held, b"idle", max(idle, 0), b"inactive", inactive]
+
+
+def xpending(store: Store, args: Args) -> list[Any]:
+    """XPENDING key group [[IDLE ms] first last count [consumer]]"""
+    _, group = _group(store, args[0], args[1])
+    rest = list(args[2:])
+    if not rest:
+        return _summary(group)
+    idle_ms = 0
+    if rest[0].upper() == b"IDLE":
+        idle_ms, rest = integer(rest[1]), rest[2:]
+    if len(rest) not in (3, 4):
+        raise ErrorReply(SYNTAX)
+    found = _waiting(store, group, bound(rest[0], True), bound(rest[1], False), idle_ms)
+    of = rest[3] if len(rest) == 4 else None
+    told = [row for row in found if of is None or row[1] == of]
+    return told[: max(integer(rest[2]), 0)]
+
+
+def _waiting(store: Store, group: Group, first: int, last: int, idle_ms: int) -> Iterator[list[Any]]:
+    now = store.clock()
+    for id_ in sorted(group.pending):
+        consumer, since, deliveries = group.pending[id_]
+        idle = max(now - since, 0)
+        if first <= id_ <= last and idle >= idle_ms:
+            yield [shown(id_), consumer, idle, deliveries]
+
+
+def _summary(group: Group) -> list[Any]:
+    if not group.pending:
+        return [0, None, None, None]
+    holders = sorted({held[0] for held in group.pending.values()})
+    told = [[name, b"%d" % len(group.held_by(name))] for name in holders]
+    return [len(group.pending), shown(min(group.pending)), shown(max(group.pending)), told]
+
+
+def xclaim(store: Store, args: Args) -> list[Any]:
+    """XCLAIM key group consumer min-idle id .. [JUSTID]"""
+    stream, group = _group(store, args[0], args[1])
+    idle_ms, ids = integer(args[3]), list(args[4:])
+    just_id = ids[-1].upper() == b"JUSTID"
+    _see(store, group, args[2], False)
+    claimed = [
+        _claim(store, stream, group, args[2], id_, just_id)
+        for id_ in map(read_id, ids[: len(ids) - just_id])
+        if id_ in group.pending and _idle(store, group, id_) >= idle_ms
+    ]
+    return [entry for entry in claimed if entry is not None]
+
+
+def xautoclaim(store: Store, args: Args) -> list[Any]:
+    """XAUTOCLAIM key group consumer min-idle start [COUNT n] [JUSTID]"""
+    stream, group = _group(store, args[0], args[1])
+    idle_ms, start, options = integer(args[3]), bound(args[4], True), [word.upper() for word in args[5:]]
+    left = integer(options[options.index(b"COUNT") + 1]) if b"COUNT" in options else 100
+    _see(store, group, args[2], False)
+    ids = [id_ for id_ in sorted(group.pending) if id_ >= start]
+    claimed, deleted, at = [], [], 0
+    for at, id_ in enumerate(ids[: left * 10], 1):
+        if id_ in stream.entries and _idle(store, group, id_) < idle_ms:
+            continue
+        entry = _claim(store, stream, group, args[2], id_, b"JUSTID" in options)
+        (deleted.append(shown(id_)) if entry is None else claimed.append(entry))
+        left -= 1
+        if not left:
+            break
+    return [shown(ids[at]) if at < len(ids) else b"0-0", claimed, deleted]
+
+
+def _idle(store: Store, group: Group, id_: int) -> int:
+    return max(store.clock() - group.pending[id_][1], 0)
+
+
+def _claim(store: Store, stream: Stream, group: Group, consumer: bytes, id_: int, just_id: bool) -> Any:
+    """The entry, now in the hands of this consumer. None if it was deleted: nobody holds it now."""
+    if id_ not in stream.entries:
+        _hold(store, group, id_, None)
+        return None
+    deliveries = group.pending[id_][2] + (not just_id)
+    _hold(store, group, id_, (consumer, store.clock(), deliveries))
+    _see(store, group, consumer, True)
+    return shown(id_) if just_id else stream.entries[id_]
+
+
+COMMANDS: dict[bytes, Callable[[Store, Args], Any]] = {
+    b"XREADGROUP": xreadgroup,
+    b"XACK": xack,
+    b"XGROUP": xgroup,
+    b"XINFO": xinfo,
+    b"XPENDING": xpending,
+    b"XCLAIM": xclaim,
+    b"XAUTOCLAIM": xautoclaim,
+}
