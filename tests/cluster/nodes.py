@@ -61,7 +61,7 @@ class Node:
     def answers(self) -> bool:
         assert self.process.poll() is None, (self.folder / "valkey.log").read_text()[-2000:]
         try:
-            return bool(self.call.ping())
+            return self.call.ping() is True
         except redis.RedisError:
             return False
 
@@ -101,7 +101,8 @@ class Cluster:
 
     def holder(self, partition: int) -> Node:
         """The node that has a partition's slot now, by its own word."""
-        slot, found = slot_of(partition), []
+        slot = slot_of(partition)
+        found: list[Node] = []
 
         def look() -> bool:
             found[:] = [node for node in self.primaries() if slot in own_slots(node)]
@@ -126,11 +127,14 @@ class Cluster:
         self.await_peace()
 
     def agreed(self) -> bool:
-        return all(node.call.execute_command("CLUSTER INFO")["cluster_state"] == "ok" for node in self.alive)
+        said = (node.call.execute_command("CLUSTER INFO") for node in self.alive)
+        return all(info["cluster_state"] == "ok" for info in said)
 
     def await_peace(self) -> None:
         """Return when every slot is held, every replica follows, and all agree."""
-        wait_until(lambda: self.agreed() and all(follows(node) for node in self.alive), "the cluster is whole")
+        wait_until(
+            lambda: self.agreed() and all(follows(node) for node in self.alive), "the cluster is whole"
+        )
 
     # -- a slot that moves ---------------------------------------------------------------
 
@@ -211,7 +215,7 @@ def knows_all(node: Node, count: int) -> bool:
 def follows(node: Node) -> bool:
     """Whether a replica is in step with its primary; a primary is in step with itself."""
     replication = node.info("replication")
-    return replication["role"] == "master" or replication["master_link_status"] == "up"
+    return bool(replication["role"] == "master" or replication["master_link_status"] == "up")
 
 
 def own_slots(node: Node) -> set[int]:
@@ -243,7 +247,7 @@ def free_ports(count: int) -> list[int]:
     """Ports that nobody has, below those that the system gives to clients."""
     ports: list[int] = []
     while len(ports) < count:
-        port = random.randrange(11_000, 32_000)  # noqa: S311 - no secret
+        port = random.randrange(11_000, 32_000)
         with socket.socket() as probe, suppress(OSError):
             probe.bind(("127.0.0.1", port))
             ports.append(port)

@@ -1,0 +1,77 @@
+"""The same as cluster.py for the gateway, without blocking its event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from contextlib import suppress
+from typing import Any
+
+from redis.asyncio.cluster import ClusterNode, ClusterPubSub, RedisCluster
+from redis.commands import AsyncCoreCommands
+from redis.exceptions import ConnectionError, RedisError
+
+from services.ledger.rounds import PAUSES_S, Call, node_away, replies, settle, shares
+
+
+class AsyncCluster(RedisCluster):
+    """redis-py's client, with our pipeline, and a subscription at any primary."""
+
+    def pipeline(self, transaction: Any = False, shard_hint: Any = None) -> Any:
+        assert not transaction, "scripts do what must be done at once"
+        return AsyncPipeline(self)
+
+    def pubsub(self, node: Any = None, host: Any = None, port: Any = None, **kwargs: Any) -> ClusterPubSub:
+        """A subscription at any node: what is published anywhere on the cluster is heard there.
+        It ends with ConnectionError when that node dies; the next one may be at another."""
+        return super().pubsub(node=node or random.choice(self.get_primaries()), **kwargs)  # noqa: S311 - any will do
+
+
+class AsyncPipeline(AsyncCoreCommands):
+    """See cluster.Pipeline."""
+
+    _event_dispatcher: Any = None
+
+    def __init__(self, cluster: RedisCluster) -> None:
+        self._cluster = cluster
+        self._nodes: Any = cluster.nodes_manager
+        self._calls: list[Call] = []
+
+    def execute_command(self, *args: Any, **options: Any) -> Any:
+        self._calls.append(Call(args, options))
+        return self
+
+    async def execute(self, raise_on_error: bool = True) -> list[Any]:
+        """Send everything; the replies in the order of the commands."""
+        calls, self._calls = self._calls, []
+        await self._cluster.initialize()
+        again = calls
+        for pause_s in (0.0, *PAUSES_S):
+            if pause_s:
+                await asyncio.sleep(pause_s)
+            found = shares(again, self._nodes.get_node_from_slot, self._named)
+            await asyncio.gather(*(_exchange(node, share) for node, share in found.items()))
+            again, moved = settle(again)
+            for error in moved:
+                await self._nodes.move_slot(error)
+            if not again:
+                break
+        if node_away(calls):
+            with suppress(RedisError, OSError):
+                await self._nodes.initialize()
+        return replies(calls, raise_on_error)
+
+    def _named(self, name: str) -> Any:
+        return self._nodes.get_node(node_name=name)
+
+
+async def _exchange(node: ClusterNode, share: list[Call]) -> None:
+    """Send one node its share of a round, and read the replies."""
+    for call in share:
+        call.result = None
+    try:
+        await node.execute_pipeline(share)  # type: ignore[arg-type]  # a Call has what it looks for
+    except (RedisError, OSError) as error:  # before the first reply
+        lost = error if isinstance(error, RedisError) else ConnectionError(str(error))
+        for call in share:
+            call.result = lost

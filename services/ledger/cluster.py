@@ -1,0 +1,123 @@
+"""Redis Cluster or Valkey Cluster, with a pipeline that sends nothing twice by itself.
+
+A pipeline's commands go to all nodes in one round trip; a node that is away costs only the
+replies of its own commands. See rounds.py for what is sent again, and why.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import deque
+from contextlib import suppress
+from typing import Any
+
+from redis.client import PubSub
+from redis.cluster import PRIMARY, RedisCluster
+from redis.commands import CoreCommands
+from redis.exceptions import ConnectionError, RedisError, TimeoutError
+
+from services.ledger.rounds import PAUSES_S, Call, node_away, replies, settle, shares
+
+
+class Cluster(RedisCluster):
+    """redis-py's client, with our pipeline, and a subscription at any primary."""
+
+    def pipeline(self, transaction: bool | None = False, shard_hint: Any = None) -> Any:
+        assert not transaction, "scripts do what must be done at once"
+        return Pipeline(self)
+
+    def pubsub(self, node: Any = None, host: Any = None, port: Any = None, **kwargs: Any) -> Any:
+        """A subscription at any node: what is published anywhere on the cluster is heard there.
+        It ends with ConnectionError when that node dies; the next one may be at another."""
+        nodes: Any = self.nodes_manager
+        at = node or random.choice(nodes.get_nodes_by_server_type(PRIMARY))  # noqa: S311 - any will do
+        return PubSub(at.redis_connection.connection_pool, **kwargs)
+
+
+class Pipeline(CoreCommands):
+    """Commands for many nodes, each about keys of one slot; WAIT follows what it waits for."""
+
+    _event_dispatcher: Any = None  # redis-py's base of all commands names it; nothing here has one
+
+    def __init__(self, cluster: RedisCluster) -> None:
+        self._nodes: Any = cluster.nodes_manager
+        self._calls: list[Call] = []
+
+    def execute_command(self, *args: Any, **options: Any) -> Any:
+        self._calls.append(Call(args, options))
+        return self
+
+    def execute(self, raise_on_error: bool = True) -> list[Any]:
+        """Send everything; the replies in the order of the commands."""
+        calls, self._calls = self._calls, []
+        again = calls
+        for pause_s in (0.0, *PAUSES_S):
+            time.sleep(pause_s)
+            self._send(again)
+            again, moved = settle(again)
+            for error in moved:
+                self._nodes.move_slot(error)
+            if not again:
+                break
+        if node_away(calls):
+            with suppress(RedisError):
+                self._nodes.initialize()
+        return replies(calls, raise_on_error)
+
+    def _send(self, calls: list[Call]) -> None:
+        """Write to all nodes before the first reply is read."""
+        found = shares(calls, self._nodes.get_node_from_slot, self._named)
+        exchanges = [Exchange(node.redis_connection, share) for node, share in found.items()]
+        try:
+            for exchange in exchanges:
+                exchange.write()
+            for exchange in exchanges:
+                exchange.read()
+        finally:
+            for exchange in exchanges:
+                exchange.close()
+
+    def _named(self, name: str) -> Any:
+        return self._nodes.get_node(node_name=name)
+
+
+class Exchange:
+    """One node's share of a round: written at once, read afterwards."""
+
+    def __init__(self, client: Any, share: list[Call]) -> None:
+        self._client, self._left = client, deque(share)
+        self._connection: Any = None
+
+    def write(self) -> None:
+        try:
+            self._connection = connection = self._client.connection_pool.get_connection()
+            connection.send_packed_command(connection.pack_commands([call.args for call in self._left]))
+        except (ConnectionError, TimeoutError) as error:
+            self._lose(error)
+
+    def read(self) -> None:
+        while self._left:
+            call = self._left[0]
+            try:
+                call.result = self._client.parse_response(self._connection, call.args[0], **call.kwargs)
+            except (ConnectionError, TimeoutError) as error:
+                self._lose(error)
+                return
+            except RedisError as error:
+                call.result = error
+            self._left.popleft()
+
+    def close(self) -> None:
+        """Give the connection back; one with replies still to come is of no use to anybody."""
+        if self._connection is not None:
+            if self._left:
+                self._connection.disconnect()
+            self._client.connection_pool.release(self._connection)
+
+    def _lose(self, error: Exception) -> None:
+        for call in self._left:
+            call.result = error
+        if self._connection is not None:
+            self._connection.disconnect()
+        self._left.clear()
