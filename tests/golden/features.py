@@ -80,7 +80,7 @@ def _seen(moment: Moment, event: Event) -> Iterator[str]:
     if isinstance(event, CommandRefused) and event.rule in RULES:
         yield f"refused by {event.rule}"
     if isinstance(event, SeatGone) and event.why == "out of time":
-        yield f"out of time: {moment.open[event.seat]}"
+        yield f"out of time for a {_ran_out(moment, event)}: {moment.open[event.seat]}"
     if isinstance(event, GameEnded):
         rules = moment.table.rules.name
         yield f"{rules} ends: {event.reason}"
@@ -124,6 +124,15 @@ def _shares(moment: Moment, event: RouteClaimed) -> bool:
     return owned and not table.closing and not table.figures.parallel_owned
 
 
+def _ran_out(moment: Moment, event: SeatGone) -> str | None:
+    """What had no time left when the house called it: the seat's whole game, or its move."""
+    figures, place = moment.table.figures, moment.table.places[event.seat]
+    if not isinstance(moment.entry.command, CallTime):
+        return None
+    other = " of several" if figures.clock_ms and figures.move_ms else ""
+    return ("clock" if figures.clock_ms and place.clock_ms <= 0 else "move") + other
+
+
 def _flushed_by(kind: str) -> Detector:
     return lambda moment, event: moment.table.market.count(kind) >= moment.table.figures.flush[kind]
 
@@ -151,6 +160,7 @@ DETECTORS: Final[Mapping[type[Event], Mapping[str, Detector]]] = {
     GameCreated: {
         "own board": lambda moment, event: event.board_form is not None,
         "play-off game": lambda moment, event: event.play_off is not None,
+        "the house's time is not the wall clock's": lambda moment, event: event.opened != event.created,
     },
     PositionLaid: {"position laid": lambda moment, event: True},
     TicketsReturned: {"starting tickets out of the game": lambda moment, event: event.to == "out"},
@@ -213,6 +223,12 @@ DETECTORS: Final[Mapping[type[Event], Mapping[str, Detector]]] = {
         "removed for a missed deadline": lambda moment, event: (
             event.why == "removed" and isinstance(moment.entry.command, CallTime)
         ),
+        "removed for a move that took too long": lambda moment, event: (
+            event.why == "removed" and _ran_out(moment, event) == "move"
+        ),
+        "a move took too long, refusals and all": lambda moment, event: (
+            "move" in (_ran_out(moment, event) or "") and moment.table.refusals.get(event.seat, 0) > 0
+        ),
         "removed for leaving": lambda moment, event: (
             event.why == "removed" and isinstance(moment.entry.command, Leave)
         ),
@@ -260,6 +276,12 @@ ENDS: Final = {
     "trains": ("last turns", "no change", "out of time", "all gone"),
 }
 CHOICES: Final = ("action", "second card", "tickets", "mix", "tunnel")
+LIMITS: Final = {
+    "clock": CHOICES,
+    "clock of several": ("action",),
+    "move": ("action", "tickets", "mix"),
+    "move of several": ("action", "second card", "tickets", "tunnel"),
+}
 NEVER_REFUSED: Final = ("create_game",)  # in a log: a creation that is refused makes none
 
 
@@ -271,7 +293,7 @@ def wanted() -> set[str]:
         *(f"command accepted: {command.type}" for command in COMMANDS),
         *(f"command refused: {command.type}" for command in COMMANDS if command.type not in NEVER_REFUSED),
         *(f"refused by {rule}" for rule in RULES),
-        *(f"out of time: {choice}" for choice in CHOICES),
+        *(f"out of time for a {what}: {choice}" for what, choices in LIMITS.items() for choice in choices),
         *(f"{rules} ends: {reason}" for rules, reasons in ENDS.items() for reason in reasons),
         *(f"{rules} all gone: {why}" for rules in ENDS for why in ("left", "removed")),
         *(f"{r.name} tie: {rank.__name__}" for r in RULESETS.values() for rank in r.tie_breaks),

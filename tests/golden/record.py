@@ -29,27 +29,29 @@ from tests.golden.scenario import Said, Scenario
 from tests.golden.scenarios import SCENARIOS
 
 HERE = Path(__file__).parent
-CREATED = 1_790_000_000_000
+CREATED = 1_790_000_000_000  # by the wall clock
+OPENED = 5_400_000  # in the house's own time
 STEP_MS = 1_500
 PERSON = "person"
 
 
 class Recorder:
-    """A game played on the pure core, an entry every STEP_MS."""
+    """A game played on the pure core, an entry every STEP_MS while anybody is there."""
 
     def __init__(self, game: str, scenario: Scenario) -> None:
         self.game, self.scenario, self.table = game, scenario, Table()
         self.dice = Random(scenario.seed)
         self.moves = [0] * len(scenario.seats.split())
         self.log: list[bytes] = []
-        self.events = self.steps = 0
+        self.events = self.steps = self.at = 0
 
     def send(self, seat: Seat | None, command: Command) -> None:
         letter = Letter(f"c{self.steps}", self.game, seat, command)
-        now = CREATED + STEP_MS * self.steps
+        now = OPENED + self.at
         self.steps += 1
+        self.at += STEP_MS
         try:
-            events = judge(self.table, letter, now, "00" * 32)
+            events = judge(self.table, letter, now, "00" * 32, created=CREATED)
         except NotKept:
             assert self.log, "the game can't be created"
             return  # no entry tells of it
@@ -65,7 +67,9 @@ class Recorder:
         self.say(self.scenario.said)
         while not self.table.over:
             deadline = self.table.next_deadline()
-            if deadline and deadline[0] <= STEP_MS * self.steps:
+            if deadline and self.scenario.absent is not None and self.steps > self.scenario.absent:
+                self.at = max(self.at, deadline[0])
+            if deadline and deadline[0] <= self.at:
                 self.send(None, CallTime(deadline[1]))
             else:
                 seat = min(self.table.awaits)

@@ -26,4 +26,5 @@ class Scenario(NamedTuple):
     said: tuple[Said, ...] = ()  # said first when it has started; then everybody plays
     always: Wish | None = None  # what every seat says in its turns, where it is an answer at all
     leave: int | None = None  # after so many entries everybody leaves
+    absent: int | None = None  # after so many entries nobody says anything any more
     mischief: float = 0  # how often a seat says anything at all

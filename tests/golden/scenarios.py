@@ -24,6 +24,12 @@ def hurried(rules: str, clock_ms: int, *said: Any, **more: Any) -> Scenario:
     return Scenario(rules, "greedy random", "hurried", options=options, position=position, said=said)
 
 
+def urged(rules: str, move_ms: int, *said: Any, **more: Any) -> Scenario:
+    """The same, with little time for each move and much for all of them."""
+    scenario = hurried(rules, 60_000, *said, **more)
+    return scenario._replace(options={**scenario.options, "move_ms": move_ms})
+
+
 WHOLE: Final[dict[str, Scenario]] = {
     "usa-two-greedy": Scenario("usa", "greedy greedy", "friday"),
     "usa-four-mixed": Scenario("usa", "greedy greedy random random", "saturday"),
@@ -146,4 +152,32 @@ ENDS: Final[dict[str, Scenario]] = {
     ),
 }  # fmt: skip
 
-SCENARIOS: Final[dict[str, Scenario]] = {**WHOLE, **ENDS, **TIES, **MOMENTS}
+MOVES: Final[dict[str, Scenario]] = {  # that took too long, and games that everybody forgot
+    "usa-move-at-the-start": Scenario("usa", "random random", "late", options={"move_ms": 1_000}),
+    "usa-move-second-card": urged("usa", 2_000, says(0, "draw_blind"), ticket_decks={"regular": []}),
+    "usa-move-tickets": urged("usa", 2_000, says(0, "draw_tickets")),
+    "usa-move-refused": urged("usa", 4_000, says(0, "pass"), says(0, "pass"), cars=[4, 4]),
+    "usa-move-late": urged("usa", 2_000, says(0, "draw_blind"), says(0, "draw_blind"), says(0, "leave")),
+    "usa-move-or-clock": Scenario(
+        "usa", "random greedy random", "sand", options={"move_ms": 4_000, "clock_ms": 11_000}
+    ),
+    "usa-forgotten": Scenario("usa", "greedy random", "dust", absent=40),
+    "europe-move-tunnel": urged(
+        "europe",
+        2_000,
+        claims(0, "venezia-zurich-a", green=2),
+        deck=["green", "locomotive", "red", "green", "red", "white", "white", "blue"],
+    ),
+    "europe-forgotten": Scenario("europe", "greedy random random", "fog", board="nordic", absent=60),
+    "marklin-move-mix": Scenario("marklin", "greedy random", "erfurt", options={"move_ms": 1_000}),
+    "marklin-forgotten": Scenario("marklin", "greedy random greedy", "moss", absent=2),
+    "trains-move-missed": Scenario(
+        "trains", "greedy random buy-now", "slow", board=VALLEY, options={"move_ms": 1_000}
+    ),
+    "trains-forgotten": Scenario("trains", "greedy hold-10", "rust", board=VALLEY, absent=9),
+    "trains-forgiven": Scenario(
+        "trains", "greedy hold-10", "rust", board=VALLEY, options={"strict": False}, absent=9
+    ),
+}  # fmt: skip
+
+SCENARIOS: Final[dict[str, Scenario]] = {**WHOLE, **ENDS, **TIES, **MOMENTS, **MOVES}
