@@ -16,6 +16,9 @@ BIRTH: Final = "ledgerline:birth"  # what was fixed when the first service met t
 REFEREES: Final = "referees"  # consumer group of the commands streams
 BOTS: Final = "bots"  # consumer group of the turns streams
 EVERY_BELL: Final = "{p*}:bell"
+KNOCK: Final = {REFEREES: "ledgerline:letters", BOTS: "ledgerline:notes"}  # channels; only on a cluster
+ROSTER: Final = "{house}:referees"  # sorted set: referees by the engine's time of their last sign of life
+HOUSE_TIME: Final = "{house}:time"  # milliseconds; runs only while referees do
 
 
 def partition_of(game: str, partitions: int) -> int:
@@ -41,6 +44,16 @@ def due(partition: int) -> str:
 
 def dead(partition: int) -> str:
     return f"{tag(partition)}:dead"
+
+
+def over(partition: int) -> str:
+    """Sorted set: games that aren't being played, by the time when they may leave."""
+    return f"{tag(partition)}:over"
+
+
+def mark(partition: int) -> str:
+    """Written by whoever must know that what came before is safe: see confirm.lua."""
+    return f"{tag(partition)}:mark"
 
 
 def games(partition: int) -> str:

@@ -59,8 +59,8 @@ def run(service: str, step: Callable[[], object], chores: Sequence[Chore], stop:
         try:
             for place, chore in enumerate(chores):
                 if time.monotonic() >= due[place]:
+                    chore.do()  # one that fails is due again at once
                     due[place] = time.monotonic() + chore.every_s
-                    chore.do()
             step()
             outage.over()
         except ConnectionError as error:  # redis-py has one of its own: this is a bot's way out

@@ -15,14 +15,24 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="LEDGERLINE_", extra="ignore")
 
-    redis_url: Annotated[str, Field(pattern="^(rediss?|unix)://")] = Field(
-        "redis://127.0.0.1:6379/0", description="the engine"
+    redis_url: Annotated[str, Field(pattern=r"^(rediss?(\+cluster)?|unix)://")] = Field(
+        "redis://127.0.0.1:6379/0", description="the engine, or some nodes of a cluster"
     )
     engine_wait_s: Annotated[float, Field(ge=0, le=86_400)] = Field(
         60, description="how long a service that starts waits for the engine before it gives up"
     )
     partitions: Annotated[int, Field(ge=1, le=4096)] | None = Field(
         None, description="fixed when the engine first meets a service; left out, what is there counts"
+    )
+    leases: bool = Field(
+        True,
+        description="referees share the partitions; off, each looks after all (for tests: it only costs)",
+    )
+    retention_s: Annotated[float, Field(ge=60, le=3_153_600_000)] = Field(
+        2_592_000, description="how long a game stays that is over, or was never started"
+    )
+    waiting: Annotated[int, Field(ge=1, le=100_000)] = Field(
+        1_000, description="letters that may wait in a partition before senders are told to slow down"
     )
     token_key: SecretStr = Field(
         SecretStr(""), description="signs seat tokens; the same for all gateways and bots"

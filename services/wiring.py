@@ -5,10 +5,11 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from threading import Event, Thread
 
-from schemas import keys
+from redis.exceptions import RedisError
+
 from schemas.contract import Malformed
 from services import loop
 from services.bots.client import Gateway
@@ -18,8 +19,10 @@ from services.ledger import RedisLedger
 from services.ledger.connection import EngineAway, birth, connect
 from services.logs import get_log
 from services.loop import Chore, Outage
+from services.referee.desk import Times
+from services.referee.house import HouseClock, Lease
 from services.referee.worker import Referee
-from services.settings import Settings
+from services.settings import Settings, read_settings
 
 
 def now_ms() -> int:
@@ -35,7 +38,7 @@ def new_name(service: str) -> str:
 def open_ledger(settings: Settings) -> RedisLedger:
     """A ledger on the settings' engine. Raises EngineUnavailable."""
     client = connect(settings.redis_url)
-    return RedisLedger(client, birth(client, settings.partitions))
+    return RedisLedger(client, birth(client, settings.partitions), settings.waiting)
 
 
 def await_ledger(service: str, settings: Settings, stop: Event) -> RedisLedger | None:
@@ -57,21 +60,40 @@ def await_ledger(service: str, settings: Settings, stop: Event) -> RedisLedger |
     return None
 
 
-def make_referee(ledger: RedisLedger) -> Referee:
-    def partition_of(game: str) -> int:
-        return keys.partition_of(game, ledger.partitions)
+def monotonic_ms() -> int:
+    """A clock that never jumps, in milliseconds; it means nothing to another process."""
+    return time.monotonic_ns() // 1_000_000
 
-    return Referee(ledger, partition_of, new_name("referee"), now_ms, lambda: secrets.token_hex(32))
+
+def make_referee(
+    ledger: RedisLedger, settings: Settings | None = None, name: str | None = None
+) -> tuple[Referee, Lease]:
+    """A referee and its lease, which is renewed once, so that the referee can begin."""
+    known = settings or read_settings()
+    name = name or new_name("referee")
+    clock = HouseClock(monotonic_ms)
+    lease = Lease(ledger.roster(), name, ledger.partitions, clock, now_ms, alone=not known.leases)
+    lease.renew()
+    times = Times(clock, now_ms, round(known.retention_s * 1000))
+    return Referee(ledger, name, times, lambda: secrets.token_hex(32), lambda: lease.partitions), lease
 
 
 def run_referee(settings: Settings, stop: Event) -> None:
     ledger = await_ledger("referee", settings, stop)
     if ledger is None:
         return
-    referee = make_referee(ledger)
-    chores = [Chore(0.25, referee.call_time), Chore(1.0, referee.reclaim)]
     with closing(ledger):
+        referee, lease = make_referee(ledger, settings)
+        chores = [
+            Chore(0.5, lease.renew),
+            Chore(0.25, referee.call_time),
+            Chore(0.5, referee.reclaim),
+            Chore(5.0, referee.retire),
+            Chore(60.0, referee.sweep),
+        ]
         loop.run("referee", referee.step, chores, stop)
+        with suppress(RedisError, OSError):  # the lease ends by itself where the engine is away
+            lease.leave()
 
 
 def run_bots(settings: Settings, stop: Event) -> None:

@@ -15,6 +15,7 @@ from services.ledger.connection import birth, connect
 from services.ledger.engine import engine
 
 PARTITIONS = 4
+ALL = range(PARTITIONS)
 Connect = Callable[[], redis.Redis]
 
 

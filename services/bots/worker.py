@@ -11,6 +11,7 @@ from typing import Final, Protocol
 
 from schemas.codec import Corrupt
 from schemas.commands import Command, Letter
+from schemas.views import ViewEntry
 from schemas.words import Seat
 from services.bots.policies import POLICIES
 from services.bots.policies.dice import Dice
@@ -21,7 +22,7 @@ from services.referee.rules import Table, fold_events, legal
 
 log = get_log("bots")
 VIEWS_MOST: Final = 4_096
-RECLAIM_IDLE_MS: Final = 3_000
+RECLAIM_IDLE_MS: Final = 2_000
 NO_LUCK: Final = "00" * 32
 FAULTS: Final = (
     Gap,
@@ -49,19 +50,29 @@ class Stream:
 class Eyes:
     """What one seat has seen of its game so far, folded."""
 
-    __slots__ = ("moves", "number", "table")
+    __slots__ = ("last", "moves", "table")
 
     def __init__(self) -> None:
         self.table = Table()
-        self.number = 0
+        self.last: ViewEntry | None = None
         self.moves = 0  # commands of this seat that got their verdict
 
     def look(self, ledger: Ledger, game: str, seat: Seat) -> None:
-        while entries := ledger.seen(game, seat, self.number):
+        """See what is new. Raises Gap where the last that was seen isn't there any more, or is
+        another: a fail-over lost the log's end."""
+        while True:
+            if self.last is None:
+                entries = ledger.seen(game, seat)
+            else:
+                known, *entries = ledger.seen(game, seat, self.last.number - 1) or (None,)
+                if known != self.last:
+                    raise Gap(f"view of {game}: entry {self.last.number} isn't what seat {seat} saw")
+            if not entries:
+                return
             for entry in entries:
                 fold_events(self.table, entry.at, entry.events)
-                self.number = entry.number
                 self.moves += entry.answers is not None
+            self.last = entries[-1]
 
 
 class Bots:

@@ -1,18 +1,20 @@
 -- One verdict, all or nothing: the whole effect of one command, or nothing at all.
 --
--- KEYS  1 commands  2 log  3 public  4 verdicts of the speaker  5 turns  6 due  7 games
---       8.. the streams of the seats that get a part of their own
+-- KEYS  1 commands  2 log  3 public  4 verdicts of the speaker  5 turns  6 due  7 games  8 over
+--       9.. the streams of the seats that get a part of their own
 -- ARGV  1 consumer group  2 the letter's id in the commands stream ('' for the clock's own)
---       3 entries that were folded  4 command id  5 time  6 log entry  7 public entry
---       8 next deadline ('' for none)  9 game  10 bell
---       11 the log's last entry, if it was decided in the same batch (else '')
---       12 how many turns follow  13.. turns, then one part for each of KEYS 8..
+--       3 entries that were folded  4 the last of them ('' for none)  5 command id
+--       6 time  7 log entry  8 public entry  9 next deadline ('' for none)
+--       10 when the game may leave ('' for never, '=' as before)  11 game  12 bell
+--       13 channel at which to knock when there are turns ('' for none)
+--       14 how many turns follow  15.. turns, then one part for each of KEYS 9..
 --
--- The length alone isn't enough for the second verdict of a batch on one game: where another
--- referee's entry stands in the place of the first, the length fits and the table doesn't.
+-- The length alone isn't enough: a log that lost its end in a fail-over and grew again has the
+-- length that was folded, and another last entry.
 --
 -- Returns {1, number} appended, {0, number} this id has that verdict already, {-1, length}
--- somebody appended first, {-2, length} the log's end is damaged. A script has no roll-back: check first, write last.
+-- somebody appended first, {-2, length} the log's end is damaged. A script has no roll-back:
+-- check first, write last.
 
 local function acknowledge()
   if ARGV[2] ~= '' then
@@ -21,55 +23,70 @@ local function acknowledge()
   end
 end
 
-local known = redis.call('HGET', KEYS[4], ARGV[4])
+local known = redis.call('HGET', KEYS[4], ARGV[5])
 if known then
   acknowledge()
-  redis.call('PUBLISH', ARGV[10], ARGV[9] .. ' ' .. known)
+  redis.call('PUBLISH', ARGV[12], ARGV[11] .. ' ' .. known)
   return {0, tonumber(known)}
 end
 local length = redis.call('XLEN', KEYS[2])
 if length ~= tonumber(ARGV[3]) then
   return {-1, length}
 end
-if ARGV[11] ~= '' then
-  local last = redis.call('XREVRANGE', KEYS[2], '+', '-', 'COUNT', 1)
-  if #last == 0 or last[1][2][2] ~= ARGV[11] then
+local before = ''
+if length > 0 then
+  local last = redis.call('XREVRANGE', KEYS[2], '+', '-', 'COUNT', 1)[1]
+  if last[2][2] ~= ARGV[4] then
     return {-1, length}
   end
+  last = redis.call('XREVRANGE', KEYS[3], '+', '-', 'COUNT', 1)[1]
+  before = last and last[2][2] or ''
 end
 
 local number = length + 1
 local id = number .. '-0'
 -- The one write that can fail comes first: where a log lost its end, the stream still knows
--- the last number and takes no such entry again.
-local written = redis.pcall('XADD', KEYS[2], id, 'e', ARGV[6])
+-- the last number and takes no such entry again. Any other failure is the engine's.
+local written = redis.pcall('XADD', KEYS[2], id, 'e', ARGV[7])
 if type(written) == 'table' and written.err then
-  return {-2, length}
+  if string.find(tostring(written.err), 'equal or smaller') then
+    return {-2, length}
+  end
+  return written
 end
-redis.call('XADD', KEYS[3], id, 'e', ARGV[7])
-local first = 13 + tonumber(ARGV[12])
-for k = 8, #KEYS do
-  redis.call('XADD', KEYS[k], id, 'e', ARGV[first + k - 8])
+redis.call('XADD', KEYS[3], id, 'e', ARGV[8])
+local first = 15 + tonumber(ARGV[14])
+for k = 9, #KEYS do
+  redis.call('XADD', KEYS[k], id, 'e', ARGV[first + k - 9])
 end
-redis.call('HSET', KEYS[4], ARGV[4], number)
-for a = 13, first - 1 do
+redis.call('HSET', KEYS[4], ARGV[5], number)
+for a = 15, first - 1 do
   redis.call('XADD', KEYS[5], '*', 't', ARGV[a])
 end
-if ARGV[8] ~= '' then
-  redis.call('ZADD', KEYS[6], ARGV[8], ARGV[9])
-elseif redis.call('EXISTS', KEYS[6]) == 1 then
-  redis.call('ZREM', KEYS[6], ARGV[9])
+if first > 15 and ARGV[13] ~= '' then
+  redis.call('PUBLISH', ARGV[13], '')
 end
-redis.call('ZADD', KEYS[7], ARGV[5], ARGV[9])
+if ARGV[9] ~= '' then
+  redis.call('ZADD', KEYS[6], ARGV[9], ARGV[11])
+else
+  redis.call('ZREM', KEYS[6], ARGV[11])
+end
+if ARGV[10] == '' then
+  redis.call('ZREM', KEYS[8], ARGV[11])
+elseif ARGV[10] ~= '=' then
+  redis.call('ZADD', KEYS[8], ARGV[10], ARGV[11])
+end
+redis.call('ZADD', KEYS[7], ARGV[6], ARGV[11])
 acknowledge()
 
--- The bell carries the entry, which saves whoever hears it a round trip: "game number
--- size", then " seat:size" for each part, a line's end, and the bytes.
-local head, bytes = { ARGV[9], number, #ARGV[7] }, { ARGV[7] }
-for k = 8, #KEYS do
-  local part = ARGV[first + k - 8]
+-- The bell carries the entry, which saves whoever hears it a round trip, and the public entry
+-- that it follows: "game number size size", then " seat:size" for each part, a line's end, and
+-- the bytes: the public entry before, this one, the parts.
+local head, bytes = { ARGV[11], number, #before, #ARGV[8] }, { before, ARGV[8] }
+for k = 9, #KEYS do
+  local part = ARGV[first + k - 9]
   head[#head + 1] = string.match(KEYS[k], '%d+$') .. ':' .. #part
   bytes[#bytes + 1] = part
 end
-redis.call('PUBLISH', ARGV[10], table.concat(head, ' ') .. '\n' .. table.concat(bytes))
+redis.call('PUBLISH', ARGV[12], table.concat(head, ' ') .. '\n' .. table.concat(bytes))
 return {1, number}

@@ -6,15 +6,19 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import redis.asyncio
+from redis.exceptions import NoScriptError
 
 from schemas import keys
-from schemas.codec import Corrupt, join_view, pack_letter
+from schemas.codec import Corrupt, join_view
 from schemas.commands import Letter
 from schemas.views import ViewEntry
 from schemas.words import Seat
+from services.ledger.confirming import Confirming, Node
 from services.ledger.joining import joined
-from services.ledger.port import Answer, Gap
-from services.ledger.redis_ledger import numbered, read_answer
+from services.ledger.levels import Level
+from services.ledger.port import WAITING_MOST, Answer, Full, Gap
+from services.ledger.redis_ledger import numbered, read_answer, submit_call
+from services.ledger.scripts import SUBMIT
 
 PAGE: int = 500
 
@@ -34,6 +38,7 @@ class Ring(NamedTuple):
     number: int  # of the entry; 0 for a command that was answered without one
     public: bytes | None = None
     parts: Mapping[Seat, bytes] = {}
+    before: bytes = b""  # the public entry that it follows; empty for the first
 
     def entry_for(self, viewer: Seat | None) -> ViewEntry:
         assert self.public is not None, "only a new entry is brought"
@@ -43,33 +48,39 @@ class Ring(NamedTuple):
 def read_ring(data: bytes) -> Ring:
     """A ring as append.lua and dismiss.lua write it."""
     head, _, body = data.partition(b"\n")
-    game, number, *sizes = head.decode().split(" ")
-    if not sizes:
+    game, number, *told = head.decode().split(" ")
+    if not told:
         return Ring(game, int(number))
-    end = int(sizes[0])
-    public, parts = body[:end], {}
-    for size in sizes[1:]:
+    first, second, *sizes = told
+    start = int(first)
+    end = start + int(second)
+    public, parts = body[start:end], {}
+    for size in sizes:
         seat, length = (int(figure) for figure in size.split(":"))
         parts[seat] = body[end : end + length]
         end += length
-    return Ring(game, int(number), public, parts)
+    return Ring(game, int(number), public, parts, body[:start])
 
 
 class AsyncLedger:
     """The gateway's side of the ledger: it submits, and reads views. It can't read a log."""
 
-    def __init__(self, client: redis.asyncio.Redis, partitions: int) -> None:
+    def __init__(
+        self, client: redis.asyncio.Redis, partitions: int, waiting_most: int = WAITING_MOST
+    ) -> None:
         self._client: Any = client  # redis-py types replies for both of its clients at once
-        self.partitions = partitions
+        self.partitions, self.waiting_most = partitions, waiting_most
+        self._confirming: dict[tuple[str, Level], Confirming] = {}
 
     async def submit(self, letter: Letter) -> None:
-        """Put a command on its way. Sending it again with the same id is harmless."""
-        partition = self._partition(letter.game)
-        pipe = self._client.pipeline(transaction=False)
-        # Why it was dismissed before, if it was, is no answer to this sending.
-        pipe.delete(keys.dismissed(partition, letter.game, letter.seat, letter.id))
-        pipe.xadd(keys.commands(partition), {"c": pack_letter(letter)})
-        await pipe.execute()
+        """Put a command on its way. Sending it again with the same id is harmless. Raises Full."""
+        called, told = submit_call(letter, self.partitions, self.waiting_most)
+        try:
+            taken = await self._client.evalsha(SUBMIT.sha, len(called), *called, *told)
+        except NoScriptError:  # the engine forgot the script; it ran nothing
+            taken = await self._client.eval(SUBMIT.text, len(called), *called, *told)
+        if not taken:
+            raise Full(f"{self.waiting_most} letters wait in the partition of game {letter.game}")
 
     async def answer(self, game: str, speaker: Seat | None, command_id: str) -> Answer | None:
         """What became of a command, or None while that isn't known."""
@@ -78,6 +89,24 @@ class AsyncLedger:
         pipe.hget(keys.verdicts(partition, game, speaker), command_id)
         pipe.get(keys.dismissed(partition, game, speaker, command_id))
         return read_answer(*await pipe.execute())
+
+    async def lack(self, game: str, level: Level) -> str:
+        """Why the game's engine can't give this level, and what to do about it; '' where it can."""
+        return await self._confirming_of(game, level).lack() if level.confirmed else ""
+
+    async def confirm(
+        self, game: str, speaker: Seat | None, command_id: str, level: Level
+    ) -> ViewEntry | None:
+        """The verdict on a command as its speaker sees it, once it is durable or replicated; None
+        where that isn't known. Raises Gap or Corrupt."""
+        partition = self._partition(game)
+        called = [
+            keys.verdicts(partition, game, speaker),
+            keys.public(partition, game),
+            keys.mark(partition),
+            *(() if speaker is None else (keys.seat(partition, game, speaker),)),
+        ]
+        return await self._confirming_of(game, level).confirm(called, command_id)
 
     async def length(self, game: str) -> int:
         """How many entries the game has; 0 for a game that there isn't."""
@@ -135,7 +164,19 @@ class AsyncLedger:
         await self._client.ping()
 
     async def close(self) -> None:
+        for confirming in self._confirming.values():
+            await confirming.close()
         await self._client.aclose()
 
     def _partition(self, game: str) -> int:
         return keys.partition_of(game, self.partitions)
+
+    def _confirming_of(self, game: str, level: Level) -> Confirming:
+        node = self._node_of(keys.mark(self._partition(game)))
+        if (node.name, level) not in self._confirming:
+            self._confirming[node.name, level] = Confirming(node, level)
+        return self._confirming[node.name, level]
+
+    def _node_of(self, key: str) -> Node:
+        """Where a key lives: the one place here that would know a cluster from an engine alone."""
+        return Node("", self._client.connection_pool.make_connection)

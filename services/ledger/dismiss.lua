@@ -1,21 +1,21 @@
 -- Take a letter off the commands stream without an entry in any log.
 --
--- KEYS  1 commands  2 where the speaker finds the reason, or the dead letters
--- ARGV  1 consumer group  2 the letter's id  3 'told' or 'dead'  4 reason
---       5 seconds to keep the reason / the letter itself  6 bell  7 game
+-- KEYS  1 commands  2 where the speaker finds the reason  3 the dead letters
+-- ARGV  1 consumer group  2 the letter's id  3 the reason as the speaker reads it ('' for none)
+--       4 seconds to keep it  5 bell  6 game
+--       7 how many dead letters are kept  8.. this one's fields (none: it is no dead letter)
 --
--- Only the consumer that still has the letter pending may bury it, so that a letter which
--- two referees took is buried once.
+-- Only while the letter is pending, so that one which two referees took is buried once.
 
-local pending = redis.call('XACK', KEYS[1], ARGV[1], ARGV[2])
-if pending == 0 then
+if redis.call('XACK', KEYS[1], ARGV[1], ARGV[2]) == 0 then
   return 0
 end
-if ARGV[3] == 'dead' then
-  redis.call('XADD', KEYS[2], '*', 'reason', ARGV[4], 'c', ARGV[5])
-else
-  redis.call('SET', KEYS[2], ARGV[4], 'EX', ARGV[5])
-  redis.call('PUBLISH', ARGV[6], ARGV[7] .. ' 0')
-end
 redis.call('XDEL', KEYS[1], ARGV[2])
+if #ARGV > 7 and redis.call('XLEN', KEYS[3]) < tonumber(ARGV[7]) then
+  redis.call('XADD', KEYS[3], '*', unpack(ARGV, 8))
+end
+if ARGV[3] ~= '' then
+  redis.call('SET', KEYS[2], ARGV[3], 'EX', ARGV[4])
+  redis.call('PUBLISH', ARGV[5], ARGV[6] .. ' 0')
+end
 return 1

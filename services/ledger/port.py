@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Iterable, Sequence
+from typing import Final, Literal, NamedTuple, Protocol
 
 from schemas.commands import Letter
 from schemas.views import ViewEntry
@@ -14,12 +14,21 @@ class Gap(Exception):
     """A number is missing from a log or a view: the store lost something, or was changed."""
 
 
+class Full(Exception):
+    """So many letters wait in the partition that no more are taken in; later, there is room.
+    Nothing was put down."""
+
+
+WAITING_MOST: Final = 1_000  # letters in a partition's commands stream: see Full
+
+
 class Taken(NamedTuple):
     """A letter that this consumer has in hand; it stays pending until it is answered."""
 
     partition: int
     id: str  # in the commands stream; '' for a letter of the clock's own
     data: bytes
+    deliveries: int = 1  # how often it was handed to some consumer, this time included
 
 
 class Turn(NamedTuple):
@@ -43,6 +52,7 @@ class Verdict(NamedTuple):
     taken: Taken
     game: str
     expected: int  # how many entries were folded to decide it
+    tail: bytes  # the last of them, empty where there was none
     speaker: Seat | None
     command_id: str
     at: int
@@ -50,7 +60,8 @@ class Verdict(NamedTuple):
     public: bytes
     parts: Sequence[tuple[Seat, bytes]]  # what single seats may know besides
     turns: Sequence[Turn]
-    deadline: int | None
+    deadline: int | None  # in the house's time
+    leaves: int | Literal["as before"] | None = "as before"  # when the game may leave: see `leaving`
 
 
 class Outcome(NamedTuple):
@@ -71,16 +82,23 @@ class Answer(NamedTuple):
 
 
 class Ledger(Protocol):
-    """Logs, views, and letters on their way. Numbers are places in a game's log, from 1."""
+    """Logs, views, and letters on their way. Numbers are places in a game's log, from 1.
+
+    `partitions` names those that a caller looks after: any may be asked by anyone."""
+
+    def partition_of(self, game: str) -> int:
+        """Where a game's keys are."""
 
     def submit(self, letter: Letter) -> None:
-        """Put a command on its way. Sending it again with the same id is harmless."""
+        """Put a command on its way. Sending it again with the same id is harmless. Raises Full."""
 
-    def take(self, consumer: str, count: int, block_ms: int) -> list[Taken]:
-        """The next letters of every partition, at most `count` of each."""
+    def take(self, consumer: str, partitions: Sequence[int], count: int, block_ms: int) -> list[Taken]:
+        """The next letters of these partitions, at most `count` of each."""
 
-    def reclaim(self, consumer: str, idle_ms: int) -> list[Taken]:
-        """Letters that some other consumer took and never answered."""
+    def reclaim(self, consumer: str, partitions: Sequence[int], idle_ms: int) -> list[Taken]:
+        """Letters that some other consumer took and never answered: those that were handed out
+        once, together; or else one that was handed out more often, alone, as it may be what
+        broke its referee."""
 
     def append(self, verdicts: Sequence[Verdict]) -> list[Outcome]:
         """Write each verdict, all of it or nothing, in order, in one round trip."""
@@ -88,8 +106,9 @@ class Ledger(Protocol):
     def dismiss(self, taken: Taken, letter: Letter, rule: str, why: str) -> None:
         """Answer a letter without an entry; its speaker finds the reason for a minute."""
 
-    def bury(self, taken: Taken, reason: str) -> None:
-        """Move a letter that can't be answered to the dead letters."""
+    def bury(self, taken: Taken, letter: Letter | None, reason: str) -> None:
+        """Move a letter that can't be answered to the dead letters; its speaker, if it can be
+        told who that is, finds that for a minute."""
 
     def history(self, game: str, after: int = 0) -> list[bytes]:
         """The log's entries after this number. Raises Gap if a number is missing."""
@@ -114,11 +133,24 @@ class Ledger(Protocol):
     def finish_turns(self, turns: Sequence[TakenTurn]) -> None:
         """These notes are dealt with."""
 
-    def due(self, now: int) -> list[tuple[str, int]]:
-        """Games whose deadline has passed, with the deadline."""
+    def due(self, now: int, partitions: Iterable[int]) -> list[tuple[str, int]]:
+        """Games whose deadline has passed by the house's time, with the deadline."""
 
     def set_due(self, game: str, deadline: int | None) -> None:
         """Correct a game's deadline."""
 
+    def leaving(self, now: int, partitions: Iterable[int]) -> list[str]:
+        """Games that may leave by now, by the wall clock: finished long ago, or never started."""
+
+    def stay(self, game: str, until: int | None) -> None:
+        """Correct when a game may leave; None for one that is being played."""
+
+    def retire(self, game: str, seats: int, length: int) -> bool:
+        """Remove every trace of a game whose log has this length. False, and nothing, if it has
+        another."""
+
     def games(self, most: int = 1000) -> list[str]:
         """The games that the engine holds, the latest first."""
+
+    def sweep(self, partitions: Iterable[int], idle_ms: int) -> int:
+        """Forget consumers that have nothing in hand and were silent for so long; how many."""

@@ -63,7 +63,7 @@ def script(game: str, seats: tuple[SeatPlan, ...], seed: str) -> list[Letter]:
 def play(ledger: RedisLedger, plans: Sequence[tuple[SeatPlan, ...]], name: str = "game") -> list[str]:
     """Play these games of bots to their ends, side by side, with the referee and the bots'
     worker of the real thing; the games' ids, which begin with this name."""
-    referee, worker = make_referee(ledger), Bots(ledger, Stream(ledger), "bots")
+    (referee, _), worker = make_referee(ledger), Bots(ledger, Stream(ledger), "bots")
     games = [f"{name}-{number}" for number in range(len(plans))]
     for game, seats in zip(games, plans, strict=True):
         ledger.submit(Letter("create", game, None, CreateGame(seats, seed=game)))

@@ -126,7 +126,7 @@ def ours_round(ledger: RedisLedger, referee: Worker, letters: Round) -> tuple[Sp
 
 def theirs_round(ledger: RedisLedger, client: Worker, letters: Round, calls: Calls) -> Spent:
     put(ledger, letters)
-    assert len(ledger.take("client", len(letters), 0)) == len(letters)
+    assert len(ledger.take("client", range(ledger.partitions), len(letters), 0)) == len(letters)
     spent: Spent = client.ask(calls)
     return spent
 

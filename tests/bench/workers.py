@@ -81,7 +81,7 @@ def run_referee(url: str, pipe: Connection) -> None:
     """Answer so many letters, when asked: what it took, and the scripts that were run."""
     set_up_logs("info", "json", Path(os.devnull).open("w"))  # noqa: SIM115 - for the whole process
     ledger = Recording(url)
-    referee = make_referee(ledger)
+    referee, _ = make_referee(ledger)
     referee.step(1)  # makes the consumer groups
     pipe.send("ready")
     while letters := pipe.recv():

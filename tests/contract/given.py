@@ -10,7 +10,7 @@ from schemas.commands import DrawBlind, Letter
 from schemas.events import CardDrawn
 from schemas.words import Seat
 from services.ledger import RedisLedger, Taken, Turn, Verdict
-from tests.conftest import PARTITIONS
+from tests.conftest import ALL, PARTITIONS
 
 GAME = "game-one"
 PARTITION = keys.partition_of(GAME, PARTITIONS)
@@ -26,15 +26,17 @@ def taken(ledger: RedisLedger, *letters: Letter, consumer: str = "one") -> list[
     """These letters, submitted and in the hands of a consumer."""
     for each in letters:
         ledger.submit(each)
-    return ledger.take(consumer, 100, 0)
+    return ledger.take(consumer, ALL, 100, 0)
 
 
 def verdict(hand: Taken = CLOCKS_OWN, expected: int = 0, id_: str = "c1", **told: Any) -> Verdict:
-    """A verdict on a blind draw of seat 0, unless told otherwise."""
+    """A verdict on a blind draw of seat 0, unless told otherwise: decided on the verdicts c1, c2
+    and so on, as many as `expected`."""
     known = {
         "taken": hand,
         "game": GAME,
         "expected": expected,
+        "tail": f"entry of c{expected}".encode() if expected > 0 else b"",
         "speaker": 0,
         "command_id": id_,
         "at": NOON + expected,

@@ -8,6 +8,7 @@ import pytest
 
 from schemas import keys
 from services.ledger import Answer, Outcome, RedisLedger
+from tests.conftest import ALL
 from tests.contract.given import (
     CLOCKS_OWN,
     GAME,
@@ -33,7 +34,7 @@ def test_P3_a_verdict_is_written_with_all_that_belongs_to_it(ledger: RedisLedger
     assert [entry.number for entry in ledger.seen(GAME, None)] == [1]
     assert ledger.answer(GAME, 0, "c1") == Answer(1)
     assert [t.turn for t in ledger.take_turns("bots", 10, 0)] == [note(1, 1), note(3, 1)]
-    assert ledger.due(NOON + 9000) == [(GAME, NOON + 9000)]
+    assert ledger.due(NOON + 9000, ALL) == [(GAME, NOON + 9000)]
     assert ledger.games() == [GAME]
     assert client.xrange(keys.public(PARTITION, GAME))[0][0] == b"1-0"
 
@@ -94,7 +95,7 @@ def test_P2_the_same_id_in_another_game_is_another_command(ledger: RedisLedger) 
 
 
 def test_P3_entries_are_numbered_from_one(ledger: RedisLedger, client: Any) -> None:
-    written = [ledger.append([verdict(expected=n, id_=f"c{n}")])[0] for n in range(20)]
+    written = [ledger.append([verdict(expected=n, id_=f"c{n + 1}")])[0] for n in range(20)]
     assert written == [Outcome("appended", n) for n in range(1, 21)]
     for key in (keys.log(PARTITION, GAME), keys.public(PARTITION, GAME)):
         assert [id_ for id_, _ in client.xrange(key)] == [f"{n}-0".encode() for n in range(1, 21)]
@@ -109,19 +110,19 @@ def test_P5_a_part_reaches_its_seat_alone(ledger: RedisLedger, client: Any) -> N
 
 def test_P10_a_deadline_is_set_moved_and_taken_away(ledger: RedisLedger) -> None:
     ledger.append([verdict(deadline=NOON + 10)])
-    assert ledger.due(NOON + 9) == []
-    assert ledger.due(NOON + 10) == [(GAME, NOON + 10)]
+    assert ledger.due(NOON + 9, ALL) == []
+    assert ledger.due(NOON + 10, ALL) == [(GAME, NOON + 10)]
     ledger.append([verdict(expected=1, id_="c2", deadline=NOON + 20)])
-    assert ledger.due(NOON + 30) == [(GAME, NOON + 20)]
+    assert ledger.due(NOON + 30, ALL) == [(GAME, NOON + 20)]
     ledger.append([verdict(expected=2, id_="c3")])
-    assert ledger.due(NOON + 30) == []
+    assert ledger.due(NOON + 30, ALL) == []
 
 
 def test_P10_a_deadline_can_be_corrected(ledger: RedisLedger) -> None:
     ledger.set_due(GAME, NOON)
-    assert ledger.due(NOON) == [(GAME, NOON)]
+    assert ledger.due(NOON, ALL) == [(GAME, NOON)]
     ledger.set_due(GAME, None)
-    assert ledger.due(NOON) == []
+    assert ledger.due(NOON, ALL) == []
 
 
 def test_P3_several_verdicts_of_one_game_go_in_one_call(ledger: RedisLedger) -> None:

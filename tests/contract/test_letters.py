@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+import pytest
+
 from schemas import keys
-from schemas.codec import pack_letter
-from services.ledger import Answer, RedisLedger, Turn
+from schemas.codec import pack_letter, unpack_letter
+from services.ledger import Answer, Full, RedisLedger, Taken, Turn
 from services.ledger.connection import birth, connect
-from tests.conftest import PARTITIONS
+from tests.conftest import ALL, PARTITIONS
 from tests.contract.given import GAME, PARTITION, holds, in_hand, letter, note, taken, verdict
 
 COMMANDS = keys.commands(PARTITION)
@@ -18,14 +21,14 @@ def test_P2_a_letter_is_taken_by_one_consumer(ledger: RedisLedger, other_ledger:
     hands = taken(ledger, letter("c1"), letter("c2"))
     assert [hand.data for hand in hands] == [pack_letter(letter("c1")), pack_letter(letter("c2"))]
     assert {hand.partition for hand in hands} == {PARTITION}
-    assert other_ledger.take("two", 10, 0) == []
+    assert other_ledger.take("two", ALL, 10, 0) == []
 
 
 def test_letters_that_came_before_any_referee_are_not_lost(
     ledger: RedisLedger, other_ledger: RedisLedger
 ) -> None:
     ledger.submit(letter("c1"))
-    assert len(other_ledger.take("one", 10, 0)) == 1
+    assert len(other_ledger.take("one", ALL, 10, 0)) == 1
 
 
 def test_take_gives_at_most_so_many_of_each_partition(ledger: RedisLedger) -> None:
@@ -34,29 +37,76 @@ def test_take_gives_at_most_so_many_of_each_partition(ledger: RedisLedger) -> No
         ledger.submit(letter("c1", game=game))
     left = {p: sum(keys.partition_of(game, PARTITIONS) == p for game in games) for p in range(PARTITIONS)}
     while any(left.values()):
-        hands = ledger.take("one", 3, 0)
+        hands = ledger.take("one", ALL, 3, 0)
         for partition, count in left.items():
             assert sum(hand.partition == partition for hand in hands) == min(3, count)
             left[partition] = max(0, count - 3)
-    assert ledger.take("one", 3, 0) == []
+    assert ledger.take("one", ALL, 3, 0) == []
 
 
 def test_take_waits_no_longer_than_told(ledger: RedisLedger) -> None:
-    assert ledger.take("one", 10, 20) == []
+    assert ledger.take("one", ALL, 10, 20) == []
 
 
 def test_P7_reclaim_takes_what_another_left(ledger: RedisLedger, other_ledger: RedisLedger) -> None:
     hands = taken(ledger, letter("c1"), letter("c2"))
     ledger.append([verdict(hands[0])])
-    assert other_ledger.reclaim("two", 60_000) == []
-    assert other_ledger.reclaim("two", 0) == hands[1:]
+    assert other_ledger.reclaim("two", ALL, 60_000) == []
+    assert other_ledger.reclaim("two", ALL, 0) == again(hands[1:], 2)
     assert in_hand(other_ledger._client, COMMANDS, keys.REFEREES) == [(hands[1].id.encode(), b"two")]
 
 
 def test_P7_a_letter_stays_in_hand_when_nobody_answers(ledger: RedisLedger) -> None:
     hands = taken(ledger, letter("c1"))
-    for _ in range(3):
-        assert ledger.reclaim("two", 0) == hands
+    for deliveries in range(2, 5):
+        assert ledger.reclaim("two", ALL, 0) == again(hands, deliveries)
+
+
+def test_P8_letters_that_were_handed_out_again_come_one_by_one(
+    ledger: RedisLedger, other_ledger: RedisLedger
+) -> None:
+    """One of them may end whoever decides it: the others aren't counted for it."""
+    hands = taken(ledger, letter("c1"), letter("c2"), letter("c3"))
+    assert other_ledger.reclaim("two", ALL, 0) == again(hands, 2)
+    for deliveries in (3, 4):
+        assert ledger.reclaim("three", ALL, 0) == again(hands[:1], deliveries)
+    ledger.append([verdict(hands[0])])
+    assert ledger.reclaim("three", ALL, 0) == again(hands[1:2], 3)
+
+
+def test_P8_a_fresh_letter_is_not_held_up_by_one_that_was_handed_out_again(ledger: RedisLedger) -> None:
+    hands = taken(ledger, letter("c1"))
+    ledger.reclaim("two", ALL, 0)
+    more = taken(ledger, letter("c2"))
+    assert ledger.reclaim("two", ALL, 0) == again(more, 2)
+    ledger.append([verdict(more[0], 0, "c2")])
+    assert ledger.reclaim("two", ALL, 0) == again(hands, 3)
+
+
+def test_P2_only_the_partitions_asked_for_are_taken_from(ledger: RedisLedger) -> None:
+    others = [p for p in ALL if p != PARTITION]
+    ledger.submit(letter("c1"))
+    assert ledger.take("one", others, 10, 0) == []
+    assert ledger.take("one", [], 10, 0) == []
+    hands = ledger.take("one", [PARTITION], 10, 0)
+    assert ledger.reclaim("two", others, 0) == []
+    assert ledger.reclaim("two", [PARTITION], 0) == again(hands, 2)
+
+
+def test_P8_a_full_partition_takes_no_letter_and_loses_none(ledger: RedisLedger, client: Any) -> None:
+    narrow = RedisLedger(client, ledger.partitions, waiting_most=2)
+    narrow.submit(letter("c1"))
+    narrow.submit(letter("c2"))
+    before = holds(client)
+    with pytest.raises(Full, match="2 letters wait"):
+        narrow.submit(letter("c3"))
+    assert holds(client) == before
+    hands = narrow.take("one", ALL, 10, 0)
+    with pytest.raises(Full):
+        narrow.submit(letter("c3"))  # what is in hand still waits
+    narrow.append([verdict(hands[0])])
+    narrow.submit(letter("c3"))
+    assert [unpack_letter(hand.data).id for hand in narrow.take("one", ALL, 10, 0)] == ["c3"]
 
 
 def test_P2_a_dismissal_is_told_to_its_speaker_for_a_minute(ledger: RedisLedger, client: Any) -> None:
@@ -75,7 +125,7 @@ def test_P2_two_consumers_dismiss_a_letter_once(
     ledger: RedisLedger, other_ledger: RedisLedger, client: Any
 ) -> None:
     [hand] = taken(ledger, letter("c1"))
-    [same] = other_ledger.reclaim("two", 0)
+    [same] = other_ledger.reclaim("two", ALL, 0)
     ledger.dismiss(hand, letter("c1"), "RATE-1", "the first to say")
     before = holds(client)
     other_ledger.dismiss(same, letter("c1"), "GAME-1", "the second")
@@ -94,21 +144,29 @@ def test_P8_a_buried_letter_goes_to_the_dead_with_the_reason(
     ledger: RedisLedger, other_ledger: RedisLedger, client: Any
 ) -> None:
     [hand] = taken(ledger, letter("c1"))
-    [same] = other_ledger.reclaim("two", 0)
-    ledger.bury(hand, "it can't be read")
-    other_ledger.bury(same, "nor by me")
-    dead = [fields for _, fields in client.xrange(keys.dead(PARTITION))]
-    assert dead == [{b"reason": b"it can't be read", b"c": pack_letter(letter("c1"))}]
+    [same] = other_ledger.reclaim("two", ALL, 0)
+    ledger.bury(hand, letter("c1"), "it can't be read")
+    other_ledger.bury(same, letter("c1"), "nor by me")
+    [dead] = ledger.dead_letters().all()
+    assert (dead.reason, dead.deliveries, dead.letter) == ("it can't be read", 1, letter("c1"))
     assert client.xlen(COMMANDS) == 0
     assert in_hand(client, COMMANDS, keys.REFEREES) == []
-    assert ledger.answer(GAME, 0, "c1") is None
+
+
+def test_P8_the_speaker_of_a_buried_letter_is_told(ledger: RedisLedger) -> None:
+    [hand] = taken(ledger, letter("c1"))
+    ledger.bury(hand, letter("c1"), "KeyError: 'a secret card'")
+    told = ledger.answer(GAME, 0, "c1")
+    assert told is not None
+    assert (told.number, told.rule) == (0, "POISON-1")
+    assert "secret" not in told.why
 
 
 def test_P8_an_entry_without_a_letter_is_taken_as_an_empty_one(ledger: RedisLedger, client: Any) -> None:
     client.xadd(COMMANDS, {"something": "else"})
-    [hand] = ledger.take("one", 10, 0)
+    [hand] = ledger.take("one", ALL, 10, 0)
     assert hand.data == b""
-    assert ledger.reclaim("two", 0) == [hand]
+    assert ledger.reclaim("two", ALL, 0) == again([hand], 2)
 
 
 def test_turns_are_taken_finished_and_gone(
@@ -143,11 +201,11 @@ def test_P7_letters_are_taken_again_after_the_engine_lost_the_groups(engine_url:
         ledger = RedisLedger(client, birth(client, PARTITIONS))
         taken(ledger, letter("c1"))
         client.flushdb()
-        assert ledger.take("one", 10, 0) == []
+        assert ledger.take("one", ALL, 10, 0) == []
         ledger.submit(letter("c2"))
-        assert len(ledger.take("one", 10, 0)) == 1
+        assert len(ledger.take("one", ALL, 10, 0)) == 1
         client.flushdb()
-        assert ledger.reclaim("one", 0) == []
+        assert ledger.reclaim("one", ALL, 0) == []
         assert ledger.take_turns("bots", 10, 0) == []
 
 
@@ -157,3 +215,8 @@ def test_P1_a_dismissal_is_no_answer_to_the_same_command_sent_again(ledger: Redi
     assert ledger.answer(GAME, 0, "c1") == Answer(0, "RATE-1", "too fast")
     ledger.submit(letter("c1"))
     assert ledger.answer(GAME, 0, "c1") is None
+
+
+def again(hands: Sequence[Taken], deliveries: int) -> list[Taken]:
+    """The same letters, handed out so often."""
+    return [hand._replace(deliveries=deliveries) for hand in hands]

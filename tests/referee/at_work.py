@@ -12,6 +12,7 @@ from schemas.commands import ClaimRoute, Command, CreateGame, Letter, SeatPlan, 
 from schemas.views import Entry
 from schemas.words import Seat
 from services.ledger import Ledger, Outcome, RedisLedger, Turn, Verdict
+from services.referee.desk import Times
 from services.referee.rules import Table, fold_events, legal, seen_by
 from services.referee.worker import Referee
 from tests.conftest import PARTITIONS
@@ -42,8 +43,16 @@ NEXT_DOOR = next(f"game-{n}" for n in range(100) if partition_of(f"game-{n}") ==
 LOG = keys.log(partition_of(GAME), GAME)
 
 
-def referee_at(ledger: Ledger, name: str = "one", clock: Callable[[], int] | None = None) -> Referee:
-    return Referee(ledger, partition_of, name, clock or Clock(), lambda: FRESH)
+def referee_at(
+    ledger: Ledger,
+    name: str = "one",
+    clock: Callable[[], int] | None = None,
+    seed: str = FRESH,
+    share: Sequence[int] = range(PARTITIONS),
+) -> Referee:
+    """A referee that looks after all partitions, unless told which, by one clock for all times."""
+    time = clock or Clock()
+    return Referee(ledger, name, Times(time, time), lambda: seed, lambda: share)
 
 
 def opening(game: str = GAME, seats: int = 2, **options: Any) -> list[Letter]:

@@ -12,6 +12,7 @@ from schemas.commands import (
 )
 from schemas.events import GameEnded
 from services.ledger import RedisLedger
+from tests.conftest import ALL
 from tests.referee.at_work import (
     GAME,
     NEXT_DOOR,
@@ -54,7 +55,7 @@ def test_CLOCK_2_a_deadline_fires_once_though_two_referees_fire_it(
         rival.call_time()
     assert sorted(timed_out(ledger)) == [0, 1, 2]
     assert isinstance(entries(ledger)[-1].events[-1], GameEnded)
-    assert ledger.due(clock.now + 10**9) == []
+    assert ledger.due(clock.now + 10**9, ALL) == []
     assert not any(entry.refusal for entry in entries(ledger))
     assert complaints(ledger, GAME, 3) == []
 
@@ -81,7 +82,7 @@ def test_CLOCK_2_a_wrong_deadline_is_put_right(ledger: RedisLedger) -> None:
     ledger.set_due(GAME, NOON - 1)
     ledger.set_due("no-such-game", NOON - 1)
     assert referee.call_time() == 2
-    assert ledger.due(NOON + 10**9) == [(GAME, NOON + 5000)]
+    assert ledger.due(NOON + 10**9, ALL) == [(GAME, NOON + 5000)]
     assert timed_out(ledger) == []
 
 

@@ -15,6 +15,7 @@ from services.ledger import RedisLedger
 from services.referee.following import CREATE_ID, START_ID
 from services.referee.rules import Table, fold, legal
 from services.referee.worker import Referee
+from tests.conftest import ALL
 from tests.referee.at_work import (
     FRESH,
     GAME,
@@ -75,7 +76,7 @@ def require_one_game(ledger: RedisLedger, client: Any) -> None:
     log = entries(ledger, NEXT)
     assert [entry.id for entry in log] == [CREATE_ID, START_ID]
     assert [type(entry.events[0]) for entry in log] == [GameCreated, GameStarted]
-    assert GAME not in dict(ledger.due(EVER))
+    assert GAME not in dict(ledger.due(EVER, ALL))
     assert complaints(ledger, NEXT, 2) == []
     assert dead(client) == []
 
@@ -113,7 +114,7 @@ def test_TIE_1_the_next_game_is_created_and_started_by_the_house(
     assert (table.figures, table.rules, table.board) == (first.figures, first.rules, first.board)
     assert [place.name for place in table.places] == [place.name for place in first.places]
     assert table.seed == FRESH
-    assert dict(ledger.due(EVER)) == {NEXT: NOON + 120_000}
+    assert dict(ledger.due(EVER, ALL)) == {NEXT: NOON + 120_000}
     bots = [turn.turn.seat for turn in ledger.take_turns("bots", 100, 0) if turn.turn.game == NEXT]
     assert sorted(bots) == [0, 1]
 
@@ -134,7 +135,7 @@ def test_TIE_1_people_keep_their_seats_without_joining(ledger: RedisLedger, refe
 
 def test_P7_the_end_of_the_game_itself_says_that_more_is_due(ledger: RedisLedger, referee: Referee) -> None:
     shared(ledger, referee)
-    assert dict(ledger.due(NOON)) == {GAME: NOON}
+    assert dict(ledger.due(NOON, ALL)) == {GAME: NOON}
     assert ledger.history(NEXT) == []
 
 
@@ -188,7 +189,7 @@ def test_P2_the_letters_once_more_when_all_is_long_over_change_nothing(
     for _ in range(3):
         look(referee)
     assert ledger.history(NEXT) == before
-    assert GAME not in dict(ledger.due(EVER))
+    assert GAME not in dict(ledger.due(EVER, ALL))
 
 
 def test_TIE_1_it_is_not_started_before_it_is_there(ledger: RedisLedger, referee: Referee) -> None:
@@ -196,7 +197,7 @@ def test_TIE_1_it_is_not_started_before_it_is_there(ledger: RedisLedger, referee
     shared(ledger, referee)
     for _ in range(3):
         referee.call_time()
-    ids = [taken.data for taken in ledger.take("other", 100, 0)]
+    ids = [taken.data for taken in ledger.take("other", ALL, 100, 0)]
     assert len(ids) == 3
     assert all(CREATE_ID.encode() in data and START_ID.encode() not in data for data in ids)
 
@@ -216,7 +217,7 @@ def test_TIE_1_a_whole_play_off_runs_to_its_end_by_itself(
     assert PlayOffEnded(GAME, (0, 1)) in last
     assert not any(isinstance(event, PlayOffCalled) for event in last)
     assert ledger.history(f"{GAME}-po6") == []
-    assert ledger.due(EVER) == []
+    assert ledger.due(EVER, ALL) == []
     assert dead(client) == []
 
 
@@ -227,7 +228,7 @@ def test_TIE_1_without_the_option_nothing_follows_and_nothing_is_due(
     referee.step(0)
     assert play(ledger, referee).called is None
     look(referee)
-    assert ledger.due(EVER) == []
+    assert ledger.due(EVER, ALL) == []
     assert ledger.games() == [GAME]
 
 
@@ -239,7 +240,7 @@ def test_P8_a_play_off_that_cannot_be_had_is_given_up_and_stops_nobody(ledger: R
     shared(ledger, referee)
     for _ in range(3):
         look(referee)
-    assert GAME not in dict(ledger.due(EVER))
+    assert GAME not in dict(ledger.due(EVER, ALL))
     clock.now = NOON + 1000
     referee.call_time()
     assert [entry.id for entry in entries(ledger, NEXT)][2:] == ["clock:2:0"]
@@ -255,4 +256,4 @@ def test_P8_a_letter_that_is_too_large_is_given_up(
 
     monkeypatch.setattr(ledger, "submit", too_large)
     referee_at(ledger).call_time()
-    assert ledger.due(EVER) == []
+    assert ledger.due(EVER, ALL) == []

@@ -19,7 +19,9 @@ from schemas.commands import (
 from schemas.events import Event
 from services.ledger import Answer, RedisLedger
 from services.referee.rules import fold
+from services.referee.sitting import Sittings
 from services.referee.worker import Referee
+from tests.conftest import ALL
 from tests.referee.at_work import (
     GAME,
     NEXT_DOOR,
@@ -30,7 +32,6 @@ from tests.referee.at_work import (
     entries,
     left_over,
     opening,
-    partition_of,
     referee_at,
     submit,
     with_a_rival,
@@ -63,7 +64,7 @@ def test_P3_what_was_decided_on_a_stale_table_is_decided_again(
     """The second letter of a batch would fit the length that a rival's entry left behind."""
 
     def rival_acts() -> None:
-        referee_at(other_ledger, "rival").answer(other_ledger.reclaim("rival", 0)[:1])
+        referee_at(other_ledger, "rival").desk.answer(other_ledger.reclaim("rival", ALL, 0)[:1])
 
     submit(ledger, [Letter("leave", GAME, 1, Leave()), Letter("keep", GAME, 0, KeepTickets((0, 1)))])
     submit(ledger, [Letter("late", GAME, 1, KeepTickets((0, 1)))])
@@ -78,9 +79,9 @@ def test_P3_a_game_created_by_a_rival_is_started_as_the_rival_dealt_it(
     """Each referee has a seed of its own for a game that names none; only one of them counts."""
     create = Letter("create", GAME, None, CreateGame((SeatPlan("bot", "random"),) * 2))
     start = Letter("start", GAME, None, StartGame())
-    rival = Referee(other_ledger, partition_of, "rival", Clock(), lambda: "7a" * 32)
+    rival = referee_at(other_ledger, "rival", seed="7a" * 32)
     submit(ledger, [create, start])
-    with_a_rival(ledger, lambda: rival.answer(other_ledger.reclaim("rival", 0)[:1])).step(0)
+    with_a_rival(ledger, lambda: rival.desk.answer(other_ledger.reclaim("rival", ALL, 0)[:1])).step(0)
     assert [entry.id for entry in entries(ledger)] == ["create", "start"]
     assert told(ledger, GAME)[1:] == dealt(other_ledger, create, start, "7a" * 32)[1:]
 
@@ -92,7 +93,7 @@ def told(ledger: RedisLedger, game: str) -> list[Event]:
 def dealt(ledger: RedisLedger, create: Letter, start: Letter, seed: str) -> list[Event]:
     """The events of the same letters in a quiet house, for a game of another name."""
     submit(ledger, [Letter(each.id, NEXT_DOOR, each.seat, each.command) for each in (create, start)])
-    Referee(ledger, partition_of, "quiet", Clock(), lambda: seed).step(0)
+    referee_at(ledger, "quiet", seed=seed).step(0)
     return told(ledger, NEXT_DOOR)
 
 
@@ -118,11 +119,11 @@ def test_P7_a_cache_that_is_lost_at_any_time_changes_nothing(ledger: RedisLedger
     dice = Random(1)
 
     def forget_all(referee: Referee) -> None:
-        referee.sittings.clear()
+        referee.desk.sittings = Sittings(referee.ledger)
 
     def forget_some(referee: Referee) -> None:
         if dice.random() < 0.3:
-            referee.sittings.clear()
+            referee.desk.sittings = Sittings(referee.ledger)
 
     assert played(ledger, client, forget_all) == kept
     assert played(ledger, client, forget_some) == kept
@@ -135,7 +136,7 @@ def test_P7_a_cache_that_knows_more_than_the_engine_is_forgotten(ledger: RedisLe
     submit(ledger, letters)
     referee.step(0)
     client.flushdb()
-    referee.ledger = RedisLedger(client, ledger.partitions)
+    referee.ledger = referee.desk.ledger = RedisLedger(client, ledger.partitions)
     submit(ledger, letters)
     referee.step(0)
     assert [entry.id for entry in entries(ledger)] == ["create", "start", "keep"]
@@ -146,7 +147,7 @@ def test_P3_what_a_rival_answered_otherwise_is_folded_as_the_rival_wrote_it(
 ) -> None:
     create = Letter("create", GAME, None, CreateGame((SeatPlan("bot", "random"),) * 2))
     start = Letter("start", GAME, None, StartGame())
-    rival = Referee(other_ledger, partition_of, "rival", Clock(), lambda: "7a" * 32)
+    rival = referee_at(other_ledger, "rival", seed="7a" * 32)
     submit(ledger, [create])
     referee = with_a_rival(ledger, lambda: rival.reclaim(0))
     referee.step(0)
@@ -179,11 +180,9 @@ def test_P7_what_may_not_have_been_written_is_folded_anew(
 def test_P8_a_table_that_a_bug_left_behind_is_folded_anew(
     ledger: RedisLedger, opened: Referee, client: Any
 ) -> None:
-    broken: Any = opened.sittings[GAME].table
+    broken: Any = opened.desk.sittings.of(GAME).table
     broken.awaits = None
     ledger.submit(Letter("keep", GAME, 0, KeepTickets((0, 1))))
     opened.step(0)
-    assert [reason.split(b":")[0] for reason in dead(client)] == [b"TypeError"]
-    ledger.submit(Letter("again", GAME, 0, KeepTickets((0, 1))))
-    opened.step(0)
-    assert ledger.answer(GAME, 0, "again") == Answer(3)
+    assert dead(client) == []
+    assert ledger.answer(GAME, 0, "keep") == Answer(3)

@@ -1,0 +1,149 @@
+"""Consumer groups over the streams of many partitions: who has what in hand.
+
+A stream entry is handed to one consumer, and stays pending until it is acknowledged. What a
+consumer leaves pending when it dies is claimed by another after a while. Being handed out is
+counted: an entry that was handed out again and again may be what kills its consumers, so
+such a one is claimed alone, and counted before anybody looks at it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final, NamedTuple
+
+from redis.exceptions import ResponseError
+
+from services.ledger.scripts import FORGET, run
+
+CLAIMED_MOST: Final = 100  # entries of a stream that are claimed at once
+
+
+class Handed(NamedTuple):
+    """An entry in a consumer's hands."""
+
+    partition: int
+    id: str
+    fields: Any
+    deliveries: int
+
+
+class Group:
+    """One consumer group: the same name on one stream of each partition."""
+
+    def __init__(self, client: Any, name: str, stream_of: Callable[[int], str], partitions: int) -> None:
+        self._client, self.name = client, name
+        self._streams = [stream_of(partition) for partition in range(partitions)]
+        self._partition_of = {stream: partition for partition, stream in enumerate(self._streams)}
+        self._made = False
+
+    def read(self, consumer: str, partitions: Iterable[int], count: int, block_ms: int) -> list[Handed]:
+        """Entries that nobody was handed yet, at most `count` of each partition."""
+        streams = {self._streams[partition]: ">" for partition in partitions}
+        if not streams:
+            return []
+        block = block_ms if block_ms > 0 else None  # 0 would block for ever
+
+        def ask() -> Any:
+            return self._client.xreadgroup(self.name, consumer, streams, count=count, block=block)
+
+        return [
+            Handed(self._partition_of[stream.decode()], id_.decode(), fields, 1)
+            for stream, entries in self._in_group(ask) or ()
+            for id_, fields in entries
+        ]
+
+    def reclaim(self, consumer: str, partitions: Sequence[int], idle_ms: int) -> list[Handed]:
+        """Entries that another consumer was handed so long ago and never acknowledged: all that
+        were handed out once, or one that was handed out more often."""
+        left = self._left(partitions, idle_ms)
+        once = [(partition, id_) for partition, id_, deliveries in left if deliveries <= 1]
+        chosen = once or [(partition, id_) for partition, id_, _ in left[:1]]
+        handed = {(partition, id_): deliveries + 1 for partition, id_, deliveries in left}
+        return [
+            Handed(partition, id_, fields, handed[partition, id_])
+            for partition, id_, fields in self._claim(consumer, chosen, idle_ms)
+        ]
+
+    def acknowledge(self, entries: Iterable[tuple[int, str]]) -> None:
+        """These entries are dealt with, and leave their streams."""
+        pipe = self._client.pipeline(transaction=False)
+        for partition, id_ in entries:
+            pipe.xack(self._streams[partition], self.name, id_)
+            pipe.xdel(self._streams[partition], id_)
+        pipe.execute()
+
+    def sweep(self, partitions: Iterable[int], idle_ms: int) -> int:
+        """Forget consumers that have nothing in hand and were silent for so long; how many."""
+        names = [self._streams[partition] for partition in partitions]
+
+        def ask() -> Any:
+            pipe = self._client.pipeline(transaction=False)
+            for name in names:
+                pipe.xinfo_consumers(name, self.name)
+            return pipe.execute()
+
+        silent = [
+            ([name], [self.name, consumer["name"]])
+            for name, consumers in zip(names, self._in_group(ask), strict=True)
+            for consumer in consumers
+            if consumer["pending"] == 0 and consumer["idle"] >= idle_ms
+        ]
+        return sum(run(self._client, FORGET, silent))
+
+    def _left(self, partitions: Sequence[int], idle_ms: int) -> list[tuple[int, str, int]]:
+        """What nobody acknowledged for so long: partition, id, how often it was handed out."""
+
+        def ask() -> Any:
+            pipe = self._client.pipeline(transaction=False)
+            for partition in partitions:
+                stream = self._streams[partition]
+                pipe.xpending_range(stream, self.name, "-", "+", CLAIMED_MOST, idle=idle_ms or None)
+            return pipe.execute()
+
+        return [
+            (partition, entry["message_id"].decode(), entry["times_delivered"])
+            for partition, entries in zip(partitions, self._in_group(ask), strict=True)
+            for entry in entries
+        ]
+
+    def _claim(
+        self, consumer: str, chosen: Sequence[tuple[int, str]], idle_ms: int
+    ) -> list[tuple[int, str, Any]]:
+        by_partition: dict[int, list[str]] = {}
+        for partition, id_ in chosen:
+            by_partition.setdefault(partition, []).append(id_)
+        pipe = self._client.pipeline(transaction=False)
+        for partition, ids in by_partition.items():
+            pipe.xclaim(self._streams[partition], self.name, consumer, idle_ms, ids)
+        return [
+            (partition, id_.decode(), fields)
+            for partition, claimed in zip(by_partition, pipe.execute(), strict=True)
+            for id_, fields in claimed
+            if fields  # an entry that was deleted while pending has none
+        ]
+
+    def _in_group(self, ask: Callable[[], Any]) -> Any:
+        """Ask as a member of the group; make it first where the engine has none, be it new,
+        flushed, or a replica that took over too early."""
+        if not self._made:
+            self._make()
+        try:
+            return ask()
+        except ResponseError as error:
+            if "NOGROUP" not in str(error):
+                raise
+            self._make()
+            return ask()
+
+    def _make(self) -> None:
+        pipe = self._client.pipeline(transaction=False)
+        for stream in self._streams:
+            pipe.xgroup_create(stream, self.name, "0", mkstream=True)
+        for reply in pipe.execute(raise_on_error=False):
+            if isinstance(reply, Exception) and not _exists(reply):
+                raise reply
+        self._made = True
+
+
+def _exists(error: Exception) -> bool:
+    return isinstance(error, ResponseError) and "BUSYGROUP" in str(error)

@@ -1,0 +1,49 @@
+"""Lua scripts, run by their hash, many in one round trip."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import sha1
+from importlib import resources
+from typing import Any, Final
+
+from redis.exceptions import NoScriptError
+
+Call = tuple[Sequence[str], Sequence[Any]]  # a script's keys and arguments
+
+
+class Script:
+    """A Lua script by its hash; the engine may forget it at any time (NOSCRIPT)."""
+
+    def __init__(self, name: str) -> None:
+        self.text = resources.files(__package__).joinpath(f"{name}.lua").read_bytes()
+        self.sha = sha1(self.text, usedforsecurity=False).hexdigest()
+
+
+APPEND: Final = Script("append")
+ATTEND: Final = Script("attend")
+DISMISS: Final = Script("dismiss")
+FORGET: Final = Script("forget")
+RETIRE: Final = Script("retire")
+REVIVE: Final = Script("revive")
+SUBMIT: Final = Script("submit")
+
+
+def run(client: Any, script: Script, calls: Sequence[Call]) -> list[Any]:
+    """Run a script once for each call, in order, in one round trip; what each replied."""
+    if not calls:
+        return []
+    pipe = client.pipeline(transaction=False)
+    for called, told in calls:
+        pipe.execute_command("EVALSHA", script.sha, len(called), *called, *told)
+    replies = pipe.execute(raise_on_error=False)
+    unknown = [i for i, reply in enumerate(replies) if isinstance(reply, NoScriptError)]
+    if unknown:  # the engine forgot the script: teach it, and go on where it stopped
+        client.script_load(script.text)
+        again = run(client, script, [calls[i] for i in unknown])
+        for i, reply in zip(unknown, again, strict=True):
+            replies[i] = reply
+    for reply in replies:
+        if isinstance(reply, Exception):
+            raise reply
+    return list(replies)

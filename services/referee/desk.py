@@ -1,0 +1,230 @@
+"""Where letters are decided: fold, judge, append, until every letter has its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final, Literal, NamedTuple
+
+from schemas.codec import Corrupt, pack_entry, pack_part, pack_public, unpack_letter
+from schemas.commands import CallTime, Letter
+from schemas.contract import Malformed
+from schemas.events import CommandRefused, Event, GameCreated, GameEnded, GameStarted, SeatGone
+from schemas.views import Entry
+from schemas.words import Seat
+from services.ledger import Gap, Ledger, Taken, Turn, Verdict
+from services.logs import get_log
+from services.loop import BUGS
+from services.referee.following import due_at
+from services.referee.rules import NotKept, faces, judge
+from services.referee.sitting import Sitting, Sittings
+
+log = get_log("referee")
+TRIES: Final = 2  # of a decision that breaks: on the table at hand, and on one folded anew
+DAY_MS: Final = 86_400_000
+
+
+class Times(NamedTuple):
+    """The clocks that a referee goes by: milliseconds of the house's time, which decides, and
+    of the wall clock since 1970, which is only written down; and how long a game stays that
+    isn't being played."""
+
+    house: Callable[[], int]
+    wall: Callable[[], int]
+    stays_ms: int = 30 * DAY_MS
+
+
+class Decision(NamedTuple):
+    """A verdict, ready to be written, and what it is about."""
+
+    verdict: Verdict
+    letter: Letter
+    events: tuple[Event, ...]
+
+
+class Dismissal(NamedTuple):
+    """A letter that gets no entry, as the table stood when it was decided."""
+
+    taken: Taken
+    letter: Letter
+    rule: str
+    why: str
+
+
+class Desk:
+    """Decides and writes. It keeps nothing it can't refold."""
+
+    def __init__(self, ledger: Ledger, times: Times, seeds: Callable[[], str]) -> None:
+        self.ledger, self.times, self.seeds = ledger, times, seeds
+        self.sittings = Sittings(ledger)
+
+    def answer(self, taken: Sequence[Taken]) -> None:
+        """Decide these letters and write the verdicts, again and again until none conflicts."""
+        while taken:
+            decided = [found for letter in taken if (found := self._decide(letter))]
+            again = self._append([found for found in decided if isinstance(found, Decision)])
+            for found in decided:
+                if isinstance(found, Dismissal) and not self._dismiss(found):
+                    again.append(found.taken)
+            taken = again
+
+    def say_time(self, game: str, seat: Seat) -> None:
+        """Decide that a seat's time is over. Another referee may say so first: that is as good."""
+        letter = Letter(f"clock:{self.sittings.of(game).length}:{seat}", game, None, CallTime(seat))
+        taken = Taken(self.ledger.partition_of(game), "", b"")
+        try:
+            self._append([self._judge(taken, letter)])
+        except NotKept as no:
+            log.warning("clock not kept", **_about(letter), rule=no.rule, why=no.why)
+
+    def bury(self, taken: Taken, reason: str) -> None:
+        """Put a letter aside for an operator."""
+        try:
+            self._bury(taken, unpack_letter(taken.data), reason)
+        except Malformed as error:
+            log.error("letter buried", partition=taken.partition, reason=reason, error=str(error))
+            self.ledger.bury(taken, None, reason)
+
+    # -- one letter --------------------------------------------------------------------
+
+    def _decide(self, taken: Taken) -> Decision | Dismissal | None:
+        """The verdict on a letter, or why the log has no place for one; None if it is buried."""
+        try:
+            letter = unpack_letter(taken.data)
+        except Malformed as error:
+            self.bury(taken, str(error))
+            return None
+        reason = ""
+        for _ in range(TRIES):
+            try:
+                return self._judge(taken, letter)
+            except NotKept as no:
+                return Dismissal(taken, letter, no.rule, no.why)
+            except (Gap, Corrupt) as error:
+                reason = f"the log can't be read: {error}"
+            except BUGS as error:  # ours: this letter must not stop the others, nor be tried for ever
+                log.warning("decision broke", **_about(letter), exc_info=True)
+                reason = f"{type(error).__name__}: {error}"
+            self.sittings.forget(letter.game)
+        self._bury(taken, letter, reason)
+        return None
+
+    def _dismiss(self, found: Dismissal) -> bool:
+        """Answer a letter without an entry, unless it was decided on a table that the log has
+        left behind: no script checks a dismissal. False if it must be decided again."""
+        taken, letter, rule, why = found
+        if not self.sittings.in_step(letter.game):
+            return False
+        log.info("command dismissed", **_about(letter), rule=rule, why=why)
+        self.ledger.dismiss(taken, letter, rule, why)
+        return True
+
+    def _bury(self, taken: Taken, letter: Letter, reason: str) -> None:
+        self.sittings.forget(letter.game)
+        log.error("letter buried", **_about(letter), reason=reason)
+        if taken.id:  # the clock's own letters lie in no stream
+            self.ledger.bury(taken, letter, reason)
+
+    def _judge(self, taken: Taken, letter: Letter) -> Decision:
+        sitting = self.sittings.of(letter.game)
+        table = sitting.table
+        if (letter.seat, letter.id) in sitting.answered:
+            return _repeat(taken, letter)
+        waited_for = set(table.awaits)
+        now = self.times.wall()
+        events = judge(table, letter, self.times.house(), self.seeds(), created=now)
+        at = table.at
+        turned = faces(events)
+        rows = turned.private
+        if letter.seat is not None:
+            rows = {**rows, letter.seat: rows.get(letter.seat, {})}  # its command's id is its own
+        parts = [
+            (seat, pack_part(sitting.parts.get(seat, 0), letter.id if seat == letter.seat else None, own))
+            for seat, own in rows.items()
+        ]
+        entry = pack_entry(Entry(at, letter.id, letter.seat, letter.command, events), turned)
+        expected, tail = sitting.length, sitting.tail
+        sitting.count(letter.seat, letter.id, rows)
+        sitting.tail = entry
+        verdict = Verdict(
+            taken,
+            letter.game,
+            expected,
+            tail,
+            letter.seat,
+            letter.id,
+            now,
+            entry,
+            pack_public(at, turned),
+            parts,
+            _turns(letter, sitting, waited_for),
+            due_at(table),
+            _leaves(events, now + self.times.stays_ms),
+        )
+        return Decision(verdict, letter, events)
+
+    def _append(self, decisions: Sequence[Decision]) -> list[Taken]:
+        """Write the verdicts. What conflicts with another referee's comes back, to be decided
+        again; a game whose remembered table ran ahead of its log is forgotten."""
+        try:
+            outcomes = self.ledger.append([decision.verdict for decision in decisions])
+        except BaseException:
+            for decision in decisions:  # nobody knows which were written: refold them all
+                self.sittings.forget(decision.letter.game)
+            raise
+        again = []
+        for decision, (kind, number) in zip(decisions, outcomes, strict=True):
+            taken, letter = decision.verdict.taken, decision.letter
+            if kind == "appended":
+                _tell(decision, number)
+                if any(isinstance(event, GameEnded) for event in decision.events):
+                    self.sittings.forget(letter.game)  # little more will be asked of it
+            elif kind == "damaged":
+                self._bury(taken, letter, f"the log's end is damaged: it takes no entry {number + 1}")
+            elif kind == "conflict" or decision.verdict.expected >= 0:
+                self.sittings.forget(letter.game)
+            if kind == "conflict" and taken.id:
+                again.append(taken)
+        return again
+
+
+def _turns(letter: Letter, sitting: Sitting, waited_for: set[Seat]) -> list[Turn]:
+    """Notes to the bots that this entry asks to act: newly, or once more."""
+    places, turns = sitting.table.places, []
+    for seat in sitting.table.awaits:
+        policy = places[seat].policy
+        if policy is not None and (seat not in waited_for or seat == letter.seat):
+            turns.append(Turn(letter.game, seat, sitting.length, policy))
+    return turns
+
+
+def _leaves(events: Sequence[Event], later: int) -> int | Literal["as before"] | None:
+    """When the game may leave, after these events: later, where nobody plays it (yet, or any more)."""
+    for event in reversed(events):
+        if isinstance(event, GameCreated | GameEnded):
+            return later
+        if isinstance(event, GameStarted):
+            return None
+    return "as before"
+
+
+def _repeat(taken: Taken, letter: Letter) -> Decision:
+    """For an id that has its verdict: the script finds it and only acknowledges the letter."""
+    verdict = Verdict(taken, letter.game, -1, b"", letter.seat, letter.id, 0, b"", b"", (), (), None)
+    return Decision(verdict, letter, ())
+
+
+def _about(letter: Letter) -> dict[str, object]:
+    return {"game": letter.game, "seat": letter.seat, "command": letter.id, "type": letter.command.type}
+
+
+def _tell(decision: Decision, number: int) -> None:
+    """One line an entry: moves at debug level, what an operator looks for at info."""
+    letter, events = decision.letter, decision.events
+    about = {**_about(letter), "sequence": number}
+    refused = next((event for event in events if isinstance(event, CommandRefused)), None)
+    if refused:
+        log.info("command refused", **about, rule=refused.rule, why=refused.why)
+    for event in events:
+        if isinstance(event, GameCreated | GameStarted | SeatGone | GameEnded):
+            log.info(event.type.replace("_", " "), **about)
+    log.debug("move", **about, events=[event.type for event in events])
