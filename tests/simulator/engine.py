@@ -54,7 +54,11 @@ class Engine:
         self.replicas = 1  # how many there are; they are one as far as lagging goes
         self.replica_answers = True  # False: WAIT waits in vain
         self.disk_answers = True
-        self.config = {b"appendonly": b"yes", b"appendfsync": b"everysec"}
+        self.config = {
+            b"appendonly": b"yes",
+            b"appendfsync": b"everysec",
+            b"no-appendfsync-on-rewrite": b"no",
+        }
         self._scripts: set[bytes] = set()
         self._listeners: list[Connection] = []
         self._lua = lua()
@@ -193,11 +197,12 @@ class Engine:
         return [word for name in dict.fromkeys(asked) for word in (name, self.config[name])]
 
     def _info(self, connection: Connection, args: Args) -> bytes:
+        replicas = "".join(f"slave{k}:ip=127.0.0.1,port={k},state=online\r\n" for k in range(self.replicas))
         aof = int(self.config[b"appendonly"] == b"yes")
         return (
             f"# Server\r\nredis_version:7.4.0\r\n# Persistence\r\nloading:0\r\naof_enabled:{aof}\r\n"
             "aof_last_write_status:ok\r\n"
-            f"# Replication\r\nrole:master\r\nconnected_slaves:{self.replicas}\r\n"
+            f"# Replication\r\nrole:master\r\nconnected_slaves:{self.replicas}\r\n{replicas}"
             f"master_repl_offset:{self.journal.offset}\r\n"
         ).encode()
 

@@ -17,13 +17,14 @@ from typing import Any, Final
 
 from redis import DataError, ResponseError
 from redis._parsers.base import BaseParser
-from redis._parsers.helpers import get_response_callbacks
+from redis._parsers.response_callbacks import get_response_callbacks
 from redis.client import EMPTY_RESPONSE, NEVER_DECODE
 from redis.commands import AsyncCoreCommands, CoreCommands
 from redis.utils import safe_str
 
 from tests.simulator.engine import Connection, Engine
 from tests.simulator.engine_ear import AsyncEar, Ear
+from tests.simulator.engine_line import Pool
 from tests.simulator.engine_store import ErrorReply, Status
 
 Call = Sequence[Any]  # a command's name and arguments as redis-py would send them
@@ -31,6 +32,7 @@ Execute = Callable[[Sequence[Call]], list[Any]]
 Carry = Callable[[Sequence[Call], Execute], list[Any]]
 AsyncCarry = Callable[[Sequence[Call], Execute], Awaitable[list[Any]]]
 
+parse_error: Final[Callable[[str], Exception]] = BaseParser.parse_error
 READERS: Final = get_response_callbacks(2, legacy_responses=True)
 
 
@@ -72,7 +74,7 @@ class Line:
             words = [word if type(word) is bytes else encode(word) for word in call[1:]]
             return self.engine.execute(connection, *spelled(call[0]), *words)
         except ErrorReply as error:
-            return BaseParser.parse_error(str(error))
+            return parse_error(str(error))
 
 
 @cache
@@ -126,6 +128,8 @@ def read_all(calls: Sequence[tuple[Call, dict[str, Any]]], replies: Iterable[Any
 class SyncClient(CoreCommands):
     """`redis.Redis` to whoever uses it."""
 
+    _event_dispatcher: Any = None  # redis-py's base of all commands names it; nothing here has one
+
     def __init__(self, engine: Engine, carry: Carry = straight) -> None:
         self.engine, self.carry = engine, carry
         self._line = Line(engine)
@@ -160,6 +164,8 @@ class SyncClient(CoreCommands):
 class Pipeline(CoreCommands):
     """Commands that go in one round trip, one after the other and not as one."""
 
+    _event_dispatcher: Any = None  # redis-py's base of all commands names it; nothing here has one
+
     def __init__(self, trip: Callable[[Sequence[Call]], list[Any]]) -> None:
         self._trip = trip
         self._calls: list[tuple[Call, dict[str, Any]]] = []
@@ -188,6 +194,8 @@ class Pipeline(CoreCommands):
 class AsyncClient(AsyncCoreCommands):
     """`redis.asyncio.Redis` to whoever uses it. Round trips at the same time have a connection each."""
 
+    _event_dispatcher: Any = None
+
     def __init__(self, engine: Engine, carry: AsyncCarry = straight_async) -> None:
         self.engine, self.carry = engine, carry
         self._line = Line(engine)
@@ -203,9 +211,16 @@ class AsyncClient(AsyncCoreCommands):
     def pubsub(self, ignore_subscribe_messages: bool = False) -> AsyncEar:
         return AsyncEar(self.engine, ignore_subscribe_messages)
 
+    @property
+    def connection_pool(self) -> Pool:
+        return Pool(self.engine, self._trip_over)
+
+    async def _trip_over(self, connection: Connection, calls: Sequence[Call]) -> list[Any]:
+        return await self.carry(calls, self._line.runner(connection))
+
     async def _trip(self, calls: Sequence[Call]) -> list[Any]:
         connection = self._line.take()
-        replies = await self.carry(calls, self._line.runner(connection))
+        replies = await self._trip_over(connection, calls)
         self._line.give_back(connection)
         return replies
 
@@ -222,11 +237,13 @@ class AsyncClient(AsyncCoreCommands):
 class AsyncPipeline(AsyncCoreCommands):
     """The same as `Pipeline`, awaited."""
 
+    _event_dispatcher: Any = None
+
     def __init__(self, trip: Callable[[Sequence[Call]], Awaitable[list[Any]]]) -> None:
         self._trip = trip
         self._calls: list[tuple[Call, dict[str, Any]]] = []
 
-    def execute_command(self, *call: Any, **options: Any) -> AsyncPipeline:  # type: ignore[override]  # queued, not awaited
+    def execute_command(self, *call: Any, **options: Any) -> AsyncPipeline:
         self._calls.append((call, options))
         return self
 

@@ -79,7 +79,9 @@ class AsyncEar:
         self._ear._connection.bell = self._rung.set
 
     async def get_message(
-        self, ignore_subscribe_messages: bool = False, timeout: float | None = 0.0
+        self,
+        ignore_subscribe_messages: bool = False,
+        timeout: float | None = 0.0,  # noqa: ASYNC109 - redis-py's name
     ) -> Message | None:
         """The next message, waited for so long (None: for ever)."""
         try:

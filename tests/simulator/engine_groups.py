@@ -45,7 +45,7 @@ def _see(store: Store, group: Group, consumer: bytes, active: bool) -> None:
     before = group.consumers.get(consumer)
     seen = now, now if active else before[1] if before else -1
     if seen != before:
-        store.set_field(group.consumers, consumer, seen)  # type: ignore[arg-type]  # names are bytes
+        store.set_field(group.consumers, consumer, seen)
 
 
 def _hold(store: Store, group: Group, id_: int, held: Held | None) -> None:
@@ -227,14 +227,19 @@ def _summary(group: Group) -> list[Any]:
 
 
 def xclaim(store: Store, args: Args) -> list[Any]:
-    """XCLAIM key group consumer min-idle id .. [JUSTID]"""
+    """XCLAIM key group consumer min-idle id .. [IDLE ms] [JUSTID]"""
     stream, group = _group(store, args[0], args[1])
     idle_ms, ids = integer(args[3]), list(args[4:])
-    just_id = ids[-1].upper() == b"JUSTID"
+    if just_id := ids[-1].upper() == b"JUSTID":
+        ids.pop()
+    since = store.clock()
+    if len(ids) > 1 and ids[-2].upper() == b"IDLE":
+        since -= integer(ids.pop())
+        ids.pop()
     _see(store, group, args[2], False)
     claimed = [
-        _claim(store, stream, group, args[2], id_, just_id)
-        for id_ in map(read_id, ids[: len(ids) - just_id])
+        _claim(store, stream, group, args[2], id_, since, just_id)
+        for id_ in map(read_id, ids)
         if id_ in group.pending and _idle(store, group, id_) >= idle_ms
     ]
     return [entry for entry in claimed if entry is not None]
@@ -247,29 +252,37 @@ def xautoclaim(store: Store, args: Args) -> list[Any]:
     left = integer(options[options.index(b"COUNT") + 1]) if b"COUNT" in options else 100
     _see(store, group, args[2], False)
     ids = [id_ for id_ in sorted(group.pending) if id_ >= start]
-    claimed, deleted, at = [], [], 0
-    for at, id_ in enumerate(ids[: left * 10], 1):
+    claimed: list[Any] = []
+    deleted: list[bytes] = []
+    tried = 0
+    for id_ in ids[: left * 10]:
+        tried += 1
         if id_ in stream.entries and _idle(store, group, id_) < idle_ms:
             continue
-        entry = _claim(store, stream, group, args[2], id_, b"JUSTID" in options)
-        (deleted.append(shown(id_)) if entry is None else claimed.append(entry))
+        entry = _claim(store, stream, group, args[2], id_, store.clock(), b"JUSTID" in options)
+        if entry is None:
+            deleted.append(shown(id_))
+        else:
+            claimed.append(entry)
         left -= 1
         if not left:
             break
-    return [shown(ids[at]) if at < len(ids) else b"0-0", claimed, deleted]
+    return [shown(ids[tried]) if tried < len(ids) else b"0-0", claimed, deleted]
 
 
 def _idle(store: Store, group: Group, id_: int) -> int:
     return max(store.clock() - group.pending[id_][1], 0)
 
 
-def _claim(store: Store, stream: Stream, group: Group, consumer: bytes, id_: int, just_id: bool) -> Any:
+def _claim(
+    store: Store, stream: Stream, group: Group, consumer: bytes, id_: int, since: int, just_id: bool
+) -> Any:
     """The entry, now in the hands of this consumer. None if it was deleted: nobody holds it now."""
     if id_ not in stream.entries:
         _hold(store, group, id_, None)
         return None
     deliveries = group.pending[id_][2] + (not just_id)
-    _hold(store, group, id_, (consumer, store.clock(), deliveries))
+    _hold(store, group, id_, (consumer, since, deliveries))
     _see(store, group, consumer, True)
     return shown(id_) if just_id else stream.entries[id_]
 
