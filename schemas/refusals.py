@@ -1,7 +1,8 @@
 """Why a command is refused: the ids of the rules, and of this contract, each in one sentence.
 
 The ids of the rules are those that every rule page, audit and test name cites. The
-contract's own ids (SHAPE, SIZE, TOKEN, GAME, RATE, WAIT) are about messages, not about play.
+contract's own ids (SHAPE, SIZE, TOKEN, RATE, BUSY, WAIT, LEVEL, POISON, GAME) are about messages,
+not about play.
 """
 
 from __future__ import annotations
@@ -44,7 +45,10 @@ CONTRACT: Final[dict[str, str]] = {
     "SIZE-1": "The message is larger than allowed.",
     "TOKEN-1": "The token isn't valid for this game and seat.",
     "RATE-1": "Too many commands in too short a time.",
+    "BUSY-1": "So many commands wait that no more are taken in; send it again in a moment.",
     "WAIT-1": "There is no verdict yet; ask again with the same command id.",
+    "LEVEL-1": "The engine can't make a command as sure as was asked; nothing was sent.",
+    "POISON-1": "The command broke the referee and was put aside; the game goes on, an operator sees it.",
     "GAME-1": "There is no such game.",
     "GAME-2": "The game hasn't started.",
     "GAME-3": "The game is over.",

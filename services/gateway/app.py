@@ -20,7 +20,9 @@ from services.gateway.limits import Limits
 from services.gateway.play import PlaySocket
 from services.gateway.problems import install
 from services.gateway.reading import CREATION_MOST, read_bearer, read_body
+from services.gateway.verdicts import AGAIN, WAIT_MS_MOST, Ask
 from services.ledger.async_ledger import AsyncLedger
+from services.ledger.levels import ACCEPTED
 from services.logs import get_log
 
 log = get_log("gateway")
@@ -42,7 +44,22 @@ IdempotencyKey = Annotated[
         description="The command's id. Sending the same id again never does a thing twice: it gives the same verdict."
     ),
 ]
-Prefer = Annotated[str | None, Header(description="respond-async: don't wait for the verdict")]
+Prefer = Annotated[
+    str | None, Header(description="respond-async: don't wait for the verdict; the same as level=accepted")
+]
+
+
+def _ask(
+    request: Request,
+    level: Annotated[str | None, Query(description=examples.LEVEL, examples=["durable"])] = None,
+    wait_ms: Annotated[int | None, Query(ge=1, le=WAIT_MS_MOST, description=examples.WAIT_MS)] = None,
+) -> Ask:
+    """How sure the caller wants to be."""
+    door: Door = request.app.state.door
+    return door.ask(level, wait_ms)
+
+
+Asked = Annotated[Ask, Depends(_ask)]
 
 
 def create_app(ledger: AsyncLedger, key: bytes, limits: Limits, answer_s: float = 5.0) -> FastAPI:
@@ -81,9 +98,9 @@ def _game_routes(app: FastAPI, door: Door) -> None:
     @app.post(
         "/games", status_code=201, tags=["games"], summary="Create a game", openapi_extra=examples.CREATE
     )
-    async def create(request: Request, idempotency_key: IdempotencyKey = None) -> dict[str, Any]:
+    async def create(request: Request, ask: Asked, idempotency_key: IdempotencyKey = None) -> dict[str, Any]:
         body = await read_body(request.stream(), CREATION_MOST)
-        return await door.create(body, idempotency_key, _client(request))
+        return await door.create(body, idempotency_key, _client(request), ask)
 
     @app.get("/games", tags=["games"], summary="The latest games")
     async def games(most: Annotated[int, Query(ge=1, le=1000)] = 100) -> dict[str, list[str]]:
@@ -92,12 +109,17 @@ def _game_routes(app: FastAPI, door: Door) -> None:
     @app.post(
         "/games/{game}/join", tags=["games"], summary="Sit down at a free seat", openapi_extra=examples.JOIN
     )
-    async def join(request: Request, game: Game, idempotency_key: IdempotencyKey = None) -> dict[str, Any]:
-        return await door.join(game, await read_body(request.stream()), idempotency_key, _client(request))
+    async def join(
+        request: Request, game: Game, ask: Asked, idempotency_key: IdempotencyKey = None
+    ) -> dict[str, Any]:
+        body = await read_body(request.stream())
+        return await door.join(game, body, idempotency_key, _client(request), ask)
 
     @app.post("/games/{game}/start", tags=["games"], summary="Shuffle and deal")
-    async def start(game: Game, bearer: Bearer, idempotency_key: IdempotencyKey = None) -> dict[str, Any]:
-        return await door.start(game, bearer, idempotency_key)
+    async def start(
+        game: Game, bearer: Bearer, ask: Asked, idempotency_key: IdempotencyKey = None
+    ) -> dict[str, Any]:
+        return await door.start(game, bearer, idempotency_key, ask)
 
     @app.post("/games/{game}/play-off", tags=["games"], summary="Take your seat in the play-off")
     async def play_off(game: Game, bearer: Bearer) -> dict[str, Any]:
@@ -106,28 +128,36 @@ def _game_routes(app: FastAPI, door: Door) -> None:
 
 def _play_routes(app: FastAPI, door: Door) -> None:
     @app.post(
-        "/games/{game}/commands", tags=["play"], summary="Send a command", openapi_extra=examples.COMMAND
+        "/games/{game}/commands",
+        tags=["play"],
+        summary="Send a command",
+        openapi_extra=examples.COMMAND,
+        responses=examples.UNKNOWN,
     )
     async def command(
         request: Request,
         response: Response,
         game: Game,
         bearer: Bearer,
+        ask: Asked,
         idempotency_key: IdempotencyKey = None,
         prefer: Prefer = None,
     ) -> dict[str, Any]:
         await door.require_game(game)
         seat = door.seat(game, bearer)
         letter = door.letter(game, seat, await read_body(request.stream()), idempotency_key)
-        entry = None
         if prefer == "respond-async":
-            await door.send(letter)
-        else:
-            entry = await door.command(letter)
-        if entry is None:
+            ask = Ask(ACCEPTED, ask.wait_s)
+        reached = await door.command(letter, ask)
+        if reached.entry is None:
             response.status_code = 202
-            return {"id": letter.id, "verdict": "unknown"}
-        return {"id": letter.id, "verdict": "accepted", "entry": write_view(entry)}
+            return {"id": letter.id, "verdict": "unknown", **reached.body(), "detail": AGAIN}
+        return {
+            "id": letter.id,
+            "verdict": "accepted",
+            **reached.body(),
+            "entry": write_view(reached.entry),
+        }
 
     @app.get("/games/{game}/view", tags=["play"], summary="Read a view")
     async def view(

@@ -17,17 +17,16 @@ from typing import Any, Final
 from schemas import tokens
 from schemas.commands import Command, CreateGame, Letter, StartGame, TakeSeat, read_command
 from schemas.contract import Malformed, Shape
-from schemas.events import CommandRefused, GameStarted, PlayOffCalled, SeatTaken
+from schemas.events import GameStarted, PlayOffCalled, SeatTaken
 from schemas.views import ViewEntry
 from schemas.words import CommandId, GameId, Seat
 from services.gateway.hub import Hub
 from services.gateway.limits import Limits
-from services.gateway.problems import Problem, refused
-from services.ledger import Answer, Gap
+from services.gateway.problems import Problem
+from services.gateway.verdicts import AGAIN, Ask, Reached, Verdicts, read_ask
 from services.ledger.async_ledger import AsyncLedger
-from services.logs import get_log
+from services.ledger.levels import ACCEPTED
 
-log = get_log("gateway")
 SECRET_ID_LEAST: Final = 16  # an id that a new token hangs on must not be guessable
 
 # How the house's own ids begin: one that is used up would stop a clock, or a play-off.
@@ -42,17 +41,18 @@ class Door:
 
     def __init__(self, ledger: AsyncLedger, hub: Hub, key: bytes, limits: Limits, answer_s: float) -> None:
         self.ledger, self.hub, self.key = ledger, hub, key
+        self.verdicts = Verdicts(ledger, hub)
         self.limits, self.answer_s = limits, answer_s
 
     # -- games ---------------------------------------------------------------------------
 
-    async def create(self, body: Mapping[str, Any], id_: str | None, client: str) -> dict[str, Any]:
+    async def create(self, body: Mapping[str, Any], id_: str | None, client: str, ask: Ask) -> dict[str, Any]:
         """Lay a table. The same id again gives the same game and the same host's token."""
         command = _read_house(CreateGame, body)
         id_ = self._secret_id(id_)
         self._limit(("house", client))
         game = hmac.new(self.key, b"game" + id_.encode(), sha256).hexdigest()[:12]
-        entry = await self._decided(Letter(id_, game, None, command))
+        entry, level = await self._decided(Letter(id_, game, None, command), ask)
         seats = [
             {"seat": event.seat, "name": event.name, "policy": event.policy}
             for event in entry.events
@@ -63,30 +63,39 @@ class Door:
             "token": tokens.mint(self.key, game, None),
             "taken": seats,
             "number": entry.number,
+            "level": level,
         }
 
-    async def join(self, game: str, body: Mapping[str, Any], id_: str | None, client: str) -> dict[str, Any]:
+    async def join(
+        self, game: str, body: Mapping[str, Any], id_: str | None, client: str, ask: Ask
+    ) -> dict[str, Any]:
         """Sit down. The same id again gives the same seat and token."""
         await self.require_game(game)
         letter = Letter(self._secret_id(id_), game, None, _read_house(TakeSeat, body))
         self._limit(("house", client))
-        entry = await self._decided(letter)
+        entry, level = await self._decided(letter, ask)
         taken = entry.events[0]
         if not isinstance(taken, SeatTaken):  # the creation, say, whose bots' tokens are nobody's
             raise _used_for_another()
         token = tokens.mint(self.key, game, taken.seat)
-        return {"game": game, "seat": taken.seat, "token": token, "number": entry.number}
+        return {
+            "game": game,
+            "seat": taken.seat,
+            "token": token,
+            "number": entry.number,
+            "level": level,
+        }
 
-    async def start(self, game: str, bearer: str | None, id_: str | None) -> dict[str, Any]:
+    async def start(self, game: str, bearer: str | None, id_: str | None, ask: Ask) -> dict[str, Any]:
         """Shuffle and deal; the host or any seat may ask."""
         await self.require_game(game)
         holder = self.holder(game, bearer)
         letter = Letter(self._house_id(id_), game, None, StartGame())
         self._limit((game, holder.seat))
-        entry = await self._decided(letter)
+        entry, level = await self._decided(letter, ask)
         if not isinstance(entry.events[0], GameStarted):
             raise _used_for_another()
-        return {"game": game, "number": entry.number}
+        return {"game": game, "number": entry.number, "level": level}
 
     async def play_off(self, game: str, bearer: str | None) -> dict[str, Any]:
         """The token's seat in the game that follows from one whose first place was shared (TIE-1).
@@ -168,55 +177,30 @@ class Door:
         self._limit((game, seat))
         return letter
 
-    async def send(self, letter: Letter) -> None:
-        """Put a letter on its way and come back at once."""
-        await self.ledger.submit(letter)
-        kind = letter.command.type  # its sequence is the referee's to give
-        log.debug("command sent", **self._about(letter, None), type=kind)
+    def ask(self, level: object, wait_ms: object) -> Ask:
+        """How sure a caller wants to be, within what time. Raises Malformed."""
+        return read_ask(level, wait_ms, self.answer_s)
 
-    async def command(self, letter: Letter) -> ViewEntry | None:
-        """Send a letter and wait for its verdict; None if there is none within the time.
+    async def command(self, letter: Letter, ask: Ask) -> Reached:
+        """Send a letter and follow it to a level, or as far as it comes within the time.
 
-        Raises Problem if it was refused."""
-        answer = await self._answer(letter)
-        return await self._entry(letter, answer) if answer else None
+        Raises Problem if it was refused, or the level can't be had."""
+        reached = await self.verdicts.reach(letter, ask)
+        if (problem := reached.refusal(letter.id)) is not None:
+            raise problem
+        return reached
 
-    # -- verdicts --------------------------------------------------------------------------
-
-    async def _decided(self, letter: Letter) -> ViewEntry:
-        entry = await self.command(letter)
-        if entry is None:
-            why = f"no verdict within {self.answer_s:g} s; send it again with Idempotency-Key: {letter.id}"
-            raise Problem(503, "WAIT-1", why, retry_after=1, id=letter.id)
-        return entry
-
-    async def _answer(self, letter: Letter) -> Answer | None:
-        answer = None
-        with self.hub.bell_of(letter.game, every=True) as rung, suppress(TimeoutError):
-            async with asyncio.timeout(self.answer_s):
-                await self.send(letter)
-                while answer is None:
-                    await rung.wait()
-                    rung.clear()
-                    answer = await self.ledger.answer(letter.game, letter.seat, letter.id)
-        return answer
-
-    async def _entry(self, letter: Letter, answer: Answer) -> ViewEntry:
-        """The verdict as the speaker sees it. Raises Problem for a refusal."""
-        log.debug("verdict", **self._about(letter, answer.number or None))
-        if not answer.number:
-            raise refused(answer.rule, answer.why, id=letter.id)
-        found = await self.ledger.seen(letter.game, letter.seat, answer.number - 1, 1)
-        if not found:
-            raise Gap(f"view: entry {answer.number} is missing, which answers a command")
-        entry = found[0]
-        for event in entry.events:
-            if isinstance(event, CommandRefused):
-                raise refused(event.rule, event.why, number=entry.number, id=letter.id)
-        return entry
-
-    def _about(self, letter: Letter, number: int | None) -> dict[str, object]:
-        return {"game": letter.game, "seat": letter.seat, "command": letter.id, "sequence": number}
+    async def _decided(self, letter: Letter, ask: Ask) -> tuple[ViewEntry, str]:
+        """The verdict on a command of the house, whose answer it is, and the level that it has."""
+        if ask.level == ACCEPTED:
+            raise Malformed("level", "must be decided or more here: the answer is what the verdict says")
+        reached = await self.command(letter, ask)
+        if reached.entry is None:
+            why = f"no verdict at level {ask.level} within {ask.wait_s:g} s; Idempotency-Key: {letter.id}; {AGAIN}"
+            raise Problem(
+                503, "WAIT-1", why, retry_after=1, id=letter.id, verdict="unknown", **reached.body()
+            )
+        return reached.entry, str(reached.level)
 
     # -- small checks ------------------------------------------------------------------------
 

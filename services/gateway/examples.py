@@ -26,7 +26,17 @@ Authorization header, or from a browser as the subprotocols `ledgerline, token.<
 
 Every command has an id (`Idempotency-Key`, or `id` on the socket). Sending one again never
 does it twice: you get the one verdict again.
+
+Say how sure you want to be with `level` (and `wait_ms`): `decided` is what you get unasked,
+`durable` is on the engine's disk, `replicated:2` is on two replicas. Past the time the answer
+is `"verdict": "unknown"` with the level that was reached: send the same id again. A level that
+the engine can't give is refused (LEVEL-1) before anything is sent.
 """
+LEVEL: Final = (
+    "how sure the answer is: accepted (on its way), decided (in the log), durable (and on disk), "
+    "replicated:k (and on k replicas, 1 to 9)"
+)
+WAIT_MS: Final = "how long to wait for that, before the answer is unknown"
 
 _PROBLEM: Final[dict[str, Any]] = {
     "type": "object",
@@ -59,9 +69,29 @@ PROBLEMS: Final[dict[int | str, dict[str, Any]]] = {
                   "2 red doesn't pay: it takes 3 of blue, locomotives wild"),
     422: _problem("Not of the right form", 422, "SHAPE-1", "The message isn't of its contract's form.",
                   "cards.red: Input should be greater than or equal to 1"),
-    429: _problem("Too fast", 429, "RATE-1", "Too many commands in too short a time.",
-                  "more than 50 commands a second"),
+    429: _problem("Too fast (RATE-1), or the house is busy (BUSY-1): nothing was sent, try again", 429, "RATE-1",
+                  "Too many commands in too short a time.", "more than 50 commands a second"),
+    501: _problem("The engine can't give this level", 501, "LEVEL-1",
+                  "The engine can't make a command as sure as was asked; nothing was sent.",
+                  "the engine keeps no AOF: set appendonly yes"),
 }  # fmt: skip
+
+UNKNOWN: Final[dict[int | str, dict[str, Any]]] = {
+    202: {
+        "description": "Not that sure, or not within the time: send the same id again",
+        "content": {
+            "application/json": {
+                "example": {
+                    "id": "c1",
+                    "verdict": "unknown",
+                    "level": "decided",
+                    "number": 7,
+                    "detail": "send it again with the same id: it gives the one verdict",
+                }
+            }
+        },
+    }
+}
 
 
 def _body(schema: dict[str, Any], **examples: dict[str, Any]) -> dict[str, Any]:

@@ -3,6 +3,10 @@
 Down come entries `{"type": "entry", "number", "at", "answers", "events"}`; one that
 `answers` your command's id is its verdict. What got no entry comes as `{"type":
 "problem", "id", ..}`. Up go `{"id": "..", "command": {"type": .., ..}}`.
+
+A command may name a `level` and `wait_ms`; then `{"type": "acknowledged", "id", "level",
+"number"}` comes when it has that. What has no verdict in time, or isn't that sure, is
+`{"type": "unknown", "id", "level", ..}`: its entry may still come.
 """
 
 from __future__ import annotations
@@ -17,19 +21,24 @@ from redis.exceptions import RedisError
 
 from schemas import tokens
 from schemas.codec import Corrupt
+from schemas.commands import Letter
 from schemas.contract import Malformed, Shape
 from schemas.words import CommandId, Seat
 from services.gateway.door import Door
 from services.gateway.hub import Damaged, Dropped, sent
 from services.gateway.problems import Problem, malformed, refused
 from services.gateway.reading import read_bearer, read_object
+from services.gateway.verdicts import AGAIN, TOLD, Ask, Reached
 from services.ledger import Gap
+from services.ledger.levels import ACCEPTED
 from services.logs import get_log
 
 log = get_log("gateway")
 SUBPROTOCOL: Final = "ledgerline"
 TOKEN_PREFIX: Final = "token."  # noqa: S105 - no secret; a browser can't send headers: its token comes as a subprotocol
 UNANSWERED_MOST: Final = 64  # commands of one socket that wait for their verdict
+
+FIELDS: Final = {"id", "command", "level", "wait_ms"}
 
 _COMMAND_ID: Final[Shape[str]] = Shape(CommandId, "id")
 REASON_MOST: Final = 123  # bytes that fit into a closing frame
@@ -43,7 +52,9 @@ class PlaySocket:
     def __init__(self, door: Door, websocket: WebSocket, game: str, after: int) -> None:
         self.door, self.socket, self.game, self.after = door, websocket, game, after
         self.viewer: Seat | None = None
-        self.waiting: set[str] = set()  # ids of commands that have no verdict yet
+        self.waiting: dict[str, float] = {}  # ids of commands that have no verdict yet, and until when
+        self.following: set[str] = set()  # ids of commands whose level is being waited for
+        self.tasks = asyncio.TaskGroup()
 
     async def run(self) -> None:
         """Serve the client until either side ends it."""
@@ -69,9 +80,9 @@ class PlaySocket:
 
     async def _serve(self) -> None:
         try:
-            async with asyncio.TaskGroup() as tasks:
-                for side in (self._down(), self._up(), self._dismissals()):
-                    tasks.create_task(side)
+            async with self.tasks:
+                for side in (self._down(), self._up(), self._verdicts()):
+                    self.tasks.create_task(side)
         except* (WebSocketDisconnect, RuntimeError):
             pass  # the client went, or a message met a closed socket
         except* Dropped as dropped:
@@ -90,7 +101,7 @@ class PlaySocket:
         try:
             async for number, answers, text in self.door.hub.follow(self.game, session, self.after):
                 if answers is not None:
-                    self.waiting.discard(answers)
+                    self.waiting.pop(answers, None)
                     log.debug("verdict", game=self.game, seat=self.viewer, command=answers, sequence=number)
                 self.after = number
                 await self.socket.send_text(text)
@@ -110,24 +121,52 @@ class PlaySocket:
         try:
             message = read_object(text)
             id_ = message.get("id")
-            if unknown := message.keys() - {"id", "command"}:
+            if unknown := message.keys() - FIELDS:
                 raise Malformed(sorted(unknown)[0], "there is no such field")
             if self.viewer is None:
                 raise Problem(403, "TOKEN-1", "only a seat's token may send commands")
-            if len(self.waiting) >= UNANSWERED_MOST:
-                raise Problem(
-                    429, "RATE-1", f"{UNANSWERED_MOST} commands wait for their verdict", retry_after=1
-                )
+            if len(self.waiting.keys() | self.following) >= UNANSWERED_MOST:
+                why = f"{UNANSWERED_MOST} commands wait for their verdict"
+                raise Problem(429, "RATE-1", why, retry_after=1)
             letter = self.door.letter(self.game, self.viewer, message.get("command"), _id(id_))
-            self.waiting.add(letter.id)
-            await self.door.send(letter)
+            ask = self.door.ask(message.get("level"), message.get("wait_ms"))
+            await self._send(letter, ask, followed=bool(message.keys() & {"level", "wait_ms"}))
         except Malformed as error:
             await self._tell(malformed(error), id_)
         except Problem as problem:
             await self._tell(problem, id_)
 
-    async def _dismissals(self) -> None:
-        """Tell of commands that were answered without an entry."""
+    async def _send(self, letter: Letter, ask: Ask, *, followed: bool) -> None:
+        """Put a command on its way. Raises Problem: then it isn't."""
+        await self.door.verdicts.require(self.game, ask.level)
+        self.waiting[letter.id] = asyncio.get_running_loop().time() + ask.wait_s
+        try:
+            await self.door.verdicts.send(letter)
+        except Problem:
+            self.waiting.pop(letter.id, None)
+            raise
+        if ask.level == ACCEPTED:
+            await self._say("acknowledged", letter.id, Reached(ACCEPTED).body())
+        elif followed:
+            self.following.add(letter.id)
+            self.tasks.create_task(self._follow(letter, ask))
+
+    async def _follow(self, letter: Letter, ask: Ask) -> None:
+        """Tell when a command has the level asked for, or that its time is over."""
+        try:
+            reached = await self.door.verdicts.catch_up(letter, ask)
+        except Problem:
+            return  # answered without an entry: whoever looks for verdicts tells it
+        finally:
+            self.following.discard(letter.id)
+        if reached.entry is not None:
+            await self._say("acknowledged", letter.id, reached.body())
+            return
+        self.waiting.pop(letter.id, None)
+        await self._say("unknown", letter.id, {**reached.body(), "detail": AGAIN})
+
+    async def _verdicts(self) -> None:
+        """Tell of commands that were answered without a new entry, and of those that are late."""
         with self.door.hub.bell_of(self.game, every=False) as rung:
             while True:
                 await rung.wait()
@@ -137,15 +176,27 @@ class PlaySocket:
 
     async def _look_for(self, id_: str) -> None:
         answer = await self.door.ledger.answer(self.game, self.viewer, id_)
-        if answer is None or id_ not in self.waiting:
-            return  # not yet; or it went down with its entry while we asked
-        if not answer.number:
-            self.waiting.discard(id_)
-            await self._tell(refused(answer.rule, answer.why), id_)
+        if id_ not in self.waiting:
+            return  # it went down with its entry while we asked
+        if answer is None:
+            await self._wait_no_longer(id_)
+        elif not answer.number:
+            del self.waiting[id_]
+            await self._tell(refused(answer.rule, answer.why, level=TOLD), id_)
         elif answer.number <= self.after:  # an id sent again: its verdict goes down again
-            self.waiting.discard(id_)
+            del self.waiting[id_]
             for entry in await self.door.ledger.seen(self.game, self.viewer, answer.number - 1, 1):
                 await self.socket.send_text(sent(entry)[2])
+
+    async def _wait_no_longer(self, id_: str) -> None:
+        """A command that is late gives its place to another; its verdict may still come."""
+        late = asyncio.get_running_loop().time() >= self.waiting[id_]
+        if late and id_ not in self.following:  # who follows one tells of it
+            del self.waiting[id_]
+            await self._say("unknown", id_, {**Reached(ACCEPTED).body(), "detail": AGAIN})
+
+    async def _say(self, type_: str, id_: str, more: dict[str, Any]) -> None:
+        await self.socket.send_text(to_json({"type": type_, "id": id_, **more}).decode())
 
     async def _tell(self, problem: Problem, id_: object) -> None:
         body: dict[str, Any] = {"type": "problem", "id": id_, "problem": problem.body()}

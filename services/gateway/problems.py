@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -17,6 +17,15 @@ from services.ledger import Gap
 from services.logs import get_log
 
 log = get_log("gateway")
+STATUSES: Final = {
+    "RATE-1": 429,
+    "TOKEN-1": 403,
+    "GAME-1": 404,
+    "SHAPE-1": 422,
+    "SIZE-1": 413,
+    "GAME-6": 422,
+    "POISON-1": 500,
+}
 MEDIA_TYPE = "application/problem+json"
 
 
@@ -46,10 +55,9 @@ class Problem(Exception):
 
 def refused(rule: str, why: str, **more: Any) -> Problem:
     """A referee's no: about the play (409), or about the message (its own status)."""
-    statuses = {"RATE-1": 429, "TOKEN-1": 403, "GAME-1": 404, "SHAPE-1": 422, "SIZE-1": 413, "GAME-6": 422}
     if rule == "RATE-1":
         more = {"retry_after": 1, **more}
-    return Problem(statuses.get(rule, 409), rule, why, **more)
+    return Problem(STATUSES.get(rule, 409), rule, why, **more)
 
 
 def malformed(error: Malformed) -> Problem:

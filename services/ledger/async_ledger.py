@@ -13,7 +13,7 @@ from schemas.codec import Corrupt, join_view
 from schemas.commands import Letter
 from schemas.views import ViewEntry
 from schemas.words import Seat
-from services.ledger.confirming import Confirming, Node
+from services.ledger.confirming import Confirming, node_of
 from services.ledger.joining import joined
 from services.ledger.levels import Level
 from services.ledger.port import WAITING_MOST, Answer, Full, Gap
@@ -92,7 +92,7 @@ class AsyncLedger:
 
     async def lack(self, game: str, level: Level) -> str:
         """Why the game's engine can't give this level, and what to do about it; '' where it can."""
-        return await self._confirming_of(game, level).lack() if level.confirmed else ""
+        return await (await self._confirming_of(game, level)).lack() if level.confirmed else ""
 
     async def confirm(
         self, game: str, speaker: Seat | None, command_id: str, level: Level
@@ -106,7 +106,7 @@ class AsyncLedger:
             keys.mark(partition),
             *(() if speaker is None else (keys.seat(partition, game, speaker),)),
         ]
-        return await self._confirming_of(game, level).confirm(called, command_id)
+        return await (await self._confirming_of(game, level)).confirm(called, command_id)
 
     async def length(self, game: str) -> int:
         """How many entries the game has; 0 for a game that there isn't."""
@@ -171,12 +171,8 @@ class AsyncLedger:
     def _partition(self, game: str) -> int:
         return keys.partition_of(game, self.partitions)
 
-    def _confirming_of(self, game: str, level: Level) -> Confirming:
-        node = self._node_of(keys.mark(self._partition(game)))
+    async def _confirming_of(self, game: str, level: Level) -> Confirming:
+        node = await node_of(self._client, keys.mark(self._partition(game)))
         if (node.name, level) not in self._confirming:
             self._confirming[node.name, level] = Confirming(node, level)
         return self._confirming[node.name, level]
-
-    def _node_of(self, key: str) -> Node:
-        """Where a key lives: the one place here that would know a cluster from an engine alone."""
-        return Node("", self._client.connection_pool.make_connection)

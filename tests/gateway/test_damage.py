@@ -24,9 +24,10 @@ from services.gateway.door import Door
 from services.gateway.hub import Damaged, Hub, Session
 from services.gateway.limits import Limits
 from services.gateway.play import BROKEN, TRY_LATER, PlaySocket
-from services.ledger import Answer, Gap, RedisLedger
+from services.ledger import Gap, RedisLedger
 from services.ledger.async_ledger import AsyncLedger, Ring
 from services.ledger.connection import connect_async
+from services.ledger.levels import DECIDED
 from tests.gateway.clients import Socket, bearer, closed_why, in_turn, plain_problem
 from tests.gateway.listening import PARTITIONS, Scene, played
 
@@ -83,7 +84,7 @@ def test_P8_an_unreadable_entry_that_a_bell_brings_ends_its_own_game(garbage: by
     async def story(here: Scene) -> None:
         session = here.hub.attach("damaged", None, 0)
         await asyncio.sleep(0.1)  # by then the hub listens
-        head = f"damaged 1 {len(garbage)}\n".encode()
+        head = f"damaged 1 0 {len(garbage)}\n".encode()
         await here.store.publish(keys.bell(keys.partition_of("damaged", PARTITIONS)), head + garbage)
         with pytest.raises(Damaged):
             await here.numbers("damaged", session, 0, 1)
@@ -98,7 +99,7 @@ def test_P8_a_tail_that_the_engine_lost_is_a_gap() -> None:
             await here.numbers("game", Session(None, 5), 0, 5)
         door = door_of(here.ledger)
         with pytest.raises(Gap, match="entry 3"):
-            await door._entry(Letter("mine", "game", None, StartGame()), Answer(3))
+            await door.verdicts._entry(Letter("mine", "game", None, StartGame()), 3, DECIDED)
 
     played(story)
 

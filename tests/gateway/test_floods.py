@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import httpx
 import pytest
 
 from services.gateway.play import UNANSWERED_MOST
 from services.ledger import Taken
-from services.referee.worker import Referee
+from services.referee.desk import Desk
 from tests.gateway.clients import DRAW, Socket, in_turn
 from tests.gateway.conftest import Unchanged
 
@@ -18,13 +18,13 @@ from tests.gateway.conftest import Unchanged
 @pytest.fixture
 def referee_waits(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     """The house's referee answers no letter until this event is set."""
-    goes_on, answer = threading.Event(), Referee.answer
+    goes_on, answer = threading.Event(), Desk.answer
 
-    def waiting(self: Referee, taken: list[Taken]) -> None:
+    def waiting(self: Desk, taken: Sequence[Taken]) -> None:
         goes_on.wait(60)
         answer(self, taken)
 
-    monkeypatch.setattr(Referee, "answer", waiting)
+    monkeypatch.setattr(Desk, "answer", waiting)
     yield goes_on
     goes_on.set()
 

@@ -65,7 +65,7 @@ def test_any_seat_may_start_the_game(http: httpx.Client) -> None:
     players = seated(http)
     reply = http.post(f"/games/{players[1].game}/start", headers=bearer(players[1].token))
     assert reply.status_code == 200
-    assert reply.json() == {"game": players[1].game, "number": 4}
+    assert reply.json() == {"game": players[1].game, "number": 4, "level": "decided"}
 
 
 def test_a_command_is_answered_with_its_entry_as_the_seat_sees_it(http: httpx.Client) -> None:
@@ -74,6 +74,7 @@ def test_a_command_is_answered_with_its_entry_as_the_seat_sees_it(http: httpx.Cl
     assert reply.status_code == 200
     body = reply.json()
     assert (body["id"], body["verdict"]) == ("my-own-id", "accepted")
+    assert (body["level"], body["number"]) == ("decided", body["entry"]["number"])
     assert body["entry"]["answers"] == "my-own-id"
     assert body["entry"] == entries(http, ada.game, ada.token)[-1]
     assert body["entry"]["events"][0]["card"] is not None
@@ -82,7 +83,9 @@ def test_a_command_is_answered_with_its_entry_as_the_seat_sees_it(http: httpx.Cl
 def test_who_does_not_wait_gets_no_verdict_and_finds_it_in_the_view(http: httpx.Client) -> None:
     ada, _ = in_turn(http)
     reply = ada.send(DRAW, "later", Prefer="respond-async")
-    assert (reply.status_code, reply.json()) == (202, {"id": "later", "verdict": "unknown"})
+    assert reply.status_code == 202
+    told = reply.json()
+    assert (told["id"], told["verdict"], told["level"]) == ("later", "unknown", "accepted")
     assert ada.send(DRAW, "later").json()["entry"]["answers"] == "later"
 
 

@@ -16,7 +16,9 @@ from services.gateway.door import Door
 from services.gateway.hub import BEHIND_MOST, Damaged, Dropped, Session
 from services.gateway.limits import Limits
 from services.gateway.problems import Problem
+from services.gateway.verdicts import Reached
 from services.ledger.async_ledger import PAGE, AsyncLedger, Ring
+from services.ledger.levels import ACCEPTED
 from tests.gateway.listening import PARTITIONS, SOON_S, Scene, played
 
 
@@ -190,14 +192,17 @@ def test_P1_a_verdict_whose_bell_was_lost_is_found_and_none_is_unknown() -> None
     async def story(here: Scene) -> None:
         door = Door(here.ledger, here.hub, b"key", Limits(1000, 1000, lambda: 0.0), 0.4)
         partition = keys.partition_of("game", PARTITIONS)
-        asked = asyncio.create_task(door.command(Letter("mine", "game", 0, StartGame())))
+        asked = asyncio.create_task(
+            door.command(Letter("mine", "game", 0, StartGame()), door.ask(None, None))
+        )
         await asyncio.sleep(0.1)
         await here.write("game", 1, 1, seats=(0,))
         await here.store.hset(keys.verdicts(partition, "game", 0), "mine", 1)
-        entry = await asked
-        assert entry is not None
-        assert entry.number == 1
-        assert await door.command(Letter("other", "game", 0, StartGame())) is None
+        reached = await asked
+        assert reached.entry is not None
+        assert (str(reached.level), reached.number, reached.entry.number) == ("decided", 1, 1)
+        unknown = await door.command(Letter("other", "game", 0, StartGame()), door.ask(None, 100))
+        assert unknown == Reached(ACCEPTED)
 
     played(story, Silent)
 
@@ -208,9 +213,10 @@ def test_P1_without_a_referee_house_commands_say_how_to_ask_again() -> None:
         door = Door(here.ledger, here.hub, b"key", Limits(1000, 1000, lambda: 0.0), 0.1)
         body = {"seats": [{"kind": "human"}, {"kind": "human"}]}
         with pytest.raises(Problem) as told:
-            await door.create(body, "0123456789abcdef", "here")
+            await door.create(body, "0123456789abcdef", "here", door.ask(None, None))
         assert told.value.status == 503
         assert told.value.more["id"] == "0123456789abcdef"
+        assert (told.value.more["verdict"], told.value.more["level"]) == ("unknown", "accepted")
         assert "retry_after" in told.value.more
         assert await here.store.xlen(keys.commands(keys.partition_of("game", PARTITIONS))) <= 1
 

@@ -1,0 +1,221 @@
+"""Verdicts made sure of, many in one round trip: what lies between `decided` and more.
+
+Each confirmation is one script on the game's partition (confirm.lua), and behind it, on the
+same connection, a command that comes back when the engine has made sure: WAITAOF, WAIT, or
+where there is no WAITAOF a look whether the engine syncs always, so that its reply alone
+says enough. That command counts for every script before it, so whatever waits goes together:
+a thousand commands wait for one fsync on one connection.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, Final, NamedTuple
+
+from redis.asyncio.cluster import RedisCluster
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import ConnectionError, RedisClusterException, RedisError, ResponseError
+
+from schemas.codec import join_view
+from schemas.views import ViewEntry
+from services.ledger.levels import (
+    DURABLE,
+    FSYNC_SETTINGS,
+    Level,
+    Powers,
+    fsync_of,
+    powers_of,
+    replicas_of,
+)
+from services.ledger.port import Gap
+from services.ledger.scripts import Script
+from services.logs import get_log
+
+log = get_log("gateway")
+CONFIRM: Final = Script("confirm")
+LINES: Final = 8  # rounds under way at once, for each node and level
+ROUND_MOST: Final = 512
+ROUND_MS: Final = 5_000  # below the time-out of a socket; who waits longer asks again
+
+
+class Node(NamedTuple):
+    """Where a key lives, and how to make a connection of one's own to it."""
+
+    name: str
+    connection: Callable[[], Any]
+
+
+async def node_of(client: Any, key: str) -> Node:
+    """Where a key lives: the one place here that knows a cluster from an engine alone."""
+    if not isinstance(client, RedisCluster):
+        return Node("", client.connection_pool.make_connection)
+    await client.initialize()
+    try:
+        node = client.get_node_from_key(key)
+    except RedisClusterException as error:
+        raise ConnectionError(f"no node has {key}: {error}") from None
+    assert node is not None, "only a replica may be missing"
+    options = {**node.connection_kwargs, "retry": Retry(NoBackoff(), 0)}
+    return Node(node.name, lambda: node.connection_class(**options))
+
+
+class Line(NamedTuple):
+    """A connection, and what the engine that it met can do."""
+
+    connection: Any
+    powers: Powers
+
+    def proof(self, level: Level) -> tuple[Any, ...]:
+        """The command whose reply says whether everything before it has the level."""
+        if level != DURABLE:
+            return "WAIT", level.replicas, ROUND_MS
+        if self.powers.waitaof:
+            return "WAITAOF", 1, 0, ROUND_MS
+        return "CONFIG", "GET", FSYNC_SETTINGS
+
+    def proves(self, level: Level, reply: Any) -> bool:
+        if isinstance(reply, ResponseError):
+            return False
+        if level != DURABLE:
+            return bool(reply >= level.replicas)
+        return bool(reply[0] >= 1) if self.powers.waitaof else fsync_of(reply) == "always"
+
+
+class Asked(NamedTuple):
+    """A confirmation on its way: the arguments of confirm.lua, and who waits for it."""
+
+    called: Sequence[str]
+    command_id: str
+    told: asyncio.Future[ViewEntry | None]
+
+
+class Confirming:
+    """The confirmations of one level on one node. They go in rounds, some at once; while there
+    are rounds under way the next one leaves a little later, so that it takes more along."""
+
+    def __init__(self, node: Node, level: Level) -> None:
+        self.node, self.level = node, level
+        self._asked: list[Asked] = []
+        self._rounds: set[asyncio.Task[None]] = set()
+        self._idle: list[Line] = []
+        self._leaving = asyncio.Lock()
+        self._took_s = 0.0
+
+    async def lack(self) -> str:
+        """Why this level can't be had here and now, and what to do about it; '' where it can.
+
+        Raises RedisError or OSError: the engine doesn't answer."""
+        async with self._line() as line:
+            if self.level == DURABLE:
+                return line.powers.lack
+            replicas = await replicas_of(line.connection)
+        if replicas is None:
+            return "the engine doesn't tell of its replicas: allow INFO"
+        if replicas < self.level.replicas:
+            return (
+                f"replicas that follow the engine: {replicas}, and {self.level} needs {self.level.replicas}"
+            )
+        return ""
+
+    async def confirm(self, called: Sequence[str], command_id: str) -> ViewEntry | None:
+        """The verdict, once it has this level; None where it isn't known to have it: there is
+        no such verdict, the engine didn't manage in time, or it didn't answer. Raises Gap or Corrupt."""
+        asked = Asked(called, command_id, asyncio.get_running_loop().create_future())
+        self._asked.append(asked)
+        if len(self._rounds) < LINES:
+            task = asyncio.create_task(self._go())
+            self._rounds.add(task)
+            task.add_done_callback(self._rounds.discard)
+        return await asked.told
+
+    async def close(self) -> None:
+        for task in self._rounds:
+            task.cancel()
+        await asyncio.gather(*self._rounds, return_exceptions=True)
+        for asked in self._asked:
+            _tell(asked, None)
+        for line in self._idle:
+            await line.connection.disconnect()
+
+    # -- rounds ------------------------------------------------------------------------
+
+    async def _go(self) -> None:
+        """Round after round, while anybody waits."""
+        while self._asked:
+            async with self._leaving:
+                await asyncio.sleep(self._took_s / LINES if len(self._rounds) > 1 else 0)
+                batch, self._asked = self._asked[:ROUND_MOST], self._asked[ROUND_MOST:]
+            batch = [asked for asked in batch if not asked.told.done()]  # who gave up needs no round
+            if batch:
+                await self._round(batch)
+
+    async def _round(self, batch: Sequence[Asked]) -> None:
+        """Tell everybody in the batch, whatever happens."""
+        began = asyncio.get_running_loop().time()
+        replies: list[Any] = []
+        try:
+            async with self._line() as line:
+                replies = await self._exchange(line, batch)
+        except (RedisError, OSError) as error:
+            log.warning("engine away", level=str(self.level), error=str(error))
+        finally:
+            self._took_s = asyncio.get_running_loop().time() - began
+            for asked, reply in zip(batch, replies or [None] * len(batch), strict=True):
+                _tell(asked, reply)
+
+    async def _exchange(self, line: Line, batch: Sequence[Asked]) -> list[Any]:
+        """The scripts' replies, if the engine made sure of them; else none."""
+        commands: list[tuple[Any, ...]] = []
+        for asked in batch:  # the first brings the script, which an engine may forget at any time
+            script = ("EVALSHA", CONFIRM.sha) if commands else ("EVAL", CONFIRM.text)
+            commands.append((*script, len(asked.called), *asked.called, asked.command_id))
+        commands.append(line.proof(self.level))
+        await line.connection.send_packed_command(line.connection.pack_commands(commands))
+        *replies, proof = [await _reply(line.connection) for _ in commands]
+        if any(isinstance(reply, ResponseError) for reply in (*replies, proof)):
+            await line.connection.disconnect()  # another engine may answer here now: meet it anew
+        return replies if line.proves(self.level, proof) else []
+
+    @asynccontextmanager
+    async def _line(self) -> AsyncIterator[Line]:
+        """A connection that has met its engine. One that met trouble isn't used again."""
+        line = self._idle.pop() if self._idle else None
+        while line is not None and not line.connection.is_connected:
+            line = self._idle.pop() if self._idle else None
+        connection = self.node.connection() if line is None else line.connection
+        try:
+            if line is None:
+                await connection.connect()
+                line = Line(connection, await powers_of(connection))
+            yield line
+        except BaseException:
+            await connection.disconnect(nowait=True)
+            raise
+        self._idle.append(line)
+
+
+async def _reply(connection: Any) -> Any:
+    """The next reply; an error of the engine's is one too, and concerns nobody else's."""
+    try:
+        return await connection.read_response()
+    except ResponseError as error:
+        return error
+
+
+def _tell(asked: Asked, reply: Any) -> None:
+    """What a reply of confirm.lua says, or that nothing is known."""
+    if asked.told.done():
+        return
+    if not reply or isinstance(reply, ResponseError):
+        asked.told.set_result(None)
+        return
+    number, public, part = reply
+    try:
+        if not public:
+            raise Gap(f"view: entry {number} is missing, which answers a command")
+        asked.told.set_result(join_view(number, public, part or None))
+    except Exception as damage:
+        asked.told.set_exception(damage)
