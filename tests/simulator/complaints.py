@@ -1,0 +1,98 @@
+"""What is wrong when all is over: the promises, checked from outside against what was seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from pydantic_core import to_json
+
+from schemas import keys
+from schemas.views import Entry, ViewEntry, write_view
+from schemas.words import Seat
+from services.referee.rules import seen_by
+from tests.simulator.conserved import conserved
+from tests.simulator.follower import Follower
+from tests.simulator.witness import Record
+
+if TYPE_CHECKING:
+    from tests.simulator.world import World
+
+
+def complaints(world: World) -> Iterator[str]:
+    """Every promise that wasn't kept in this world, now that it is at rest."""
+    for record in world.witness.records.values():
+        yield from _ended(record)
+        yield from _log_kept(world, record)
+        yield from _views(world, record)
+        yield from conserved(record)
+    yield from _answers(world)
+    for follower in world.followers:
+        yield from _shown(world, follower)
+    yield from left_over(world)
+
+
+def _ended(record: Record) -> Iterator[str]:
+    if not record.table.over:
+        yield f"P10 {record.game} didn't end: {record.table.awaits} at entry {len(record.stored)}"
+
+
+def _log_kept(world: World, record: Record) -> Iterator[str]:
+    """The log is still what was written down when each entry came."""
+    if world.ledger.history(record.game) != record.stored:
+        yield f"P3 {record.game}: the log isn't what was written"
+
+
+def _views(world: World, record: Record) -> Iterator[str]:
+    for viewer in (*range(len(record.table.places)), None):
+        told = world.ledger.seen(record.game, viewer, 0, len(record.entries) + 1)
+        true = [shown(viewer, number, entry) for number, entry in enumerate(record.entries, 1)]
+        if told != true:
+            yield f"P5 {record.game}: the view of {viewer} isn't what it may see of the log"
+
+
+def shown(viewer: Seat | None, number: int, entry: Entry) -> ViewEntry:
+    """An entry as this viewer may see it."""
+    events = tuple(told for event in entry.events if (told := seen_by(viewer, event)) is not None)
+    return ViewEntry(number, entry.at, entry.id if _own(viewer, entry) else None, events)
+
+
+def _own(viewer: Seat | None, entry: Entry) -> bool:
+    return viewer is not None and entry.seat == viewer
+
+
+def _answers(world: World) -> Iterator[str]:
+    """Whoever was given a verdict finds it in the log, at its number, and no other."""
+    for told in world.witness.answers:
+        record = world.witness.records.get(told.game)
+        number = record.verdicts.get((told.seat, told.id)) if record else None
+        if told.number and number != told.number:
+            yield f"P1 {told.game}: {told.id} was told {told.number}, the log has {number}"
+        if told.number and record and number:
+            refusal = record.entries[number - 1].refusal
+            if (refusal.rule if refusal else "") != told.rule:
+                yield f"P1 {told.game}: {told.id} was told {told.rule or 'yes'}, the log says {refusal}"
+
+
+def _shown(world: World, follower: Follower) -> Iterator[str]:
+    """A viewer was shown every entry of the log, and of each what it may see."""
+    record = world.witness.records[follower.game]
+    if len(follower.shown) != len(record.entries):
+        yield f"P1 {follower.name} was shown {len(follower.shown)} of {len(record.entries)} entries"
+    for number, (item, entry) in enumerate(zip(follower.shown, record.entries, strict=False), 1):
+        true = shown(follower.viewer, number, entry)
+        text = to_json({"type": "entry", **write_view(true)}).decode()
+        if item != (number, true.answers, text):
+            yield f"P5 {follower.name}, entry {number}: shown {item}, not {text}"
+
+
+def left_over(world: World) -> Iterator[str]:
+    """Nothing lies about: streams are empty, no clock runs, only poison is among the dead."""
+    for partition in range(world.plan.partitions):
+        for name in (keys.commands(partition), keys.turns(partition), keys.due(partition)):
+            kind = "zcard" if name.endswith(":due") else "xlen"
+            if count := getattr(world.peek, kind)(name):
+                yield f"P9 {name} still holds {count}"
+        for _, fields in world.peek.xrange(keys.dead(partition)):
+            if b"poison" not in fields[b"c"]:
+                yield f"P8 dead without being poison: {fields[b'reason'].decode()}"

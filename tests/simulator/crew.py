@@ -1,0 +1,95 @@
+"""The house's workers that wait for the engine: referees and bots, each a process that may die."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from redis.exceptions import RedisError
+
+from schemas import keys
+from services.bots.worker import Bots, Stream
+from services.ledger import RedisLedger
+from services.loop import Chore
+from services.referee.worker import Referee
+from tests.simulator.wire import Crash, Wire
+
+if TYPE_CHECKING:
+    from tests.simulator.world import World
+
+BUSY_MS: Final = (0.2, 3.0)
+IDLE_MS: Final = 500.0
+AWAY_MS: Final = (100.0, 2_000.0)
+DEAD_MS: Final = (20.0, 3_000.0)
+
+
+class Shift(NamedTuple):
+    """A service at work: what it does again and again, and what it does every so often."""
+
+    step: Callable[[], int]
+    chores: Sequence[Chore]
+
+
+Start = Callable[["World", str, Wire], Shift]
+
+
+def start_referee(world: World, name: str, wire: Wire) -> Shift:
+    ledger = RedisLedger(world.client(wire), world.plan.partitions)
+    seeds = Random(f"seeds {world.plan.seed} {name}")
+
+    def partition_of(game: str) -> int:
+        return keys.partition_of(game, world.plan.partitions)
+
+    def fresh_seed() -> str:
+        return seeds.randbytes(32).hex()
+
+    referee = Referee(ledger, partition_of, name, world.clock.wall_ms, fresh_seed)
+    return Shift(lambda: referee.step(0), [Chore(0.25, referee.call_time), Chore(1.0, referee.reclaim)])
+
+
+def start_bots(world: World, name: str, wire: Wire) -> Shift:
+    ledger = RedisLedger(world.client(wire), world.plan.partitions)
+    bots = Bots(ledger, Stream(ledger), name)
+    return Shift(lambda: bots.step(0), [Chore(1.0, bots.reclaim)])
+
+
+class Worker:
+    """A process of the house: it steps and does its chores until it dies, and starts again."""
+
+    def __init__(self, world: World, name: str, start: Start) -> None:
+        self.world, self.name, self.start = world, name, start
+        self.dice = Random(f"{world.plan.seed} {name}")
+        self.lives = 0
+        self.idle = False  # a letter would wake it
+        self.shift: Shift | None = None
+        self.due: list[float] = []
+
+    def step(self) -> float:
+        self.idle = False
+        try:
+            if self.shift is None:
+                self.shift = self.begin()
+                self.due = [0.0] * len(self.shift.chores)
+            return self.work(self.shift)
+        except Crash:
+            self.world.trace.say(self.world.clock.now, self.name, "dies")
+            self.shift = None
+            return self.dice.uniform(*DEAD_MS)
+        except (RedisError, OSError):
+            return self.dice.uniform(*AWAY_MS)
+
+    def begin(self) -> Shift:
+        """A new life, mostly under a new name; a container's restart keeps it."""
+        if self.lives == 0 or self.dice.random() < 0.7:
+            self.lives += 1
+        return self.start(self.world, f"{self.name}.{self.lives}", Wire(self.world, self.name, self.dice))
+
+    def work(self, shift: Shift) -> float:
+        now = self.world.clock.now
+        for place, chore in enumerate(shift.chores):
+            if now >= self.due[place]:
+                self.due[place] = now + chore.every_s * 1000
+                chore.do()
+        self.idle = not shift.step()
+        return IDLE_MS if self.idle else self.dice.uniform(*BUSY_MS)

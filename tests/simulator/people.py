@@ -1,0 +1,198 @@
+"""People at their gateways: they ask, give up, ask again, play, and fall silent."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from random import Random
+from typing import TYPE_CHECKING, Any, Final
+
+from schemas.commands import ClaimRoute, Command, Leave, write_command
+from services.gateway.door import Door
+from services.gateway.problems import Problem
+from services.referee.rules import Table, fold_events, legal
+from tests.rules.random_commands import pool
+from tests.simulator import plan
+from tests.simulator.agenda import NEVER
+from tests.simulator.follower import Follower
+from tests.simulator.house import Errand, Request
+from tests.simulator.wire import Wire
+
+if TYPE_CHECKING:
+    from tests.simulator.world import World
+
+THINK_MS: Final = (5.0, 120.0)
+PATIENCE_MS: Final = (400.0, 7_000.0)
+AGAIN_MS: Final = (10.0, 800.0)
+TRIES_MOST: Final = 500
+
+Life = Generator[float, None, None]
+Asked = Generator[float, None, Errand]
+
+
+class Person:
+    """Somebody outside the house: their life goes on by waits, whatever dies inside it."""
+
+    def __init__(self, world: World, name: str) -> None:
+        self.world, self.name = world, name
+        self.dice = Random(f"{world.plan.seed} {name}")
+        self.wire = Wire(world, name, self.dice)
+        self.waits = False  # for a reply
+        self.life: Life = iter(())  # type: ignore[assignment]
+
+    def step(self) -> float:
+        return next(self.life, NEVER)
+
+    def wake(self) -> None:
+        """What was asked is done."""
+        if self.waits:
+            self.world.agenda.put(self, 0.0)
+
+    def think(self) -> float:
+        return self.dice.uniform(*THINK_MS)
+
+    def ask(self, what: Request) -> Asked:
+        """One request to some gateway, for as long as patience lasts."""
+        house = self.dice.choice(self.world.houses)
+        errand = house.ask(self.wire, what, self.wake)
+        until = self.world.clock.now + self.dice.uniform(*PATIENCE_MS)
+        while not errand.done and self.world.clock.now < until:
+            self.waits = True
+            yield until - self.world.clock.now
+            self.waits = False
+        if not errand.done:
+            errand.give_up()
+            house.turn()
+        return errand
+
+    def insist(self, what: Request) -> Asked:
+        """The same request again and again, until it has a reply or a problem of its own."""
+        for _ in range(TRIES_MOST):
+            errand = yield from self.ask(what)
+            if errand.reply is not None or _is_answer(errand.problem):
+                return errand
+            yield self.dice.uniform(*AGAIN_MS)
+        self.world.complain(f"{self.name} never got an answer: {_told(errand.problem)}")
+        return errand
+
+
+class Host:
+    """Lays a table, waits until everybody sits, and starts the game."""
+
+    def __init__(self, me: Person, table: plan.Table) -> None:
+        self.me, self.world, self.name, self.table = me, me.world, me.name, table
+        self.game = ""
+        self.sitting = 0  # people who have their seats
+
+    def life(self) -> Life:
+        people = [kind == "person" for kind in self.table.seats]
+        seats = [
+            {"kind": "human"} if human else {"kind": "bot", "policy": kind}
+            for human, kind in zip(people, self.table.seats, strict=True)
+        ]
+        seed = f"{self.world.plan.seed} {self.name}"
+        body = {"board": self.table.board, "seats": seats, "seed": seed, "options": dict(self.table.options)}
+        id_ = f"{self.name}-lays-the-table"
+        created = yield from self.me.insist(lambda door: door.create(dict(body), id_, self.name))
+        if created.reply is None:
+            self.world.complain(f"{self.name} got no table: {_told(created.problem)}")
+            return
+        self.game = created.reply["game"]
+        while self.sitting < sum(people):
+            yield self.me.think()
+        token = created.reply["token"]
+        started = yield from self.me.insist(lambda door: door.start(self.game, token, f"{self.name}-starts-the-game"))
+        if started.reply is None:
+            self.world.complain(f"{self.name} got no game: {_told(started.problem)}")
+
+
+class Player:
+    """Sits down at a host's table and plays to the end."""
+
+    def __init__(self, me: Person, host: Host, seat: int) -> None:
+        self.me, self.world, self.name, self.dice = me, me.world, me.name, me.dice
+        self.host, self.seat, self.table = host, seat, host.table
+        self.folded, self.number = Table(), 0
+        self.count = 0
+        self.game = self.token = ""
+
+    def life(self) -> Life:
+        while not self.host.game:
+            yield self.me.think()
+        self.game, body = self.host.game, {"name": self.name, "seat": self.seat}
+        id_ = f"{self.name}-sits-down-here"
+        joined = yield from self.me.insist(lambda door: door.join(self.game, body, id_, self.name))
+        if joined.reply is None:
+            self.world.complain(f"{self.name} got no seat: {_told(joined.problem)}")
+            return
+        self.token = joined.reply["token"]
+        self.host.sitting += 1
+        follower = Follower(self.world, f"{self.name} eyes", self.game, self.seat)
+        self.world.follow(follower)
+        while not self.folded.over:
+            yield self.me.think()
+            if follower.after > self.number:
+                yield from self.look()
+            if self.folded.started and not self.folded.over:
+                yield from self.act()
+
+    def look(self) -> Life:
+        found = yield from self.me.ask(lambda door: door.ledger.seen(self.game, self.seat, self.number))
+        for entry in found.reply or ():
+            fold_events(self.folded, entry.at, entry.events)
+            self.number = entry.number
+
+    def act(self) -> Life:
+        """Send something, if there is anything to send."""
+        dice = self.dice
+        if dice.random() < self.table.leaving:
+            yield from self.say(Leave())
+        elif dice.random() < self.table.mischief:
+            yield from self.say(dice.choice(pool(dice, self.folded)))
+        elif moves := legal(self.folded, self.seat):
+            if dice.random() < self.table.silence:
+                self.world.note(f"{self.name} falls silent")
+                yield NEVER
+            claims = [move for move in moves if isinstance(move, ClaimRoute)]
+            yield from self.say(dice.choice(claims or moves))
+
+    def say(self, command: Command) -> Life:
+        """Send a command until it has its verdict, and now and then once more."""
+        self.count += 1
+        id_ = f"{self.name}-{self.count}"
+        if self.dice.random() < self.world.plan.poison:
+            yield from self.poison(f"poison-{id_}", command)
+        body = write_command(command)
+        first = yield from self.me.insist(lambda door: self.send(door, dict(body), id_))
+        self.world.witness.told(self.game, self.seat, id_, first)
+        if self.dice.random() < 0.1:
+            again = yield from self.me.insist(lambda door: self.send(door, dict(body), id_))
+            self.world.witness.told(self.game, self.seat, id_, again)
+
+    def poison(self, id_: str, command: Command) -> Life:
+        body = write_command(command)
+        self.world.witness.poison.add(id_)
+        yield from self.me.ask(lambda door: self.send(door, dict(body), id_))
+
+    async def send(self, door: Door, body: dict[str, Any], id_: str) -> Any:
+        letter = door.letter(self.game, self.seat, body, id_)
+        return await door.command(letter)
+
+
+def watch(me: Person, host: Host) -> Life:
+    """Open a spectator's view of a host's table."""
+    while not host.game:
+        yield me.think()
+    me.world.follow(Follower(me.world, f"{me.name} eyes", host.game, None))
+
+
+def _is_answer(problem: Problem | None) -> bool:
+    """Whether this is an answer to the command itself, and not only `not now`."""
+    return problem is not None and (problem.status not in (429, 503) or _refused(problem))
+
+
+def _refused(problem: Problem) -> bool:
+    return problem.status == 429 and "id" in problem.more
+
+
+def _told(problem: Problem | None) -> str:
+    return f"{problem.rule}: {problem.why}" if problem else "no answer"

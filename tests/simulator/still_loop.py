@@ -1,0 +1,56 @@
+"""An event loop without a wait: its time is the world's, and a turn ends where others would sleep."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+
+class _Selector:
+    """Nothing comes from outside; with nothing ready, the turn is over."""
+
+    def __init__(self, stop: Callable[[], None]) -> None:
+        self.stop = stop
+
+    def select(self, timeout: float | None) -> list[Any]:
+        if timeout is None or timeout > 0:
+            self.stop()
+        return []
+
+
+class StillLoop(asyncio.BaseEventLoop):
+    """Tasks in virtual time. `now_s` is the clock; nothing here ever blocks."""
+
+    def __init__(self, now_s: Callable[[], float]) -> None:
+        super().__init__()
+        self._now_s = now_s
+        self._selector = _Selector(self.stop)
+
+    def time(self) -> float:
+        return self._now_s()
+
+    def turn(self) -> None:
+        """Run everything that can run now."""
+        self.run_forever()
+
+    def alarm_s(self) -> float | None:
+        """When there is more to run: now, at the next timer, or None for never by itself."""
+        if self._ready:
+            return self.time()
+        return self._scheduled[0].when() if self._scheduled else None
+
+    def end(self) -> None:
+        """Cancel every task, let them unwind, and close."""
+        for task in asyncio.all_tasks(self):
+            task.cancel()
+        self.turn()
+        self.create_task(self.shutdown_asyncgens())
+        self.turn()
+        self.close()
+
+    def _process_events(self, event_list: list[Any]) -> None:
+        """There are none."""
+
+    def _write_to_self(self) -> None:
+        """There is no sleep to wake from: one thread does everything."""

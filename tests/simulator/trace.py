@@ -1,0 +1,24 @@
+"""What happened, line by line: the same seed gives the same bytes, in every process."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import TextIO
+
+
+class Trace:
+    """A running digest of all lines; printed as well where somebody wants to read them."""
+
+    def __init__(self, out: TextIO | None = None) -> None:
+        self.out, self.lines = out, 0
+        self._sum = sha256()
+
+    def say(self, now_ms: float, who: str, what: str) -> None:
+        line = f"{now_ms:12.3f} {who:<14} {what}\n"
+        self._sum.update(line.encode())
+        self.lines += 1
+        if self.out is not None:
+            self.out.write(line)
+
+    def digest(self) -> str:
+        return self._sum.hexdigest()[:16]

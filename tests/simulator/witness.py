@@ -1,0 +1,102 @@
+"""Somebody outside who reads the engine as it is, writes down every entry when it comes, and
+every answer that was given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from schemas import keys
+from schemas.codec import unpack_entry
+from schemas.events import PlayOffCalled
+from schemas.views import Entry
+from schemas.words import Seat
+from services.referee.rules import Table, fold_events
+from tests.simulator.house import Errand
+from tests.simulator.wire import Call
+
+if TYPE_CHECKING:
+    from tests.simulator.world import World
+
+
+class Told(NamedTuple):
+    """An answer that a client was given: the verdict on its command."""
+
+    game: str
+    seat: Seat | None
+    id: str
+    number: int  # 0 where the log has no entry for it
+    rule: str  # '' where it was accepted
+
+
+class Record:
+    """One game's log as it was written, and the table that follows from it."""
+
+    def __init__(self, game: str) -> None:
+        self.game, self.table = game, Table()
+        self.stored: list[bytes] = []
+        self.entries: list[Entry] = []
+        self.verdicts: dict[tuple[Seat | None, str], int] = {}
+        self.called: PlayOffCalled | None = None
+
+
+class Witness:
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.records: dict[str, Record] = {}
+        self.answers: list[Told] = []
+        self.poison: set[str] = set()
+
+    # -- logs ----------------------------------------------------------------------------
+
+    def look(self, calls: Sequence[Call]) -> None:
+        """A message was carried out: read on in every log that it names."""
+        for call in calls:
+            for word in call[:6]:
+                name = word.decode() if isinstance(word, bytes) else word
+                if isinstance(name, str) and name.endswith(":log"):
+                    self.read(name.split(":g:")[1].removesuffix(":log"))
+
+    def read(self, game: str) -> None:
+        """Write down what is new in a game's log: numbered on, or it is complained of."""
+        record = self.records.get(game) or Record(game)
+        number = len(record.stored)
+        new = self.world.entries(keys.log(self.world.partition_of(game), game), number)
+        for id_, data in new:
+            number += 1
+            if id_ != number:
+                self.world.complain(f"P3 {game}: entry {id_} where {number} is next")
+            self._take(record, data)
+        if new:
+            self.records[game] = record
+
+    def _take(self, record: Record, data: bytes) -> None:
+        entry = unpack_entry(data)
+        record.stored.append(data)
+        record.entries.append(entry)
+        fold_events(record.table, entry.at, entry.events)
+        said = (entry.seat, entry.id)
+        if said in record.verdicts:
+            self.world.complain(f"P2 {record.game}: {said} has two verdicts, {record.verdicts[said]} and now")
+        record.verdicts[said] = len(record.stored)
+        for event in entry.events:
+            if isinstance(event, PlayOffCalled):
+                record.called = event
+
+    def over(self) -> bool:
+        """Whether every game that was laid has ended, and every one that is to follow too."""
+        following = [record.called.game for record in self.records.values() if record.called]
+        return all(record.table.over for record in self.records.values()) and all(
+            game in self.records for game in following
+        )
+
+    # -- answers -------------------------------------------------------------------------
+
+    def told(self, game: str, seat: Seat | None, id_: str, errand: Errand) -> None:
+        """A client was given an answer: it holds for ever."""
+        reply: Any = errand.reply
+        if reply is not None:
+            self.answers.append(Told(game, seat, id_, reply.number, ""))
+        elif errand.problem is not None:
+            number = errand.problem.more.get("number", 0)
+            self.answers.append(Told(game, seat, id_, number, errand.problem.rule))

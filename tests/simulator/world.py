@@ -1,0 +1,177 @@
+"""The whole house in one thread: every service, everybody outside, one clock, one seed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, TextIO
+
+from schemas import keys
+from services.ledger import RedisLedger
+from services.ledger.connection import birth
+from services.ledger.redis_ledger import numbered
+from tests.simulator.agenda import NEVER, Actor, Agenda, Clock
+from tests.simulator.complaints import complaints, left_over
+from tests.simulator.crew import Worker, start_bots, start_referee
+from tests.simulator.engine import Engine
+from tests.simulator.engine_client import AsyncClient, SyncClient
+from tests.simulator.follower import Follower
+from tests.simulator.house import House
+from tests.simulator.people import Host, Person, Player, watch
+from tests.simulator.plan import Plan, draw
+from tests.simulator.trace import Trace
+from tests.simulator.weather import Weather
+from tests.simulator.wire import Call, Wire
+from tests.simulator.witness import Witness
+
+TIME_MOST_MS: Final = 3_600_000.0
+CALM_MS: Final = 20_000.0
+HELD_DEEP_MOST: Final = 2
+WRITING: Final = frozenset({"EVALSHA", "XADD"})  # commands that may leave work for others
+
+
+class World:
+    """Make one of a seed, and `run` it: afterwards `complaints` is what went wrong."""
+
+    def __init__(self, seed: int, out: TextIO | None = None, plan: Plan | None = None) -> None:
+        self.plan = plan or draw(seed)
+        self.clock, self.trace = Clock(), Trace(out)
+        self.agenda = Agenda(self.clock, seed)
+        self.engine = Engine(self.clock.engine_ms)
+        self.faults = dict(self.plan.faults)
+        self.slow = 1.0
+        self.complaints: list[str] = []
+        self.witness = Witness(self)
+        self._deep = 0
+        self.peek = self.outside()
+        birth(self.peek, self.plan.partitions)
+        self.ledger = RedisLedger(self.peek, self.plan.partitions)
+        self.houses = [House(self, f"gateway-{n}") for n in range(self.plan.gateways)]
+        self.referees = [Worker(self, f"referee-{n}", start_referee) for n in range(self.plan.referees)]
+        self.bots = [Worker(self, f"bots-{n}", start_bots) for n in range(self.plan.bots)]
+        self.hosts: list[Host] = []
+        self.followers: list[Follower] = []
+        for worker in (*self.houses, *self.referees, *self.bots):
+            self.enter(worker)
+        self.weather = Weather(self)
+        self.enter(self.weather)
+        for number in range(len(self.plan.tables)):
+            self._invite(number)
+
+    def _invite(self, number: int) -> None:
+        """Everybody whom one game needs."""
+        table = self.plan.tables[number]
+        host = Host(Person(self, f"host-{number}"), table)
+        self.hosts.append(host)
+        self._born(host.me, host.life())
+        for seat, kind in enumerate(table.seats):
+            if kind == "person":
+                player = Player(Person(self, f"player-{number}-{seat}"), host, seat)
+                self._born(player.me, player.life())
+        for viewer in range(table.viewers):
+            watcher = Person(self, f"viewer-{number}-{viewer}")
+            self._born(watcher, watch(watcher, host))
+
+    def _born(self, person: Person, life: Any) -> None:
+        person.life = life
+        self.enter(person)
+
+    # -- time ----------------------------------------------------------------------------
+
+    def run(self) -> World:
+        """Play everything to the end, then let the house come to rest in fair weather."""
+        while not self._played() and self.clock.now < TIME_MOST_MS and not self.complaints:
+            if not self.agenda.step():
+                break
+        self.calm()
+        until = self.clock.now + CALM_MS
+        while not self.complaints and not self._at_rest() and self.agenda.step(until):
+            pass
+        for house in self.houses:
+            house.close()
+        if not self.complaints:
+            for why in complaints(self):
+                self.complain(why)
+        return self
+
+    def calm(self) -> None:
+        self.faults.clear()
+        self.slow = 1.0
+        self.weather.end()
+
+    def _played(self) -> bool:
+        return all(host.game in self.witness.records for host in self.hosts) and self.witness.over()
+
+    def follow(self, follower: Follower) -> None:
+        self.followers.append(follower)
+        self.enter(follower)
+
+    def _at_rest(self) -> bool:
+        """Whether all letters and notes are answered, and every viewer has seen the end."""
+        if self.agenda.steps % 16:
+            return False
+        lengths = {game: len(record.stored) for game, record in self.witness.records.items()}
+        seen = all(follower.after == lengths[follower.game] for follower in self.followers)
+        return seen and next(left_over(self), None) is None
+
+    def enter(self, actor: Actor) -> None:
+        self.agenda.put(actor, 0.0)
+
+    def hold(self, ms: float) -> None:
+        """Somebody is held in the midst of a step: the others go on for so long."""
+        if self._deep >= HELD_DEEP_MOST:
+            return
+        self._deep += 1
+        until = self.clock.now + ms
+        while not self.complaints and self.agenda.step(until):
+            pass
+        self.clock.now = max(self.clock.now, until)
+        self._deep -= 1
+
+    # -- the engine ----------------------------------------------------------------------
+
+    def client(self, wire: Wire) -> Any:
+        """An engine's client for somebody who waits for each reply."""
+        return SyncClient(self.engine, wire.carry)
+
+    def async_client(self, house: House) -> Any:
+        """The same for a gateway."""
+        return AsyncClient(self.engine, house.carry)
+
+    def outside(self) -> Any:
+        """A client that no misfortune befalls, for those who only look."""
+        return SyncClient(self.engine)
+
+    def entries(self, name: str, after: int) -> list[tuple[int, bytes]]:
+        """A stream's entries after a number."""
+        return numbered(self.peek.xrange(name, f"{after + 1}-0"))
+
+    def partition_of(self, game: str) -> int:
+        return keys.partition_of(game, self.plan.partitions)
+
+    def executed(self, who: str, calls: Sequence[Call]) -> None:
+        """A message was carried out: look what it did, and wake whom it may concern."""
+        refereed = who.startswith("referee")
+        if refereed:
+            self.witness.look(calls)
+        if any(call[0] in WRITING for call in calls):
+            self._wake(self.bots if refereed else self.referees)
+        for house in self.houses:
+            house.rest()  # a bell may have rung there
+
+    def _wake(self, workers: Sequence[Worker]) -> None:
+        for worker in workers:
+            if worker.idle:
+                worker.idle = False
+                self.agenda.put(worker, 0.05)
+
+    # -- what is found ---------------------------------------------------------------------
+
+    def complain(self, why: str) -> None:
+        self.complaints.append(why)
+        self.note(f"COMPLAINT {why}")
+
+    def note(self, what: str) -> None:
+        self.trace.say(self.clock.now, "world", what)
+
+
+__all__ = ["NEVER", "World"]
