@@ -19,8 +19,9 @@ from services.referee.following import due_at, follow
 
 log = get_log("referee")
 RECLAIM_IDLE_MS: Final = 2_000
-DELIVERIES_MOST: Final = 5  # a letter that was handed out more often broke its referees, it seems
+DELIVERIES_MOST: Final = 8  # a letter that was handed out more often broke its referees, it seems
 SILENT_MS: Final = 600_000  # a consumer with nothing in hand is forgotten after this
+LATER_MS: Final = 600_000  # before a damaged game is looked at again
 RETIRED_MOST: Final = 100  # games at once: letters are waiting
 
 
@@ -36,8 +37,9 @@ class Referee:
         seeds: Callable[[], str],
         looks_after: Callable[[], Sequence[int]],
         batch: int = 128,
+        deliveries_most: int = DELIVERIES_MOST,
     ) -> None:
-        self.ledger, self.name, self.times = ledger, name, times
+        self.ledger, self.name, self.times, self.deliveries_most = ledger, name, times, deliveries_most
         self.looks_after, self.batch = looks_after, batch
         self.desk = Desk(ledger, times, seeds)
 
@@ -58,7 +60,7 @@ class Referee:
 
     def _given_up(self, taken: Taken) -> bool:
         """Bury a letter that was handed out so often that it seems to end whoever decides it."""
-        if taken.deliveries <= DELIVERIES_MOST:
+        if taken.deliveries <= self.deliveries_most:
             return False
         self.desk.bury(taken, f"it was handed out {taken.deliveries} times and never answered")
         return True
@@ -68,27 +70,31 @@ class Referee:
         for every play-off that is to go on."""
         due = self.ledger.due(self.times.house(), self.looks_after())
         for game, _ in due:
-            self._guarded("clock broke", game, self._call_time)
+            if not self._safely(game, self._call_time):
+                self.ledger.set_due(game, self.times.house() + LATER_MS)
         return len(due)
 
     def retire(self) -> int:
         """Let games go that ended long ago, or were never started; how many there were."""
         leaving = self.ledger.leaving(self.times.wall(), self.looks_after())[:RETIRED_MOST]
         for game in leaving:
-            self._guarded("retiring broke", game, self._retire)
+            if not self._safely(game, self._retire):
+                self.ledger.stay(game, self.times.wall() + LATER_MS)
         return len(leaving)
 
     def sweep(self) -> int:
         """Forget consumers of workers that went long ago; how many."""
         return self.ledger.sweep(self.looks_after(), SILENT_MS)
 
-    def _guarded(self, what: str, game: str, do: Callable[[str], None]) -> None:
-        """One game's damage must not stop what is to be done for the others."""
+    def _safely(self, game: str, do: Callable[[str], None]) -> bool:
+        """Do it; False if the game is damaged, which must not stop what the others need."""
         try:
             do(game)
         except (Gap, Corrupt, *BUGS):
-            log.exception(what, game=game)
+            log.exception("chore broke", game=game)
             self.desk.sittings.forget(game)
+            return False
+        return True
 
     def _call_time(self, game: str) -> None:
         self.desk.sittings.in_step(game)  # else a deadline that is none any more would be put back

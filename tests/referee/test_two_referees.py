@@ -82,7 +82,9 @@ class World:
     def new(self, place: int) -> Referee:
         self.count += 1
         mortal: Any = Mortal(self.ledger, self.dice, lambda: self.interfere(1 - place))
-        return referee_at(mortal, f"referee-{self.count}", self.clock)
+        referee = referee_at(mortal, f"referee-{self.count}", self.clock)
+        referee.deliveries_most = STEPS_MOST  # they die so often that no letter is to blame
+        return referee
 
     def interfere(self, place: int) -> None:
         """Now and then, the other referee acts at this very moment."""

@@ -1,0 +1,119 @@
+"""P8: a letter that breaks whoever decides it is put aside, and its game and the others go on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from schemas.commands import KeepTickets, Letter
+from services.ledger import Answer, RedisLedger
+from services.referee import desk, worker
+from services.referee.worker import Referee
+from tests.conftest import ALL
+from tests.referee.at_work import GAME, dead, opening, referee_at, submit
+
+KEEP = KeepTickets((0, 1))
+
+
+class Killed(BaseException):
+    """The process is gone, amid a decision."""
+
+
+@pytest.fixture
+def poison(monkeypatch: pytest.MonkeyPatch) -> list[BaseException]:
+    """Commands whose id begins with `poison` raise what this list holds, for as long as it does."""
+    harm: list[BaseException] = []
+    real = desk.judge
+
+    def judge(table: Any, letter: Letter, *told: Any, **more: Any) -> Any:
+        if letter.id.startswith("poison") and harm:
+            raise harm[0]
+        return real(table, letter, *told, **more)
+
+    monkeypatch.setattr(desk, "judge", judge)
+    return harm
+
+
+def test_P8_a_letter_that_breaks_the_decision_is_dead_and_its_game_goes_on(
+    ledger: RedisLedger, opened: Referee, client: Any, poison: list[BaseException]
+) -> None:
+    poison.append(KeyError("a card"))
+    submit(ledger, [Letter("poison", GAME, 1, KEEP), Letter("keep", GAME, 0, KEEP)])
+    opened.step(0)
+    assert dead(client) == [b"KeyError: 'a card'"]
+    assert ledger.answer(GAME, 0, "keep") == Answer(3)
+    told = ledger.answer(GAME, 1, "poison")
+    assert told is not None
+    assert (told.number, told.rule) == (0, "POISON-1")
+
+
+def test_P8_a_letter_that_kills_its_referees_is_dead_after_so_many(
+    ledger: RedisLedger, opened: Referee, client: Any, poison: list[BaseException]
+) -> None:
+    poison.append(Killed())
+    submit(ledger, [Letter("keep", GAME, 0, KEEP), Letter("poison", GAME, 1, KEEP)])
+    deaths = 0
+    with pytest.raises(Killed):
+        opened.step(0)
+    for n in range(100):
+        try:
+            if not referee_at(ledger, f"heir-{n}").reclaim(0):
+                break
+        except Killed:
+            deaths += 1
+    assert deaths == worker.DELIVERIES_MOST - 1
+    assert dead(client) == [b"it was handed out 9 times and never answered"]
+    assert ledger.answer(GAME, 0, "keep") == Answer(3)
+    assert ledger.reclaim("anybody", ALL, 0) == []
+
+
+def test_P8_innocent_letters_of_a_deadly_batch_are_all_decided(
+    ledger: RedisLedger, opened: Referee, client: Any, poison: list[BaseException]
+) -> None:
+    poison.append(Killed())
+    more = [letter for n in range(5) for letter in opening(f"other-{n}")]
+    submit(ledger, [more[0], Letter("poison", GAME, 1, KEEP), *more[1:]])
+    with pytest.raises(Killed):
+        opened.step(0)
+    for n in range(100):
+        try:
+            if not referee_at(ledger, f"heir-{n}").reclaim(0):
+                break
+        except Killed:
+            pass
+    assert len(dead(client)) == 1
+    assert [len(ledger.history(f"other-{n}")) for n in range(5)] == [2] * 5
+
+
+def test_P8_a_dead_letter_is_listed_shown_retried_and_dropped(
+    ledger: RedisLedger, opened: Referee, poison: list[BaseException]
+) -> None:
+    poison.append(KeyError("a card"))
+    submit(ledger, [Letter("poison", GAME, 1, KEEP), Letter("poison-2", GAME, 1, KEEP)])
+    opened.step(0)
+    letters = ledger.dead_letters()
+    first, second = letters.all()
+    assert letters.one(first.reference) == first
+    assert first.letter == Letter("poison", GAME, 1, KEEP)
+    assert letters.drop(second)
+    assert not letters.drop(second)
+    assert letters.all() == [first]
+    poison.clear()  # somebody mended the rule
+    assert letters.retry(first)
+    assert not letters.retry(first)
+    opened.step(0)
+    assert ledger.answer(GAME, 1, "poison") == Answer(3)
+    assert letters.all() == []
+    assert letters.one(first.reference) is None
+
+
+def test_P8_a_letter_that_is_retried_has_no_answer_until_it_is_decided(
+    ledger: RedisLedger, opened: Referee, poison: list[BaseException]
+) -> None:
+    poison.append(KeyError("a card"))
+    submit(ledger, [Letter("poison", GAME, 1, KEEP)])
+    opened.step(0)
+    [first] = ledger.dead_letters().all()
+    ledger.dead_letters().retry(first)
+    assert ledger.answer(GAME, 1, "poison") is None
