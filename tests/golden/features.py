@@ -270,9 +270,7 @@ DETECTORS: Final[Mapping[type[Event], Mapping[str, Detector]]] = {
 
 SHARED: Final = "shared"
 ENDS: Final = {
-    "usa": ("last turns", "all passed", "out of time", "all gone"),
-    "europe": ("last turns", "all passed", "out of time", "all gone"),
-    "marklin": ("last turns", "all passed", "out of time", "all gone"),
+    **dict.fromkeys(("usa", "europe", "marklin"), ("last turns", "all passed", "out of time", "all gone")),
     "trains": ("last turns", "no change", "out of time", "all gone"),
 }
 CHOICES: Final = ("action", "second card", "tickets", "mix", "tunnel")

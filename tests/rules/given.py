@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from schemas.commands import Command, CreateGame, DrawTickets, KeepTickets, Letter, SeatPlan, StartGame
-from schemas.events import CommandRefused, Event
+from schemas.events import CommandRefused, Event, TurnStarted
 from schemas.refusals import ALL
 from schemas.words import Seat
 from services.referee.rules import Table, advance, evolve, judge, legal
@@ -114,7 +114,7 @@ def given(
     regular = {} if ticket_deck is None else {"regular": ticket_deck}
     for name, row in {**regular, **(ticket_decks or {})}.items():
         table.ticket_decks[name] = list(reversed(row))
-    table.turn, table.awaits = turn, {turn: "action"}
+    evolve(table, TurnStarted(turn))
     lay_places(table, hands, cars, tickets, merchandise)
     for route, seat in (owners or {}).items():
         own(table, route, seat)

@@ -200,6 +200,7 @@ def a_game(draw: st.DrawFn, rules: str) -> Play:
     strict = draw(st.sampled_from([figures.strict, figures.strict, not figures.strict]))
     options: dict[str, Any] = {"strict": strict}
     options["clock_ms"] = draw(st.sampled_from([None, None, 20_000, 200_000]))
+    options["move_ms"] = draw(st.sampled_from([None, None, 4_000, 259_200_000]))
     if draw(st.sampled_from([False, False, True])):
         options["cards"] = small_deck(rules)
     wish: dict[str, Any] = {}

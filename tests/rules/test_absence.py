@@ -1,0 +1,97 @@
+"""P10: every game that has started ends, whoever stays away: the house need only call the time."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import pytest
+
+from schemas.commands import CallTime, Letter, StartGame
+from services.referee.rules import RULESETS, Table, judge
+from services.referee.rules import board as boards
+from services.referee.rules.moves.playing_off import next_game
+from tests.rules.given import CREATED, SEED
+from tests.rules.random_games import HABITS, Play, a_position
+from tests.rules.series import following
+from tests.rules.test_properties import EVERY_BOARD, EVERY_RULESET
+
+LIMITS: list[dict[str, Any]] = [
+    {},
+    {"clock_ms": 60_000, "move_ms": None},
+    {"clock_ms": 60_000, "move_ms": 25_000},
+]
+every_limit = pytest.mark.parametrize("limits", LIMITS, ids=lambda limits: " ".join(limits) or "as usual")
+
+
+def forgotten(table: Table) -> int:
+    """Nobody says anything any more but the house, when time is over; how many entries that took."""
+    entries, end = 0, time_that_is_left(table)
+    while not table.over:
+        deadline = table.next_deadline()
+        assert deadline is not None, "the table waits for ever"
+        at, playing = max(table.at, deadline[0]), len(table.playing)
+        assert at <= end
+        letter = Letter(f"clock:{entries}", table.game, None, CallTime(deadline[1]))
+        judge(table, letter, table.opened + at, SEED)
+        assert len(table.playing) == playing - 1, "each time that is called is one seat's last"
+        entries += 1
+    return entries
+
+
+def time_that_is_left(table: Table) -> int:
+    """No game lasts longer than this if everybody is away: each seat's clock, or two moves of each."""
+    figures, seats = table.figures, len(table.places)
+    each = min(limit for limit in (figures.clock_ms, 2 * (figures.move_ms or 2**60)) if limit)
+    return table.at + seats * each
+
+
+@every_limit
+@pytest.mark.parametrize(("board", "seats"), EVERY_BOARD)
+def test_P10_a_game_that_everybody_forgets_ends(board: str, seats: int, limits: dict[str, Any]) -> None:
+    for steps in (0, seats, 12, 75):
+        dice = Random(f"{board} {seats} {steps}")
+        options = {**limits, "strict": dice.random() < 0.5}
+        play = Play(dice, board, seats, habit=dice.choice([*HABITS]), options=options)
+        for number in play.steps():
+            if number >= steps:
+                break
+        assert forgotten(play.table) <= seats
+
+
+@EVERY_RULESET
+def test_P10_so_does_one_that_began_from_a_position(rules: str) -> None:
+    dice = Random(rules)
+    board = RULESETS[rules].board
+    seats = RULESETS[rules].figures.seats_least
+    for _ in range(3):
+        play = Play(dice, board, seats, wish_for={"position": a_position(dice, board, seats)})
+        assert forgotten(play.table) <= seats
+
+
+@every_limit
+def test_P10_so_does_a_play_off_that_nobody_comes_to(limits: dict[str, Any]) -> None:
+    level = {
+        "start_keep": 0,
+        "start_tickets": {"regular": 1, "long": 0},
+    }  # nobody keeps any: all have as much
+    table, played = Play(Random(1), "europe", 3, options={**limits, **level}).table, 0
+    forgotten(table)
+    while next_game(table) is not None:
+        table, _ = following(table)
+        judge(table, Letter("start", table.game, None, StartGame()), table.opened, SEED)
+        assert forgotten(table) <= 3
+        played += 1
+    assert played == table.figures.play_off == 5
+
+
+@pytest.mark.parametrize("board", boards.names())
+def test_P10_no_board_comes_with_a_game_that_may_last_for_ever(board: str) -> None:
+    play = Play(Random(2), board, RULESETS[boards.load(board).rules].figures.seats_least)
+    assert play.table.next_deadline() is not None
+    assert play.table.opened == CREATED
+
+
+def test_P10_only_a_game_that_asks_for_no_limit_at_all_may_last_for_ever() -> None:
+    assert Play(Random(3), "usa", 2, options={"move_ms": None}).table.next_deadline() is None
+    assert Play(Random(3), "europe", 2, options={"move_ms": None}).table.next_deadline() is not None

@@ -1,0 +1,275 @@
+"""CLOCK-1, CLOCK-2, CONDUCT-2: a move takes as long as one may; with a clock besides, whichever ends first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given as given_any
+from hypothesis import settings
+
+from schemas.codec import unpack_entry
+from schemas.commands import (
+    CallTime,
+    ClaimRoute,
+    CreateGame,
+    DrawBlind,
+    DrawTickets,
+    KeepTickets,
+    Pass,
+    RequestCards,
+    SeatPlan,
+    StartGame,
+)
+from schemas.events import (
+    CardDrawn,
+    MixAsked,
+    RevealedDiscarded,
+    SeatCleared,
+    SeatGone,
+    TicketsKept,
+    TicketsNamed,
+    TicketsOffered,
+    TicketsReturned,
+    TunnelDeclined,
+    TurnStarted,
+)  # fmt: skip
+from schemas.positions import Position
+from schemas.words import Seat
+from services.referee.rules import RULESETS, NotKept, Table, fold_events
+from tests.rules.given import Scene, asked_for, created, given, started
+from tests.rules.random_games import Play, games
+from tests.rules.test_properties import EVERY_RULESET, REPEATABLE
+from tests.rules.trains_map import trains
+
+TUNNEL = ClaimRoute("venezia-zurich-a", {"green": 2})
+ASKS_FOR_MORE = ["green", "red", "red", *["white"] * 8]
+
+
+def urged(seats: int = 2, move_ms: int = 1000, **more: Any) -> Scene:
+    """A table where a move may take so long; the first turn has just begun."""
+    return given(seats, options={"move_ms": move_ms, "clock_ms": None}, **more)
+
+
+def late(scene: Scene, seat: Seat = 0) -> Scene:
+    """One millisecond more, and the house says that the seat's time is over."""
+    scene.when(None, CallTime(seat)).refused("CLOCK-2")
+    return scene.after_ms(1).when(None, CallTime(seat))
+
+
+# -- when the time of a move is over ---------------------------------------------------------
+
+
+def test_CLOCK_2_a_move_ends_within_its_time_or_the_seat_is_out() -> None:
+    scene = urged().after_ms(999)
+    assert scene.table.next_deadline() == (1000, 0)
+    late(scene).then(SeatGone(0, "out of time"), TurnStarted(1))
+
+
+def test_CLOCK_2_a_command_that_comes_too_late_is_refused() -> None:
+    scene = urged().after_ms(1000).when(0, DrawBlind()).refused("CLOCK-2")
+    assert scene.legal(0) == []
+    scene.when(None, CallTime(0)).then_came(SeatGone, TurnStarted)
+
+
+def test_CLOCK_2_every_move_has_the_whole_time_again() -> None:
+    scene = urged()
+    for seat in (0, 1, 0, 1):
+        scene.after_ms(900).when(seat, DrawBlind(), DrawBlind())
+    assert scene.table.turn == 0
+    assert scene.table.next_deadline() == (4 * 900 + 1000, 0)
+
+
+def test_CLOCK_2_a_seat_that_plays_on_alone_has_the_whole_time_in_each_turn() -> None:
+    scene = urged().after_ms(1000).when(None, CallTime(0))
+    scene.after_ms(900).when(1, DrawBlind(), DrawBlind()).then_came(CardDrawn, TurnStarted)
+    assert scene.table.next_deadline() == (2900, 1)
+
+
+def test_CLOCK_1_nobody_elses_time_runs_out_meanwhile() -> None:
+    urged(3).after_ms(5000).when(None, CallTime(1)).refused("CLOCK-2")
+
+
+# -- nothing in the midst of a move makes it longer -------------------------------------------
+
+
+def test_CLOCK_1_ones_own_first_card_gives_no_new_time() -> None:
+    scene = urged().after_ms(600).when(0, DrawBlind()).after_ms(399)
+    cards = scene.place(0).cards
+    late(scene).then(SeatGone(0, "out of time"), TurnStarted(1))
+    assert scene.place(0).cards == cards
+
+
+def test_CLOCK_1_refused_commands_give_no_new_time() -> None:
+    scene = urged().after_ms(500).when(0, Pass()).refused("TURN-4").after_ms(499)
+    scene.when(0, Pass()).refused("TURN-4")
+    late(scene).then_came(SeatGone, TurnStarted)
+
+
+def test_CLOCK_1_tickets_to_choose_from_give_no_new_time() -> None:
+    scene = urged().after_ms(600).when(0, DrawTickets()).after_ms(399)
+    first, *others = scene.place(0).offer
+    late(scene).then(
+        TicketsKept(0, (first,)),
+        TicketsReturned(0, "regular", "bottom", tuple(others)),
+        SeatGone(0, "out of time"),
+        TurnStarted(1),
+    )
+
+
+def test_CLOCK_1_an_open_tunnel_gives_no_new_time_in_europe() -> None:
+    scene = urged(rules="europe", hands=[{"green": 4}], deck=ASKS_FOR_MORE)
+    scene.after_ms(600).when(0, TUNNEL).after_ms(399)
+    late(scene).then(TunnelDeclined(0), SeatGone(0, "out of time"), RevealedDiscarded(), TurnStarted(1))
+    assert scene.place(0).hand["green"] == 4
+
+
+def test_CLOCK_1_other_seats_commands_give_no_new_time() -> None:
+    scene = urged().after_ms(999).when(1, DrawBlind()).refused("TURN-1")
+    late(scene).then_came(SeatGone, TurnStarted)
+
+
+# -- at the start -----------------------------------------------------------------------------
+
+
+def test_CLOCK_2_all_have_the_same_time_to_choose_their_starting_tickets() -> None:
+    scene = started(3, {"move_ms": 1000}).after_ms(400).when(1, KeepTickets((0, 1))).after_ms(599)
+    late(scene, 0).then_came(TicketsKept, SeatGone)
+    scene.when(None, CallTime(1)).refused("CLOCK-2")
+    scene.when(None, CallTime(2)).then_came(
+        TicketsKept, SeatGone, *[TicketsReturned] * len(scene.told(TicketsReturned)), TurnStarted
+    )
+    assert (scene.table.turn, scene.table.next_deadline()) == (1, (2000, 1))
+
+
+def test_CLOCK_2_to_name_a_mix_and_to_choose_from_it_are_two_moves_in_marklin() -> None:
+    scene = created(2, {"move_ms": 1000}, rules="marklin").when(None, StartGame())
+    mix = DrawTickets({"short": 2, "long": 2})
+    scene.after_ms(900).when(0, mix).then_came(TicketsNamed)
+    scene.after_ms(99).when(1, mix).then_came(TicketsNamed, TicketsOffered, TicketsOffered)
+    assert {place.until for place in scene.table.places} == {1999}
+    late(scene.after_ms(999), 1).then_came(TicketsKept, SeatGone)
+
+
+def test_CLOCK_2_who_names_no_mix_in_time_gets_no_tickets_in_marklin() -> None:
+    scene = created(2, {"move_ms": 1000}, rules="marklin").when(None, StartGame())
+    assert scene.told(MixAsked)
+    late(scene.after_ms(999), 0).then(SeatGone(0, "out of time"))
+
+
+def test_CLOCK_2_in_trains_the_time_of_each_seat_begins_when_it_is_its_turn_to_choose() -> None:
+    scene = started(2, {"move_ms": 1000}, rules="trains").after_ms(900)
+    first, second = scene.table.order
+    scene.when(first, KeepTickets((0, 1)))
+    assert scene.table.next_deadline() == (1900, second)
+
+
+def test_CLOCK_2_a_position_gives_its_first_turn_the_whole_time_from_the_start_on() -> None:
+    plans = (SeatPlan("bot", "random"), SeatPlan("bot", "random"))
+    scene = asked_for(CreateGame(plans, "usa", options={"move_ms": 1000}, position=Position(turn=1)))
+    assert scene.table.next_deadline() is None
+    scene.after_ms(5000).when(None, StartGame())
+    assert scene.table.next_deadline() == (6000, 1)
+
+
+# -- strict tables -----------------------------------------------------------------------------
+
+
+def test_CONDUCT_2_a_strict_table_removes_a_seat_whose_move_takes_too_long() -> None:
+    scene = given(3, options={"strict": True, "move_ms": 1000}).after_ms(999)
+    late(scene).then(SeatGone(0, "removed"), SeatCleared(0), TurnStarted(1))
+
+
+def test_CONDUCT_2_so_do_trains_tables_in_a_turn_and_at_the_start() -> None:
+    scene = trains(2, options={"move_ms": 2000}).after_ms(2000).when(None, CallTime(0))
+    scene.then(SeatGone(0, "removed"), SeatCleared(0), TurnStarted(1))
+    scene = trains(2, options={"move_ms": 2000}).after_ms(1999).when(0, RequestCards())
+    assert scene.place(0).gone is None
+
+
+# -- both limits ---------------------------------------------------------------------------------
+
+
+def both(move_ms: int, clock_ms: int) -> Scene:
+    return given(2, options={"move_ms": move_ms, "clock_ms": clock_ms})
+
+
+def test_CLOCK_2_of_a_clock_and_the_time_of_a_move_the_earlier_end_counts() -> None:
+    assert both(move_ms=1000, clock_ms=5000).table.next_deadline() == (1000, 0)
+    assert both(move_ms=5000, clock_ms=1000).table.next_deadline() == (1000, 0)
+    scene = both(move_ms=1000, clock_ms=1700)
+    scene.after_ms(900).when(0, DrawBlind(), DrawBlind()).when(1, DrawBlind(), DrawBlind())
+    assert scene.table.next_deadline() == (1700, 0)
+    late(scene.after_ms(799)).then_came(SeatGone, TurnStarted)
+    assert scene.place(0).clock_ms == 0
+
+
+def test_CLOCK_1_the_time_of_a_move_takes_none_of_the_clock_but_what_passes() -> None:
+    scene = both(move_ms=1000, clock_ms=5000).after_ms(1000).when(None, CallTime(0))
+    assert [place.clock_ms for place in scene.table.places] == [4000, 5000]
+
+
+# -- what a table has unless it says otherwise -----------------------------------------------------
+
+
+@pytest.mark.parametrize("rules", RULESETS)
+def test_P10_a_move_takes_three_days_at_most_unless_a_game_says_otherwise(rules: str) -> None:
+    assert created(2, rules=rules).table.figures.move_ms == 3 * 24 * 60 * 60 * 1000
+    assert created(2, {"move_ms": None}, rules=rules).table.figures.move_ms is None
+
+
+@pytest.mark.parametrize("move_ms", [0, -1, 30 * 86_400_000 + 1, 1.5, "1000", True])
+def test_P10_a_move_takes_from_a_millisecond_to_thirty_days(move_ms: Any) -> None:
+    with pytest.raises(NotKept, match=r"options: move_ms"):
+        created(2, {"move_ms": move_ms})
+    for good in (1, 30 * 86_400_000):
+        assert created(2, {"move_ms": good}).table.figures.move_ms == good
+
+
+# -- in any game -------------------------------------------------------------------------------
+
+
+class Reckoning:
+    """When the table began to wait for each seat, reckoned from the log alone."""
+
+    def __init__(self) -> None:
+        self.table, self.read = Table(), 0
+        self.since: dict[Seat, int] = {}
+
+    def of(self, play: Play) -> dict[Seat, int]:
+        """Each seat that the table waits for now, and since when."""
+        for data in play.log[self.read :]:
+            entry, before = unpack_entry(data), set(self.table.awaits)
+            fold_events(self.table, entry.at, entry.events)
+            moved = {e.seat for e in entry.events if isinstance(e, TurnStarted | TicketsKept | TicketsNamed)}
+            self.since |= {
+                seat: entry.at for seat in self.table.awaits if seat not in before or seat in moved
+            }
+        self.read = len(play.log)
+        return {seat: self.since[seat] for seat in self.table.awaits}
+
+
+def reckoned_end(table: Table, seat: Seat, since: int) -> int | None:
+    """The earlier of both limits, each reckoned in the plainest way."""
+    figures = table.figures
+    ends = [since + figures.move_ms] if figures.move_ms else []
+    ends += [table.at + table.places[seat].clock_ms] if figures.clock_ms else []
+    return min(ends, default=None)
+
+
+@EVERY_RULESET
+def test_CLOCK_1_a_moves_time_counts_from_the_entry_by_which_the_table_waits_for_its_seat(rules: str) -> None:
+    @settings(REPEATABLE, max_examples=15)
+    @given_any(games[rules])
+    def holds(play: Play) -> None:
+        reckoning, table = Reckoning(), play.table
+        for _ in play.steps():
+            ends = {seat: reckoned_end(table, seat, since) for seat, since in reckoning.of(play).items()}
+            assert {seat: table.places[seat].until for seat in table.awaits} == ends
+            due = [(end, seat) for seat, end in ends.items() if end is not None]
+            assert table.next_deadline() == min(due, default=None)
+            assert {seat for seat in ends if table.out_of_time(seat)} == {
+                s for end, s in due if end <= table.at
+            }
+
+    holds()
