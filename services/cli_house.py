@@ -16,7 +16,7 @@ from redis.exceptions import RedisError
 
 from schemas.codec import Corrupt
 from schemas.contract import Malformed
-from services import replaying, watching, wiring
+from services import dead, replaying, watching, wiring
 from services.embedded import house, reading_ledger
 from services.failing import fail
 from services.ledger import Gap, RedisLedger
@@ -27,15 +27,20 @@ from services.tables import out
 from services.trains import tally
 
 commands = typer.Typer()
+dead_letters = typer.Typer(no_args_is_help=True, help="Look after commands that broke the referee.")
+commands.add_typer(dead_letters, name="dead")
 
 Data = Annotated[Path, typer.Option(help="Folder of the embedded engine's log.", envvar="LEDGERLINE_DATA")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 DATA = Path(".ledgerline")
+Letters = Annotated[list[str] | None, typer.Argument(help="As `dead list` shows them: p07/1700000000000-0.")]
+Every = Annotated[bool, typer.Option("--all", help="Every one of them (a thousand at a time).")]
 
 
 def run(app: typer.Typer) -> None:
     """Run the app with these commands added to its own; what goes wrong is one clear line."""
     app.registered_commands += commands.registered_commands
+    app.registered_groups += commands.registered_groups
     try:
         app()
     except replaying.NoSuchGame as error:
@@ -114,6 +119,40 @@ def replay(
     """Show a game turn by turn from its log, then the table at that point."""
     with _ledger(data) as ledger:
         replaying.replay(ledger, game, to, viewer, as_json)
+
+
+@dead_letters.command("list")
+def dead_list(
+    most: Annotated[int, typer.Option(min=1, max=10_000, help="How many, the oldest first.")] = 1_000,
+    data: Data = DATA,
+    as_json: AsJson = False,
+) -> None:
+    """List the commands that broke the referee and were put aside."""
+    with _ledger(data) as ledger:
+        dead.list_dead(ledger, most, as_json)
+
+
+@dead_letters.command("show")
+def dead_show(
+    letter: Annotated[str, typer.Argument(help="As `dead list` shows it.")], data: Data = DATA
+) -> None:
+    """Tell all that is known of one, as JSON."""
+    with _ledger(data) as ledger:
+        dead.show(ledger, letter)
+
+
+@dead_letters.command("retry")
+def dead_retry(letters: Letters = None, every: Every = False, data: Data = DATA) -> None:
+    """Put them on their way again, once the cause is mended; a second verdict there can't be."""
+    with _ledger(data) as ledger:
+        dead.retry(ledger, letters or (), every)
+
+
+@dead_letters.command("drop")
+def dead_drop(letters: Letters = None, every: Every = False, data: Data = DATA) -> None:
+    """Forget them for good."""
+    with _ledger(data) as ledger:
+        dead.drop(ledger, letters or (), every)
 
 
 @commands.command("trains-cases")
