@@ -13,6 +13,7 @@ import redis
 from services.ledger import RedisLedger
 from services.ledger.connection import birth, connect
 from services.ledger.engine import engine
+from tests.cluster.nodes import cluster
 
 PARTITIONS = 4
 ALL = range(PARTITIONS)
@@ -33,12 +34,24 @@ def engine_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield url
 
 
+@pytest.fixture(scope="session")
+def cluster_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A cluster of this process's own, of which no node dies: a busy machine makes nobody a replica."""
+    with cluster(tmp_path_factory.mktemp("cluster"), timeout_ms=60_000) as formed:
+        yield formed.url
+
+
 @pytest.fixture(params=["fake", "engine"])
 def connection(request: pytest.FixtureRequest) -> Iterator[Connect]:
     """Makes connections to one empty store: fakeredis, then a real engine."""
+    yield from connections_to(request)
+
+
+def connections_to(request: pytest.FixtureRequest) -> Iterator[Connect]:
+    """Makes connections to the store that the fixture's parameter names, emptied."""
     made: list[redis.Redis] = []
     server = fakeredis.FakeServer()
-    url = request.getfixturevalue("engine_url") if request.param == "engine" else ""
+    url = "" if request.param == "fake" else request.getfixturevalue(f"{request.param}_url")
 
     def make() -> redis.Redis:
         made.append(connect(url) if url else fakeredis.FakeRedis(server=server))

@@ -13,9 +13,14 @@ from typing import Any, Final, NamedTuple
 
 from redis.exceptions import ResponseError
 
+from schemas import keys
+from services.ledger.cluster import Cluster
+from services.ledger.knocks import Knocks
+from services.ledger.rounds import present
 from services.ledger.scripts import FORGET, run
 
 CLAIMED_MOST: Final = 100  # entries of a stream that are claimed at once
+NOBODY: Final = "nobody"  # a consumer that has in hand what is put off
 
 
 class Handed(NamedTuple):
@@ -35,22 +40,24 @@ class Group:
         self._streams = [stream_of(partition) for partition in range(partitions)]
         self._partition_of = {stream: partition for partition, stream in enumerate(self._streams)}
         self._made = False
+        self._knocks = Knocks(client, keys.KNOCK[name]) if isinstance(client, Cluster) else None
+
+    def close(self) -> None:
+        if self._knocks is not None:
+            self._knocks.close()
 
     def read(self, consumer: str, partitions: Iterable[int], count: int, block_ms: int) -> list[Handed]:
         """Entries that nobody was handed yet, at most `count` of each partition."""
-        streams = {self._streams[partition]: ">" for partition in partitions}
-        if not streams:
+        names = [self._streams[partition] for partition in partitions]
+        if not names:
             return []
-        block = block_ms if block_ms > 0 else None  # 0 would block for ever
-
-        def ask() -> Any:
-            return self._client.xreadgroup(self.name, consumer, streams, count=count, block=block)
-
-        return [
-            Handed(self._partition_of[stream.decode()], id_.decode(), fields, 1)
-            for stream, entries in self._in_group(ask) or ()
-            for id_, fields in entries
-        ]
+        if self._knocks is None:
+            return self._read(consumer, names, count, block_ms)
+        found = self._read_each(consumer, names, count)
+        if not found and block_ms > 0:
+            self._knocks.wait(block_ms / 1000)
+            found = self._read_each(consumer, names, count)
+        return found
 
     def reclaim(self, consumer: str, partitions: Sequence[int], idle_ms: int) -> list[Handed]:
         """Entries that another consumer was handed so long ago and never acknowledged: all that
@@ -72,6 +79,15 @@ class Group:
             pipe.xdel(self._streams[partition], id_)
         pipe.execute()
 
+    def put_off(self, entries: Iterable[tuple[int, str, int]]) -> None:
+        """Leave these for later, not counted as handed out this time: it wasn't for them that
+        they couldn't be dealt with. An entry comes with how often it was handed out."""
+        pipe = self._client.pipeline(transaction=False)
+        for partition, id_, deliveries in entries:
+            told = {"retrycount": deliveries - 1, "justid": True}
+            pipe.xclaim(self._streams[partition], self.name, NOBODY, 0, [id_], **told)
+        pipe.execute(raise_on_error=False)  # one that wasn't put off is only counted once more
+
     def sweep(self, partitions: Iterable[int], idle_ms: int) -> int:
         """Forget consumers that have nothing in hand and were silent for so long; how many."""
         names = [self._streams[partition] for partition in partitions]
@@ -90,6 +106,34 @@ class Group:
         ]
         return sum(run(self._client, FORGET, silent))
 
+    def _read(self, consumer: str, names: Sequence[str], count: int, block_ms: int) -> list[Handed]:
+        """Ask one engine for all streams at once."""
+        block = block_ms if block_ms > 0 else None  # 0 would block for ever
+
+        def ask() -> Any:
+            streams = dict.fromkeys(names, ">")
+            return self._client.xreadgroup(self.name, consumer, streams, count=count, block=block)
+
+        return self._handed(self._in_group(ask) or ())
+
+    def _read_each(self, consumer: str, names: Sequence[str], count: int) -> list[Handed]:
+        """Ask a cluster for each stream, in one round trip."""
+
+        def ask() -> Any:
+            pipe = self._client.pipeline(transaction=False)
+            for name in names:
+                pipe.xreadgroup(self.name, consumer, {name: ">"}, count=count)
+            return present(pipe.execute(raise_on_error=False))
+
+        return self._handed(part for reply in self._in_group(ask) for part in reply or ())
+
+    def _handed(self, parts: Iterable[Any]) -> list[Handed]:
+        return [
+            Handed(self._partition_of[stream.decode()], id_.decode(), fields, 1)
+            for stream, entries in parts
+            for id_, fields in entries
+        ]
+
     def _left(self, partitions: Sequence[int], idle_ms: int) -> list[tuple[int, str, int]]:
         """What nobody acknowledged for so long: partition, id, how often it was handed out."""
 
@@ -98,7 +142,7 @@ class Group:
             for partition in partitions:
                 stream = self._streams[partition]
                 pipe.xpending_range(stream, self.name, "-", "+", CLAIMED_MOST, idle=idle_ms or None)
-            return pipe.execute()
+            return present(pipe.execute(raise_on_error=False))
 
         return [
             (partition, entry["message_id"].decode(), entry["times_delivered"])

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import redis
+from redis.exceptions import TryAgainError
 
 from schemas import keys
 from schemas.codec import pack, pack_letter, unpack
@@ -16,15 +17,18 @@ from schemas.words import Seat
 from services.ledger.dead_letters import DEAD_MOST, DeadLetters, fields_of
 from services.ledger.groups import Group, Handed
 from services.ledger.joining import Numbered, in_row, joined
+from services.ledger.knocks import channel
 from services.ledger.port import WAITING_MOST, Answer, Full, Outcome, Taken, TakenTurn, Turn, Verdict
 from services.ledger.roster import Roster
-from services.ledger.scripts import APPEND, DISMISS, RETIRE, SUBMIT, Call, run
+from services.ledger.rounds import present
+from services.ledger.scripts import APPEND, DISMISS, RETIRE, SUBMIT, Call, attempt, run
 from services.logs import get_log
 
 log = get_log("bots")
 DISMISSED_S: Final = 60
 POISONED: Final = "it broke the referee and was put aside; the game goes on, and an operator sees it"
 NOTE: Final[Shape[Turn]] = Shape(Turn, "note")
+UNKNOWN: Final = Outcome("unknown", 0)
 OUTCOMES: Final = {1: "appended", 0: "answered", -1: "conflict", -2: "damaged"}
 
 
@@ -37,9 +41,12 @@ class RedisLedger:
         self._all = range(partitions)
         self._letters = Group(client, keys.REFEREES, keys.commands, partitions)
         self._notes = Group(client, keys.BOTS, keys.turns, partitions)
+        self._knock = {group: channel(client, group) for group in keys.KNOCK}
 
     def close(self) -> None:
         """Let go of the engine."""
+        self._letters.close()
+        self._notes.close()
         self._client.close()
 
     def roster(self) -> Roster:
@@ -56,7 +63,13 @@ class RedisLedger:
     # -- letters ----------------------------------------------------------------------
 
     def submit(self, letter: Letter) -> None:
-        if not run(self._client, SUBMIT, [submit_call(letter, self.partitions, self.waiting_most)])[0]:
+        called, told = submit_call(letter, self.partitions, self.waiting_most, self._knock[keys.REFEREES])
+        try:
+            [taken] = run(self._client, SUBMIT, [(called, told)])
+        except TryAgainError:  # the partition moves to another node: a key by itself is always somewhere
+            self._client.delete(called[1])
+            [taken] = run(self._client, SUBMIT, [(called[:1], told)])
+        if not taken:
             raise Full(f"{self.waiting_most} letters wait in the partition of game {letter.game}")
 
     def take(self, consumer: str, partitions: Sequence[int], count: int, block_ms: int) -> list[Taken]:
@@ -66,8 +79,15 @@ class RedisLedger:
         return [_taken(handed) for handed in self._letters.reclaim(consumer, partitions, idle_ms)]
 
     def append(self, verdicts: Sequence[Verdict]) -> list[Outcome]:
-        replies = run(self._client, APPEND, [_append_call(verdict) for verdict in verdicts])
-        return [Outcome(OUTCOMES[kind], number) for kind, number in replies]
+        calls = [_append_call(verdict, self._knock[keys.BOTS]) for verdict in verdicts]
+        replies = attempt(self._client, APPEND, calls)
+        moving = [place for place, reply in enumerate(replies) if isinstance(reply, TryAgainError)]
+        if moving:  # to another node: nothing was done, and the batch's other games don't wait
+            hands = [verdicts[place].taken for place in moving]
+            self._letters.put_off((hand.partition, hand.id, hand.deliveries) for hand in hands if hand.id)
+            for place in moving:
+                replies[place] = ()
+        return [Outcome(OUTCOMES[reply[0]], reply[1]) if reply else UNKNOWN for reply in present(replies)]
 
     def dismiss(self, taken: Taken, letter: Letter, rule: str, why: str) -> None:
         self._set_aside(taken, letter, rule, why, ())
@@ -184,7 +204,7 @@ class RedisLedger:
         pipe = self._client.pipeline(transaction=False)
         for name in names:
             pipe.zrangebyscore(name, "-inf", most, start=0, num=1000, withscores=True)
-        return [pair for part in pipe.execute() for pair in part]
+        return [pair for part in present(pipe.execute(raise_on_error=False)) for pair in part]
 
     def _score(self, name: str, member: str, score: int | None) -> None:
         if score is None:
@@ -193,14 +213,14 @@ class RedisLedger:
             self._client.zadd(name, {member: score})
 
 
-def submit_call(letter: Letter, partitions: int, waiting_most: int) -> Call:
+def submit_call(letter: Letter, partitions: int, waiting_most: int, knock: str = "") -> Call:
     """The keys and arguments of submit.lua. Raises Malformed: the letter is too large."""
     partition = keys.partition_of(letter.game, partitions)
     dismissed = keys.dismissed(partition, letter.game, letter.seat, letter.id)
-    return [keys.commands(partition), dismissed], [waiting_most, pack_letter(letter), ""]
+    return [keys.commands(partition), dismissed], [waiting_most, pack_letter(letter), knock]
 
 
-def _append_call(verdict: Verdict) -> Call:
+def _append_call(verdict: Verdict, knock: str) -> Call:
     """The keys and arguments of append.lua."""
     game, partition, leaves = verdict.game, verdict.taken.partition, verdict.leaves
     called = [
@@ -227,7 +247,7 @@ def _append_call(verdict: Verdict) -> Call:
         "=" if leaves == "as before" else "" if leaves is None else leaves,
         game,
         keys.bell(partition),
-        "",
+        knock,
         len(verdict.turns),
         *(pack(tuple(turn)) for turn in verdict.turns),
         *(part for _, part in verdict.parts),

@@ -8,7 +8,7 @@ its reply, and whoever sent it decides. redis-py's own cluster pipeline sends it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 from redis.crc import key_slot
@@ -45,7 +45,7 @@ def key_of(args: tuple[Any, ...]) -> Any:
         case "EVALSHA" | "EVAL":
             return args[3]
         case "XREADGROUP":
-            return args[args.index("STREAMS") + 1]
+            return args[-2]  # of one stream: several may lie on several nodes
         case _:
             return args[1]
 
@@ -88,6 +88,16 @@ def replies(calls: Iterable[Call], raise_on_error: bool) -> list[Any]:
         if isinstance(reply, Exception):
             raise reply
     return found
+
+
+def present(found: Sequence[Any]) -> list[Any]:
+    """What the nodes that are there replied, and nothing for those that are away: their part
+    waits, the others go on. Raises what went wrong otherwise, and when all are away."""
+    away = [reply for reply in found if isinstance(reply, LOST)]
+    for reply in found:
+        if isinstance(reply, Exception) and (not isinstance(reply, LOST) or len(away) == len(found)):
+            raise reply
+    return [() if isinstance(reply, LOST) else reply for reply in found]
 
 
 def settle(calls: Iterable[Call]) -> tuple[list[Call], list[MovedError]]:

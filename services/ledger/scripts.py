@@ -31,19 +31,28 @@ SUBMIT: Final = Script("submit")
 
 def run(client: Any, script: Script, calls: Sequence[Call]) -> list[Any]:
     """Run a script once for each call, in order, in one round trip; what each replied."""
+    replies = attempt(client, script, calls)
+    for reply in replies:
+        if isinstance(reply, Exception):
+            raise reply
+    return replies
+
+
+def attempt(client: Any, script: Script, calls: Sequence[Call]) -> list[Any]:
+    """The same, where an error is a reply too: on a cluster it need not be everybody's."""
+    replies = _send(client, "EVALSHA", script.sha, calls)
+    unknown = [i for i, reply in enumerate(replies) if isinstance(reply, NoScriptError)]
+    if unknown:  # this engine, or one node of a cluster, forgot the script: it is brought along
+        again = _send(client, "EVAL", script.text, [calls[i] for i in unknown])
+        for i, reply in zip(unknown, again, strict=True):
+            replies[i] = reply
+    return replies
+
+
+def _send(client: Any, command: str, script: str | bytes, calls: Sequence[Call]) -> list[Any]:
     if not calls:
         return []
     pipe = client.pipeline(transaction=False)
     for called, told in calls:
-        pipe.execute_command("EVALSHA", script.sha, len(called), *called, *told)
-    replies = pipe.execute(raise_on_error=False)
-    unknown = [i for i, reply in enumerate(replies) if isinstance(reply, NoScriptError)]
-    if unknown:  # the engine forgot the script: teach it, and go on where it stopped
-        client.script_load(script.text)
-        again = run(client, script, [calls[i] for i in unknown])
-        for i, reply in zip(unknown, again, strict=True):
-            replies[i] = reply
-    for reply in replies:
-        if isinstance(reply, Exception):
-            raise reply
-    return list(replies)
+        pipe.execute_command(command, script, len(called), *called, *told)
+    return list(pipe.execute(raise_on_error=False))

@@ -71,7 +71,7 @@ def holds(client: Any) -> dict[bytes, object]:
     """Everything that the store holds: every key with its contents, and who has what in hand."""
     call: Any = client
     found: dict[bytes, object] = {}
-    for key in sorted(call.keys()):
+    for key in sorted(call.scan_iter()):  # of every node
         kind = call.type(key)
         if kind == b"stream":
             groups = [group["name"] for group in call.xinfo_groups(key)]

@@ -31,7 +31,7 @@ def test_nobody_who_names_a_number_gets_the_usual_one(client: Any) -> None:
 def test_a_number_out_of_range_is_refused(client: Any, partitions: int) -> None:
     with pytest.raises(EngineUnavailable, match="isn't between"):
         birth(client, partitions)
-    assert client.keys() == []
+    assert list(client.scan_iter()) == []
 
 
 def test_an_engine_that_is_away_is_said_to_be() -> None:
