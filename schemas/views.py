@@ -20,7 +20,7 @@ from schemas.words import CommandId, Milliseconds, Seat
 class Entry:
     """One entry of the log: the command as it came, when it was decided, what it did."""
 
-    at: Milliseconds  # since the game was created, by the referee's clock
+    at: Milliseconds  # since the game was opened, in the house's own time
     id: CommandId
     seat: Seat | None  # who spoke; None is the house
     command: Command

@@ -40,10 +40,9 @@ def forgotten(table: Table) -> int:
 
 
 def time_that_is_left(table: Table) -> int:
-    """No game lasts longer than this if everybody is away: each seat's clock, or two moves of each."""
+    """No game lasts longer than this if everybody is away: each seat's clock, or a move of each."""
     figures, seats = table.figures, len(table.places)
-    each = min(limit for limit in (figures.clock_ms, 2 * (figures.move_ms or 2**60)) if limit)
-    return table.at + seats * each
+    return table.at + seats * min(limit for limit in (figures.clock_ms, figures.move_ms) if limit)
 
 
 @every_limit

@@ -10,11 +10,11 @@ from typing import Final
 
 import pytest
 
-from schemas.parameters import Parameters
+from schemas.parameters import PARAMETERS, Parameters
 from schemas.refusals import RULES
 from schemas.words import COLORS, LOCOMOTIVE, PASSENGER, PLUS_FOUR
 from services.referee.rules import RULESETS
-from services.referee.rules.board import load
+from services.referee.rules.board import load, names
 
 PAGES = Path(__file__).parents[2] / "docs" / "rules"
 
@@ -128,6 +128,9 @@ def stations(figures: Parameters) -> str | None:
     return f"{len(costs)}, for {', '.join(map(str, costs))} cards" if costs else None
 
 
+DAY_MS: Final = 86_400_000
+
+
 def clock(figures: Parameters) -> str:
     return f"{figures.clock_ms // 1000} s" if figures.clock_ms else "none unless asked for"
 
@@ -160,6 +163,7 @@ def figures_of(figures: Parameters) -> dict[str, str]:
         "points for the longest route": figures.longest_bonus,
         "points for most tickets": figures.most_tickets_bonus,
         "clock": clock(figures),
+        "time for a move": f"{figures.move_ms // DAY_MS} days" if figures.move_ms else None,
     }
     return {label: str(value) for label, value in said.items() if value}
 
@@ -206,6 +210,19 @@ def test_the_board_on_a_page_is_the_rulesets(ruleset: str) -> None:
         assert re.search(rf"\b{kinds[kind]} (routes )?are\s+\*{kind[:4]}", text)
     if board.countries:
         assert f"{len(board.countries)} neighbouring countries" in text
+
+
+def test_the_page_on_time_tells_the_limits_and_what_is_usual() -> None:
+    text = (PAGES.parent / "clocks.md").read_text()
+    limits = PARAMETERS.json_schema()["properties"]
+    for option in ("clock_ms", "move_ms"):
+        most = limits[option]["anyOf"][0]["maximum"] // DAY_MS
+        (row,) = re.findall(rf"^\| `{option}` \|.*\|$", text, re.MULTILINE)
+        assert row.endswith(f"| 1 ms, {most} days |")
+        usual = {getattr(rules.figures, option) for rules in RULESETS.values()} - {None}
+        assert all(f"{figure:,}" in row for figure in usual)
+    no_clock = [name for name in names() if load(name).options.get("clock_ms", 0) is None]
+    assert f"none on the boards {' and '.join(no_clock)}" in text
 
 
 # -- the worked examples -------------------------------------------------------------
