@@ -30,12 +30,12 @@ class Group:
         return [id_ for id_, held in self.pending.items() if held[0] == consumer]
 
 
-def _group(store: Store, key: bytes, name: bytes) -> tuple[Stream, Group]:
+def _group(store: Store, key: bytes, name: bytes, asked: str = "") -> tuple[Stream, Group]:
     stream = store.find(key, Stream)
     group = stream.groups.get(name) if stream else None
     if stream is None or group is None:
         where = f"No such key '{key.decode()}' or consumer group '{name.decode()}'"
-        raise ErrorReply(f"NOGROUP {where}")
+        raise ErrorReply(f"NOGROUP {where}{asked}")
     return stream, group
 
 
@@ -57,10 +57,7 @@ def xreadgroup(store: Store, args: Args) -> list[Entry] | None:
     name, consumer = args[1:3]
     options, keys, ids = read_streams(args[3:])
     count = options.get(b"COUNT") or None
-    try:
-        groups = [_group(store, key, name) for key in keys]
-    except ErrorReply as error:
-        raise ErrorReply(f"{error} in XREADGROUP with GROUP option") from None
+    groups = [_group(store, key, name, " in XREADGROUP with GROUP option") for key in keys]
     told = []
     for key, after, (stream, group) in zip(keys, ids, groups, strict=True):
         if after != b">":
@@ -89,8 +86,8 @@ def _held_after(
     _see(store, group, consumer, False)
     ids = sorted(id_ for id_ in group.held_by(consumer) if id_ > after)[:count]
     for id_ in ids:
-        _, _, deliveries = group.pending[id_]
-        _hold(store, group, id_, (consumer, store.clock(), deliveries + 1))
+        if id_ in stream.entries:
+            _hold(store, group, id_, (consumer, store.clock(), group.pending[id_][2] + 1))
     return [stream.entries.get(id_) or [shown(id_), None] for id_ in ids]
 
 
@@ -240,7 +237,7 @@ def xclaim(store: Store, args: Args) -> list[Any]:
     claimed = [
         _claim(store, stream, group, args[2], id_, since, just_id)
         for id_ in map(read_id, ids)
-        if id_ in group.pending and _idle(store, group, id_) >= idle_ms
+        if id_ in group.pending and _may_go(store, stream, group, id_, idle_ms)
     ]
     return [entry for entry in claimed if entry is not None]
 
@@ -257,7 +254,7 @@ def xautoclaim(store: Store, args: Args) -> list[Any]:
     tried = 0
     for id_ in ids[: left * 10]:
         tried += 1
-        if id_ in stream.entries and _idle(store, group, id_) < idle_ms:
+        if not _may_go(store, stream, group, id_, idle_ms):
             continue
         entry = _claim(store, stream, group, args[2], id_, store.clock(), b"JUSTID" in options)
         if entry is None:
@@ -270,8 +267,9 @@ def xautoclaim(store: Store, args: Args) -> list[Any]:
     return [shown(ids[tried]) if tried < len(ids) else b"0-0", claimed, deleted]
 
 
-def _idle(store: Store, group: Group, id_: int) -> int:
-    return max(store.clock() - group.pending[id_][1], 0)
+def _may_go(store: Store, stream: Stream, group: Group, id_: int, idle_ms: int) -> bool:
+    """Whether its holder has been silent for so long, or there is nothing left to hold."""
+    return id_ not in stream.entries or store.clock() - group.pending[id_][1] >= idle_ms
 
 
 def _claim(

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from tests.simulator.engine_sets import SortedSet
-from tests.simulator.engine_store import OK, SYNTAX, ErrorReply, Status, Store, integer
+from tests.simulator.engine_store import INTEGER, OK, SYNTAX, ErrorReply, Status, Store, integer
 from tests.simulator.engine_streams import Stream
 
 Args = Sequence[bytes]
@@ -66,8 +66,11 @@ def expire(store: Store, args: Args, unit_ms: int = 1000) -> int:
     store.expire(args[0])
     if args[0] not in store.keys:
         return 0
-    store.put(args[0], store.keys[args[0]], store.clock() + integer(args[1]) * unit_ms)
-    store.expire(args[0])
+    lives_ms = integer(args[1]) * unit_ms
+    if lives_ms <= 0:
+        store.drop(args[0])
+    else:
+        store.put(args[0], store.keys[args[0]], store.clock() + lives_ms)
     return 1
 
 
@@ -111,6 +114,7 @@ def get(store: Store, args: Args) -> bytes | None:
 def put(store: Store, args: Args) -> bytes | None:
     """SET key value [NX | XX] [GET] [EX s | PX ms | KEEPTTL]"""
     key, value, *options = args
+    store.expire(key)
     leaves, only, old = None, b"", b"NO"
     words = iter(options)
     for word in map(bytes.upper, words):
@@ -136,7 +140,8 @@ def put(store: Store, args: Args) -> bytes | None:
 
 def increase(store: Store, args: Args) -> int:
     key, by = args[0], integer(args[1]) if len(args) > 1 else 1
-    figure = integer(store.find(key, bytes) or b"0") + by
+    old = store.find(key, bytes)
+    figure = (0 if old is None else integer(old)) + by
     store.put(key, b"%d" % figure, store.leaves.get(key))
     return figure
 
@@ -193,10 +198,10 @@ def hgetall(store: Store, args: Args) -> list[bytes]:
 
 
 def hincrby(store: Store, args: Args) -> int:
-    try:
-        figure = int(hget(store, args) or 0) + integer(args[2])
-    except ValueError:
-        raise ErrorReply("ERR hash value is not an integer") from None
+    old, by = hget(store, args), integer(args[2])
+    if old is not None and INTEGER.fullmatch(old) is None:
+        raise ErrorReply("ERR hash value is not an integer")
+    figure = int(old or 0) + by
     hset(store, (args[0], args[1], b"%d" % figure))
     return figure
 

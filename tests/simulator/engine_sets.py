@@ -10,6 +10,7 @@ from tests.simulator.engine_store import SYNTAX, ErrorReply, Store, integer
 
 Args = Sequence[bytes]
 Placed = tuple[float, bytes]  # a member after its score: the order of a sorted set
+Bound = tuple[float, bool]  # a score, and whether the bound lies behind the members that have it
 LAST = b"\xff" * 64  # behind every member
 NO_FLOAT = "ERR value is not a valid float"
 
@@ -152,18 +153,23 @@ def _with_scores(options: Args) -> bool:
     return bool(options)
 
 
-def _between(members: SortedSet, low: Placed, high: Placed) -> list[Placed]:
-    return members.order[bisect_left(members.order, low) : bisect_right(members.order, high)]
+def _between(members: SortedSet, low: Bound, high: Bound) -> list[Placed]:
+    return members.order[_place(members, low) : _place(members, high)]
 
 
-def _bound(text: bytes, low: bool) -> Placed:
-    """A bound of scores as a place in the order: `(5` leaves out what scores 5."""
+def _place(members: SortedSet, bound: Bound) -> int:
+    score, behind = bound
+    return bisect_right(members.order, (score, LAST)) if behind else bisect_left(members.order, (score, b""))
+
+
+def _bound(text: bytes, low: bool) -> Bound:
+    """A bound of scores: `(5` leaves out what scores 5."""
     outside = text.startswith(b"(")
     try:
         score = float(text[outside:])
     except ValueError:
         raise ErrorReply("ERR min or max is not a float") from None
-    return score, b"" if low != outside else LAST
+    return score, low == outside
 
 
 def _told(found: Sequence[Placed], with_scores: bool) -> list[bytes]:

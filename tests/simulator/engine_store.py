@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -12,6 +13,7 @@ Clock = Callable[[], int]  # milliseconds since 1970
 
 WRONG_TYPE = "WRONGTYPE Operation against a key holding the wrong kind of value"
 SYNTAX = "ERR syntax error"
+INTEGER = re.compile(rb"-?(0|[1-9]\d*)")
 NO_INTEGER = "ERR value is not an integer or out of range"
 
 
@@ -64,7 +66,7 @@ class Store:
     def expire(self, key: bytes) -> None:
         """Drop the key if its time has come."""
         leaves = self.leaves.get(key)
-        if leaves is not None and leaves <= self.clock():
+        if leaves is not None and leaves < self.clock():
             self.drop(key)
 
     def expire_all(self) -> None:
@@ -90,7 +92,6 @@ def _refill(fields: dict[bytes, Any], name: bytes, value: object) -> None:
 
 def integer(text: bytes) -> int:
     """A whole number among a command's arguments."""
-    try:
-        return int(text)
-    except ValueError:
-        raise ErrorReply(NO_INTEGER) from None
+    if INTEGER.fullmatch(text) is None:
+        raise ErrorReply(NO_INTEGER)
+    return int(text)

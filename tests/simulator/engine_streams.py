@@ -126,21 +126,25 @@ def xdel(store: Store, args: Args) -> int:
     return gone
 
 
-def xrange(store: Store, args: Args) -> list[Entry]:
+def xrange(store: Store, args: Args) -> list[Entry] | None:
     """XRANGE key first last [COUNT n]"""
     count = _count(args[3:])
     first, last = bound(args[1], True), bound(args[2], False)
     stream = store.find(args[0], Stream)
-    return stream.between(first, last, count) if stream else []
+    if stream is None:
+        return []
+    return None if count == 0 else stream.between(first, last, count)
 
 
-def xrevrange(store: Store, args: Args) -> list[Entry]:
+def xrevrange(store: Store, args: Args) -> list[Entry] | None:
     """XREVRANGE key last first [COUNT n]"""
     count = _count(args[3:])
     last, first = bound(args[1], False), bound(args[2], True)
     stream = store.find(args[0], Stream)
     if stream is None:
         return []
+    if count == 0:
+        return None
     if count == 1 and last >= stream.last and stream.ids and stream.ids[-1] >= first:
         return [stream.entries[stream.ids[-1]]]  # what append.lua asks, twice a verdict
     return stream.between(first, last)[::-1][:count]

@@ -1,0 +1,95 @@
+"""A real engine and the one in memory side by side: told the same, and asked for the same.
+
+Both live at the same time of day: the real one runs each round trip as one transaction, in
+which time stands still, with a stream's `*` in front that says which time that is. So ids,
+idle times and what has expired must be the same to the millisecond.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, Final
+
+from services.ledger.connection import connect
+from tests.simulator.engine import Engine
+from tests.simulator.engine_client import Call, Execute, Line, SyncClient
+
+CLOCK: Final = "the twins' clock"
+WHERE: Final = re.compile(r"\.? script: \w+, on @user_script:\d+\.$")  # a real engine's last words
+UNKNOWN: Final = (b"entries-read", b"lag")  # of a group: ours doesn't count them
+
+
+class Twins:
+    """`client` talks to both, and fails as soon as they differ."""
+
+    def __init__(self, url: str) -> None:
+        self.real: Any = connect(url)
+        self.real.flushdb()
+        self.real.script_flush()
+        self.real.response_callbacks.clear()
+        self.now = 0
+        self.engine = Engine(lambda: self.now)
+        self.engine.replicas = 0
+        self.client: Any = SyncClient(self.engine, self.carry)
+        self._line = Line(self.engine)
+        self._connection = self._line.take()
+
+    def carry(self, calls: Sequence[Call], execute: Execute) -> list[Any]:
+        pipe = self.real.pipeline(transaction=True)
+        for call in (("XADD", CLOCK, "MAXLEN", "1", "*", "tick", ""), *calls):
+            pipe.execute_command(*call)
+        tick, *theirs = pipe.execute(raise_on_error=False)
+        self.now = int(tick.partition(b"-")[0])
+        ours = execute(calls)
+        for call, *replies in zip(calls, ours, theirs, strict=True):
+            our, their = (plain(call, reply) for reply in replies)
+            assert our == their, f"{call}: ours {our!r}, theirs {their!r}"
+        return ours
+
+    def told(self, *calls: Call) -> list[Any]:
+        """What both reply; an error is a reply."""
+        return self.carry(calls, self._line.runner(self._connection))
+
+    def same_contents(self) -> list[bytes]:
+        """Fails unless both hold the same in every key; the keys."""
+        names: list[bytes] = sorted(self.told(("KEYS", "*"))[0])
+        kinds = self.told(*[("TYPE", name) for name in names])
+        self.told(*[("PTTL", name) for name in names])
+        self.told(*[READ[kind](name) for name, kind in zip(names, kinds, strict=True) if kind in READ])
+        streams = [name for name, kind in zip(names, kinds, strict=True) if kind == b"stream"]
+        told = self.told(*[("XINFO GROUPS", name) for name in streams])
+        groups = [(name, group[1]) for name, many in zip(streams, told, strict=True) for group in many]
+        self.told(*[("XINFO CONSUMERS", *group) for group in groups])
+        self.told(*[("XPENDING", *group, "-", "+", "9999") for group in groups])
+        return names
+
+    def close(self) -> None:
+        self.real.close()
+
+
+READ: Final = {
+    b"string": lambda name: ("GET", name),
+    b"hash": lambda name: ("HGETALL", name),
+    b"zset": lambda name: ("ZRANGE", name, "0", "-1", "WITHSCORES"),
+    b"stream": lambda name: ("XRANGE", name, "-", "+"),
+}
+
+
+def plain(call: Call, reply: Any) -> Any:
+    """A reply without what is known to differ."""
+    if isinstance(reply, Exception):
+        return type(reply).__name__, WHERE.sub("", str(reply))
+    name = str(call[0]).upper()
+    if name == "KEYS":
+        return sorted(key for key in reply if key != CLOCK.encode())
+    if name == "TIME":
+        return int(reply[0]), int(reply[1]) // 1000
+    if name == "XINFO GROUPS":
+        return [_without(group, UNKNOWN) for group in reply]
+    return reply
+
+
+def _without(pairs: Sequence[Any], names: Sequence[bytes]) -> dict[Any, Any]:
+    told = dict(zip(pairs[::2], pairs[1::2], strict=True))
+    return {name: value for name, value in told.items() if name not in names}
