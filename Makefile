@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes
 
-.PHONY: help setup dev play serve test check bench schemas lock clean
+.PHONY: help setup dev play serve test check bench soak mutants schemas lock clean
 
 help:            ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -46,6 +46,13 @@ check: dev       ## lint, format, types, imports
 
 bench: dev       ## the figures, as a table and in bench.json
 	@$(BIN)/python -m tests.bench $(ARGS)
+
+soak: dev        ## the storm: 10,000 seeds of the simulator, then the long forms of the tests with real faults
+	@$(BIN)/python -m tests.simulator soak $(ARGS)
+	@LEDGERLINE_SOAK=1 $(BIN)/python -m pytest tests/faults tests/cluster
+
+mutants: dev     ## plant bugs, one at a time, and tell which test noticed each
+	@$(BIN)/python -m tests.mutants $(ARGS)
 
 schemas: setup   ## write the JSON Schemas from the contracts
 	@$(BIN)/python -m schemas.generate

@@ -29,7 +29,7 @@ class Settings(BaseSettings):
         description="referees share the partitions; off, each looks after all (for tests: it only costs)",
     )
     retention_s: Annotated[float, Field(ge=60, le=3_153_600_000)] = Field(
-        2_592_000, description="how long a game stays that is over, or was never started"
+        2_592_000.0, description="how long a game stays that is over, or was never started"
     )
     waiting: Annotated[int, Field(ge=1, le=100_000)] = Field(
         1_000, description="letters that may wait in a partition before senders are told to slow down"
