@@ -18,7 +18,7 @@ from services.settings import Settings
 
 def gateway(settings: Settings, partitions: int) -> uvicorn.Server:
     """A server that is ready to run, on the settings' address."""
-    ledger = AsyncLedger(connect_async(settings.redis_url), partitions)
+    ledger = AsyncLedger(connect_async(settings.redis_url), partitions, settings.waiting)
     key = settings.token_key.get_secret_value().encode()
     limits = Limits(settings.rate, settings.burst, time.monotonic)
     app = create_app(ledger, key, limits, settings.answer_s)
