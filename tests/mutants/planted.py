@@ -1,0 +1,204 @@
+"""The planted bugs: what is broken, which promise it breaks, where, and who watches.
+
+Each takes away one thing that a promise hangs on. A bug that survives means that a promise
+is kept by luck: then a test is missing, not a line in this list.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tests.mutants.mutant import Mutant
+
+CONTRACT: Final = ("tests/contract/test_append.py", "tests/contract/test_letters.py")
+REFEREE: Final = ("tests/referee/test_worker.py", "tests/referee/test_two_referees.py")
+SIMULATOR: Final = ("tests/simulator",)
+
+LEDGER_MUTANTS: Final = (
+    Mutant(
+        "no length check", "P3", "services/ledger/append.lua",
+        "if length ~= tonumber(ARGV[3]) then", "if false then", CONTRACT,
+    ),
+    Mutant(
+        "no look at the last entry", "P3", "services/ledger/append.lua",
+        "if last[2][2] ~= ARGV[4] then", "if false then", (*CONTRACT, *REFEREE),
+    ),
+    Mutant(
+        "no id check", "P2", "services/ledger/append.lua",
+        "if known then", "if false then", CONTRACT,
+    ),
+    Mutant(
+        "an id's verdict isn't noted", "P2", "services/ledger/append.lua",
+        "redis.call('HSET', KEYS[4], ARGV[5], number)", "", CONTRACT,
+    ),
+    Mutant(
+        "the answered letter stays in hand", "P9", "services/ledger/append.lua",
+        "    redis.call('XACK', KEYS[1], ARGV[1], ARGV[2])\n", "", CONTRACT,
+    ),
+    Mutant(
+        "the answered letter stays in the stream", "P9", "services/ledger/append.lua",
+        "    redis.call('XDEL', KEYS[1], ARGV[2])\n", "", CONTRACT,
+    ),
+    Mutant(
+        "acknowledged before the append is sure", "P1", "services/ledger/append.lua",
+        "local known = redis.call(", "acknowledge()\nlocal known = redis.call(", CONTRACT,
+    ),
+    Mutant(
+        "the public view is forgotten", "P5", "services/ledger/append.lua",
+        "redis.call('XADD', KEYS[3], id, 'e', ARGV[8])", "", CONTRACT,
+    ),
+    Mutant(
+        "the last seat's part is forgotten", "P5", "services/ledger/append.lua",
+        "for k = 9, #KEYS do\n  redis.call(", "for k = 9, #KEYS - 1 do\n  redis.call(", CONTRACT,
+    ),
+    Mutant(
+        "a part goes to the next seat", "P5", "services/ledger/append.lua",
+        "redis.call('XADD', KEYS[k], id, 'e', ARGV[first + k - 9])",
+        "redis.call('XADD', KEYS[9], id, 'e', ARGV[first + k - 9])", CONTRACT,
+    ),
+    Mutant(
+        "a deadline that is none any more stays", "P10", "services/ledger/append.lua",
+        "  redis.call('ZREM', KEYS[6], ARGV[11])\n", "", CONTRACT,
+    ),
+    Mutant(
+        "a started game still leaves", "P9", "services/ledger/append.lua",
+        "if ARGV[10] == '' then\n  redis.call('ZREM', KEYS[8], ARGV[11])",
+        "if ARGV[10] == '' then", ("tests/referee/test_retiring.py",),
+    ),
+    Mutant(
+        "an engine that is full counts as a damaged log", "P8", "services/ledger/append.lua",
+        "if string.find(tostring(written.err), 'equal or smaller') then", "if true then",
+        ("tests/contract",),
+    ),
+    Mutant(
+        "letters are dropped when too many wait", "P8", "services/ledger/submit.lua",
+        "  return 0\n", "  return 1\n", CONTRACT,
+    ),
+    Mutant(
+        "any number of letters may wait", "P8", "services/ledger/submit.lua",
+        ">= tonumber(ARGV[1])", ">= 1e9", CONTRACT,
+    ),
+    Mutant(
+        "a letter is buried by whoever had it once", "P8", "services/ledger/dismiss.lua",
+        "if redis.call('XACK', KEYS[1], ARGV[1], ARGV[2]) == 0 then",
+        "if redis.call('XACK', KEYS[1], ARGV[1], ARGV[2]) == 9 then", CONTRACT,
+    ),
+    Mutant(
+        "a game that went on is removed", "P9", "services/ledger/retire.lua",
+        "if redis.call('XLEN', KEYS[1]) ~= tonumber(ARGV[2]) then", "if false then",
+        ("tests/referee/test_retiring.py",),
+    ),
+    Mutant(
+        "a consumer goes with what it holds", "P1", "services/ledger/forget.lua",
+        "ARGV[2]) > 0 then", "ARGV[2]) > 99 then", ("tests/referee/test_retiring.py",),
+    ),
+    Mutant(
+        "the house's time goes back", "P10", "services/ledger/attend.lua",
+        "tonumber(ARGV[2]) > tonumber(house)", "true", ("tests/referee/test_house.py",),
+    ),
+    Mutant(
+        "a dead referee keeps its lease", "P7", "services/ledger/attend.lua",
+        "redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - tonumber(ARGV[4]))\n", "",
+        ("tests/referee/test_house.py",),
+    ),
+    Mutant(
+        "claimed too early", "P7", "services/ledger/groups.py",
+        "CLAIMED_MOST, idle=idle_ms or None)", "CLAIMED_MOST)", CONTRACT,
+    ),
+    Mutant(
+        "suspects are decided together with others", "P8", "services/ledger/groups.py",
+        "for partition, id_, _ in left[:1]]", "for partition, id_, _ in left]",
+        (*CONTRACT, "tests/referee/test_poison.py"),
+    ),
+    Mutant(
+        "why it was dismissed before answers the next sending", "P2", "services/ledger/submit.lua",
+        "redis.call('DEL', KEYS[2])\n", "", ("tests/contract", "tests/gateway/test_idempotency.py"),
+    ),
+)  # fmt: skip
+
+REFEREE_MUTANTS: Final = (
+    Mutant(
+        "what conflicted isn't folded anew", "P3", "services/referee/desk.py",
+        'elif kind == "conflict" or decision.verdict.expected >= 0:', "elif decision.verdict.expected < -1:",
+        REFEREE,
+    ),
+    Mutant(
+        "a conflict is forgotten", "P1", "services/referee/desk.py",
+        'if kind == "conflict" and taken.id:', 'if kind == "lost" and taken.id:', REFEREE,
+    ),
+    Mutant(
+        "what may not have been written is remembered", "P7", "services/referee/desk.py",
+        "for decision in decisions:  # nobody knows", "for decision in ():  # nobody knows",
+        (*REFEREE, *SIMULATOR),
+    ),
+    Mutant(
+        "a dismissal is decided on an old table", "P2", "services/referee/desk.py",
+        "if not self.sittings.in_step(letter.game):", "if False:", REFEREE,
+    ),
+    Mutant(
+        "a broken decision stops the referee", "P8", "services/referee/desk.py",
+        "except BUGS as error:  #", "except ZeroDivisionError as error:  #", ("tests/referee/test_poison.py",),
+    ),
+    Mutant(
+        "a broken table is used again", "P8", "services/referee/desk.py",
+        "            self.sittings.forget(letter.game)\n        self._bury(", "        self._bury(",
+        REFEREE,
+    ),
+    Mutant(
+        "a letter that kills is tried for ever", "P8", "services/referee/worker.py",
+        "if taken.deliveries <= self.deliveries_most:", "if True:", ("tests/referee/test_poison.py",),
+    ),
+    Mutant(
+        "a bot isn't called again after its refusal", "P10", "services/referee/desk.py",
+        "(seat not in waited_for or seat == letter.seat)", "seat not in waited_for",
+        ("tests/bots", *SIMULATOR),
+    ),
+    Mutant(
+        "every entry calls every bot", "P9", "services/referee/desk.py",
+        "(seat not in waited_for or seat == letter.seat)", "True", ("tests/referee", *SIMULATOR),
+    ),
+    Mutant(
+        "the lease is trusted: what others left isn't looked at", "P7", "services/referee/worker.py",
+        "self.ledger.reclaim(self.name, self.looks_after(), idle_ms)",
+        "self.ledger.reclaim(self.name, (), idle_ms)", (*REFEREE, *SIMULATOR),
+    ),
+    Mutant(
+        "a deadline fires twice", "P10", "services/referee/desk.py",
+        'f"clock:{self.sittings.of(game).length}:{seat}"',
+        'f"clock:{self.times.wall()}:{seat}"', ("tests/referee/test_clock.py", *SIMULATOR),
+    ),
+    Mutant(
+        "a deadline fires too early", "P10", "services/referee/worker.py",
+        "if moment is None or moment > self.times.house():", "if moment is None:",
+        ("tests/referee/test_clock.py",),
+    ),
+    Mutant(
+        "the wall clock decides", "P10", "services/wiring.py",
+        "times = Times(clock, now_ms,", "times = Times(now_ms, now_ms,", ("tests/referee", *SIMULATOR),
+    ),
+    Mutant(
+        "a game that is played retires", "P9", "services/referee/worker.py",
+        "if table.started and not table.over:", "if False:", ("tests/referee/test_retiring.py",),
+    ),
+    Mutant(
+        "partitions fall to nobody when shares are uneven", "P7", "services/referee/house.py",
+        "(count == least and full < larger)", "False", ("tests/referee/test_house.py",),
+    ),
+    Mutant(
+        "the house's time runs while nobody keeps it", "P10", "services/referee/house.py",
+        "min(self._monotonic() - self._set_at, SIGN_MS_MOST)", "(self._monotonic() - self._set_at)",
+        ("tests/referee/test_house.py",),
+    ),
+    Mutant(
+        "a bot believes what it saw before a fail-over", "P7", "services/bots/worker.py",
+        "if known != self.last:", "if False:", ("tests/bots", *SIMULATOR),
+    ),
+    Mutant(
+        "a bot's note is done before its command is sent", "P7", "services/bots/worker.py",
+        "            for note in taken:\n                self._act(note.turn)\n                done.append(note)",
+        "            for note in taken:\n                done.append(note)\n                self._act(note.turn)",
+        ("tests/bots", *SIMULATOR),
+    ),
+)  # fmt: skip
+
+MUTANTS: Final = (*LEDGER_MUTANTS, *REFEREE_MUTANTS)
