@@ -26,6 +26,7 @@ from services.ledger.levels import (
     FSYNC_SETTINGS,
     Level,
     Powers,
+    ask,
     fsync_of,
     powers_of,
     replicas_of,
@@ -108,8 +109,18 @@ class Confirming:
         """Why this level can't be had here and now, and what to do about it; '' where it can.
 
         Raises RedisError or OSError: the engine doesn't answer."""
+        while True:
+            met_before = bool(self._idle)
+            try:
+                return await self._lack()
+            except (RedisError, OSError):
+                if not met_before:
+                    raise  # a connection that nobody used yet tells how the engine is
+
+    async def _lack(self) -> str:
         async with self._line() as line:
             if self.level == DURABLE:
+                await ask(line.connection, "PING")  # an engine that came back may be another
                 return line.powers.lack
             replicas = await replicas_of(line.connection)
         if replicas is None:

@@ -67,6 +67,12 @@ class Player:
         headers = bearer(self.token) | ({} if id_ is None else {"Idempotency-Key": id_})
         return self.http.post(f"/games/{self.game}/commands", json=command, headers=headers | more)
 
+    def ask(self, command: Any, id_: str, level: str, wait_ms: int = 20_000) -> httpx.Response:
+        """Send a command, and say how sure the answer is to be."""
+        path, asked = f"/games/{self.game}/commands", {"level": level, "wait_ms": str(wait_ms)}
+        headers = bearer(self.token) | {"Idempotency-Key": id_}
+        return self.http.post(path, json=command, params=asked, headers=headers)
+
     def look(self) -> Table:
         """The table as this seat sees it now."""
         for entry in entries(self.http, self.game, self.token, self.number):
@@ -139,6 +145,14 @@ def told_problem(body: Json, status: int, rule: str, field: str | None = None) -
     return body
 
 
+def unknown(reply: httpx.Response, level: str, number: int | None = None) -> None:
+    """The reply says no more than how far the command came, and what to do."""
+    assert reply.status_code == 202, reply.text
+    told = reply.json()
+    assert (told["verdict"], told["level"], told.get("number")) == ("unknown", level, number)
+    assert "same id" in told["detail"]
+
+
 def plain_problem(reply: httpx.Response, status: int) -> Json:
     """A problem of HTTP itself, which no rule is about."""
     assert reply.status_code == status, reply.text
@@ -167,8 +181,8 @@ class Socket:
     def __exit__(self, *error: Any) -> None:
         self._opening.__exit__(*error)
 
-    def send(self, id_: object, command: object) -> None:
-        self.wire.send(json.dumps({"id": id_, "command": command}))
+    def send(self, id_: object, command: object, **more: object) -> None:
+        self.wire.send(json.dumps({"id": id_, "command": command, **more}))
 
     def next(self, timeout: float = ANSWER_S) -> Json:
         message: Json = json.loads(self.wire.recv(timeout))

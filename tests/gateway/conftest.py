@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
-from typing import Protocol
+from typing import Any, Protocol
 
 import httpx
 import pytest
+import redis
 
 from services.embedded import House, house
-from services.ledger import RedisLedger
+from services.gateway import hub as hubs
+from services.ledger import RedisLedger, Taken
+from services.referee.desk import Desk
 from services.settings import read_settings
 from services.wiring import open_ledger
 
@@ -32,6 +36,35 @@ def ledger(home: House) -> Iterator[RedisLedger]:
 def http(home: House) -> Iterator[httpx.Client]:
     with httpx.Client(base_url=home.url, timeout=20, trust_env=False) as client:
         yield client
+
+
+@pytest.fixture
+def store(home: House) -> Iterator[Any]:
+    """The house's engine as it is, to be turned about; how it syncs is put back afterwards."""
+    with redis.Redis.from_url(home.settings.redis_url) as client:
+        synced = client.config_get("appendfsync")["appendfsync"]
+        yield client
+        client.config_set("appendfsync", synced)
+
+
+@pytest.fixture
+def referee_waits(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """The house's referee answers no letter until this event is set."""
+    goes_on, answer = threading.Event(), Desk.answer
+
+    def waiting(self: Desk, taken: Sequence[Taken]) -> None:
+        goes_on.wait(60)
+        answer(self, taken)
+
+    monkeypatch.setattr(Desk, "answer", waiting)
+    yield goes_on
+    goes_on.set()
+
+
+@pytest.fixture
+def often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The hub looks at everything twenty times a second."""
+    monkeypatch.setattr(hubs, "LOOK_S", 0.05)
 
 
 class Unchanged(Protocol):

@@ -3,30 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
 
 import httpx
 import pytest
 
 from services.gateway.play import UNANSWERED_MOST
-from services.ledger import Taken
-from services.referee.desk import Desk
 from tests.gateway.clients import DRAW, Socket, in_turn
 from tests.gateway.conftest import Unchanged
-
-
-@pytest.fixture
-def referee_waits(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
-    """The house's referee answers no letter until this event is set."""
-    goes_on, answer = threading.Event(), Desk.answer
-
-    def waiting(self: Desk, taken: Sequence[Taken]) -> None:
-        goes_on.wait(60)
-        answer(self, taken)
-
-    monkeypatch.setattr(Desk, "answer", waiting)
-    yield goes_on
-    goes_on.set()
 
 
 def test_RATE_1_a_socket_has_only_so_many_commands_on_their_way(

@@ -1,0 +1,64 @@
+"""P1 over the WebSocket: what a command has reached, and that no socket waits for ever."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import httpx
+import pytest
+
+from services.gateway.play import UNANSWERED_MOST
+from tests.gateway.clients import DRAW, Socket, in_turn
+from tests.gateway.confirmed import SOON_S
+
+
+def test_P1_a_socket_is_told_when_its_command_has_the_level(http: httpx.Client, store: Any) -> None:
+    ada, _ = in_turn(http)
+    with Socket(http, ada.game, ada.token, 6) as socket:
+        socket.send("c1", DRAW, level="durable", wait_ms=20_000)
+        told = {message["type"]: message for message in (socket.next(), socket.next())}
+        assert told["entry"]["answers"] == "c1"
+        assert told["acknowledged"] == {"type": "acknowledged", "id": "c1", "level": "durable", "number": 7}
+        store.config_set("appendfsync", "no")
+        socket.send("c2", DRAW, level="durable", wait_ms=400)
+        assert socket.read(1)[0]["answers"] == "c2"
+        late = socket.next()
+        assert (late["type"], late["id"], late["level"], late["number"]) == ("unknown", "c2", "decided", 8)
+
+
+def test_P1_a_socket_is_told_of_what_was_accepted_when_it_asks(http: httpx.Client) -> None:
+    ada, _ = in_turn(http)
+    with Socket(http, ada.game, ada.token, 6) as socket:
+        socket.send("c1", DRAW, level="accepted")
+        told = {message["type"]: message for message in (socket.next(), socket.next())}
+        assert told["acknowledged"] == {"type": "acknowledged", "id": "c1", "level": "accepted"}
+        assert told["entry"]["answers"] == "c1"
+
+
+def test_P8_commands_that_nobody_answers_jam_no_socket(
+    http: httpx.Client, request: pytest.FixtureRequest
+) -> None:
+    ada, bo = in_turn(http)
+    goes_on: threading.Event = request.getfixturevalue("referee_waits")
+    with Socket(http, ada.game, bo.token, 6) as socket:
+        for n in range(UNANSWERED_MOST):
+            socket.send(f"n{n}", DRAW, wait_ms=100)
+        late = [socket.next() for _ in range(UNANSWERED_MOST)]
+        assert {message["type"] for message in late} == {"unknown"}
+        assert {message["id"] for message in late} == {f"n{n}" for n in range(UNANSWERED_MOST)}
+        assert {message["level"] for message in late} == {"accepted"}
+        socket.send("more", DRAW)
+        goes_on.set()
+        assert socket.read(16)[0]["answers"] == "n0", "the verdict of an unknown one still comes"
+
+
+def test_P8_a_command_that_asked_for_nothing_is_unknown_after_the_houses_time(
+    http: httpx.Client, request: pytest.FixtureRequest
+) -> None:
+    ada, _ = in_turn(http)
+    request.getfixturevalue("referee_waits")
+    with Socket(http, ada.game, ada.token, 6) as socket:
+        socket.send("c1", DRAW)
+        told = socket.next(SOON_S)
+        assert (told["type"], told["id"], told["level"]) == ("unknown", "c1", "accepted")
