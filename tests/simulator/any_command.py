@@ -10,6 +10,7 @@ Call = tuple[Any, ...]
 STREAMS, GROUPS, CONSUMERS = ("s1", "s2", "s3"), ("g1", "g2"), ("one", "two", "three")
 HASHES, SETS, STRINGS = ("h1", "h2"), ("z1", "z2"), ("k1", "k2", "k3")
 ALL: Final = (*STREAMS, *HASHES, *SETS, *STRINGS, "nothing")
+ODD: Final = ("", "7", "nonsense")  # ids that are none, or only half of one
 WORDS: Final = ("a", "b", "c", b"\x00\xff", "", "7")
 
 
@@ -120,8 +121,8 @@ MAKERS: Final[tuple[Callable[[AnyCommand], Call], ...]] = (
     _zrangebyscore,
     _set,
     lambda any_: ("XLEN", any_.one(*STREAMS)),
-    lambda any_: ("XDEL", any_.one(*STREAMS), *any_.some(*any_.ids[-12:])),
-    lambda any_: ("XACK", any_.one(*STREAMS), any_.one(*GROUPS), *any_.some(*any_.ids[-12:])),
+    lambda any_: ("XDEL", any_.one(*STREAMS), *any_.some(*any_.ids[-12:], *ODD)),
+    lambda any_: ("XACK", any_.one(*STREAMS), any_.one(*GROUPS), *any_.some(*any_.ids[-12:], *ODD)),
     lambda any_: (
         "XRANGE",
         any_.one(*STREAMS),
@@ -167,4 +168,8 @@ MAKERS: Final[tuple[Callable[[AnyCommand], Call], ...]] = (
     lambda any_: ("KEYS", any_.one("*", "s*", "[hz]1", "?2")),
     lambda any_: ("PUBLISH", any_.one("{p01}:bell", "{p02}:knock", "elsewhere"), any_.one(*WORDS)),
     lambda any_: ("PING",),
+    lambda any_: ("TIME",),
+    lambda any_: ("CONFIG GET", any_.one("append*", "appendonly", "no-such-setting")),
+    lambda any_: ("WAIT", 0, 1),
+    lambda any_: ("WAITAOF", 0, 0, 1),
 )

@@ -112,7 +112,7 @@ class Engine:
     def _evalsha(self, connection: Connection, args: Args) -> Any:
         sha = args[0].lower()
         if sha not in self._scripts:
-            raise ErrorReply("NOSCRIPT No matching script. Please use EVAL.")
+            raise ErrorReply("NOSCRIPT No matching script.")
         return self._lua.run(sha, integer(args[1]), args[2:], self._from_script)
 
     def _eval(self, connection: Connection, args: Args) -> Any:

@@ -15,6 +15,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import cache
 from typing import Any, Final
 
+import redis
 from redis import DataError, ResponseError
 from redis._parsers.base import BaseParser
 from redis._parsers.response_callbacks import get_response_callbacks
@@ -62,9 +63,11 @@ class Line:
         self._free.append(connection)
 
     def runner(self, connection: Connection) -> Execute:
-        """Runs calls on the engine, over one connection."""
+        """Runs calls on the engine, over one connection; ConnectionError if that broke meanwhile."""
 
         def execute(calls: Sequence[Call]) -> list[Any]:
+            if connection.life != self.engine.life:
+                raise redis.ConnectionError("the engine went away")
             return [self._run(connection, call) for call in calls]
 
         return execute

@@ -94,9 +94,9 @@ def _held_after(
 def xack(store: Store, args: Args) -> int:
     stream = store.find(args[0], Stream)
     group = stream.groups.get(args[1]) if stream else None
-    ids = [read_id(text) for text in args[2:]]
     if group is None:
         return 0
+    ids = [read_id(text) for text in args[2:]]
     there = [id_ for id_ in dict.fromkeys(ids) if id_ in group.pending]
     for id_ in there:
         _hold(store, group, id_, None)

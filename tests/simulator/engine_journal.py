@@ -25,6 +25,10 @@ class Journal:
         self._groups: deque[list[Undo]] = deque()  # the last ones, up to `offset`
         self.note: Callable[[Undo], None] = self._open.append
 
+    def __len__(self) -> int:
+        """How many groups could still be undone."""
+        return len(self._groups)
+
     def commit(self) -> bool:
         """Close the group of what was noted since the last one. False if that was nothing."""
         if not self._open:

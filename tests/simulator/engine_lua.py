@@ -2,7 +2,7 @@
 
 A script's errors come out as ErrorReply, its replies as a client would get them. Where a
 script stumbles is not said, and Lua's own pcall doesn't see the errors of redis.call as
-tables, as it does on a real engine: both are pinned in test_honest_engine.py.
+text, as it does on a real engine: both are pinned in test_honest_engine.py.
 """
 
 from __future__ import annotations

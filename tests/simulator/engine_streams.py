@@ -116,10 +116,12 @@ def xlen(store: Store, args: Args) -> int:
 
 def xdel(store: Store, args: Args) -> int:
     stream = store.find(args[0], Stream)
+    if stream is None:
+        return 0
     gone = 0
-    for id_ in map(read_id, args[1:]):
-        entry = stream.entries.get(id_) if stream else None
-        if stream and entry:
+    for id_ in [read_id(text) for text in args[1:]]:
+        entry = stream.entries.get(id_)
+        if entry:
             store.note((stream.put_back, id_, entry))
             stream.remove(id_)
             gone += 1

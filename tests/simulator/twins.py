@@ -8,7 +8,7 @@ idle times and what has expired must be the same to the millisecond.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from services.ledger.connection import connect
@@ -16,12 +16,13 @@ from tests.simulator.engine import Engine
 from tests.simulator.engine_client import Call, Execute, Line, SyncClient
 
 CLOCK: Final = "the twins' clock"
-WHERE: Final = re.compile(r"\.? script: \w+, on @user_script:\d+\.$")  # a real engine's last words
+WHERE: Final = re.compile(r" script: (\w+, )?on @user_script:\d+\.$")  # a real engine's last words
+SETTINGS: Final = (b"appendonly", b"appendfsync", b"no-appendfsync-on-rewrite")
 UNKNOWN: Final = (b"entries-read", b"lag")  # of a group: ours doesn't count them
 
 
 class Twins:
-    """`client` talks to both, and fails as soon as they differ."""
+    """`client` talks to both, and fails as soon as they differ; `real` and `ours` to one."""
 
     def __init__(self, url: str) -> None:
         self.real: Any = connect(url)
@@ -32,6 +33,7 @@ class Twins:
         self.engine = Engine(lambda: self.now)
         self.engine.replicas = 0
         self.client: Any = SyncClient(self.engine, self.carry)
+        self.ours: Any = SyncClient(self.engine)  # alone
         self._line = Line(self.engine)
         self._connection = self._line.take()
 
@@ -44,7 +46,7 @@ class Twins:
         ours = execute(calls)
         for call, *replies in zip(calls, ours, theirs, strict=True):
             our, their = (plain(call, reply) for reply in replies)
-            assert our == their, f"{call}: ours {our!r}, theirs {their!r}"
+            assert our == their, f"ours {our!r}, theirs {their!r}, to {call}"
         return ours
 
     def told(self, *calls: Call) -> list[Any]:
@@ -68,7 +70,7 @@ class Twins:
         self.real.close()
 
 
-READ: Final = {
+READ: Final[dict[bytes, Callable[[bytes], Call]]] = {
     b"string": lambda name: ("GET", name),
     b"hash": lambda name: ("HGETALL", name),
     b"zset": lambda name: ("ZRANGE", name, "0", "-1", "WITHSCORES"),
@@ -85,6 +87,13 @@ def plain(call: Call, reply: Any) -> Any:
         return sorted(key for key in reply if key != CLOCK.encode())
     if name == "TIME":
         return int(reply[0]), int(reply[1]) // 1000
+    if name == "WAITAOF":
+        return reply[1]  # the disk has its own time
+    if name == "INFO":
+        return b"role:master" in reply, b"connected_slaves:0" in reply
+    if name.startswith("CONFIG"):
+        told = dict(zip(reply[::2], reply[1::2], strict=True))
+        return {setting: value for setting, value in told.items() if setting in SETTINGS}
     if name == "XINFO GROUPS":
         return [_without(group, UNKNOWN) for group in reply]
     return reply

@@ -1,0 +1,151 @@
+"""What the simulator's engine loses, and how what it holds then is what it held before."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from random import Random
+from typing import Any
+
+import pytest
+import redis
+
+from tests.simulator.any_command import AnyCommand
+from tests.simulator.engine import Engine
+from tests.simulator.engine_client import Line, SyncClient
+from tests.simulator.engine_groups import Group
+from tests.simulator.engine_sets import SortedSet
+from tests.simulator.engine_streams import Stream
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1_800_000_000_000
+
+    def __call__(self) -> int:
+        return self.now
+
+
+def lagging(replica: bool = True, disk: bool = True) -> tuple[Engine, Any]:
+    engine = Engine(Clock())
+    engine.journal.replica_lags, engine.journal.disk_lags = replica, disk
+    return engine, SyncClient(engine)
+
+
+def holds(engine: Engine) -> object:
+    """Everything that an engine holds, as plain values of its own."""
+    return deepcopy({key: plain(value) for key, value in engine.store.keys.items()}), dict(
+        engine.store.leaves
+    )
+
+
+def plain(value: Any) -> object:
+    match value:
+        case SortedSet():
+            return value.order, value.scores
+        case Stream():
+            groups = {name: plain(group) for name, group in value.groups.items()}
+            return value.ids, value.entries, value.last, groups
+        case Group():
+            return value.last, value.pending, value.consumers
+    return value
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_what_is_undone_leaves_what_was_there_before(seed: int) -> None:
+    clock = Clock()
+    engine, dice = Engine(clock), Random(seed)
+    engine.journal.replica_lags = engine.journal.disk_lags = True
+    line = Line(engine)
+    any_command, held = AnyCommand(dice), {0: holds(engine)}
+    for _ in range(400):
+        [reply] = line.runner(line.take())([call := any_command()])
+        if call[0] == "XADD" and isinstance(reply, bytes):
+            any_command.ids.append(reply.decode())
+        clock.now += dice.choice((0, 0, 1, 5))
+        held[engine.journal.offset] = holds(engine)
+        if dice.random() < 0.02:
+            engine.journal.replicate(dice.randint(0, engine.journal.offset))
+            engine.fail_over()
+            assert holds(engine) == held[engine.journal.offset]
+    while engine.journal.offset > engine.journal.replicated:
+        engine.journal.back_to(engine.journal.offset - 1)
+        assert holds(engine) == held[engine.journal.offset]
+
+
+def test_a_fail_over_loses_what_the_replica_has_not() -> None:
+    engine, client = lagging()
+    client.set("a", 1)
+    engine.journal.replicate()
+    client.set("b", 1)
+    client.set("c", 1)
+    assert engine.fail_over() == 2
+    assert client.keys() == [b"a"]
+
+
+def test_a_crash_loses_what_the_disk_has_not() -> None:
+    engine, client = lagging()
+    client.set("a", 1)
+    engine.journal.fsync()
+    client.set("b", 1)
+    assert engine.crash() == 1
+    assert client.keys() == [b"a"]
+
+
+def test_a_script_is_lost_whole() -> None:
+    engine, client = lagging()
+    client.eval("redis.call('SET', 'a', 1) redis.call('SET', 'b', 1)", 0)
+    assert engine.journal.offset == 1
+    assert engine.fail_over() == 1
+    assert client.keys() == []
+
+
+def test_nothing_is_lost_or_kept_to_be_undone_while_nothing_lags() -> None:
+    engine, client = lagging(replica=False, disk=False)
+    client.set("a", 1)
+    assert (engine.fail_over(), engine.crash()) == (0, 0)
+    assert client.keys() == [b"a"]
+    assert len(engine.journal) == 0
+
+
+def test_what_replica_and_disk_have_is_let_go_of() -> None:
+    engine, client = lagging()
+    for number in range(10):
+        client.set("a", number)
+    engine.journal.replicate(8)
+    assert len(engine.journal) == 10
+    engine.journal.fsync(6)
+    assert len(engine.journal) == 4
+
+
+def test_P1_wait_makes_sure_of_the_connections_own_writes_alone() -> None:
+    engine, client = lagging()
+    other: Any = SyncClient(engine)
+    client.set("a", 1)
+    assert other.wait(1, 100) == 1  # it wrote nothing, so there is nothing to wait for
+    assert engine.journal.replicated == 0
+    assert client.wait(1, 100) == 1
+    assert engine.journal.replicated == 1
+    client.set("b", 1)
+    assert client.waitaof(1, 0, 100) == [1, 0]
+    assert (engine.journal.fsynced, engine.journal.replicated) == (2, 1)
+
+
+def test_P1_a_replica_that_does_not_answer_is_not_counted() -> None:
+    engine, client = lagging()
+    client.set("a", 1)
+    engine.replica_answers = engine.disk_answers = False
+    assert client.wait(1, 100) == 0
+    assert client.waitaof(1, 1, 100) == [0, 0]
+
+
+def test_scripts_and_subscriptions_go_with_the_engine() -> None:
+    engine, client = lagging()
+    sha, ear = client.script_load("return 1"), client.pubsub()
+    ear.psubscribe("*")
+    engine.crash()
+    with pytest.raises(redis.exceptions.NoScriptError):
+        client.evalsha(sha, 0)
+    assert ear.get_message()["type"] == "psubscribe"
+    with pytest.raises(redis.ConnectionError):
+        ear.get_message()
+    assert client.publish("any", "message") == 0
