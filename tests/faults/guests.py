@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from random import Random
-from threading import Condition, Event, Lock
+from threading import Condition, Event
 from typing import Any, Final, NamedTuple
 
 import httpx
@@ -25,7 +25,7 @@ from services.referee.rules import Table, fold_events, legal
 from tests.gateway.clients import bearer, read_events
 
 HANDS: Final = 4  # threads that the guests share
-PATIENCE_S: Final = 60.0
+PATIENCE_S: Final = 30.0  # a hand-over may take a few seconds; this is for ever
 BUSY: Final = (202, 429)  # no verdict yet, or too many at once: ask again; so with every 5xx
 BODY: Final = {
     "seats": [{"kind": "human"}, {"kind": "bot", "policy": "random"}, {"kind": "bot", "policy": "greedy"}],
@@ -49,9 +49,9 @@ class Promise(NamedTuple):
 class Guest:
     """One seat of one game, its own fold of what it is shown, and its choice of moves."""
 
-    def __init__(self, http: httpx.Client, dice: Random) -> None:
-        self.http, self.dice = http, dice
-        self.table, self.number = Table(), 0
+    def __init__(self, http: httpx.Client, dice: Random, losses: Callable[[], int]) -> None:
+        self.http, self.dice, self.losses = http, dice, losses
+        self.forget()
         laid = self._answer("/games", BODY, None)
         self.game: str = laid["game"]
         joined = self._answer(f"/games/{self.game}/join", {"name": "Ada"}, None)
@@ -59,12 +59,12 @@ class Guest:
         self._answer(f"/games/{self.game}/start", {}, self.token)
 
     def look(self) -> None:
-        """Fold what came since; all of it anew where the house has less than it showed."""
+        """Fold what came since; all of it anew where the house has lost what it showed."""
         reply = ask(
             lambda: self.http.get(self._path("view"), params={"after": self.number}, headers=self._who)
         )
         page = reply.json()
-        if page["next"] < self.number:
+        if page["next"] < self.number or self.lost != self.losses():
             self.forget()
             return
         for entry in page["entries"]:
@@ -72,7 +72,7 @@ class Guest:
             self.number = entry["number"]
 
     def forget(self) -> None:
-        self.table, self.number = Table(), 0
+        self.table, self.number, self.lost = Table(), 0, self.losses()
 
     def act(self) -> tuple[str, int] | None:
         """Do one thing that the seat may do as of the last look; the command's id and the
@@ -122,13 +122,17 @@ class Crowd:
     """Guests at so many tables at once: who has finished a game begins another, until told to
     stop, and then plays its last to the end."""
 
-    def __init__(self, url: str, tables: int, seed: str, level: str, confirm: Confirm) -> None:
+    def __init__(
+        self, url: str, tables: int, seed: str, level: str, confirm: Confirm, asks: float = 1.0
+    ) -> None:
         self.url, self.tables, self.seed = url, tables, seed
         self.level, self.confirm = level, confirm
+        self.asks = asks  # of the commands: for so many a promise is asked
         self.aof: Callable[[], int] = lambda: 0
+        self.losses = 0  # how often the engine came back with less
         self.games: list[str] = []
         self.promises: list[Promise] = []
-        self._more, self._last = Condition(), Event()
+        self.noting, self._last = Condition(), Event()  # nobody is promised anything while it is held
 
     @contextmanager
     def playing(self) -> Iterator[None]:
@@ -145,39 +149,43 @@ class Crowd:
 
     def await_promises(self, more: int) -> None:
         """Return after so many more acknowledgements, whoever gets them."""
-        with self._more:
+        with self.noting:
             goal = len(self.promises) + more
-            assert self._more.wait_for(lambda: len(self.promises) >= goal, PATIENCE_S), "nothing moves"
+            assert self.noting.wait_for(lambda: len(self.promises) >= goal, PATIENCE_S), "nothing moves"
 
     def _play(self, hand: int) -> None:
         dice = Random(f"{self.seed} hand {hand}")
         with httpx.Client(base_url=self.url, timeout=10, trust_env=False) as http:
             guests = [self._sit_down(http, dice) for _ in range(hand, self.tables, HANDS)]
+            moved = time.monotonic()
             while guests:
                 acted = [self._turn(guest) for guest in guests]
                 over = [guest for guest in guests if guest.table.over]
                 guests = [guest for guest in guests if guest not in over]
                 if not self._last.is_set():
                     guests += [self._sit_down(http, dice) for _ in over]
-                if not any(acted):
+                if any(acted) or over:
+                    moved = time.monotonic()
+                else:
                     time.sleep(0.01)  # it's the bots' turn everywhere
+                    stuck = [guest.game for guest in guests]
+                    assert time.monotonic() < moved + PATIENCE_S, f"{stuck} stand still"
 
     def _sit_down(self, http: httpx.Client, dice: Random) -> Guest:
-        guest = Guest(http, dice)
+        guest = Guest(http, dice, lambda: self.losses)
         self.games.append(guest.game)
         return guest
 
     def _turn(self, guest: Guest) -> bool:
         guest.look()
         told = guest.act()
-        if told is None:
-            return False
-        if not self.confirm(guest.game, guest.seat, told[0]):
-            return True  # unknown, so nothing is promised
-        promise = Promise(guest.game, guest.seat, told[0], self.level, told[1], self.aof())
-        with self._more:
-            self.promises.append(promise)
-            self._more.notify_all()
+        if told is None or guest.dice.random() >= self.asks:
+            return told is not None
+        with self.noting:
+            if self.confirm(guest.game, guest.seat, told[0]):
+                promise = Promise(guest.game, guest.seat, told[0], self.level, told[1], self.aof())
+                self.promises.append(promise)
+                self.noting.notify_all()
         return True
 
 
@@ -190,7 +198,6 @@ def durably(url: str) -> Confirm:
     """`durable`: the verdict is there, and the engine has fsynced all that it holds by now."""
     client: Any = connect(url)
     partitions = birth(client)
-    alone = Lock()  # one connection, so that what is waited for is what it has written
 
     def confirm(game: str, seat: int, id_: str) -> bool:
         partition = keys.partition_of(game, partitions)
@@ -199,8 +206,7 @@ def durably(url: str) -> Confirm:
         pipe.set(f"{keys.tag(partition)}:confirmed", 1)
         pipe.execute_command("WAITAOF", 1, 0, 2_000)
         try:
-            with alone:
-                number, _, (fsynced, _) = pipe.execute()
+            number, _, (fsynced, _) = pipe.execute()
         except redis.RedisError:
             return False
         return number is not None and fsynced == 1

@@ -9,8 +9,8 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from random import Random
-from threading import Thread
-from typing import Any, Final
+from threading import Event, Thread
+from typing import Final
 
 CHUNK: Final = 1 << 16
 SILENT: Final = 0.1  # of the replies that are eaten, so many leave a line that only hangs
@@ -24,23 +24,26 @@ class BadLine:
         self.engine_port, self.seed, self.eats = engine_port, seed, eats
         self.port = 0
         self.lines = self.eaten = 0
+        self._listening = Event()
 
     @contextmanager
     def open(self) -> Iterator[BadLine]:
         """Listen until the end of the block."""
-        loop = asyncio.new_event_loop()
-        server = loop.run_until_complete(asyncio.start_server(self._line, "127.0.0.1", 0))
-        self.port = server.sockets[0].getsockname()[1]
-        thread = Thread(target=loop.run_forever, name="bad line")
+        thread = Thread(target=lambda: asyncio.run(self._listen()), name="bad line")
         thread.start()
+        self._listening.wait()
         try:
             yield self
         finally:
-            loop.call_soon_threadsafe(loop.stop)
+            self._loop.call_soon_threadsafe(self._end.set)
             thread.join()
-            server.close()
-            _cancel_all(loop)
-            loop.close()
+
+    async def _listen(self) -> None:
+        self._loop, self._end = asyncio.get_running_loop(), asyncio.Event()
+        async with await asyncio.start_server(self._line, "127.0.0.1", 0) as server:
+            self.port = server.sockets[0].getsockname()[1]
+            self._listening.set()
+            await self._end.wait()
 
     async def _line(self, client: asyncio.StreamReader, back: asyncio.StreamWriter) -> None:
         self.lines += 1
@@ -55,8 +58,8 @@ class BadLine:
                     break
                 back.write(reply)
                 await back.drain()
-        except ConnectionError:
-            pass  # the client hung up first
+        except (ConnectionError, asyncio.CancelledError):
+            pass  # the client hung up first, or the test is over
         finally:
             requests.cancel()
             there.close()
@@ -72,10 +75,3 @@ async def _bring(client: asyncio.StreamReader, there: asyncio.StreamWriter) -> N
         pass
     finally:
         there.close()
-
-
-def _cancel_all(loop: asyncio.AbstractEventLoop) -> None:
-    left: set[asyncio.Task[Any]] = asyncio.all_tasks(loop)
-    for task in left:
-        task.cancel()
-    loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
