@@ -48,6 +48,10 @@ _PROBLEM: Final[dict[str, Any]] = {
         "detail": {"type": "string"},
         "rule": {"type": "string"},
         "field": {"type": "string"},
+        "id": {"type": "string", "description": "the command's"},
+        "number": {"type": "integer", "description": "of the entry, where the refusal is one"},
+        "level": {"type": "string", "description": "how sure it is; told: there is no entry"},
+        "retry_after": {"type": "integer", "description": "seconds"},
     },
 }
 

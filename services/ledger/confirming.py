@@ -102,13 +102,20 @@ class Confirming:
         self._asked: list[Asked] = []
         self._rounds: set[asyncio.Task[None]] = set()
         self._idle: list[Line] = []
+        self._looking: asyncio.Task[str] | None = None
         self._leaving = asyncio.Lock()
         self._took_s = 0.0
 
     async def lack(self) -> str:
         """Why this level can't be had here and now, and what to do about it; '' where it can.
 
-        Raises RedisError or OSError: the engine doesn't answer."""
+        Raises RedisError or OSError: the engine doesn't answer. Who asks while somebody else
+        does is told the same."""
+        if self._looking is None or self._looking.done():
+            self._looking = asyncio.create_task(self._look())
+        return await asyncio.shield(self._looking)
+
+    async def _look(self) -> str:
         while True:
             met_before = bool(self._idle)
             try:
@@ -143,9 +150,10 @@ class Confirming:
         return await asked.told
 
     async def close(self) -> None:
-        for task in self._rounds:
+        tasks = [*self._rounds, *([self._looking] if self._looking else [])]
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._rounds, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
         for asked in self._asked:
             _tell(asked, None)
         for line in self._idle:

@@ -13,7 +13,8 @@ import pytest
 import redis
 
 from schemas import keys
-from services.ledger.confirming import CONFIRM
+from services.ledger import confirming
+from services.ledger.confirming import CONFIRM, LINES
 from services.ledger.engine import engine
 from services.ledger.levels import DURABLE, Level, replicated
 from tests.gateway.confirmed import GAME, KINDS, PARTITION, SOON_S, Desk, at_desk, soon, without_waitaof
@@ -69,15 +70,33 @@ def test_P1_no_fsync_no_durable(url: str) -> None:
     at_desk(url, story)
 
 
+def test_P1_an_engine_that_did_not_sync_in_time_made_nothing_durable(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def story(here: Desk) -> None:
+        await here.decide("c1", 1)
+        assert await here.ledger.lack(GAME, DURABLE) == ""
+        synced = (await here.store.config_get("appendfsync"))["appendfsync"]
+        await here.set(appendfsync="no")
+        assert await here.ledger.confirm(GAME, 0, "c1", DURABLE) is None
+        await here.set(appendfsync=synced)
+
+    monkeypatch.setattr(confirming, "ROUND_MS", 50)
+    at_desk(url, story)
+
+
 def test_P1_a_thousand_wait_for_one_fsync_together(url: str) -> None:
     async def story(here: Desk) -> None:
         for number in range(1, 51):
             await here.decide(f"c{number}", number)
         before = await here.calls("waitaof")
         ids = [f"c{number % 50 + 1}" for number in range(1_000)]
+        lacks = await asyncio.gather(*(here.ledger.lack(GAME, DURABLE) for _ in ids))
         found = await asyncio.gather(*(here.ledger.confirm(GAME, 0, id_, DURABLE) for id_ in ids))
+        assert set(lacks) == {""}
         assert [entry and entry.answers for entry in found] == ids
         assert await here.calls("waitaof") - before <= 20
+        assert len(await here.store.client_list()) <= LINES + 2
 
     at_desk(url, story)
 
@@ -200,6 +219,9 @@ def test_P1_replicated_waits_for_replicas_and_says_when_there_are_too_few(url: s
             assert await here.ledger.confirm(GAME, 0, "c1", replicated(1)) is not None
         os.kill(pid, signal.SIGSTOP)
         try:
+            with monkeypatch.context() as shortly:
+                shortly.setattr(confirming, "ROUND_MS", 50)
+                assert await here.ledger.confirm(GAME, 0, "c1", replicated(1)) is None
             waits = asyncio.create_task(here.ledger.confirm(GAME, 0, "c1", replicated(1)))
             await here.blocked()
             assert not waits.done()
