@@ -7,9 +7,9 @@ from dataclasses import fields, replace
 import pytest
 
 from schemas.codec import Corrupt
-from schemas.commands import CreateGame, Letter, SeatPlan, StartGame
-from schemas.events import GameCreated
-from services.referee.rules import RULESETS, Table, evolve, judge
+from schemas.commands import CallTime, CreateGame, Letter, SeatPlan, StartGame
+from schemas.events import GameCreated, SeatGone
+from services.referee.rules import RULESETS, NotKept, Table, evolve, judge
 from services.referee.rules.rulesets import EDITIONS
 from services.referee.rules.rulesets.former import FORMER
 from tests.rules.given import CREATED, SEED
@@ -77,6 +77,19 @@ def test_P4_entries_count_in_the_houses_time_and_the_wall_clock_is_only_written_
         judge(table, Letter("start", "g", None, StartGame()), 5_250, SEED, created=wall - 3_600_000)
         assert (table.opened, table.created, table.at) == (5_000, wall, 250)
         assert table.next_deadline() == (250 + 3 * DAY_MS, 0)
+
+
+def test_CLOCK_2_a_flood_of_refusals_is_judged_in_the_houses_time_too() -> None:
+    table, options = Table(), {"refusals_kept": 1, "move_ms": 1000}
+    create = CreateGame(PLANS, "usa", options=options)
+    judge(table, Letter("create", "g", None, create), 5_000, SEED, created=CREATED)
+    for command, now in ((StartGame(), 5_000), (CallTime(0), 5_999)):
+        judge(table, Letter("said", "g", None, command), now, SEED)
+    assert sum(table.refusals.values()) == table.figures.refusals_kept
+    with pytest.raises(NotKept, match="RATE-1"):
+        judge(table, Letter("again", "g", None, CallTime(0)), 5_999, SEED)
+    (gone, *_) = judge(table, Letter("late", "g", None, CallTime(0)), 6_000, SEED)[1:]
+    assert gone == SeatGone(0, "out of time")
 
 
 def test_P4_whoever_gives_one_time_has_given_both() -> None:
