@@ -207,7 +207,9 @@ def test_P1_without_an_aof_waitaof_itself_says_so(tmp_path: Path) -> None:
 # -- replicated ------------------------------------------------------------------------
 
 
-def test_P1_replicated_waits_for_replicas_and_says_when_there_are_too_few(url: str, tmp_path: Path) -> None:
+def test_P1_replicated_waits_for_replicas_and_says_when_there_are_too_few(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def story(here: Desk) -> None:
         await here.decide("c1", 1)
         assert "replicas that follow the engine: 0" in await here.ledger.lack(GAME, replicated(1))
