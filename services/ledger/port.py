@@ -113,6 +113,9 @@ class Ledger(Protocol):
     def history(self, game: str, after: int = 0) -> list[bytes]:
         """The log's entries after this number. Raises Gap if a number is missing."""
 
+    def histories(self, games: Sequence[str]) -> dict[str, list[bytes]]:
+        """Many logs whole, in one round trip. One that `history` would raise for is left out."""
+
     def seen(self, game: str, viewer: Seat | None, after: int = 0, most: int = 1000) -> list[ViewEntry]:
         """A viewer's entries after this number. Raises Gap if a number or part is missing."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 import redis
@@ -18,7 +19,7 @@ from services.ledger.dead_letters import DEAD_MOST, DeadLetters, fields_of
 from services.ledger.groups import Group, Handed
 from services.ledger.joining import Numbered, in_row, joined
 from services.ledger.knocks import channel
-from services.ledger.port import WAITING_MOST, Answer, Full, Outcome, Taken, TakenTurn, Turn, Verdict
+from services.ledger.port import WAITING_MOST, Answer, Full, Gap, Outcome, Taken, TakenTurn, Turn, Verdict
 from services.ledger.roster import Roster
 from services.ledger.rounds import present
 from services.ledger.scripts import APPEND, DISMISS, RETIRE, SUBMIT, Call, attempt, run
@@ -117,9 +118,20 @@ class RedisLedger:
     # -- logs and views ---------------------------------------------------------------
 
     def history(self, game: str, after: int = 0) -> list[bytes]:
-        found = numbered(self._client.xrange(keys.log(self.partition_of(game), game), f"{after + 1}-0"))
-        in_row(f"log of {game}", after, found)
-        return [data for _, data in found]
+        return whole(
+            game, self._client.xrange(keys.log(self.partition_of(game), game), f"{after + 1}-0"), after
+        )
+
+    def histories(self, games: Sequence[str]) -> dict[str, list[bytes]]:
+        pipe = self._client.pipeline(transaction=False)
+        for game in games:
+            pipe.xrange(keys.log(self.partition_of(game), game))
+        logs = {}
+        for game, reply in zip(games, pipe.execute(raise_on_error=False), strict=True):
+            with suppress(Gap):
+                if not isinstance(reply, Exception):  # who asks for this log alone is told
+                    logs[game] = whole(game, reply)
+        return logs
 
     def seen(self, game: str, viewer: Seat | None, after: int = 0, most: int = 1000) -> list[ViewEntry]:
         partition, first, last = self.partition_of(game), f"{after + 1}-0", f"{after + most}-0"
@@ -262,6 +274,13 @@ def _taken(handed: Handed) -> Taken:
 def numbered(entries: Iterable[Any]) -> list[Numbered]:
     """Stream entries as (number, bytes): the number is the first half of the entry's id."""
     return [(int(id_.partition(b"-")[0]), fields[b"e"]) for id_, fields in entries]
+
+
+def whole(game: str, entries: Iterable[Any], after: int = 0) -> list[bytes]:
+    """What stands in the stream entries of a log. Raises Gap if a number is missing."""
+    found = numbered(entries)
+    in_row(f"log of {game}", after, found)
+    return [data for _, data in found]
 
 
 def read_answer(number: bytes | None, dismissed: bytes | None) -> Answer | None:

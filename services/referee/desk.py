@@ -60,7 +60,9 @@ class Desk:
     def answer(self, taken: Sequence[Taken]) -> None:
         """Decide these letters and write the verdicts, again and again until none conflicts."""
         while taken:
-            decided = [found for letter in taken if (found := self._decide(letter))]
+            letters = [(each, letter) for each in taken if (letter := self._read(each))]
+            self.sittings.recall(list(dict.fromkeys(letter.game for _, letter in letters)))
+            decided = [found for each, letter in letters if (found := self._decide(each, letter))]
             again = self._append([found for found in decided if isinstance(found, Decision)])
             for found in decided:
                 if isinstance(found, Dismissal) and not self._dismiss(found):
@@ -86,13 +88,16 @@ class Desk:
 
     # -- one letter --------------------------------------------------------------------
 
-    def _decide(self, taken: Taken) -> Decision | Dismissal | None:
-        """The verdict on a letter, or why the log has no place for one; None if it is buried."""
+    def _read(self, taken: Taken) -> Letter | None:
+        """The letter; None if it can't be read, and is buried."""
         try:
-            letter = unpack_letter(taken.data)
+            return unpack_letter(taken.data)
         except Malformed as error:
             self.bury(taken, str(error))
             return None
+
+    def _decide(self, taken: Taken, letter: Letter) -> Decision | Dismissal | None:
+        """The verdict on a letter, or why the log has no place for one; None if it is buried."""
         reason = ""
         for _ in range(TRIES):
             try:
@@ -127,7 +132,7 @@ class Desk:
     def _judge(self, taken: Taken, letter: Letter) -> Decision:
         sitting = self.sittings.of(letter.game)
         table = sitting.table
-        if (letter.seat, letter.id) in sitting.answered:
+        if sitting.has_answered(letter.seat, letter.id):
             return _repeat(taken, letter)
         waited_for = set(table.awaits)
         now = self.times.wall()

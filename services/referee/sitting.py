@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Final
 
-from schemas.codec import unpack_facts
+from schemas.codec import Corrupt, unpack_facts
 from schemas.words import Seat
 from services.ledger import Gap, Ledger
+from services.loop import BUGS
+from services.referee.freezing import Freezer
 from services.referee.rules import Table, fold_events
 
-SITTINGS_MOST: Final = 4_096
+SITTINGS_MOST: Final = 1_024  # at hand; the others are frozen
+FROZEN_BYTES_MOST: Final = 768 * 1024 * 1024
+READ_MOST: Final = 256  # logs at once
 
 
 class Sitting:
@@ -23,7 +28,7 @@ class Sitting:
         self.table = Table()
         self.length = 0
         self.tail = b""  # the last entry
-        self.answered: dict[tuple[Seat | None, str], int] = {}  # every command id's verdict
+        self.answered = b""  # the marks of all command ids that have their verdict
         self.parts: dict[Seat, int] = {}  # the number of each seat's last own part
 
     def read(self, history: Iterable[bytes]) -> None:
@@ -38,38 +43,54 @@ class Sitting:
     def count(self, speaker: Seat | None, command_id: str, owners: Iterable[Seat]) -> None:
         """One more entry: whose command it answers, and which seats got a part of it."""
         self.length += 1
-        self.answered[speaker, command_id] = self.length
+        self.answered += _mark(speaker, command_id)
         for seat in owners:
             self.parts[seat] = self.length
 
+    def has_answered(self, speaker: Seat | None, command_id: str) -> bool:
+        """Whether the log has this command's verdict."""
+        return _mark(speaker, command_id) in self.answered
+
 
 class Sittings:
-    """The games that a referee remembers, the latest used. It may forget any at any time."""
+    """The games that a referee remembers: the latest used as they are, more of them frozen. It
+    may forget any at any time."""
 
-    def __init__(self, ledger: Ledger, most: int = SITTINGS_MOST) -> None:
+    def __init__(
+        self, ledger: Ledger, most: int = SITTINGS_MOST, frozen_bytes_most: int = FROZEN_BYTES_MOST
+    ) -> None:
         self.ledger, self.most = ledger, most
         self._sittings: OrderedDict[str, Sitting] = OrderedDict()
+        self._freezer = Freezer(frozen_bytes_most)
 
     def of(self, game: str) -> Sitting:
         """The game as its log has it, folded now or remembered. Raises Gap or Corrupt."""
-        sitting = self._sittings.get(game)
+        sitting = self._remembered(game)
         if sitting is None:
             sitting = Sitting()
             sitting.read(self.ledger.history(game))
-            self._sittings[game] = sitting
-            if len(self._sittings) > self.most:
-                self._sittings.popitem(last=False)
-        else:
-            self._sittings.move_to_end(game)
+            self._keep(game, sitting)
         return sitting
+
+    def recall(self, games: Sequence[str]) -> None:
+        """Read the logs of those games that aren't remembered, many at once. What can't be read
+        or folded is left to who asks for that game."""
+        unknown = [game for game in games if game not in self._sittings and game not in self._freezer]
+        for start in range(0, len(unknown), READ_MOST):
+            for game, history in self.ledger.histories(unknown[start : start + READ_MOST]).items():
+                with suppress(Corrupt, *BUGS):
+                    sitting = Sitting()
+                    sitting.read(history)
+                    self._keep(game, sitting)
 
     def forget(self, game: str) -> None:
         """It may not be as the log has it."""
         self._sittings.pop(game, None)
+        self._freezer.drop(game)
 
     def in_step(self, game: str) -> bool:
         """Whether the game is remembered as its log has it; forgotten if it isn't."""
-        sitting = self._sittings.get(game)
+        sitting = self._remembered(game)
         if sitting is None:
             return False
         after = max(0, sitting.length - 1)  # its last entry too: a log may have lost its end
@@ -81,3 +102,31 @@ class Sittings:
             pass
         self.forget(game)
         return False
+
+    def _remembered(self, game: str) -> Sitting | None:
+        sitting = self._sittings.get(game)
+        if sitting is not None:
+            self._sittings.move_to_end(game)
+        elif thawed := self._freezer.take(game):
+            sitting = Sitting.__new__(Sitting)
+            sitting.table, (sitting.length, sitting.tail, sitting.answered, sitting.parts) = thawed
+            self._keep(game, sitting)
+        return sitting
+
+    def _keep(self, game: str, sitting: Sitting) -> None:
+        self._sittings[game] = sitting
+        if len(self._sittings) > self.most:
+            self._freeze(*self._sittings.popitem(last=False))
+
+    def _freeze(self, game: str, sitting: Sitting) -> None:
+        if not sitting.length:  # there is no such game
+            return
+        beside = (sitting.length, sitting.tail, sitting.answered, sitting.parts)
+        with suppress(*BUGS):  # a bug left it so that it can't be frozen: it is folded anew
+            self._freezer.put(game, sitting.table, beside)
+
+
+def _mark(speaker: Seat | None, command_id: str) -> bytes:
+    """Eight bytes that no two commands of a game share: this process's own keyed hash, so that
+    nobody can look for two that do. All ids of a long game would take more room than its table."""
+    return hash((speaker, command_id)).to_bytes(8, "little", signed=True)
