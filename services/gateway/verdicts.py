@@ -78,7 +78,7 @@ class Verdicts:
     async def require(self, game: str, level: Level) -> None:
         """Raise Problem unless the engine can give this level now. Nothing is sent yet."""
         if lack := await self.ledger.lack(game, level):
-            raise Problem(501, "LEVEL-1", lack, level=str(level))
+            raise Problem(501, "LEVEL-1", lack, asked=str(level))
 
     async def send(self, letter: Letter) -> None:
         """Put a letter on its way. Raises Problem where too many wait, unless its verdict is known."""

@@ -3,14 +3,18 @@ what the new one has."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 
 import pytest
+from redis.exceptions import ConnectionError as Away
 
 from schemas import keys
+from schemas.commands import Letter
 from schemas.views import ViewEntry
 from schemas.words import Seat
 from services.gateway.verdicts import Reached
+from services.ledger import Answer
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.engine import engine
 from services.ledger.levels import ACCEPTED, DURABLE, Level
@@ -63,3 +67,40 @@ def test_P1_what_is_acknowledged_is_what_the_engine_has_after_a_fail_over(url: s
         assert reached.entry.events[0].card == "blue"  # type: ignore[union-attr]
 
     at_desk(url, story, Failing)
+
+
+class Stuck(AsyncLedger):
+    """A ledger whose engine takes a letter and says nothing."""
+
+    async def submit(self, letter: Letter) -> None:
+        await asyncio.Event().wait()
+
+
+class Mute(AsyncLedger):
+    """A ledger whose engine goes away after every letter, until it was asked a third time."""
+
+    asked = 0
+
+    async def answer(self, game: str, speaker: Seat | None, command_id: str) -> Answer | None:
+        self.asked += 1
+        if self.asked < 3:
+            raise Away("the engine went away")
+        return await super().answer(game, speaker, command_id)
+
+
+def test_P1_what_may_not_even_be_in_the_stream_has_no_level(url: str) -> None:
+    async def story(here: Desk) -> None:
+        reached = await decided(here, 200)
+        assert reached == Reached(None)
+        assert reached.body() == {"level": None}
+
+    at_desk(url, story, Stuck)
+
+
+@pytest.mark.usefixtures("often")
+def test_P1_an_engine_that_goes_away_meanwhile_hides_no_verdict(url: str) -> None:
+    async def story(here: Desk) -> None:
+        reached = await decided(here, 20_000)
+        assert (reached.level, reached.number) == (DURABLE, 1)
+
+    at_desk(url, story, Mute)

@@ -155,6 +155,7 @@ def test_LEVEL_1_a_level_that_cannot_be_had_is_refused_before_anything_is_sent(
     with Socket(http, ada.game, ada.token, 6) as socket:
         sent = _sent(store)
         told = problem(ada.ask(DRAW, "c1", "replicated:2"), 501, "LEVEL-1")
+        assert told["asked"] == "replicated:2"
         assert told["detail"] == "replicas that follow the engine: 0, and replicated:2 needs 2"
         problem(http.post("/games", json=PAIR, params={"level": "replicated"}), 501, "LEVEL-1")
         path = f"/games/{waiting.game}/start"
