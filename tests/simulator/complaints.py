@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 from pydantic_core import to_json
 
 from schemas import keys
+from schemas.codec import unpack_letter
 from schemas.views import Entry, ViewEntry, write_view
 from schemas.words import Seat
 from services.referee.rules import seen_by
 from tests.simulator.conserved import conserved
 from tests.simulator.follower import Follower
+from tests.simulator.poison import POISONS
 from tests.simulator.witness import Record
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ def complaints(world: World) -> Iterator[str]:
     for follower in world.followers:
         yield from _shown(world, follower)
     yield from left_over(world)
+    yield from _dead(world)
 
 
 def _ended(record: Record) -> Iterator[str]:
@@ -68,6 +71,9 @@ def _answers(world: World) -> Iterator[str]:
         number = record.verdicts.get((told.seat, told.id)) if record else None
         if told.number and number != told.number:
             yield f"P1 {told.game}: {told.id} was told {told.number}, the log has {number}"
+        reason = keys.dismissed(world.partition_of(told.game), told.game, told.seat, told.id)
+        if told.level == "accepted" and number is None and reason not in world.witness.dismissed:
+            yield f"P1 {told.game}: {told.id} was accepted, and never decided"
         if told.number and record and number:
             refusal = record.entries[number - 1].refusal
             if (refusal.rule if refusal else "") != told.rule:
@@ -87,12 +93,23 @@ def _shown(world: World, follower: Follower) -> Iterator[str]:
 
 
 def left_over(world: World) -> Iterator[str]:
-    """Nothing lies about: streams are empty, no clock runs, only poison is among the dead."""
+    """Nothing lies about: streams are empty, no clock runs."""
     for partition in range(world.plan.partitions):
-        for name in (keys.commands(partition), keys.turns(partition), keys.due(partition)):
-            kind = "zcard" if name.endswith(":due") else "xlen"
-            if count := getattr(world.peek, kind)(name):
+        for name in (keys.commands(partition), keys.turns(partition)):
+            if count := world.peek.xlen(name):
                 yield f"P9 {name} still holds {count}"
+        if count := world.peek.zcard(keys.due(partition)):
+            yield f"P10 {keys.due(partition)} still holds {count}"
+
+
+def _dead(world: World) -> Iterator[str]:
+    """Every poison that was accepted is among the dead, and nothing else."""
+    dead = {}
+    for partition in range(world.plan.partitions):
         for _, fields in world.peek.xrange(keys.dead(partition)):
-            if b"poison" not in fields[b"c"]:
-                yield f"P8 dead without being poison: {fields[b'reason'].decode()}"
+            dead[unpack_letter(fields[b"c"]).id] = fields[b"reason"].decode()
+    for id_ in sorted(dead):
+        if not id_.startswith(POISONS):
+            yield f"P8 dead without being poison: {id_}, {dead[id_]}"
+    for id_ in sorted(world.witness.poison - dead.keys()):
+        yield f"P8 {id_} was accepted, and isn't among the dead"

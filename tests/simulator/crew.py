@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from redis.exceptions import RedisError
 
-from schemas import keys
 from services.bots.worker import Bots, Stream
 from services.ledger import RedisLedger
 from services.loop import Chore
+from services.referee.desk import Times
+from services.referee.house import HouseClock, Lease
 from services.referee.worker import Referee
 from tests.simulator.wire import Crash, Wire
 
@@ -35,21 +36,26 @@ Start = Callable[["World", str, Wire], Shift]
 
 
 def start_referee(world: World, name: str, wire: Wire) -> Shift:
-    ledger = RedisLedger(world.client(wire), world.plan.partitions)
+    ledger = RedisLedger(world.client(wire), world.plan.partitions, world.plan.waiting)
     seeds = Random(f"seeds {world.plan.seed} {name}")
-
-    def partition_of(game: str) -> int:
-        return keys.partition_of(game, world.plan.partitions)
-
-    def fresh_seed() -> str:
-        return seeds.randbytes(32).hex()
-
-    referee = Referee(ledger, partition_of, name, world.clock.wall_ms, fresh_seed)
-    return Shift(lambda: referee.step(0), [Chore(0.25, referee.call_time), Chore(1.0, referee.reclaim)])
+    clock = HouseClock(world.clock.monotonic_ms)
+    alone = not world.plan.leases
+    lease = Lease(ledger.roster(), name, ledger.partitions, clock, world.clock.wall_ms, alone=alone)
+    lease.renew()
+    times = Times(clock, world.clock.wall_ms)
+    referee = Referee(ledger, name, times, lambda: seeds.randbytes(32).hex(), lambda: lease.partitions)
+    chores = [
+        Chore(0.5, lease.renew),
+        Chore(0.25, referee.call_time),
+        Chore(0.5, referee.reclaim),
+        Chore(5.0, referee.retire),
+        Chore(60.0, referee.sweep),
+    ]
+    return Shift(lambda: referee.step(0), chores)
 
 
 def start_bots(world: World, name: str, wire: Wire) -> Shift:
-    ledger = RedisLedger(world.client(wire), world.plan.partitions)
+    ledger = RedisLedger(world.client(wire), world.plan.partitions, world.plan.waiting)
     bots = Bots(ledger, Stream(ledger), name)
     return Shift(lambda: bots.step(0), [Chore(1.0, bots.reclaim)])
 
@@ -78,6 +84,9 @@ class Worker:
             return self.dice.uniform(*DEAD_MS)
         except (RedisError, OSError):
             return self.dice.uniform(*AWAY_MS)
+        except Exception as error:
+            self.world.complain(f"P7 {self.name} broke: {error!r}")
+            return AWAY_MS[0]
 
     def begin(self) -> Shift:
         """A new life, mostly under a new name; a container's restart keeps it."""
@@ -89,7 +98,7 @@ class Worker:
         now = self.world.clock.now
         for place, chore in enumerate(shift.chores):
             if now >= self.due[place]:
-                self.due[place] = now + chore.every_s * 1000
                 chore.do()
+                self.due[place] = now + chore.every_s * 1000
         self.idle = not shift.step()
         return IDLE_MS if self.idle else self.dice.uniform(*BUSY_MS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from random import Random
 from typing import TYPE_CHECKING, Final
 
@@ -26,7 +27,15 @@ LEAVES: Final = 0.02  # how often a viewer hangs up on its own account
 class Follower:
     """What one viewer was shown, entry by entry, over however many connections."""
 
-    def __init__(self, world: World, name: str, game: str, viewer: Seat | None) -> None:
+    def __init__(
+        self,
+        world: World,
+        name: str,
+        game: str,
+        viewer: Seat | None,
+        heard: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.heard = heard
         self.world, self.name, self.game, self.viewer = world, name, game, viewer
         self.dice = Random(f"{world.plan.seed} {name}")
         self.wire = Wire(world, name, self.dice)
@@ -65,5 +74,6 @@ class Follower:
                 if item[0] != self.after + 1:
                     self.world.complain(f"{self.name} was shown {item[0]} after {self.after}")
                 self.shown.append(item)
+                self.heard()
         finally:
             door.hub.detach(self.game, session)

@@ -109,7 +109,9 @@ class House:
     def begin(self) -> None:
         self.loop = StillLoop(self.world.clock.monotonic_s)
         self.loop.set_exception_handler(lambda _, told: self.world.complain(f"{self.name}: {_spelt(told)}"))
-        ledger = AsyncLedger(self.world.async_client(self), self.world.plan.partitions)
+        ledger = AsyncLedger(
+            self.world.async_client(self), self.world.plan.partitions, self.world.plan.waiting
+        )
         limits = Limits(self.world.plan.rate, 20, self.world.clock.monotonic_s)
         self.hub = Hub(ledger)
         self.door = Door(ledger, self.hub, KEY, limits, 5.0)

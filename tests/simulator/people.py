@@ -14,6 +14,7 @@ from tests.rules.random_commands import pool
 from tests.simulator import plan
 from tests.simulator.agenda import NEVER
 from tests.simulator.follower import Follower
+from tests.simulator.poison import POISONS
 from tests.simulator.house import Errand, Request
 from tests.simulator.wire import Wire
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 THINK_MS: Final = (5.0, 120.0)
 PATIENCE_MS: Final = (400.0, 7_000.0)
 AGAIN_MS: Final = (10.0, 800.0)
+NEWS_MS: Final = 2_000.0  # a viewer that hears nothing for so long looks by itself
 TRIES_MOST: Final = 500
 
 Life = Generator[float, None, None]
@@ -36,16 +38,26 @@ class Person:
         self.world, self.name = world, name
         self.dice = Random(f"{world.plan.seed} {name}")
         self.wire = Wire(world, name, self.dice)
-        self.waits = False  # for a reply
+        self.waits = False  # for a reply, or for news
         self.life: Life = iter(())  # type: ignore[assignment]
 
     def step(self) -> float:
         return next(self.life, NEVER)
 
+    def level(self) -> str:
+        """How sure this person wants to be this time."""
+        return self.dice.choice(self.world.plan.levels)
+
     def wake(self) -> None:
-        """What was asked is done."""
+        """What was waited for is there."""
         if self.waits:
             self.world.agenda.put(self, 0.0)
+
+    def rest(self, ms: float) -> Life:
+        """Wait so long, or until something comes."""
+        self.waits = True
+        yield ms
+        self.waits = False
 
     def think(self) -> float:
         return self.dice.uniform(*THINK_MS)
@@ -56,9 +68,7 @@ class Person:
         errand = house.ask(self.wire, what, self.wake)
         until = self.world.clock.now + self.dice.uniform(*PATIENCE_MS)
         while not errand.done and self.world.clock.now < until:
-            self.waits = True
-            yield until - self.world.clock.now
-            self.waits = False
+            yield from self.rest(until - self.world.clock.now)
         if not errand.done:
             errand.give_up()
             house.turn()
@@ -71,7 +81,7 @@ class Person:
             if errand.reply is not None or _is_answer(errand.problem):
                 return errand
             yield self.dice.uniform(*AGAIN_MS)
-        self.world.complain(f"{self.name} never got an answer: {_told(errand.problem)}")
+        self.world.complain(f"{self.name} never got an answer: {told(errand.problem)}")
         return errand
 
 
@@ -92,21 +102,25 @@ class Host:
         seed = f"{self.world.plan.seed} {self.name}"
         body = {"board": self.table.board, "seats": seats, "seed": seed, "options": dict(self.table.options)}
         id_ = f"{self.name}-lays-the-table"
-        created = yield from self.me.insist(lambda door: door.create(dict(body), id_, self.name))
+        created = yield from self.me.insist(
+            lambda door: door.create(dict(body), id_, self.name, door.ask("decided", None))
+        )
         if created.reply is None:
-            self.world.complain(f"{self.name} got no table: {_told(created.problem)}")
+            self.world.complain(f"{self.name} got no table: {told(created.problem)}")
             return
         self.game = created.reply["game"]
         while self.sitting < sum(people):
             yield self.me.think()
-        token = created.reply["token"]
-        started = yield from self.me.insist(lambda door: door.start(self.game, token, f"{self.name}-starts-the-game"))
+        token, id_ = created.reply["token"], f"{self.name}-starts-the-game"
+        started = yield from self.me.insist(
+            lambda door: door.start(self.game, token, id_, door.ask("decided", None))
+        )
         if started.reply is None:
-            self.world.complain(f"{self.name} got no game: {_told(started.problem)}")
+            self.world.complain(f"{self.name} got no game: {told(started.problem)}")
 
 
 class Player:
-    """Sits down at a host's table and plays to the end."""
+    """Sits down at a host's table and plays to the end, and every play-off after it."""
 
     def __init__(self, me: Person, host: Host, seat: int) -> None:
         self.me, self.world, self.name, self.dice = me, me.world, me.name, me.dice
@@ -120,20 +134,39 @@ class Player:
             yield self.me.think()
         self.game, body = self.host.game, {"name": self.name, "seat": self.seat}
         id_ = f"{self.name}-sits-down-here"
-        joined = yield from self.me.insist(lambda door: door.join(self.game, body, id_, self.name))
+        joined = yield from self.me.insist(
+            lambda door: door.join(self.game, body, id_, self.name, door.ask("decided", None))
+        )
         if joined.reply is None:
-            self.world.complain(f"{self.name} got no seat: {_told(joined.problem)}")
+            self.world.complain(f"{self.name} got no seat: {told(joined.problem)}")
             return
         self.token = joined.reply["token"]
         self.host.sitting += 1
-        follower = Follower(self.world, f"{self.name} eyes", self.game, self.seat)
+        yield from self.play()
+        while (called := self.folded.called) is not None and self.seat in called.seats:
+            yield from self.move_on()
+            yield from self.play()
+
+    def move_on(self) -> Life:
+        """Take the seat in the game that follows."""
+        moved = yield from self.me.insist(lambda door: door.play_off(self.game, self.token))
+        if moved.reply is None:
+            self.world.complain(f"{self.name} got no seat in the play-off: {told(moved.problem)}")
+            yield NEVER
+        self.game, self.seat, self.token = (moved.reply[name] for name in ("game", "seat", "token"))
+        self.folded, self.number = Table(), 0
+
+    def play(self) -> Life:
+        name = f"{self.name} {self.game[-4:]} eyes"
+        follower = Follower(self.world, name, self.game, self.seat, self.me.wake)
         self.world.follow(follower)
         while not self.folded.over:
+            if follower.after == self.number:
+                yield from self.me.rest(NEWS_MS)
             yield self.me.think()
-            if follower.after > self.number:
-                yield from self.look()
-            if self.folded.started and not self.folded.over:
-                yield from self.act()
+            yield from self.look()
+            while self.folded.started and (yield from self.act()):
+                yield self.me.think()
 
     def look(self) -> Life:
         found = yield from self.me.ask(lambda door: door.ledger.seen(self.game, self.seat, self.number))
@@ -141,41 +174,48 @@ class Player:
             fold_events(self.folded, entry.at, entry.events)
             self.number = entry.number
 
-    def act(self) -> Life:
-        """Send something, if there is anything to send."""
-        dice = self.dice
+    def act(self) -> Generator[float, None, bool]:
+        """Send something, if there is anything to send. False if there was nothing."""
+        dice, moves = self.dice, legal(self.folded, self.seat)
         if dice.random() < self.table.leaving:
             yield from self.say(Leave())
         elif dice.random() < self.table.mischief:
             yield from self.say(dice.choice(pool(dice, self.folded)))
-        elif moves := legal(self.folded, self.seat):
+        elif not moves:
+            return False
+        else:
             if dice.random() < self.table.silence:
                 self.world.note(f"{self.name} falls silent")
                 yield NEVER
             claims = [move for move in moves if isinstance(move, ClaimRoute)]
             yield from self.say(dice.choice(claims or moves))
+        yield from self.look()
+        return True
 
     def say(self, command: Command) -> Life:
         """Send a command until it has its verdict, and now and then once more."""
         self.count += 1
         id_ = f"{self.name}-{self.count}"
         if self.dice.random() < self.world.plan.poison:
-            yield from self.poison(f"poison-{id_}", command)
-        body = write_command(command)
-        first = yield from self.me.insist(lambda door: self.send(door, dict(body), id_))
-        self.world.witness.told(self.game, self.seat, id_, first)
-        if self.dice.random() < 0.1:
-            again = yield from self.me.insist(lambda door: self.send(door, dict(body), id_))
-            self.world.witness.told(self.game, self.seat, id_, again)
+            yield from self.poison(f"{self.dice.choice(POISONS)}{id_}", command)
+        body, times = write_command(command), 2 if self.dice.random() < 0.1 else 1
+        for _ in range(times):
+            level = self.me.level()
+            asked = yield from self.me.insist(lambda door: self.send(door, dict(body), id_, level))
+            self.world.witness.told(self.game, self.seat, id_, level, asked)
 
     def poison(self, id_: str, command: Command) -> Life:
+        """Send what breaks a referee. It gets no verdict; what was accepted isn't lost all the same."""
         body = write_command(command)
-        self.world.witness.poison.add(id_)
-        yield from self.me.ask(lambda door: self.send(door, dict(body), id_))
+        sent = yield from self.me.ask(lambda door: self.send(door, dict(body), id_, "accepted"))
+        if sent.reply is not None:
+            self.world.witness.poison.add(id_)
 
-    async def send(self, door: Door, body: dict[str, Any], id_: str) -> Any:
+    async def send(self, door: Door, body: dict[str, Any], id_: str, level: str) -> Any:
+        """The verdict, once it has the level that is wished for; None before that is known."""
         letter = door.letter(self.game, self.seat, body, id_)
-        return await door.command(letter)
+        reached = await door.command(letter, door.ask(level, None))
+        return reached if str(reached.level) == level else None
 
 
 def watch(me: Person, host: Host) -> Life:
@@ -186,13 +226,13 @@ def watch(me: Person, host: Host) -> Life:
 
 
 def _is_answer(problem: Problem | None) -> bool:
-    """Whether this is an answer to the command itself, and not only `not now`."""
+    """Whether this answers the command itself, and doesn't only say `not now`."""
     return problem is not None and (problem.status not in (429, 503) or _refused(problem))
 
 
 def _refused(problem: Problem) -> bool:
-    return problem.status == 429 and "id" in problem.more
+    return problem.status == 429 and "level" in problem.more
 
 
-def _told(problem: Problem | None) -> str:
+def told(problem: Problem | None) -> str:
     return f"{problem.rule}: {problem.why}" if problem else "no answer"

@@ -22,6 +22,7 @@ FAULTS: Final[Mapping[str, tuple[float, ...]]] = {  # how often, for each round 
     "late": (0.01, 0.1),
 }
 WEATHER: Final = ("scripts forgotten", "wall clock jumps", "engine restarts", "engine slow", "fail-over")
+LEVELS: Final = (("decided",), ("accepted", "decided"), ("decided", "durable", "replicated:1"))
 SHORT_CARS: Final = (8, 12, 20)
 
 
@@ -52,6 +53,8 @@ class Plan:
     faults: Mapping[str, float]
     weather: Mapping[str, float]  # how many seconds between two such events
     bells_lost: float
+    levels: tuple[str, ...]  # that people ask for
+    waiting: int  # letters that a partition has room for
     rate: float  # commands a second that a gateway lets through
     poison: float  # how often a person's command breaks the referee
 
@@ -72,6 +75,8 @@ def draw(seed: int) -> Plan:
         faults=faults,
         weather=weather,
         bells_lost=dice.choice((0, 0, 0.05)),
+        levels=dice.choice(LEVELS),
+        waiting=dice.choice((3, 1_000, 1_000)),
         rate=dice.choice((5.0, 1_000.0, 1_000.0)),
         poison=dice.choice((0, 0, 0, 0.01)),
     )
@@ -93,7 +98,9 @@ def _table(dice: Random) -> Table:
         options["cars"] = dice.choice(SHORT_CARS)
     clocked = dice.random() < 0.4
     if clocked:
-        options["clock_ms"] = dice.choice((1_500, 6_000, 20_000))
+        limits = {"clock_ms": (1_500, 6_000, 20_000), "move_ms": (1_000, 5_000)}
+        for limit in dice.choice((("clock_ms",), ("move_ms",), ("clock_ms", "move_ms"))):
+            options[limit] = dice.choice(limits[limit])
     return Table(
         board=name,
         seats=tuple(kinds),

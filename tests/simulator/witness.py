@@ -25,7 +25,8 @@ class Told(NamedTuple):
     game: str
     seat: Seat | None
     id: str
-    number: int  # 0 where the log has no entry for it
+    level: str
+    number: int  # 0 where it is only accepted, or got no entry
     rule: str  # '' where it was accepted
 
 
@@ -44,18 +45,23 @@ class Witness:
     def __init__(self, world: World) -> None:
         self.world = world
         self.records: dict[str, Record] = {}
+        self.open: set[str] = set()  # games that haven't ended
         self.answers: list[Told] = []
-        self.poison: set[str] = set()
+        self.poison: set[str] = set()  # ids of what was accepted and can't be judged
+        self.dismissed: set[str] = set()  # keys where speakers found why there is no entry
 
     # -- logs ----------------------------------------------------------------------------
 
     def look(self, calls: Sequence[Call]) -> None:
         """A message was carried out: read on in every log that it names."""
         for call in calls:
-            for word in call[:6]:
-                name = word.decode() if isinstance(word, bytes) else word
-                if isinstance(name, str) and name.endswith(":log"):
-                    self.read(name.split(":g:")[1].removesuffix(":log"))
+            for word in call[2:6]:
+                if not isinstance(word, str):
+                    continue
+                if word.endswith(":log"):
+                    self.read(word.split(":g:")[1].removesuffix(":log"))
+                elif ":dismissed:" in word and self.world.peek.exists(word):
+                    self.dismissed.add(word)
 
     def read(self, game: str) -> None:
         """Write down what is new in a game's log: numbered on, or it is complained of."""
@@ -69,6 +75,9 @@ class Witness:
             self._take(record, data)
         if new:
             self.records[game] = record
+            self.open.add(game)
+            if record.table.over:
+                self.open.discard(game)
 
     def _take(self, record: Record, data: bytes) -> None:
         entry = unpack_entry(data)
@@ -85,18 +94,17 @@ class Witness:
 
     def over(self) -> bool:
         """Whether every game that was laid has ended, and every one that is to follow too."""
-        following = [record.called.game for record in self.records.values() if record.called]
-        return all(record.table.over for record in self.records.values()) and all(
-            game in self.records for game in following
+        return not self.open and all(
+            record.called is None or record.called.game in self.records for record in self.records.values()
         )
 
     # -- answers -------------------------------------------------------------------------
 
-    def told(self, game: str, seat: Seat | None, id_: str, errand: Errand) -> None:
+    def told(self, game: str, seat: Seat | None, id_: str, level: str, errand: Errand) -> None:
         """A client was given an answer: it holds for ever."""
         reply: Any = errand.reply
         if reply is not None:
-            self.answers.append(Told(game, seat, id_, reply.number, ""))
+            self.answers.append(Told(game, seat, id_, level, reply.number, ""))
         elif errand.problem is not None:
             number = errand.problem.more.get("number", 0)
-            self.answers.append(Told(game, seat, id_, number, errand.problem.rule))
+            self.answers.append(Told(game, seat, id_, level, number, errand.problem.rule))

@@ -18,13 +18,14 @@ from tests.simulator.follower import Follower
 from tests.simulator.house import House
 from tests.simulator.people import Host, Person, Player, watch
 from tests.simulator.plan import Plan, draw
+from tests.simulator.poison import poison
 from tests.simulator.trace import Trace
 from tests.simulator.weather import Weather
 from tests.simulator.wire import Call, Wire
 from tests.simulator.witness import Witness
 
 TIME_MOST_MS: Final = 3_600_000.0
-CALM_MS: Final = 20_000.0
+CALM_MS: Final = 90_000.0
 HELD_DEEP_MOST: Final = 2
 WRITING: Final = frozenset({"EVALSHA", "XADD"})  # commands that may leave work for others
 
@@ -79,13 +80,8 @@ class World:
 
     def run(self) -> World:
         """Play everything to the end, then let the house come to rest in fair weather."""
-        while not self._played() and self.clock.now < TIME_MOST_MS and not self.complaints:
-            if not self.agenda.step():
-                break
-        self.calm()
-        until = self.clock.now + CALM_MS
-        while not self.complaints and not self._at_rest() and self.agenda.step(until):
-            pass
+        with poison():
+            self._play()
         for house in self.houses:
             house.close()
         if not self.complaints:
@@ -93,13 +89,22 @@ class World:
                 self.complain(why)
         return self
 
+    def _play(self) -> None:
+        while not self._played() and self.clock.now < TIME_MOST_MS and not self.complaints:
+            if not self.agenda.step():
+                break
+        self.calm()
+        until = self.clock.now + CALM_MS
+        while not self.complaints and not self._at_rest() and self.agenda.step(until):
+            pass
+
     def calm(self) -> None:
         self.faults.clear()
         self.slow = 1.0
         self.weather.end()
 
     def _played(self) -> bool:
-        return all(host.game in self.witness.records for host in self.hosts) and self.witness.over()
+        return self.witness.over() and all(host.game in self.witness.records for host in self.hosts)
 
     def follow(self, follower: Follower) -> None:
         self.followers.append(follower)
@@ -159,6 +164,7 @@ class World:
             house.rest()  # a bell may have rung there
 
     def _wake(self, workers: Sequence[Worker]) -> None:
+        """One that waits hears of it first; whether it is for that one, it finds out itself."""
         for worker in workers:
             if worker.idle:
                 worker.idle = False
