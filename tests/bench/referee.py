@@ -26,7 +26,7 @@ from tests.bench.workers import Calls, Spent, Worker, run_client, run_referee
 
 GOAL: Final = 0.35
 SEATS: Final = bots(*("random",) * 4)
-ENTRY: Final = 5  # the log entry's place among the append script's arguments
+ENTRY: Final = 6  # the log entry's place among the append script's arguments
 Round = list[tuple[str, Letter]]  # letters by their ids in the commands stream
 
 

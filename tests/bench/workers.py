@@ -11,9 +11,9 @@ from time import perf_counter
 from types import TracebackType
 from typing import Any, NamedTuple, TypeAlias
 
-from services.ledger import RedisLedger
+from services.ledger import RedisLedger, redis_ledger
 from services.ledger.connection import birth, connect
-from services.ledger.redis_ledger import APPEND, Script
+from services.ledger.scripts import APPEND, Script, attempt
 from services.logs import set_up_logs
 from services.wiring import make_referee
 
@@ -70,11 +70,12 @@ class Recording(RedisLedger):
         super().__init__(client, birth(client))
         client.script_load(APPEND.text)  # else the first batch would be run, and noted, twice
         self.calls: list[Sequence[Call]] = []
+        vars(redis_ledger)["attempt"] = self.attempt  # in this process, which has one ledger
 
-    def _run(self, script: Script, calls: Sequence[Call]) -> list[Any]:
+    def attempt(self, client: Any, script: Script, calls: Sequence[Call]) -> list[Any]:
         if script is APPEND and calls:
             self.calls.append(calls)
-        return super()._run(script, calls)
+        return attempt(client, script, calls)
 
 
 def run_referee(url: str, pipe: Connection) -> None:
