@@ -122,6 +122,7 @@ MAKERS: Final[tuple[Callable[[AnyCommand], Call], ...]] = (
     _set,
     lambda any_: ("XLEN", any_.one(*STREAMS)),
     lambda any_: ("XDEL", any_.one(*STREAMS), *any_.some(*any_.ids[-12:], *ODD)),
+    *[lambda any_: ("XACK", any_.one(*STREAMS), any_.one(*GROUPS), *any_.ids[-12:])] * 2,
     lambda any_: ("XACK", any_.one(*STREAMS), any_.one(*GROUPS), *any_.some(*any_.ids[-12:], *ODD)),
     lambda any_: (
         "XRANGE",
@@ -166,6 +167,7 @@ MAKERS: Final[tuple[Callable[[AnyCommand], Call], ...]] = (
     ),
     lambda any_: (any_.one("PERSIST", "TTL", "PTTL", "TYPE"), any_.one(*ALL)),
     lambda any_: ("KEYS", any_.one("*", "s*", "[hz]1", "?2")),
+    lambda any_: ("SCAN", 0, *any_.maybe("MATCH", "?1"), "COUNT", 1000),
     lambda any_: ("PUBLISH", any_.one("{p01}:bell", "{p02}:knock", "elsewhere"), any_.one(*WORDS)),
     lambda any_: ("PING",),
     lambda any_: ("TIME",),

@@ -74,7 +74,7 @@ class Line:
 
     def _run(self, connection: Connection, call: Call) -> Any:
         try:
-            words = [word if type(word) is bytes else encode(word) for word in call[1:]]
+            words = [ENCODE.get(type(word), encode)(word) for word in call[1:]]
             return self.engine.execute(connection, *spelled(call[0]), *words)
         except ErrorReply as error:
             return parse_error(str(error))
@@ -87,12 +87,19 @@ def spelled(name: str | bytes) -> tuple[bytes, ...]:
 
 
 def encode(word: Any) -> bytes:
-    """An argument as redis-py writes it."""
-    if type(word) is str:
+    """An argument as redis-py writes it, if it is none of those that come all the time."""
+    if isinstance(word, str):
         return word.encode()
-    if isinstance(word, bool) or not isinstance(word, str | int | float | bytearray | memoryview):
+    if isinstance(word, bool) or not isinstance(word, int | float | bytearray | memoryview):
         raise DataError(f"Invalid input of type: '{type(word).__name__}'.")
-    return repr(word).encode() if isinstance(word, int | float) else bytes(word)  # type: ignore[arg-type]
+    return repr(word).encode() if isinstance(word, int | float) else bytes(word)
+
+
+ENCODE: Final[dict[type, Callable[[Any], bytes]]] = {
+    bytes: bytes,  # which copies nothing
+    str: str.encode,
+    int: b"%d".__mod__,
+}
 
 
 def read(call: Call, options: dict[str, Any], reply: Any) -> Any:
@@ -106,8 +113,9 @@ def read(call: Call, options: dict[str, Any], reply: Any) -> Any:
         reply = bytes(reply)
     if reader is None:
         return reply
-    told = {name: value for name, value in options.items() if name not in NOT_FOR_READERS}
-    return reader(reply, **told)
+    if options:
+        options = {name: value for name, value in options.items() if name not in NOT_FOR_READERS}
+    return reader(reply, **options)
 
 
 NOT_FOR_READERS: Final = {EMPTY_RESPONSE, NEVER_DECODE, "keys"}

@@ -51,6 +51,14 @@ def keys(store: Store, args: Args) -> list[bytes]:
     return [key for key in store.keys if fits(key)]
 
 
+def scan(store: Store, args: Args) -> list[Any]:
+    """SCAN 0 [MATCH glob] [COUNT n]: everything at once, so the cursor is always 0."""
+    options = dict(zip(map(bytes.upper, args[1::2]), args[2::2], strict=True))
+    if not options.keys() <= {b"MATCH", b"COUNT"}:
+        raise ErrorReply(SYNTAX)
+    return [b"0", keys(store, (options.get(b"MATCH", b"*"),))]
+
+
 def dbsize(store: Store, args: Args) -> int:
     store.expire_all()
     return len(store.keys)
@@ -212,6 +220,7 @@ COMMANDS: dict[bytes, Callable[[Store, Args], Any]] = {
     b"EXISTS": exists,
     b"TYPE": kind,
     b"KEYS": keys,
+    b"SCAN": scan,
     b"DBSIZE": dbsize,
     b"FLUSHDB": flush,
     b"FLUSHALL": flush,

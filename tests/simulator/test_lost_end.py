@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Sequence
 from copy import deepcopy
 from random import Random
 from typing import Any
@@ -11,7 +13,7 @@ import redis
 
 from tests.simulator.any_command import AnyCommand
 from tests.simulator.engine import Engine
-from tests.simulator.engine_client import Line, SyncClient
+from tests.simulator.engine_client import AsyncClient, Call, Execute, Line, SyncClient, straight
 from tests.simulator.engine_groups import Group
 from tests.simulator.engine_sets import SortedSet
 from tests.simulator.engine_streams import Stream
@@ -149,3 +151,42 @@ def test_scripts_and_subscriptions_go_with_the_engine() -> None:
     with pytest.raises(redis.ConnectionError):
         ear.get_message()
     assert client.publish("any", "message") == 0
+
+
+def test_a_task_that_listens_hears_what_comes_and_that_the_engine_is_gone() -> None:
+    engine, client = lagging()
+
+    async def listen(heard: asyncio.Queue[tuple[str, object]]) -> None:
+        listener: Any = AsyncClient(engine)
+        async with listener.pubsub() as ear:
+            await ear.psubscribe("b*")
+            async for message in ear.listen():
+                heard.put_nowait((message["type"], message["data"]))
+
+    async def ring() -> None:
+        heard: asyncio.Queue[tuple[str, object]] = asyncio.Queue()
+        task = asyncio.create_task(listen(heard))
+        assert await heard.get() == ("psubscribe", 1)
+        client.publish("bell", "ding")
+        client.publish("knock", "unheard")
+        assert await heard.get() == ("pmessage", b"ding")
+        engine.disconnect()
+        with pytest.raises(redis.ConnectionError):
+            await task
+        assert heard.empty()
+
+    asyncio.run(ring())
+
+
+def test_a_message_that_is_under_way_when_the_engine_goes_down_does_not_arrive() -> None:
+    engine, _ = lagging()
+
+    def carry(calls: Sequence[Call], execute: Execute) -> list[Any]:
+        engine.crash()
+        return execute(calls)
+
+    client: Any = SyncClient(engine, carry)
+    with pytest.raises(redis.ConnectionError):
+        client.set("a", 1)
+    client.carry = straight
+    assert client.keys() == []

@@ -85,6 +85,8 @@ def plain(call: Call, reply: Any) -> Any:
     name = str(call[0]).upper()
     if name == "KEYS":
         return sorted(key for key in reply if key != CLOCK.encode())
+    if name == "SCAN":
+        return reply[0], sorted(key for key in reply[1] if key != CLOCK.encode())
     if name == "TIME":
         return int(reply[0]), int(reply[1]) // 1000
     if name == "WAITAOF":
