@@ -1,0 +1,283 @@
+"""What a referee remembers of its games: as much as fits, and never other than the log has it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from operator import attrgetter
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from schemas import keys
+from schemas.commands import KeepTickets, Leave, Letter
+from services.ledger import Gap, RedisLedger
+from services.referee.freezing import GROUND, SELDOM, Freezer
+from services.referee.rules import RULESETS, Table, fold
+from services.referee.sitting import Sitting, Sittings
+from services.referee.worker import Referee
+from tests.referee.at_work import (
+    GAME,
+    NEXT_DOOR,
+    Clock,
+    Players,
+    complaints,
+    dead,
+    entries,
+    left_over,
+    opening,
+    partition_of,
+    referee_at,
+    submit,
+)
+from tests.rules.given import everything
+from tests.rules.random_games import Play, games
+
+PLENTY = 1 << 30
+REPEATABLE = settings(derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+by_reference = attrgetter(*GROUND, *SELDOM)
+
+
+# -- one frozen game ---------------------------------------------------------------------
+
+
+def told(table: Table) -> dict[str, Any]:
+    """All there is on a table, in whatever order a rule might meet it."""
+    told = everything(table)
+    return told | {"order of": [[*held] for held in told.values() if isinstance(held, dict)]}
+
+
+@pytest.mark.parametrize("rules", RULESETS)
+def test_P7_a_thawed_table_is_the_table_folded_anew(rules: str) -> None:
+    """Whole games go on with the thawed table, at any moment of a game of any ruleset."""
+
+    @settings(REPEATABLE, max_examples=12)
+    @given(play=games[rules], often=st.sampled_from([1, 7]))
+    def check(play: Play, often: int) -> None:
+        freezer = Freezer(PLENTY)
+        for number in play.steps():
+            if number % often == 0:
+                before = play.table
+                freezer.put(GAME, before, number)
+                thawed = freezer.take(GAME)
+                assert thawed is not None
+                play.table, beside = thawed
+                assert beside == number
+                assert play.table is not before
+                assert all(map(same, by_reference(play.table), by_reference(before)))
+            if number % 25 == 0:
+                assert told(play.table) == told(fold(play.log))
+        assert told(play.table) == told(fold(play.log))
+
+    check()
+
+
+def same(one: object, other: object) -> bool:
+    return one is other
+
+
+def test_P7_what_happens_at_a_thawed_table_leaves_the_frozen_one_alone() -> None:
+    play = midway(1)
+    freezer = Freezer(PLENTY)
+    freezer.put(GAME, play.table, None)
+    before = told(play.table)
+    for _ in play.steps():
+        pass
+    thawed = freezer.take(GAME)
+    assert thawed is not None
+    assert told(thawed[0]) == before
+
+
+def midway(seed: int, steps: int = 60, board: str = "usa") -> Play:
+    play = Play(Random(seed), board, 4)
+    for number in play.steps():
+        if number == steps:
+            break
+    return play
+
+
+# -- many of them --------------------------------------------------------------------------
+
+
+def test_P9_frozen_games_never_take_more_than_their_bytes() -> None:
+    most = 1_000_000
+    freezer, tables = Freezer(most), [midway(seed, 30).table for seed in range(8)]
+    for number in range(400):
+        freezer.put(f"game-{number}", tables[number % 8], b"x" * 5_000)
+        assert freezer.bytes <= most
+    assert 50 < len(freezer) < 200
+    assert "game-399" in freezer and "game-0" not in freezer
+
+
+def test_P9_a_ground_counts_once_for_all_games_that_share_it_and_leaves_with_the_last() -> None:
+    freezer = Freezer(PLENTY)
+    freezer.put("one", midway(1, 5).table, None)
+    first = freezer.bytes
+    freezer.put("two", midway(2, 5).table, None)
+    assert freezer.bytes - first < first / 5
+    freezer.put("elsewhere", midway(3, 5, "europe").table, None)
+    assert freezer.bytes > 2 * first
+    for game in ("one", "two", "elsewhere", "never there"):
+        freezer.drop(game)
+    assert (freezer.bytes, len(freezer)) == (0, 0)
+
+
+def test_P9_games_of_one_kind_share_their_figures() -> None:
+    freezer, tables = Freezer(PLENTY), [fold(midway(seed, 5).log) for seed in (1, 2)]
+    assert tables[0].figures is not tables[1].figures
+    for game, table in zip(("one", "two"), tables, strict=True):
+        freezer.put(game, table, None)
+    one, two = freezer.take("one"), freezer.take("two")
+    assert one and two and one[0].figures is two[0].figures
+    assert one[0].figures == tables[0].figures
+
+
+# -- a referee with little room ----------------------------------------------------------------
+
+
+def forgetful(ledger: RedisLedger, most: int, frozen_bytes_most: int) -> Referee:
+    referee = referee_at(ledger, clock=Clock())
+    referee.desk.sittings = Sittings(ledger, most, frozen_bytes_most)
+    return referee
+
+
+def played(ledger: RedisLedger, client: Any, referee: Referee, names: list[str]) -> list[list[bytes]]:
+    """The logs of whole games side by side."""
+    players = Players(ledger, Random(5))
+    for name in names:
+        submit(ledger, opening(name, cars=6))
+    while left_over(client):
+        referee.step(0)
+        players.step()
+    assert dead(client) == []
+    assert all(complaints(ledger, name, 2) == [] for name in names)
+    return [ledger.history(name) for name in names]
+
+
+@pytest.mark.parametrize("connection", ["fake"], indirect=True)
+def test_P7_how_much_a_referee_remembers_changes_nothing(ledger: RedisLedger, client: Any) -> None:
+    names, logs = [f"table-{number}" for number in range(5)], []
+    for most, frozen_bytes_most in ((100, 0), (1, PLENTY), (2, 200_000), (1, 0)):
+        client.flushdb()
+        fresh = RedisLedger(client, ledger.partitions)
+        logs.append(played(fresh, client, forgetful(fresh, most, frozen_bytes_most), names))
+    assert all(fold(log).over for log in logs[0])
+    assert logs[1:] == [logs[0]] * 3
+
+
+def test_P2_an_id_is_known_after_its_game_was_frozen(ledger: RedisLedger, client: Any) -> None:
+    referee = forgetful(ledger, 1, PLENTY)
+    keep = Letter("keep", GAME, 0, KeepTickets((0, 1)))
+    submit(ledger, [*opening(), keep])
+    referee.step(0)
+    submit(ledger, opening(NEXT_DOOR))
+    referee.step(0)
+    assert referee.desk.sittings.of(GAME).has_answered(0, "keep")
+    assert not referee.desk.sittings.of(GAME).has_answered(1, "keep")
+    assert not referee.desk.sittings.of(GAME).has_answered(None, "keep")
+    submit(ledger, [keep])
+    referee.step(0)
+    assert [entry.id for entry in entries(ledger)] == ["create", "start", "keep"]
+    assert left_over(client).keys() <= {keys.turns(partition_of(GAME))}
+
+
+def test_P3_a_frozen_game_that_the_log_left_behind_is_folded_anew(
+    ledger: RedisLedger, other_ledger: RedisLedger
+) -> None:
+    referee = forgetful(ledger, 1, PLENTY)
+    submit(ledger, [*opening(), *opening(NEXT_DOOR)])
+    referee.step(0)
+    referee.desk.sittings.of(NEXT_DOOR)  # so the other is frozen
+    submit(ledger, [Letter("leave", GAME, 1, Leave())])
+    referee_at(other_ledger, "rival").step(0)
+    assert not referee.desk.sittings.in_step(GAME)
+    referee.desk.sittings.of(GAME)
+    assert referee.desk.sittings.in_step(GAME)
+    assert told(referee.desk.sittings.of(GAME).table) == told(fold(ledger.history(GAME)))
+
+
+def test_P7_a_frozen_game_is_in_step_with_its_log(ledger: RedisLedger) -> None:
+    referee = forgetful(ledger, 1, PLENTY)
+    submit(ledger, [*opening(), *opening(NEXT_DOOR)])
+    referee.step(0)
+    for game in (GAME, NEXT_DOOR, GAME):
+        assert referee.desk.sittings.in_step(game)
+
+
+def test_P8_a_table_that_can_not_be_frozen_is_folded_anew(ledger: RedisLedger, client: Any) -> None:
+    referee = forgetful(ledger, 1, PLENTY)
+    submit(ledger, opening())
+    referee.step(0)
+    broken: Any = referee.desk.sittings.of(GAME).table
+    broken.owners = object()
+    submit(ledger, opening(NEXT_DOOR))
+    referee.step(0)
+    assert len(ledger.history(NEXT_DOOR)) == 2
+    assert told(referee.desk.sittings.of(GAME).table) == told(fold(ledger.history(GAME)))
+    assert dead(client) == []
+
+
+# -- games that aren't remembered ----------------------------------------------------------------
+
+
+class Counting:
+    """A ledger that counts its round trips for logs."""
+
+    def __init__(self, ledger: RedisLedger) -> None:
+        self._ledger, self.trips = ledger, 0
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("history", "histories"):
+            self.trips += 1
+        return getattr(self._ledger, name)
+
+
+def test_P7_logs_of_a_batch_are_read_in_one_round_trip(ledger: RedisLedger) -> None:
+    names = [f"table-{number}" for number in range(20)]
+    for name in names:
+        submit(ledger, opening(name))
+    referee_at(ledger).step(0)
+    counting: Any = Counting(ledger)
+    fresh = referee_at(counting, "fresh")
+    submit(ledger, [Letter("keep", name, 0, KeepTickets((0, 1))) for name in names])
+    assert fresh.step(0) == 20
+    assert counting.trips == 1
+    assert all(len(ledger.history(name)) == 3 for name in names)
+
+
+@pytest.fixture
+def damaged(ledger: RedisLedger, client: Any) -> Iterator[str]:
+    """A game whose log lost an entry, beside one that is whole."""
+    submit(ledger, [*opening(), *opening(NEXT_DOOR)])
+    referee_at(ledger).step(0)
+    client.xdel(keys.log(partition_of(GAME), GAME), "1-0")
+    yield GAME
+
+
+def test_P8_a_damaged_log_is_left_out_of_many(ledger: RedisLedger, damaged: str) -> None:
+    whole = {NEXT_DOOR: ledger.history(NEXT_DOOR), "no-such-game": []}
+    assert ledger.histories([damaged, NEXT_DOOR, "no-such-game"]) == whole
+    sittings = Sittings(ledger)
+    sittings.recall([damaged, NEXT_DOOR])
+    assert sittings.of(NEXT_DOOR).length == 2
+    with pytest.raises(Gap):
+        sittings.of(damaged)
+
+
+def test_P8_a_log_that_can_not_be_folded_is_left_to_who_asks_for_it(ledger: RedisLedger, client: Any) -> None:
+    submit(ledger, [*opening(), *opening(NEXT_DOOR)])
+    referee_at(ledger).step(0)
+    client.xadd(keys.log(partition_of(GAME), GAME), {"e": b"no entry"}, id="3-0")
+    submit(ledger, [Letter("keep", name, 0, KeepTickets((0, 1))) for name in (GAME, NEXT_DOOR)])
+    referee_at(ledger, "fresh").step(0)
+    assert len(ledger.history(NEXT_DOOR)) == 3
+    assert [b"can't be read" in reason for reason in dead(client)] == [True]
+
+
+def test_P9_a_game_that_does_not_exist_is_not_frozen(ledger: RedisLedger) -> None:
+    sittings = Sittings(ledger, 1, PLENTY)
+    for number in range(5):
+        assert sittings.of(f"no-game-{number}").length == Sitting().length
+    assert len(sittings._freezer) == 0
