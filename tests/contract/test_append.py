@@ -58,6 +58,27 @@ def test_P3_a_conflict_changes_nothing_anywhere(ledger: RedisLedger, client: Any
     assert in_hand(client, COMMANDS, keys.REFEREES) == [(hand.id.encode(), b"one")]
 
 
+def test_P3_a_verdict_on_a_log_that_is_gone_conflicts(ledger: RedisLedger, client: Any) -> None:
+    """A fail-over may lose a whole game; nobody goes on in its middle."""
+    before = holds(client)
+    assert ledger.append([verdict(expected=2, id_="c3")]) == [Outcome("conflict", 0)]
+    assert holds(client) == before
+
+
+def test_P3_a_log_that_lost_its_end_and_grew_again_takes_no_stale_verdict(
+    ledger: RedisLedger, client: Any
+) -> None:
+    for n in range(2):
+        ledger.append([verdict(expected=n, id_=f"c{n + 1}")])
+    stale = verdict(expected=2, id_="c3")
+    client.flushdb()
+    for n, id_ in enumerate(("c1", "other")):
+        ledger.append([verdict(expected=n, id_=id_)])
+    before = holds(client)
+    assert ledger.append([stale]) == [Outcome("conflict", 2)]
+    assert holds(client) == before
+
+
 def test_P2_the_same_id_gets_the_first_verdict_and_its_letter_goes(ledger: RedisLedger, client: Any) -> None:
     first, second = taken(ledger, letter("c1"), letter("c1"))
     ledger.append([whole(0, first)])
