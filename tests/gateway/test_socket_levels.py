@@ -8,8 +8,13 @@ from typing import Any
 import httpx
 import pytest
 
+from schemas import keys
+from schemas.codec import pack_letter
+from schemas.commands import DrawBlind, Letter
+from services.embedded import House
 from services.gateway.play import UNANSWERED_MOST
-from tests.gateway.clients import DRAW, Socket, in_turn
+from services.ledger.port import WAITING_MOST
+from tests.gateway.clients import DRAW, Json, Socket, in_turn
 from tests.gateway.confirmed import SOON_S
 
 
@@ -62,3 +67,28 @@ def test_P8_a_command_that_asked_for_nothing_is_unknown_after_the_houses_time(
         socket.send("c1", DRAW)
         told = socket.next(SOON_S)
         assert (told["type"], told["id"], told["level"]) == ("unknown", "c1", "accepted")
+
+
+def test_BUSY_1_a_socket_is_told_and_nothing_of_it_waits(
+    http: httpx.Client, home: House, store: Any, request: pytest.FixtureRequest
+) -> None:
+    ada, bo = in_turn(http)
+    goes_on: threading.Event = request.getfixturevalue("referee_waits")
+    assert home.settings.partitions is not None
+    stream = keys.commands(keys.partition_of(ada.game, home.settings.partitions))
+    for _ in range(WAITING_MOST):
+        store.xadd(stream, {"c": pack_letter(Letter("again", ada.game, ada.seat, DrawBlind()))})
+    with Socket(http, ada.game, bo.token, 6) as socket:
+        for n in range(UNANSWERED_MOST + 1):
+            socket.send(f"n{n}", DRAW)
+            assert socket.problem(f"n{n}", 429, "BUSY-1")["retry_after"] == 1
+        goes_on.set()
+        assert socket.next()["number"] == 7, "what was accepted is answered, once"
+        while (told := _sent_again(socket))["type"] == "problem":
+            assert told["problem"]["rule"] == "BUSY-1"
+        assert (told["number"], told["answers"]) == (8, "n0")
+
+
+def _sent_again(socket: Socket) -> Json:
+    socket.send("n0", DRAW)
+    return socket.next()
