@@ -6,19 +6,21 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import redis.asyncio
-from redis.exceptions import NoScriptError
+from redis.exceptions import NoScriptError, TryAgainError
 
 from schemas import keys
 from schemas.codec import Corrupt, join_view
 from schemas.commands import Letter
 from schemas.views import ViewEntry
 from schemas.words import Seat
+from services.ledger.async_cluster import AsyncCluster
 from services.ledger.confirming import Confirming, node_of
 from services.ledger.joining import joined
+from services.ledger.knocks import channel
 from services.ledger.levels import Level
 from services.ledger.port import WAITING_MOST, Answer, Full, Gap
 from services.ledger.redis_ledger import numbered, read_answer, submit_call
-from services.ledger.scripts import SUBMIT
+from services.ledger.scripts import SUBMIT, Script
 
 PAGE: int = 500
 
@@ -74,11 +76,13 @@ class AsyncLedger:
 
     async def submit(self, letter: Letter) -> None:
         """Put a command on its way. Sending it again with the same id is harmless. Raises Full."""
-        called, told = submit_call(letter, self.partitions, self.waiting_most)
+        knock = channel(self._client, keys.REFEREES)
+        called, told = submit_call(letter, self.partitions, self.waiting_most, knock)
         try:
-            taken = await self._client.evalsha(SUBMIT.sha, len(called), *called, *told)
-        except NoScriptError:  # the engine forgot the script; it ran nothing
-            taken = await self._client.eval(SUBMIT.text, len(called), *called, *told)
+            taken = await self._run(SUBMIT, called, told)
+        except TryAgainError:  # the partition moves to another node: a key by itself is always somewhere
+            await self._client.delete(called[1])
+            taken = await self._run(SUBMIT, called[:1], told)
         if not taken:
             raise Full(f"{self.waiting_most} letters wait in the partition of game {letter.game}")
 
@@ -147,6 +151,8 @@ class AsyncLedger:
 
     async def bells(self) -> AsyncIterator[Ring]:
         """Every ring of every game. One may be lost: it is only a doorbell."""
+        if isinstance(self._client, AsyncCluster):
+            await self._client.initialize()  # else it knows no node
         async with self._client.pubsub(ignore_subscribe_messages=True) as pubsub:
             await pubsub.psubscribe(keys.EVERY_BELL)
             async for message in pubsub.listen():
@@ -167,6 +173,18 @@ class AsyncLedger:
         for confirming in self._confirming.values():
             await confirming.close()
         await self._client.aclose()
+
+    async def _run(self, script: Script, called: Sequence[str], told: Sequence[Any]) -> Any:
+        told = (len(called), *called, *told)
+        try:
+            return await self._one("EVALSHA", script.sha, *told)
+        except NoScriptError:  # the engine forgot the script; it ran nothing
+            return await self._one("EVAL", script.text, *told)
+
+    async def _one(self, *command: Any) -> Any:
+        pipe = self._client.pipeline(transaction=False)
+        pipe.execute_command(*command)
+        return (await pipe.execute())[0]
 
     def _partition(self, game: str) -> int:
         return keys.partition_of(game, self.partitions)

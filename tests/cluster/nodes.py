@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import random
+import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
@@ -121,6 +122,19 @@ class Cluster:
         wait_until(self.agreed, "all who live agree on a cluster")
         return successor
 
+    def kill_with_loss(self, primary: Node, meanwhile: Callable[[], object]) -> None:
+        """Kill a primary after a while in which its replica got none of what was written."""
+        replica = next(
+            node for node in self.alive if node is not primary and follows_port(node) == primary.port
+        )
+        replica.process.send_signal(signal.SIGSTOP)
+        try:
+            primary.call.execute_command("CLIENT KILL", "TYPE", "replica")
+            meanwhile()
+            primary.kill()
+        finally:
+            replica.process.send_signal(signal.SIGCONT)
+
     def revive(self, node: Node) -> None:
         """Start a dead node again, on what its disk has; it comes back as a replica."""
         node.start()
@@ -144,9 +158,9 @@ class Cluster:
         to.call.execute_command("CLUSTER SETSLOT", slot, "IMPORTING", source.id)
         source.call.execute_command("CLUSTER SETSLOT", slot, "MIGRATING", to.id)
 
-    def carry(self, source: Node, partition: int, to: Node, most: int = 10) -> int:
-        """Take some keys of the partition over; how many went."""
-        names = source.call.execute_command("CLUSTER GETKEYSINSLOT", slot_of(partition), most)
+    def carry(self, source: Node, partition: int, to: Node, most: int = 10, names: Sequence[str] = ()) -> int:
+        """Take some keys of the partition over, or those that are named; how many went."""
+        names = names or source.call.execute_command("CLUSTER GETKEYSINSLOT", slot_of(partition), most)
         if names:
             target = ("127.0.0.1", to.port, "", 0, 10_000, "AUTH", WORD)
             source.call.execute_command("MIGRATE", *target, "KEYS", *names)
@@ -216,6 +230,11 @@ def follows(node: Node) -> bool:
     """Whether a replica is in step with its primary; a primary is in step with itself."""
     replication = node.info("replication")
     return bool(replication["role"] == "master" or replication["master_link_status"] == "up")
+
+
+def follows_port(node: Node) -> int:
+    """The port of a replica's primary; 0 for a primary."""
+    return int(node.info("replication").get("master_port", 0))
 
 
 def own_slots(node: Node) -> set[int]:

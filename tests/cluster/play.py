@@ -1,0 +1,118 @@
+"""Games of bots that are played on a cluster by the product's own services."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from functools import partial
+from itertools import count, islice
+from threading import Event, Thread
+from typing import Final, TypeVar
+
+from redis.exceptions import RedisError
+
+from schemas import keys
+from services.ledger import RedisLedger
+from services.ledger.connection import birth, connect
+from services.referee.rules import Table, fold_events
+from services.settings import read_settings
+from services.wiring import run_bots, run_referee
+from tests.cluster.nodes import PATIENCE_S
+from tests.referee.at_work import complaints, entries, opening, submit
+
+PARTITIONS: Final = 8
+SEATS: Final = 2
+PAUSE_S: Final = 0.05
+T = TypeVar("T")
+
+
+@contextmanager
+def services(url: str, referees: int = 2) -> Iterator[None]:
+    """Referees and a bots' worker at work, each with a client of its own."""
+    settings = read_settings(redis_url=url, partitions=PARTITIONS)
+    stop = Event()
+    threads = [Thread(target=run_referee, args=(settings, stop)) for _ in range(referees)]
+    threads.append(Thread(target=run_bots, args=(settings, stop)))
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+
+
+@contextmanager
+def ledger_at(url: str) -> Iterator[RedisLedger]:
+    client = connect(url)
+    with closing(RedisLedger(client, birth(client, PARTITIONS))) as ledger:
+        yield ledger
+
+
+class Games:
+    """Games that were laid on a cluster, seen from outside."""
+
+    def __init__(self, ledger: RedisLedger, names: Sequence[str]) -> None:
+        self.ledger, self.names = ledger, names
+
+    def lay(self) -> None:
+        """Put the letters down that open each game. Once more is as good as once."""
+        for name in self.names:
+            patiently(partial(submit, self.ledger, opening(name, SEATS, cars=12)))
+
+    def logs(self) -> list[list[bytes]]:
+        return [patiently(partial(self.ledger.history, name)) for name in self.names]
+
+    def length(self) -> int:
+        return sum(len(log) for log in self.logs())
+
+    def await_length(self, least: int) -> None:
+        self._await(lambda: self.length() >= least, f"{least} entries")
+
+    def await_end(self) -> None:
+        self._await(lambda: all(self.table(name).over for name in self.names), "every game's end")
+
+    def table(self, name: str) -> Table:
+        table = Table()
+        for entry in patiently(partial(entries, self.ledger, name)):
+            fold_events(table, entry.at, entry.events)
+        return table
+
+    def complaints(self) -> list[str]:
+        """What is wrong with the logs and views of all games; a gap raises by itself."""
+        found = [said for name in self.names for said in complaints(self.ledger, name, SEATS)]
+        for name in self.names:
+            verdicts = Counter((entry.seat, entry.id) for entry in entries(self.ledger, name))
+            found += [f"{name}: {times} verdicts on {id_}" for id_, times in verdicts.items() if times > 1]
+        return found
+
+    def _await(self, holds: Callable[[], bool], what: str) -> None:
+        until = time.monotonic() + PATIENCE_S
+        while not holds():
+            assert time.monotonic() < until, f"waited for long, and still not: {what}"
+            time.sleep(PAUSE_S)
+
+
+def patiently(ask: Callable[[], T]) -> T:
+    """Ask again while a node is away."""
+    until = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            return ask()
+        except RedisError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(PAUSE_S)
+
+
+def every_game_of(partition: int) -> Iterator[str]:
+    """Names of games that live in this partition, without end."""
+    names = (f"game-{number}" for number in count())
+    return (name for name in names if keys.partition_of(name, PARTITIONS) == partition)
+
+
+def games_of(partition: int, most: int) -> list[str]:
+    return list(islice(every_game_of(partition), most))

@@ -1,0 +1,71 @@
+"""Bells are heard at any node, and again at another when that one dies."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import suppress
+
+import pytest
+from redis.exceptions import ConnectionError, RedisError
+
+from schemas import keys
+from services.ledger import RedisLedger, Taken
+from services.ledger.async_ledger import AsyncLedger, Ring
+from services.ledger.connection import birth, connect, connect_async
+from tests.cluster.nodes import Cluster, Node, wait_until
+from tests.conftest import PARTITIONS
+from tests.contract.given import verdict
+
+
+def game_of(partition: int) -> str:
+    return next(f"game-{n}" for n in range(1000) if keys.partition_of(f"game-{n}", PARTITIONS) == partition)
+
+
+def listening(nodes: Cluster) -> list[Node]:
+    return [node for node in nodes.alive if node.call.pubsub_numpat()]
+
+
+async def heard(nodes: Cluster, bells: AsyncIterator[Ring], writer: RedisLedger, partition: int) -> Ring:
+    """The first ring after an entry of a game of this partition is written."""
+    hearing = asyncio.ensure_future(anext(bells))
+    try:
+        await asyncio.to_thread(
+            wait_until, lambda: listening(nodes) != [] or hearing.done(), "somebody listens"
+        )
+        hand, game = Taken(partition, "", b""), game_of(partition)
+        expected = len(writer.history(game))
+        [outcome] = writer.append([verdict(hand, expected, f"c{expected + 1}", game=game)])
+        assert outcome.kind == "appended"
+        return await hearing
+    finally:
+        hearing.cancel()
+
+
+def test_P8_bells_of_every_node_are_heard_at_one_and_again_at_another_when_it_dies(nodes: Cluster) -> None:
+    async def listen() -> None:
+        ledger = AsyncLedger(connect_async(nodes.url), PARTITIONS)
+        client = connect(nodes.url)
+        writer = RedisLedger(client, birth(client, PARTITIONS))
+        bells = ledger.bells()
+        for partition in range(PARTITIONS):
+            assert (await heard(nodes, bells, writer, partition)).game == game_of(partition)
+        [node] = listening(nodes)
+        left = next(partition for partition in range(PARTITIONS) if nodes.holder(partition) is not node)
+        node.kill()
+        with pytest.raises(ConnectionError):
+            await anext(bells)
+        assert (await heard_again(nodes, ledger, writer, left)).game == game_of(left)
+        writer.close()
+        await ledger.close()
+
+    asyncio.run(listen())
+
+
+async def heard_again(nodes: Cluster, ledger: AsyncLedger, writer: RedisLedger, partition: int) -> Ring:
+    """The same, listening anew at whichever node lives, as a gateway does."""
+    while True:
+        bells = ledger.bells()
+        with suppress(RedisError):
+            return await heard(nodes, bells, writer, partition)
+        await asyncio.sleep(0.05)

@@ -1,0 +1,88 @@
+"""What was confirmed as replicated is there after a fail-over that lost what came last."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import suppress
+
+from redis.exceptions import RedisError
+
+from schemas import keys
+from schemas.views import ViewEntry
+from services.ledger.async_ledger import AsyncLedger
+from services.ledger.connection import connect_async
+from services.ledger.levels import replicated
+from tests.cluster.nodes import Cluster, wait_until
+from tests.cluster.play import PARTITIONS, every_game_of, ledger_at, services
+from tests.referee.at_work import opening
+
+PARTITION = 3
+CALLERS = 8
+PATIENCE_S = 0.2  # of a caller, with a confirmation
+
+
+class Callers:
+    """They lay tables, one after the other, and note what they are told of each."""
+
+    def __init__(self, ledger: AsyncLedger, names: Iterator[str]) -> None:
+        self.ledger, self.names = ledger, names
+        self.decided: set[str] = set()
+        self.confirmed: dict[str, ViewEntry] = {}
+
+    async def call(self) -> None:
+        for name in self.names:
+            with suppress(RedisError, TimeoutError):  # then nothing more is known of this one
+                await self._lay(name)
+
+    async def _lay(self, name: str) -> None:
+        letter = opening(name)[0]
+        await self.ledger.submit(letter)
+        while (answer := await self.ledger.answer(name, None, letter.id)) is None:  # noqa: ASYNC110
+            await asyncio.sleep(0.005)  # what others do tells nobody here
+        assert answer.number == 1
+        self.decided.add(name)
+        async with asyncio.timeout(PATIENCE_S):
+            view = await self.ledger.confirm(name, None, letter.id, replicated(1))
+        if view is not None:
+            self.confirmed[name] = view
+
+    def unsure(self) -> int:
+        return len(self.decided) - len(self.confirmed)
+
+
+async def told(nodes: Cluster) -> Callers:
+    """What callers were told before, while and after a primary was cut off from its replica and died."""
+    holder = nodes.holder(PARTITION)
+    ledger = AsyncLedger(connect_async(nodes.url), PARTITIONS)
+    callers = Callers(ledger, every_game_of(PARTITION))
+    calling = [asyncio.create_task(callers.call()) for _ in range(CALLERS)]
+    try:
+        await asyncio.to_thread(wait_until, lambda: len(callers.confirmed) >= 50, "some were confirmed")
+        await asyncio.to_thread(
+            nodes.kill_with_loss,
+            holder,
+            lambda: wait_until(lambda: callers.unsure() >= 3 * CALLERS, "some unsure"),
+        )
+        before = len(callers.confirmed)
+        await asyncio.to_thread(nodes.await_successor, PARTITION, holder)
+        nodes.revive(holder)
+        await asyncio.to_thread(wait_until, lambda: len(callers.confirmed) > before, "it goes on")
+    finally:
+        for task in calling:
+            task.cancel()
+        await asyncio.gather(*calling, return_exceptions=True)
+        await ledger.close()
+    return callers
+
+
+def test_P1_no_verdict_confirmed_as_replicated_is_lost_in_a_fail_over(nodes: Cluster) -> None:
+    with services(nodes.url, referees=1):
+        callers = asyncio.run(told(nodes))
+    with ledger_at(nodes.url) as ledger:
+        there = {name: ledger.seen(name, None) for name in callers.decided}
+    assert {name: there[name][:1] for name in callers.confirmed} == {
+        name: [view] for name, view in callers.confirmed.items()
+    }
+    assert any(not views for views in there.values()), "nothing at all was lost: then this proves nothing"
+    assert {keys.partition_of(name, PARTITIONS) for name in there} == {PARTITION}
