@@ -30,6 +30,7 @@ class Shift(NamedTuple):
 
     step: Callable[[], int]
     chores: Sequence[Chore]
+    looks_after: Callable[[], Sequence[int]]
 
 
 Start = Callable[["World", str, Wire], Shift]
@@ -51,13 +52,14 @@ def start_referee(world: World, name: str, wire: Wire) -> Shift:
         Chore(5.0, referee.retire),
         Chore(60.0, referee.sweep),
     ]
-    return Shift(lambda: referee.step(0), chores)
+    return Shift(lambda: referee.step(0), chores, lambda: lease.partitions)
 
 
 def start_bots(world: World, name: str, wire: Wire) -> Shift:
     ledger = RedisLedger(world.client(wire), world.plan.partitions, world.plan.waiting)
+    everywhere = range(world.plan.partitions)
     bots = Bots(ledger, Stream(ledger), name)
-    return Shift(lambda: bots.step(0), [Chore(1.0, bots.reclaim)])
+    return Shift(lambda: bots.step(0), [Chore(1.0, bots.reclaim)], lambda: everywhere)
 
 
 class Worker:
@@ -87,6 +89,10 @@ class Worker:
         except Exception as error:
             self.world.complain(f"P7 {self.name} broke: {error!r}")
             return AWAY_MS[0]
+
+    def waits_for(self, partition: int) -> bool:
+        """Whether it waits for something to come in this partition."""
+        return self.idle and self.shift is not None and partition in self.shift.looks_after()
 
     def begin(self) -> Shift:
         """A new life, mostly under a new name; a container's restart keeps it."""

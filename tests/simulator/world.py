@@ -27,7 +27,6 @@ from tests.simulator.witness import Witness
 TIME_MOST_MS: Final = 3_600_000.0
 CALM_MS: Final = 90_000.0
 HELD_DEEP_MOST: Final = 2
-WRITING: Final = frozenset({"EVALSHA", "XADD"})  # commands that may leave work for others
 
 
 class World:
@@ -43,6 +42,7 @@ class World:
         self.complaints: list[str] = []
         self.witness = Witness(self)
         self._deep = 0
+        self._partition_of = {keys.commands(p): p for p in range(self.plan.partitions)}
         self.peek = self.outside()
         birth(self.peek, self.plan.partitions)
         self.ledger = RedisLedger(self.peek, self.plan.partitions)
@@ -158,17 +158,20 @@ class World:
         refereed = who.startswith("referee")
         if refereed:
             self.witness.look(calls)
-        if any(call[0] in WRITING for call in calls):
-            self._wake(self.bots if refereed else self.referees)
+        workers = self.bots if refereed else self.referees
+        for call in calls:
+            if call[0] == "EVALSHA" and call[3] in self._partition_of:
+                self._wake(workers, self._partition_of[call[3]])
         for house in self.houses:
             house.rest()  # a bell may have rung there
 
-    def _wake(self, workers: Sequence[Worker]) -> None:
-        """One that waits hears of it first; whether it is for that one, it finds out itself."""
+    def _wake(self, workers: Sequence[Worker], partition: int) -> None:
+        """Something came for these: the first of them that waits for it takes it."""
         for worker in workers:
-            if worker.idle:
+            if worker.waits_for(partition):
                 worker.idle = False
                 self.agenda.put(worker, 0.05)
+                return
 
     # -- what is found ---------------------------------------------------------------------
 

@@ -1,0 +1,31 @@
+"""python -m tests.simulator SEED [--trace]    one seed again, byte for byte
+python -m tests.simulator soak COUNT [--from SEED]    many seeds, on every core"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from tests.simulator.simulate import simulate
+from tests.simulator.soak import soak
+
+
+def main() -> int:
+    """0 if nothing is to complain of."""
+    parser = argparse.ArgumentParser("python -m tests.simulator", usage=__doc__)
+    parser.add_argument("what")
+    parser.add_argument("count", nargs="?", type=int, default=10_000)
+    parser.add_argument("--from", dest="first", type=int, default=1_000_000)
+    parser.add_argument("--trace", action="store_true")
+    told = parser.parse_args()
+    if told.what == "soak":
+        return soak(told.first, told.count)
+    outcome = simulate(int(told.what), sys.stdout if told.trace else None)
+    size = f"{outcome.games} games, {outcome.entries} entries, {outcome.virtual_s:.0f} s of the house's time"
+    print(f"seed {outcome.seed}, trace {outcome.digest}: {size}")
+    print("\n".join(outcome.complaints) or "nothing to complain of")
+    return 1 if outcome.complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
