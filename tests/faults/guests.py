@@ -10,29 +10,25 @@ import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from random import Random
 from threading import Condition, Event
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import httpx
-import redis
 
-from schemas import keys
 from schemas.commands import write_command
-from services.ledger.connection import birth, connect
+from schemas.views import Entry
 from services.referee.rules import Table, fold_events, legal
 from tests.gateway.clients import bearer, read_events
 
-HANDS: Final = 4  # threads that the guests share
+HANDS: Final = 8  # threads that the guests share
 PATIENCE_S: Final = 30.0  # a hand-over may take a few seconds; this is for ever
-BUSY: Final = (202, 429)  # no verdict yet, or too many at once: ask again; so with every 5xx
 BODY: Final = {
     "seats": [{"kind": "human"}, {"kind": "bot", "policy": "random"}, {"kind": "bot", "policy": "greedy"}],
     "ruleset": "usa",
-    "options": {"cars": 12},  # some fifty entries: a game that a test can see to its end
+    "options": {"cars": 8},  # some forty entries: a game that a test can see to its end
 }
-Confirm = Callable[[str, int, str], bool]  # whether a command's verdict is as safe as the level says
 
 
 class Promise(NamedTuple):
@@ -42,7 +38,7 @@ class Promise(NamedTuple):
     seat: int
     id: str
     level: str
-    number: int
+    number: int  # 0 where only its coming was acknowledged
     aof: int = 0  # how long the engine's log was by then, where somebody measures it
 
 
@@ -51,44 +47,66 @@ class Guest:
 
     def __init__(self, http: httpx.Client, dice: Random, losses: Callable[[], int]) -> None:
         self.http, self.dice, self.losses = http, dice, losses
+        self.awaits = ""  # a command that was accepted, and isn't decided yet
+        self.ids = [secrets.token_hex(12) for _ in range(3)]
+        self.sit_down()
+
+    def sit_down(self) -> None:
+        """Have a game, a seat and a start. Said again after a loss, the same ids give the same."""
+        while not self._is_let_in():
+            assert self.lost != self.losses(), "turned away"
         self.forget()
-        laid = self._answer("/games", BODY, None)
-        self.game: str = laid["game"]
-        joined = self._answer(f"/games/{self.game}/join", {"name": "Ada"}, None)
-        self.seat, self.token = joined["seat"], joined["token"]
-        self._answer(f"/games/{self.game}/start", {}, self.token)
+
+    def _is_let_in(self) -> bool:
+        """Whether nothing was lost meanwhile."""
+        self.lost = self.losses()
+        create, join, start = self.ids
+        laid = self._post("/games", BODY, create)
+        self.game = laid.json().get("game", "")
+        joined = self._post(self._path("join"), {"name": "Ada"}, join)
+        self.seat, self.token = joined.json().get("seat"), joined.json().get("token")
+        return self._post(self._path("start"), {}, start, self.token).is_success
 
     def look(self) -> None:
         """Fold what came since; all of it anew where the house has lost what it showed."""
         reply = ask(
             lambda: self.http.get(self._path("view"), params={"after": self.number}, headers=self._who)
         )
-        page = reply.json()
-        if page["next"] < self.number or self.lost != self.losses():
-            self.forget()
+        if self.lost != self.losses():
+            self.sit_down()
             return
+        page = reply.json()
         for entry in page["entries"]:
             fold_events(self.table, entry["at"], read_events(entry))
             self.number = entry["number"]
+            if entry["answers"] == self.awaits:
+                self.awaits = ""
 
     def forget(self) -> None:
-        self.table, self.number, self.lost = Table(), 0, self.losses()
+        self.table, self.number = Table(), 0
+        self.awaits = ""
 
-    def act(self) -> tuple[str, int] | None:
-        """Do one thing that the seat may do as of the last look; the command's id and the
-        number of its verdict. None where there is nothing to do, or no verdict was kept."""
-        moves = legal(self.table, self.seat)
+    def act(self, level: str) -> Promise | None:
+        """Do one thing that the seat may do as of the last look, and be promised so much. None
+        where there is nothing to do, or the answer has no place in the log."""
+        moves = legal(self.table, self.seat) if not self.awaits else ()
         if not moves:
             return None
         id_ = secrets.token_hex(8)
-        command = write_command(self.dice.choice(moves))
+        command, asked = write_command(self.dice.choice(moves)), httpx.QueryParams(level=level, wait_ms=5_000)
         headers = {**self._who, "Idempotency-Key": id_}
-        reply = ask(lambda: self.http.post(self._path("commands"), json=command, headers=headers))
+        reply = ask(
+            lambda: self.http.post(self._path("commands"), params=asked, json=command, headers=headers),
+            lambda reply: reply.status_code == 202 and reply.json()["level"] != level,
+        )
         told = reply.json()
-        if reply.status_code != 200:  # refused: the game isn't where this guest thinks it is
+        if reply.status_code == 202:
+            self.awaits = id_
+        elif reply.status_code != 200:  # refused: the game isn't where this guest thinks it is
             self.forget()
-            return (id_, told["number"]) if "number" in told else None
-        return id_, told["entry"]["number"]
+        if told.get("level") != level:
+            return None
+        return Promise(self.game, self.seat, id_, level, told.get("number") or 0)
 
     def _path(self, what: str) -> str:
         return f"/games/{self.game}/{what}"
@@ -97,20 +115,20 @@ class Guest:
     def _who(self) -> dict[str, str]:
         return bearer(self.token)
 
-    def _answer(self, path: str, body: object, token: str | None) -> Any:
-        headers = {**bearer(token), "Idempotency-Key": secrets.token_hex(12)}
-        reply = ask(lambda: self.http.post(path, json=body, headers=headers))
-        assert reply.is_success, reply.text
-        return reply.json()
+    def _post(self, path: str, body: object, id_: str, token: str | None = None) -> httpx.Response:
+        headers = {**bearer(token), "Idempotency-Key": id_}
+        return ask(lambda: self.http.post(path, json=body, headers=headers))
 
 
-def ask(once: Callable[[], httpx.Response]) -> httpx.Response:
+def ask(
+    once: Callable[[], httpx.Response], unknown: Callable[[httpx.Response], bool] = lambda reply: False
+) -> httpx.Response:
     """The house's answer, asked for until there is one: it is being hit, after all."""
     end = time.monotonic() + PATIENCE_S
     while time.monotonic() < end:
         try:
             reply = once()
-            if reply.status_code not in BUSY and not reply.is_server_error:
+            if reply.status_code != 429 and not reply.is_server_error and not unknown(reply):
                 return reply
         except httpx.HTTPError:
             pass
@@ -122,13 +140,10 @@ class Crowd:
     """Guests at so many tables at once: who has finished a game begins another, until told to
     stop, and then plays its last to the end."""
 
-    def __init__(
-        self, url: str, tables: int, seed: str, level: str, confirm: Confirm, asks: float = 1.0
-    ) -> None:
-        self.url, self.tables, self.seed = url, tables, seed
-        self.level, self.confirm = level, confirm
-        self.asks = asks  # of the commands: for so many a promise is asked
+    def __init__(self, url: str, tables: int, seed: str, levels: Sequence[str]) -> None:
+        self.url, self.tables, self.seed, self.levels = url, tables, seed, levels
         self.aof: Callable[[], int] = lambda: 0
+        self.one_by_one = False  # whether one promise at a time is asked for at the last level
         self.losses = 0  # how often the engine came back with less
         self.games: list[str] = []
         self.promises: list[Promise] = []
@@ -178,47 +193,26 @@ class Crowd:
 
     def _turn(self, guest: Guest) -> bool:
         guest.look()
-        told = guest.act()
-        if told is None or guest.dice.random() >= self.asks:
-            return told is not None
-        with self.noting:
-            if self.confirm(guest.game, guest.seat, told[0]):
-                promise = Promise(guest.game, guest.seat, told[0], self.level, told[1], self.aof())
-                self.promises.append(promise)
+        level = guest.dice.choice(self.levels)
+        with self.noting if self.one_by_one and level == self.levels[-1] else nullcontext():
+            promise = guest.act(level)
+            if promise is None:
+                return bool(guest.awaits)
+            with self.noting:
+                self.promises.append(promise._replace(aof=self.aof()))
                 self.noting.notify_all()
         return True
 
 
-def nothing_more(game: str, seat: int, id_: str) -> bool:
-    """`decided`: the verdict that was told is confirmation enough."""
-    return True
-
-
-def durably(url: str) -> Confirm:
-    """`durable`: the verdict is there, and the engine has fsynced all that it holds by now."""
-    client: Any = connect(url)
-    partitions = birth(client)
-
-    def confirm(game: str, seat: int, id_: str) -> bool:
-        partition = keys.partition_of(game, partitions)
-        pipe = client.pipeline(transaction=False)
-        pipe.hget(keys.verdicts(partition, game, seat), id_)
-        pipe.set(f"{keys.tag(partition)}:confirmed", 1)
-        pipe.execute_command("WAITAOF", 1, 0, 2_000)
-        try:
-            number, _, (fsynced, _) = pipe.execute()
-        except redis.RedisError:
-            return False
-        return number is not None and fsynced == 1
-
-    return confirm
-
-
-def missing(promises: Sequence[Promise], logs: dict[str, list[Any]]) -> list[Promise]:
+def missing(promises: Sequence[Promise], logs: dict[str, list[Entry]]) -> list[Promise]:
     """The promises that these logs don't keep."""
-    return [
-        promise
-        for promise in promises
-        if [n for n, e in enumerate(logs[promise.game], 1) if (e.seat, e.id) == (promise.seat, promise.id)]
-        != [promise.number]
-    ]
+    places: dict[tuple[str, int | None, str], list[int]] = {}
+    for game, log in logs.items():
+        for number, entry in enumerate(log, 1):
+            places.setdefault((game, entry.seat, entry.id), []).append(number)
+
+    def kept(promise: Promise) -> bool:
+        found = places.get((promise.game, promise.seat, promise.id), [])
+        return len(found) == 1 and promise.number in (0, *found)
+
+    return [promise for promise in promises if not kept(promise)]
