@@ -69,6 +69,10 @@ def cluster_nodes(url: str) -> Nodes | None:
     who, at, named = rest.rpartition("@")
     end = min((place for mark in "/?" if (place := named.find(mark)) >= 0), default=len(named))
     scheme = scheme.removesuffix(CLUSTER)
+    if scheme not in {"redis", "rediss"}:
+        raise Malformed(SETTING, "of a cluster only begins redis+cluster:// or rediss+cluster://")
+    if not all(named[:end].split(",")):
+        raise Malformed(SETTING, "names no node where it should: redis+cluster://host:port,host:port")
     each = [f"{scheme}://{who}{at}{node}{named[end:]}" for node in named[:end].split(",")]
     for node in each:
         _check_engine(node)

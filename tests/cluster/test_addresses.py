@@ -1,0 +1,76 @@
+"""The address says whether it is one engine or a cluster, and a wrong one says what to do."""
+
+from __future__ import annotations
+
+import pytest
+
+from schemas.contract import Malformed
+from services.ledger.connection import EngineAway, EngineUnavailable, birth, check_url, cluster_nodes, connect
+from services.settings import read_settings
+from tests.cluster.nodes import WORD, Cluster
+
+
+@pytest.mark.parametrize(
+    ("url", "addresses", "first"),
+    [
+        ("redis+cluster://a", [("a", 6379)], "redis://a"),
+        ("redis+cluster://a:1,b:2", [("a", 1), ("b", 2)], "redis://a:1"),
+        ("rediss+cluster://me:p%40ss@a:1,b:2/0", [("a", 1), ("b", 2)], "rediss://me:p%40ss@a:1/0"),
+        (
+            "rediss+cluster://a:1,b:2?ssl_cert_reqs=none",
+            [("a", 1), ("b", 2)],
+            "rediss://a:1?ssl_cert_reqs=none",
+        ),
+        ("redis+cluster://[::1]:7000,[::2]:7001", [("::1", 7000), ("::2", 7001)], "redis://[::1]:7000"),
+    ],
+)
+def test_a_clusters_address_names_its_nodes(url: str, addresses: list[tuple[str, int]], first: str) -> None:
+    assert read_settings(redis_url=url).redis_url == url
+    assert cluster_nodes(url) == (first, addresses)
+
+
+@pytest.mark.parametrize("url", ["redis://a:1", "rediss://a", "unix:///run/engine.sock"])
+def test_any_other_address_is_of_one_engine(url: str) -> None:
+    check_url(url)
+    assert cluster_nodes(url) is None
+
+
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        ("redis+cluster://a:1,b:x", "no address of an engine"),
+        ("redis+cluster://a:1,b:2/3", "a cluster has none"),
+        ("redis+cluster://a:1?db=3", "a cluster has none"),
+        ("unix+cluster:///run/engine.sock", "only begins"),
+        ("redis+cluster://a,,b", "names no node"),
+        ("redis+cluster://", "names no node"),
+    ],
+)
+def test_a_wrong_address_says_what_is_wrong(url: str, why: str) -> None:
+    with pytest.raises(Malformed, match=f"LEDGERLINE_REDIS_URL: .*{why}"):
+        check_url(url)
+
+
+def test_a_cluster_of_which_no_node_answers_is_away() -> None:
+    with pytest.raises(EngineAway, match=r"127\.0\.0\.1:1, 127\.0\.0\.1:2"):
+        connect("redis+cluster://127.0.0.1:1,127.0.0.1:2")
+
+
+def test_an_engine_alone_is_no_cluster(engine_url: str) -> None:
+    with pytest.raises(EngineUnavailable, match="no cluster"):
+        connect(engine_url.removesuffix("/0").replace("redis://", "redis+cluster://"))
+
+
+def test_a_clusters_node_is_no_engine_of_its_own(nodes: Cluster) -> None:
+    for node in nodes.nodes:
+        with (
+            connect(f"redis://:{WORD}@127.0.0.1:{node.port}") as client,
+            pytest.raises(EngineUnavailable, match=r"redis\+cluster"),
+        ):
+            birth(client)
+
+
+def test_one_living_node_of_those_named_is_enough(nodes: Cluster) -> None:
+    alone = f"redis+cluster://:{WORD}@127.0.0.1:1,127.0.0.1:{nodes.nodes[-1].port}"
+    with connect(alone) as client:
+        assert birth(client, 4) == 4
