@@ -1,0 +1,181 @@
+"""Hand-over: how long the games of a referee stand still when it is killed with -9.
+
+Three referees and a worker for bots as processes of their own, and games of bots that never
+pause. One referee is killed at a random moment, and the clock runs for each game that it was
+the last to move, until that game's next entry; then another referee joins, and so on."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from time import monotonic, sleep
+from typing import Final
+
+from schemas.commands import CreateGame, Letter, StartGame
+from services.ledger import RedisLedger
+from services.ledger.connection import birth, connect
+from services.referee.rules import fold
+from tests.bench.figure import Figure, Size, Tell
+from tests.bench.games import bots, fresh_engine
+from tests.bench.latency import cut
+
+P99_S: Final = 5.0
+REFEREES: Final = 3
+GAMES: Final = 48
+LOOK_S: Final = 0.01
+SETTLE_S: Final = 0.05  # what the dead one had sent is written by then
+STANDS_S: Final = 60.0  # a game that takes so long will never move
+
+
+class Service:
+    """A process of ours, and what it says of each move."""
+
+    def __init__(self, name: str, engine: str, folder: Path) -> None:
+        given = {key: value for key, value in os.environ.items() if not key.startswith("LEDGERLINE_")}
+        levels = {"LEDGERLINE_LOG_LEVEL": "debug", "LEDGERLINE_LOG_FORM": "json"}
+        self.said = folder / f"{name}-{secrets.token_hex(4)}.log"
+        with self.said.open("w") as said:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "services.cli", name],
+                env={**given, **levels, "LEDGERLINE_REDIS_URL": engine},
+                stderr=said,
+            )
+        self.read = 0
+        self.moved: dict[str, int] = {}  # the number of its last entry in each game
+
+    def listen(self) -> dict[str, int]:
+        """Its last move in every game."""
+        with self.said.open() as said:
+            said.seek(self.read)
+            lines = said.read()
+        whole = lines[: lines.rfind("\n") + 1]
+        self.read += len(whole.encode())
+        for line in whole.splitlines():
+            told = json.loads(line)
+            if told["event"] == "move":
+                self.moved[told["game"]] = told["sequence"]
+        return self.moved
+
+    def end(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+
+class House:
+    """Referees that come and go, and games that go on."""
+
+    def __init__(self, engine: str, folder: Path) -> None:
+        self.engine, self.folder = engine, folder
+        client = connect(engine)
+        self.ledger = RedisLedger(client, birth(client))
+        self.bots = Service("bots", engine, folder)
+        self.referees = [Service("referee", engine, folder) for _ in range(REFEREES)]
+        self.games: list[str] = []
+        self.laid = 0
+
+    def top_up(self) -> None:
+        """Have as many games under way as ever."""
+        self.games = [game for game in self.games if not self.over(game)]
+        while len(self.games) < GAMES:
+            self.games.append(game := f"handover-{self.laid}")
+            self.laid += 1
+            seats = bots("random", "random", "random", "random")
+            self.ledger.submit(Letter("create", game, None, CreateGame(seats, seed=game)))
+            self.ledger.submit(Letter("start", game, None, StartGame()))
+
+    def over(self, game: str) -> bool:
+        history = self.ledger.history(game)
+        return bool(history) and fold(history).over is not None
+
+    def await_work(self) -> None:
+        """Return when every referee has moved a game of now."""
+        while not all(service.listen().keys() & {*self.games} for service in self.referees):
+            sleep(LOOK_S)
+            self.top_up()
+
+    def kill(self, victim: Service) -> list[float]:
+        """Kill a referee, and have another join when its games go on; how many seconds each of
+        them stood still."""
+        killed = monotonic()
+        victim.end()
+        self.referees.remove(victim)
+        others = [service.listen() for service in self.referees]
+        held = [
+            game
+            for game, number in victim.listen().items()
+            if game in self.games and all(other.get(game, 0) < number for other in others)
+        ]
+        sleep(SETTLE_S)
+        took = self.await_moves({game: len(self.ledger.history(game)) for game in held}, killed)
+        self.referees.append(Service("referee", self.engine, self.folder))
+        return took
+
+    def await_moves(self, stood: dict[str, int], killed: float) -> list[float]:
+        """The seconds since the kill until each of these games had a further entry."""
+        took: list[float] = []
+        while stood:
+            sleep(LOOK_S)
+            moved = [game for game, number in stood.items() if self.ledger.history(game, number)]
+            took += [monotonic() - killed] * len(moved)
+            ended = [game for game in stood if monotonic() > killed + 1 and self.over(game)]
+            stood = {game: number for game, number in stood.items() if game not in (*moved, *ended)}
+            assert monotonic() < killed + STANDS_S, f"{[*stood]} never move again"
+        return took
+
+    def end(self) -> None:
+        for service in (self.bots, *self.referees):
+            service.end()
+        self.ledger.close()
+
+
+@contextmanager
+def house() -> Iterator[House]:
+    with fresh_engine() as engine, TemporaryDirectory() as folder:
+        made = House(engine, Path(folder))
+        try:
+            yield made
+        finally:
+            made.end()
+
+
+def measure(size: Size, tell: Tell) -> Figure:
+    kills, took, longest = size.of(20, 2), list[float](), list[float]()
+    dice = Random(0)
+    with house() as at:
+        for number in range(kills):
+            tell(f"kill {number + 1} of {kills}")
+            at.top_up()
+            at.await_work()
+            sleep(dice.random())  # at any moment
+            at.top_up()
+            stood = at.kill(dice.choice(at.referees))
+            took += stood
+            longest += [max(stood)] if stood else []
+    return figure(took, longest, kills)
+
+
+def figure(took: Sequence[float], longest: Sequence[float], kills: int) -> Figure:
+    p50, _, p99 = cut([*took])
+    return Figure(
+        "hand-over after kill -9 of a referee, until its games move again, s",
+        f"p50 {p50:.2f}, p99 {p99:.2f}, longest {max(took):.2f} ({len(took)} games of {kills} kills,"
+        f" {REFEREES} referees, {GAMES} games under way)",
+        f"p99 under {P99_S:g}",
+        p99 < P99_S,
+        {
+            "kills": kills,
+            "games": len(took),
+            "p50_s": p50,
+            "p99_s": p99,
+            "max_s": max(took),
+            "longest_of_each_kill_s": [*longest],
+        },
+    )
