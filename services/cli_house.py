@@ -17,6 +17,7 @@ from redis.exceptions import RedisError
 from schemas.codec import Corrupt
 from schemas.contract import Malformed
 from services import dead, replaying, watching, wiring
+from services.collecting import collect_seldom
 from services.embedded import house, reading_ledger
 from services.failing import fail
 from services.ledger import Gap, RedisLedger
@@ -212,6 +213,7 @@ def _ledger(data: Path) -> Iterator[RedisLedger]:
 def _alone(service: wiring.Service) -> None:
     settings = _settings()
     _logs(settings)
+    collect_seldom()
     service(settings, _until_told())
 
 

@@ -1,94 +1,50 @@
 """Who follows which game: one reader for all, woken by bells, that hands entries out.
 
 A bell only says where to look. What was missed while it was silent is found by its
-number: every follower goes on from the number that it has, and a slow round looks at all
-of them once a second in case a bell was lost.
+number: every follower goes on from the number that it has, and a slow round looks at those
+that were silent, in case a bell was lost.
+
+An engine that takes over after a fail-over may have lost a log's end, and the log may have
+grown again by then. So what follows must follow the very entry that was handed out last,
+byte by byte; where it doesn't, the viewers are sent away to read the view anew.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Collection, Iterator
 from contextlib import contextmanager, suppress
-from typing import Final, NamedTuple
+from itertools import islice
+from typing import Final
 
-from pydantic_core import to_json
 from redis.exceptions import RedisError
 
 from schemas.codec import Corrupt
-from schemas.views import ViewEntry, write_view
 from schemas.words import Seat
+from services.gateway.followed import Damaged, End, Game, Hand, Sent, Session, sent
 from services.ledger import Gap
 from services.ledger.async_ledger import PAGE, AsyncLedger, Ring, Wanted
+from services.ledger.joining import TakenBack
 from services.logs import get_log
 from services.loop import Outage
 
 log = get_log("gateway")
-BEHIND_MOST: Final = 1_000  # entries that wait for a slow viewer before it is dropped
 LOOK_S: Final = 1.0
-
-Sent = tuple[int, str | None, str]  # number, the viewer's command that it answers, JSON text
-
-
-class Dropped(Exception):
-    """The viewer doesn't keep up; it may come back and go on from its last number."""
+LOOK_MOST: Final = 2_000  # silent games that one look asks for; where there are more, they take turns
 
 
-class Damaged(Exception):
-    """The game's view can't be read on. What exactly is broken stays in the log: it may be a
-    seat's secret part."""
+class Bell:
+    """Somebody who waits for verdicts; nobody does while `waiting` is empty."""
 
+    __slots__ = ("every", "rung", "waiting")
 
-class Bell(NamedTuple):
-    rung: asyncio.Event
-    every: bool
+    def __init__(self, every: bool, waiting: Collection[str] | None) -> None:
+        self.rung = asyncio.Event()
+        self.every, self.waiting = every, waiting
 
-
-class Session:
-    """One viewer of one game, for as long as somebody listens."""
-
-    __slots__ = ("queue", "start", "viewer")
-
-    def __init__(self, viewer: Seat | None, start: int) -> None:
-        self.viewer, self.start = viewer, start
-        self.queue: asyncio.Queue[Sent | Dropped | Damaged] = asyncio.Queue(BEHIND_MOST)
-
-    def put(self, sent: Sent) -> None:
-        try:
-            self.queue.put_nowait(sent)
-        except asyncio.QueueFull:
-            self.end(Dropped(f"more than {BEHIND_MOST} entries behind"))
-
-    def end(self, why: Dropped | Damaged) -> None:
-        """Drop what waits; the listener is told why."""
-        while not self.queue.empty():
-            self.queue.get_nowait()
-        self.queue.put_nowait(why)
-
-
-class Game:
-    """A followed game: how far its view was read, and who listens."""
-
-    __slots__ = ("last", "sessions")
-
-    def __init__(self, last: int) -> None:
-        self.last = last
-        self.sessions: set[Session] = set()
-
-    def take(self, views: Mapping[Seat | None, list[ViewEntry]]) -> int:
-        """Hand the next entries of every viewer to its sessions; how many entries there were."""
-        texts = {viewer: [sent(entry) for entry in entries] for viewer, entries in views.items()}
-        for session in self.sessions:
-            for item in texts[session.viewer]:
-                session.put(item)
-        count = len(next(iter(texts.values()), ()))
-        self.last += count
-        return count
-
-    def close(self) -> None:
-        """End every session: nothing more can be shown of this game."""
-        for session in self.sessions:
-            session.end(Damaged("this game's view is damaged"))
+    def strike(self) -> None:
+        if self.waiting is None or self.waiting:
+            self.rung.set()
 
 
 class Hub:
@@ -97,6 +53,8 @@ class Hub:
         self.games: dict[str, Game] = {}
         self._bells: dict[str, set[Bell]] = {}
         self._rung: set[str] = set()
+        self._heard: set[str] = set()  # games that were handed out since the last look
+        self._unlooked: list[str] = []  # games whose turn to be looked at is still to come
         self._wake = asyncio.Event()
 
     # -- listening ---------------------------------------------------------------------
@@ -110,23 +68,31 @@ class Hub:
         return session
 
     def detach(self, game: str, session: Session) -> None:
-        followed = self.games[game]
+        followed = self.games.get(game)
+        if followed is None or session not in followed.sessions:
+            return  # the game was ended for all
         followed.sessions.discard(session)
         if not followed.sessions:
             del self.games[game]
 
-    async def follow(self, game: str, session: Session, after: int) -> AsyncIterator[Sent]:
-        """A session's entries after a number, for ever. Raises Dropped, Damaged, Gap or Corrupt."""
+    async def follow(
+        self, game: str, session: Session, after: int, hand: Hand | None = None
+    ) -> AsyncIterator[Sent]:
+        """A session's entries after a number, for ever; once none waits, `hand` gets them instead.
+
+        Raises Dropped, Damaged, TakenBack, Gap or Corrupt."""
         while after < session.start:
             page = await self.ledger.seen(game, session.viewer, after)
             if not page:
-                raise Gap(f"view: nothing is left after {after}, but {session.start} was there")
+                raise TakenBack(f"nothing is left after {after}, but {session.start} was there")
             for entry in page:
                 yield sent(entry)
                 after = entry.number
         while True:
+            if session.queue.empty():
+                session.hand = hand
             item = await session.queue.get()
-            if isinstance(item, Dropped | Damaged):
+            if isinstance(item, End):
                 raise item
             if item[0] > after:
                 yield item
@@ -147,21 +113,32 @@ class Hub:
         old = followed is None or ring.number <= followed.last
         for bell in self._bells.get(ring.game, ()):
             if old or bell.every:
-                bell.rung.set()
+                bell.strike()
         if followed is None or ring.public is None or ring.number != followed.last + 1:
             self.ring(ring.game)
             return
+        self._heard.add(ring.game)
         try:
-            followed.take({viewer: [ring.entry_for(viewer)] for viewer in self._viewers(ring.game)})
-        except Corrupt as error:
-            log.error("view is damaged", game=ring.game, sequence=ring.number, error=str(error))
-            followed.close()
+            followed.hear(ring)
+        except (Corrupt, TakenBack) as error:
+            self._end(ring.game, error)
+
+    def _end(self, game: str, why: Gap | Corrupt | TakenBack) -> None:
+        """Nothing more can be shown of this game to those who follow it; who comes now begins anew."""
+        followed = self.games.pop(game)
+        log.error("view is damaged", game=game, sequence=followed.last, error=str(why))
+        end = why if isinstance(why, TakenBack) else Damaged("this game's view is damaged")
+        for session in followed.sessions:
+            session.end(end)
 
     @contextmanager
-    def bell_of(self, game: str, *, every: bool) -> Iterator[asyncio.Event]:
+    def bell_of(
+        self, game: str, *, every: bool, waiting: Collection[str] | None = None
+    ) -> Iterator[asyncio.Event]:
         """An event that is set when something happens in the game that brings no new entry,
-        or at `every` bell; and once a second, because bells may be lost."""
-        bell = Bell(asyncio.Event(), every)
+        or at `every` bell; and once a second, because bells may be lost. Not while `waiting`,
+        where it is given, holds nothing."""
+        bell = Bell(every, waiting)
         self._bells.setdefault(game, set()).add(bell)
         try:
             yield bell.rung
@@ -183,6 +160,8 @@ class Hub:
             try:
                 await self.ledger.ping()
                 outage.over()
+                for game in self.games:
+                    self.ring(game)  # what rang meanwhile, nobody heard
                 async for ring in self.ledger.bells():
                     self._strike(ring)
             except (RedisError, OSError) as error:
@@ -192,8 +171,24 @@ class Hub:
     async def _look(self) -> None:
         while True:
             await asyncio.sleep(LOOK_S)
-            for game in {*self.games, *self._bells}:
-                self._strike(Ring(game, 0))
+            for bells in self._bells.values():
+                for bell in bells:
+                    bell.strike()
+            silent = self._silent()
+            with suppress(RedisError, OSError):  # the next look tries again
+                for game, length in zip(silent, await self.ledger.lengths(silent), strict=True):
+                    followed = self.games.get(game)
+                    if followed is not None and followed.last != length:
+                        self.ring(game)
+
+    def _silent(self) -> list[str]:
+        """Games whose turn it is to be looked at, but for those that were heard since."""
+        if not self._unlooked:
+            self._unlooked = list(self.games)
+        turn = list(islice(reversed(self._unlooked), LOOK_MOST))
+        del self._unlooked[-LOOK_MOST:]
+        heard, self._heard = self._heard, set()
+        return [game for game in turn if game not in heard]
 
     async def _hand_out(self) -> None:
         while True:
@@ -204,34 +199,25 @@ class Hub:
                 await self._read(rung)
 
     async def _read(self, rung: set[str]) -> None:
-        wanted = [Wanted(game, self.games[game].last, self._viewers(game)) for game in rung]
+        wanted = [
+            Wanted(game, followed.last, self._viewers(game), followed.public)
+            for game, followed in ((game, self.games[game]) for game in rung)
+        ]
         if not wanted:
             return
-        for (game, after, _), views in zip(wanted, await self.ledger.seen_many(wanted), strict=True):
+        for (game, after, *_), page in zip(wanted, await self.ledger.seen_many(wanted), strict=True):
             followed = self.games.get(game)
             if followed is None or followed.last != after:
                 continue  # everybody left, or left and others came, while we read
             try:
-                if isinstance(views, Gap | Corrupt):
-                    raise views
-                if any(session.viewer not in views for session in followed.sessions):
+                if isinstance(page, Gap | Corrupt | TakenBack):
+                    raise page
+                if any(session.viewer not in page.views for session in followed.sessions):
                     self.ring(game)  # somebody came while we read: read again, for all
-                elif followed.take(views) == PAGE:
+                elif followed.take(page) == PAGE:
                     self.ring(game)
-            except (Gap, Corrupt) as damage:
-                log.error("view is damaged", game=game, sequence=after, error=str(damage))
-                followed.close()
+            except (Gap, Corrupt, TakenBack) as damage:
+                self._end(game, damage)
 
     def _viewers(self, game: str) -> tuple[Seat | None, ...]:
         return tuple({session.viewer for session in self.games[game].sessions})
-
-
-def sent(entry: ViewEntry) -> Sent:
-    """An entry as it goes out: its JSON is made once for all who see the same.
-
-    Raises Corrupt: an entry may be msgpack of our form and still hold what no JSON can say."""
-    try:
-        text = to_json({"type": "entry", **write_view(entry)}).decode()
-    except (ValueError, TypeError, AttributeError) as error:
-        raise Corrupt(f"entry {entry.number} can't be written as JSON: {error}") from None
-    return entry.number, entry.answers, text

@@ -25,11 +25,13 @@ from schemas.commands import Letter
 from schemas.contract import Malformed, Shape
 from schemas.words import CommandId, Seat
 from services.gateway.door import Door
-from services.gateway.hub import Damaged, Dropped, sent
+from services.gateway.followed import Damaged, Dropped, Sent, sent
 from services.gateway.problems import Problem, malformed, refused
 from services.gateway.reading import read_bearer, read_object
 from services.gateway.verdicts import AGAIN, TOLD, Ask, Reached
+from services.gateway.wire import lay_of
 from services.ledger import Gap
+from services.ledger.joining import TakenBack
 from services.ledger.levels import ACCEPTED
 from services.logs import get_log
 
@@ -37,12 +39,14 @@ log = get_log("gateway")
 SUBPROTOCOL: Final = "ledgerline"
 TOKEN_PREFIX: Final = "token."  # noqa: S105 - no secret; a browser can't send headers: its token comes as a subprotocol
 UNANSWERED_MOST: Final = 64  # commands of one socket that wait for their verdict
+UNSENT_MOST: Final = 1 << 20  # bytes that wait for a slow client before it is dropped
 
 FIELDS: Final = {"id", "command", "level", "wait_ms"}
 
 _COMMAND_ID: Final[Shape[str]] = Shape(CommandId, "id")
 REASON_MOST: Final = 123  # bytes that fit into a closing frame
 GOING_AWAY, POLICY, BROKEN, TRY_LATER = 1001, 1008, 1011, 1013
+BACK: Final = "the engine lost the last entries, and the game went on before them: come back from 0"
 AWAY: Final = "the engine doesn't answer: come back and go on"
 
 
@@ -55,6 +59,7 @@ class PlaySocket:
         self.waiting: dict[str, float] = {}  # ids of commands that have no verdict yet, and until when
         self.following: set[str] = set()  # ids of commands whose level is being waited for
         self.tasks = asyncio.TaskGroup()
+        self.lay = lay_of(websocket.scope)
 
     async def run(self) -> None:
         """Serve the client until either side ends it."""
@@ -89,6 +94,9 @@ class PlaySocket:
             why = str(dropped.exceptions[0])
             log.info("viewer dropped", game=self.game, seat=self.viewer, sequence=self.after, why=why)
             await self._end(TRY_LATER, f"{why}: come back and go on")
+        except* TakenBack as back:
+            log.error("socket ended", game=self.game, seat=self.viewer, error=str(back.exceptions[0]))
+            await self._end(TRY_LATER, BACK)
         except* (Damaged, Gap, Corrupt) as damaged:
             log.error("socket ended", game=self.game, seat=self.viewer, error=str(damaged.exceptions[0]))
             await self._end(BROKEN, "this game's view is damaged")
@@ -98,15 +106,29 @@ class PlaySocket:
 
     async def _down(self) -> None:
         session = self.door.hub.attach(self.game, self.viewer, self.after)
+        hand = self._hand if self.lay else None
         try:
-            async for number, answers, text in self.door.hub.follow(self.game, session, self.after):
-                if answers is not None:
-                    self.waiting.pop(answers, None)
-                    log.debug("verdict", game=self.game, seat=self.viewer, command=answers, sequence=number)
-                self.after = number
+            async for number, answers, text in self.door.hub.follow(self.game, session, self.after, hand):
+                self._note(number, answers)
                 await self.socket.send_text(text)
         finally:
             self.door.hub.detach(self.game, session)
+
+    def _hand(self, sent: Sent) -> bool:
+        """Send an entry at once. False where too much waits already for a slow client."""
+        assert self.lay is not None, "else nothing is handed here"
+        number, answers, text = sent
+        if number <= self.after:
+            return True
+        self._note(number, answers)
+        return self.lay(text) <= UNSENT_MOST
+
+    def _note(self, number: int, answers: str | None) -> None:
+        """An entry goes down; what waited for it is answered."""
+        if answers is not None:
+            self.waiting.pop(answers, None)
+            log.debug("verdict", game=self.game, seat=self.viewer, command=answers, sequence=number)
+        self.after = number
 
     async def _up(self) -> None:
         while True:
@@ -167,7 +189,7 @@ class PlaySocket:
 
     async def _verdicts(self) -> None:
         """Tell of commands that were answered without a new entry, and of those that are late."""
-        with self.door.hub.bell_of(self.game, every=False) as rung:
+        with self.door.hub.bell_of(self.game, every=False, waiting=self.waiting) as rung:
             while True:
                 await rung.wait()
                 rung.clear()

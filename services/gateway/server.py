@@ -11,6 +11,7 @@ from schemas.contract import Malformed
 from services.gateway.app import create_app
 from services.gateway.limits import Limits
 from services.gateway.reading import BODY_MOST
+from services.gateway.wire import Wire
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.connection import connect_async
 from services.settings import Settings
@@ -29,6 +30,7 @@ def gateway(settings: Settings, partitions: int) -> uvicorn.Server:
             port=settings.port,
             log_config=None,
             access_log=False,
+            ws=Wire,
             ws_max_size=BODY_MOST,
             ws_per_message_deflate=False,  # small messages: compressing them only costs latency
             timeout_graceful_shutdown=5,

@@ -14,23 +14,38 @@ from schemas.commands import Letter
 from schemas.views import ViewEntry
 from schemas.words import Seat
 from services.ledger.async_cluster import AsyncCluster
+from services.ledger.bags import Bag
 from services.ledger.confirming import Confirming, node_of
-from services.ledger.joining import joined
+from services.ledger.joining import Numbered, TakenBack, joined, unchanged
 from services.ledger.knocks import channel
 from services.ledger.levels import Level
 from services.ledger.port import WAITING_MOST, Answer, Full, Gap
 from services.ledger.redis_ledger import numbered, read_answer, submit_call
-from services.ledger.scripts import SUBMIT, Script
+from services.ledger.scripts import SUBMIT, Call
 
 PAGE: int = 500
 
 
 class Wanted(NamedTuple):
-    """Which viewers want a game's entries after a number."""
+    """Which viewers want a game's entries after a number. With `public`, the public entry of that
+    number is read again and must be this one; where it is empty, it must be there."""
 
     game: str
     after: int
     viewers: Sequence[Seat | None]
+    public: bytes | None = None
+
+    @property
+    def first(self) -> int:
+        """The first public entry to read."""
+        return self.after + (self.public is None or not self.after)
+
+
+class Page(NamedTuple):
+    """What was found, and the last public entry that the game has now; empty for none."""
+
+    views: Mapping[Seat | None, list[ViewEntry]]
+    public: bytes
 
 
 class Ring(NamedTuple):
@@ -73,16 +88,18 @@ class AsyncLedger:
         self._client: Any = client  # redis-py types replies for both of its clients at once
         self.partitions, self.waiting_most = partitions, waiting_most
         self._confirming: dict[tuple[str, Level], Confirming] = {}
+        self._bags: dict[str, Bag] = {}  # one for each node: a node that is away holds up no other's
 
     async def submit(self, letter: Letter) -> None:
         """Put a command on its way. Sending it again with the same id is harmless. Raises Full."""
         knock = channel(self._client, keys.REFEREES)
         called, told = submit_call(letter, self.partitions, self.waiting_most, knock)
+        bag = await self._bag_for(letter.game)
         try:
-            taken = await self._run(SUBMIT, called, told)
+            taken = await bag.put((called, told))
         except TryAgainError:  # the partition moves to another node: a key by itself is always somewhere
             await self._client.delete(called[1])
-            taken = await self._run(SUBMIT, called[:1], told)
+            taken = await bag.put((called[:1], told))
         if not taken:
             raise Full(f"{self.waiting_most} letters wait in the partition of game {letter.game}")
 
@@ -119,35 +136,41 @@ class AsyncLedger:
 
     async def seen(self, game: str, viewer: Seat | None, after: int, most: int = PAGE) -> list[ViewEntry]:
         """A viewer's entries after a number. Raises Gap if one is missing, Corrupt if one can't be read."""
-        (views,) = await self.seen_many([Wanted(game, after, (viewer,))], most)
-        if isinstance(views, Gap | Corrupt):
-            raise views
-        return views[viewer]
+        (page,) = await self.seen_many([Wanted(game, after, (viewer,))], most)
+        if not isinstance(page, Page):
+            raise page
+        return page.views[viewer]
 
     async def seen_many(
         self, wanted: Sequence[Wanted], most: int = PAGE
-    ) -> list[Mapping[Seat | None, list[ViewEntry]] | Gap | Corrupt]:
+    ) -> list[Page | Gap | Corrupt | TakenBack]:
         """The same for many games and viewers in one round trip; a game's damage is its own."""
         pipe = self._client.pipeline(transaction=False)
-        for game, after, viewers in wanted:
-            partition, first, last = self._partition(game), f"{after + 1}-0", f"{after + most}-0"
-            pipe.xrange(keys.public(partition, game), first, last)
-            for seat in viewers:  # after the public one, so that no part is older than its entry
+        for one in wanted:
+            partition, last = self._partition(one.game), f"{one.after + most}-0"
+            pipe.xrange(keys.public(partition, one.game), f"{one.first}-0", last)
+            for seat in one.viewers:  # after the public one, so that no part is older than its entry
                 if seat is not None:
-                    pipe.xrange(keys.seat(partition, game, seat), first, last)
+                    pipe.xrange(keys.seat(partition, one.game, seat), f"{one.after + 1}-0", last)
         replies = iter(await pipe.execute())
-        views: list[Mapping[Seat | None, list[ViewEntry]] | Gap | Corrupt] = []
-        for game, after, viewers in wanted:
+        pages: list[Page | Gap | Corrupt | TakenBack] = []
+        for one in wanted:
             told = next(replies)  # all of a game's replies are taken before one of them can be damaged
-            parts = {viewer: next(replies) if viewer is not None else () for viewer in viewers}
+            parts = {viewer: next(replies) if viewer is not None else () for viewer in one.viewers}
             try:
-                public = numbered(told)
-                views.append({viewer: joined(after, public, numbered(own)) for viewer, own in parts.items()})
-            except (Gap, Corrupt) as damage:
-                views.append(damage)
+                pages.append(_page(one, told, parts))
+            except (Gap, Corrupt, TakenBack) as damage:
+                pages.append(damage)
             except KeyError as field:
-                views.append(Corrupt(f"an entry of {game}'s view has no field {field}"))
-        return views
+                pages.append(Corrupt(f"an entry of {one.game}'s view has no field {field}"))
+        return pages
+
+    async def lengths(self, games: Sequence[str]) -> list[int]:
+        """How many entries each of these games has, in one round trip."""
+        pipe = self._client.pipeline(transaction=False)
+        for game in games:
+            pipe.execute_command("XLEN", keys.public(self._partition(game), game))
+        return list(await pipe.execute()) if games else []
 
     async def bells(self) -> AsyncIterator[Ring]:
         """Every ring of every game. One may be lost: it is only a doorbell."""
@@ -170,27 +193,49 @@ class AsyncLedger:
         await self._client.ping()
 
     async def close(self) -> None:
+        for bag in self._bags.values():
+            await bag.close()
         for confirming in self._confirming.values():
             await confirming.close()
         await self._client.aclose()
 
-    async def _run(self, script: Script, called: Sequence[str], told: Sequence[Any]) -> Any:
-        told = (len(called), *called, *told)
-        try:
-            return await self._one("EVALSHA", script.sha, *told)
-        except NoScriptError:  # the engine forgot the script; it ran nothing
-            return await self._one("EVAL", script.text, *told)
-
-    async def _one(self, *command: Any) -> Any:
-        pipe = self._client.pipeline(transaction=False)
-        pipe.execute_command(*command)
-        return (await pipe.execute())[0]
-
     def _partition(self, game: str) -> int:
         return keys.partition_of(game, self.partitions)
+
+    async def _bag_for(self, game: str) -> Bag:
+        node = await node_of(self._client, keys.commands(self._partition(game)))
+        if node.name not in self._bags:
+            self._bags[node.name] = Bag(self._submit_all)
+        return self._bags[node.name]
+
+    async def _submit_all(self, calls: Sequence[Call]) -> Sequence[Any]:
+        """Run submit.lua for each; what it replied, or why it didn't."""
+        replies = await self._run("EVALSHA", SUBMIT.sha, calls)
+        unknown = [i for i, reply in enumerate(replies) if isinstance(reply, NoScriptError)]
+        if unknown:  # an engine forgot the script, and ran nothing
+            again = await self._run("EVAL", SUBMIT.text, [calls[i] for i in unknown])
+            for i, reply in zip(unknown, again, strict=True):
+                replies[i] = reply
+        return replies
+
+    async def _run(self, command: str, script: str | bytes, calls: Sequence[Call]) -> list[Any]:
+        pipe = self._client.pipeline(transaction=False)
+        for called, told in calls:
+            pipe.execute_command(command, script, len(called), *called, *told)
+        return list(await pipe.execute(raise_on_error=False))
 
     async def _confirming_of(self, game: str, level: Level) -> Confirming:
         node = await node_of(self._client, keys.mark(self._partition(game)))
         if (node.name, level) not in self._confirming:
             self._confirming[node.name, level] = Confirming(node, level)
         return self._confirming[node.name, level]
+
+
+def _page(wanted: Wanted, told: Any, parts: Mapping[Seat | None, Any]) -> Page:
+    """What the streams' replies come to. Raises Gap, Corrupt, TakenBack, or KeyError for a field."""
+    found = numbered(told)
+    public: Sequence[Numbered] = found
+    if wanted.first == wanted.after:
+        public = unchanged(wanted.after, wanted.public or b"", found)
+    views = {viewer: joined(wanted.after, public, numbered(own)) for viewer, own in parts.items()}
+    return Page(views, found[-1][1] if found else b"")

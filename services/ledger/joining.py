@@ -11,6 +11,20 @@ from services.ledger.port import Gap
 Numbered = tuple[int, bytes]
 
 
+class TakenBack(Exception):
+    """What was read before isn't there any more: the log lost its end, and may have grown again."""
+
+
+def unchanged(after: int, last: bytes, public: Sequence[Numbered]) -> Sequence[Numbered]:
+    """What follows entry `after` in a public view that was read from that entry on. Raises TakenBack
+    unless the entry is there, and is what was read `last`, if that is known."""
+    if not public or public[0][0] != after:
+        raise TakenBack(f"entry {after} isn't there any more")
+    if last and public[0][1] != last:
+        raise TakenBack(f"entry {after} isn't the one that was read")
+    return public[1:]
+
+
 def joined(after: int, public: Sequence[Numbered], parts: Iterable[Numbered]) -> list[ViewEntry]:
     """The view after a number. `parts` may run ahead of `public`: what does is left for later.
 

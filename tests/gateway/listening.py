@@ -11,7 +11,8 @@ import fakeredis
 
 from schemas import keys
 from schemas.codec import Faces, pack_part, pack_public
-from services.gateway.hub import Hub, Session
+from services.gateway.followed import Session
+from services.gateway.hub import Hub
 from services.ledger.async_ledger import AsyncLedger
 
 PARTITIONS = 4
@@ -49,6 +50,13 @@ class Scene(NamedTuple):
                     if len(found) == count:
                         break
         return found
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    """Return when this holds."""
+    async with asyncio.timeout(SOON_S):
+        while not holds():  # noqa: ASYNC110 - what is looked at tells nobody that it changed
+            await asyncio.sleep(0)
 
 
 @asynccontextmanager

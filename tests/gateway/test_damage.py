@@ -21,12 +21,14 @@ from services.embedded import House
 from services.gateway import hub as hubs
 from services.gateway.app import create_app
 from services.gateway.door import Door
-from services.gateway.hub import Damaged, Hub, Session
+from services.gateway.followed import Damaged, Session, sent
+from services.gateway.hub import Hub
 from services.gateway.limits import Limits
 from services.gateway.play import BROKEN, TRY_LATER, PlaySocket
 from services.ledger import Gap, RedisLedger
 from services.ledger.async_ledger import AsyncLedger, Ring
 from services.ledger.connection import connect_async
+from services.ledger.joining import TakenBack
 from services.ledger.levels import DECIDED
 from tests.gateway.clients import Socket, bearer, closed_why, in_turn, plain_problem
 from tests.gateway.listening import PARTITIONS, Scene, played
@@ -92,10 +94,10 @@ def test_P8_an_unreadable_entry_that_a_bell_brings_ends_its_own_game(garbage: by
     played(story)
 
 
-def test_P8_a_tail_that_the_engine_lost_is_a_gap() -> None:
+def test_P8_a_tail_that_the_engine_lost_is_told() -> None:
     async def story(here: Scene) -> None:
         await here.write("game", 1, 2)
-        with pytest.raises(Gap, match="after 2"):
+        with pytest.raises(TakenBack, match="after 2"):
             await here.numbers("game", Session(None, 5), 0, 5)
         door = door_of(here.ledger)
         with pytest.raises(Gap, match="entry 3"):
@@ -165,4 +167,4 @@ def test_P8_a_hub_that_breaks_is_in_the_log_at_once() -> None:
 def test_a_view_that_no_json_can_say_is_corrupt() -> None:
     entry = ViewEntry(1, b"\xff", None, ())  # type: ignore[arg-type]  # what the store may hold
     with pytest.raises(Corrupt):
-        hubs.sent(entry)
+        sent(entry)

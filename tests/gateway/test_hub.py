@@ -13,13 +13,13 @@ from schemas import keys
 from schemas.commands import Letter, StartGame
 from services.gateway import hub as hubs
 from services.gateway.door import Door
-from services.gateway.hub import BEHIND_MOST, Damaged, Dropped, Session
+from services.gateway.followed import BEHIND_MOST, Damaged, Dropped, Sent, Session
 from services.gateway.limits import Limits
 from services.gateway.problems import Problem
 from services.gateway.verdicts import Reached
 from services.ledger.async_ledger import PAGE, AsyncLedger, Ring
 from services.ledger.levels import ACCEPTED
-from tests.gateway.listening import PARTITIONS, SOON_S, Scene, played
+from tests.gateway.listening import PARTITIONS, SOON_S, Scene, played, until
 
 
 class Silent(AsyncLedger):
@@ -153,6 +153,44 @@ def test_P8_a_session_holds_no_more_than_is_stated() -> None:
             assert session.queue.qsize() <= BEHIND_MOST
 
     asyncio.run(story())
+
+
+def test_entries_go_straight_on_once_none_waits_and_in_order() -> None:
+    async def story(here: Scene) -> None:
+        handed: list[int] = []
+        await here.write("game", 1, 3)
+        session = here.hub.attach("game", None, 0)
+
+        async def read() -> None:
+            async for number, *_ in here.hub.follow("game", session, 0, hand):
+                handed.append(number)
+
+        def hand(sent: Sent) -> bool:
+            handed.append(sent[0])
+            return True
+
+        reading = asyncio.create_task(read())
+        await here.write("game", 4, 20, ring=True)
+        await until(lambda: len(handed) == 20)
+        reading.cancel()
+        assert handed == list(range(1, 21))
+        assert session.queue.empty()
+
+    played(story)
+
+
+def test_P8_a_viewer_that_is_too_far_behind_is_dropped_though_nothing_is_queued() -> None:
+    async def story(here: Scene) -> None:
+        slow, quick = here.hub.attach("game", None, 0), here.hub.attach("game", None, 0)
+        following = here.hub.follow("game", slow, 0, lambda sent: sent[0] < 3)
+        told = asyncio.ensure_future(anext(following))
+        await asyncio.sleep(0.05)
+        await here.write("game", 1, 5, ring=True)
+        assert await here.numbers("game", quick, 0, 5) == [1, 2, 3, 4, 5]
+        with pytest.raises(Dropped):
+            await told
+
+    played(story)
 
 
 @pytest.mark.usefixtures("often")

@@ -11,8 +11,9 @@ from redis.exceptions import RedisError
 
 from schemas.words import Seat
 from services.gateway.door import Door
-from services.gateway.hub import Damaged, Dropped, Sent
+from services.gateway.followed import Damaged, Dropped, Sent
 from services.gateway.problems import Problem
+from services.ledger.joining import TakenBack
 from tests.simulator.agenda import NEVER
 from tests.simulator.house import DAMAGE
 from tests.simulator.wire import Wire
@@ -64,6 +65,8 @@ class Follower:
             await self._listen(door)
         except (Problem, Dropped, RedisError, OSError):
             pass  # it comes back
+        except TakenBack:
+            self.shown.clear()  # what it was shown is no part of the game any more: it begins anew
         except (Damaged, *DAMAGE) as damage:
             self.world.complain(f"{self.name} was shown damage: {damage}")
 

@@ -1,0 +1,20 @@
+"""The garbage collector, told what a long-lived service is like.
+
+Nearly everything here dies by its reference count. A full collection still walks over all that
+lives, and while it does the process stands still: 200 ms where 1,300 sockets are open, about
+every second under load, because each command on its way counts as one more that may be garbage.
+"""
+
+from __future__ import annotations
+
+import gc
+from typing import Final
+
+YOUNG: Final = 50_000  # objects more than there were, before the young ones are looked through
+
+
+def collect_seldom() -> None:
+    """What was loaded is never looked through again, the rest seldom. Once, when a service starts."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(YOUNG, 10, 10)

@@ -1,0 +1,108 @@
+"""A game that is followed, and its viewers: what each is handed, and how each ends."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Final
+
+from pydantic_core import to_json
+
+from schemas.codec import Corrupt
+from schemas.views import ViewEntry, write_view
+from schemas.words import Seat
+from services.ledger.async_ledger import Page, Ring
+from services.ledger.joining import TakenBack
+
+BEHIND_MOST: Final = 1_000  # entries that wait for a slow viewer before it is dropped
+
+Sent = tuple[int, str | None, str]  # number, the viewer's command that it answers, JSON text
+Hand = Callable[[Sent], bool]  # sends an entry at once; False where the viewer is too far behind
+
+
+class Dropped(Exception):
+    """The viewer doesn't keep up; it may come back and go on from its last number."""
+
+
+class Damaged(Exception):
+    """The game's view can't be read on. What exactly is broken stays in the log: it may be a
+    seat's secret part."""
+
+
+End = Dropped | Damaged | TakenBack  # why a session is over
+
+
+class Session:
+    """One viewer of one game, for as long as somebody listens. Entries wait in its queue, or
+    where `hand` is set they go straight on."""
+
+    __slots__ = ("hand", "queue", "start", "viewer")
+
+    def __init__(self, viewer: Seat | None, start: int) -> None:
+        self.viewer, self.start = viewer, start
+        self.queue: asyncio.Queue[Sent | End] = asyncio.Queue(BEHIND_MOST)
+        self.hand: Hand | None = None
+
+    def put(self, sent: Sent) -> None:
+        if self.hand is not None:
+            if not self.hand(sent):
+                self.end(Dropped("too far behind"))
+            return
+        try:
+            self.queue.put_nowait(sent)
+        except asyncio.QueueFull:
+            self.end(Dropped(f"more than {BEHIND_MOST} entries behind"))
+
+    def end(self, why: End) -> None:
+        """Drop what waits; the listener is told why, and gets nothing more."""
+        self.hand = None
+        while not self.queue.empty():
+            self.queue.get_nowait()
+        self.queue.put_nowait(why)
+
+
+class Game:
+    """A followed game: how far its view was read, its last public entry, and who listens."""
+
+    __slots__ = ("last", "public", "sessions")
+
+    def __init__(self, last: int) -> None:
+        self.last = last
+        self.public = b""  # empty while it isn't known
+        self.sessions: set[Session] = set()
+
+    def take(self, page: Page) -> int:
+        """Hand the next entries of every viewer to its sessions; how many entries there were."""
+        texts = {viewer: [sent(entry) for entry in entries] for viewer, entries in page.views.items()}
+        count = len(next(iter(texts.values()), ()))
+        self.last += count
+        self.public = page.public
+        for session in self.sessions:
+            for item in texts[session.viewer]:
+                session.put(item)
+        return count
+
+    def hear(self, ring: Ring) -> None:
+        """The same for the one entry that a bell brings: who has no part of it sees what all see."""
+        assert ring.public is not None, "only a new entry is brought"
+        if self.public and ring.before != self.public:
+            raise TakenBack(f"entry {self.last} isn't the one that was handed out")
+        texts: dict[Seat | None, Sent] = {}
+        for session in self.sessions:
+            viewer = session.viewer if session.viewer in ring.parts else None
+            if viewer not in texts:
+                texts[viewer] = sent(ring.entry_for(viewer))
+        self.last, self.public = ring.number, ring.public
+        for session in self.sessions:
+            session.put(texts.get(session.viewer) or texts[None])
+
+
+def sent(entry: ViewEntry) -> Sent:
+    """An entry as it goes out: its JSON is made once for all who see the same.
+
+    Raises Corrupt: an entry may be msgpack of our form and still hold what no JSON can say."""
+    try:
+        text = to_json({"type": "entry", **write_view(entry)}).decode()
+    except (ValueError, TypeError, AttributeError) as error:
+        raise Corrupt(f"entry {entry.number} can't be written as JSON: {error}") from None
+    return entry.number, entry.answers, text

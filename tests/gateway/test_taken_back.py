@@ -1,0 +1,146 @@
+"""A fail-over may cost a log its last entries, and it may grow again: no viewer is shown two games in one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import httpx
+import pytest
+
+from schemas import keys
+from schemas.codec import pack_public
+from services.embedded import House
+from services.gateway import hub as hubs
+from services.gateway.play import BACK, TRY_LATER
+from services.ledger import RedisLedger
+from services.ledger.connection import connect_async
+from services.ledger.joining import TakenBack
+from tests.gateway.clients import Socket, closed_why, in_turn
+from tests.gateway.listening import EMPTY, PARTITIONS, Scene, played, until
+
+Fault = Callable[[Scene], Awaitable[None]]
+PARTITION = keys.partition_of("game", PARTITIONS)
+
+
+def public(number: int, branch: int = 0) -> bytes:
+    """An entry; on another branch it has other bytes."""
+    return pack_public(number + 1000 * branch, EMPTY)
+
+
+async def grow(here: Scene, first: int, last: int, branch: int = 0) -> None:
+    for number in range(first, last + 1):
+        await here.store.xadd(keys.public(PARTITION, "game"), {"e": public(number, branch)}, f"{number}-0")
+
+
+async def ring(here: Scene, number: int, branch: int, before: int) -> None:
+    """The bell of an entry, which brings the one before too, as append.lua strikes it."""
+    first, second = public(number - 1, before), public(number, branch)
+    head = f"game {number} {len(first)} {len(second)}\n".encode()
+    await here.store.publish(keys.bell(PARTITION), head + first + second)
+
+
+async def shorter(here: Scene) -> None:
+    await here.store.delete(keys.public(PARTITION, "game"))
+    await grow(here, 1, 3)
+
+
+async def grown_beyond_in_silence(here: Scene) -> None:
+    await shorter(here)
+    await grow(here, 4, 7, branch=1)
+
+
+async def grown_by_an_entry_that_rings(here: Scene) -> None:
+    await shorter(here)
+    await grow(here, 4, 6, branch=1)
+    await ring(here, 6, branch=1, before=1)
+
+
+async def grown_to_where_it_was(here: Scene) -> None:
+    await shorter(here)
+    await grow(here, 4, 5, branch=1)
+    await ring(here, 5, branch=1, before=1)
+
+
+async def shorter_with_a_bell(here: Scene) -> None:
+    await shorter(here)
+    await grow(here, 4, 4, branch=1)
+    await ring(here, 4, branch=1, before=0)
+
+
+@pytest.mark.parametrize(
+    ("fault", "look_s"),
+    [
+        (shorter, 0.05),
+        (grown_beyond_in_silence, 0.05),
+        (grown_by_an_entry_that_rings, 60),
+        (grown_to_where_it_was, 60),
+        (shorter_with_a_bell, 60),
+    ],
+)
+def test_P3_a_log_that_was_taken_back_ends_its_sessions(
+    monkeypatch: pytest.MonkeyPatch, fault: Fault, look_s: float
+) -> None:
+    monkeypatch.setattr(hubs, "LOOK_S", look_s)
+
+    async def story(here: Scene) -> None:
+        await grow(here, 1, 5)
+        read, came = here.hub.attach("game", None, 0), here.hub.attach("game", None, 0)
+        assert await here.numbers("game", read, 0, 5) == [1, 2, 3, 4, 5]
+        assert await here.numbers("game", came, 0, 5) == [1, 2, 3, 4, 5]
+        await fault(here)
+        for session in (read, came):
+            with pytest.raises(TakenBack):
+                await here.numbers("game", session, 5, 9)
+            here.hub.detach("game", session)
+        again = here.hub.attach("game", None, 0)
+        length = await here.ledger.length("game")
+        assert await here.numbers("game", again, 0, length) == list(range(1, length + 1))
+
+    played(story)
+
+
+def test_P3_a_viewer_that_comes_with_a_number_is_held_to_the_entry_of_that_number() -> None:
+    async def story(here: Scene) -> None:
+        await grow(here, 1, 5)
+        session = here.hub.attach("game", None, 5)
+        await until(lambda: bool(here.hub.games["game"].public))
+        await grown_by_an_entry_that_rings(here)
+        with pytest.raises(TakenBack):
+            await here.numbers("game", session, 5, 1)
+
+    played(story)
+
+
+def test_P3_an_entry_that_follows_what_was_handed_out_goes_on() -> None:
+    async def story(here: Scene) -> None:
+        await grow(here, 1, 5)
+        session = here.hub.attach("game", None, 0)
+        assert await here.numbers("game", session, 0, 5) == [1, 2, 3, 4, 5]
+        await grow(here, 6, 6)
+        await ring(here, 6, branch=0, before=0)
+        assert await here.numbers("game", session, 5, 1) == [6]
+
+    played(story)
+
+
+def test_P3_clients_are_told_to_come_back_from_the_beginning(
+    http: httpx.Client, home: House, ledger: RedisLedger
+) -> None:
+    ada = in_turn(http)[0]
+
+    async def cut() -> None:
+        client: Any = connect_async(home.settings.redis_url)
+        name = keys.public(keys.partition_of(ada.game, ledger.partitions), ada.game)
+        entries = await client.xrange(name)
+        await client.delete(name)
+        for id_, fields in entries[:-2]:
+            await client.xadd(name, fields, id_)
+        await client.aclose()
+
+    with Socket(http, ada.game, ada.token, 6) as socket:
+        asyncio.run(cut())
+        assert closed_why(socket) == (TRY_LATER, BACK)
+    with Socket(http, ada.game, ada.token, 0) as socket:
+        assert [entry["number"] for entry in socket.read(4)] == [1, 2, 3, 4]
