@@ -111,9 +111,9 @@ def settle(calls: Iterable[Call]) -> tuple[list[Call], list[MovedError]]:
         if not sent_back:
             continue
         error, call.asked = call.result, ""
-        if isinstance(error, AskError):
-            call.asked = f"{error.host}:{error.port}"
-        elif isinstance(error, MovedError):
+        if isinstance(error, MovedError):  # first, as redis-py makes it a kind of AskError
             moved[error.slot_id] = error
+        elif isinstance(error, AskError):
+            call.asked = f"{error.host}:{error.port}"
         again.append(call)
     return again, list(moved.values())

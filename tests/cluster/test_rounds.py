@@ -23,8 +23,8 @@ ASK = AskError("12182 there:2")
 
 def answered(*results: Any, command: str = "XADD") -> list[Call]:
     calls = [Call((command, "foo"), {}) for _ in results]
-    for call, call.result in zip(calls, results, strict=True):
-        pass
+    for call, result in zip(calls, results, strict=True):
+        call.result = result
     return calls
 
 
