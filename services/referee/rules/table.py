@@ -148,8 +148,12 @@ class Table:
     def next_deadline(self) -> tuple[int, Seat] | None:
         """When the first of the seats that are waited for runs out of time, and which; the
         time counts like `at`. None where nobody does."""
-        ends = ((self.places[seat].until, seat) for seat in self.awaits)
-        return min(((until, seat) for until, seat in ends if until is not None), default=None)
+        first = None
+        for seat in self.awaits:
+            until = self.places[seat].until
+            if until is not None and (first is None or (until, seat) < first):
+                first = until, seat
+        return first
 
     def branch(self) -> Table:
         """A copy that may go its own way."""

@@ -219,12 +219,10 @@ def turn_started(table: Table, event: TurnStarted) -> None:
 def time_is_over(table: Table, place: Place) -> int | None:
     """When a seat's time is over if the table waits for it from now on: its clock has run down
     (CLOCK-1), or its move has taken as long as one may. None if neither is limited."""
-    figures = table.figures
-    if figures.move_ms is None:
-        return None if figures.clock_ms is None else table.at + place.clock_ms
-    if figures.clock_ms is None:
-        return table.at + figures.move_ms
-    return table.at + min(figures.move_ms, place.clock_ms)
+    clock_ms, move_ms = table.figures.clock_ms, table.figures.move_ms
+    if clock_ms is None:
+        return None if move_ms is None else table.at + move_ms
+    return table.at + (place.clock_ms if move_ms is None else min(place.clock_ms, move_ms))
 
 
 def passed(table: Table, event: Passed) -> None:
