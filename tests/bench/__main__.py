@@ -22,6 +22,7 @@ from tests.bench import (
     asking,
     core,
     decoded,
+    endtoend,
     fold,
     fresh,
     latency,
@@ -37,6 +38,7 @@ FIGURES: Final[Mapping[str, Measure]] = {
     "fold": fold.measure,
     "referee": referee.measure,
     "latency": latency.measure,
+    "endtoend": endtoend.measure,
     "core": core.measure,
     "decoded": decoded.measure,
     "memory": memory.measure,
@@ -72,6 +74,8 @@ def bench(
     - fold: a log's bytes to the table, against PyPI eventsourcing
     - referee: commands a second of one referee, against the same scripts without rules
     - latency: from one WebSocket to another, all services as processes
+    - endtoend: 32 and 256 games over WebSockets as fast as they go, against boardgame.io (node, npm;
+      LEDGERLINE_PEERS says where its run.sh lies)
     - core: decisions a second, against python-chess
     - decoded: the fold without the wire
     - memory: what a finished game takes in the engine

@@ -9,14 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import secrets
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from statistics import quantiles
-from time import monotonic, perf_counter, sleep
+from time import perf_counter
 from typing import Any, Final
 
 import httpx
@@ -24,22 +18,21 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from schemas.commands import CreateGame, Letter, SeatPlan, write_command
 from schemas.words import Seat
-from services.gateway.server import listen
 from tests.bench.figure import Figure, Size, Tell
 from tests.bench.games import fresh_engine, script
+from tests.bench.house import house
 
 P50_MS: Final = 3.0
 P99_MS: Final = 10.0
 SEATS: Final = (SeatPlan(), SeatPlan())
-UP_S: Final = 20.0
 PAUSE_S: Final = 0.02  # long enough for every process to fall asleep
 BRISK_S: Final = 0.002  # told beside it: much of an idle move is the waking of processes
 
 
 def measure(size: Size, tell: Tell) -> Figure:
-    with fresh_engine() as engine, house(engine) as url:
-        took = moves(url, size.of(600, 30), PAUSE_S, tell)
-        brisk = moves(url, size.of(150, 30), BRISK_S, tell)
+    with fresh_engine() as engine, house(engine) as running:
+        took = moves(running.url, size.of(600, 30), PAUSE_S, tell)
+        brisk = moves(running.url, size.of(150, 30), BRISK_S, tell)
     p50, p90, p99 = cut(took)
     brisk50, _, brisk99 = cut(brisk)
     return Figure(
@@ -73,44 +66,6 @@ def cut(took: list[float]) -> tuple[float, float, float]:
     """p50, p90 and p99."""
     cuts = quantiles(took, n=100, method="inclusive")
     return cuts[49], cuts[89], cuts[98]
-
-
-@contextmanager
-def house(engine: str) -> Iterator[str]:
-    """A referee and a gateway as processes of their own; the gateway's address."""
-    with listen("127.0.0.1", 0) as free:
-        port = free.getsockname()[1]
-    given = {name: value for name, value in os.environ.items() if not name.startswith("LEDGERLINE_")}
-    environment = {
-        **given,
-        "LEDGERLINE_REDIS_URL": engine,
-        "LEDGERLINE_TOKEN_KEY": secrets.token_hex(32),
-        "LEDGERLINE_PORT": str(port),
-        "LEDGERLINE_LOG_LEVEL": "warning",
-    }
-    services = [
-        subprocess.Popen([sys.executable, "-m", "services.cli", name], env=environment)
-        for name in ("referee", "gateway")
-    ]
-    try:
-        wait_until_up(url := f"http://127.0.0.1:{port}", services)
-        yield url
-    finally:
-        for service in services:
-            service.terminate()
-        for service in services:
-            service.wait(10)
-
-
-def wait_until_up(url: str, services: list[subprocess.Popen[bytes]]) -> None:
-    limit = monotonic() + UP_S
-    while monotonic() < limit and all(service.poll() is None for service in services):
-        try:
-            if httpx.get(f"{url}/health", trust_env=False).is_success:
-                return
-        except httpx.TransportError:
-            sleep(0.05)
-    raise RuntimeError("referee and gateway did not come up; the lines above say why")
 
 
 def play(url: str, seed: str, pause_s: float, most: int) -> list[float]:

@@ -1,0 +1,242 @@
+"""End to end: whole houses under load. Every seat of every game is a WebSocket client of its own
+that moves as soon as it sees that it is its turn; a move's latency is from its sending to the next
+mover's seeing it. Four-seat games of the ruleset usa, each move checked and in the log.
+
+Beside it, in turn within the same minutes, boardgame.io with a table whose only move draws a card,
+where its folder is there (LEDGERLINE_PEERS, else ../shared/peers). All share this machine's cores.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import os
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from statistics import median, quantiles
+from time import monotonic, perf_counter, sleep
+from typing import Final
+
+import uvloop
+
+from schemas import tokens
+from schemas.commands import Letter, SeatPlan
+from services.gateway.server import listen
+from services.ledger import RedisLedger
+from services.ledger.connection import birth, connect
+from tests.bench.figure import Figure, Size, Tell
+from tests.bench.games import fresh_engine, script
+from tests.bench.house import House, house
+from tests.bench.seats import Move, Play, SeatSocket, Table, moves, request
+
+SEATS: Final = (SeatPlan(),) * 4
+START: Final = 2 + len(SEATS)  # entries until all sit and the cards are dealt
+TABLES: Final = (32, 256)
+SYNCING: Final = ("everysec", "always")
+WARM_S: Final = 1.5
+MOVES_MOST: Final = 7_500  # a second: so many games must lie ready
+PEERS: Final = Path(os.environ.get("LEDGERLINE_PEERS", Path(__file__).parents[3] / "shared" / "peers"))
+TICKS: Final = os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What one run came to; `cpu_us` is user and system time a move, by process."""
+
+    moves_per_s: float
+    p50_ms: float
+    p99_ms: float
+    cpu_us: Mapping[str, float]
+
+
+def measure(size: Size, tell: Tell) -> Figure:
+    rounds, seconds = size.of(3, 1), size.of(6, 1)
+    peer = None if size.quick else boardgame_io(seconds)
+    scripts = [script("game", SEATS, f"endtoend-{number}") for number in range(size.of(64, 4))]
+    runs: dict[str, list[Run]] = {}
+    for number in range(rounds):
+        for tables in TABLES[: size.of(2, 1)]:
+            for syncing in SYNCING:
+                tell(f"round {number + 1} of {rounds}: {tables} games, AOF {syncing}")
+                run = ours(scripts, tables, syncing, seconds)
+                runs.setdefault(f"{syncing} {tables}", []).append(run)
+            if peer:
+                tell(f"round {number + 1} of {rounds}: {tables} tables of boardgame.io")
+                runs.setdefault(f"boardgame.io {tables}", []).append(peer(tables))
+    return figure(runs)
+
+
+def figure(runs: Mapping[str, Sequence[Run]]) -> Figure:
+    told = "; ".join(f"{name}: {summary(of)}" for name, of in runs.items())
+    parts: dict[str, Mapping[str, float] | list[float]] = {}
+    for name, of in runs.items():
+        parts[f"{name}, moves/s"] = [run.moves_per_s for run in of]
+        parts[f"{name}, p50 ms"] = [run.p50_ms for run in of]
+        parts[f"{name}, p99 ms"] = [run.p99_ms for run in of]
+        parts[f"{name}, cpu us a move"] = {
+            process: median(run.cpu_us[process] for run in of) for process in of[0].cpu_us
+        }
+    met: bool | None = None
+    for name in runs:
+        if name.startswith("boardgame.io"):
+            mine, theirs = runs[name.replace("boardgame.io", "everysec")], runs[name]
+            speed, wait = beside(mine, theirs, "moves_per_s"), beside(mine, theirs, "p99_ms")
+            told += f"; {name}: {speed:.2f} times its moves/s, {wait:.2f} times its p99"
+            met = (met is not False) and speed >= 1 and wait <= 1
+    if met is None:
+        told += "; boardgame.io is not compared with: not in a quick run, nor where its folder isn't there"
+    return Figure(
+        "end to end, four-seat games, every seat a WebSocket client, moves/s (p50/p99 ms; CPU us a move)",
+        told,
+        "at everysec at least the moves/s of boardgame.io and at most its p99",
+        met,
+        parts,
+    )
+
+
+def summary(runs: Sequence[Run]) -> str:
+    speed, p50, p99 = (
+        median(getattr(run, name) for run in runs) for name in ("moves_per_s", "p50_ms", "p99_ms")
+    )
+    cpu = ", ".join(
+        f"{process} {median(run.cpu_us[process] for run in runs):.0f}" for process in runs[0].cpu_us
+    )
+    return f"{speed:,.0f} ({p50:.1f}/{p99:.1f}" + (f"; {cpu})" if cpu else ")")
+
+
+def beside(ours: Sequence[Run], theirs: Sequence[Run], name: str) -> float:
+    """The median of the rounds' own ratios, so that a slow minute counts on both sides."""
+    ratios = [getattr(o, name) / getattr(t, name) for o, t in zip(ours, theirs, strict=True)]
+    return float(median(ratios))
+
+
+# -- ours --------------------------------------------------------------------------------
+
+
+def ours(scripts: Sequence[list[Letter]], tables: int, syncing: str, seconds: float) -> Run:
+    """One run on an engine, a referee and a gateway of its own."""
+    wanted = int(MOVES_MOST * (WARM_S + seconds) / min(len(letters) for letters in scripts))
+    with fresh_engine(appendfsync=syncing) as engine, house(engine, rate=10_000, burst=100_000) as running:
+        plans = [scripts[number % len(scripts)] for number in range(tables + wanted)]
+        games = lay(engine, plans)
+        pids = {"engine": engine_pid(engine), **running.pids, "clients": os.getpid()}
+        gc.collect()
+        gc.freeze()
+        try:
+            played = play(running, games, [moves(letters) for letters in plans], tables, seconds, pids)
+            return uvloop.run(played)
+        finally:
+            gc.unfreeze()
+
+
+def lay(engine: str, plans: Sequence[list[Letter]]) -> list[str]:
+    """The ids of new games, one a script, at which all sit and the cards are dealt."""
+    client = connect(engine)
+    ledger = RedisLedger(client, birth(client))
+    games = [f"endtoend-{number}" for number in range(len(plans))]
+    for game, letters in zip(games, plans, strict=True):
+        for letter in letters[:START]:
+            ledger.submit(Letter(letter.id, game, letter.seat, letter.command))
+    limit = monotonic() + 60
+    while any(len(ledger.seen(game, None, START - 1)) != 1 for game in games):
+        if monotonic() > limit:
+            raise RuntimeError("the games did not start")
+        sleep(0.05)
+    ledger.close()
+    return games
+
+
+def engine_pid(engine: str) -> int:
+    with connect(engine) as client:
+        return int(client.info("server")["process_id"])
+
+
+async def play(
+    running: House,
+    games: Sequence[str],
+    plans: Sequence[list[Move]],
+    tables: int,
+    seconds: float,
+    pids: Mapping[str, int],
+) -> Run:
+    """All seats of all games sit down; so many games at once are played, for so many seconds."""
+    play = Play()
+    for game, called in zip(games, plans, strict=True):
+        play.waiting.append(await sit(play, running, game, called))
+    play.begin(tables)
+    await going(play, WARM_S)
+    play.moves, play.took = 0, []
+    before, began = cpu_s(pids), perf_counter()
+    await going(play, seconds)
+    took, after = perf_counter() - began, cpu_s(pids)
+    cuts = quantiles(play.took, n=100, method="inclusive")
+    cpu_us = {name: (after[name] - before[name]) / play.moves * 1e6 for name in after}
+    return Run(play.moves / took, cuts[49] * 1e3, cuts[98] * 1e3, cpu_us)
+
+
+async def going(play: Play, seconds: float) -> None:
+    """Let them play. Raises RuntimeError if something went wrong."""
+    done, _ = await asyncio.wait([play.broken], timeout=seconds)
+    for broken in done:
+        broken.result()
+
+
+async def sit(play: Play, running: House, game: str, called: list[Move]) -> Table:
+    """A table with its four sockets open."""
+    table = Table(play, called, START)
+    host, _, port = running.url.removeprefix("http://").partition(":")
+    for seat in range(len(SEATS)):
+        asked = request(
+            f"/games/{game}/play?after={START}", f"{host}:{port}", tokens.mint(running.key, game, seat)
+        )
+        socket = SeatSocket(table, seat, asked)
+        await asyncio.get_running_loop().create_connection(partial(_itself, socket), host, int(port))
+        table.seats.append(socket)
+    await asyncio.gather(*(socket.open for socket in table.seats))
+    return table
+
+
+def _itself(socket: SeatSocket) -> SeatSocket:
+    return socket
+
+
+def cpu_s(pids: Mapping[str, int]) -> dict[str, float]:
+    """User and system time of each process so far; nothing where the machine doesn't tell."""
+    if not Path("/proc/self/stat").exists():
+        return {}
+    used = {}
+    for name, pid in pids.items():
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        used[name] = (int(fields[11]) + int(fields[12])) / TICKS
+    return used
+
+
+# -- theirs ------------------------------------------------------------------------------
+
+
+def boardgame_io(seconds: int) -> Callable[[int], Run] | None:
+    """A run of boardgame.io, by the number of tables; None where it isn't there."""
+    start = PEERS / "boardgame.io" / "run.sh"
+    if not start.exists():
+        return None
+
+    def run(tables: int) -> Run:
+        with listen("127.0.0.1", 0) as free:
+            port = free.getsockname()[1]
+        environment = {**os.environ, "PORT": str(port)}
+        told = subprocess.run(
+            ["bash", str(start), str(tables)],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=600,
+            check=True,
+        )
+        said = json.loads(told.stdout.splitlines()[-1])
+        return Run(said["moves_per_s"], said["p50_ms"], said["p99_ms"], {})
+
+    return run
