@@ -47,8 +47,9 @@ class Callers:
         if view is not None:
             self.confirmed[name] = view
 
-    def unsure(self) -> int:
-        return len(self.decided) - len(self.confirmed)
+    def await_decided(self, more: int) -> None:
+        least = len(self.decided) + more
+        wait_until(lambda: len(self.decided) >= least, f"{least} decisions")
 
 
 async def told(nodes: Cluster) -> Callers:
@@ -59,14 +60,10 @@ async def told(nodes: Cluster) -> Callers:
     calling = [asyncio.create_task(callers.call()) for _ in range(CALLERS)]
     try:
         await asyncio.to_thread(wait_until, lambda: len(callers.confirmed) >= 50, "some were confirmed")
-        await asyncio.to_thread(
-            nodes.kill_with_loss,
-            holder,
-            lambda: wait_until(lambda: callers.unsure() >= 3 * CALLERS, "some unsure"),
-        )
+        await asyncio.to_thread(nodes.kill_with_loss, holder, lambda: callers.await_decided(3 * CALLERS))
         before = len(callers.confirmed)
         await asyncio.to_thread(nodes.await_successor, PARTITION, holder)
-        nodes.revive(holder)
+        await asyncio.to_thread(nodes.revive, holder)
         await asyncio.to_thread(wait_until, lambda: len(callers.confirmed) > before, "it goes on")
     finally:
         for task in calling:
