@@ -9,7 +9,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, nullcontext
 from random import Random
 from threading import Condition, Event
@@ -148,6 +148,7 @@ class Crowd:
         self.games: list[str] = []
         self.promises: list[Promise] = []
         self.noting, self._last = Condition(), Event()  # nobody is promised anything while it is held
+        self._broken = False
 
     @contextmanager
     def playing(self) -> Iterator[None]:
@@ -158,22 +159,29 @@ class Crowd:
                 yield
             finally:
                 self._last.set()
-            wait(hands)
-            for hand in hands:
-                hand.result()
+                for hand in as_completed(hands):
+                    hand.result()
 
     def await_promises(self, more: int) -> None:
         """Return after so many more acknowledgements, whoever gets them."""
         with self.noting:
             goal = len(self.promises) + more
-            assert self.noting.wait_for(lambda: len(self.promises) >= goal, PATIENCE_S), "nothing moves"
+            held = self.noting.wait_for(lambda: self._broken or len(self.promises) >= goal, PATIENCE_S)
+        assert held and not self._broken, "a guest broke" if self._broken else "nothing moves"
 
     def _play(self, hand: int) -> None:
+        try:
+            self._serve(hand)
+        except BaseException:
+            self._broken = True  # the others need not go on
+            raise
+
+    def _serve(self, hand: int) -> None:
         dice = Random(f"{self.seed} hand {hand}")
         with httpx.Client(base_url=self.url, timeout=10, trust_env=False) as http:
             guests = [self._sit_down(http, dice) for _ in range(hand, self.tables, HANDS)]
             moved = time.monotonic()
-            while guests:
+            while guests and not self._broken:
                 acted = [self._turn(guest) for guest in guests]
                 over = [guest for guest in guests if guest.table.over]
                 guests = [guest for guest in guests if guest not in over]
