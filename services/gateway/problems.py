@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from redis.exceptions import RedisError
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from schemas.codec import Corrupt
 from schemas.contract import Malformed
@@ -86,6 +87,10 @@ def install(app: FastAPI) -> None:
     async def _http(request: Request, error: HTTPException) -> JSONResponse:
         body = {"type": "about:blank", "title": str(error.detail), "status": error.status_code}
         return JSONResponse(body, error.status_code, error.headers, MEDIA_TYPE)
+
+    @app.exception_handler(ClientDisconnect)
+    async def _gone(request: Request, error: ClientDisconnect) -> Response:
+        return Response(status_code=400)  # whoever was still sending its request has left: nobody reads this
 
     @app.exception_handler(RedisError)
     async def _engine(request: Request, error: RedisError) -> JSONResponse:
