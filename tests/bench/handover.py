@@ -19,10 +19,11 @@ from tempfile import TemporaryDirectory
 from time import monotonic, sleep
 from typing import Final
 
+from schemas.codec import unpack_entry
 from schemas.commands import CreateGame, Letter, StartGame
+from schemas.events import GameEnded
 from services.ledger import RedisLedger
 from services.ledger.connection import birth, connect
-from services.referee.rules import fold
 from tests.bench.figure import Figure, Size, Tell
 from tests.bench.games import bots, fresh_engine
 from tests.bench.latency import cut
@@ -80,6 +81,8 @@ class House:
         self.referees = [Service("referee", engine, folder) for _ in range(REFEREES)]
         self.games: list[str] = []
         self.laid = 0
+        self.read: dict[str, int] = {}  # entries of each game
+        self.ended: set[str] = set()
 
     def top_up(self) -> None:
         """Have as many games under way as ever."""
@@ -92,13 +95,17 @@ class House:
             self.ledger.submit(Letter("start", game, None, StartGame()))
 
     def over(self, game: str) -> bool:
-        history = self.ledger.history(game)
-        return bool(history) and fold(history).over is not None
+        """Whether the game has ended, by what came since it was asked last."""
+        for data in self.ledger.history(game, self.read.get(game, 0)):
+            self.read[game] = self.read.get(game, 0) + 1
+            if any(isinstance(event, GameEnded) for event in unpack_entry(data).events):
+                self.ended.add(game)
+        return game in self.ended
 
     def await_work(self) -> None:
         """Return when every referee has moved a game of now."""
         while not all(service.listen().keys() & {*self.games} for service in self.referees):
-            sleep(LOOK_S)
+            sleep(10 * LOOK_S)
             self.top_up()
 
     def kill(self, victim: Service) -> list[float]:
