@@ -49,22 +49,47 @@ class Outage:
         self.tries = 0
 
 
-def run(service: str, step: Callable[[], object], chores: Sequence[Chore], stop: Event) -> None:
-    """Step until `stop` is set. While the engine is away, try again: nothing is lost by it."""
+def run(
+    service: str,
+    step: Callable[[], object],
+    chores: Sequence[Chore],
+    stop: Event,
+    begin: Callable[[], object] = lambda: None,
+) -> None:
+    """Step until `stop` is set; first `begin`, until that went well. While the engine is away,
+    try again: nothing is lost by it. Where only a part of it is away, a chore that fails waits
+    for its next time, and the steps go on."""
     log = get_log(service)
     outage = Outage(log)
     due = [0.0] * len(chores)
+    failed: dict[int, Exception] = {}
     log.info("started")
     while not stop.is_set():
         try:
+            begin()
+            begin = lambda: None  # noqa: E731 - it went well
             for place, chore in enumerate(chores):
                 if time.monotonic() >= due[place]:
-                    chore.do()  # one that fails is due again at once
                     due[place] = time.monotonic() + chore.every_s
+                    _attempt(place, chore, failed)
             step()
-            outage.over()
+            if failed:
+                outage.pause_s("engine", next(iter(failed.values())))
+            else:
+                outage.over()
         except ConnectionError as error:  # redis-py has one of its own: this is a bot's way out
             stop.wait(outage.pause_s("gateway", error))
         except (RedisError, OSError) as error:
             stop.wait(outage.pause_s("engine", error))
     log.info("stopped")
+
+
+def _attempt(place: int, chore: Chore, failed: dict[int, Exception]) -> None:
+    """Do a chore, and note whether the engine was there for it."""
+    try:
+        chore.do()
+        failed.pop(place, None)
+    except ConnectionError:
+        raise
+    except (RedisError, OSError) as error:
+        failed[place] = error

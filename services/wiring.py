@@ -65,16 +65,18 @@ def monotonic_ms() -> int:
     return time.monotonic_ns() // 1_000_000
 
 
-def make_referee(
-    ledger: RedisLedger, settings: Settings | None = None, name: str | None = None
-) -> tuple[Referee, Lease]:
-    """A referee and its lease, which is renewed once, so that the referee can begin."""
-    known = settings or read_settings()
-    name = name or new_name("referee")
-    clock = HouseClock(monotonic_ms)
-    lease = Lease(ledger.roster(), name, ledger.partitions, clock, now_ms, alone=not known.leases)
+def make_referee(ledger: RedisLedger, settings: Settings | None = None) -> tuple[Referee, Lease]:
+    """A referee that can begin at once, and its lease."""
+    referee, lease = _referee(ledger, settings or read_settings())
     lease.renew()
-    times = Times(clock, now_ms, round(known.retention_s * 1000))
+    return referee, lease
+
+
+def _referee(ledger: RedisLedger, settings: Settings) -> tuple[Referee, Lease]:
+    """A referee and its lease, which must be renewed once before the referee can begin."""
+    name, clock = new_name("referee"), HouseClock(monotonic_ms)
+    lease = Lease(ledger.roster(), name, ledger.partitions, clock, now_ms, alone=not settings.leases)
+    times = Times(clock, now_ms, round(settings.retention_s * 1000))
     return Referee(ledger, name, times, lambda: secrets.token_hex(32), lambda: lease.partitions), lease
 
 
@@ -83,7 +85,7 @@ def run_referee(settings: Settings, stop: Event) -> None:
     if ledger is None:
         return
     with closing(ledger):
-        referee, lease = make_referee(ledger, settings)
+        referee, lease = _referee(ledger, settings)
         chores = [
             Chore(0.5, lease.renew),
             Chore(0.25, referee.call_time),
@@ -91,7 +93,7 @@ def run_referee(settings: Settings, stop: Event) -> None:
             Chore(5.0, referee.retire),
             Chore(60.0, referee.sweep),
         ]
-        loop.run("referee", referee.step, chores, stop)
+        loop.run("referee", referee.step, chores, stop, begin=lease.renew)
         with suppress(RedisError, OSError):  # the lease ends by itself where the engine is away
             lease.leave()
 

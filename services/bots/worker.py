@@ -15,7 +15,7 @@ from schemas.views import ViewEntry
 from schemas.words import Seat
 from services.bots.policies import POLICIES
 from services.bots.policies.dice import Dice
-from services.ledger import Gap, Ledger, TakenTurn, Turn
+from services.ledger import Full, Gap, Ledger, TakenTurn, Turn
 from services.logs import get_log
 from services.loop import BUGS
 from services.referee.rules import Table, fold_events, legal
@@ -44,7 +44,11 @@ class Stream:
         self.ledger = ledger
 
     def send(self, letter: Letter) -> None:
-        self.ledger.submit(letter)
+        """Hand the command in. Raises ConnectionError while too many wait: the note stays."""
+        try:
+            self.ledger.submit(letter)
+        except Full as error:
+            raise ConnectionError(str(error)) from None
 
 
 class Eyes:

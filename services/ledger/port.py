@@ -67,7 +67,8 @@ class Verdict(NamedTuple):
 class Outcome(NamedTuple):
     """`appended`: written as entry `number`. `answered`: this id already has the verdict
     `number`. `conflict`: another referee wrote first; fold again and decide again.
-    `damaged`: the log, of `number` entries, has lost its end and takes no more."""
+    `damaged`: the log, of `number` entries, has lost its end and takes no more. `unknown`: its
+    part of a cluster is away or on its way elsewhere; the letter stays, and comes again."""
 
     kind: str
     number: int

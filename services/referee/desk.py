@@ -169,13 +169,9 @@ class Desk:
 
     def _append(self, decisions: Sequence[Decision]) -> list[Taken]:
         """Write the verdicts. What conflicts with another referee's comes back, to be decided
-        again; a game whose remembered table ran ahead of its log is forgotten."""
-        try:
-            outcomes = self.ledger.append([decision.verdict for decision in decisions])
-        except BaseException:
-            for decision in decisions:  # nobody knows which were written: refold them all
-                self.sittings.forget(decision.letter.game)
-            raise
+        again; a game whose remembered table ran ahead of its log is forgotten. Where the engine
+        goes away amid this, tables stay that may be ahead: the next verdict on them conflicts."""
+        outcomes = self.ledger.append([decision.verdict for decision in decisions])
         again = []
         for decision, (kind, number) in zip(decisions, outcomes, strict=True):
             taken, letter = decision.verdict.taken, decision.letter

@@ -88,6 +88,7 @@ def test_P8_a_bad_note_that_another_worker_took_is_finished_too(
     ledger: RedisLedger, other_ledger: RedisLedger, opened: Referee, client: Any
 ) -> None:
     client.xadd(TURNS, {"t": b"\xc1"})
+    ledger.reclaim_turns("early", 60_000)  # makes the group
     client.xreadgroup(keys.BOTS, "crashed", {TURNS: ">"})
     outlet = Sent()
     with capture_logs() as lines:

@@ -11,8 +11,9 @@ import threading
 from pathlib import Path
 
 import pytest
+from redis.exceptions import OutOfMemoryError
 
-from services.ledger import RedisLedger
+from services.ledger import Outcome, RedisLedger
 from services.ledger.connection import EngineUnavailable, birth, connect
 from services.ledger.engine import engine
 from tests.contract.given import GAME, verdict
@@ -138,3 +139,17 @@ def test_P3_an_engine_that_is_slow_to_answer_is_waited_for_not_doubled(tmp_path:
         with engine(tmp_path) as again:
             assert (again, pid(tmp_path)) == (url, first)
             assert entries(again) == 1
+
+
+def test_P8_an_engine_that_is_full_harms_no_log(tmp_path: Path) -> None:
+    """It writes nothing, says so, and goes on where it stopped when there is room again."""
+    with engine(tmp_path) as url, connect(url) as client:
+        ledger = RedisLedger(client, birth(client, 4))
+        append(url, 1, 3)
+        client.config_set("maxmemory", 1)
+        for _ in range(2):
+            with pytest.raises(OutOfMemoryError):
+                ledger.append([verdict(expected=3, id_="c4")])
+        client.config_set("maxmemory", 0)
+        assert ledger.append([verdict(expected=3, id_="c4")]) == [Outcome("appended", 4)]
+        assert len(ledger.seen(GAME, None)) == 4

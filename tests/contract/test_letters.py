@@ -11,6 +11,7 @@ from schemas import keys
 from schemas.codec import pack_letter, unpack_letter
 from services.ledger import Answer, Full, RedisLedger, Taken, Turn
 from services.ledger.connection import birth, connect
+from services.ledger.scripts import FORGET, run
 from tests.conftest import ALL, PARTITIONS
 from tests.contract.given import GAME, PARTITION, holds, in_hand, letter, note, taken, verdict
 
@@ -215,6 +216,16 @@ def test_P1_a_dismissal_is_no_answer_to_the_same_command_sent_again(ledger: Redi
     assert ledger.answer(GAME, 0, "c1") == Answer(0, "RATE-1", "too fast")
     ledger.submit(letter("c1"))
     assert ledger.answer(GAME, 0, "c1") is None
+
+
+def test_P1_a_consumer_that_took_something_in_the_last_moment_is_not_forgotten(
+    ledger: RedisLedger, client: Any
+) -> None:
+    """With it would go what it has in hand."""
+    hands = taken(ledger, letter("c1"))
+    assert run(client, FORGET, [([COMMANDS], [keys.REFEREES, "one"])]) == [0]
+    assert ledger.reclaim("two", ALL, 0) == again(hands, 2)
+    assert run(client, FORGET, [([COMMANDS], [keys.REFEREES, "one"])]) == [1]
 
 
 def again(hands: Sequence[Taken], deliveries: int) -> list[Taken]:

@@ -90,7 +90,7 @@ LEDGER_MUTANTS: Final = (
     ),
     Mutant(
         "a consumer goes with what it holds", "P1", "services/ledger/forget.lua",
-        "ARGV[2]) > 0 then", "ARGV[2]) > 99 then", ("tests/referee/test_retiring.py",),
+        "ARGV[2]) > 0 then", "ARGV[2]) > 99 then", CONTRACT,
     ),
     Mutant(
         "the house's time goes back", "P10", "services/ledger/attend.lua",
@@ -102,8 +102,8 @@ LEDGER_MUTANTS: Final = (
         ("tests/referee/test_house.py",),
     ),
     Mutant(
-        "claimed too early", "P7", "services/ledger/groups.py",
-        "CLAIMED_MOST, idle=idle_ms or None)", "CLAIMED_MOST)", CONTRACT,
+        "claimed too early", "P7", "services/referee/worker.py",
+        "RECLAIM_IDLE_MS: Final = 2_000", "RECLAIM_IDLE_MS: Final = 0", REFEREE,
     ),
     Mutant(
         "suspects are decided together with others", "P8", "services/ledger/groups.py",
@@ -125,11 +125,6 @@ REFEREE_MUTANTS: Final = (
     Mutant(
         "a conflict is forgotten", "P1", "services/referee/desk.py",
         'if kind == "conflict" and taken.id:', 'if kind == "lost" and taken.id:', REFEREE,
-    ),
-    Mutant(
-        "what may not have been written is remembered", "P7", "services/referee/desk.py",
-        "for decision in decisions:  # nobody knows", "for decision in ():  # nobody knows",
-        (*REFEREE, *SIMULATOR),
     ),
     Mutant(
         "a dismissal is decided on an old table", "P2", "services/referee/desk.py",

@@ -9,6 +9,7 @@ import pytest
 from schemas.commands import KeepTickets, Letter
 from services.ledger import Answer, RedisLedger
 from services.referee import desk, worker
+from services.referee.rules import judge
 from services.referee.worker import Referee
 from tests.conftest import ALL
 from tests.referee.at_work import GAME, dead, opening, referee_at, submit
@@ -24,14 +25,14 @@ class Killed(BaseException):
 def poison(monkeypatch: pytest.MonkeyPatch) -> list[BaseException]:
     """Commands whose id begins with `poison` raise what this list holds, for as long as it does."""
     harm: list[BaseException] = []
-    real = desk.judge
+    real = judge
 
-    def judge(table: Any, letter: Letter, *told: Any, **more: Any) -> Any:
+    def poisoned(table: Any, letter: Letter, *told: Any, **more: Any) -> Any:
         if letter.id.startswith("poison") and harm:
             raise harm[0]
         return real(table, letter, *told, **more)
 
-    monkeypatch.setattr(desk, "judge", judge)
+    monkeypatch.setattr(desk, "judge", poisoned)
     return harm
 
 

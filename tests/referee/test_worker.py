@@ -186,3 +186,12 @@ def test_P8_a_table_that_a_bug_left_behind_is_folded_anew(
     opened.step(0)
     assert dead(client) == []
     assert ledger.answer(GAME, 0, "keep") == Answer(3)
+
+
+def test_P7_what_another_referee_took_just_now_is_left_to_it(
+    ledger: RedisLedger, other_ledger: RedisLedger
+) -> None:
+    submit(ledger, opening())
+    ledger.take("busy", ALL, 10, 0)
+    assert referee_at(other_ledger, "eager").reclaim() == 0
+    assert ledger.history(GAME) == []
