@@ -128,7 +128,7 @@ REFEREE_MUTANTS: Final = (
     ),
     Mutant(
         "a dismissal is decided on an old table", "P2", "services/referee/desk.py",
-        "if not self.sittings.in_step(letter.game):", "if False:", REFEREE,
+        "if not self.sittings.in_step(letter.game):", "if False:", ("tests/referee",),
     ),
     Mutant(
         "a broken decision stops the referee", "P8", "services/referee/desk.py",
@@ -158,9 +158,9 @@ REFEREE_MUTANTS: Final = (
         "self.ledger.reclaim(self.name, (), idle_ms)", (*REFEREE, *SIMULATOR),
     ),
     Mutant(
-        "a deadline fires twice", "P10", "services/referee/desk.py",
-        'f"clock:{self.sittings.of(game).length}:{seat}"',
-        'f"clock:{self.times.wall()}:{seat}"', ("tests/referee/test_clock.py", *SIMULATOR),
+        "a seat that has time left can be called out", "P10", "services/referee/rules/moves/leaving.py",
+        'require(table.out_of_time(late), "CLOCK-2"', 'require(True, "CLOCK-2"',
+        ("tests/rules/test_deadlines.py", "tests/rules/test_conduct.py"),
     ),
     Mutant(
         "a deadline fires too early", "P10", "services/referee/worker.py",
@@ -196,4 +196,53 @@ REFEREE_MUTANTS: Final = (
     ),
 )  # fmt: skip
 
-MUTANTS: Final = (*LEDGER_MUTANTS, *REFEREE_MUTANTS)
+GATEWAY_MUTANTS: Final = (
+    Mutant(
+        "durable is said without asking the engine", "P1", "services/gateway/verdicts.py",
+        "if level.confirmed:", "if False:", ("tests/gateway/test_levels.py", "tests/gateway/test_fail_over.py"),
+    ),
+    Mutant(
+        "accepted is said before the letter is in", "P1", "services/gateway/verdicts.py",
+        "                await self.send(letter)\n                reached.level = ACCEPTED",
+        "                reached.level = ACCEPTED\n                await self.send(letter)",
+        ("tests/gateway/test_levels.py", "tests/gateway/test_busy.py", *SIMULATOR),
+    ),
+    Mutant(
+        "what WAITAOF answers isn't read", "P1", "services/ledger/confirming.py",
+        "return bool(reply[0] >= 1) if self.powers.waitaof", "return True if self.powers.waitaof",
+        ("tests/gateway/test_confirming.py",),
+    ),
+    Mutant(
+        "what WAIT answers isn't read", "P1", "services/ledger/confirming.py",
+        "return bool(reply >= level.replicas)", "return True", ("tests/gateway/test_confirming.py",),
+    ),
+    Mutant(
+        "no write before WAITAOF", "P1", "services/ledger/confirm.lua",
+        "redis.call('SET', KEYS[3], number)", "",
+        ("tests/gateway/test_confirming.py", "tests/gateway/test_levels.py", *SIMULATOR),
+    ),
+    Mutant(
+        "a level that the engine can't give is found out too late", "P1", "services/gateway/verdicts.py",
+        "        await self.require(letter.game, ask.level)\n", "", ("tests/gateway/test_levels.py",),
+    ),
+    Mutant(
+        "a full partition is an error of the house", "P8", "services/gateway/verdicts.py",
+        "except Full as full:", "except ZeroDivisionError as full:", ("tests/gateway/test_busy.py",),
+    ),
+    Mutant(
+        "a verdict that a fail-over took is waited for, for ever", "P1", "services/gateway/verdicts.py",
+        "                await self.send(letter)\n            return", "            return",
+        ("tests/gateway/test_fail_over.py", *SIMULATOR),
+    ),
+    Mutant(
+        "an entry goes out twice", "P5", "services/gateway/hub.py",
+        "            if item[0] > after:\n                yield item", "            if True:\n                yield item",
+        ("tests/gateway/test_hub.py", "tests/gateway/test_play.py", *SIMULATOR),
+    ),
+    Mutant(
+        "floods aren't slowed", "P8", "services/gateway/limits.py",
+        "return wait\n", "return 0.0\n", ("tests/gateway/test_floods.py",),
+    ),
+)  # fmt: skip
+
+MUTANTS: Final = (*LEDGER_MUTANTS, *REFEREE_MUTANTS, *GATEWAY_MUTANTS)
