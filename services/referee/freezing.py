@@ -36,11 +36,11 @@ _figures_of = attrgetter(*(field.name for field in fields(Parameters)))
 class Ground:
     """What the games of one kind are played by and on, and how many of them are frozen."""
 
-    __slots__ = ("bytes", "games", "key", "parts")
+    __slots__ = ("bytes", "games", "keys", "parts")
 
     def __init__(self, key: object, table: Table) -> None:
         board = table.board
-        self.key, self.parts, self.games = key, _ground_of(table), 0
+        self.keys, self.parts, self.games = (key, id(table.figures)), _ground_of(table), 0
         self.bytes = PART_BYTES * (len(board.cities) + len(board.routes) + len(board.tickets))
 
 
@@ -72,7 +72,7 @@ class Freezer:
         ground = self._ground(table)
         self.drop(game)
         if not ground.games:
-            self._grounds[ground.key] = ground
+            self._grounds |= dict.fromkeys(ground.keys, ground)
             self.bytes += ground.bytes
         ground.games += 1
         self._games[game] = Frozen(ground, _seldom_of(table), data)
@@ -95,6 +95,9 @@ class Freezer:
 
     def _ground(self, table: Table) -> Ground:
         """The ground of this table, shared with the games that have the same."""
+        known = self._grounds.get(id(table.figures))  # as every table has it that was thawed
+        if known is not None and known.parts == _ground_of(table):
+            return known
         rules, board, figures = _ground_of(table)
         key = (rules, board, marshal.dumps(_figures_of(figures)))
         return self._grounds.get(key) or Ground(key, table)
@@ -105,7 +108,8 @@ class Freezer:
         ground.games -= 1
         if not ground.games:
             self.bytes -= ground.bytes
-            del self._grounds[ground.key]
+            for key in ground.keys:
+                del self._grounds[key]
 
 
 def _freeze(table: Table, beside: Any) -> bytes:

@@ -14,7 +14,8 @@ from services.loop import BUGS
 from services.referee.freezing import Freezer
 from services.referee.rules import Table, fold_events
 
-SITTINGS_MOST: Final = 1_024  # at hand; the others are frozen
+AT_HAND_MOST: Final = 1_024
+PASSING_MOST: Final = 32  # so few that they are still in the processor's cache when they are frozen
 FROZEN_BYTES_MOST: Final = 768 * 1024 * 1024
 READ_MOST: Final = 256  # logs at once
 
@@ -53,14 +54,22 @@ class Sitting:
 
 
 class Sittings:
-    """The games that a referee remembers: the latest used as they are, more of them frozen. It
-    may forget any at any time."""
+    """The games that a referee remembers. It may forget any at any time.
+
+    As many as there is room for are at hand. One that comes when they are full is only passing,
+    and is soon frozen again, unless it is asked for once more before; so a round through more
+    games than there is room for leaves those that are at hand where they are."""
 
     def __init__(
-        self, ledger: Ledger, most: int = SITTINGS_MOST, frozen_bytes_most: int = FROZEN_BYTES_MOST
+        self,
+        ledger: Ledger,
+        at_hand_most: int = AT_HAND_MOST,
+        frozen_bytes_most: int = FROZEN_BYTES_MOST,
+        passing_most: int = PASSING_MOST,
     ) -> None:
-        self.ledger, self.most = ledger, most
-        self._sittings: OrderedDict[str, Sitting] = OrderedDict()
+        self.ledger, self.at_hand_most, self.passing_most = ledger, at_hand_most, passing_most
+        self._at_hand: OrderedDict[str, Sitting] = OrderedDict()
+        self._passing: OrderedDict[str, Sitting] = OrderedDict()
         self._freezer = Freezer(frozen_bytes_most)
 
     def of(self, game: str) -> Sitting:
@@ -75,7 +84,8 @@ class Sittings:
     def recall(self, games: Sequence[str]) -> None:
         """Read the logs of those games that aren't remembered, many at once. What can't be read
         or folded is left to who asks for that game."""
-        unknown = [game for game in games if game not in self._sittings and game not in self._freezer]
+        known = (self._at_hand, self._passing, self._freezer)
+        unknown = [game for game in games if not any(game in held for held in known)]
         for start in range(0, len(unknown), READ_MOST):
             for game, history in self.ledger.histories(unknown[start : start + READ_MOST]).items():
                 with suppress(Corrupt, *BUGS):
@@ -85,7 +95,8 @@ class Sittings:
 
     def forget(self, game: str) -> None:
         """It may not be as the log has it."""
-        self._sittings.pop(game, None)
+        self._at_hand.pop(game, None)
+        self._passing.pop(game, None)
         self._freezer.drop(game)
 
     def in_step(self, game: str) -> bool:
@@ -104,9 +115,13 @@ class Sittings:
         return False
 
     def _remembered(self, game: str) -> Sitting | None:
-        sitting = self._sittings.get(game)
+        sitting = self._at_hand.get(game)
         if sitting is not None:
-            self._sittings.move_to_end(game)
+            self._at_hand.move_to_end(game)
+        elif sitting := self._passing.pop(game, None):
+            self._at_hand[game] = sitting
+            if len(self._at_hand) > self.at_hand_most:
+                self._freeze(*self._at_hand.popitem(last=False))
         elif thawed := self._freezer.take(game):
             sitting = Sitting.__new__(Sitting)
             sitting.table, (sitting.length, sitting.tail, sitting.answered, sitting.parts) = thawed
@@ -114,9 +129,12 @@ class Sittings:
         return sitting
 
     def _keep(self, game: str, sitting: Sitting) -> None:
-        self._sittings[game] = sitting
-        if len(self._sittings) > self.most:
-            self._freeze(*self._sittings.popitem(last=False))
+        if len(self._at_hand) < self.at_hand_most:
+            self._at_hand[game] = sitting
+            return
+        self._passing[game] = sitting
+        if len(self._passing) > self.passing_most:
+            self._freeze(*self._passing.popitem(last=False))
 
     def _freeze(self, game: str, sitting: Sitting) -> None:
         if not sitting.length:  # there is no such game

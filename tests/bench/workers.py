@@ -19,7 +19,7 @@ from services.wiring import make_referee
 
 Call: TypeAlias = tuple[list[str], list[Any]]  # a script's keys and arguments
 Calls: TypeAlias = Sequence[Sequence[Call]]  # batches: each one round trip
-ANSWER_S = 60
+ANSWER_S = 600
 
 
 class Spent(NamedTuple):
@@ -91,7 +91,7 @@ def run_referee(url: str, pipe: Connection) -> None:
         while answered < letters:
             answered += (taken := referee.step(1000))
             assert taken, "letters got lost"
-        pipe.send((_spent(letters, start, before), ledger.calls))
+        pipe.send((spent_since(letters, start, before), ledger.calls))
 
 
 def run_client(url: str, pipe: Connection) -> None:
@@ -107,9 +107,9 @@ def run_client(url: str, pipe: Connection) -> None:
                 pipeline.execute_command("EVALSHA", APPEND.sha, len(called), *called, *told)
             for outcome, _ in pipeline.execute():
                 assert outcome == 1, "the same verdict was not appended"
-        pipe.send(_spent(sum(map(len, calls)), start, before))
+        pipe.send(spent_since(sum(map(len, calls)), start, before))
 
 
-def _spent(commands: int, start: float, before: os.times_result) -> Spent:
+def spent_since(commands: int, start: float, before: os.times_result) -> Spent:
     passed, now = perf_counter() - start, os.times()
     return Spent(commands, passed, now.user - before.user, now.system - before.system)

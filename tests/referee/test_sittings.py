@@ -36,6 +36,7 @@ from tests.rules.given import everything
 from tests.rules.random_games import Play, games
 
 PLENTY = 1 << 30
+THIRD = "game-three"
 REPEATABLE = settings(derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
 by_reference = attrgetter(*GROUND, *SELDOM)
 
@@ -137,10 +138,15 @@ def test_P9_games_of_one_kind_share_their_figures() -> None:
 # -- a referee with little room ----------------------------------------------------------------
 
 
-def forgetful(ledger: RedisLedger, most: int, frozen_bytes_most: int) -> Referee:
+def forgetful(ledger: RedisLedger, frozen_bytes_most: int = PLENTY, at_hand_most: int = 1) -> Referee:
+    """A referee with room for one game, and for one that passes: of three, one is frozen."""
     referee = referee_at(ledger, clock=Clock())
-    referee.desk.sittings = Sittings(ledger, most, frozen_bytes_most)
+    referee.desk.sittings = Sittings(ledger, at_hand_most, frozen_bytes_most, 1)
     return referee
+
+
+def frozen(referee: Referee) -> list[str]:
+    return [game for game in (GAME, NEXT_DOOR, THIRD) if game in referee.desk.sittings._freezer]
 
 
 def played(ledger: RedisLedger, client: Any, referee: Referee, names: list[str]) -> list[list[bytes]]:
@@ -159,64 +165,83 @@ def played(ledger: RedisLedger, client: Any, referee: Referee, names: list[str])
 @pytest.mark.parametrize("connection", ["fake"], indirect=True)
 def test_P7_how_much_a_referee_remembers_changes_nothing(ledger: RedisLedger, client: Any) -> None:
     names, logs = [f"table-{number}" for number in range(5)], []
-    for most, frozen_bytes_most in ((100, 0), (1, PLENTY), (2, 200_000), (1, 0)):
+    for at_hand_most, frozen_bytes_most in ((100, 0), (1, PLENTY), (2, 200_000), (1, 0)):
         client.flushdb()
         fresh = RedisLedger(client, ledger.partitions)
-        logs.append(played(fresh, client, forgetful(fresh, most, frozen_bytes_most), names))
+        logs.append(played(fresh, client, forgetful(fresh, frozen_bytes_most, at_hand_most), names))
     assert all(fold(log).over for log in logs[0])
     assert logs[1:] == [logs[0]] * 3
 
 
-def test_P2_an_id_is_known_after_its_game_was_frozen(ledger: RedisLedger, client: Any) -> None:
-    referee = forgetful(ledger, 1, PLENTY)
-    keep = Letter("keep", GAME, 0, KeepTickets((0, 1)))
-    submit(ledger, [*opening(), keep])
-    referee.step(0)
+@pytest.fixture
+def crowded(ledger: RedisLedger) -> Referee:
+    """A referee that has just opened three games, and had to freeze the second."""
+    referee = forgetful(ledger)
     submit(ledger, opening(NEXT_DOOR))
     referee.step(0)
-    assert referee.desk.sittings.of(GAME).has_answered(0, "keep")
-    assert not referee.desk.sittings.of(GAME).has_answered(1, "keep")
-    assert not referee.desk.sittings.of(GAME).has_answered(None, "keep")
-    submit(ledger, [keep])
+    submit(ledger, [*opening(), Letter("keep", GAME, 0, KeepTickets((0, 1)))])
     referee.step(0)
+    submit(ledger, opening(THIRD))
+    referee.step(0)
+    referee.desk.sittings.of(NEXT_DOOR)
+    assert frozen(referee) == [GAME]
+    return referee
+
+
+def test_P2_an_id_is_known_after_its_game_was_frozen(
+    ledger: RedisLedger, crowded: Referee, client: Any
+) -> None:
+    submit(ledger, [Letter("keep", GAME, 0, KeepTickets((0, 1)))])
+    crowded.step(0)
+    sitting = crowded.desk.sittings.of(GAME)
+    assert sitting.length == 3
+    assert [sitting.has_answered(speaker, "keep") for speaker in (0, 1, None)] == [True, False, False]
     assert [entry.id for entry in entries(ledger)] == ["create", "start", "keep"]
-    assert left_over(client).keys() <= {keys.turns(partition_of(GAME))}
+    assert [name for name in left_over(client) if name.endswith("commands")] == []
 
 
 def test_P3_a_frozen_game_that_the_log_left_behind_is_folded_anew(
-    ledger: RedisLedger, other_ledger: RedisLedger
+    ledger: RedisLedger, other_ledger: RedisLedger, crowded: Referee
 ) -> None:
-    referee = forgetful(ledger, 1, PLENTY)
-    submit(ledger, [*opening(), *opening(NEXT_DOOR)])
-    referee.step(0)
-    referee.desk.sittings.of(NEXT_DOOR)  # so the other is frozen
     submit(ledger, [Letter("leave", GAME, 1, Leave())])
     referee_at(other_ledger, "rival").step(0)
-    assert not referee.desk.sittings.in_step(GAME)
-    referee.desk.sittings.of(GAME)
-    assert referee.desk.sittings.in_step(GAME)
-    assert told(referee.desk.sittings.of(GAME).table) == told(fold(ledger.history(GAME)))
+    assert not crowded.desk.sittings.in_step(GAME)
+    assert told(crowded.desk.sittings.of(GAME).table) == told(fold(ledger.history(GAME)))
+    assert crowded.desk.sittings.in_step(GAME)
 
 
-def test_P7_a_frozen_game_is_in_step_with_its_log(ledger: RedisLedger) -> None:
-    referee = forgetful(ledger, 1, PLENTY)
-    submit(ledger, [*opening(), *opening(NEXT_DOOR)])
-    referee.step(0)
-    for game in (GAME, NEXT_DOOR, GAME):
-        assert referee.desk.sittings.in_step(game)
+def test_P3_a_game_that_is_to_be_forgotten_is_not_left_frozen(
+    ledger: RedisLedger, other_ledger: RedisLedger, crowded: Referee
+) -> None:
+    submit(ledger, [Letter("leave", GAME, 1, Leave())])
+    referee_at(other_ledger, "rival").step(0)
+    crowded.desk.sittings.forget(GAME)
+    assert crowded.desk.sittings.of(GAME).length == 4
 
 
-def test_P8_a_table_that_can_not_be_frozen_is_folded_anew(ledger: RedisLedger, client: Any) -> None:
-    referee = forgetful(ledger, 1, PLENTY)
-    submit(ledger, opening())
-    referee.step(0)
-    broken: Any = referee.desk.sittings.of(GAME).table
+def test_P7_every_game_that_is_remembered_is_in_step_with_its_log(crowded: Referee) -> None:
+    for game in (GAME, NEXT_DOOR, THIRD, GAME, THIRD, NEXT_DOOR):
+        assert crowded.desk.sittings.in_step(game)
+
+
+def test_P8_a_table_that_can_not_be_frozen_is_folded_anew(
+    ledger: RedisLedger, crowded: Referee, client: Any
+) -> None:
+    broken: Any = crowded.desk.sittings.of(GAME).table
     broken.owners = object()
-    submit(ledger, opening(NEXT_DOOR))
-    referee.step(0)
-    assert len(ledger.history(NEXT_DOOR)) == 2
-    assert told(referee.desk.sittings.of(GAME).table) == told(fold(ledger.history(GAME)))
+    submit(ledger, [Letter("leave", game, 1, Leave()) for game in (NEXT_DOOR, THIRD)])
+    crowded.step(0)
+    crowded.desk.sittings.of("no-such-game")
+    assert GAME not in frozen(crowded)
+    assert told(crowded.desk.sittings.of(GAME).table) == told(fold(ledger.history(GAME)))
     assert dead(client) == []
+
+
+def test_P9_a_game_that_is_asked_for_again_while_it_passes_is_kept_at_hand(crowded: Referee) -> None:
+    for game in (GAME, GAME, NEXT_DOOR, THIRD):
+        crowded.desk.sittings.of(game)
+    assert frozen(crowded) == [NEXT_DOOR]
+    assert GAME in crowded.desk.sittings._at_hand
 
 
 # -- games that aren't remembered ----------------------------------------------------------------
@@ -277,7 +302,7 @@ def test_P8_a_log_that_can_not_be_folded_is_left_to_who_asks_for_it(ledger: Redi
 
 
 def test_P9_a_game_that_does_not_exist_is_not_frozen(ledger: RedisLedger) -> None:
-    sittings = Sittings(ledger, 1, PLENTY)
+    sittings = Sittings(ledger, 1, PLENTY, 1)
     for number in range(5):
         assert sittings.of(f"no-game-{number}").length == Sitting().length
     assert len(sittings._freezer) == 0

@@ -1,0 +1,114 @@
+"""The cost of growth: one referee and one engine with few live games, with many, with very many.
+
+Each number of games has an engine and a referee of its own, and rounds of all alternate. In a
+round letters come in batches, the same for all, each for another game as far as there are games.
+The referee has met every game before: it remembers the latest as they are, and the others frozen.
+What it costs to meet them (a restart, a hand-over) is measured apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from statistics import median
+from typing import Final
+
+from schemas.commands import Letter
+from tests.bench.figure import Figure, Part, Size, Tell, ratio
+from tests.bench.games import fresh_engine
+from tests.bench.live import Live, run_one, scripts
+from tests.bench.workers import Spent, Worker
+
+GOAL: Final = 0.5
+GAMES: Final = (100, 10_000, 100_000)
+GAMES_QUICK: Final = (20, 200, 400)
+BATCH: Final = 100  # letters that the referee finds when it looks
+NO_REWRITE: Final = {"auto-aof-rewrite-percentage": 0}  # growing so fast is not part of it
+
+
+class Grown:
+    """So many games, their referee, and what its rounds took."""
+
+    def __init__(self, url: str, games: int, midst: Sequence[Sequence[Letter]], worker: Worker) -> None:
+        self.live, self.worker = Live(url, games, midst), worker
+        self.met, self.resident = worker.ask(self.live.names)
+        self.rounds: list[Spent] = []
+        self.engine_s = 0.0
+
+    def play(self, letters: int, batch: int) -> None:
+        """One round."""
+        spent = Spent(0, 0.0, 0.0, 0.0)
+        before = self.live.engine_cpu_s()
+        for _ in range(letters // batch):
+            self.live.put(batch)
+            one, self.resident = self.worker.ask(batch)
+            spent = Spent(*map(sum, zip(spent, one, strict=True)))
+        self.engine_s += self.live.engine_cpu_s() - before
+        self.rounds.append(spent)
+
+    @property
+    def rates(self) -> list[float]:
+        return [spent.commands / spent.seconds for spent in self.rounds]
+
+    def cpu_us(self) -> float:
+        """The referee's own CPU time a command."""
+        return sum(s.user + s.system for s in self.rounds) / sum(s.commands for s in self.rounds) * 1e6
+
+    def engine_us(self) -> float:
+        """The engine's CPU time a command, with its taking in of the letter."""
+        return self.engine_s / sum(spent.commands for spent in self.rounds) * 1e6
+
+
+def measure(size: Size, tell: Tell) -> Figure:
+    counts = GAMES_QUICK if size.quick else GAMES
+    batch = size.of(BATCH, 20)
+    with ExitStack() as running:
+        tell("playing a few games in advance")
+        midst = scripts(size.of(24, 2))
+        grown = []
+        for count in counts:
+            tell(f"{count:,} games: copying and meeting them")
+            url = running.enter_context(fresh_engine(**NO_REWRITE))
+            worker = running.enter_context(Worker(run_one, url))
+            grown.append(Grown(url, count, midst, worker))
+        for number in range(size.of(11, 2)):
+            tell(f"round {number}")
+            for each in grown:
+                each.play(size.of(1000, 40), batch)
+                if not number:  # a first round is left out
+                    each.rounds.clear()
+                    each.engine_s = 0.0
+        errors = sum(each.live.errors() for each in grown)
+        return told_as_figure(counts, grown, errors)
+
+
+def told_as_figure(counts: Sequence[int], grown: Sequence[Grown], errors: int) -> Figure:
+    few, *_, most = grown
+    share, memory = ratio(most.rates, few.rates), [each.live.bytes_each for each in grown]
+    in_proportion = max(memory) < 1.2 * min(memory)
+    rates = ", ".join(
+        f"{median(each.rates):,.0f} with {count:,}" for count, each in zip(counts, grown, strict=True)
+    )
+    cpu = " / ".join(f"{each.cpu_us():.0f}" for each in grown)
+    parts: dict[str, Part] = {"ratio": share, "errors": errors}
+    for count, each in zip(counts, grown, strict=True):
+        parts |= {f"{name}_of_{count}": part for name, part in parts_of(each).items()}
+    return Figure(
+        f"one referee with {counts[-1]:,} live games, commands a second, of the same with {counts[0]:,}",
+        f"{share:.2f} ({rates}; {cpu} us CPU a command; {memory[-1] / 1024:.1f} KiB a game in the engine,"
+        f" {most.resident / 1e6:,.0f} MB in the referee; {errors} errors)",
+        f"at least {GOAL}; memory in proportion",
+        share >= GOAL and in_proportion and not errors,
+        parts,
+    )
+
+
+def parts_of(grown: Grown) -> dict[str, Part]:
+    return {
+        "per_s": grown.rates,
+        "referee_cpu_us": grown.cpu_us(),
+        "engine_cpu_us": grown.engine_us(),
+        "engine_bytes_per_game": grown.live.bytes_each,
+        "referee_bytes": grown.resident,
+        "games_met_per_s": grown.met.commands / grown.met.seconds,
+    }
