@@ -55,7 +55,7 @@ class Agenda:
         at = self.clock.now + in_ms
         if at < self.next_at.get(actor.name, NEVER):
             self.next_at[actor.name] = at
-            tie = crc32(f"{self.seed} {actor.name} {self.steps}".encode())
+            tie = crc32(f"{self.seed} {actor.name}".encode())
             heapq.heappush(self._heap, (at, tie, actor.name, actor))
 
     def drop(self, actor: Actor) -> None:

@@ -14,7 +14,6 @@ from services.gateway.door import Door
 from services.gateway.followed import Damaged, Dropped, Sent
 from services.gateway.problems import Problem
 from services.ledger.joining import TakenBack
-from tests.simulator.agenda import NEVER
 from tests.simulator.house import DAMAGE
 from tests.simulator.wire import Wire
 
@@ -58,25 +57,39 @@ class Follower:
         return self.dice.uniform(*BACK_MS)
 
     async def follow(self, door: Door) -> None:
+        """One connection, from the last entry on: that one is asked for again and compared, for
+        an engine that took over may have another in its place."""
+        after = max(0, self.after - 1)
         try:
-            length = await door.require_game(self.game)
-            if self.after > length:
-                self.world.complain(f"{self.name} has {self.after} entries of {length}")
-            await self._listen(door)
+            if self.after > await door.require_game(self.game):
+                self.begin_anew()
+            else:
+                await self._listen(door, after)
         except (Problem, Dropped, RedisError, OSError):
             pass  # it comes back
         except TakenBack:
-            self.shown.clear()  # what it was shown is no part of the game any more: it begins anew
+            self.begin_anew()
         except (Damaged, *DAMAGE) as damage:
-            self.world.complain(f"{self.name} was shown damage: {damage}")
+            self.world.complain(f"P5 {self.name} was shown damage: {damage!r}")
 
-    async def _listen(self, door: Door) -> None:
-        session = door.hub.attach(self.game, self.viewer, self.after)
+    def begin_anew(self) -> None:
+        """What was shown is no part of the game any more."""
+        if not self.world.witness.losses:
+            self.world.complain(f"P1 {self.name} is to begin anew, and nothing was lost")
+        self.shown.clear()
+
+    async def _listen(self, door: Door, after: int) -> None:
+        session = door.hub.attach(self.game, self.viewer, after)
         try:
-            async for item in door.hub.follow(self.game, session, self.after):
-                if item[0] != self.after + 1:
-                    self.world.complain(f"{self.name} was shown {item[0]} after {self.after}")
-                self.shown.append(item)
-                self.heard()
+            async for item in door.hub.follow(self.game, session, after):
+                after += 1
+                if item[0] != after:
+                    self.world.complain(f"P5 {self.name} was shown {item[0]} where {after} is next")
+                if after > self.after:
+                    self.shown.append(item)
+                    self.heard()
+                elif item != self.shown[-1]:
+                    self.begin_anew()
+                    return
         finally:
             door.hub.detach(self.game, session)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextvars import ContextVar
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
@@ -64,12 +64,12 @@ class Errand:
 class Packet:
     """One round trip of a gateway under way: it acts by arriving."""
 
-    def __init__(self, house: House, wire: Wire, calls: list[Call], execute: Execute) -> None:
+    def __init__(self, house: House, wire: Wire, calls: Sequence[Call], execute: Execute) -> None:
         self.house, self.wire, self.calls, self.execute = house, wire, calls, execute
         wire.sent += 1
         self.name = f"{wire.who}:{wire.sent}"
         self.life, self.engine_life = house.lives, house.world.engine.life
-        self.answer: asyncio.Future[Any] = house.loop.create_future()
+        self.answer: asyncio.Future[list[Any]] = house.loop.create_future()
         self.fate = wire.fate()
 
     def step(self) -> float:
@@ -167,7 +167,7 @@ class House:
         finally:
             ACTING.reset(token)
 
-    async def carry(self, calls: list[Call], execute: Execute) -> Any:
+    async def carry(self, calls: Sequence[Call], execute: Execute) -> list[Any]:
         """One round trip of whichever task this is: it arrives in its own time."""
         wire = ACTING.get()
         packet = Packet(self, wire, calls, execute)

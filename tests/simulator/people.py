@@ -7,6 +7,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
 from schemas.commands import ClaimRoute, Command, Leave, write_command
+from schemas.views import ViewEntry
 from services.gateway.door import Door
 from services.gateway.problems import Problem
 from services.referee.rules import Table, fold_events, legal
@@ -14,8 +15,8 @@ from tests.rules.random_commands import pool
 from tests.simulator import plan
 from tests.simulator.agenda import NEVER
 from tests.simulator.follower import Follower
-from tests.simulator.poison import POISONS
 from tests.simulator.house import Errand, Request
+from tests.simulator.poison import POISONS
 from tests.simulator.wire import Wire
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ THINK_MS: Final = (5.0, 120.0)
 PATIENCE_MS: Final = (400.0, 7_000.0)
 AGAIN_MS: Final = (10.0, 800.0)
 NEWS_MS: Final = 2_000.0  # a viewer that hears nothing for so long looks by itself
+LINGER_MS: Final = 3_000.0  # longer than anything is in danger of being lost
 TRIES_MOST: Final = 500
 
 Life = Generator[float, None, None]
@@ -43,6 +45,11 @@ class Person:
 
     def step(self) -> float:
         return next(self.life, NEVER)
+
+    @property
+    def sure(self) -> str:
+        """The level that outlives all that happens in this world."""
+        return self.world.plan.losses or "decided"
 
     def level(self) -> str:
         """How sure this person wants to be this time."""
@@ -103,7 +110,7 @@ class Host:
         body = {"board": self.table.board, "seats": seats, "seed": seed, "options": dict(self.table.options)}
         id_ = f"{self.name}-lays-the-table"
         created = yield from self.me.insist(
-            lambda door: door.create(dict(body), id_, self.name, door.ask("decided", None))
+            lambda door: door.create(dict(body), id_, self.name, door.ask(self.me.sure, None))
         )
         if created.reply is None:
             self.world.complain(f"{self.name} got no table: {told(created.problem)}")
@@ -113,7 +120,7 @@ class Host:
             yield self.me.think()
         token, id_ = created.reply["token"], f"{self.name}-starts-the-game"
         started = yield from self.me.insist(
-            lambda door: door.start(self.game, token, id_, door.ask("decided", None))
+            lambda door: door.start(self.game, token, id_, door.ask(self.me.sure, None))
         )
         if started.reply is None:
             self.world.complain(f"{self.name} got no game: {told(started.problem)}")
@@ -125,7 +132,8 @@ class Player:
     def __init__(self, me: Person, host: Host, seat: int) -> None:
         self.me, self.world, self.name, self.dice = me, me.world, me.name, me.dice
         self.host, self.seat, self.table = host, seat, host.table
-        self.folded, self.number = Table(), 0
+        self.folded = Table()
+        self.last: ViewEntry | None = None
         self.count = 0
         self.game = self.token = ""
 
@@ -135,7 +143,7 @@ class Player:
         self.game, body = self.host.game, {"name": self.name, "seat": self.seat}
         id_ = f"{self.name}-sits-down-here"
         joined = yield from self.me.insist(
-            lambda door: door.join(self.game, body, id_, self.name, door.ask("decided", None))
+            lambda door: door.join(self.game, body, id_, self.name, door.ask(self.me.sure, None))
         )
         if joined.reply is None:
             self.world.complain(f"{self.name} got no seat: {told(joined.problem)}")
@@ -154,25 +162,42 @@ class Player:
             self.world.complain(f"{self.name} got no seat in the play-off: {told(moved.problem)}")
             yield NEVER
         self.game, self.seat, self.token = (moved.reply[name] for name in ("game", "seat", "token"))
-        self.folded, self.number = Table(), 0
+        self.folded, self.last = Table(), None
 
     def play(self) -> Life:
         name = f"{self.name} {self.game[-4:]} eyes"
         follower = Follower(self.world, name, self.game, self.seat, self.me.wake)
         self.world.follow(follower)
-        while not self.folded.over:
-            if follower.after == self.number:
+        while not (yield from self.is_over()):
+            if follower.after == (self.last.number if self.last else 0):
                 yield from self.me.rest(NEWS_MS)
             yield self.me.think()
             yield from self.look()
             while self.folded.started and (yield from self.act()):
                 yield self.me.think()
 
+    def is_over(self) -> Generator[float, None, bool]:
+        """Whether it is, and stays so: the engine may have lost the end that was seen."""
+        while self.folded.over:
+            seen = self.world.witness.losses
+            yield LINGER_MS if self.world.plan.losses else 0.0
+            if seen == self.world.witness.losses:
+                return True
+            yield from self.look()
+        return False
+
     def look(self) -> Life:
-        found = yield from self.me.ask(lambda door: door.ledger.seen(self.game, self.seat, self.number))
-        for entry in found.reply or ():
+        """Fold what is new, from the last entry on; from the beginning, if that isn't what it was."""
+        after = self.last.number - 1 if self.last else 0
+        found = yield from self.me.ask(lambda door: door.ledger.seen(self.game, self.seat, after))
+        if found.reply is None:
+            return
+        if self.last is not None and self.last not in found.reply[:1]:
+            self.folded, self.last = Table(), None
+            return
+        for entry in found.reply[1 if self.last else 0 :]:
             fold_events(self.folded, entry.at, entry.events)
-            self.number = entry.number
+            self.last = entry
 
     def act(self) -> Generator[float, None, bool]:
         """Send something, if there is anything to send. False if there was nothing."""
@@ -200,9 +225,11 @@ class Player:
             yield from self.poison(f"{self.dice.choice(POISONS)}{id_}", command)
         body, times = write_command(command), 2 if self.dice.random() < 0.1 else 1
         for _ in range(times):
-            level = self.me.level()
-            asked = yield from self.me.insist(lambda door: self.send(door, dict(body), id_, level))
-            self.world.witness.told(self.game, self.seat, id_, level, asked)
+            yield from self.get_verdict(body, id_, self.me.level())
+
+    def get_verdict(self, body: dict[str, Any], id_: str, level: str) -> Life:
+        asked = yield from self.me.insist(lambda door: self.send(door, dict(body), id_, level))
+        self.world.witness.told(self.game, self.seat, id_, level, asked)
 
     def poison(self, id_: str, command: Command) -> Life:
         """Send what breaks a referee. It gets no verdict; what was accepted isn't lost all the same."""

@@ -21,8 +21,10 @@ FAULTS: Final[Mapping[str, tuple[float, ...]]] = {  # how often, for each round 
     "held": (0.01, 0.03),  # the others go on meanwhile
     "late": (0.01, 0.1),
 }
-WEATHER: Final = ("scripts forgotten", "wall clock jumps", "engine restarts", "engine slow", "fail-over")
+WEATHER: Final = ("scripts forgotten", "wall clock jumps", "engine restarts", "engine slow")
+LOSSY: Final = 10_000_000  # from this seed on the engine loses what wasn't made sure of
 LEVELS: Final = (("decided",), ("accepted", "decided"), ("decided", "durable", "replicated:1"))
+HOUR_MS: Final = 3_600_000
 SHORT_CARS: Final = (8, 12, 20)
 
 
@@ -52,7 +54,9 @@ class Plan:
     leases: bool
     faults: Mapping[str, float]
     weather: Mapping[str, float]  # how many seconds between two such events
+    jump_ms: int  # by which the wall clock jumps, either way
     bells_lost: float
+    losses: str  # 'durable' or 'replicated:1': the level that outlives what the engine loses
     levels: tuple[str, ...]  # that people ask for
     waiting: int  # letters that a partition has room for
     rate: float  # commands a second that a gateway lets through
@@ -64,6 +68,9 @@ def draw(seed: int) -> Plan:
     dice = Random(f"plan {seed}")
     faults = {} if seed % 8 == 0 else {k: dice.choice(v) for k, v in FAULTS.items() if dice.random() < 0.4}
     weather = {} if seed % 8 == 0 else {k: dice.uniform(1, 8) for k in WEATHER if dice.random() < 0.3}
+    losses = dice.choice(("durable", "replicated:1")) if seed >= LOSSY else ""
+    if losses:
+        weather["engine restarts" if losses == "durable" else "fail-over"] = dice.uniform(2, 8)
     return Plan(
         seed=seed,
         partitions=dice.choice((1, 2, 4)),
@@ -74,8 +81,10 @@ def draw(seed: int) -> Plan:
         leases=dice.random() < 0.7,
         faults=faults,
         weather=weather,
+        jump_ms=HOUR_MS,
         bells_lost=dice.choice((0, 0, 0.05)),
-        levels=dice.choice(LEVELS),
+        losses=losses,
+        levels=("decided", losses) if losses else dice.choice(LEVELS),
         waiting=dice.choice((3, 1_000, 1_000)),
         rate=dice.choice((5.0, 1_000.0, 1_000.0)),
         poison=dice.choice((0, 0, 0, 0.01)),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
-from services.referee import desk
+import services.referee.desk
 from tests.simulator.wire import Crash
 
 RAISES, KILLS = "poison-raises-", "poison-kills-"
@@ -16,6 +16,7 @@ POISONS: Final = (RAISES, KILLS)
 @contextmanager
 def poison() -> Iterator[None]:
     """Within the block, judging a letter under such an id raises, or ends the process."""
+    desk: Any = services.referee.desk  # it doesn't export what it imports
     judge = desk.judge
 
     def judged(table: Any, letter: Any, *more: Any, **named: Any) -> Any:

@@ -24,6 +24,7 @@ class StillLoop(asyncio.BaseEventLoop):
 
     def __init__(self, now_s: Callable[[], float]) -> None:
         super().__init__()
+        self._base: Any = self  # typeshed doesn't know what a loop keeps ready and scheduled
         self._now_s = now_s
         self._selector = _Selector(self.stop)
 
@@ -36,9 +37,10 @@ class StillLoop(asyncio.BaseEventLoop):
 
     def alarm_s(self) -> float | None:
         """When there is more to run: now, at the next timer, or None for never by itself."""
-        if self._ready:
+        if self._base._ready:
             return self.time()
-        return self._scheduled[0].when() if self._scheduled else None
+        scheduled = self._base._scheduled
+        return float(scheduled[0].when()) if scheduled else None
 
     def end(self) -> None:
         """Cancel every task, let them unwind, and close."""

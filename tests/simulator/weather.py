@@ -10,7 +10,7 @@ from tests.simulator.agenda import NEVER
 if TYPE_CHECKING:
     from tests.simulator.world import World
 
-HOUR_MS: Final = 3_600_000
+CATCH_UP_MS: Final = (1.0, 1_500.0)
 SLOW: Final = (5.0, 40.0)
 
 
@@ -33,22 +33,45 @@ class Weather:
     def step(self) -> float:
         if not self.kinds:
             return NEVER
-        kind = self.dice.choice(sorted(self.kinds))
-        self.world.note(f"weather: {kind}")
-        self.happens[kind]()
+        if self.world.clock.now:  # it comes when everybody is at work
+            kind = self.dice.choice(sorted(self.kinds))
+            self.world.note(f"weather: {kind}")
+            self.happens[kind]()
         return self.dice.uniform(0.5, 1.5) * 1000 * min(self.kinds.values())
 
     def end(self) -> None:
         self.kinds.clear()
 
     def _jump(self) -> None:
-        self.world.clock.jumped += self.dice.choice((-HOUR_MS, HOUR_MS))
+        self.world.clock.jumped += self.dice.choice((-1, 1)) * self.world.plan.jump_ms
 
     def _slow(self) -> None:
         self.world.slow = 1.0 if self.world.slow > 1 else self.dice.uniform(*SLOW)
 
     def _restart(self) -> None:
-        self.world.engine.crash()
+        self._lose(self.world.engine.crash())
 
     def _fail_over(self) -> None:
-        self.world.engine.fail_over()
+        self._lose(self.world.engine.fail_over())
+
+    def _lose(self, groups: int) -> None:
+        if groups:
+            self.world.note(f"lost: the last {groups} writes")
+            self.world.witness.rewind()
+
+
+class Lag:
+    """Disk and replica are behind, and catch up now and then."""
+
+    name = "lag"
+
+    def __init__(self, world: World) -> None:
+        self.world, self.dice = world, Random(f"{world.plan.seed} lag")
+        self.journal = world.engine.journal
+        self.journal.disk_lags = world.plan.losses == "durable"
+        self.journal.replica_lags = world.plan.losses == "replicated:1"
+
+    def step(self) -> float:
+        self.journal.fsync()
+        self.journal.replicate()
+        return self.dice.uniform(*CATCH_UP_MS)

@@ -2,48 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from random import Random
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 from zlib import crc32
 
 import redis
 
-from tests.simulator.agenda import Clock
-from tests.simulator.engine import Engine
-from tests.simulator.trace import Trace
+if TYPE_CHECKING:
+    from tests.simulator.world import World
 
 ROUND_TRIP_MS: Final = (0.1, 0.8)
 LATE_MS: Final = (5.0, 400.0)
 HELD_MS: Final = (1.0, 5_000.0)
-HELD_DEEP_MOST: Final = 2
 
 Call = Sequence[Any]
-Execute = Callable[[Sequence[Call]], Any]
+Execute = Callable[[Sequence[Call]], list[Any]]
 
 
 class Crash(BaseException):  # no Exception: no service may live through its own death
     """The actor is gone, with all that it remembered."""
 
 
-class Nature(Protocol):
-    """What a wire needs of the world around it."""
-
-    clock: Clock
-    trace: Trace
-    faults: Mapping[str, float]
-    engine: Engine
-    slow: float  # how many times slower than usual the engine is
-
-    def hold(self, ms: float) -> None: ...
-    def executed(self, who: str, calls: Sequence[Call]) -> None: ...
-
-
 class Wire:
     """One actor's way to the engine. Each message's fate follows from the actor's own dice, so
     that it doesn't depend on who else is on the way."""
 
-    def __init__(self, world: Nature, who: str, dice: Random) -> None:
+    def __init__(self, world: World, who: str, dice: Random) -> None:
         self.world, self.who, self.dice = world, who, dice
         self.sent = 0
 
@@ -58,7 +43,7 @@ class Wire:
         late = self.dice.uniform(*LATE_MS) if fate == "late" else 0.0
         return self.dice.uniform(*ROUND_TRIP_MS) * self.world.slow + late
 
-    def carry(self, calls: Sequence[Call], execute: Execute) -> Any:
+    def carry(self, calls: Sequence[Call], execute: Execute) -> list[Any]:
         """One round trip of an actor that waits for it, and others act before it if it is held."""
         fate, life = self.fate(), self.world.engine.life
         if fate == "held":
@@ -66,7 +51,7 @@ class Wire:
         self.world.clock.now += self.travel_ms(fate)
         return self.arrive(fate, life, calls, execute)
 
-    def arrive(self, fate: str, life: int, calls: Sequence[Call], execute: Execute) -> Any:
+    def arrive(self, fate: str, life: int, calls: Sequence[Call], execute: Execute) -> list[Any]:
         """The message meets the engine that it was sent to, or its fate."""
         self.world.trace.say(self.world.clock.now, self.who, f"{spell(calls)} {fate}")
         if fate == "crash before":

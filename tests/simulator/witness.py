@@ -45,6 +45,7 @@ class Witness:
     def __init__(self, world: World) -> None:
         self.world = world
         self.records: dict[str, Record] = {}
+        self.losses = 0  # how often the engine lost something
         self.open: set[str] = set()  # games that haven't ended
         self.answers: list[Told] = []
         self.poison: set[str] = set()  # ids of what was accepted and can't be judged
@@ -91,6 +92,29 @@ class Witness:
         for event in entry.events:
             if isinstance(event, PlayOffCalled):
                 record.called = event
+
+    def rewind(self) -> None:
+        """The engine lost its latest writes: what is left of every log must be what it was. What
+        was promised at a level that doesn't outlive this is promised no more."""
+        before, self.records = self.records, {}
+        self.open.clear()
+        for game, record in before.items():
+            self.read(game)
+            kept = self.records[game].stored if game in self.records else []
+            if record.stored[: len(kept)] != kept:
+                self.world.complain(f"P3 {game}: its log isn't the beginning of what it was")
+        self.answers = [told for told in self.answers if told.level == self.world.plan.losses]
+        self.poison.clear()
+        self.losses += 1
+        self.still_kept()
+
+    def still_kept(self) -> None:
+        for told in self.answers:
+            record = self.records.get(told.game)
+            if told.number and (record is None or record.verdicts.get((told.seat, told.id)) != told.number):
+                self.world.complain(
+                    f"P1 {told.game}: {told.id} was {told.level} as {told.number}, and is lost"
+                )
 
     def over(self) -> bool:
         """Whether every game that was laid has ended, and every one that is to follow too."""

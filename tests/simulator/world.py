@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from random import Random
 from typing import Any, Final, TextIO
 
 from schemas import keys
@@ -20,7 +21,7 @@ from tests.simulator.people import Host, Person, Player, watch
 from tests.simulator.plan import Plan, draw
 from tests.simulator.poison import poison
 from tests.simulator.trace import Trace
-from tests.simulator.weather import Weather
+from tests.simulator.weather import Lag, Weather
 from tests.simulator.wire import Call, Wire
 from tests.simulator.witness import Witness
 
@@ -42,6 +43,7 @@ class World:
         self.complaints: list[str] = []
         self.witness = Witness(self)
         self._deep = 0
+        self._bells = Random(f"{seed} bells")
         self._partition_of = {keys.commands(p): p for p in range(self.plan.partitions)}
         self.peek = self.outside()
         birth(self.peek, self.plan.partitions)
@@ -51,10 +53,14 @@ class World:
         self.bots = [Worker(self, f"bots-{n}", start_bots) for n in range(self.plan.bots)]
         self.hosts: list[Host] = []
         self.followers: list[Follower] = []
-        for worker in (*self.houses, *self.referees, *self.bots):
-            self.enter(worker)
+        staff: list[Actor] = [*self.houses, *self.referees, *self.bots]
+        for actor in staff:
+            self.enter(actor)
         self.weather = Weather(self)
         self.enter(self.weather)
+        if self.plan.losses:
+            self.enter(Lag(self))
+        self.engine.loses_message = self._loses
         for number in range(len(self.plan.tables)):
             self._invite(number)
 
@@ -149,6 +155,10 @@ class World:
     def entries(self, name: str, after: int) -> list[tuple[int, bytes]]:
         """A stream's entries after a number."""
         return numbered(self.peek.xrange(name, f"{after + 1}-0"))
+
+    def _loses(self, channel: bytes, message: bytes) -> bool:
+        """Whether a bell isn't heard: it may always be lost."""
+        return self._bells.random() < self.plan.bells_lost
 
     def partition_of(self, game: str) -> int:
         return keys.partition_of(game, self.plan.partitions)

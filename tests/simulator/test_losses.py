@@ -1,0 +1,18 @@
+"""P1 where the engine loses its latest writes, on disk or by a fail-over: what was told to be durable
+or replicated is there, what is left is a beginning of what was, and every game ends all the same."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.simulator.plan import LOSSY
+from tests.simulator.simulate import simulate
+
+ROW = 3
+
+
+@pytest.mark.parametrize("first", range(LOSSY, LOSSY + 24, ROW))
+def test_P1_holds_at_its_level_in_games_of_three_seeds_from(first: int) -> None:
+    for seed in range(first, first + ROW):
+        outcome = simulate(seed)
+        assert not outcome.complaints, outcome.told()

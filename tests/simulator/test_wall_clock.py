@@ -1,0 +1,34 @@
+"""P10: a wall clock that jumps by an hour changes nothing but the times that are written down."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from schemas.events import GameCreated
+from schemas.views import Entry
+from tests.simulator.plan import Plan, draw
+from tests.simulator.simulate import quiet
+from tests.simulator.world import World
+
+JUMPS = {"wall clock jumps": 1.5}
+
+
+def logs(plan: Plan) -> dict[str, list[Entry]]:
+    """Every game as it was written, but for when it was created."""
+    with quiet():
+        world = World(plan.seed, plan=plan).run()
+    assert not world.complaints, world.complaints
+    return {game: [timeless(entry) for entry in told.entries] for game, told in world.witness.records.items()}
+
+
+def timeless(entry: Entry) -> Entry:
+    events = (replace(e, created=0) if isinstance(e, GameCreated) else e for e in entry.events)
+    return replace(entry, events=tuple(events))
+
+
+@pytest.mark.parametrize("seed", [1, 4, 7, 12, 15])
+def test_P10_logs_are_the_same_with_and_without_jumps_of_the_wall_clock(seed: int) -> None:
+    plan = replace(draw(seed), weather=JUMPS)
+    assert logs(plan) == logs(replace(plan, jump_ms=0))
