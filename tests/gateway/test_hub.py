@@ -163,12 +163,14 @@ def test_entries_go_straight_on_once_none_waits_and_in_order() -> None:
 
         async def read() -> None:
             async for number, *_ in here.hub.follow("game", session, 0, hand):
+                await asyncio.sleep(0.02)  # slowly, so that some wait when the next come
                 handed.append(number)
 
         def hand(sent: Sent) -> bool:
             handed.append(sent[0])
             return True
 
+        await until(lambda: session.queue.qsize() == 3)
         reading = asyncio.create_task(read())
         await here.write("game", 4, 20, ring=True)
         await until(lambda: len(handed) == 20)
@@ -182,13 +184,20 @@ def test_entries_go_straight_on_once_none_waits_and_in_order() -> None:
 def test_P8_a_viewer_that_is_too_far_behind_is_dropped_though_nothing_is_queued() -> None:
     async def story(here: Scene) -> None:
         slow, quick = here.hub.attach("game", None, 0), here.hub.attach("game", None, 0)
-        following = here.hub.follow("game", slow, 0, lambda sent: sent[0] < 3)
+        handed: list[int] = []
+
+        def hand(sent: Sent) -> bool:
+            handed.append(sent[0])
+            return sent[0] != 3
+
+        following = here.hub.follow("game", slow, 0, hand)
         told = asyncio.ensure_future(anext(following))
         await asyncio.sleep(0.05)
         await here.write("game", 1, 5, ring=True)
         assert await here.numbers("game", quick, 0, 5) == [1, 2, 3, 4, 5]
         with pytest.raises(Dropped):
             await told
+        assert handed == [1, 2, 3], "what comes after the drop goes nowhere"
 
     played(story)
 
