@@ -25,7 +25,6 @@ VIEWS_MOST: Final = 4_096
 RECLAIM_IDLE_MS: Final = 2_000
 NO_LUCK: Final = "00" * 32
 FAULTS: Final = (
-    Gap,
     Corrupt,
     *BUGS,
 )  # a damaged view's or a policy's; an engine that is away is no fault of theirs
@@ -120,9 +119,11 @@ class Bots:
         for choose in (self.choose, self.choose, self.first):
             try:
                 return choose(turn)
+            except Gap as gone:  # a fail-over may have taken what was seen: look anew
+                log.warning("bot looks anew", **about, why=str(gone))
             except FAULTS:
                 log.exception("bot can't choose", **about)
-                self.eyes.pop((turn.game, turn.seat), None)
+            self.eyes.pop((turn.game, turn.seat), None)
         log.error("note given up", **about)
         return None
 

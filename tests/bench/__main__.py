@@ -25,6 +25,7 @@ from tests.bench import (
     endtoend,
     fold,
     fresh,
+    handover,
     latency,
     machine,
     memory,
@@ -45,9 +46,10 @@ FIGURES: Final[Mapping[str, Measure]] = {
     "rulesets": rulesets.measure,
     "searches": searches.measure,
     "ask": asking.measure,
+    "handover": handover.measure,
     "fresh": fresh.measure,
 }
-SLOW: Final = ("fresh",)  # not in a quick run, unless it is named
+SLOW: Final = ("fresh", "handover")  # not in a quick run, unless it is named
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 out = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
 aside = Console(stderr=True, highlight=False)
@@ -82,6 +84,7 @@ def bench(
     - rulesets: random whole games a second, for every ruleset
     - searches: the longest trail, the stations' loans, the passengers' journeys
     - ask: one question, a whole process
+    - handover: kill -9 of a referee, until its games move again
     - fresh: make setup and make play in a new clone (fetches packages)
     """
     chosen = names or [name for name in FIGURES if not (quick and name in SLOW)]

@@ -6,19 +6,20 @@ from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Any
 
+import fakeredis
 import pytest
 from structlog.testing import capture_logs
 
 from schemas import keys
-from schemas.codec import pack
-from schemas.commands import Command, Letter
+from schemas.codec import Corrupt, pack
+from schemas.commands import Command, CreateGame, Letter, SeatPlan
 from schemas.words import Seat
 from services.bots import worker
 from services.bots.client import GatewayAway
 from services.bots.policies import POLICIES, Policy
 from services.bots.policies.dice import Dice
 from services.bots.worker import Bots
-from services.ledger import Gap, RedisLedger
+from services.ledger import RedisLedger
 from services.referee.rules import Table, legal
 from services.referee.worker import Referee
 from tests.referee.at_work import GAME, Player, left_over, opening, partition_of, referee_at, submit
@@ -124,7 +125,9 @@ def test_a_policy_that_fails_once_is_asked_again(
     assert left_over(client) == {}
 
 
-@pytest.mark.parametrize("fault", [ValueError, KeyError, AssertionError, RecursionError, OverflowError, Gap])
+@pytest.mark.parametrize(
+    "fault", [ValueError, KeyError, AssertionError, RecursionError, OverflowError, Corrupt]
+)
 def test_where_a_policy_only_fails_the_first_legal_command_is_played(
     ledger: RedisLedger,
     opened: Referee,
@@ -142,6 +145,24 @@ def test_where_a_policy_only_fails_the_first_legal_command_is_played(
     assert errors(lines) == ["bot can't choose"] * 4  # two tries of each seat
     assert [letter.command for letter in outlet.letters] == [first_legal(ledger, seat) for seat in (0, 1)]
     assert left_over(client) == {}
+
+
+def test_P7_a_bot_that_saw_what_a_fail_over_took_looks_anew(ledger: RedisLedger, opened: Referee) -> None:
+    """The engine that took over had lost the game, and it was created again otherwise."""
+    heir = RedisLedger(fakeredis.FakeRedis(), ledger.partitions)
+    plans = (SeatPlan("bot", "random"),) * 2
+    create = Letter("create", GAME, None, CreateGame(plans, seed="another"))
+    submit(heir, [create, opening()[1]])
+    referee_at(heir, "heir").step(0)
+    outlet = Sent()
+    bots = Bots(ledger, outlet, "one")
+    bots.step(0)
+    bots.ledger = heir
+    with capture_logs() as lines:
+        bots.step(0)
+    assert {line["event"] for line in lines if line["log_level"] != "debug"} == {"bot looks anew"}
+    assert len(outlet.letters) == 4
+    assert outlet.letters[2].command in legal(Player(heir, GAME, 0).look(), 0)
 
 
 def test_an_unknown_policy_plays_the_first_legal_command(

@@ -98,12 +98,16 @@ class Player:
         self.ledger, self.game, self.seat = ledger, game, seat
         self.table, self.number = Table(), 0
 
-    def choose(self, dice: Random) -> Command | None:
-        """A legal move as of now, claims first; None where it isn't this seat's turn."""
+    def look(self) -> Table:
+        """The table as the seat sees it now."""
         for entry in self.ledger.seen(self.game, self.seat, self.number):
             fold_events(self.table, entry.at, entry.events)
             self.number = entry.number
-        moves = legal(self.table, self.seat)
+        return self.table
+
+    def choose(self, dice: Random) -> Command | None:
+        """A legal move as of now, claims first; None where it isn't this seat's turn."""
+        moves = legal(self.look(), self.seat)
         claims = [move for move in moves if isinstance(move, ClaimRoute)]
         return dice.choice(claims or moves) if moves else None
 
