@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from statistics import median, quantiles
 from time import monotonic, perf_counter, sleep
-from typing import Final
+from typing import Any, Final
 
 import uvloop
 
@@ -40,6 +40,7 @@ SYNCING: Final = ("everysec", "always")
 WARM_S: Final = 1.5
 MOVES_MOST: Final = 7_500  # a second: so many games must lie ready
 PEERS: Final = Path(os.environ.get("LEDGERLINE_PEERS", Path(__file__).parents[3] / "shared" / "peers"))
+TRIES: Final = 3
 TICKS: Final = os.sysconf("SC_CLK_TCK")
 
 
@@ -55,7 +56,7 @@ class Run:
 
 def measure(size: Size, tell: Tell) -> Figure:
     rounds, seconds = size.of(3, 1), size.of(6, 1)
-    peer = None if size.quick else boardgame_io(seconds)
+    peer = None if size.quick else boardgame_io()
     scripts = [script("game", SEATS, f"endtoend-{number}") for number in range(size.of(64, 4))]
     runs: dict[str, list[Run]] = {}
     for number in range(rounds):
@@ -218,25 +219,28 @@ def cpu_s(pids: Mapping[str, int]) -> dict[str, float]:
 # -- theirs ------------------------------------------------------------------------------
 
 
-def boardgame_io(seconds: int) -> Callable[[int], Run] | None:
+def boardgame_io() -> Callable[[int], Run] | None:
     """A run of boardgame.io, by the number of tables; None where it isn't there."""
     start = PEERS / "boardgame.io" / "run.sh"
     if not start.exists():
         return None
 
     def run(tables: int) -> Run:
-        with listen("127.0.0.1", 0) as free:
-            port = free.getsockname()[1]
-        environment = {**os.environ, "PORT": str(port)}
-        told = subprocess.run(
-            ["bash", str(start), str(tables)],
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=600,
-            check=True,
-        )
-        said = json.loads(told.stdout.splitlines()[-1])
-        return Run(said["moves_per_s"], said["p50_ms"], said["p99_ms"], {})
+        for _ in range(TRIES):
+            said = _told_by(start, tables)
+            if said["p99_ms"] is not None:  # else its sockets weren't all open when its clock began
+                return Run(said["moves_per_s"], said["p50_ms"], said["p99_ms"], {})
+        raise RuntimeError(f"boardgame.io made no moves at {tables} tables")
 
     return run
+
+
+def _told_by(start: Path, tables: int) -> dict[str, Any]:
+    """What its own client says of one run, on a server of its own."""
+    with listen("127.0.0.1", 0) as free:
+        port = free.getsockname()[1]
+    environment = {**os.environ, "PORT": str(port)}
+    command = ["bash", str(start), str(tables)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=True)
+    said: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return said
