@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Final, Literal, NamedTuple
 
 from schemas.codec import Corrupt, pack_entry, pack_part, pack_public, unpack_letter
@@ -19,7 +20,6 @@ from services.referee.rules import NotKept, faces, judge
 from services.referee.sitting import Sitting, Sittings
 
 log = get_log("referee")
-TRIES: Final = 2  # of a decision that breaks: on the table at hand, and on one folded anew
 DAY_MS: Final = 86_400_000
 
 
@@ -97,19 +97,22 @@ class Desk:
             return None
 
     def _decide(self, taken: Taken, letter: Letter) -> Decision | Dismissal | None:
-        """The verdict on a letter, or why the log has no place for one; None if it is buried."""
+        """The verdict on a letter, or why the log has no place for one; None if it is buried, because
+        the decision broke on the table at hand, and on one folded anew."""
         reason = ""
-        for _ in range(TRIES):
+        for trying in (nullcontext, self.sittings.spared):
             try:
-                return self._judge(taken, letter)
+                with trying(letter.game):
+                    return self._judge(taken, letter)
             except NotKept as no:
                 return Dismissal(taken, letter, no.rule, no.why)
             except (Gap, Corrupt) as error:
                 reason = f"the log can't be read: {error}"
             except BUGS as error:  # ours: this letter must not stop the others, nor be tried for ever
-                log.warning("decision broke", **_about(letter), exc_info=True)
-                reason = f"{type(error).__name__}: {error}"
-            self.sittings.forget(letter.game)
+                before, reason = reason, f"{type(error).__name__}: {error}"
+                log.warning("decision broke", **_about(letter), exc_info=reason != before)
+            if trying is nullcontext:
+                self.sittings.forget(letter.game)
         self._bury(taken, letter, reason)
         return None
 
@@ -124,7 +127,6 @@ class Desk:
         return True
 
     def _bury(self, taken: Taken, letter: Letter, reason: str) -> None:
-        self.sittings.forget(letter.game)
         log.error("letter buried", **_about(letter), reason=reason)
         if taken.id:  # the clock's own letters lie in no stream
             self.ledger.bury(taken, letter, reason)
@@ -180,6 +182,7 @@ class Desk:
                 if any(isinstance(event, GameEnded) for event in decision.events):
                     self.sittings.forget(letter.game)  # little more will be asked of it
             elif kind == "damaged":
+                self.sittings.forget(letter.game)
                 self._bury(taken, letter, f"the log's end is damaged: it takes no entry {number + 1}")
             elif kind == "conflict" or decision.verdict.expected >= 0:
                 self.sittings.forget(letter.game)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Final
 
 from schemas.codec import Corrupt, unpack_facts
@@ -93,6 +93,18 @@ class Sittings:
                     sitting.read(history)
                     self._keep(game, sitting)
 
+    @contextmanager
+    def spared(self, game: str) -> Iterator[None]:
+        """For what may break the game's table: if it does, the table is as it was before."""
+        sitting = self.of(game)
+        table = sitting.table
+        sitting.table = table.branch()
+        try:
+            yield
+        except BaseException:
+            sitting.table = table
+            raise
+
     def forget(self, game: str) -> None:
         """It may not be as the log has it."""
         self._at_hand.pop(game, None)
@@ -137,10 +149,8 @@ class Sittings:
             self._freeze(*self._passing.popitem(last=False))
 
     def _freeze(self, game: str, sitting: Sitting) -> None:
-        if not sitting.length:  # there is no such game
-            return
         beside = (sitting.length, sitting.tail, sitting.answered, sitting.parts)
-        with suppress(*BUGS):  # a bug left it so that it can't be frozen: it is folded anew
+        with suppress(*BUGS):  # there is no such game, or a bug left it so that it is folded anew
             self._freezer.put(game, sitting.table, beside)
 
 

@@ -35,14 +35,14 @@ class Grown:
         self.rounds: list[Spent] = []
         self.engine_s = 0.0
 
-    def play(self, letters: int, batch: int) -> None:
-        """One round."""
+    def play(self, letters: int, batch: int, poison: int = 0) -> None:
+        """One round, with so many letters of poison in each batch besides."""
         spent = Spent(0, 0.0, 0.0, 0.0)
         before = self.live.engine_cpu_s()
         for _ in range(letters // batch):
-            self.live.put(batch)
-            one, self.resident = self.worker.ask(batch)
-            spent = Spent(*map(sum, zip(spent, one, strict=True)))
+            self.live.put(batch, poison)
+            one, self.resident = self.worker.ask(batch + poison)
+            spent = Spent(*map(sum, zip(spent, one._replace(commands=batch), strict=True)))
         self.engine_s += self.live.engine_cpu_s() - before
         self.rounds.append(spent)
 

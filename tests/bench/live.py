@@ -26,6 +26,7 @@ from tests.bench.workers import spent_since
 
 SEATS: Final = bots(*("random",) * 4)
 ALONE: Final = read_settings(leases=False)
+POISON: Final = "poison"  # how the ids of letters begin that are to break a referee
 COPIED_AT_ONCE: Final = 200
 LOOKED_AT: Final = 500  # logs whose length is compared in the end
 
@@ -45,7 +46,7 @@ class Live:
         self.names = [f"live-{number}" for number in range(games)]
         self._scripts = scripts
         self._said = [len(scripts[number % len(scripts)]) // 2 for number in range(games)]
-        self._next = 0
+        self._next = self.poisoned = 0
         midst = self._midst()
         before = self.engine_bytes()
         self._copy(midst)
@@ -58,28 +59,33 @@ class Live:
         told = self._client.info("cpu")
         return float(told["used_cpu_user"]) + float(told["used_cpu_sys"])
 
-    def put(self, letters: int) -> None:
-        """The next letter of each of the next so many games."""
+    def put(self, letters: int, poison: int = 0) -> None:
+        """The next letter of each of the next so many games; poison to the first of them besides."""
         pipe = self._client.pipeline(transaction=False)
-        for _ in range(letters):
+        for place in range(letters):
             letter = self._letter(self._next)
             self._next = (self._next + 1) % len(self.names)
             stream = keys.commands(self.ledger.partition_of(letter.game))
+            if place < poison:
+                pipe.xadd(stream, {"c": pack_letter(replace(letter, id=f"{POISON}-{self.poisoned}"))})
+                self.poisoned += 1
             pipe.xadd(stream, {"c": pack_letter(letter)})
         pipe.execute()
 
     def errors(self) -> int:
-        """Letters that are left or buried, and games (of some) that didn't go on as they should."""
+        """Letters that are left, dead letters that aren't poison, and games (some are looked at)
+        that didn't go on as they should."""
         pipe = self._client.pipeline(transaction=False)
-        for partition in range(self.ledger.partitions):
-            pipe.xlen(keys.commands(partition))
-            pipe.xlen(keys.dead(partition))
-        left: int = sum(pipe.execute())
+        for stream in (keys.commands, keys.dead):
+            for partition in range(self.ledger.partitions):
+                pipe.xlen(stream(partition))
+        lengths = pipe.execute()
+        left, dead = sum(lengths[: self.ledger.partitions]), sum(lengths[self.ledger.partitions :])
         some = slice(None, None, -(-len(self.names) // LOOKED_AT))
         for name in self.names[some]:
             pipe.xlen(keys.log(self.ledger.partition_of(name), name))
         wrong = map(int.__ne__, pipe.execute(), self._said[some])
-        return left + sum(wrong)
+        return int(left + abs(dead - self.poisoned) + sum(wrong))
 
     def _letter(self, number: int) -> Letter:
         letters = self._scripts[number % len(self._scripts)]

@@ -41,14 +41,14 @@ class Worker:
 
     def __enter__(self) -> Worker:
         self.process.start()
-        self._answer()  # it is ready
+        self.answer()  # it is ready
         return self
 
     def ask(self, question: object) -> Any:
         self.pipe.send(question)
-        return self._answer()
+        return self.answer()
 
-    def _answer(self) -> Any:
+    def answer(self) -> Any:
         if not self.pipe.poll(ANSWER_S):
             raise RuntimeError(f"no answer within {ANSWER_S} s")
         return self.pipe.recv()

@@ -237,6 +237,19 @@ def test_P8_a_table_that_can_not_be_frozen_is_folded_anew(
     assert dead(client) == []
 
 
+def test_P8_a_table_that_was_broken_while_it_was_spared_is_as_it_was(opened: Referee) -> None:
+    sittings = opened.desk.sittings
+    before = told(sittings.of(GAME).table)
+    with pytest.raises(ZeroDivisionError), sittings.spared(GAME):
+        sittings.of(GAME).table.deck.clear()
+        sittings.of(GAME).table.places[0].hand.clear()
+        raise ZeroDivisionError
+    assert told(sittings.of(GAME).table) == before
+    with sittings.spared(GAME):
+        sittings.of(GAME).table.deck.clear()
+    assert sittings.of(GAME).table.deck == []
+
+
 def test_P9_a_game_that_is_asked_for_again_while_it_passes_is_kept_at_hand(crowded: Referee) -> None:
     for game in (GAME, GAME, NEXT_DOOR, THIRD):
         crowded.desk.sittings.of(game)

@@ -1,0 +1,80 @@
+"""What poison costs the others: commands a second while one in a hundred breaks the referee.
+
+The referee's judge raises on every letter whose id begins with "poison". Each such letter takes the
+real way: decided, folded anew, decided again, told in the service's log with its traceback, and
+put aside as a dead letter. Rounds with and without poison alternate, on two engines.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from multiprocessing.connection import Connection
+from statistics import median
+from typing import Final
+
+from schemas.commands import Letter
+from schemas.events import Event
+from services.referee import desk
+from services.referee.rules import Table, judge
+from tests.bench.figure import Figure, Size, Tell, ratio
+from tests.bench.games import fresh_engine
+from tests.bench.growth import Grown
+from tests.bench.live import POISON, run_one, scripts
+from tests.bench.workers import Worker
+
+GOAL: Final = 0.8
+GAMES: Final = 200
+BATCH: Final = 100  # letters, and one of poison where there is poison
+
+
+def measure(size: Size, tell: Tell) -> Figure:
+    games, batch = size.of(GAMES, 20), size.of(BATCH, 20)
+    with ExitStack() as running:
+        tell("playing a few games in advance")
+        midst = scripts(size.of(24, 2))
+        clean, poisoned = (
+            Grown(url, games, midst, running.enter_context(Worker(run_breaking, url)))
+            for url in (running.enter_context(fresh_engine()) for _ in range(2))
+        )
+        for number in range(size.of(11, 2)):
+            tell(f"round {number}")
+            clean.play(size.of(1000, 40), batch)
+            poisoned.play(size.of(1000, 40), batch, poison=1)
+            if not number:  # a first round is left out
+                clean.rounds.clear()
+                poisoned.rounds.clear()
+        errors = clean.live.errors() + poisoned.live.errors()
+    return told_as_figure(clean, poisoned, errors, batch)
+
+
+def told_as_figure(clean: Grown, poisoned: Grown, errors: int, batch: int) -> Figure:
+    share = ratio(poisoned.rates, clean.rates)
+    per_letter = (poisoned.cpu_us() - clean.cpu_us()) * batch
+    return Figure(
+        "commands a second while 1 in 100 is poison, of those without",
+        f"{share:.2f} ({median(poisoned.rates):,.0f} of {median(clean.rates):,.0f} a second; a poisonous one costs"
+        f" {per_letter / 1000:.1f} ms CPU; {poisoned.live.poisoned} dead letters, {errors} errors)",
+        f"at least {GOAL}",
+        share >= GOAL and not errors,
+        {
+            "ratio": share,
+            "clean_per_s": clean.rates,
+            "poisoned_per_s": poisoned.rates,
+            "clean_cpu_us": clean.cpu_us(),
+            "poisoned_cpu_us": poisoned.cpu_us(),
+            "dead_letters": poisoned.live.poisoned,
+            "errors": errors,
+        },
+    )
+
+
+def run_breaking(url: str, pipe: Connection) -> None:
+    """A referee that breaks on poison."""
+    vars(desk)["judge"] = breaking
+    run_one(url, pipe)
+
+
+def breaking(table: Table, letter: Letter, now: int, fresh_seed: str, created: int) -> tuple[Event, ...]:
+    if letter.id.startswith(POISON):
+        raise ValueError("poison")
+    return judge(table, letter, now, fresh_seed, created=created)
