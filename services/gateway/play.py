@@ -7,6 +7,9 @@ Down come entries `{"type": "entry", "number", "at", "answers", "events"}`; one 
 A command may name a `level` and `wait_ms`; then `{"type": "acknowledged", "id", "level",
 "number"}` comes when it has that. What has no verdict in time, or isn't that sure, is
 `{"type": "unknown", "id", "level", ..}`: its entry may still come.
+
+Who is closed with 1013 may come back and go on from its last number; where the reason says so,
+from 0, because a fail-over took entries back.
 """
 
 from __future__ import annotations
