@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from redis.exceptions import RedisError
 
 from services.bots.worker import Bots, Stream
-from services.ledger import Full, RedisLedger
+from services.ledger import RedisLedger
 from services.loop import Chore
 from services.referee.desk import Times
 from services.referee.house import HouseClock, Lease
@@ -84,7 +84,7 @@ class Worker:
             self.world.trace.say(self.world.clock.now, self.name, "dies")
             self.shift = None
             return self.dice.uniform(*DEAD_MS)
-        except (RedisError, OSError, Full):
+        except (RedisError, OSError):
             return self.dice.uniform(*AWAY_MS)
         except Exception as error:
             self.world.complain(f"P7 {self.name} broke: {error!r}")

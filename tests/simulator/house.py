@@ -108,7 +108,7 @@ class House:
 
     def begin(self) -> None:
         self.loop = StillLoop(self.world.clock.monotonic_s)
-        self.loop.set_exception_handler(lambda _, told: self.world.complain(f"{self.name}: {_spelt(told)}"))
+        self.loop.set_exception_handler(self.broke)
         ledger = AsyncLedger(
             self.world.async_client(self), self.world.plan.partitions, self.world.plan.waiting
         )
@@ -116,6 +116,12 @@ class House:
         self.hub = Hub(ledger)
         self.door = Door(ledger, self.hub, KEY, limits, 5.0)
         self.spawn(self.hub.run(), Wire(self.world, self.name, self.dice))
+
+    def broke(self, _: object, told: dict[str, Any]) -> None:
+        """Something in a task went wrong that nobody waits for. An outage may."""
+        error = told.get("exception")
+        if not isinstance(error, RedisError | OSError):
+            self.world.complain(f"P7 {self.name}: {told['message']}: {error!r}")
 
     def die(self) -> None:
         """Everything that it had in memory is gone, and nothing of it goes out any more."""
@@ -177,7 +183,3 @@ class House:
 
 
 DAMAGE: Final = (Gap, Corrupt)
-
-
-def _spelt(told: dict[str, Any]) -> str:
-    return f"{told['message']}: {told.get('exception')!r}"
