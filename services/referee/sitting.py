@@ -15,7 +15,7 @@ from services.referee.freezing import Freezer
 from services.referee.rules import Table, fold_events
 
 AT_HAND_MOST: Final = 1_024
-PASSING_MOST: Final = 32  # so few that they are still in the processor's cache when they are frozen
+PASSING_MOST: Final = 16  # so few that they are still in the processor's cache when they are frozen
 FROZEN_BYTES_MOST: Final = 768 * 1024 * 1024
 READ_MOST: Final = 256  # logs at once
 

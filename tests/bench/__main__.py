@@ -25,11 +25,15 @@ from tests.bench import (
     endtoend,
     fold,
     fresh,
+    growth,
     handover,
     latency,
     machine,
     memory,
+    nodes,
+    poison,
     referee,
+    referees,
     rulesets,
     searches,
 )  # fmt: skip
@@ -38,6 +42,10 @@ from tests.bench.figure import Figure, Measure, Size
 FIGURES: Final[Mapping[str, Measure]] = {
     "fold": fold.measure,
     "referee": referee.measure,
+    "referees": referees.measure,
+    "growth": growth.measure,
+    "poison": poison.measure,
+    "nodes": nodes.measure,
     "latency": latency.measure,
     "endtoend": endtoend.measure,
     "core": core.measure,
@@ -75,6 +83,10 @@ def bench(
 
     - fold: a log's bytes to the table, against PyPI eventsourcing
     - referee: commands a second of one referee, against the same scripts without rules
+    - referees: commands a second of one, two and four referees on one engine
+    - growth: commands a second with 100, 10,000 and 100,000 live games, and their memory
+    - poison: commands a second while one in a hundred breaks the referee
+    - nodes: three primaries of a cluster against one engine, CPU a command
     - latency: from one WebSocket to another, all services as processes
     - endtoend: 32 and 256 games over WebSockets as fast as they go, against boardgame.io (node, npm;
       LEDGERLINE_PEERS says where its run.sh lies)

@@ -1,0 +1,114 @@
+"""Three primaries against one engine, on the same machine: what a command costs on each side.
+
+Three nodes of a cluster don't make one machine faster; they are for several machines. So what is
+compared is CPU time: that of the engines together, and that of the referee, whose batch goes
+to three nodes in place of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from itertools import islice
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+from schemas import keys
+from schemas.codec import pack_letter
+from services.ledger.connection import birth, connect
+from tests.bench.figure import Figure, Size, Tell
+from tests.bench.games import fresh_engine
+from tests.bench.live import run_one
+from tests.bench.referee import Round, lanes
+from tests.bench.workers import Spent, Worker
+from tests.cluster.nodes import cluster
+
+GAMES: Final = 200
+
+
+class Side:
+    """One engine or three, their referee, and what its rounds took."""
+
+    def __init__(self, running: ExitStack, url: str, engines: Sequence[Any], replicas: Sequence[Any]) -> None:
+        self._client: Any = connect(url)
+        self._partitions = birth(self._client, keys.PARTITIONS_DEFAULT)
+        self._engines, self._replicas = engines, replicas
+        self._worker = running.enter_context(Worker(run_one, url))
+        self.forget()
+
+    def forget(self) -> None:
+        """What was measured so far doesn't count."""
+        self.rounds: list[Spent] = []
+        self._before = cpu_s(self._engines), cpu_s(self._replicas)
+
+    def play(self, letters: Round) -> None:
+        pipe = self._client.pipeline(transaction=False)
+        for _, letter in letters:
+            stream = keys.commands(keys.partition_of(letter.game, self._partitions))
+            pipe.xadd(stream, {"c": pack_letter(letter)})
+        pipe.execute()
+        spent, _ = self._worker.ask(len(letters))
+        self.rounds.append(spent)
+
+    def left(self) -> int:
+        """Letters that are still there, or were buried."""
+        pipe = self._client.pipeline(transaction=False)
+        for partition in range(self._partitions):
+            pipe.xlen(keys.commands(partition))
+            pipe.xlen(keys.dead(partition))
+        return int(sum(pipe.execute()))
+
+    def told(self) -> dict[str, float]:
+        commands = sum(spent.commands for spent in self.rounds) / 1e6
+        engines, replicas = self._before
+        return {
+            "referee_cpu_us": sum(spent.user + spent.system for spent in self.rounds) / commands,
+            "engine_cpu_us": (cpu_s(self._engines) - engines) / commands,
+            "replica_cpu_us": (cpu_s(self._replicas) - replicas) / commands,
+            "per_s": median(spent.commands / spent.seconds for spent in self.rounds),
+        }
+
+
+def cpu_s(clients: Sequence[Any]) -> float:
+    """The CPU time of these engines so far."""
+    told = [client.info("cpu") for client in clients]
+    return sum(float(each["used_cpu_user"]) + float(each["used_cpu_sys"]) for each in told)
+
+
+def measure(size: Size, tell: Tell) -> Figure:
+    with ExitStack() as running, TemporaryDirectory() as folder:
+        tell("forming a cluster")
+        url = running.enter_context(fresh_engine())
+        one = Side(running, url, [connect(url)], [])
+        formed = running.enter_context(cluster(Path(folder)))
+        primaries = formed.primaries()
+        replicas = [node.call for node in formed.nodes if node not in primaries]
+        three = Side(running, formed.url, [node.call for node in primaries], replicas)
+        rounds = size.of(60, 4)
+        for number, letters in enumerate(islice(lanes(size.of(GAMES, 20)), rounds)):
+            tell(f"round {number + 1} of {rounds}")
+            for side in (one, three):
+                side.play(letters)
+                if number < rounds // 6:  # the games begin
+                    side.forget()
+        errors = one.left() + three.left()
+        return told_as_figure(one.told(), three.told(), errors)
+
+
+def told_as_figure(one: dict[str, float], three: dict[str, float], errors: int) -> Figure:
+    def side(told: dict[str, float]) -> str:
+        return f"referee {told['referee_cpu_us']:.0f} us, engine {told['engine_cpu_us']:.0f} us"
+
+    return Figure(
+        "three primaries (with a replica each) against one engine, CPU a command",
+        f"{side(three)} and replicas {three['replica_cpu_us']:.0f} us, against {side(one)}; {errors} errors",
+        "reported",
+        None if not errors else False,
+        {
+            **{f"one_{name}": value for name, value in one.items()},
+            **{f"three_{name}": value for name, value in three.items()},
+            "errors": errors,
+        },
+    )
