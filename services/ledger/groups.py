@@ -17,7 +17,7 @@ from schemas import keys
 from services.ledger.cluster import Cluster
 from services.ledger.knocks import Knocks
 from services.ledger.rounds import present
-from services.ledger.scripts import FORGET, run
+from services.ledger.scripts import FINISH, FORGET, run
 
 CLAIMED_MOST: Final = 100  # entries of a stream that are claimed at once
 NOBODY: Final = "nobody"  # a consumer that has in hand what is put off
@@ -73,11 +73,11 @@ class Group:
 
     def acknowledge(self, entries: Iterable[tuple[int, str]]) -> None:
         """These entries are dealt with, and leave their streams."""
-        pipe = self._client.pipeline(transaction=False)
+        by_partition: dict[int, list[str]] = {}
         for partition, id_ in entries:
-            pipe.xack(self._streams[partition], self.name, id_)
-            pipe.xdel(self._streams[partition], id_)
-        pipe.execute()
+            by_partition.setdefault(partition, []).append(id_)
+        calls = [([self._streams[p]], [self.name, *ids]) for p, ids in by_partition.items()]
+        run(self._client, FINISH, calls)
 
     def put_off(self, entries: Iterable[tuple[int, str, int]]) -> None:
         """Leave these for later, not counted as handed out this time: it wasn't for them that

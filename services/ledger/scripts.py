@@ -23,6 +23,7 @@ class Script:
 APPEND: Final = Script("append")
 ATTEND: Final = Script("attend")
 DISMISS: Final = Script("dismiss")
+FINISH: Final = Script("finish")
 FORGET: Final = Script("forget")
 RETIRE: Final = Script("retire")
 REVIVE: Final = Script("revive")
