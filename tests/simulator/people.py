@@ -239,10 +239,12 @@ class Player:
             self.world.witness.poison.add(id_)
 
     async def send(self, door: Door, body: dict[str, Any], id_: str, level: str) -> Any:
-        """The verdict, once it has the level that is wished for; None before that is known."""
+        """The verdict, once it has the level that is wished for; None before that is known: a
+        number without its entry is `unknown` too."""
         letter = door.letter(self.game, self.seat, body, id_)
         reached = await door.command(letter, door.ask(level, None))
-        return reached if str(reached.level) == level else None
+        known = reached.entry is not None or level == "accepted"
+        return reached if known and str(reached.level) == level else None
 
 
 def watch(me: Person, host: Host) -> Life:
