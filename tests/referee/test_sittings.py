@@ -220,11 +220,11 @@ def test_P9_a_game_that_does_not_exist_is_not_frozen(ledger: RedisLedger) -> Non
     assert len(sittings._freezer) == 0
 
 
-def test_P9_games_are_frozen_only_when_there_is_no_room_at_hand(ledger: RedisLedger) -> None:
-    for game in (GAME, NEXT_DOOR, THIRD):
-        submit(ledger, opening(game))
+def test_P9_games_are_frozen_only_when_there_is_no_room_at_hand(
+    ledger: RedisLedger, crowded: Referee
+) -> None:
     roomy = forgetful(ledger, at_hand_most=3)
-    for _ in range(2):
-        roomy.step(0)
+    for game in (GAME, NEXT_DOOR, THIRD):
+        roomy.desk.sittings.of(game)
     assert frozen(roomy) == []
     assert len(roomy.desk.sittings._at_hand) == 3
