@@ -31,6 +31,9 @@ class Settings(BaseSettings):
     retention_s: Annotated[float, Field(ge=60, le=3_153_600_000)] = Field(
         2_592_000.0, description="how long a game stays that is over, or was never started"
     )
+    remembers_mib: Annotated[int, Field(ge=0, le=1_048_576)] = Field(
+        768, description="MiB of games that a referee keeps folded beside those at hand"
+    )
     waiting: Annotated[int, Field(ge=1, le=100_000)] = Field(
         1_000, description="letters that may wait in a partition before senders are told to slow down"
     )

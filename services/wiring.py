@@ -78,7 +78,15 @@ def _referee(ledger: RedisLedger, settings: Settings) -> tuple[Referee, Lease]:
     name, clock = new_name("referee"), HouseClock(monotonic_ms)
     lease = Lease(ledger.roster(), name, ledger.partitions, clock, now_ms, alone=not settings.leases)
     times = Times(clock, now_ms, round(settings.retention_s * 1000))
-    return Referee(ledger, name, times, lambda: secrets.token_hex(32), lambda: lease.partitions), lease
+    referee = Referee(
+        ledger,
+        name,
+        times,
+        lambda: secrets.token_hex(32),
+        lambda: lease.partitions,
+        remembers_bytes=settings.remembers_mib * 1024 * 1024,
+    )
+    return referee, lease
 
 
 def run_referee(settings: Settings, stop: Event) -> None:

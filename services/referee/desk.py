@@ -53,9 +53,9 @@ class Dismissal(NamedTuple):
 class Desk:
     """Decides and writes. It keeps nothing it can't refold."""
 
-    def __init__(self, ledger: Ledger, times: Times, seeds: Callable[[], str]) -> None:
+    def __init__(self, ledger: Ledger, times: Times, seeds: Callable[[], str], remembers_bytes: int) -> None:
         self.ledger, self.times, self.seeds = ledger, times, seeds
-        self.sittings = Sittings(ledger)
+        self.sittings = Sittings(ledger, frozen_bytes_most=remembers_bytes)
 
     def answer(self, taken: Sequence[Taken]) -> None:
         """Decide these letters and write the verdicts, again and again until none conflicts."""

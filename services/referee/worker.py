@@ -16,6 +16,7 @@ from services.logs import get_log
 from services.loop import BUGS
 from services.referee.desk import Desk, Times
 from services.referee.following import due_at, follow
+from services.referee.sitting import FROZEN_BYTES_MOST
 
 log = get_log("referee")
 RECLAIM_IDLE_MS: Final = 2_000
@@ -27,7 +28,8 @@ RETIRED_MOST: Final = 100  # games at once: letters are waiting
 
 class Referee:
     """One worker. `times` are its clocks, `seeds` gives 64 hex digits that nobody can guess,
-    and `looks_after` the partitions that are its own to look after just now."""
+    `looks_after` the partitions that are its own to look after just now; `remembers_bytes` of
+    games that were not asked for lately stay folded."""
 
     def __init__(
         self,
@@ -38,10 +40,11 @@ class Referee:
         looks_after: Callable[[], Sequence[int]],
         batch: int = 128,
         deliveries_most: int = DELIVERIES_MOST,
+        remembers_bytes: int = FROZEN_BYTES_MOST,
     ) -> None:
         self.ledger, self.name, self.times, self.deliveries_most = ledger, name, times, deliveries_most
         self.looks_after, self.batch = looks_after, batch
-        self.desk = Desk(ledger, times, seeds)
+        self.desk = Desk(ledger, times, seeds, remembers_bytes)
 
     def step(self, block_ms: int = 500) -> int:
         """Answer the next letters, waiting for one at most so long; how many were taken."""
