@@ -20,7 +20,6 @@ from services.ledger.connection import EngineAway, birth, connect
 from services.logs import get_log
 from services.loop import Chore, Outage
 from services.referee.desk import Times
-from services.referee.freezing import spare_collector
 from services.referee.house import HouseClock, Lease
 from services.referee.worker import Referee
 from services.settings import Settings, read_settings
@@ -95,7 +94,6 @@ def run_referee(settings: Settings, stop: Event) -> None:
         return
     with closing(ledger):
         referee, lease = _referee(ledger, settings)
-        spare_collector()
         chores = [
             Chore(0.5, lease.renew),
             Chore(0.25, referee.call_time),
