@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from redis.exceptions import RedisError
 
+from schemas import keys
+from services.bots.worker import RECLAIM_IDLE_MS as NOTES_IDLE_MS
 from services.bots.worker import Bots, Stream
 from services.ledger import RedisLedger
-from services.loop import Chore
 from services.referee.desk import Times
 from services.referee.house import HouseClock, Lease
-from services.referee.worker import Referee
+from services.referee.worker import RECLAIM_IDLE_MS, Referee
 from tests.simulator.wire import Crash, Wire
 
 if TYPE_CHECKING:
@@ -23,17 +24,31 @@ BUSY_MS: Final = (0.2, 3.0)
 IDLE_MS: Final = 500.0
 AWAY_MS: Final = (100.0, 2_000.0)
 DEAD_MS: Final = (20.0, 3_000.0)
+IN_VAIN: Final = 0.1  # how often a worker asks although there is nothing for it
+
+
+class Task(NamedTuple):
+    """Something to do every so often, and whether there is anything to do. A worker that asks for
+    nothing costs as much as one that works; so most of its idle questions are left out here."""
+
+    every_ms: float
+    do: Callable[[], object]
+    needed: Callable[[], bool]
 
 
 class Shift(NamedTuple):
     """A service at work: what it does again and again, and what it does every so often."""
 
-    step: Callable[[], int]
-    chores: Sequence[Chore]
+    step: Task
+    chores: Sequence[Task]
     looks_after: Callable[[], Sequence[int]]
 
 
 Start = Callable[["World", str, Wire], Shift]
+
+
+def always() -> bool:
+    return True
 
 
 def start_referee(world: World, name: str, wire: Wire) -> Shift:
@@ -45,21 +60,26 @@ def start_referee(world: World, name: str, wire: Wire) -> Shift:
     lease.renew()
     times = Times(clock, world.clock.wall_ms)
     referee = Referee(ledger, name, times, lambda: seeds.randbytes(32).hex(), lambda: lease.partitions)
+    work, letters = world.work, (keys.commands, keys.REFEREES)
     chores = [
-        Chore(0.5, lease.renew),
-        Chore(0.25, referee.call_time),
-        Chore(0.5, referee.reclaim),
-        Chore(5.0, referee.retire),
-        Chore(60.0, referee.sweep),
+        Task(1_000.0, lease.renew, always),
+        Task(250.0, referee.call_time, lambda: work.come(keys.due, lease.partitions, clock())),
+        Task(500.0, referee.reclaim, lambda: work.left(*letters, lease.partitions, RECLAIM_IDLE_MS)),
+        Task(5_000.0, referee.retire, lambda: work.come(keys.over, lease.partitions, times.wall())),
+        Task(60_000.0, referee.sweep, always),
     ]
-    return Shift(lambda: referee.step(0), chores, lambda: lease.partitions)
+    step = Task(IDLE_MS, lambda: referee.step(0), lambda: work.unread(*letters, lease.partitions))
+    return Shift(step, chores, lambda: lease.partitions)
 
 
 def start_bots(world: World, name: str, wire: Wire) -> Shift:
     ledger = RedisLedger(world.client(wire), world.plan.partitions, world.plan.waiting)
     everywhere = range(world.plan.partitions)
     bots = Bots(ledger, Stream(ledger), name)
-    return Shift(lambda: bots.step(0), [Chore(1.0, bots.reclaim)], lambda: everywhere)
+    work, notes = world.work, (keys.turns, keys.BOTS)
+    reclaim = Task(1_000.0, bots.reclaim, lambda: work.left(*notes, everywhere, NOTES_IDLE_MS))
+    step = Task(IDLE_MS, lambda: bots.step(0), lambda: work.unread(*notes, everywhere))
+    return Shift(step, [reclaim], lambda: everywhere)
 
 
 class Worker:
@@ -104,7 +124,11 @@ class Worker:
         now = self.world.clock.now
         for place, chore in enumerate(shift.chores):
             if now >= self.due[place]:
-                chore.do()
-                self.due[place] = now + chore.every_s * 1000
-        self.idle = not shift.step()
+                self.due[place] = now + chore.every_ms
+                if self.asks(chore):
+                    chore.do()
+        self.idle = not (self.asks(shift.step) and shift.step.do())
         return IDLE_MS if self.idle else self.dice.uniform(*BUSY_MS)
+
+    def asks(self, task: Task) -> bool:
+        return task.needed() or self.dice.random() < IN_VAIN

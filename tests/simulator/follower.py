@@ -14,14 +14,15 @@ from services.gateway.door import Door
 from services.gateway.followed import Damaged, Dropped, Sent
 from services.gateway.problems import Problem
 from services.ledger.joining import TakenBack
-from tests.simulator.house import DAMAGE
+from tests.simulator.agenda import NEVER
+from tests.simulator.house import DAMAGE, House
 from tests.simulator.wire import Wire
 
 if TYPE_CHECKING:
     from tests.simulator.world import World
 
 BACK_MS: Final = (10.0, 600.0)
-LEAVES: Final = 0.02  # how often a viewer hangs up on its own account
+STAYS_MS: Final = 15_000.0  # a viewer hangs up on its own account after so long, on the average
 
 
 class Follower:
@@ -41,20 +42,29 @@ class Follower:
         self.wire = Wire(world, name, self.dice)
         self.shown: list[Sent] = []
         self.task: asyncio.Task[None] | None = None
+        self.house: House = world.houses[0]
 
     @property
     def after(self) -> int:
         return len(self.shown)
 
     def step(self) -> float:
-        if self.task is not None and not self.task.done() and self.dice.random() < LEAVES:
+        """Connect, or hang up: that is an end like any other."""
+        if self.task is not None and not self.task.done():
             self.task.cancel()
-        if self.task is None or self.task.done():
-            house = self.dice.choice(self.world.houses)
-            if house.door is not None:
-                self.task = house.spawn(self.follow(house.door), self.wire)
-                house.turn()
-        return self.dice.uniform(*BACK_MS)
+            self.house.turn()
+            return NEVER
+        self.house = self.dice.choice(self.world.houses)
+        if self.house.door is None:
+            return self.dice.uniform(*BACK_MS)
+        self.task = self.house.spawn(self.follow(self.house.door), self.wire)
+        self.task.add_done_callback(self.ended)
+        self.house.turn()
+        return self.dice.expovariate(1 / STAYS_MS)
+
+    def ended(self, _: object) -> None:
+        """Come back after every end."""
+        self.world.agenda.put(self, self.dice.uniform(*BACK_MS))
 
     async def follow(self, door: Door) -> None:
         """One connection, from the last entry on: that one is asked for again and compared, for

@@ -21,6 +21,7 @@ from tests.simulator.people import Host, Person, Player, watch
 from tests.simulator.plan import Plan, draw
 from tests.simulator.poison import poison
 from tests.simulator.trace import Trace
+from tests.simulator.waiting_work import WaitingWork
 from tests.simulator.weather import Lag, Weather
 from tests.simulator.wire import Call, Wire
 from tests.simulator.witness import Witness
@@ -28,6 +29,7 @@ from tests.simulator.witness import Witness
 TIME_MOST_MS: Final = 3_600_000.0
 CALM_MS: Final = 90_000.0
 HELD_DEEP_MOST: Final = 2
+SCRIPTED: Final = ("EVALSHA", "EVAL")
 
 
 class World:
@@ -45,6 +47,7 @@ class World:
         self._deep = 0
         self._bells = Random(f"{seed} bells")
         self._partition_of = {keys.commands(p): p for p in range(self.plan.partitions)}
+        self.work = WaitingWork(self.engine)
         self.peek = self.outside()
         birth(self.peek, self.plan.partitions)
         self.ledger = RedisLedger(self.peek, self.plan.partitions)
@@ -169,10 +172,11 @@ class World:
         if refereed:
             self.witness.look(calls)
         workers = self.bots if refereed else self.referees
-        for call in calls:
-            if call[0] == "EVALSHA" and call[3] in self._partition_of:
+        scripts = [call for call in calls if call[0] in SCRIPTED]
+        for call in scripts:
+            if call[3] in self._partition_of:
                 self._wake(workers, self._partition_of[call[3]])
-        for house in self.houses:
+        for house in self.houses if scripts else ():
             house.rest()  # a bell may have rung there
 
     def _wake(self, workers: Sequence[Worker], partition: int) -> None:
