@@ -102,6 +102,17 @@ def left_over(world: World) -> Iterator[str]:
             yield f"P10 {keys.due(partition)} still holds {count}"
 
 
+def left_of_games(world: World) -> Iterator[str]:
+    """Once all games had to leave, no key of theirs is there, and nobody speaks of them."""
+    for name in sorted(world.peek.keys("*")):
+        if b":g:" in name:
+            yield f"P9 {name.decode()} stays behind"
+    for partition in range(world.plan.partitions):
+        for name in (keys.games(partition), keys.over(partition), keys.due(partition)):
+            if names := world.peek.zrange(name, 0, -1):
+                yield f"P9 {name} still names {names}"
+
+
 def _dead(world: World) -> Iterator[str]:
     """Every poison that was accepted is among the dead, and nothing else."""
     dead = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from random import Random
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -24,6 +25,7 @@ BUSY_MS: Final = (0.2, 3.0)
 IDLE_MS: Final = 500.0
 AWAY_MS: Final = (100.0, 2_000.0)
 DEAD_MS: Final = (20.0, 3_000.0)
+STALE_MS: Final = (2_000.0, 9_000.0)
 IN_VAIN: Final = 0.1  # how often a worker asks although there is nothing for it
 
 
@@ -42,6 +44,7 @@ class Shift(NamedTuple):
     step: Task
     chores: Sequence[Task]
     looks_after: Callable[[], Sequence[int]]
+    in_hand: Callable[[], set[tuple[int, int]]]  # what it was handed and didn't answer yet
 
 
 Start = Callable[["World", str, Wire], Shift]
@@ -51,6 +54,24 @@ def always() -> bool:
     return True
 
 
+class Stale:
+    """A lease that now and then isn't renewed for longer than it holds: its referee goes on with
+    a share that is others' by then."""
+
+    def __init__(self, world: World, name: str, lease: Lease) -> None:
+        self.world, self.lease = world, lease
+        self.dice = Random(f"{world.plan.seed} {name} stale")
+        self.until = 0.0
+
+    def renew(self) -> None:
+        now = self.world.clock.now
+        if self.world.faults and self.dice.random() < self.world.plan.stale:
+            self.until = now + self.dice.uniform(*STALE_MS)
+            self.world.stalls.trouble(self.until - now)
+        if now >= self.until:
+            self.lease.renew()
+
+
 def start_referee(world: World, name: str, wire: Wire) -> Shift:
     ledger = RedisLedger(world.client(wire), world.plan.partitions, world.plan.waiting)
     seeds = Random(f"seeds {world.plan.seed} {name}")
@@ -58,18 +79,21 @@ def start_referee(world: World, name: str, wire: Wire) -> Shift:
     alone = not world.plan.leases
     lease = Lease(ledger.roster(), name, ledger.partitions, clock, world.clock.wall_ms, alone=alone)
     lease.renew()
+    stale = Stale(world, name, lease)
     times = Times(clock, world.clock.wall_ms)
     referee = Referee(ledger, name, times, lambda: seeds.randbytes(32).hex(), lambda: lease.partitions)
     work, letters = world.work, (keys.commands, keys.REFEREES)
     chores = [
-        Task(1_000.0, lease.renew, always),
+        Task(1_000.0, stale.renew, always),
         Task(250.0, referee.call_time, lambda: work.come(keys.due, lease.partitions, clock())),
         Task(500.0, referee.reclaim, lambda: work.left(*letters, lease.partitions, RECLAIM_IDLE_MS)),
         Task(5_000.0, referee.retire, lambda: work.come(keys.over, lease.partitions, times.wall())),
         Task(60_000.0, referee.sweep, always),
     ]
     step = Task(IDLE_MS, lambda: referee.step(0), lambda: work.unread(*letters, lease.partitions))
-    return Shift(step, chores, lambda: lease.partitions)
+    everywhere = range(ledger.partitions)
+    in_hand = partial(work.in_hand, *letters, everywhere, name)
+    return Shift(step, chores, lambda: lease.partitions, in_hand)
 
 
 def start_bots(world: World, name: str, wire: Wire) -> Shift:
@@ -79,7 +103,7 @@ def start_bots(world: World, name: str, wire: Wire) -> Shift:
     work, notes = world.work, (keys.turns, keys.BOTS)
     reclaim = Task(1_000.0, bots.reclaim, lambda: work.left(*notes, everywhere, NOTES_IDLE_MS))
     step = Task(IDLE_MS, lambda: bots.step(0), lambda: work.unread(*notes, everywhere))
-    return Shift(step, [reclaim], lambda: everywhere)
+    return Shift(step, [reclaim], lambda: everywhere, partial(work.in_hand, *notes, everywhere, name))
 
 
 class Worker:
@@ -89,6 +113,7 @@ class Worker:
         self.world, self.name, self.start = world, name, start
         self.dice = Random(f"{world.plan.seed} {name}")
         self.lives = 0
+        self.wire = Wire(world, name, self.dice)
         self.idle = False  # a letter would wake it
         self.shift: Shift | None = None
         self.due: list[float] = []
@@ -102,6 +127,7 @@ class Worker:
             return self.work(self.shift)
         except Crash:
             self.world.trace.say(self.world.clock.now, self.name, "dies")
+            self.world.stalls.trouble()
             self.shift = None
             return self.dice.uniform(*DEAD_MS)
         except (RedisError, OSError):
@@ -118,7 +144,8 @@ class Worker:
         """A new life, mostly under a new name; a container's restart keeps it."""
         if self.lives == 0 or self.dice.random() < 0.7:
             self.lives += 1
-        return self.start(self.world, f"{self.name}.{self.lives}", Wire(self.world, self.name, self.dice))
+        self.wire = Wire(self.world, self.name, self.dice)
+        return self.start(self.world, f"{self.name}.{self.lives}", self.wire)
 
     def work(self, shift: Shift) -> float:
         now = self.world.clock.now
@@ -127,8 +154,17 @@ class Worker:
                 self.due[place] = now + chore.every_ms
                 if self.asks(chore):
                     chore.do()
-        self.idle = not (self.asks(shift.step) and shift.step.do())
+        self.idle = not (self.asks(shift.step) and self.do(shift))
         return IDLE_MS if self.idle else self.dice.uniform(*BUSY_MS)
+
+    def do(self, shift: Shift) -> object:
+        """A step. One that ends in peace has answered all that it took."""
+        before, doubled = shift.in_hand(), self.wire.doubled
+        found = shift.step.do()
+        laid_aside = shift.in_hand() - before
+        if laid_aside and doubled == self.wire.doubled:
+            self.world.complain(f"P7 {self.name} took {len(laid_aside)} and went on without an answer")
+        return found
 
     def asks(self, task: Task) -> bool:
         return task.needed() or self.dice.random() < IN_VAIN

@@ -61,6 +61,8 @@ class Plan:
     waiting: int  # letters that a partition has room for
     rate: float  # commands a second that a gateway lets through
     poison: float  # how often a person's command breaks the referee
+    stale: float  # how often, each second, a referee goes on for a while without looking at the roster
+    leaves: bool  # whether so much time passes at the end that all games leave
 
 
 def draw(seed: int) -> Plan:
@@ -74,7 +76,7 @@ def draw(seed: int) -> Plan:
     return Plan(
         seed=seed,
         partitions=dice.choice((1, 2, 4)),
-        tables=tuple(_table(dice) for _ in range(dice.choice((1, 2, 3, 4, 6)))),
+        tables=tuple(_table(dice) for _ in range(dice.choice((1, 1, 1, 2, 3, 6)))),
         referees=dice.choice((1, 2, 2, 3)),
         bots=dice.choice((1, 1, 2)),
         gateways=dice.choice((1, 1, 2)),
@@ -88,6 +90,8 @@ def draw(seed: int) -> Plan:
         waiting=dice.choice((3, 1_000, 1_000)),
         rate=dice.choice((5.0, 1_000.0, 1_000.0)),
         poison=dice.choice((0, 0, 0, 0.01)),
+        stale=dice.choice((0, 0, 0.05)) if faults else 0,
+        leaves=dice.random() < 0.3,
     )
 
 

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from heapq import heappop
 from typing import Any, Final
 
-
 ROUNDING_S: Final = 1e-9  # a timer that is due must not be a hair too early for ever
 
 

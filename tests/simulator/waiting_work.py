@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from tests.simulator.engine import Engine
 from tests.simulator.engine_groups import Group
@@ -22,9 +23,9 @@ class WaitingWork:
     def unread(self, stream_of: KeyOf, group: str, partitions: Sequence[int]) -> bool:
         """Whether a stream has entries that nobody was handed."""
         for partition in partitions:
-            stream = self.store.keys.get(stream_of(partition).encode())
+            stream: Any = self.store.keys.get(stream_of(partition).encode())
             read = self._group(stream, group)
-            if read is None or (stream.ids and stream.ids[-1] > read.last):
+            if read is None or stream.ids[-1:] > [read.last]:
                 return True
         return False
 
@@ -36,6 +37,17 @@ class WaitingWork:
             if read is None or any(since <= before for _, since, _ in read.pending.values()):
                 return True
         return False
+
+    def in_hand(
+        self, stream_of: KeyOf, group: str, partitions: Sequence[int], consumer: str
+    ) -> set[tuple[int, int]]:
+        """What a consumer was handed and didn't deal with: partition and entry."""
+        name, held = consumer.encode(), set()
+        for partition in partitions:
+            read = self._group(self.store.keys.get(stream_of(partition).encode()), group)
+            if read is not None and read.pending:
+                held |= {(partition, id_) for id_ in read.held_by(name)}
+        return held
 
     def come(self, set_of: KeyOf, partitions: Sequence[int], now: int) -> bool:
         """Whether the time has come for a member of a sorted set."""

@@ -30,7 +30,7 @@ class Wire:
 
     def __init__(self, world: World, who: str, dice: Random) -> None:
         self.world, self.who, self.dice = world, who, dice
-        self.sent = 0
+        self.sent = self.doubled = 0
 
     def fate(self) -> str:
         """What becomes of the next message: '' for nothing but its answer."""
@@ -54,6 +54,8 @@ class Wire:
     def arrive(self, fate: str, life: int, calls: Sequence[Call], execute: Execute) -> list[Any]:
         """The message meets the engine that it was sent to, or its fate."""
         self.world.trace.say(self.world.clock.now, self.who, f"{spell(calls)} {fate}")
+        if fate or life != self.world.engine.life:
+            self.world.stalls.trouble()
         if fate == "crash before":
             raise Crash(self.who)
         if fate == "request lost" or life != self.world.engine.life:
@@ -66,7 +68,8 @@ class Wire:
             raise redis.ConnectionError("the connection broke")
         reply = execute(calls)
         if fate == "twice":
-            reply = execute(calls)
+            reply = execute(calls)  # what the first time handed out, nobody knows of
+            self.doubled += 1
         self.world.executed(self.who, calls)
         if fate == "crash after":
             raise Crash(self.who)

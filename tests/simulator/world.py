@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from random import Random
 from typing import Any, Final, TextIO
 
 from schemas import keys
 from services.ledger import RedisLedger
 from services.ledger.connection import birth
-from services.ledger.redis_ledger import numbered
+from services.ledger.stored import numbered
 from tests.simulator.agenda import NEVER, Actor, Agenda, Clock
-from tests.simulator.complaints import complaints, left_over
+from tests.simulator.complaints import complaints, left_of_games, left_over
 from tests.simulator.crew import Worker, start_bots, start_referee
 from tests.simulator.engine import Engine
 from tests.simulator.engine_client import AsyncClient, SyncClient
@@ -20,6 +20,7 @@ from tests.simulator.house import House
 from tests.simulator.people import Host, Person, Player, watch
 from tests.simulator.plan import Plan, draw
 from tests.simulator.poison import poison
+from tests.simulator.stalls import Stalls
 from tests.simulator.trace import Trace
 from tests.simulator.waiting_work import WaitingWork
 from tests.simulator.weather import Lag, Weather
@@ -28,6 +29,8 @@ from tests.simulator.witness import Witness
 
 TIME_MOST_MS: Final = 3_600_000.0
 CALM_MS: Final = 90_000.0
+LEAVING_MS: Final = 30_000.0
+TWO_MONTHS_MS: Final = 61 * 24 * 3_600_000  # longer than games stay, wherever the clock jumped to
 HELD_DEEP_MOST: Final = 2
 SCRIPTED: Final = ("EVALSHA", "EVAL")
 
@@ -48,6 +51,7 @@ class World:
         self._bells = Random(f"{seed} bells")
         self._partition_of = {keys.commands(p): p for p in range(self.plan.partitions)}
         self.work = WaitingWork(self.engine)
+        self.stalls = Stalls(self)
         self.peek = self.outside()
         birth(self.peek, self.plan.partitions)
         self.ledger = RedisLedger(self.peek, self.plan.partitions)
@@ -61,6 +65,7 @@ class World:
             self.enter(actor)
         self.weather = Weather(self)
         self.enter(self.weather)
+        self.enter(self.stalls)
         if self.plan.losses:
             self.enter(Lag(self))
         self.engine.loses_message = self._loses
@@ -91,12 +96,29 @@ class World:
         """Play everything to the end, then let the house come to rest in fair weather."""
         with poison():
             self._play()
-        for house in self.houses:
-            house.close()
-        if not self.complaints:
-            for why in complaints(self):
-                self.complain(why)
+            for house in self.houses:
+                house.close()
+            self._ask(complaints)
+            if self.plan.leaves:
+                self._let_leave()
+                self._ask(left_of_games)
         return self
+
+    def _ask(self, check: Callable[[World], Iterable[str]]) -> None:
+        if not self.complaints:
+            for why in check(self):
+                self.complain(why)
+
+    def _let_leave(self) -> None:
+        """Two months pass; the house is as unlucky as before while the games leave."""
+        self.faults.update(self.plan.faults)
+        self.clock.jumped += TWO_MONTHS_MS
+        for ms in (LEAVING_MS, CALM_MS):
+            until = self.clock.now + ms
+            while not self.complaints and self.agenda.step(until):
+                pass
+            self.clock.now = until
+            self.faults.clear()
 
     def _play(self) -> None:
         while not self._played() and self.clock.now < TIME_MOST_MS and not self.complaints:
