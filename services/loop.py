@@ -15,6 +15,7 @@ from services.logs import get_log
 BUGS: Final = (  # what a mistake of ours raises, as against an engine that is away
     ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError,
 )  # fmt: skip
+AWAY: Final = (RedisError, OSError)  # what is raised where an engine doesn't answer
 PAUSE_S: Final = (0.1, 0.5, 1.0, 2.0)  # between tries while the engine is away
 
 
@@ -79,7 +80,7 @@ def run(
                 outage.over()
         except ConnectionError as error:  # redis-py has one of its own: this is a bot's way out
             stop.wait(outage.pause_s("gateway", error))
-        except (RedisError, OSError) as error:
+        except AWAY as error:
             stop.wait(outage.pause_s("engine", error))
     log.info("stopped")
 
@@ -91,5 +92,5 @@ def _attempt(place: int, chore: Chore, failed: dict[int, Exception]) -> None:
         failed.pop(place, None)
     except ConnectionError:
         raise
-    except (RedisError, OSError) as error:
+    except AWAY as error:
         failed[place] = error

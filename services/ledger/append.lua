@@ -13,8 +13,8 @@
 -- length that was folded, and another last entry.
 --
 -- Returns {1, number} appended, {0, number} this id has that verdict already, {-1, length}
--- somebody appended first, {-2, length} the log's end is damaged. A script has no roll-back:
--- check first, write last.
+-- somebody appended first, {-2, length} the game's keys don't fit each other. A script has no
+-- roll-back: check first, write last.
 
 local function acknowledge()
   if ARGV[2] ~= '' then
@@ -33,14 +33,26 @@ local length = redis.call('XLEN', KEYS[2])
 if length ~= tonumber(ARGV[3]) then
   return {-1, length}
 end
-local before = ''
-if length > 0 then
-  local last = redis.call('XREVRANGE', KEYS[2], '+', '-', 'COUNT', 1)[1]
-  if last[2][2] ~= ARGV[4] then
-    return {-1, length}
+local function last(key)
+  return redis.call('XREVRANGE', key, '+', '-', 'COUNT', 1)[1]
+end
+-- How far a stream of the game has come. One that is ahead of the log was written by nobody of
+-- us, and would refuse this entry when half of it is written.
+local function reaches(entry)
+  return entry and tonumber(string.match(entry[1], '^%d+')) or 0
+end
+local before = last(KEYS[3])
+if reaches(before) ~= length then
+  return {-2, length}
+end
+before = before and before[2][2] or ''
+if length > 0 and last(KEYS[2])[2][2] ~= ARGV[4] then
+  return {-1, length}
+end
+for k = 9, #KEYS do
+  if reaches(last(KEYS[k])) > length then
+    return {-2, length}
   end
-  last = redis.call('XREVRANGE', KEYS[3], '+', '-', 'COUNT', 1)[1]
-  before = last and last[2][2] or ''
 end
 
 local number = length + 1

@@ -15,13 +15,14 @@ from schemas.views import ViewEntry
 from schemas.words import Seat
 from services.ledger.async_cluster import AsyncCluster
 from services.ledger.bags import Bag
+from services.ledger.calls import submit_call
 from services.ledger.confirming import Confirming, node_of
 from services.ledger.joining import Numbered, TakenBack, joined, unchanged
 from services.ledger.knocks import channel
 from services.ledger.levels import Level
 from services.ledger.port import WAITING_MOST, Answer, Full, Gap
-from services.ledger.redis_ledger import numbered, read_answer, submit_call
 from services.ledger.scripts import SUBMIT, Call
+from services.ledger.stored import numbered, read_answer
 
 PAGE: int = 500
 

@@ -3,8 +3,11 @@
 -- KEYS  1 roster  2 the house's time
 -- ARGV  1 this referee's name  2 the house's time as it has it ('' if it has none)
 --       3 what it would set it to where there is none  4 milliseconds after which a silent one is gone
+--       5 how far ahead it may be
 --
--- The house's time never goes back. The roster goes by the engine's clock; an entry from its
+-- The house's time never goes back, and goes on by no leap: a referee that is further ahead than
+-- it can be by its own clock comes from before this engine lost its end, or took on an old copy,
+-- and so do the games here. The roster goes by the engine's clock; an entry from its
 -- future, left by a clock that was put back, is as good as none.
 --
 -- Returns {time, name, name, ..}.
@@ -15,7 +18,8 @@ redis.call('ZADD', KEYS[1], now, ARGV[1])
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - tonumber(ARGV[4]))
 redis.call('ZREMRANGEBYSCORE', KEYS[1], now + tonumber(ARGV[4]), '+inf')
 local house = redis.call('GET', KEYS[2])
-if not house or (ARGV[2] ~= '' and tonumber(ARGV[2]) > tonumber(house)) then
+local lead = house and ARGV[2] ~= '' and tonumber(ARGV[2]) - tonumber(house) or 0
+if not house or (lead > 0 and lead <= tonumber(ARGV[5])) then
   house = ARGV[2] ~= '' and ARGV[2] or ARGV[3]
   redis.call('SET', KEYS[2], house)
 end

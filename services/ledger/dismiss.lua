@@ -3,7 +3,8 @@
 -- KEYS  1 commands  2 where the speaker finds the reason  3 the dead letters
 -- ARGV  1 consumer group  2 the letter's id  3 the reason as the speaker reads it ('' for none)
 --       4 seconds to keep it  5 bell  6 game
---       7 how many dead letters are kept  8.. this one's fields (none: it is no dead letter)
+--       7 how many dead letters are kept  8 the reason where this one is too many
+--       9.. its fields (none: it is no dead letter)
 --
 -- Only while the letter is pending, so that one which two referees took is buried once.
 
@@ -11,11 +12,16 @@ if redis.call('XACK', KEYS[1], ARGV[1], ARGV[2]) == 0 then
   return 0
 end
 redis.call('XDEL', KEYS[1], ARGV[2])
-if #ARGV > 7 and redis.call('XLEN', KEYS[3]) < tonumber(ARGV[7]) then
-  redis.call('XADD', KEYS[3], '*', unpack(ARGV, 8))
+local reason = ARGV[3]
+if #ARGV > 8 then
+  if redis.call('XLEN', KEYS[3]) < tonumber(ARGV[7]) then
+    redis.call('XADD', KEYS[3], '*', unpack(ARGV, 9))
+  else
+    reason = ARGV[8]
+  end
 end
-if ARGV[3] ~= '' then
-  redis.call('SET', KEYS[2], ARGV[3], 'EX', ARGV[4])
+if reason ~= '' then
+  redis.call('SET', KEYS[2], reason, 'EX', ARGV[4])
   redis.call('PUBLISH', ARGV[5], ARGV[6] .. ' 0')
 end
 return 1

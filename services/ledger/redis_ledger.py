@@ -2,32 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
 import redis
-from redis.exceptions import TryAgainError
+from redis.exceptions import (
+    ClusterDownError,
+    OutOfMemoryError,
+    ReadOnlyError,
+    ResponseError,
+    TryAgainError,
+)
 
 from schemas import keys
-from schemas.codec import pack, pack_letter, unpack
+from schemas.codec import Corrupt, pack, unpack
 from schemas.commands import Letter
 from schemas.contract import Malformed, Shape
 from schemas.views import ViewEntry
 from schemas.words import Seat
+from services.ledger.calls import append_call, retire_call, submit_call
 from services.ledger.dead_letters import DEAD_MOST, DeadLetters, fields_of
 from services.ledger.groups import Group, Handed
-from services.ledger.joining import Numbered, in_row, joined
+from services.ledger.joining import joined
 from services.ledger.knocks import channel
 from services.ledger.port import WAITING_MOST, Answer, Full, Gap, Outcome, Taken, TakenTurn, Turn, Verdict
 from services.ledger.roster import Roster
 from services.ledger.rounds import present
-from services.ledger.scripts import APPEND, DISMISS, RETIRE, SUBMIT, Call, attempt, run
+from services.ledger.scripts import APPEND, DISMISS, RETIRE, SUBMIT, attempt, run
+from services.ledger.stored import numbered, of_game, read_answer, whole
 from services.logs import get_log
 
 log = get_log("bots")
 DISMISSED_S: Final = 60
 POISONED: Final = "it broke the referee and was put aside; the game goes on, and an operator sees it"
+NOT_KEPT: Final = "it broke the referee, as too many did before it: it isn't kept, so send it again later"
 NOTE: Final[Shape[Turn]] = Shape(Turn, "note")
 UNKNOWN: Final = Outcome("unknown", 0)
 OUTCOMES: Final = {1: "appended", 0: "answered", -1: "conflict", -2: "damaged"}
@@ -80,13 +89,17 @@ class RedisLedger:
         return [_taken(handed) for handed in self._letters.reclaim(consumer, partitions, idle_ms)]
 
     def append(self, verdicts: Sequence[Verdict]) -> list[Outcome]:
-        calls = [_append_call(verdict, self._knock[keys.BOTS]) for verdict in verdicts]
-        replies = attempt(self._client, APPEND, calls)
-        moving = [place for place, reply in enumerate(replies) if isinstance(reply, TryAgainError)]
-        if moving:  # to another node: nothing was done, and the batch's other games don't wait
-            hands = [verdicts[place].taken for place in moving]
-            self._letters.put_off((hand.partition, hand.id, hand.deliveries) for hand in hands if hand.id)
-            for place in moving:
+        replies = attempt(
+            self._client, APPEND, [append_call(each, self._knock[keys.BOTS]) for each in verdicts]
+        )
+        unable = [place for place, reply in enumerate(replies) if isinstance(reply, ResponseError)]
+        later = [place for place in unable if _writes_later(replies[place])]
+        hands = [verdicts[place].taken for place in later]
+        self._letters.put_off((hand.partition, hand.id, hand.deliveries) for hand in hands if hand.id)
+        for place in unable:
+            if place not in later:  # the script met something that isn't as we write it
+                replies[place] = (-2, max(0, verdicts[place].expected))
+            elif isinstance(replies[place], TryAgainError):  # the batch's other games don't wait
                 replies[place] = ()
         return [Outcome(OUTCOMES[reply[0]], reply[1]) if reply else UNKNOWN for reply in present(replies)]
 
@@ -100,27 +113,30 @@ class RedisLedger:
     def _set_aside(
         self, taken: Taken, letter: Letter | None, rule: str, why: str, dead: Sequence[Any]
     ) -> None:
-        partition = taken.partition
-        called, told = [keys.commands(partition)] * 2, ["", DISMISSED_S, "", ""]
+        partition, reasons = taken.partition, (b"", b"")
+        called, told = [keys.commands(partition)] * 2, ["", ""]
         if letter is not None:
             called[1] = keys.dismissed(partition, letter.game, letter.seat, letter.id)
-            told = [pack((rule, why)), DISMISSED_S, keys.bell(partition), letter.game]
+            reasons = pack((rule, why)), pack((rule, NOT_KEPT))
+            told = [keys.bell(partition), letter.game]
         called.append(keys.dead(partition))
-        run(self._client, DISMISS, [(called, [keys.REFEREES, taken.id, *told, DEAD_MOST, *dead])])
+        aside = [reasons[0], DISMISSED_S, *told, DEAD_MOST, reasons[1], *dead]
+        run(self._client, DISMISS, [(called, [keys.REFEREES, taken.id, *aside])])
 
     def answer(self, game: str, speaker: Seat | None, command_id: str) -> Answer | None:
         partition = self.partition_of(game)
         pipe = self._client.pipeline(transaction=False)
         pipe.hget(keys.verdicts(partition, game, speaker), command_id)
         pipe.get(keys.dismissed(partition, game, speaker, command_id))
-        return read_answer(*pipe.execute())
+        return read_answer(*(of_game(game, reply) for reply in pipe.execute(raise_on_error=False)))
 
     # -- logs and views ---------------------------------------------------------------
 
     def history(self, game: str, after: int = 0) -> list[bytes]:
-        return whole(
-            game, self._client.xrange(keys.log(self.partition_of(game), game), f"{after + 1}-0"), after
-        )
+        pipe = self._client.pipeline(transaction=False)
+        pipe.xrange(keys.log(self.partition_of(game), game), f"{after + 1}-0")
+        [reply] = pipe.execute(raise_on_error=False)
+        return whole(game, of_game(game, reply), after)
 
     def histories(self, games: Sequence[str]) -> dict[str, list[bytes]]:
         pipe = self._client.pipeline(transaction=False)
@@ -128,7 +144,7 @@ class RedisLedger:
             pipe.xrange(keys.log(self.partition_of(game), game))
         logs = {}
         for game, reply in zip(games, pipe.execute(raise_on_error=False), strict=True):
-            with suppress(Gap):
+            with suppress(Gap, Corrupt):
                 if not isinstance(reply, Exception):  # who asks for this log alone is told
                     logs[game] = whole(game, reply)
         return logs
@@ -139,7 +155,7 @@ class RedisLedger:
         pipe.xrange(keys.public(partition, game), first, last)
         if viewer is not None:  # after the public one, so that no part is older than its entry
             pipe.xrange(keys.seat(partition, game, viewer), first, last)
-        public, *own = pipe.execute()
+        public, *own = (of_game(game, reply) for reply in pipe.execute(raise_on_error=False))
         return joined(after, numbered(public), numbered(own[0]) if own else ())
 
     def follow(self, game: str, viewer: Seat | None, after: int, block_ms: int) -> list[ViewEntry]:
@@ -179,31 +195,20 @@ class RedisLedger:
         self._notes.acknowledge((partition, id_) for partition, id_, _ in turns)
 
     def due(self, now: int, partitions: Iterable[int]) -> list[tuple[str, int]]:
-        found = self._scored([keys.due(partition) for partition in partitions], now)
-        return [(game.decode(), int(at)) for game, at in found]
+        return self._scored(keys.due, now, partitions)
 
     def set_due(self, game: str, deadline: int | None) -> None:
         self._score(keys.due(self.partition_of(game)), game, deadline)
 
     def leaving(self, now: int, partitions: Iterable[int]) -> list[str]:
-        return [game.decode() for game, _ in self._scored([keys.over(p) for p in partitions], now)]
+        return [game for game, _ in self._scored(keys.over, now, partitions)]
 
     def stay(self, game: str, until: int | None) -> None:
         self._score(keys.over(self.partition_of(game)), game, until)
 
     def retire(self, game: str, seats: int, length: int) -> bool:
-        partition = self.partition_of(game)
-        called = [
-            keys.log(partition, game),
-            keys.due(partition),
-            keys.games(partition),
-            keys.over(partition),
-            keys.public(partition, game),
-            keys.verdicts(partition, game, None),
-            *(keys.seat(partition, game, seat) for seat in range(seats)),
-            *(keys.verdicts(partition, game, seat) for seat in range(seats)),
-        ]
-        return bool(run(self._client, RETIRE, [(called, [game, length])])[0])
+        call = retire_call(game, self.partition_of(game), seats, length)
+        return bool(run(self._client, RETIRE, [call])[0])
 
     def sweep(self, partitions: Iterable[int], idle_ms: int) -> int:
         asked = list(partitions)
@@ -211,12 +216,22 @@ class RedisLedger:
 
     # -- plumbing ---------------------------------------------------------------------
 
-    def _scored(self, names: Sequence[str], most: int) -> list[tuple[bytes, float]]:
-        """The lowest members of these sorted sets, up to a score."""
-        pipe = self._client.pipeline(transaction=False)
+    def _scored(
+        self, name_of: Callable[[int], str], most: int, partitions: Iterable[int]
+    ) -> list[tuple[str, int]]:
+        """The games with the lowest scores in these partitions' sorted sets, up to a score."""
+        pipe, names = self._client.pipeline(transaction=False), [name_of(p) for p in partitions]
         for name in names:
             pipe.zrangebyscore(name, "-inf", most, start=0, num=1000, withscores=True)
-        return [pair for part in present(pipe.execute(raise_on_error=False)) for pair in part]
+        found = []
+        for name, pairs in zip(names, present(pipe.execute(raise_on_error=False)), strict=True):
+            for member, score in pairs:
+                try:
+                    found.append((member.decode(), int(max(score, 0))))
+                except ValueError:
+                    log.error("no game has such a name", key=name, name=member)
+                    self._client.zrem(name, member)
+        return found
 
     def _score(self, name: str, member: str, score: int | None) -> None:
         if score is None:
@@ -225,69 +240,12 @@ class RedisLedger:
             self._client.zadd(name, {member: score})
 
 
-def submit_call(letter: Letter, partitions: int, waiting_most: int, knock: str = "") -> Call:
-    """The keys and arguments of submit.lua. Raises Malformed: the letter is too large."""
-    partition = keys.partition_of(letter.game, partitions)
-    dismissed = keys.dismissed(partition, letter.game, letter.seat, letter.id)
-    return [keys.commands(partition), dismissed], [waiting_most, pack_letter(letter), knock]
-
-
-def _append_call(verdict: Verdict, knock: str) -> Call:
-    """The keys and arguments of append.lua."""
-    game, partition, leaves = verdict.game, verdict.taken.partition, verdict.leaves
-    called = [
-        keys.commands(partition),
-        keys.log(partition, game),
-        keys.public(partition, game),
-        keys.verdicts(partition, game, verdict.speaker),
-        keys.turns(partition),
-        keys.due(partition),
-        keys.games(partition),
-        keys.over(partition),
-        *(keys.seat(partition, game, seat) for seat, _ in verdict.parts),
-    ]
-    told = [
-        keys.REFEREES,
-        verdict.taken.id,
-        verdict.expected,
-        verdict.tail,
-        verdict.command_id,
-        verdict.at,
-        verdict.entry,
-        verdict.public,
-        "" if verdict.deadline is None else verdict.deadline,
-        "=" if leaves == "as before" else "" if leaves is None else leaves,
-        game,
-        keys.bell(partition),
-        knock,
-        len(verdict.turns),
-        *(pack(tuple(turn)) for turn in verdict.turns),
-        *(part for _, part in verdict.parts),
-    ]
-    return called, told
+def _writes_later(error: ResponseError) -> bool:
+    """Whether the engine can't write now, or here, and did nothing: it isn't the command's fault."""
+    if isinstance(error, TryAgainError | OutOfMemoryError | ReadOnlyError | ClusterDownError):
+        return True
+    return str(error).startswith(("MISCONF", "NOREPLICAS"))
 
 
 def _taken(handed: Handed) -> Taken:
     return Taken(handed.partition, handed.id, handed.fields.get(b"c", b""), handed.deliveries)
-
-
-def numbered(entries: Iterable[Any]) -> list[Numbered]:
-    """Stream entries as (number, bytes): the number is the first half of the entry's id."""
-    return [(int(id_.partition(b"-")[0]), fields[b"e"]) for id_, fields in entries]
-
-
-def whole(game: str, entries: Iterable[Any], after: int = 0) -> list[bytes]:
-    """What stands in the stream entries of a log. Raises Gap if a number is missing."""
-    found = numbered(entries)
-    in_row(f"log of {game}", after, found)
-    return [data for _, data in found]
-
-
-def read_answer(number: bytes | None, dismissed: bytes | None) -> Answer | None:
-    """What became of a command, from what the engine keeps of it."""
-    if number is not None:
-        return Answer(int(number))
-    if dismissed is not None:
-        rule, why = unpack(dismissed)
-        return Answer(0, rule, why)
-    return None

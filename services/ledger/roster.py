@@ -15,6 +15,7 @@ import redis
 from schemas import keys
 from services.ledger.scripts import ATTEND, run
 
+LEAD_MS_MOST: Final = 15_000  # of one referee's time before the house's: more than any silence lets it have
 LEASE_MS: Final = 2_500  # without a sign of life for so long, a referee's partitions go to others
 
 
@@ -32,9 +33,9 @@ class Roster:
     def attend(self, name: str, house_ms: int | None, wall_ms: int) -> Attendance:
         """A sign of life. The house's time as this referee has it moves the others' on where
         it is ahead; where there is none at all it begins as the wall clock's."""
-        told = ["" if house_ms is None else house_ms, wall_ms, LEASE_MS]
+        told = ["" if house_ms is None else house_ms, wall_ms, LEASE_MS, LEAD_MS_MOST]
         [(house, *names)] = run(self._client, ATTEND, [([keys.ROSTER, keys.HOUSE_TIME], [name, *told])])
-        return Attendance(int(house), tuple(member.decode() for member in names))
+        return Attendance(int(house), tuple(member.decode(errors="replace") for member in names))
 
     def leave(self, name: str) -> None:
         """Go at once, not only when the lease ends."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Final, Literal, NamedTuple
@@ -20,6 +21,8 @@ from services.referee.rules import NotKept, faces, judge
 from services.referee.sitting import Sitting, Sittings
 
 log = get_log("referee")
+STUCK_MOST: Final = 3
+REPEATED: Final = -1  # expected by a letter whose verdict is in the log already
 DAY_MS: Final = 86_400_000
 
 
@@ -59,11 +62,12 @@ class Desk:
 
     def answer(self, taken: Sequence[Taken]) -> None:
         """Decide these letters and write the verdicts, again and again until none conflicts."""
+        stuck: Counter[str] = Counter()
         while taken:
             letters = [(each, letter) for each in taken if (letter := self._read(each))]
             self.sittings.recall(list(dict.fromkeys(letter.game for _, letter in letters)))
             decided = [found for each, letter in letters if (found := self._decide(each, letter))]
-            again = self._append([found for found in decided if isinstance(found, Decision)])
+            again = self._append([found for found in decided if isinstance(found, Decision)], stuck)
             for found in decided:
                 if isinstance(found, Dismissal) and not self._dismiss(found):
                     again.append(found.taken)
@@ -74,7 +78,7 @@ class Desk:
         letter = Letter(f"clock:{self.sittings.of(game).length}:{seat}", game, None, CallTime(seat))
         taken = Taken(self.ledger.partition_of(game), "", b"")
         try:
-            self._append([self._judge(taken, letter)])
+            self._append([self._judge(taken, letter)], Counter())
         except NotKept as no:
             log.warning("clock not kept", **_about(letter), rule=no.rule, why=no.why)
 
@@ -169,25 +173,32 @@ class Desk:
         )
         return Decision(verdict, letter, events)
 
-    def _append(self, decisions: Sequence[Decision]) -> list[Taken]:
+    def _append(self, decisions: Sequence[Decision], stuck: Counter[str]) -> list[Taken]:
         """Write the verdicts. What conflicts with another referee's comes back, to be decided
         again; a game whose remembered table ran ahead of its log is forgotten. Where the engine
-        goes away amid this, tables stay that may be ahead: the next verdict on them conflicts."""
+        goes away amid this, tables stay that may be ahead: the next verdict on them conflicts.
+
+        `stuck` counts the letters that conflicted though nobody else wrote: their game is damaged
+        if that goes on when it was folded anew."""
         outcomes = self.ledger.append([decision.verdict for decision in decisions])
         again = []
-        for decision, (kind, number) in zip(decisions, outcomes, strict=True):
-            taken, letter = decision.verdict.taken, decision.letter
+        for decision, (outcome, number) in zip(decisions, outcomes, strict=True):
+            verdict, letter, kind = decision.verdict, decision.letter, outcome
+            if kind == "conflict" and verdict.expected in {number, REPEATED}:
+                stuck[verdict.taken.id] += 1
+                kind = kind if stuck[verdict.taken.id] < STUCK_MOST else "damaged"
             if kind == "appended":
                 _tell(decision, number)
                 if any(isinstance(event, GameEnded) for event in decision.events):
                     self.sittings.forget(letter.game)  # little more will be asked of it
             elif kind == "damaged":
+                self._bury(
+                    verdict.taken, letter, f"the game's keys don't fit each other after entry {number}"
+                )
+            elif kind == "conflict" or verdict.expected >= 0:
                 self.sittings.forget(letter.game)
-                self._bury(taken, letter, f"the log's end is damaged: it takes no entry {number + 1}")
-            elif kind == "conflict" or decision.verdict.expected >= 0:
-                self.sittings.forget(letter.game)
-            if kind == "conflict" and taken.id:
-                again.append(taken)
+            if kind == "conflict" and verdict.taken.id:
+                again.append(verdict.taken)
         return again
 
 
@@ -213,7 +224,7 @@ def _leaves(events: Sequence[Event], later: int) -> int | Literal["as before"] |
 
 def _repeat(taken: Taken, letter: Letter) -> Decision:
     """For an id that has its verdict: the script finds it and only acknowledges the letter."""
-    verdict = Verdict(taken, letter.game, -1, b"", letter.seat, letter.id, 0, b"", b"", (), (), None)
+    verdict = Verdict(taken, letter.game, REPEATED, b"", letter.seat, letter.id, 0, b"", b"", (), (), None)
     return Decision(verdict, letter, ())
 
 

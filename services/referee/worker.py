@@ -7,13 +7,13 @@ or another; the log's last entry and the command ids make the second time harmle
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from schemas.codec import Corrupt
 from services.ledger import Gap, Ledger, Taken
 from services.logs import get_log
-from services.loop import BUGS
+from services.loop import AWAY, BUGS
 from services.referee.desk import Desk, Times
 from services.referee.following import due_at, follow
 from services.referee.sitting import FROZEN_BYTES_MOST
@@ -22,8 +22,10 @@ log = get_log("referee")
 RECLAIM_IDLE_MS: Final = 2_000
 DELIVERIES_MOST: Final = 8  # a letter that was handed out more often broke its referees, it seems
 SILENT_MS: Final = 600_000  # a consumer with nothing in hand is forgotten after this
-LATER_MS: Final = 600_000  # before a damaged game is looked at again
-RETIRED_MOST: Final = 100  # games at once: letters are waiting
+LETTERS_MOST: Final = 2_048  # that are taken at once, of all partitions together
+CHORE_MS: Final = 500  # that letters wait for a chore
+LATER_MS: Final = 30_000  # before a game that breaks a chore is looked at again
+FOLLOW_MS: Final = 500  # between two looks for the next game of a play-off
 
 
 class Referee:
@@ -47,9 +49,13 @@ class Referee:
         self.desk = Desk(ledger, times, seeds, remembers_bytes)
 
     def step(self, block_ms: int = 500) -> int:
-        """Answer the next letters, waiting for one at most so long; how many were taken."""
-        taken = self.ledger.take(self.name, self.looks_after(), self.batch, block_ms)
-        self.desk.answer(taken)
+        """Answer the next letters, waiting for one at most so long; how many were taken. No more
+        than it can answer before others take it for dead."""
+        partitions = self.looks_after()
+        count = min(self.batch, max(1, LETTERS_MOST // max(1, len(partitions))))
+        taken = self.ledger.take(self.name, partitions, count, block_ms)
+        for start in range(0, len(taken), self.batch):
+            self.desk.answer(taken[start : start + self.batch])
         return len(taken)
 
     def reclaim(self, idle_ms: int = RECLAIM_IDLE_MS) -> int:
@@ -70,36 +76,42 @@ class Referee:
 
     def call_time(self) -> int:
         """Put down the house's own commands that are due: for every clock that has run out, and
-        for every play-off that is to go on."""
+        for every play-off that is to go on; how many games were looked at."""
         due = self.ledger.due(self.times.house(), self.looks_after())
-        for game, _ in due:
-            if not self._safely(game, self._call_time):
-                self.ledger.set_due(game, self.times.house() + LATER_MS)
-        return len(due)
+        return self._each([game for game, _ in due], self._call_time)
 
     def retire(self) -> int:
-        """Let games go that ended long ago, or were never started; how many there were."""
-        leaving = self.ledger.leaving(self.times.wall(), self.looks_after())[:RETIRED_MOST]
-        for game in leaving:
-            if not self._safely(game, self._retire):
-                self.ledger.stay(game, self.times.wall() + LATER_MS)
-        return len(leaving)
+        """Let games go that ended long ago, or were never started; how many were looked at."""
+        return self._each(self.ledger.leaving(self.times.wall(), self.looks_after()), self._retire)
 
     def sweep(self) -> int:
         """Forget consumers of workers that went long ago; how many."""
         return self.ledger.sweep(self.looks_after(), SILENT_MS)
 
-    def _safely(self, game: str, do: Callable[[str], None]) -> bool:
-        """Do it; False if the game is damaged, which must not stop what the others need."""
-        try:
-            do(game)
-        except (Gap, Corrupt, *BUGS):
-            log.exception("chore broke", game=game)
-            self.desk.sittings.forget(game)
-            return False
-        return True
+    def _each(self, games: Iterable[str], do: Callable[[str], None]) -> int:
+        """Do it for each of these games, for as long as letters can wait. One game's damage must
+        not stop what is to be done for the others; nor one that lies where nobody answers."""
+        began, count = self.times.house(), 0
+        away: list[Exception] = []
+        for game in games:
+            count += 1
+            try:
+                do(game)
+            except (Gap, Corrupt, *BUGS):
+                log.exception("chore broke", game=game)
+                self.desk.sittings.forget(game)
+            except AWAY as error:
+                away.append(error)
+            if self.times.house() - began > CHORE_MS or len(away) > 1:
+                break
+        if away:
+            raise away[0]
+        return count
 
     def _call_time(self, game: str) -> None:
+        # Until it is done the game is due later: what ends this referee must not end the next one
+        # at once. What is written down for the game says anew when it is due.
+        self.ledger.set_due(game, self.times.house() + LATER_MS)
         self.desk.sittings.in_step(game)  # else a deadline that is none any more would be put back
         table = self.desk.sittings.of(game).table
         moment, deadline = due_at(table), table.next_deadline()
@@ -110,13 +122,18 @@ class Referee:
         elif follow(self.ledger, table):
             self.ledger.set_due(game, None)
             self.desk.sittings.forget(game)
+        else:
+            self.ledger.set_due(game, self.times.house() + FOLLOW_MS)
 
     def _retire(self, game: str) -> None:
+        self.ledger.stay(game, self.times.wall() + LATER_MS)
         self.desk.sittings.in_step(game)
         sitting = self.desk.sittings.of(game)
         table = sitting.table
         if table.started and not table.over:
             self.ledger.stay(game, None)
+        elif table.called is not None and not follow(self.ledger, table):
+            pass  # its play-off is still to come
         elif self.ledger.retire(game, len(table.places), sitting.length):
             log.info("game retired", game=game, sequence=sitting.length)
         self.desk.sittings.forget(game)

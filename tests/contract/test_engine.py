@@ -16,7 +16,7 @@ from redis.exceptions import OutOfMemoryError
 from services.ledger import Outcome, RedisLedger
 from services.ledger.connection import EngineUnavailable, birth, connect
 from services.ledger.engine import engine
-from tests.contract.given import GAME, verdict
+from tests.contract.given import GAME, letter, taken, verdict
 
 
 def pid(data: Path) -> int:
@@ -153,3 +153,18 @@ def test_P8_an_engine_that_is_full_harms_no_log(tmp_path: Path) -> None:
         client.config_set("maxmemory", 0)
         assert ledger.append([verdict(expected=3, id_="c4")]) == [Outcome("appended", 4)]
         assert len(ledger.seen(GAME, None)) == 4
+
+
+def test_P1_letters_that_a_full_engine_cannot_answer_are_not_counted_as_handed_out(tmp_path: Path) -> None:
+    """It isn't for them that there is no room: they must not end among the dead."""
+    with engine(tmp_path) as url, connect(url) as client:
+        ledger = RedisLedger(client, birth(client, 4))
+        [hand] = taken(ledger, letter("c1"))
+        client.config_set("maxmemory", 1)
+        for _ in range(12):
+            with pytest.raises(OutOfMemoryError):
+                ledger.append([verdict(hand)])
+            [hand] = ledger.reclaim("two", range(4), 0)
+        assert hand.deliveries <= 2
+        client.config_set("maxmemory", 0)
+        assert ledger.append([verdict(hand)]) == [Outcome("appended", 1)]

@@ -21,7 +21,7 @@ LEDGER_MUTANTS: Final = (
     ),
     Mutant(
         "no look at the last entry", "P3", "services/ledger/append.lua",
-        "if last[2][2] ~= ARGV[4] then", "if false then", (*CONTRACT, *REFEREE),
+        "if length > 0 and last(KEYS[2])[2][2] ~= ARGV[4] then", "if false then", (*CONTRACT, *REFEREE),
     ),
     Mutant(
         "no id check", "P2", "services/ledger/append.lua",
@@ -94,7 +94,7 @@ LEDGER_MUTANTS: Final = (
     ),
     Mutant(
         "the house's time goes back", "P10", "services/ledger/attend.lua",
-        "tonumber(ARGV[2]) > tonumber(house)", "true", ("tests/referee/test_house.py",),
+        "(lead > 0 and", "(true and", ("tests/referee/test_house.py",),
     ),
     Mutant(
         "a dead referee keeps its lease", "P7", "services/ledger/attend.lua",
@@ -119,12 +119,12 @@ LEDGER_MUTANTS: Final = (
 REFEREE_MUTANTS: Final = (
     Mutant(
         "what conflicted isn't folded anew", "P3", "services/referee/desk.py",
-        'elif kind == "conflict" or decision.verdict.expected >= 0:', "elif decision.verdict.expected < -1:",
+        'elif kind == "conflict" or verdict.expected >= 0:', "elif verdict.expected < -1:",
         REFEREE,
     ),
     Mutant(
         "a conflict is forgotten", "P1", "services/referee/desk.py",
-        'if kind == "conflict" and taken.id:', 'if kind == "lost" and taken.id:', REFEREE,
+        'if kind == "conflict" and verdict.taken.id:', 'if kind == "lost" and verdict.taken.id:', REFEREE,
     ),
     Mutant(
         "a dismissal is decided on an old table", "P2", "services/referee/desk.py",

@@ -14,7 +14,7 @@ from schemas.events import GameCreated, GameStarted, PlayOffCalled, PlayOffEnded
 from services.ledger import RedisLedger
 from services.referee.following import CREATE_ID, START_ID
 from services.referee.rules import Table, fold, legal
-from services.referee.worker import Referee
+from services.referee.worker import FOLLOW_MS, LATER_MS, Referee
 from tests.conftest import ALL
 from tests.referee.at_work import (
     FRESH,
@@ -64,11 +64,14 @@ def shared(ledger: RedisLedger, referee: Referee) -> Table:
 
 
 def look(*referees: Referee) -> None:
-    """Each looks at what is due, then answers the letters, as its loop does."""
+    """Each looks at what is due, then answers the letters, as its loop does; time passes."""
     for referee in referees:
         referee.call_time()
     for referee in referees:
         referee.step(0)
+    for clock in {id(referee.times.house): referee.times.house for referee in referees}.values():
+        assert isinstance(clock, Clock)
+        clock.now += LATER_MS
 
 
 def require_one_game(ledger: RedisLedger, client: Any) -> None:
@@ -114,7 +117,7 @@ def test_TIE_1_the_next_game_is_created_and_started_by_the_house(
     assert (table.figures, table.rules, table.board) == (first.figures, first.rules, first.board)
     assert [place.name for place in table.places] == [place.name for place in first.places]
     assert table.seed == FRESH
-    assert dict(ledger.due(EVER, ALL)) == {NEXT: NOON + 120_000}
+    assert dict(ledger.due(EVER, ALL)) == {NEXT: table.opened + table.at + 120_000}
     bots = [turn.turn.seat for turn in ledger.take_turns("bots", 100, 0) if turn.turn.game == NEXT]
     assert sorted(bots) == [0, 1]
 
@@ -143,8 +146,9 @@ def test_P7_another_referee_goes_on_where_the_first_ended(
     ledger: RedisLedger, other_ledger: RedisLedger, client: Any
 ) -> None:
     shared(ledger, referee_at(ledger))
+    clock = Clock()
     for number in range(4):  # each looks once and is gone
-        look(referee_at(other_ledger, f"referee-{number}"))
+        look(referee_at(other_ledger, f"referee-{number}", clock))
     require_one_game(ledger, client)
 
 
@@ -193,10 +197,13 @@ def test_P2_the_letters_once_more_when_all_is_long_over_change_nothing(
 
 
 def test_TIE_1_it_is_not_started_before_it_is_there(ledger: RedisLedger, referee: Referee) -> None:
-    """Two referees share the stream: a start that overtook the creation would be lost."""
+    """Two referees share the stream: a start that overtook the creation would be lost. Nor is the
+    creation put down at every look."""
+    clock = Clock()
     shared(ledger, referee)
-    for _ in range(3):
-        referee.call_time()
+    for _ in range(6):
+        referee_at(ledger, "looks", clock).call_time()
+        clock.now += FOLLOW_MS // 2
     ids = [taken.data for taken in ledger.take("other", ALL, 100, 0)]
     assert len(ids) == 3
     assert all(CREATE_ID.encode() in data and START_ID.encode() not in data for data in ids)
@@ -241,9 +248,7 @@ def test_P8_a_play_off_that_cannot_be_had_is_given_up_and_stops_nobody(ledger: R
     for _ in range(3):
         look(referee)
     assert GAME not in dict(ledger.due(EVER, ALL))
-    clock.now = NOON + 1000
-    referee.call_time()
-    assert [entry.id for entry in entries(ledger, NEXT)][2:] == ["clock:2:0"]
+    assert [entry.id for entry in entries(ledger, NEXT)][2] == "clock:2:0"
 
 
 def test_P8_a_letter_that_is_too_large_is_given_up(

@@ -110,7 +110,7 @@ def test_P8_a_log_that_lost_its_end_buries_its_letters_and_stops_no_other_game(
     submit(ledger, [Letter("again", GAME, None, StartGame()), *opening(NEXT_DOOR)])
     for name in ("fresh", "another"):
         referee_at(ledger, name).step(0)
-    assert dead(client) == [b"the log's end is damaged: it takes no entry 2"]
+    assert dead(client) == [b"the game's keys don't fit each other after entry 1"]
     assert len(ledger.history(NEXT_DOOR)) == 2
     assert len(ledger.history(GAME)) == 1
     assert not [name for name in left_over(client) if name.endswith("commands")]
