@@ -1,19 +1,18 @@
 """Folded games in few bytes, so that a referee can remember very many of them.
 
-A table is some four hundred small objects, 27 kB in all; frozen it is 4 kB, and thawed ten times
-as fast as its log is folded. What never changes in place stays the object that it is: the ground
-(rules, board and figures), which many games share, and what most games don't have. The rest is
-plain values, and nothing packs those faster than marshal; its bytes never leave the process.
+A table is some four hundred small objects, 27 kB in all; frozen it is 6 kB, and thawed fifteen
+times as fast as its log is folded. What never changes in place stays the object that it is: the
+ground (rules, board and figures), which many games share, and what most games don't have. The rest
+is plain values, and nothing packs those faster than marshal; its bytes never leave the process.
 """
 
 from __future__ import annotations
 
 import gc
 import marshal
-from array import array
 from collections import OrderedDict
+from collections.abc import Iterable
 from dataclasses import fields
-from itertools import chain, islice
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
@@ -25,14 +24,12 @@ GROUND: Final = ("rules", "board", "figures")
 SELDOM: Final = ("tunnel", "over", "play_off", "called")
 APART: Final = (*GROUND, *SELDOM, "places", "open")  # `open` has its board's fares for keys
 PLAIN: Final = tuple(name for name in Table.__slots__ if name not in APART)
-PLACE: Final = Place.__slots__
 RECORD_BYTES: Final = 350  # of a frozen game, besides its own: its name, its tuples
 PART_BYTES: Final = 1_024  # of a board, for each city, route and ticket
 
 _ground_of = attrgetter(*GROUND)
 _seldom_of = attrgetter(*SELDOM)
 _plain_of = attrgetter(*PLAIN)
-_place_of = attrgetter(*PLACE)
 _figures_of = attrgetter(*(field.name for field in fields(Parameters)))
 
 
@@ -46,13 +43,11 @@ def spare_collector() -> None:
 class Ground:
     """What the games of one kind are played by and on, and how many of them are frozen."""
 
-    __slots__ = ("bytes", "games", "keys", "numbers", "parts", "routes")
+    __slots__ = ("bytes", "games", "keys", "parts")
 
     def __init__(self, key: object, table: Table) -> None:
         board = table.board
         self.keys, self.parts, self.games = (key, id(table.figures)), _ground_of(table), 0
-        self.routes = tuple(board.routes)
-        self.numbers = {route: number for number, route in enumerate(self.routes)}
         self.bytes = PART_BYTES * (len(board.cities) + len(board.routes) + len(board.tickets))
 
 
@@ -81,7 +76,7 @@ class Freezer:
     def put(self, game: str, table: Table, beside: Any) -> None:
         """Freeze a game, and plain values beside it. Raises ValueError: something isn't plain."""
         ground = self._ground(table)
-        data = _freeze(table, ground, beside)
+        data = _freeze(table, beside)
         self.drop(game)
         if not ground.games:
             self._grounds |= dict.fromkeys(ground.keys, ground)
@@ -124,30 +119,41 @@ class Freezer:
                 del self._grounds[key]
 
 
-def _freeze(table: Table, ground: Ground, beside: Any) -> bytes:
-    places = [_place_of(place) for place in table.places]
-    routes = array("H", map(ground.numbers.__getitem__, chain.from_iterable(table.open.values())))
-    counts = [*map(len, table.open.values())]
-    return marshal.dumps((beside, _plain_of(table), places, counts, routes.tobytes()))
+def _freeze(table: Table, beside: Any) -> bytes:
+    places = [_values_of(place) for place in table.places]
+    return marshal.dumps((beside, _plain_of(table), places, [*table.open.values()]))
 
 
 def _thaw(frozen: Frozen) -> tuple[Table, Any]:
-    beside, plain, places, counts, numbers = marshal.loads(frozen.data)  # noqa: S302 - our own
+    beside, plain, places, routes = marshal.loads(frozen.data)  # noqa: S302 - our own
     table = Table.__new__(Table)
-    rules, board, figures = frozen.ground.parts
-    table.rules, table.board, table.figures = rules, board, figures
-    routes = map(frozen.ground.routes.__getitem__, array("H", numbers))
-    table.open = {
-        fare: dict.fromkeys(islice(routes, count)) for fare, count in zip(board.fares, counts, strict=True)
-    }
-    table.places = [Place.__new__(Place) for _ in places]
-    for place, values in zip(table.places, places, strict=True):
-        _set(place, PLACE, values)
-    _set(table, SELDOM, frozen.seldom)
-    _set(table, PLAIN, plain)
+    table.rules, table.board, table.figures = frozen.ground.parts
+    table.open = dict(zip(table.board.fares, routes, strict=True))
+    table.places = [_place_with(values) for values in places]
+    for names, values in ((SELDOM, frozen.seldom), (PLAIN, plain)):
+        for name, value in zip(names, values, strict=True):
+            setattr(table, name, value)
     return table, beside
 
 
-def _set(made: object, names: tuple[str, ...], values: tuple[Any, ...]) -> None:
-    for name, value in zip(names, values, strict=True):
-        setattr(made, name, value)
+def _values_of(place: Place) -> tuple[Any, ...]:
+    """All that is before a seat. Name by name, as any other way takes five times as long; and the
+    barred routes in a row, as marshal sorts a set."""
+    return (
+        place.age, [*place.barred], place.cars, place.chosen, place.clock_ms, place.gone, place.hand,
+        place.kind, place.least, place.luck, place.merchandise, place.mix, place.name, place.offer,
+        place.passengers, place.points, place.policy, place.routes, place.stations, place.taken,
+        place.tickets, place.until,
+    )  # fmt: skip
+
+
+def _place_with(values: Iterable[Any]) -> Place:
+    place = Place.__new__(Place)
+    (
+        place.age, barred, place.cars, place.chosen, place.clock_ms, place.gone, place.hand,
+        place.kind, place.least, place.luck, place.merchandise, place.mix, place.name, place.offer,
+        place.passengers, place.points, place.policy, place.routes, place.stations, place.taken,
+        place.tickets, place.until,
+    ) = values  # fmt: skip
+    place.barred = {*barred}
+    return place
