@@ -61,10 +61,12 @@ class Referee:
     def reclaim(self, idle_ms: int = RECLAIM_IDLE_MS) -> int:
         """Answer what another referee took and left unanswered for so long; how many letters
         there were. One that was handed out again and again is decided alone, or given up."""
-        count = 0
+        began, count = self.times.house(), 0
         while taken := self.ledger.reclaim(self.name, self.looks_after(), idle_ms):
             count += len(taken)
             self.desk.answer([letter for letter in taken if not self._given_up(letter)])
+            if self.times.house() - began > CHORE_MS:
+                break
         return count
 
     def _given_up(self, taken: Taken) -> bool:

@@ -27,6 +27,7 @@ from tests.referee.at_work import (
     referee_at,
     submit,
 )
+from tests.referee.test_play_off import laid, look, play
 
 STAYS_MS = 60_000
 
@@ -143,3 +144,20 @@ def test_P9_consumers_that_went_are_forgotten_but_not_what_they_hold(
     group = client.xinfo_consumers(keys.commands(partition_of(GAME)), keys.REFEREES)
     assert sorted(consumer["name"] for consumer in group) == [b"gone", b"idle"]
     assert len(ledger.reclaim("heir", ALL, 0)) == 2
+
+
+def test_TIE_1_a_game_stays_until_its_play_off_is_there(
+    ledger: RedisLedger, keeper: Referee, wall: Clock
+) -> None:
+    """The house was closed for longer than games stay."""
+    submit(ledger, laid())
+    keeper.step(0)
+    assert play(ledger, keeper).called is not None
+    wall.now += STAYS_MS
+    keeper.retire()
+    assert GAME in ledger.games()
+    for _ in range(3):
+        look(keeper)
+    wall.now += STAYS_MS
+    keeper.retire()
+    assert GAME not in ledger.games()
