@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from asyncio import events
 from collections.abc import Callable
 from heapq import heappop
@@ -39,8 +40,9 @@ class StillLoop(asyncio.BaseEventLoop):
         """Run everything that can run now. What a loop otherwise does on its way, it does for
         sockets, signals and threads, and costs more than most turns."""
         ready, scheduled = self._base._ready, self._base._scheduled
-        before = events._get_running_loop()
+        before, hooks = events._get_running_loop(), sys.get_asyncgen_hooks()
         events._set_running_loop(self)
+        sys.set_asyncgen_hooks(self._base._asyncgen_firstiter_hook, self._base._asyncgen_finalizer_hook)
         try:
             while True:
                 due = self._now_s() + ROUNDING_S
@@ -56,6 +58,7 @@ class StillLoop(asyncio.BaseEventLoop):
                         handle._run()
         finally:
             events._set_running_loop(before)
+            sys.set_asyncgen_hooks(*hooks)
 
     def alarm_s(self) -> float | None:
         """When there is more to run: now, at the next timer, or None for never by itself."""

@@ -33,11 +33,10 @@ class Weather:
     def step(self) -> float:
         if not self.kinds:
             return NEVER
-        if self.world.clock.now:  # it comes when everybody is at work
-            kind = self.dice.choice(sorted(self.kinds))
-            self.world.note(f"weather: {kind}")
-            self.world.stalls.trouble()
-            self.happens[kind]()
+        kind = self.dice.choice(sorted(self.kinds))
+        self.world.note(f"weather: {kind}")
+        self.world.stalls.trouble()
+        self.happens[kind]()
         return self.dice.uniform(0.5, 1.5) * 1000 * min(self.kinds.values())
 
     def end(self) -> None:

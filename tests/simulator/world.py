@@ -31,6 +31,7 @@ TIME_MOST_MS: Final = 3_600_000.0
 CALM_MS: Final = 90_000.0
 LEAVING_MS: Final = 30_000.0
 TWO_MONTHS_MS: Final = 61 * 24 * 3_600_000  # longer than games stay, wherever the clock jumped to
+FAIR_MS: Final = 500.0  # then everybody is at work, and the house has its time
 HELD_DEEP_MOST: Final = 2
 SCRIPTED: Final = ("EVALSHA", "EVAL")
 
@@ -64,7 +65,7 @@ class World:
         for actor in staff:
             self.enter(actor)
         self.weather = Weather(self)
-        self.enter(self.weather)
+        self.agenda.put(self.weather, FAIR_MS)
         self.enter(self.stalls)
         if self.plan.losses:
             self.enter(Lag(self))
