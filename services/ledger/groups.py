@@ -2,13 +2,18 @@
 
 A stream entry is handed to one consumer, and stays pending until it is acknowledged. What a
 consumer leaves pending when it dies is claimed by another after a while. Being handed out is
-counted: an entry that was handed out again and again may be what kills its consumers, so
-such a one is claimed alone, and counted before anybody looks at it.
+counted: an entry that was handed out more than once may be what kills its consumers, so such
+a one is claimed alone, and counted before anybody looks at it.
+
+How long ago something was handed out is known by the engine's wall clock, and by the own
+clock of whoever sees it pending: else, where the first is set back by an hour, what a dead
+consumer has in hand would lie there for an hour.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from redis.exceptions import ResponseError
@@ -20,6 +25,7 @@ from services.ledger.rounds import present
 from services.ledger.scripts import FINISH, FORGET, run
 
 CLAIMED_MOST: Final = 100  # entries of a stream that are claimed at once
+CLAIMED_AT_ONCE: Final = 500  # of all: what can be dealt with before others take it for left behind
 NOBODY: Final = "nobody"  # a consumer that has in hand what is put off
 
 
@@ -32,14 +38,43 @@ class Handed(NamedTuple):
     deliveries: int
 
 
+class Sight(NamedTuple):
+    """A pending entry as it was seen: in this hand, handed out so often."""
+
+    partition: int
+    id: str
+    consumer: bytes
+    deliveries: int
+
+
+class Left(NamedTuple):
+    """What a consumer seems to have left behind. It is claimed if it still has this idle time."""
+
+    sight: Sight
+    idle_ms: int
+
+
+def monotonic_ms() -> int:
+    """A clock that never jumps, in milliseconds; it means nothing to another process."""
+    return time.monotonic_ns() // 1_000_000
+
+
 class Group:
     """One consumer group: the same name on one stream of each partition."""
 
-    def __init__(self, client: Any, name: str, stream_of: Callable[[int], str], partitions: int) -> None:
-        self._client, self.name = client, name
+    def __init__(
+        self,
+        client: Any,
+        name: str,
+        stream_of: Callable[[int], str],
+        partitions: int,
+        clock: Callable[[], int] = monotonic_ms,
+    ) -> None:
+        self._client, self.name, self._clock = client, name, clock
         self._streams = [stream_of(partition) for partition in range(partitions)]
         self._partition_of = {stream: partition for partition, stream in enumerate(self._streams)}
         self._made = False
+        self._since: dict[Sight, int] = {}  # what was pending at the last look, by the own clock
         self._knocks = Knocks(client, keys.KNOCK[name]) if isinstance(client, Cluster) else None
 
     def close(self) -> None:
@@ -60,16 +95,19 @@ class Group:
         return found
 
     def reclaim(self, consumer: str, partitions: Sequence[int], idle_ms: int) -> list[Handed]:
-        """Entries that another consumer was handed so long ago and never acknowledged: all that
-        were handed out once, or one that was handed out more often."""
+        """Entries that another consumer was handed so long ago and never acknowledged, of those
+        that were handed out once."""
         left = self._left(partitions, idle_ms)
-        once = [(partition, id_) for partition, id_, deliveries in left if deliveries <= 1]
-        chosen = once or [(partition, id_) for partition, id_, _ in left[:1]]
-        handed = {(partition, id_): deliveries + 1 for partition, id_, deliveries in left}
-        return [
-            Handed(partition, id_, fields, handed[partition, id_])
-            for partition, id_, fields in self._claim(consumer, chosen, idle_ms)
-        ]
+        once = [each for each in left if each.sight.deliveries <= 1]
+        return self._claim(consumer, once[:CLAIMED_AT_ONCE] or left[:1])
+
+    def suspects(self, consumer: str, partitions: Sequence[int], idle_ms: int) -> Iterator[Handed]:
+        """Those that were handed out more often, each claimed just before it is given. The ones
+        that were handed out least come first: if one ends its consumer, the next begins with
+        the others."""
+        left = [each for each in self._left(partitions, idle_ms) if each.sight.deliveries > 1]
+        for each in sorted(left, key=lambda each: each.sight.deliveries):
+            yield from self._claim(consumer, [each])
 
     def acknowledge(self, entries: Iterable[tuple[int, str]]) -> None:
         """These entries are dealt with, and leave their streams."""
@@ -96,7 +134,7 @@ class Group:
             pipe = self._client.pipeline(transaction=False)
             for name in names:
                 pipe.xinfo_consumers(name, self.name)
-            return pipe.execute()
+            return present(pipe.execute(raise_on_error=False))
 
         silent = [
             ([name], [self.name, consumer["name"]])
@@ -134,34 +172,41 @@ class Group:
             for id_, fields in entries
         ]
 
-    def _left(self, partitions: Sequence[int], idle_ms: int) -> list[tuple[int, str, int]]:
-        """What nobody acknowledged for so long: partition, id, how often it was handed out."""
+    def _left(self, partitions: Sequence[int], idle_ms: int) -> list[Left]:
+        """What nobody acknowledged for so long, by the engine's clock or by ours."""
 
         def ask() -> Any:
             pipe = self._client.pipeline(transaction=False)
             for partition in partitions:
-                stream = self._streams[partition]
-                pipe.xpending_range(stream, self.name, "-", "+", CLAIMED_MOST, idle=idle_ms or None)
+                pipe.xpending_range(self._streams[partition], self.name, "-", "+", CLAIMED_MOST)
             return present(pipe.execute(raise_on_error=False))
 
-        return [
-            (partition, entry["message_id"].decode(), entry["times_delivered"])
-            for partition, entries in zip(partitions, self._in_group(ask), strict=True)
-            for entry in entries
-        ]
+        left, since, now = [], {}, self._clock()
+        for partition, entries in zip(partitions, self._in_group(ask), strict=True):
+            for entry in entries:
+                id_, consumer, idle, deliveries = entry.values()
+                sight = Sight(partition, id_.decode(), consumer, deliveries)
+                since[sight] = self._since.get(sight, now)
+                if idle >= idle_ms:
+                    left.append(Left(sight, idle_ms))
+                elif now - since[sight] >= idle_ms:
+                    left.append(Left(sight, 0))
+        self._since = since
+        return left
 
-    def _claim(
-        self, consumer: str, chosen: Sequence[tuple[int, str]], idle_ms: int
-    ) -> list[tuple[int, str, Any]]:
-        by_partition: dict[int, list[str]] = {}
-        for partition, id_ in chosen:
-            by_partition.setdefault(partition, []).append(id_)
+    def _claim(self, consumer: str, chosen: Sequence[Left]) -> list[Handed]:
+        calls: dict[tuple[int, int], list[str]] = {}
+        deliveries = {}
+        for sight, idle_ms in chosen:
+            calls.setdefault((sight.partition, idle_ms), []).append(sight.id)
+            deliveries[sight.partition, sight.id] = sight.deliveries + 1
+            self._since.pop(sight, None)  # it may be put off, and then it waits anew
         pipe = self._client.pipeline(transaction=False)
-        for partition, ids in by_partition.items():
+        for (partition, idle_ms), ids in calls.items():
             pipe.xclaim(self._streams[partition], self.name, consumer, idle_ms, ids)
         return [
-            (partition, id_.decode(), fields)
-            for partition, claimed in zip(by_partition, pipe.execute(), strict=True)
+            Handed(partition, id_.decode(), fields, deliveries[partition, id_.decode()])
+            for (partition, _), claimed in zip(calls, pipe.execute(), strict=True)
             for id_, fields in claimed
             if fields  # an entry that was deleted while pending has none
         ]
@@ -180,14 +225,13 @@ class Group:
             return ask()
 
     def _make(self) -> None:
+        """Make the group everywhere; where a node is away, when it is back and knows no such group."""
         pipe = self._client.pipeline(transaction=False)
         for stream in self._streams:
             pipe.xgroup_create(stream, self.name, "0", mkstream=True)
-        for reply in pipe.execute(raise_on_error=False):
-            if isinstance(reply, Exception) and not _exists(reply):
-                raise reply
+        present([None if _exists(reply) else reply for reply in pipe.execute(raise_on_error=False)])
         self._made = True
 
 
-def _exists(error: Exception) -> bool:
-    return isinstance(error, ResponseError) and "BUSYGROUP" in str(error)
+def _exists(reply: Any) -> bool:
+    return isinstance(reply, ResponseError) and "BUSYGROUP" in str(reply)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, Literal, NamedTuple, Protocol
 
 from schemas.commands import Letter
@@ -44,6 +44,7 @@ class TakenTurn(NamedTuple):
     partition: int
     id: str
     turn: Turn
+    deliveries: int = 1  # how often it was handed to some consumer, this time included
 
 
 class Verdict(NamedTuple):
@@ -97,9 +98,13 @@ class Ledger(Protocol):
         """The next letters of these partitions, at most `count` of each."""
 
     def reclaim(self, consumer: str, partitions: Sequence[int], idle_ms: int) -> list[Taken]:
-        """Letters that some other consumer took and never answered: those that were handed out
-        once, together; or else one that was handed out more often, alone, as it may be what
-        broke its referee."""
+        """Letters that some other consumer took and never answered, of those that were handed
+        out once; the others are suspects."""
+
+    def suspects(self, consumer: str, partitions: Sequence[int], idle_ms: int) -> Iterator[Taken]:
+        """Letters that were handed out more than once and never answered: one of them may be
+        what broke its referees. Each is taken just before it is given, so that no other is
+        counted for it; the least suspicious come first."""
 
     def append(self, verdicts: Sequence[Verdict]) -> list[Outcome]:
         """Write each verdict, all of it or nothing, in order, in one round trip."""
@@ -128,11 +133,17 @@ class Ledger(Protocol):
         """What became of a command, or None while that isn't known."""
 
     def take_turns(self, consumer: str, count: int, block_ms: int) -> list[TakenTurn]:
-        """The next notes to the bots, at most `count` of each partition. One that can't be
-        read is finished with a line in the log, here and in `reclaim_turns`."""
+        """The next notes to the bots, at most `count` of each partition. One that can't be read
+        is finished with a line in the log, here and whenever else notes are handed out."""
 
     def reclaim_turns(self, consumer: str, idle_ms: int) -> list[TakenTurn]:
-        """Notes that some other bots' worker took and never finished."""
+        """Notes that some other bots' worker took and never finished: see `reclaim`."""
+
+    def suspect_turns(self, consumer: str, idle_ms: int) -> Iterator[TakenTurn]:
+        """Notes that were handed out more than once, one at a time: see `suspects`."""
+
+    def put_off_turns(self, turns: Sequence[TakenTurn]) -> None:
+        """Leave these notes for later, not counted as handed out this time."""
 
     def finish_turns(self, turns: Sequence[TakenTurn]) -> None:
         """These notes are dealt with."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
@@ -23,7 +23,7 @@ from schemas.views import ViewEntry
 from schemas.words import Seat
 from services.ledger.calls import append_call, retire_call, submit_call
 from services.ledger.dead_letters import DEAD_MOST, DeadLetters, fields_of
-from services.ledger.groups import Group, Handed
+from services.ledger.groups import Group, Handed, monotonic_ms
 from services.ledger.joining import joined
 from services.ledger.knocks import channel
 from services.ledger.port import WAITING_MOST, Answer, Full, Gap, Outcome, Taken, TakenTurn, Turn, Verdict
@@ -43,14 +43,21 @@ OUTCOMES: Final = {1: "appended", 0: "answered", -1: "conflict", -2: "damaged"}
 
 
 class RedisLedger:
-    """See `port.Ledger`. One client, one thread at a time."""
+    """See `port.Ledger`. One client, one thread at a time. `clock` counts milliseconds and never
+    jumps."""
 
-    def __init__(self, client: redis.Redis, partitions: int, waiting_most: int = WAITING_MOST) -> None:
+    def __init__(
+        self,
+        client: redis.Redis,
+        partitions: int,
+        waiting_most: int = WAITING_MOST,
+        clock: Callable[[], int] = monotonic_ms,
+    ) -> None:
         self._client: Any = client  # redis-py types replies for both of its clients at once
         self.partitions, self.waiting_most = partitions, waiting_most
         self._all = range(partitions)
-        self._letters = Group(client, keys.REFEREES, keys.commands, partitions)
-        self._notes = Group(client, keys.BOTS, keys.turns, partitions)
+        self._letters = Group(client, keys.REFEREES, keys.commands, partitions, clock)
+        self._notes = Group(client, keys.BOTS, keys.turns, partitions, clock)
         self._knock = {group: channel(client, group) for group in keys.KNOCK}
 
     def close(self) -> None:
@@ -87,6 +94,9 @@ class RedisLedger:
 
     def reclaim(self, consumer: str, partitions: Sequence[int], idle_ms: int) -> list[Taken]:
         return [_taken(handed) for handed in self._letters.reclaim(consumer, partitions, idle_ms)]
+
+    def suspects(self, consumer: str, partitions: Sequence[int], idle_ms: int) -> Iterator[Taken]:
+        return map(_taken, self._letters.suspects(consumer, partitions, idle_ms))
 
     def append(self, verdicts: Sequence[Verdict]) -> list[Outcome]:
         replies = attempt(
@@ -174,25 +184,29 @@ class RedisLedger:
     # -- turns, deadlines, and games that may leave -----------------------------------
 
     def take_turns(self, consumer: str, count: int, block_ms: int) -> list[TakenTurn]:
-        return self._turns(self._notes.read(consumer, self._all, count, block_ms))
+        return list(self._turns(self._notes.read(consumer, self._all, count, block_ms)))
 
     def reclaim_turns(self, consumer: str, idle_ms: int) -> list[TakenTurn]:
-        return self._turns(self._notes.reclaim(consumer, self._all, idle_ms))
+        return list(self._turns(self._notes.reclaim(consumer, self._all, idle_ms)))
 
-    def _turns(self, found: Iterable[Handed]) -> list[TakenTurn]:
-        turns = []
-        for partition, id_, fields, _ in found:
+    def suspect_turns(self, consumer: str, idle_ms: int) -> Iterator[TakenTurn]:
+        return self._turns(self._notes.suspects(consumer, self._all, idle_ms))
+
+    def _turns(self, found: Iterable[Handed]) -> Iterator[TakenTurn]:
+        for partition, id_, fields, deliveries in found:
             try:
                 turn = NOTE.read(unpack(fields.get(b"t", b"")))
             except (Malformed, TypeError, ValueError) as error:
                 log.error("note can't be read", partition=partition, id=id_, error=str(error))
                 self._notes.acknowledge([(partition, id_)])
             else:
-                turns.append(TakenTurn(partition, id_, turn))
-        return turns
+                yield TakenTurn(partition, id_, turn, deliveries)
 
     def finish_turns(self, turns: Sequence[TakenTurn]) -> None:
-        self._notes.acknowledge((partition, id_) for partition, id_, _ in turns)
+        self._notes.acknowledge((note.partition, note.id) for note in turns)
+
+    def put_off_turns(self, turns: Sequence[TakenTurn]) -> None:
+        self._notes.put_off((note.partition, note.id, note.deliveries) for note in turns)
 
     def due(self, now: int, partitions: Iterable[int]) -> list[tuple[str, int]]:
         return self._scored(keys.due, now, partitions)

@@ -128,7 +128,7 @@ class Players:
     def step(self) -> int:
         """Answer the notes of the turns stream; how many there were."""
         turns = self.ledger.take_turns("bots", 16, 0)
-        for _, _, turn in turns:
+        for turn in (taken.turn for taken in turns):
             if letter := self.letter(turn):
                 self.send(letter)
         self.ledger.finish_turns(turns)

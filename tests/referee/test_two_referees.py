@@ -113,8 +113,10 @@ class World:
     def play(self) -> None:
         """The players' step: letters sent more than once, senseless ones, notes left lying."""
         dice = self.dice
-        turns = self.ledger.take_turns("bots", 16, 0) + self.ledger.reclaim_turns("bots", 0)
-        for _, _, turn in turns:
+        ledger = self.ledger
+        turns = ledger.take_turns("bots", 16, 0) + ledger.reclaim_turns("bots", 0)
+        turns += ledger.suspect_turns("bots", 0)
+        for turn in (taken.turn for taken in turns):
             if letter := self.players.letter(turn):
                 for _ in range(dice.choice((1, 1, 1, 2, 5))):
                     self.players.send(letter)

@@ -72,8 +72,13 @@ class Stale:
             self.lease.renew()
 
 
+def ledger_of(world: World, wire: Wire) -> RedisLedger:
+    plan, clock = world.plan, world.clock.monotonic_ms
+    return RedisLedger(world.client(wire), plan.partitions, plan.waiting, clock)
+
+
 def start_referee(world: World, name: str, wire: Wire) -> Shift:
-    ledger = RedisLedger(world.client(wire), world.plan.partitions, world.plan.waiting)
+    ledger = ledger_of(world, wire)
     seeds = Random(f"seeds {world.plan.seed} {name}")
     clock = HouseClock(world.clock.monotonic_ms)
     alone = not world.plan.leases
@@ -97,7 +102,7 @@ def start_referee(world: World, name: str, wire: Wire) -> Shift:
 
 
 def start_bots(world: World, name: str, wire: Wire) -> Shift:
-    ledger = RedisLedger(world.client(wire), world.plan.partitions, world.plan.waiting)
+    ledger = ledger_of(world, wire)
     everywhere = range(world.plan.partitions)
     bots = Bots(ledger, Stream(ledger), name)
     work, notes = world.work, (keys.turns, keys.BOTS)
