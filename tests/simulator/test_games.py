@@ -8,7 +8,7 @@ import pytest
 from tests.simulator.simulate import simulate
 
 ROW = 5
-FIRST, LAST = 0, 100
+FIRST, LAST = 0, 110
 
 
 @pytest.mark.parametrize("first", range(FIRST, LAST, ROW))
