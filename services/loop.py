@@ -8,7 +8,7 @@ from threading import Event
 from typing import Final, NamedTuple
 
 import structlog
-from redis.exceptions import RedisError
+from redis.exceptions import RedisError, ResponseError
 
 from services.logs import get_log
 
@@ -16,6 +16,7 @@ BUGS: Final = (  # what a mistake of ours raises, as against an engine that is a
     ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError,
 )  # fmt: skip
 AWAY: Final = (RedisError, OSError)  # what is raised where an engine doesn't answer
+REFUSED: Final = ResponseError  # and where it answers no to what was asked
 PAUSE_S: Final = (0.1, 0.5, 1.0, 2.0)  # between tries while the engine is away
 
 

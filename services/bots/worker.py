@@ -2,38 +2,49 @@
 
 A note says which seat is to act as of which entry. The command's id is made of that
 number, so a note that is delivered twice, to whichever worker, moves once.
+
+A note whose command isn't taken now, or whose game can't be read now, waits for itself alone:
+it is put off, and comes again. Only where nobody answers do all wait.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
 from schemas.codec import Corrupt
 from schemas.commands import Command, Letter
 from schemas.views import ViewEntry
 from schemas.words import Seat
+from services.bots.client import NotNow
 from services.bots.policies import POLICIES
 from services.bots.policies.dice import Dice
 from services.ledger import Full, Gap, Ledger, TakenTurn, Turn
 from services.logs import get_log
-from services.loop import BUGS
+from services.loop import BUGS, REFUSED
 from services.referee.rules import Table, fold_events, legal
 
 log = get_log("bots")
 VIEWS_MOST: Final = 4_096
 RECLAIM_IDLE_MS: Final = 2_000
+RECLAIM_S: Final = 0.5  # that fresh notes wait for those that were left lying, of either kind
+DELIVERIES_MOST: Final = 20  # a note that was handed out more often ends its workers, it seems
 NO_LUCK: Final = "00" * 32
 FAULTS: Final = (
     Corrupt,
     *BUGS,
 )  # a damaged view's or a policy's; an engine that is away is no fault of theirs
+NOT_NOW: Final = (Full, NotNow, REFUSED)  # one note waits for it, and no other
 
 
 class Outlet(Protocol):
     """Where a bot's commands go: straight to the commands stream, or through the gateway."""
 
-    def send(self, letter: Letter) -> None: ...
+    def send(self, letter: Letter) -> None:
+        """Hand the command in. Raises Full or NotNow where this one must wait, ConnectionError
+        where all must."""
 
 
 class Stream:
@@ -43,11 +54,8 @@ class Stream:
         self.ledger = ledger
 
     def send(self, letter: Letter) -> None:
-        """Hand the command in. Raises ConnectionError while too many wait: the note stays."""
-        try:
-            self.ledger.submit(letter)
-        except Full as error:
-            raise ConnectionError(str(error)) from None
+        """Hand the command in. Raises Full."""
+        self.ledger.submit(letter)
 
 
 class Eyes:
@@ -79,30 +87,90 @@ class Eyes:
 
 
 class Bots:
-    """One worker for all bots of all partitions."""
+    """One worker for all bots of all partitions. `clock` counts seconds and never jumps."""
 
-    def __init__(self, ledger: Ledger, outlet: Outlet, name: str, batch: int = 64) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        outlet: Outlet,
+        name: str,
+        batch: int = 64,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.ledger, self.outlet, self.name, self.batch = ledger, outlet, name, batch
+        self.clock = clock
+        self.waits: dict[tuple[int, str], float] = {}  # until when a note isn't tried: a gateway's wish
         self.eyes: OrderedDict[tuple[str, Seat], Eyes] = OrderedDict()
 
     def step(self, block_ms: int = 500) -> int:
         """Deal with the next notes, waiting for one at most so long; how many there were."""
-        return self._answer(self.ledger.take_turns(self.name, self.batch, block_ms))
+        taken = self.ledger.take_turns(self.name, self.batch, block_ms)
+        self._answer(taken)
+        return len(taken)
 
     def reclaim(self, idle_ms: int = RECLAIM_IDLE_MS) -> int:
-        """Deal with what another worker took and left lying for so long."""
-        return self._answer(self.ledger.reclaim_turns(self.name, idle_ms))
+        """Deal with what another worker took and left lying for so long, while fresh notes can
+        wait; how many are dealt with. One that was handed out again and again is given up."""
+        return self._reclaim_batches(idle_ms) + self._reclaim_suspects(idle_ms)
 
-    def _answer(self, taken: list[TakenTurn]) -> int:
+    def _reclaim_batches(self, idle_ms: int) -> int:
+        until, count = self.clock() + RECLAIM_S, 0
+        while done := self._answer(self.ledger.reclaim_turns(self.name, idle_ms)):
+            count += done
+            if self.clock() > until:
+                break
+        return count
+
+    def _reclaim_suspects(self, idle_ms: int) -> int:
+        """Each alone: one of them may end this worker, and the others aren't counted for it."""
+        until, count = self.clock() + RECLAIM_S, 0
+        for note in self.ledger.suspect_turns(self.name, idle_ms):
+            if note.deliveries > DELIVERIES_MOST:
+                log.error("note given up", **_about(note.turn), deliveries=note.deliveries)
+                self.ledger.finish_turns([note])
+            else:
+                count += self._answer([note])
+            if self.clock() > until:
+                break
+        return count
+
+    def _answer(self, taken: Sequence[TakenTurn]) -> int:
+        """How many of these notes are dealt with; the others come again, and aren't counted as
+        handed out now."""
+        now = self.clock()
+        self.waits = {note: until for note, until in self.waits.items() if until > now}
         done: list[TakenTurn] = []
+        later: list[TakenTurn] = []
+        left, why = deque(taken), ""
         try:
-            for note in taken:
-                self._act(note.turn)
-                done.append(note)
+            while left:
+                if not_now := self._attend(left[0]):
+                    why = not_now
+                (later if not_now else done).append(left[0])
+                left.popleft()
+            if later:
+                log.warning("notes wait", count=len(later), why=why)
+        except ConnectionError:
+            later.extend(left)
+            raise
         finally:  # what was sent before the gateway went away isn't sent again
             if done:
                 self.ledger.finish_turns(done)
-        return len(taken)
+            if later:
+                self.ledger.put_off_turns(later)
+        return len(done)
+
+    def _attend(self, note: TakenTurn) -> str:
+        """Do what a note asks for; or say why it must wait."""
+        if (note.partition, note.id) in self.waits:
+            return "its gateway said so"
+        try:
+            self._act(note.turn)
+        except NOT_NOW as error:
+            if isinstance(error, NotNow):
+                self.waits[note.partition, note.id] = self.clock() + error.retry_after_s
+            return str(error) or "not now"
+        return ""
 
     def _act(self, turn: Turn) -> None:
         command = self._decide(turn)
@@ -115,7 +183,7 @@ class Bots:
     def _decide(self, turn: Turn) -> Command | None:
         """The policy's choice. Where it fails even with fresh eyes, the first legal command,
         so that the game goes on; where there is no telling what is legal, nothing."""
-        about = {"game": turn.game, "seat": turn.seat, "sequence": turn.number, "policy": turn.policy}
+        about = _about(turn)
         for choose in (self.choose, self.choose, self.first):
             try:
                 return choose(turn)
@@ -152,3 +220,7 @@ class Bots:
         if len(self.eyes) > VIEWS_MOST:
             self.eyes.popitem(last=False)
         return eyes
+
+
+def _about(turn: Turn) -> dict[str, object]:
+    return {"game": turn.game, "seat": turn.seat, "sequence": turn.number, "policy": turn.policy}
