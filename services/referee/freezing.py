@@ -4,6 +4,9 @@ A table is some four hundred small objects, 27 kB in all; frozen it is 6 kB, and
 times as fast as its log is folded. What never changes in place stays the object that it is: the
 ground (rules, board and figures), which many games share, and what most games don't have. The rest
 is plain values, and nothing packs those faster than marshal; its bytes never leave the process.
+
+A game that is thawed for one command isn't packed again for it: what was packed stays, with the
+few entries since, which cost less to fold at the next time.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ SELDOM: Final = ("tunnel", "over", "play_off", "called")
 APART: Final = (*GROUND, *SELDOM, "places", "open")  # `open` has its board's fares for keys
 PLAIN: Final = tuple(name for name in Table.__slots__ if name not in APART)
 RECORD_BYTES: Final = 350  # of a frozen game, besides its own: its name, its tuples
+ENTRY_BYTES: Final = 48  # of an entry since, besides its own
 PART_BYTES: Final = 1_024  # of a board, for each city, route and ticket
 
 _ground_of = attrgetter(*GROUND)
@@ -52,11 +56,20 @@ class Ground:
 
 
 class Frozen(NamedTuple):
-    """One game."""
+    """One game as it stood, and the entries of its log since then."""
 
     ground: Ground
     seldom: tuple[Any, ...]
     data: bytes
+    since: tuple[bytes, ...] = ()
+
+    def bytes(self) -> int:
+        """How many it takes."""
+        return len(self.data) + RECORD_BYTES + sum(map(len, self.since)) + ENTRY_BYTES * len(self.since)
+
+    def thaw(self) -> tuple[Table, Any]:
+        """A table as the game stood, which is the caller's own, and what was put in beside it."""
+        return _thaw(self)
 
 
 class Freezer:
@@ -75,25 +88,24 @@ class Freezer:
 
     def put(self, game: str, table: Table, beside: Any) -> None:
         """Freeze a game, and plain values beside it. Raises ValueError: something isn't plain."""
-        ground = self._ground(table)
-        data = _freeze(table, beside)
+        self.put_back(game, Frozen(self._ground(table), _seldom_of(table), _freeze(table, beside)))
+
+    def put_back(self, game: str, frozen: Frozen) -> None:
+        """Keep a game that was frozen before."""
         self.drop(game)
-        if not ground.games:
-            self._grounds |= dict.fromkeys(ground.keys, ground)
-            self.bytes += ground.bytes
-        ground.games += 1
-        self._games[game] = Frozen(ground, _seldom_of(table), data)
-        self.bytes += len(data) + RECORD_BYTES
+        if not frozen.ground.games:
+            frozen = self._with_ground(frozen)
+        frozen.ground.games += 1
+        self._games[game] = frozen
+        self.bytes += frozen.bytes()
         while self.bytes > self.bytes_most:
             self._let_go(self._games.popitem(last=False)[1])
 
-    def take(self, game: str) -> tuple[Table, Any] | None:
-        """Thaw a game, which then isn't here any more; None if it wasn't."""
-        frozen = self._games.pop(game, None)
-        if frozen is None:
-            return None
-        self._let_go(frozen)
-        return _thaw(frozen)
+    def take(self, game: str) -> Frozen | None:
+        """A game, which then isn't here any more; None if it wasn't."""
+        if frozen := self._games.pop(game, None):
+            self._let_go(frozen)
+        return frozen
 
     def drop(self, game: str) -> None:
         """Forget a game, if it is here."""
@@ -109,9 +121,18 @@ class Freezer:
         key = (rules, board, marshal.dumps(_figures_of(figures)))
         return self._grounds.get(key) or Ground(key, table)
 
+    def _with_ground(self, frozen: Frozen) -> Frozen:
+        """The game on the ground of those that are here; on its own, if there are none."""
+        ground = self._grounds.get(frozen.ground.keys[0])
+        if ground is not None:
+            return frozen._replace(ground=ground)
+        self._grounds |= dict.fromkeys(frozen.ground.keys, frozen.ground)
+        self.bytes += frozen.ground.bytes
+        return frozen
+
     def _let_go(self, frozen: Frozen) -> None:
         ground = frozen.ground
-        self.bytes -= len(frozen.data) + RECORD_BYTES
+        self.bytes -= frozen.bytes()
         ground.games -= 1
         if not ground.games:
             self.bytes -= ground.bytes

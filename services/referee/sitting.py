@@ -11,19 +11,20 @@ from schemas.codec import Corrupt, unpack_facts
 from schemas.words import Seat
 from services.ledger import Gap, Ledger
 from services.loop import BUGS
-from services.referee.freezing import Freezer
+from services.referee.freezing import Freezer, Frozen
 from services.referee.rules import Table, fold_events
 
 AT_HAND_MOST: Final = 1_024
 PASSING_MOST: Final = 16  # so few that they are still in the processor's cache when they are frozen
 FROZEN_BYTES_MOST: Final = 768 * 1024 * 1024
+SINCE_MOST: Final = 3  # entries that a frozen game has besides: a fourth costs more than freezing it anew
 READ_MOST: Final = 256  # logs at once
 
 
 class Sitting:
     """One game: the table, and where its log stands."""
 
-    __slots__ = ("answered", "length", "parts", "table", "tail")
+    __slots__ = ("answered", "frozen", "frozen_length", "length", "parts", "table", "tail")
 
     def __init__(self) -> None:
         self.table = Table()
@@ -31,6 +32,17 @@ class Sitting:
         self.tail = b""  # the last entry
         self.answered = b""  # the marks of all command ids that have their verdict
         self.parts: dict[Seat, int] = {}  # the number of each seat's last own part
+        self.frozen: Frozen | None = None  # as it was when it was thawed
+        self.frozen_length = 0  # and the number of its entries then
+
+    @classmethod
+    def thawed(cls, frozen: Frozen) -> Sitting:
+        """A game as it was when it was frozen."""
+        sitting = cls.__new__(cls)
+        sitting.table, (sitting.length, sitting.tail, sitting.answered, sitting.parts) = frozen.thaw()
+        sitting.read(frozen.since)
+        sitting.frozen, sitting.frozen_length = frozen, sitting.length
+        return sitting
 
     def read(self, history: Iterable[bytes]) -> None:
         """Take on entries of the log, as stored."""
@@ -47,6 +59,15 @@ class Sitting:
         self.answered += _mark(speaker, command_id)
         for seat in owners:
             self.parts[seat] = self.length
+
+    def still_frozen(self) -> Frozen | None:
+        """What it was thawed from, with its last entry if that is new; None if it has more."""
+        frozen, more = self.frozen, self.length - self.frozen_length
+        if frozen is None or more > 1 or len(frozen.since) + more > SINCE_MOST:
+            return None
+        if not more:
+            return frozen
+        return Frozen(frozen.ground, frozen.seldom, frozen.data, (*frozen.since, self.tail))
 
     def has_answered(self, speaker: Seat | None, command_id: str) -> bool:
         """Whether the log has this command's verdict."""
@@ -134,9 +155,8 @@ class Sittings:
             self._at_hand[game] = sitting
             if len(self._at_hand) > self.at_hand_most:
                 self._freeze(*self._at_hand.popitem(last=False))
-        elif thawed := self._freezer.take(game):
-            sitting = Sitting.__new__(Sitting)
-            sitting.table, (sitting.length, sitting.tail, sitting.answered, sitting.parts) = thawed
+        elif frozen := self._freezer.take(game):
+            sitting = Sitting.thawed(frozen)
             self._keep(game, sitting)
         return sitting
 
@@ -149,6 +169,9 @@ class Sittings:
             self._freeze(*self._passing.popitem(last=False))
 
     def _freeze(self, game: str, sitting: Sitting) -> None:
+        if known := sitting.still_frozen():
+            self._freezer.put_back(game, known)
+            return
         beside = (sitting.length, sitting.tail, sitting.answered, sitting.parts)
         with suppress(*BUGS):  # there is no such game, or a bug left it so that it is folded anew
             self._freezer.put(game, sitting.table, beside)

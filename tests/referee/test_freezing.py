@@ -42,9 +42,7 @@ def test_P7_a_thawed_table_is_the_table_folded_anew(rules: str) -> None:
             if number % often == 0:
                 before = play.table
                 freezer.put(GAME, before, number)
-                thawed = freezer.take(GAME)
-                assert thawed is not None
-                play.table, beside = thawed
+                play.table, beside = thawed(freezer)
                 assert beside == number
                 assert play.table is not before
                 assert all(map(same, by_reference(play.table), by_reference(before)))
@@ -66,9 +64,27 @@ def test_P7_what_happens_at_a_thawed_table_leaves_the_frozen_one_alone() -> None
     before = told(play.table)
     for _ in play.steps():
         pass
-    thawed = freezer.take(GAME)
-    assert thawed is not None
-    assert told(thawed[0]) == before
+    assert told(thawed(freezer)[0]) == before
+
+
+def test_P7_a_game_can_be_thawed_again_and_again() -> None:
+    """What was taken and put back is as it was, whatever happened at the table meanwhile."""
+    play, freezer = midway(1), Freezer(PLENTY)
+    freezer.put(GAME, play.table, None)
+    before = told(play.table)
+    for _ in range(2):
+        frozen = freezer.take(GAME)
+        assert frozen is not None
+        play.table, _ = frozen.thaw()
+        assert told(play.table) == before
+        next(iter(play.steps()))
+        freezer.put_back(GAME, frozen)
+
+
+def thawed(freezer: Freezer, game: str = GAME) -> tuple[Table, Any]:
+    frozen = freezer.take(game)
+    assert frozen is not None
+    return frozen.thaw()
 
 
 def midway(seed: int, steps: int = 60, board: str = "usa") -> Play:
@@ -110,6 +126,32 @@ def test_P9_games_of_one_kind_share_their_figures() -> None:
     assert tables[0].figures is not tables[1].figures
     for game, table in zip(("one", "two"), tables, strict=True):
         freezer.put(game, table, None)
-    one, two = freezer.take("one"), freezer.take("two")
-    assert one and two and one[0].figures is two[0].figures
-    assert one[0].figures == tables[0].figures
+    one, two = (thawed(freezer, game)[0] for game in ("one", "two"))
+    assert one.figures is two.figures
+    assert one.figures == tables[0].figures
+
+
+def test_P9_a_game_that_is_put_back_counts_as_before_with_what_was_added() -> None:
+    freezer = Freezer(PLENTY)
+    freezer.put("one", midway(1, 5).table, None)
+    first = freezer.bytes
+    frozen = freezer.take("one")
+    assert frozen is not None and freezer.bytes == 0
+    freezer.put_back("one", frozen)
+    assert freezer.bytes == first
+    freezer.put_back("one", frozen._replace(since=(b"x" * 1_000,) * 3))
+    assert first + 3_000 < freezer.bytes < first + 3_300
+
+
+def test_P9_a_game_that_is_put_back_shares_the_ground_of_those_that_came_meanwhile() -> None:
+    freezer = Freezer(PLENTY)
+    freezer.put("one", midway(1, 5).table, None)
+    frozen = freezer.take("one")
+    assert frozen is not None
+    freezer.put("two", fold(midway(2, 5).log), None)
+    second = freezer.bytes
+    freezer.put_back("one", frozen)
+    assert freezer.bytes - second == frozen.bytes()
+    one, two = (thawed(freezer, game)[0] for game in ("one", "two"))
+    assert one.figures is two.figures
+    assert (freezer.bytes, len(freezer)) == (0, 0)

@@ -126,14 +126,51 @@ def test_P7_every_game_that_is_remembered_is_in_step_with_its_log(crowded: Refer
 def test_P8_a_table_that_can_not_be_frozen_is_folded_anew(
     ledger: RedisLedger, crowded: Referee, client: Any
 ) -> None:
-    broken: Any = crowded.desk.sittings.of(GAME).table
+    broken: Any = crowded.desk.sittings.of(THIRD).table
     broken.owners = object()
-    submit(ledger, [Letter("leave", game, 1, Leave()) for game in (NEXT_DOOR, THIRD)])
+    for game in (NEXT_DOOR, NEXT_DOOR, GAME, GAME):
+        crowded.desk.sittings.of(game)
+    known = (crowded.desk.sittings._at_hand, crowded.desk.sittings._passing, frozen(crowded))
+    assert not any(THIRD in held for held in known)
+    submit(ledger, [Letter("leave", THIRD, 1, Leave())])
     crowded.step(0)
-    crowded.desk.sittings.of("no-such-game")
-    assert GAME not in frozen(crowded)
-    assert everything(crowded.desk.sittings.of(GAME).table) == everything(fold(ledger.history(GAME)))
+    assert everything(crowded.desk.sittings.of(THIRD).table) == everything(fold(ledger.history(THIRD)))
     assert dead(client) == []
+
+
+def frozen_since(referee: Referee, game: str) -> int:
+    """How many entries lie beside a frozen game."""
+    for other in (NEXT_DOOR, NEXT_DOOR, THIRD, THIRD):  # asked for again, they take its place at hand
+        referee.desk.sittings.of(other)
+    return len(referee.desk.sittings._freezer._games[game].since)
+
+
+def test_P7_a_frozen_game_with_entries_since_is_the_game_folded_anew(
+    ledger: RedisLedger, crowded: Referee
+) -> None:
+    """Refusals are entries too, each with its id; a few lie beside what was frozen, then all is frozen anew."""
+    seen = []
+    for number in range(10):
+        submit(ledger, [Letter(f"again-{number}", GAME, 0, KeepTickets((0, 1)))])
+        crowded.step(0)
+        seen.append(frozen_since(crowded, GAME))
+        fresh = Sittings(ledger).of(GAME)
+        sitting = crowded.desk.sittings.of(GAME)
+        assert everything(sitting.table) == everything(fresh.table)
+        assert (sitting.length, sitting.tail, sitting.answered, sitting.parts) == (
+            fresh.length, fresh.tail, fresh.answered, fresh.parts
+        )  # fmt: skip
+        assert frozen_since(crowded, GAME) == seen[-1]
+    assert seen == [1, 2, 3, 0, 1, 2, 3, 0, 1, 2]
+
+
+def test_P7_a_game_with_two_entries_since_it_was_thawed_is_frozen_anew(
+    ledger: RedisLedger, crowded: Referee
+) -> None:
+    submit(ledger, [Letter(f"again-{number}", GAME, 0, KeepTickets((0, 1))) for number in range(2)])
+    crowded.step(0)
+    assert frozen_since(crowded, GAME) == 0
+    assert everything(crowded.desk.sittings.of(GAME).table) == everything(fold(ledger.history(GAME)))
 
 
 def test_P8_a_table_that_was_broken_while_it_was_spared_is_as_it_was(opened: Referee) -> None:
