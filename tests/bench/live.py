@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import Any, Final
 
 from schemas import keys
@@ -30,6 +30,17 @@ ALONE: Final = read_settings(leases=False)
 POISON: Final = "poison"  # how the ids of letters begin that are to break a referee
 COPIED_AT_ONCE: Final = 200
 LOOKED_AT: Final = 500  # logs whose length is compared in the end
+REGROW: Final = """
+for k = 1, #KEYS, 2 do
+  if redis.call('TYPE', KEYS[k]).ok == 'stream' then
+    for _, entry in ipairs(redis.call('XRANGE', KEYS[k], '-', '+')) do
+      redis.call('XADD', KEYS[k + 1], entry[1], unpack(entry[2]))
+    end
+  else
+    redis.call('COPY', KEYS[k], KEYS[k + 1])
+  end
+end
+"""  # COPY leaves no room in a stream's last node, so each entry after it would move the node; play does
 
 
 def scripts(count: int) -> list[list[Letter]]:
@@ -112,13 +123,24 @@ class Live:
         return keys.log(self.ledger.partition_of(game), game).removesuffix("log")
 
     def _copy(self, midst: Sequence[dict[str, str]]) -> None:
+        """Grow each game as play does, entry by entry; the engine writes it to disk afterwards."""
+        self._client.config_set("appendonly", "no")
+        regrow = self._client.register_script(REGROW)
         for first in range(0, len(self.names), COPIED_AT_ONCE):
             pipe = self._client.pipeline(transaction=False)
             for number, name in enumerate(self.names[first : first + COPIED_AT_ONCE], first):
                 start = self._start(name)
-                for end, key in midst[number % len(midst)].items():
-                    pipe.execute_command("COPY", key, start + end)
-            assert all(pipe.execute())
+                pairs = midst[number % len(midst)].items()
+                regrow(keys=[each for end, key in pairs for each in (key, start + end)], client=pipe)
+                pipe.zadd(keys.games(self.ledger.partition_of(name)), {name: number})
+            pipe.execute()
+        self._client.config_set("appendonly", "yes")
+        while self._rewriting():  # it would share its pages with what is measured
+            sleep(0.1)
+
+    def _rewriting(self) -> bool:
+        told = self._client.info("persistence")
+        return bool(told["aof_rewrite_in_progress"] or told["aof_rewrite_scheduled"])
 
 
 def run_one(url: str, pipe: Connection) -> None:
