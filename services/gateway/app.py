@@ -27,6 +27,7 @@ from services.logs import get_log
 
 log = get_log("gateway")
 PAGE_MOST: Final = 1_000
+ANEW_S: Final = 1.0  # before a hub that broke begins anew
 
 Game = Annotated[str, Path(description="The game's id", examples=["3f9a1c0b77e2"])]
 _BEARER: Final = HTTPBearer(auto_error=False, description="A seat's token, or the host's")
@@ -69,9 +70,7 @@ def create_app(ledger: AsyncLedger, key: bytes, limits: Limits, answer_s: float 
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        running = asyncio.create_task(hub.run())
-        running.add_done_callback(_tell_of_end)
-        app.state.hub_task = running
+        running = asyncio.create_task(_listen(app, hub))
         yield
         running.cancel()
         await asyncio.wait([running])  # however it ended, the ledger is closed
@@ -85,7 +84,7 @@ def create_app(ledger: AsyncLedger, key: bytes, limits: Limits, answer_s: float 
         lifespan=lifespan,
         responses=examples.PROBLEMS,
     )
-    app.state.door = door
+    app.state.door, app.state.listening = door, False
     install(app)
     _game_routes(app, door)
     _play_routes(app, door)
@@ -103,8 +102,10 @@ def _game_routes(app: FastAPI, door: Door) -> None:
         return await door.create(body, idempotency_key, _client(request), ask)
 
     @app.get("/games", tags=["games"], summary="The latest games")
-    async def games(most: Annotated[int, Query(ge=1, le=1000)] = 100) -> dict[str, list[str]]:
-        return {"games": await door.ledger.games(most)}
+    async def games(
+        request: Request, most: Annotated[int, Query(ge=1, le=1000)] = 100
+    ) -> dict[str, list[str]]:
+        return {"games": await door.games(most, _client(request))}
 
     @app.post(
         "/games/{game}/join", tags=["games"], summary="Sit down at a free seat", openapi_extra=examples.JOIN
@@ -191,13 +192,20 @@ def _house_routes(app: FastAPI, door: Door) -> None:
     @app.get("/health", tags=["house"], summary="Is this gateway fit to serve?")
     async def health() -> JSONResponse:
         await door.ledger.ping()
-        listening = not app.state.hub_task.done()
+        listening = app.state.listening
         return JSONResponse({"status": "ok" if listening else "deaf"}, 200 if listening else 503)
 
 
-def _tell_of_end(hub: asyncio.Task[None]) -> None:
-    if not hub.cancelled() and (error := hub.exception()):
-        log.error("hub broke", exc_info=error)
+async def _listen(app: FastAPI, hub: Hub) -> None:
+    """Run the hub, for ever: one that breaks is in the log, and begins anew."""
+    while True:
+        app.state.listening = True
+        try:
+            await hub.run()
+        except Exception as error:
+            log.error("hub broke", exc_info=error)
+        app.state.listening = False
+        await asyncio.sleep(ANEW_S)
 
 
 def _client(request: Request) -> str:

@@ -97,6 +97,11 @@ class Door:
             raise _used_for_another()
         return {"game": game, "number": entry.number, "level": level}
 
+    async def games(self, most: int, client: str) -> list[str]:
+        """The latest games. Every partition is asked, so nobody may ask without end."""
+        self._limit(("games", client))
+        return await self.ledger.games(most)
+
     async def play_off(self, game: str, bearer: str | None) -> dict[str, Any]:
         """The token's seat in the game that follows from one whose first place was shared (TIE-1).
 

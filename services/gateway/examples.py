@@ -27,6 +27,9 @@ Authorization header, or from a browser as the subprotocols `ledgerline, token.<
 Every command has an id (`Idempotency-Key`, or `id` on the socket). Sending one again never
 does it twice: you get the one verdict again.
 
+Coming back with the entries up to number n, ask from `after=n-1` and compare the first entry
+with your last: a fail-over may have put another there. If so, or if it is gone, begin from 0.
+
 Say how sure you want to be with `level` (and `wait_ms`): `decided` is what you get unasked,
 `durable` is on the engine's disk, `replicated:2` is on two replicas. Past the time the answer
 is `"verdict": "unknown"` with the level that was reached: send the same id again. A level that

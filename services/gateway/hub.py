@@ -178,7 +178,9 @@ class Hub:
             with suppress(RedisError, OSError):  # the next look tries again
                 for game, length in zip(silent, await self.ledger.lengths(silent), strict=True):
                     followed = self.games.get(game)
-                    if followed is not None and followed.last != length:
+                    if followed is None or isinstance(length, RedisError):
+                        continue
+                    if followed.last != length:
                         self.ring(game)
 
     def _silent(self) -> list[str]:
@@ -209,6 +211,8 @@ class Hub:
             followed = self.games.get(game)
             if followed is None or followed.last != after:
                 continue  # everybody left, or left and others came, while we read
+            if isinstance(page, RedisError):
+                continue  # the next look tries again
             try:
                 if isinstance(page, Gap | Corrupt | TakenBack):
                     raise page

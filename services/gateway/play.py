@@ -9,7 +9,8 @@ A command may name a `level` and `wait_ms`; then `{"type": "acknowledged", "id",
 `{"type": "unknown", "id", "level", ..}`: its entry may still come.
 
 Who is closed with 1013 may come back and go on from its last number; where the reason says so,
-from 0, because a fail-over took entries back.
+from 0, because a fail-over took entries back. That may also happen while nobody listens, so a
+client does well to ask from the entry before its last, and to compare.
 """
 
 from __future__ import annotations
@@ -170,6 +171,10 @@ class PlaySocket:
         except Problem:
             self.waiting.pop(letter.id, None)
             raise
+        except (RedisError, OSError):  # the engine may have it or not: its verdict may still come
+            self.waiting.pop(letter.id, None)
+            await self._say("unknown", letter.id, {**Reached().body(), "detail": AGAIN})
+            return
         if ask.level == ACCEPTED:
             await self._say("acknowledged", letter.id, Reached(ACCEPTED).body())
         elif followed:

@@ -95,7 +95,7 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(RedisError)
     async def _engine(request: Request, error: RedisError) -> JSONResponse:
         log.error("engine unavailable", error=str(error))
-        title = "The engine doesn't answer; nothing was lost. Send the same command id again."
+        title = "The engine doesn't answer. Ask again; a command with the same id, if it had one."
         body = {"type": "about:blank", "title": title, "status": 503, "retry_after": 1}
         return JSONResponse(body, 503, {"Retry-After": "1"}, MEDIA_TYPE)
 

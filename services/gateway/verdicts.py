@@ -93,13 +93,16 @@ class Verdicts:
     async def reach(self, letter: Letter, ask: Ask) -> Reached:
         """Send a letter and follow it to a level, or as far as it comes within the time.
 
-        Raises Problem if the level can't be had (then nothing was sent), or no entry was made of it."""
+        Raises Problem if the level can't be had (then nothing was sent), or no entry was made of it.
+        An engine that didn't answer may have the letter or not: then it has no level, and its
+        verdict is looked for all the same."""
         await self.require(letter.game, ask.level)
         reached = Reached()
         with self.hub.bell_of(letter.game, every=True) as rung, suppress(TimeoutError):
             async with asyncio.timeout(ask.wait_s):
-                await self.send(letter)
-                reached.level = ACCEPTED
+                with suppress(RedisError, OSError):
+                    await self.send(letter)
+                    reached.level = ACCEPTED
                 await self._follow(letter, ask.level, rung, reached)
         return reached
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from itertools import accumulate, pairwise
+from typing import Any, Final, NamedTuple
 
 import redis.asyncio
-from redis.exceptions import NoScriptError, TryAgainError
+from redis.exceptions import NoScriptError, RedisError, TryAgainError
 
 from schemas import keys
 from schemas.codec import Corrupt, join_view
@@ -22,9 +24,12 @@ from services.ledger.knocks import channel
 from services.ledger.levels import Level
 from services.ledger.port import WAITING_MOST, Answer, Full, Gap
 from services.ledger.scripts import SUBMIT, Call
-from services.ledger.stored import numbered, read_answer
+from services.ledger.stored import numbered, of_game, read_answer
+from services.logs import get_log
 
+log = get_log("gateway")
 PAGE: int = 500
+_RING: Final = re.compile(rb"([!-~]+) (\d{1,15})(?: (\d{1,9}) (\d{1,9})((?: \d{1,9}:\d{1,9})*))?")
 
 
 class Wanted(NamedTuple):
@@ -49,6 +54,11 @@ class Page(NamedTuple):
     public: bytes
 
 
+Found = (
+    Page | Gap | Corrupt | TakenBack | RedisError
+)  # of one game: what is there, its damage, or nothing now
+
+
 class Ring(NamedTuple):
     """A bell: something happened in a game. Where that is a new entry, the bell brings it."""
 
@@ -63,21 +73,23 @@ class Ring(NamedTuple):
         return join_view(self.number, self.public, self.parts.get(viewer) if viewer is not None else None)
 
 
-def read_ring(data: bytes) -> Ring:
-    """A ring as append.lua and dismiss.lua write it."""
+def read_ring(data: bytes) -> Ring | None:
+    """A ring as append.lua and dismiss.lua write it; None for what isn't one."""
     head, _, body = data.partition(b"\n")
-    game, number, *told = head.decode().split(" ")
-    if not told:
-        return Ring(game, int(number))
-    first, second, *sizes = told
-    start = int(first)
-    end = start + int(second)
-    public, parts = body[start:end], {}
-    for size in sizes:
-        seat, length = (int(figure) for figure in size.split(":"))
-        parts[seat] = body[end : end + length]
-        end += length
-    return Ring(game, int(number), public, parts, body[:start])
+    told = _RING.fullmatch(head)
+    if told is None:
+        return None
+    game, number = told[1].decode(), int(told[2])
+    if told[3] is None:
+        return Ring(game, number)
+    parts = [(int(seat), int(size)) for seat, size in (part.split(b":") for part in told[5].split())]
+    ends = [*accumulate((int(told[3]), int(told[4]), *(size for _, size in parts)), initial=0)]
+    if ends[-1] != len(body):
+        return None
+    before, public, *own = [body[start:end] for start, end in pairwise(ends)]
+    return Ring(
+        game, number, public, {seat: part for (seat, _), part in zip(parts, own, strict=True)}, before
+    )
 
 
 class AsyncLedger:
@@ -142,10 +154,9 @@ class AsyncLedger:
             raise page
         return page.views[viewer]
 
-    async def seen_many(
-        self, wanted: Sequence[Wanted], most: int = PAGE
-    ) -> list[Page | Gap | Corrupt | TakenBack]:
-        """The same for many games and viewers in one round trip; a game's damage is its own."""
+    async def seen_many(self, wanted: Sequence[Wanted], most: int = PAGE) -> list[Found]:
+        """The same for many games and viewers in one round trip. A game's damage is its own, and so
+        is a RedisError: its part of the cluster is away, say, and nothing is known of it now."""
         pipe = self._client.pipeline(transaction=False)
         for one in wanted:
             partition, last = self._partition(one.game), f"{one.after + most}-0"
@@ -153,34 +164,36 @@ class AsyncLedger:
             for seat in one.viewers:  # after the public one, so that no part is older than its entry
                 if seat is not None:
                     pipe.xrange(keys.seat(partition, one.game, seat), f"{one.after + 1}-0", last)
-        replies = iter(await pipe.execute())
-        pages: list[Page | Gap | Corrupt | TakenBack] = []
+        replies = iter(await pipe.execute(raise_on_error=False))
+        found: list[Found] = []
         for one in wanted:
             told = next(replies)  # all of a game's replies are taken before one of them can be damaged
             parts = {viewer: next(replies) if viewer is not None else () for viewer in one.viewers}
-            try:
-                pages.append(_page(one, told, parts))
-            except (Gap, Corrupt, TakenBack) as damage:
-                pages.append(damage)
-            except KeyError as field:
-                pages.append(Corrupt(f"an entry of {one.game}'s view has no field {field}"))
-        return pages
+            found.append(_found(one, told, parts))
+        return found
 
-    async def lengths(self, games: Sequence[str]) -> list[int]:
-        """How many entries each of these games has, in one round trip."""
+    async def lengths(self, games: Sequence[str]) -> list[int | Corrupt | RedisError]:
+        """How many entries each of these games has, in one round trip; what is wrong is each game's own."""
         pipe = self._client.pipeline(transaction=False)
         for game in games:
             pipe.execute_command("XLEN", keys.public(self._partition(game), game))
-        return list(await pipe.execute()) if games else []
+        replies = await pipe.execute(raise_on_error=False) if games else []
+        return [_length(game, reply) for game, reply in zip(games, replies, strict=True)]
 
     async def bells(self) -> AsyncIterator[Ring]:
-        """Every ring of every game. One may be lost: it is only a doorbell."""
+        """Every ring of every game. One may be lost: it is only a doorbell. What isn't a ring is passed
+        over, with one line in the log: whoever publishes such a thing may do so often."""
         if isinstance(self._client, AsyncCluster):
             await self._client.initialize()  # else it knows no node
         async with self._client.pubsub(ignore_subscribe_messages=True) as pubsub:
             await pubsub.psubscribe(keys.EVERY_BELL)
+            told = False
             async for message in pubsub.listen():
-                yield read_ring(message["data"])
+                if (ring := read_ring(message["data"])) is not None:
+                    yield ring
+                elif not told:
+                    told = True
+                    log.warning("a bell that is no ring", channel=str(message["channel"]))
 
     async def games(self, most: int = 100) -> list[str]:
         """The games that the engine holds, the latest first."""
@@ -232,8 +245,26 @@ class AsyncLedger:
         return self._confirming[node.name, level]
 
 
+def _found(wanted: Wanted, told: Any, parts: Mapping[Seat | None, Any]) -> Found:
+    """What a game's replies come to. One that is an error makes the whole game's answer that: a view
+    without a seat's part would be another view."""
+    try:
+        for reply in (told, *parts.values()):
+            of_game(wanted.game, reply)
+        return _page(wanted, told, parts)
+    except (Gap, Corrupt, TakenBack, RedisError) as trouble:
+        return trouble
+
+
+def _length(game: str, reply: Any) -> int | Corrupt | RedisError:
+    try:
+        return int(of_game(game, reply))
+    except (Corrupt, RedisError) as trouble:
+        return trouble
+
+
 def _page(wanted: Wanted, told: Any, parts: Mapping[Seat | None, Any]) -> Page:
-    """What the streams' replies come to. Raises Gap, Corrupt, TakenBack, or KeyError for a field."""
+    """What the streams' replies come to. Raises Gap, Corrupt or TakenBack."""
     found = numbered(told)
     public: Sequence[Numbered] = found
     if wanted.first == wanted.after:

@@ -2,8 +2,8 @@
 
 Each confirmation is one script on the game's partition (confirm.lua), and behind it, on the
 same connection, a command that comes back when the engine has made sure: WAITAOF, WAIT, or
-where there is no WAITAOF a look whether the engine syncs always, so that its reply alone
-says enough. That command counts for every script before it, so whatever waits goes together:
+where there is no WAITAOF a look whether the engine syncs always to an AOF in force, so that
+its reply alone says enough. That command counts for every script before it, so whatever waits goes together:
 a thousand commands wait for one fsync on one connection.
 """
 
@@ -28,6 +28,7 @@ from services.ledger.levels import (
     Powers,
     ask,
     fsync_of,
+    in_force,
     powers_of,
     replicas_of,
 )
@@ -69,20 +70,22 @@ class Line(NamedTuple):
     connection: Any
     powers: Powers
 
-    def proof(self, level: Level) -> tuple[Any, ...]:
-        """The command whose reply says whether everything before it has the level."""
+    def proof(self, level: Level) -> list[tuple[Any, ...]]:
+        """The commands whose replies say whether everything before them has the level."""
         if level != DURABLE:
-            return "WAIT", level.replicas, ROUND_MS
+            return [("WAIT", level.replicas, ROUND_MS)]
         if self.powers.waitaof:
-            return "WAITAOF", 1, 0, ROUND_MS
-        return "CONFIG", "GET", FSYNC_SETTINGS
+            return [("WAITAOF", 1, 0, ROUND_MS)]
+        return [("CONFIG", "GET", FSYNC_SETTINGS), ("INFO", "persistence")]
 
-    def proves(self, level: Level, reply: Any) -> bool:
-        if isinstance(reply, ResponseError):
+    def proves(self, level: Level, told: Sequence[Any]) -> bool:
+        if any(isinstance(reply, ResponseError) for reply in told):
             return False
         if level != DURABLE:
-            return bool(reply >= level.replicas)
-        return bool(reply[0] >= 1) if self.powers.waitaof else fsync_of(reply) == "always"
+            return bool(told[0] >= level.replicas)
+        if self.powers.waitaof:
+            return bool(told[0][0] >= 1)
+        return fsync_of(told[0]) == "always" and in_force(told[1])
 
 
 class Asked(NamedTuple):
@@ -113,6 +116,7 @@ class Confirming:
         does is told the same."""
         if self._looking is None or self._looking.done():
             self._looking = asyncio.create_task(self._look())
+            self._looking.add_done_callback(_heed)
         return await asyncio.shield(self._looking)
 
     async def _look(self) -> str:
@@ -191,12 +195,14 @@ class Confirming:
         for asked in batch:  # the first brings the script, which an engine may forget at any time
             script = ("EVALSHA", CONFIRM.sha) if commands else ("EVAL", CONFIRM.text)
             commands.append((*script, len(asked.called), *asked.called, asked.command_id))
-        commands.append(line.proof(self.level))
+        commands += line.proof(self.level)
         await line.connection.send_packed_command(line.connection.pack_commands(commands))
-        *replies, proof = [await _reply(line.connection) for _ in commands]
-        if any(isinstance(reply, ResponseError) for reply in (*replies, proof)):
-            await line.connection.disconnect()  # another engine may answer here now: meet it anew
-        return replies if line.proves(self.level, proof) else []
+        told = [await _reply(line.connection) for _ in commands]
+        replies, proof = told[: len(batch)], told[len(batch) :]
+        proved = line.proves(self.level, proof)
+        if not proved or any(isinstance(reply, ResponseError) for reply in replies):
+            await line.connection.disconnect()  # it may be another engine now, or set otherwise: meet it anew
+        return replies if proved else []
 
     @asynccontextmanager
     async def _line(self) -> AsyncIterator[Line]:
@@ -213,7 +219,16 @@ class Confirming:
         except BaseException:
             await connection.disconnect(nowait=True)
             raise
-        self._idle.append(line)
+        if self.level == DURABLE and line.powers.lack:
+            await connection.disconnect()  # somebody may set that right at any time
+        else:
+            self._idle.append(line)
+
+
+def _heed(looking: asyncio.Task[str]) -> None:
+    """What went wrong is told to those who still wait; where all gave up, it concerns nobody."""
+    if not looking.cancelled():
+        looking.exception()
 
 
 async def _reply(connection: Any) -> Any:

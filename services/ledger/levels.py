@@ -17,6 +17,12 @@ from schemas.contract import Malformed
 
 REPLICAS_MOST: Final = 9
 FSYNC_SETTINGS: Final = "*append*"  # appendonly, appendfsync, no-appendfsync-on-rewrite
+IN_FORCE: Final = {
+    b"aof_enabled": b"1",
+    b"aof_rewrite_in_progress": b"0",
+    b"aof_rewrite_scheduled": b"0",
+    b"aof_last_write_status": b"ok",
+}
 _REPLICATED: Final = re.compile(rf"replicated(?::([1-{REPLICAS_MOST}]))?")
 
 
@@ -75,7 +81,7 @@ class Powers(NamedTuple):
         told = f"its AOF is synced {self.fsync}" if self.fsync else "it doesn't say when it syncs its AOF"
         return (
             f"the engine takes no WAITAOF ({self.refusal}) and {told}: "
-            "set appendfsync always and allow CONFIG GET, or use Redis 7.2, Valkey 7.2 or later"
+            "set appendfsync always and allow CONFIG GET and INFO, or use Redis 7.2, Valkey 7.2 or later"
         )
 
 
@@ -88,6 +94,8 @@ async def powers_of(connection: Any) -> Powers:
         waitaof, refusal = False, str(error)
     try:
         fsync = fsync_of(await ask(connection, "CONFIG", "GET", FSYNC_SETTINGS))
+        if not waitaof:
+            await ask(connection, "INFO", "persistence")  # else nothing proves that it was synced
     except ResponseError:
         fsync = "off" if "appendonly is disabled" in refusal else ""
     return Powers(waitaof, refusal, fsync)
@@ -102,6 +110,15 @@ def fsync_of(settings: Any) -> str:
     if fsync == "always" and told.get(b"no-appendfsync-on-rewrite") == b"yes":
         return "always, but not while it is rewritten (no-appendfsync-on-rewrite yes)"
     return fsync
+
+
+def in_force(persistence: bytes) -> bool:
+    """Whether the AOF has what is written now, from the reply to INFO persistence.
+
+    An AOF that was only just switched on is none before its first rewrite is done: a crash takes
+    all. Nothing tells that rewrite from a later one, so while any goes on the answer is no."""
+    told = dict(line.split(b":", 1) for line in persistence.splitlines() if b":" in line)
+    return all(told.get(field) == value for field, value in IN_FORCE.items())
 
 
 async def replicas_of(connection: Any) -> int | None:

@@ -11,9 +11,9 @@ from redis.exceptions import ConnectionError, RedisError
 
 from schemas import keys
 from services.ledger import RedisLedger, Taken
-from services.ledger.async_ledger import AsyncLedger, Ring
+from services.ledger.async_ledger import AsyncLedger, Page, Ring, Wanted
 from services.ledger.connection import birth, connect, connect_async
-from tests.cluster.nodes import Cluster, Node, wait_until
+from tests.cluster.nodes import Cluster, Node, follows_port, wait_until
 from tests.conftest import PARTITIONS
 from tests.contract.given import verdict
 
@@ -60,6 +60,43 @@ def test_P8_bells_of_every_node_are_heard_at_one_and_again_at_another_when_it_di
         await ledger.close()
 
     asyncio.run(listen())
+
+
+def test_P8_a_dead_part_of_the_cluster_keeps_nobody_elses_missed_entries_back(nodes: Cluster) -> None:
+    """No bell brings these entries: they are found by the slow look, which asks for every game at once."""
+
+    async def story() -> None:
+        ledger = AsyncLedger(connect_async(nodes.url), PARTITIONS)
+        client = connect(nodes.url)
+        writer = RedisLedger(client, birth(client, PARTITIONS))
+        dead = nodes.holder(0)
+        left = next(partition for partition in range(PARTITIONS) if nodes.holder(partition) is not dead)
+        games = [game_of(0), game_of(left)]
+        for partition, game in zip((0, left), games, strict=True):
+            writer.append([verdict(Taken(partition, "", b""), 0, "c1", game=game)])
+        await asyncio.to_thread(_die, nodes, dead)
+        await asked(ledger, games)
+        dead.start()  # before its replica, which has nobody to follow without it
+        writer.close()
+        await ledger.close()
+
+    async def asked(ledger: AsyncLedger, games: list[str]) -> None:
+        lengths = await ledger.lengths(games)
+        assert isinstance(lengths[0], RedisError)
+        assert lengths[1] == 1
+        gone, found = await ledger.seen_many([Wanted(game, 0, (None, 0)) for game in games])
+        assert isinstance(gone, RedisError)
+        assert isinstance(found, Page)
+        assert [entry.number for entry in found.views[0]] == [1]
+
+    asyncio.run(story())
+
+
+def _die(nodes: Cluster, primary: Node) -> None:
+    """A primary and its replica."""
+    replica = next(node for node in nodes.alive if node is not primary and follows_port(node) == primary.port)
+    replica.kill()
+    primary.kill()
 
 
 async def heard_again(nodes: Cluster, ledger: AsyncLedger, writer: RedisLedger, partition: int) -> Ring:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from typing import Any
 
 import fakeredis
@@ -11,7 +10,6 @@ import httpx
 import pytest
 from redis.exceptions import ConnectionError as Away
 from starlette.websockets import WebSocket
-from structlog.testing import capture_logs
 
 from schemas import keys
 from schemas.codec import FORMAT, Corrupt, pack
@@ -19,14 +17,13 @@ from schemas.commands import Letter, StartGame
 from schemas.views import ViewEntry
 from services.embedded import House
 from services.gateway import hub as hubs
-from services.gateway.app import create_app
 from services.gateway.door import Door
 from services.gateway.followed import Damaged, Session, sent
 from services.gateway.hub import Hub
 from services.gateway.limits import Limits
 from services.gateway.play import BROKEN, TRY_LATER, PlaySocket
 from services.ledger import Gap, RedisLedger
-from services.ledger.async_ledger import AsyncLedger, Ring
+from services.ledger.async_ledger import AsyncLedger
 from services.ledger.connection import connect_async
 from services.ledger.joining import TakenBack
 from services.ledger.levels import DECIDED
@@ -39,14 +36,6 @@ GARBAGE: list[dict[str, bytes]] = [
     {"e": pack((FORMAT, b"\xff\xfe", ()))},
     {"other": b"field"},
 ]
-
-
-class Deaf(AsyncLedger):
-    """A ledger whose bells end with what nobody expects."""
-
-    async def bells(self) -> AsyncIterator[Ring]:
-        yield Ring("game", 0)
-        raise LookupError("a bell of no kind")
 
 
 class Gone(AsyncLedger):
@@ -148,20 +137,6 @@ def test_P8_a_socket_that_opens_while_the_engine_is_away_is_told_to_come_back() 
     assert [message["type"] for message in sent] == ["websocket.accept", "websocket.close"]
     assert sent[-1]["code"] == TRY_LATER
     assert "come back" in sent[-1]["reason"]
-
-
-def test_P8_a_hub_that_breaks_is_in_the_log_at_once() -> None:
-    async def story() -> None:
-        ledger = Deaf(fakeredis.FakeAsyncRedis(), PARTITIONS)
-        app = create_app(ledger, b"key", Limits(1000, 1000, lambda: 0.0))
-        async with app.router.lifespan_context(app):
-            await asyncio.wait([app.state.hub_task], timeout=5)
-            await asyncio.sleep(0)
-            assert [line["event"] for line in lines] == ["hub broke"]
-
-    with capture_logs() as lines:
-        asyncio.run(story())
-    assert len(lines) == 1
 
 
 def test_a_view_that_no_json_can_say_is_corrupt() -> None:

@@ -17,7 +17,7 @@ from services.gateway.play import BACK, TRY_LATER
 from services.ledger import RedisLedger
 from services.ledger.connection import connect_async
 from services.ledger.joining import TakenBack
-from tests.gateway.clients import Socket, closed_why, in_turn
+from tests.gateway.clients import Socket, closed_why, entries, in_turn
 from tests.gateway.listening import EMPTY, PARTITIONS, Scene, played, until
 
 Fault = Callable[[Scene], Awaitable[None]]
@@ -125,22 +125,46 @@ def test_P3_an_entry_that_follows_what_was_handed_out_goes_on() -> None:
     played(story)
 
 
+async def cut(home: House, name: str, instead: dict[str, bytes] | None = None) -> None:
+    """A public view loses its last two entries, as in a fail-over, and may get another in the first's place."""
+    client: Any = connect_async(home.settings.redis_url)
+    entries = await client.xrange(name)
+    await client.delete(name)
+    for id_, fields in entries[:-2]:
+        await client.xadd(name, fields, id_)
+    if instead:
+        await client.xadd(name, instead, entries[-2][0])
+    await client.aclose()
+
+
 def test_P3_clients_are_told_to_come_back_from_the_beginning(
     http: httpx.Client, home: House, ledger: RedisLedger
 ) -> None:
     ada = in_turn(http)[0]
-
-    async def cut() -> None:
-        client: Any = connect_async(home.settings.redis_url)
-        name = keys.public(keys.partition_of(ada.game, ledger.partitions), ada.game)
-        entries = await client.xrange(name)
-        await client.delete(name)
-        for id_, fields in entries[:-2]:
-            await client.xadd(name, fields, id_)
-        await client.aclose()
-
+    name = keys.public(keys.partition_of(ada.game, ledger.partitions), ada.game)
     with Socket(http, ada.game, ada.token, 6) as socket:
-        asyncio.run(cut())
+        asyncio.run(cut(home, name))
         assert closed_why(socket) == (TRY_LATER, BACK)
     with Socket(http, ada.game, ada.token, 0) as socket:
         assert [entry["number"] for entry in socket.read(4)] == [1, 2, 3, 4]
+
+
+def test_P3_who_asks_from_the_entry_before_its_last_sees_whether_that_is_another(
+    http: httpx.Client, home: House, ledger: RedisLedger
+) -> None:
+    """What a client that was away does, as docs/acknowledgements.md tells it."""
+    ada = in_turn(http)[0]
+    name = keys.public(keys.partition_of(ada.game, ledger.partitions), ada.game)
+    view = f"/games/{ada.game}/view"
+    known = entries(http, ada.game, None)
+    assert entries(http, ada.game, None, 4)[0] == known[4], "as long as nothing was lost"
+    asyncio.run(cut(home, name, {"e": public(5, branch=1)}))
+    (another,) = entries(http, ada.game, None, 4)
+    assert another["number"] == known[4]["number"] == 5
+    assert another != known[4]
+    with Socket(http, ada.game, None, 4) as socket:
+        assert socket.read(1)[0] == another
+        told = http.get(view, params={"after": 5}).json()
+    assert (told["entries"], told["next"]) == ([], 5), "six was known"
+    with Socket(http, ada.game, None, 6) as socket:
+        socket.problem(None, 422, "SHAPE-1")
