@@ -19,6 +19,7 @@ class Full(Exception):
     Nothing was put down."""
 
 
+NOTES_MOST: Final = 100  # that wait in a partition while none is put down once more
 WAITING_MOST: Final = 1_000  # letters in a partition's commands stream: see Full
 
 
@@ -144,6 +145,9 @@ class Ledger(Protocol):
 
     def put_off_turns(self, turns: Sequence[TakenTurn]) -> None:
         """Leave these notes for later, not counted as handed out this time."""
+
+    def call(self, turns: Sequence[Turn]) -> None:
+        """Put notes down once more, unless so many wait that the bots must be away."""
 
     def finish_turns(self, turns: Sequence[TakenTurn]) -> None:
         """These notes are dealt with."""

@@ -26,7 +26,18 @@ from services.ledger.dead_letters import DEAD_MOST, DeadLetters, fields_of
 from services.ledger.groups import Group, Handed, monotonic_ms
 from services.ledger.joining import joined
 from services.ledger.knocks import channel
-from services.ledger.port import WAITING_MOST, Answer, Full, Gap, Outcome, Taken, TakenTurn, Turn, Verdict
+from services.ledger.port import (
+    NOTES_MOST,
+    WAITING_MOST,
+    Answer,
+    Full,
+    Gap,
+    Outcome,
+    Taken,
+    TakenTurn,
+    Turn,
+    Verdict,
+)
 from services.ledger.roster import Roster
 from services.ledger.rounds import present
 from services.ledger.scripts import APPEND, DISMISS, RETIRE, SUBMIT, attempt, run
@@ -201,6 +212,12 @@ class RedisLedger:
                 self._notes.acknowledge([(partition, id_)])
             else:
                 yield TakenTurn(partition, id_, turn, deliveries)
+
+    def call(self, turns: Sequence[Turn]) -> None:
+        for turn in turns:
+            stream = keys.turns(self.partition_of(turn.game))
+            if self._client.xlen(stream) < NOTES_MOST:
+                self._client.xadd(stream, {"t": pack(tuple(turn))})
 
     def finish_turns(self, turns: Sequence[TakenTurn]) -> None:
         self._notes.acknowledge((note.partition, note.id) for note in turns)

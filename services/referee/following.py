@@ -13,23 +13,36 @@ from typing import Final
 
 from schemas.commands import Letter, StartGame
 from schemas.contract import Malformed
-from services.ledger import Full, Ledger
+from services.ledger import Full, Ledger, Turn
 from services.logs import get_log
 from services.referee.rules import Table
 from services.referee.rules.moves.playing_off import next_game
 
 log = get_log("referee")
+SILENT_MS: Final = 30_000  # of a bot, before it is called again
 CREATE_ID: Final = "play-off:create"  # ids that begin so are the house's own: see the gateway's door
 START_ID: Final = "play-off:start"
 
 
 def due_at(table: Table) -> int | None:
-    """When a referee must look at the game again, in the house's own time: somebody's time is
-    over then, or another game is to follow. None where nothing is to be done."""
+    """When a referee must look at the game again, by the house's time: a clock runs out then,
+    another game is to follow, or a bot was silent for so long that what called it may be lost.
+    None where nothing is to be done."""
     if table.called is not None:
         return table.opened + table.at
     deadline = table.next_deadline()
-    return table.opened + deadline[0] if deadline else None
+    moments = [deadline[0]] if deadline else []
+    if table.started and not table.over and any(table.places[seat].policy for seat in table.awaits):
+        moments.append(table.at + SILENT_MS)
+    return table.opened + min(moments) if moments else None
+
+
+def calls(table: Table, number: int) -> list[Turn]:
+    """Notes to the bots that the table waits for, as of this entry."""
+    places = table.places
+    return [
+        Turn(table.game, seat, number, policy) for seat in table.awaits if (policy := places[seat].policy)
+    ]
 
 
 def follow(ledger: Ledger, table: Table) -> bool:

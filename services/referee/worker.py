@@ -15,13 +15,13 @@ from services.ledger import Gap, Ledger, Taken
 from services.logs import get_log
 from services.loop import AWAY, BUGS
 from services.referee.desk import Desk, Times
-from services.referee.following import due_at, follow
+from services.referee.following import SILENT_MS, calls, due_at, follow
 from services.referee.sitting import FROZEN_BYTES_MOST
 
 log = get_log("referee")
 RECLAIM_IDLE_MS: Final = 2_000
 DELIVERIES_MOST: Final = 8  # a letter that was handed out more often broke its referees, it seems
-SILENT_MS: Final = 600_000  # a consumer with nothing in hand is forgotten after this
+GONE_MS: Final = 600_000  # a consumer with nothing in hand is forgotten after this
 LETTERS_MOST: Final = 2_048  # that are taken at once, of all partitions together
 CHORE_MS: Final = 500  # that letters wait for a chore
 LATER_MS: Final = 30_000  # before a game that breaks a chore is looked at again
@@ -88,7 +88,7 @@ class Referee:
 
     def sweep(self) -> int:
         """Forget consumers of workers that went long ago; how many."""
-        return self.ledger.sweep(self.looks_after(), SILENT_MS)
+        return self.ledger.sweep(self.looks_after(), GONE_MS)
 
     def _each(self, games: Iterable[str], do: Callable[[str], None]) -> int:
         """Do it for each of these games, for as long as letters can wait. One game's damage must
@@ -115,17 +115,20 @@ class Referee:
         # at once. What is written down for the game says anew when it is due.
         self.ledger.set_due(game, self.times.house() + LATER_MS)
         self.desk.sittings.in_step(game)  # else a deadline that is none any more would be put back
-        table = self.desk.sittings.of(game).table
+        sitting = self.desk.sittings.of(game)
+        table, now = sitting.table, self.times.house()
         moment, deadline = due_at(table), table.next_deadline()
-        if moment is None or moment > self.times.house():
+        if moment is None or moment > now:
             self.ledger.set_due(game, moment)
-        elif deadline is not None:
+        elif table.called is not None:
+            done = follow(self.ledger, table)
+            self.ledger.set_due(game, None if done else now + FOLLOW_MS)
+        elif deadline is not None and table.opened + deadline[0] <= now:
             self.desk.say_time(game, deadline[1])
-        elif follow(self.ledger, table):
-            self.ledger.set_due(game, None)
-            self.desk.sittings.forget(game)
-        else:
-            self.ledger.set_due(game, self.times.house() + FOLLOW_MS)
+        else:  # an engine that went down may have lost the bot's command after its note was done with
+            self.ledger.call(calls(table, sitting.length))
+            again = now + SILENT_MS
+            self.ledger.set_due(game, min(again, table.opened + deadline[0]) if deadline else again)
 
     def _retire(self, game: str) -> None:
         self.ledger.stay(game, self.times.wall() + LATER_MS)

@@ -87,6 +87,7 @@ def test_P8_a_clock_that_ends_its_referee_does_not_end_the_next_one_at_once(
     clock = Clock()
     submit(ledger, [*opening(clock_ms=1000), *opening(NEXT_DOOR, clock_ms=1000)])
     referee_at(ledger, "one", clock).step(0)
+
     def deadly(table: Any) -> Any:
         if table.game == GAME:
             raise Killed

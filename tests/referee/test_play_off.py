@@ -12,7 +12,7 @@ from schemas.commands import CreateGame, Letter, PlayOff, SeatPlan, StartGame, T
 from schemas.contract import Malformed
 from schemas.events import GameCreated, GameStarted, PlayOffCalled, PlayOffEnded, SeatTaken
 from services.ledger import RedisLedger
-from services.referee.following import CREATE_ID, START_ID
+from services.referee.following import CREATE_ID, SILENT_MS, START_ID
 from services.referee.rules import Table, fold, legal
 from services.referee.worker import FOLLOW_MS, LATER_MS, Referee
 from tests.conftest import ALL
@@ -117,7 +117,9 @@ def test_TIE_1_the_next_game_is_created_and_started_by_the_house(
     assert (table.figures, table.rules, table.board) == (first.figures, first.rules, first.board)
     assert [place.name for place in table.places] == [place.name for place in first.places]
     assert table.seed == FRESH
-    assert dict(ledger.due(EVER, ALL)) == {NEXT: table.opened + table.at + 120_000}
+    assert dict(ledger.due(EVER, ALL)) == {
+        NEXT: NOON + 2 * LATER_MS + SILENT_MS
+    }  # its bots were called again
     bots = [turn.turn.seat for turn in ledger.take_turns("bots", 100, 0) if turn.turn.game == NEXT]
     assert sorted(bots) == [0, 1]
 
