@@ -1,7 +1,7 @@
 """Folded games in few bytes, so that a referee can remember very many of them.
 
 A table is some four hundred small objects, 27 kB in all; frozen it is 6 kB, and thawed in a
-tenth of the time in which its log is folded. What never changes in place stays what it is: the
+tenth of the time in which its log is folded. What never changes in place stays the object it is: the
 ground (rules, board and figures), which many games share, and what most games don't have. The rest
 is plain values, and nothing packs those faster than marshal; its bytes never leave the process.
 
