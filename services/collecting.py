@@ -2,7 +2,8 @@
 
 Nearly everything here dies by its reference count. A full collection still walks over all that
 lives, and while it does the process stands still: 200 ms where 1,300 sockets are open, about
-every second under load, because each command on its way counts as one more that may be garbage.
+every second under load, because each command on its way counts as one more that may be garbage;
+and a referee that thaws a table for each command spends a third of its time so.
 """
 
 from __future__ import annotations

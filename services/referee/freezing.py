@@ -11,7 +11,6 @@ few entries since, which cost less to fold at the next time.
 
 from __future__ import annotations
 
-import gc
 import marshal
 from collections import OrderedDict
 from collections.abc import Iterable
@@ -35,13 +34,6 @@ _ground_of = attrgetter(*GROUND)
 _seldom_of = attrgetter(*SELDOM)
 _plain_of = attrgetter(*PLAIN)
 _figures_of = attrgetter(*(field.name for field in fields(Parameters)))
-
-
-def spare_collector() -> None:
-    """For a process that freezes and thaws all day: a thawed table has no cycles and goes when it
-    is frozen again, so to look for cycles at every 700 new objects is a third of a command's time."""
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 50)
 
 
 class Ground:

@@ -15,10 +15,10 @@ from typing import Any, Final
 from schemas import keys
 from schemas.codec import pack_letter
 from schemas.commands import Letter
+from services.collecting import collect_seldom
 from services.ledger import RedisLedger
 from services.ledger.connection import birth, connect
 from services.logs import set_up_logs
-from services.referee.freezing import spare_collector
 from services.referee.worker import Referee
 from services.settings import read_settings
 from services.wiring import make_referee
@@ -150,7 +150,7 @@ def run_one(url: str, pipe: Connection) -> None:
     client = connect(url)
     referee, _ = make_referee(RedisLedger(client, birth(client)), ALONE)
     referee.step(1)  # makes the consumer groups
-    spare_collector()
+    collect_seldom()
     pipe.send("ready")
     while asked := pipe.recv():
         start, before = perf_counter(), os.times()
