@@ -39,10 +39,12 @@ def test_P1_an_aof_whose_first_rewrite_is_not_done_makes_nothing_durable(plain: 
         await here.decide("c1", 1)
         await here.set(appendonly="no", rdb_key_save_delay=FOREVER_US)
         await here.set(appendonly="yes")
-        assert (await here.store.info("persistence"))["aof_rewrite_in_progress"]
-        assert await here.ledger.lack(GAME, DURABLE) == ""
-        assert await here.ledger.confirm(GAME, 0, "c1", DURABLE) is None
-        await here.set(appendonly="no", rdb_key_save_delay="0")  # that rewrite is over
+        try:
+            assert (await here.store.info("persistence"))["aof_rewrite_in_progress"]
+            assert await here.ledger.lack(GAME, DURABLE) == ""
+            assert await here.ledger.confirm(GAME, 0, "c1", DURABLE) is None
+        finally:
+            await here.set(appendonly="no", rdb_key_save_delay="0")  # that rewrite is over
         await here.set(appendonly="yes")
         await soon(lambda: here.ledger.confirm(GAME, 0, "c1", DURABLE))
 
