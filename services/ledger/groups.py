@@ -99,7 +99,7 @@ class Group:
         that were handed out once."""
         left = self._left(partitions, idle_ms)
         once = [each for each in left if each.sight.deliveries <= 1]
-        return self._claim(consumer, once[:CLAIMED_AT_ONCE] or left[:1])
+        return self._claim(consumer, once[:CLAIMED_AT_ONCE])
 
     def suspects(self, consumer: str, partitions: Sequence[int], idle_ms: int) -> Iterator[Handed]:
         """Those that were handed out more often, each claimed just before it is given. The ones
