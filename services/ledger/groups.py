@@ -26,6 +26,7 @@ from services.ledger.scripts import FINISH, FORGET, run
 
 CLAIMED_MOST: Final = 100  # entries of a stream that are claimed at once
 CLAIMED_AT_ONCE: Final = 500  # of all: what can be dealt with before others take it for left behind
+LOOK_MS: Final = 5_000  # between two looks at all that is in hand, be it idle or not: that costs more
 NOBODY: Final = "nobody"  # a consumer that has in hand what is put off
 
 
@@ -74,7 +75,8 @@ class Group:
         self._streams = [stream_of(partition) for partition in range(partitions)]
         self._partition_of = {stream: partition for partition, stream in enumerate(self._streams)}
         self._made = False
-        self._since: dict[Sight, int] = {}  # what was pending at the last look, by the own clock
+        self._since: dict[Sight, int] = {}  # what was pending at the last look at all, by the own clock
+        self._looked: dict[str, int] = {}
         self._knocks = Knocks(client, keys.KNOCK[name]) if isinstance(client, Cluster) else None
 
     def close(self) -> None:
@@ -97,7 +99,7 @@ class Group:
     def reclaim(self, consumer: str, partitions: Sequence[int], idle_ms: int) -> list[Handed]:
         """Entries that another consumer was handed so long ago and never acknowledged, of those
         that were handed out once."""
-        left = self._left(partitions, idle_ms)
+        left = self._left("reclaim", partitions, idle_ms)
         once = [each for each in left if each.sight.deliveries <= 1]
         return self._claim(consumer, once[:CLAIMED_AT_ONCE])
 
@@ -105,8 +107,9 @@ class Group:
         """Those that were handed out more often, each claimed just before it is given. The ones
         that were handed out least come first: if one ends its consumer, the next begins with
         the others."""
-        left = [each for each in self._left(partitions, idle_ms) if each.sight.deliveries > 1]
-        for each in sorted(left, key=lambda each: each.sight.deliveries):
+        left = self._left("suspects", partitions, idle_ms)
+        again = [each for each in left if each.sight.deliveries > 1]
+        for each in sorted(again, key=lambda each: each.sight.deliveries):
             yield from self._claim(consumer, [each])
 
     def acknowledge(self, entries: Iterable[tuple[int, str]]) -> None:
@@ -172,27 +175,35 @@ class Group:
             for id_, fields in entries
         ]
 
-    def _left(self, partitions: Sequence[int], idle_ms: int) -> list[Left]:
-        """What nobody acknowledged for so long, by the engine's clock or by ours."""
+    def _left(self, what_for: str, partitions: Sequence[int], idle_ms: int) -> list[Left]:
+        """What nobody acknowledged for so long, by the engine's clock or, now and then, by ours."""
+        now = self._clock()
+        if now - self._looked.get(what_for, -LOOK_MS) < LOOK_MS:
+            return [Left(sight, idle_ms) for sight, _ in self._pending(partitions, idle_ms)]
+        self._looked[what_for] = now
+        left, since = [], {}
+        for sight, idle in self._pending(partitions, 0):
+            since[sight] = self._since.get(sight, now)
+            if idle >= idle_ms:
+                left.append(Left(sight, idle_ms))
+            elif now - since[sight] >= idle_ms:
+                left.append(Left(sight, 0))
+        self._since = since
+        return left
+
+    def _pending(self, partitions: Sequence[int], idle_ms: int) -> Iterator[tuple[Sight, int]]:
+        """What is in hand, and for how long by the engine's clock: at least so long."""
 
         def ask() -> Any:
-            pipe = self._client.pipeline(transaction=False)
+            pipe, span = self._client.pipeline(transaction=False), ("-", "+", CLAIMED_MOST)
             for partition in partitions:
-                pipe.xpending_range(self._streams[partition], self.name, "-", "+", CLAIMED_MOST)
+                pipe.xpending_range(self._streams[partition], self.name, *span, idle=idle_ms or None)
             return present(pipe.execute(raise_on_error=False))
 
-        left, since, now = [], {}, self._clock()
         for partition, entries in zip(partitions, self._in_group(ask), strict=True):
             for entry in entries:
                 id_, consumer, idle, deliveries = entry.values()
-                sight = Sight(partition, id_.decode(), consumer, deliveries)
-                since[sight] = self._since.get(sight, now)
-                if idle >= idle_ms:
-                    left.append(Left(sight, idle_ms))
-                elif now - since[sight] >= idle_ms:
-                    left.append(Left(sight, 0))
-        self._since = since
-        return left
+                yield Sight(partition, id_.decode(), consumer, deliveries), idle
 
     def _claim(self, consumer: str, chosen: Sequence[Left]) -> list[Handed]:
         calls: dict[tuple[int, int], list[str]] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from schemas import keys
@@ -27,6 +28,11 @@ def taken(ledger: RedisLedger, *letters: Letter, consumer: str = "one") -> list[
     for each in letters:
         ledger.submit(each)
     return ledger.take(consumer, ALL, 100, 0)
+
+
+def again(hands: Sequence[Taken], deliveries: int) -> list[Taken]:
+    """The same letters, handed out so often."""
+    return [hand._replace(deliveries=deliveries) for hand in hands]
 
 
 def verdict(hand: Taken = CLOCKS_OWN, expected: int = 0, id_: str = "c1", **told: Any) -> Verdict:

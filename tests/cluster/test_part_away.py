@@ -1,0 +1,63 @@
+"""P8: who starts while a part of the cluster is away serves the rest, and that part when it is back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from redis.exceptions import RedisError
+
+from schemas import keys
+from services.ledger import Taken
+from services.ledger.rounds import slot_of
+from tests.cluster.nodes import Cluster, Node, follows_port, own_slots, wait_until
+from tests.cluster.play import PARTITIONS, games_of, ledger_at, patiently
+from tests.contract.given import letter
+
+EVERYWHERE = range(PARTITIONS)
+
+
+@pytest.fixture
+def away(nodes: Cluster) -> Iterator[tuple[Node, Node]]:
+    """A primary that died with its replica; another one has what was fixed at birth."""
+    with ledger_at(nodes.url):
+        pass  # it is born, and nobody made a group
+    house = {slot_of(keys.BIRTH), slot_of(keys.ROSTER)}
+    primary = next(node for node in nodes.primaries() if not own_slots(node) & house)
+    replica = next(node for node in nodes.alive if follows_port(node) == primary.port)
+    replica.kill()
+    primary.kill()
+    yield primary, replica
+
+
+def test_P8_a_service_that_starts_while_a_part_is_away_serves_the_others_and_that_part_later(
+    nodes: Cluster, away: tuple[Node, Node]
+) -> None:
+    held = {partition for node in nodes.primaries() for partition in EVERYWHERE if has(node, partition)}
+    here, there = (games_of(next(iter(part)), 1)[0] for part in (held, set(EVERYWHERE) - held))
+    with ledger_at(nodes.url) as ledger:
+        ledger.submit(letter("c1", game=here))
+        assert [hand.partition for hand in ledger.take("one", EVERYWHERE, 10, 0)] == [
+            keys.partition_of(here, PARTITIONS)
+        ]
+        assert ledger.take_turns("bots", 10, 0) == []
+        assert len(ledger.reclaim("two", EVERYWHERE, 0)) == 1
+        ledger.sweep(EVERYWHERE, 60_000)
+        for node in away:
+            nodes.revive(node)
+        patiently(lambda: ledger.submit(letter("c1", game=there)))
+        found: list[Taken] = []
+
+        def look() -> bool:
+            try:
+                found.extend(ledger.take("one", EVERYWHERE, 10, 0))
+            except RedisError:
+                return False
+            return bool(found)
+
+        wait_until(look, "the letter of the part that was away is taken")
+    assert [hand.partition for hand in found] == [keys.partition_of(there, PARTITIONS)]
+
+
+def has(node: Node, partition: int) -> bool:
+    return slot_of(keys.tag(partition)) in own_slots(node)
