@@ -7,13 +7,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 import redis
-from redis.exceptions import (
-    ClusterDownError,
-    OutOfMemoryError,
-    ReadOnlyError,
-    ResponseError,
-    TryAgainError,
-)
+from redis.exceptions import AskError, ResponseError, TryAgainError
 
 from schemas import keys
 from schemas.codec import Corrupt, pack, unpack
@@ -114,13 +108,13 @@ class RedisLedger:
             self._client, APPEND, [append_call(each, self._knock[keys.BOTS]) for each in verdicts]
         )
         unable = [place for place, reply in enumerate(replies) if isinstance(reply, ResponseError)]
-        later = [place for place in unable if _writes_later(replies[place])]
+        later = [place for place in unable if not _met_damage(replies[place])]
         hands = [verdicts[place].taken for place in later]
         self._letters.put_off((hand.partition, hand.id, hand.deliveries) for hand in hands if hand.id)
         for place in unable:
-            if place not in later:  # the script met something that isn't as we write it
+            if place not in later:
                 replies[place] = (-2, max(0, verdicts[place].expected))
-            elif isinstance(replies[place], TryAgainError):  # the batch's other games don't wait
+            elif isinstance(replies[place], TryAgainError | AskError):  # moving: other games don't wait
                 replies[place] = ()
         return [Outcome(OUTCOMES[reply[0]], reply[1]) if reply else UNKNOWN for reply in present(replies)]
 
@@ -271,11 +265,13 @@ class RedisLedger:
             self._client.zadd(name, {member: score})
 
 
-def _writes_later(error: ResponseError) -> bool:
-    """Whether the engine can't write now, or here, and did nothing: it isn't the command's fault."""
-    if isinstance(error, TryAgainError | OutOfMemoryError | ReadOnlyError | ClusterDownError):
-        return True
-    return str(error).startswith(("MISCONF", "NOREPLICAS"))
+def _met_damage(error: ResponseError) -> bool:
+    """Whether the script itself met something that isn't as we write it. Any other error is the
+    engine's: it can't write now, or here, and did nothing."""
+    said = str(error)
+    if type(error) is not ResponseError or said.startswith(("MISCONF", "NOREPLICAS", "BUSY")):
+        return False
+    return "WRONGTYPE" in said or "script" in said
 
 
 def _taken(handed: Handed) -> Taken:

@@ -269,7 +269,7 @@ def xautoclaim(store: Store, args: Args) -> list[Any]:
 
 def _may_go(store: Store, stream: Stream, group: Group, id_: int, idle_ms: int) -> bool:
     """Whether its holder has been silent for so long, or there is nothing left to hold."""
-    return id_ not in stream.entries or store.clock() - group.pending[id_][1] >= idle_ms
+    return id_ not in stream.entries or not idle_ms or store.clock() - group.pending[id_][1] >= idle_ms
 
 
 def _claim(

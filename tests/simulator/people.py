@@ -26,7 +26,7 @@ THINK_MS: Final = (5.0, 120.0)
 PATIENCE_MS: Final = (400.0, 7_000.0)
 AGAIN_MS: Final = (10.0, 800.0)
 NEWS_MS: Final = 2_000.0  # a viewer that hears nothing for so long looks by itself
-LINGER_MS: Final = 3_000.0  # longer than anything is in danger of being lost
+LINGER_MS: Final = 30_000.0  # longer than anything is in danger of being lost
 TRIES_MOST: Final = 500
 
 Life = Generator[float, None, None]
