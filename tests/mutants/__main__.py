@@ -26,7 +26,7 @@ out: Final = Console(highlight=False, width=None if sys.stdout.isatty() else 120
 aside: Final = Console(stderr=True, highlight=False)
 app = typer.Typer(add_completion=False)
 FAILED: Final = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
-PATIENCE_S: Final = 300
+PATIENCE_S: Final = 900
 
 
 class Found(NamedTuple):
@@ -53,7 +53,7 @@ def mutants(
     with trees(jobs) as free:
         aside.print(f"the tests without a bug, then {len(chosen)} bugs, {jobs} at a time", style="dim")
         watched_by = sorted({test for mutant in chosen for test in mutant.watched_by})
-        if (failed := first_failure(None, watched_by, free)) is not None:
+        if (failed := first_failure(None, watched_by, free, jobs)) is not None:
             out.print(f"without any bug, {failed} fails already: nothing can be told", style="red")
             raise typer.Exit(2)
         found = all_found(chosen, free, jobs)
@@ -97,13 +97,15 @@ def watched(mutant: Mutant, free: SimpleQueue[Path]) -> Found:
     return Found(mutant, caught_by, time.monotonic() - start)
 
 
-def first_failure(mutant: Mutant | None, tests: Sequence[str], free: SimpleQueue[Path]) -> str | None:
+def first_failure(
+    mutant: Mutant | None, tests: Sequence[str], free: SimpleQueue[Path], jobs: int = 0
+) -> str | None:
     """The first of these tests that fails in a tree with this bug; None if all pass."""
     tree = free.get()
     plant(mutant, tree)
     try:
         done = subprocess.run(
-            [sys.executable, "-m", "pytest", "-x", "-n", "0", "-p", "no:cacheprovider", "--timeout", "60", *tests],
+            [sys.executable, "-m", "pytest", "-x", "-n", str(jobs), "-p", "no:cacheprovider", "--timeout", "60", *tests],
             cwd=tree, env=environment(), capture_output=True, text=True, timeout=PATIENCE_S, check=False,
         )  # fmt: skip
     except subprocess.TimeoutExpired:

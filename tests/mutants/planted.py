@@ -12,7 +12,7 @@ from tests.mutants.mutant import Mutant
 
 CONTRACT: Final = ("tests/contract/test_append.py", "tests/contract/test_letters.py")
 REFEREE: Final = ("tests/referee/test_worker.py", "tests/referee/test_two_referees.py")
-SIMULATOR: Final = ("tests/simulator",)
+SIMULATOR: Final = ("tests/simulator/test_games.py", "tests/simulator/test_losses.py")
 
 LEDGER_MUTANTS: Final = (
     Mutant(
@@ -106,8 +106,11 @@ LEDGER_MUTANTS: Final = (
         "RECLAIM_IDLE_MS: Final = 2_000", "RECLAIM_IDLE_MS: Final = 0", REFEREE,
     ),
     Mutant(
-        "suspects are decided together with others", "P8", "services/ledger/groups.py",
-        "for partition, id_, _ in left[:1]]", "for partition, id_, _ in left]",
+        'suspects are decided together with others',
+        'P8',
+        'services/ledger/groups.py',
+        'once = [each for each in left if each.sight.deliveries <= 1]',
+        'once = left',
         (*CONTRACT, "tests/referee/test_poison.py"),
     ),
     Mutant(
@@ -166,8 +169,11 @@ REFEREE_MUTANTS: Final = (
         ("tests/rules/test_deadlines.py", "tests/rules/test_conduct.py"),
     ),
     Mutant(
-        "a deadline fires too early", "P10", "services/referee/worker.py",
-        "if moment is None or moment > self.times.house():", "if moment is None:",
+        'a deadline fires too early',
+        'P10',
+        'services/referee/worker.py',
+        'if moment is None or moment > now:',
+        'if moment is None:',
         ("tests/referee/test_clock.py",),
     ),
     Mutant(
@@ -192,10 +198,28 @@ REFEREE_MUTANTS: Final = (
         "if known != self.last:", "if False:", ("tests/bots", *SIMULATOR),
     ),
     Mutant(
-        "a bot's note is done before its command is sent", "P7", "services/bots/worker.py",
-        "            for note in taken:\n                self._act(note.turn)\n                done.append(note)",
-        "            for note in taken:\n                done.append(note)\n                self._act(note.turn)",
+        "a bot's note is done before its command is sent",
+        'P7',
+        'services/bots/worker.py',
+        '(later if not_now else done).append(left[0])',
+        'done.append(left[0])',
         ("tests/bots", *SIMULATOR),
+    ),
+    Mutant(
+        "a bot that is silent isn't called again",
+        "P7",
+        "services/referee/following.py",
+        "moments.append(table.at + SILENT_MS)",
+        "pass",
+        ("tests/referee/test_called_again.py",),
+    ),
+    Mutant(
+        "a letter conflicts with a damaged game for ever",
+        "P8",
+        "services/referee/desk.py",
+        'kind = kind if stuck[verdict.taken.id] < STUCK_MOST else "damaged"',
+        "pass",
+        ("tests/referee/test_damaged.py",),
     ),
 )  # fmt: skip
 
@@ -205,19 +229,28 @@ GATEWAY_MUTANTS: Final = (
         "if level.confirmed:", "if False:", ("tests/gateway/test_levels.py", "tests/gateway/test_fail_over.py"),
     ),
     Mutant(
-        "accepted is said before the letter is in", "P1", "services/gateway/verdicts.py",
-        "                await self.send(letter)\n                reached.level = ACCEPTED",
-        "                reached.level = ACCEPTED\n                await self.send(letter)",
-        ("tests/gateway/test_levels.py", "tests/gateway/test_busy.py", *SIMULATOR),
+        'accepted is said before the letter is in',
+        'P1',
+        'services/gateway/verdicts.py',
+        '                    await self.send(letter)\n                    reached.level = ACCEPTED',
+        '                    reached.level = ACCEPTED\n                    await self.send(letter)',
+        ("tests/gateway/test_lost_reply.py", "tests/gateway/test_levels.py", "tests/gateway/test_busy.py"),
     ),
     Mutant(
-        "what WAITAOF answers isn't read", "P1", "services/ledger/confirming.py",
-        "return bool(reply[0] >= 1) if self.powers.waitaof", "return True if self.powers.waitaof",
-        ("tests/gateway/test_confirming.py",),
+        "what WAITAOF answers isn't read",
+        'P1',
+        'services/ledger/confirming.py',
+        'return bool(told[0][0] >= 1)',
+        'return True',
+        ("tests/gateway/test_confirming.py", "tests/gateway/test_levels.py"),
     ),
     Mutant(
-        "what WAIT answers isn't read", "P1", "services/ledger/confirming.py",
-        "return bool(reply >= level.replicas)", "return True", ("tests/gateway/test_confirming.py",),
+        "what WAIT answers isn't read",
+        'P1',
+        'services/ledger/confirming.py',
+        'return bool(told[0] >= level.replicas)',
+        'return True',
+        ("tests/gateway/test_confirming.py", "tests/cluster/test_replicated.py"),
     ),
     Mutant(
         "no write before WAITAOF", "P1", "services/ledger/confirm.lua",
@@ -245,6 +278,22 @@ GATEWAY_MUTANTS: Final = (
     Mutant(
         "floods aren't slowed", "P8", "services/gateway/limits.py",
         "return wait\n", "return 0.0\n", ("tests/gateway/test_floods.py",),
+    ),
+    Mutant(
+        "viewers aren't told that a fail-over took back what they saw",
+        "P5",
+        "services/gateway/followed.py",
+        "if self.public and ring.before != self.public:",
+        "if False:",
+        ("tests/gateway/test_taken_back.py",),
+    ),
+    Mutant(
+        "an AOF that isn't in force yet counts as durable",
+        "P1",
+        "services/ledger/confirming.py",
+        'return fsync_of(told[0]) == "always" and in_force(told[1])',
+        'return fsync_of(told[0]) == "always"',
+        ("tests/gateway/test_aof_in_force.py",),
     ),
 )  # fmt: skip
 
