@@ -155,6 +155,9 @@ class Ledger(Protocol):
     def due(self, now: int, partitions: Iterable[int]) -> list[tuple[str, int]]:
         """Games whose deadline has passed by the house's time, with the deadline."""
 
+    def is_due(self, game: str) -> bool:
+        """Whether the game has a deadline, passed or not."""
+
     def set_due(self, game: str, deadline: int | None) -> None:
         """Correct a game's deadline."""
 

@@ -222,6 +222,9 @@ class RedisLedger:
     def due(self, now: int, partitions: Iterable[int]) -> list[tuple[str, int]]:
         return self._scored(keys.due, now, partitions)
 
+    def is_due(self, game: str) -> bool:
+        return self._client.zscore(keys.due(self.partition_of(game)), game) is not None
+
     def set_due(self, game: str, deadline: int | None) -> None:
         self._score(keys.due(self.partition_of(game)), game, deadline)
 

@@ -143,7 +143,7 @@ class Referee:
         table = sitting.table
         if table.started and not table.over:
             self.ledger.stay(game, None)
-        elif table.called is not None and not follow(self.ledger, table):
+        elif self.ledger.is_due(game):
             pass  # its play-off is still to come
         elif self.ledger.retire(game, len(table.places), sitting.length):
             log.info("game retired", game=game, sequence=sitting.length)

@@ -27,7 +27,7 @@ from tests.referee.at_work import (
     referee_at,
     submit,
 )
-from tests.referee.test_play_off import laid, look, play
+from tests.referee.test_play_off import NEXT, laid, look, play
 
 STAYS_MS = 60_000
 
@@ -161,3 +161,19 @@ def test_TIE_1_a_game_stays_until_its_play_off_is_there(
     wall.now += STAYS_MS
     keeper.retire()
     assert GAME not in ledger.games()
+
+
+def test_TIE_1_a_game_whose_play_off_has_left_already_lays_it_no_second_time(
+    ledger: RedisLedger, keeper: Referee, wall: Clock
+) -> None:
+    submit(ledger, laid())
+    keeper.step(0)
+    play(ledger, keeper)
+    for _ in range(3):
+        look(keeper)
+    ledger.stay(NEXT, NOON)
+    assert ledger.retire(NEXT, 2, len(ledger.history(NEXT)))
+    wall.now += STAYS_MS
+    keeper.retire()
+    look(keeper)
+    assert ledger.games() == []
