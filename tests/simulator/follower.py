@@ -84,6 +84,8 @@ class Follower:
 
     def begin_anew(self) -> None:
         """What was shown is no part of the game any more."""
+        if self.world.leaving:
+            return
         if not self.world.witness.losses:
             self.world.complain(f"P1 {self.name} is to begin anew, and nothing was lost")
         self.shown.clear()

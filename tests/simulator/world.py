@@ -59,6 +59,7 @@ class World:
         self.houses = [House(self, f"gateway-{n}") for n in range(self.plan.gateways)]
         self.referees = [Worker(self, f"referee-{n}", start_referee) for n in range(self.plan.referees)]
         self.bots = [Worker(self, f"bots-{n}", start_bots) for n in range(self.plan.bots)]
+        self.leaving = False  # games leave: who comes to look finds none
         self.hosts: list[Host] = []
         self.followers: list[Follower] = []
         staff: list[Actor] = [*self.houses, *self.referees, *self.bots]
@@ -112,6 +113,7 @@ class World:
 
     def _let_leave(self) -> None:
         """Two months pass; the house is as unlucky as before while the games leave."""
+        self.leaving = True
         self.faults.update(self.plan.faults)
         self.clock.jumped += TWO_MONTHS_MS
         for ms in (LEAVING_MS, CALM_MS):
