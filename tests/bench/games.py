@@ -17,6 +17,7 @@ from services.ledger import RedisLedger
 from services.ledger.connection import birth, connect
 from services.ledger.engine import engine
 from services.referee.rules import Table, fold, judge, legal
+from services.settings import read_settings
 from services.wiring import make_referee
 
 NO_SEED = "00" * 32  # for what the seed given with the game decides
@@ -63,7 +64,10 @@ def script(game: str, seats: tuple[SeatPlan, ...], seed: str) -> list[Letter]:
 def play(ledger: RedisLedger, plans: Sequence[tuple[SeatPlan, ...]], name: str = "game") -> list[str]:
     """Play these games of bots to their ends, side by side, with the referee and the bots'
     worker of the real thing; the games' ids, which begin with this name."""
-    (referee, _), worker = make_referee(ledger), Bots(ledger, Stream(ledger), "bots")
+    (referee, _), worker = (
+        make_referee(ledger, read_settings(leases=False)),
+        Bots(ledger, Stream(ledger), "bots"),
+    )
     games = [f"{name}-{number}" for number in range(len(plans))]
     for game, seats in zip(games, plans, strict=True):
         ledger.submit(Letter("create", game, None, CreateGame(seats, seed=game)))

@@ -15,6 +15,7 @@ from services.ledger import RedisLedger, redis_ledger
 from services.ledger.connection import birth, connect
 from services.ledger.scripts import APPEND, Script, attempt
 from services.logs import set_up_logs
+from services.settings import read_settings
 from services.wiring import make_referee
 
 Call: TypeAlias = tuple[list[str], list[Any]]  # a script's keys and arguments
@@ -82,7 +83,7 @@ def run_referee(url: str, pipe: Connection) -> None:
     """Answer so many letters, when asked: what it took, and the scripts that were run."""
     set_up_logs("info", "json", Path(os.devnull).open("w"))  # noqa: SIM115 - for the whole process
     ledger = Recording(url)
-    referee, _ = make_referee(ledger)
+    referee, _ = make_referee(ledger, read_settings(leases=False))
     referee.step(1)  # makes the consumer groups
     pipe.send("ready")
     while letters := pipe.recv():
