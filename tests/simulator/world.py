@@ -98,13 +98,17 @@ class World:
         """Play everything to the end, then let the house come to rest in fair weather."""
         with poison():
             self._play()
-            for house in self.houses:
-                house.close()
+            self._close()
             self._ask(complaints)
             if self.plan.leaves:
                 self._let_leave()
+                self._close()  # those that crashed meanwhile are open again
                 self._ask(left_of_games)
         return self
+
+    def _close(self) -> None:
+        for house in self.houses:
+            house.close()
 
     def _ask(self, check: Callable[[World], Iterable[str]]) -> None:
         if not self.complaints:
