@@ -21,6 +21,7 @@ from services.referee.rules import NotKept, faces, judge
 from services.referee.sitting import Sitting, Sittings
 
 log = get_log("referee")
+TOLD_MOST: Final = 64
 STUCK_MOST: Final = 3
 REPEATED: Final = -1  # expected by a letter whose verdict is in the log already
 DAY_MS: Final = 86_400_000
@@ -59,6 +60,7 @@ class Desk:
     def __init__(self, ledger: Ledger, times: Times, seeds: Callable[[], str], remembers_bytes: int) -> None:
         self.ledger, self.times, self.seeds = ledger, times, seeds
         self.sittings = Sittings(ledger, frozen_bytes_most=remembers_bytes)
+        self._told: set[object] = set()  # where decisions broke
 
     def answer(self, taken: Sequence[Taken]) -> None:
         """Decide these letters and write the verdicts, again and again until none conflicts."""
@@ -113,12 +115,26 @@ class Desk:
             except (Gap, Corrupt) as error:
                 reason = f"the log can't be read: {error}"
             except BUGS as error:  # ours: this letter must not stop the others, nor be tried for ever
-                before, reason = reason, f"{type(error).__name__}: {error}"
-                log.warning("decision broke", **_about(letter), exc_info=reason != before)
+                reason = f"{type(error).__name__}: {error}"
+                log.warning("decision broke", **_about(letter), why=reason, exc_info=self._is_news(error))
             if trying is nullcontext:
                 self.sittings.forget(letter.game)
         self._bury(taken, letter, reason)
         return None
+
+    def _is_news(self, error: Exception) -> bool:
+        """Whether this break, of this kind at this place, wasn't told lately: a flood of letters that
+        break one line is told once, with its traceback."""
+        trace = error.__traceback__
+        while trace is not None and trace.tb_next is not None:
+            trace = trace.tb_next
+        place = type(error), trace and (trace.tb_frame.f_code, trace.tb_lineno)
+        if place in self._told:
+            return False
+        if len(self._told) >= TOLD_MOST:
+            self._told.clear()
+        self._told.add(place)
+        return True
 
     def _dismiss(self, found: Dismissal) -> bool:
         """Answer a letter without an entry, unless it was decided on a table that the log has
