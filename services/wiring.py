@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack, closing, suppress
 from threading import Event, Thread
+from typing import Final
 
 from redis.exceptions import RedisError
 
@@ -23,6 +24,11 @@ from services.referee.desk import Times
 from services.referee.house import HouseClock, Lease
 from services.referee.worker import Referee
 from services.settings import Settings, read_settings
+
+IDLE_S: Final = 0.5
+NOTES_AT_ONCE: Final = (
+    1_024  # of all partitions: no more than a worker can deal with before others claim them
+)
 
 
 def now_ms() -> int:
@@ -101,7 +107,14 @@ def run_referee(settings: Settings, stop: Event) -> None:
             Chore(5.0, referee.retire),
             Chore(60.0, referee.sweep),
         ]
-        loop.run("referee", referee.step, chores, stop, begin=lease.renew)
+
+        def step() -> None:
+            if lease.partitions:
+                referee.step()
+            else:  # there are more referees than partitions
+                stop.wait(IDLE_S)
+
+        loop.run("referee", step, chores, stop, begin=lease.renew)
         with suppress(RedisError, OSError):  # the lease ends by itself where the engine is away
             lease.leave()
 
@@ -119,7 +132,7 @@ def run_bots(settings: Settings, stop: Event) -> None:
         if settings.gateway_url:
             outlet = Gateway(settings.gateway_url, settings.token_key.get_secret_value().encode())
             leaving.enter_context(closing(outlet))
-        bots = Bots(ledger, outlet, new_name("bots"))
+        bots = Bots(ledger, outlet, new_name("bots"), batch=max(1, NOTES_AT_ONCE // ledger.partitions))
         loop.run("bots", bots.step, [Chore(1.0, bots.reclaim)], stop)
 
 
