@@ -178,7 +178,7 @@ REFEREE_MUTANTS: Final = (
     ),
     Mutant(
         "the wall clock decides", "P10", "services/wiring.py",
-        "times = Times(clock, now_ms,", "times = Times(now_ms, now_ms,", ("tests/referee", *SIMULATOR),
+        "times = Times(clock, now_ms,", "times = Times(now_ms, now_ms,", ("tests/referee/test_house.py",),
     ),
     Mutant(
         "a game that is played retires", "P9", "services/referee/worker.py",
@@ -277,7 +277,7 @@ GATEWAY_MUTANTS: Final = (
     ),
     Mutant(
         "floods aren't slowed", "P8", "services/gateway/limits.py",
-        "return wait\n", "return 0.0\n", ("tests/gateway/test_floods.py",),
+        "return wait\n", "return 0.0\n", ("tests/gateway/test_refusals.py",),
     ),
     Mutant(
         "viewers aren't told that a fail-over took back what they saw",

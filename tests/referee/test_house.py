@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -10,6 +11,8 @@ from schemas import keys
 from services.ledger import RedisLedger
 from services.ledger.roster import LEASE_MS
 from services.referee.house import SIGN_MS_MOST, HouseClock, Lease, share
+from services.settings import read_settings
+from services.wiring import make_referee
 from tests.conftest import PARTITIONS
 from tests.referee.at_work import NOON, Clock
 
@@ -125,3 +128,13 @@ def test_P10_the_clock_that_is_ahead_moves_the_others_on_and_none_goes_back(hous
         assert two.clock() == one.clock() > before
         assert house.lease("three", monotonic=Clock()).clock() == one.clock()
     assert one.clock() == NOON + 1200
+
+
+def test_P10_a_referee_goes_by_the_house_s_time_and_writes_down_the_wall_clock_s(
+    ledger: RedisLedger, client: Any
+) -> None:
+    client.set(keys.HOUSE_TIME, 77_000_000)
+    referee, lease = make_referee(ledger, read_settings())
+    assert 77_000_000 <= referee.times.house() < 77_600_000
+    assert abs(referee.times.wall() - time.time() * 1000) < 600_000
+    assert sorted(lease.partitions) == list(range(PARTITIONS))
