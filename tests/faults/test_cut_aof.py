@@ -108,7 +108,7 @@ def play_on(ledger: RedisLedger, games: list[str]) -> None:
         assert idle < 20, "the games stand still"
 
 
-@pytest.mark.timeout(900 if SOAK else 120)
+@pytest.mark.timeout(900 if SOAK else 300)
 def test_P1_what_is_durable_is_there_wherever_the_log_is_cut(recorded: Recorded, tmp_path: Path) -> None:
     dice = Random(new_seed())
     whole = aof(recorded.data).stat().st_size
@@ -125,7 +125,7 @@ def test_P1_what_is_durable_is_there_wherever_the_log_is_cut(recorded: Recorded,
                 assert complaints(ledger, game, SEATS) == [], size
 
 
-@pytest.mark.timeout(900 if SOAK else 120)
+@pytest.mark.timeout(900 if SOAK else 300)
 def test_P1_P7_services_live_on_when_the_engine_comes_back_with_less(tmp_path: Path) -> None:
     """They remember entries that are gone: nobody may build on them, and no game may stop."""
     dice = Random(seed := new_seed())

@@ -59,7 +59,7 @@ def on_their_way(client: Any, partitions: int) -> int:
     return sum(client.xlen(name(partition)) for name in streams for partition in range(partitions))
 
 
-@pytest.mark.timeout(600 if SOAK else 120)
+@pytest.mark.timeout(600 if SOAK else 300)
 @pytest.mark.parametrize(
     ("levels", "covered", "victims"),
     [

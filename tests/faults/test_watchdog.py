@@ -45,7 +45,7 @@ def hang_with_letters_in_hand(referee: Running, name: str, client: Any, partitio
     wait_until(caught)
 
 
-@pytest.mark.timeout(600 if SOAK else 120)
+@pytest.mark.timeout(600 if SOAK else 300)
 def test_P7_games_of_a_referee_that_hangs_go_on_and_its_waking_harms_nobody(tmp_path: Path) -> None:
     dice = Random(seed := new_seed())
     quiet = {"LEDGERLINE_LOG_LEVEL": "info", "LEDGERLINE_PARTITIONS": "16"}
