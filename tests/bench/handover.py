@@ -92,6 +92,8 @@ class House:
             self.laid += 1
             seats = bots("random", "random", "random", "random")
             self.ledger.submit(Letter("create", game, None, CreateGame(seats, seed=game)))
+            while not self.ledger.answer(game, None, "create"):  # a start that overtakes it is dismissed
+                sleep(LOOK_S)
             self.ledger.submit(Letter("start", game, None, StartGame()))
 
     def over(self, game: str) -> bool:
