@@ -18,6 +18,7 @@ from services.bots.worker import Bots, Outlet, Stream
 from services.gateway.server import gateway, listen
 from services.ledger import RedisLedger
 from services.ledger.connection import EngineAway, birth, connect
+from services.ledger.groups import monotonic_ms
 from services.logs import get_log
 from services.loop import Chore, Outage
 from services.referee.desk import Times
@@ -64,11 +65,6 @@ def await_ledger(service: str, settings: Settings, stop: Event) -> RedisLedger |
             outage.over()
             return ledger
     return None
-
-
-def monotonic_ms() -> int:
-    """A clock that never jumps, in milliseconds; it means nothing to another process."""
-    return time.monotonic_ns() // 1_000_000
 
 
 def make_referee(ledger: RedisLedger, settings: Settings | None = None) -> tuple[Referee, Lease]:

@@ -16,7 +16,7 @@ from schemas.words import Seat
 from services.ledger import Gap, Ledger, Taken, Turn, Verdict
 from services.logs import get_log
 from services.loop import BUGS
-from services.referee.following import due_at
+from services.referee.following import calls, due_at
 from services.referee.rules import NotKept, faces, judge
 from services.referee.sitting import Sitting, Sittings
 
@@ -220,12 +220,8 @@ class Desk:
 
 def _turns(letter: Letter, sitting: Sitting, waited_for: set[Seat]) -> list[Turn]:
     """Notes to the bots that this entry asks to act: newly, or once more."""
-    places, turns = sitting.table.places, []
-    for seat in sitting.table.awaits:
-        policy = places[seat].policy
-        if policy is not None and (seat not in waited_for or seat == letter.seat):
-            turns.append(Turn(letter.game, seat, sitting.length, policy))
-    return turns
+    notes = calls(sitting.table, sitting.length)
+    return [note for note in notes if (note.seat not in waited_for or note.seat == letter.seat)]
 
 
 def _leaves(events: Sequence[Event], later: int) -> int | Literal["as before"] | None:

@@ -151,12 +151,12 @@ REFEREE_MUTANTS: Final = (
     ),
     Mutant(
         "a bot isn't called again after its refusal", "P10", "services/referee/desk.py",
-        "(seat not in waited_for or seat == letter.seat)", "seat not in waited_for",
+        "(note.seat not in waited_for or note.seat == letter.seat)", "note.seat not in waited_for",
         ("tests/bots", *SIMULATOR),
     ),
     Mutant(
         "every entry calls every bot", "P9", "services/referee/desk.py",
-        "(seat not in waited_for or seat == letter.seat)", "True", ("tests/referee", *SIMULATOR),
+        "(note.seat not in waited_for or note.seat == letter.seat)", "True", ("tests/referee", *SIMULATOR),
     ),
     Mutant(
         "the lease is trusted: what others left isn't looked at", "P7", "services/referee/worker.py",
