@@ -1,0 +1,45 @@
+"""The chain over a game's entries, and what each entry says of its hidden parts (docs/proof.md).
+
+Every entry's public bytes hold commitments to what they hide; the head after entry n is made of
+n, the head before it, and those bytes. So whoever follows a view has the same head as everybody
+else who follows that game, and whoever holds a hidden part can see that it belongs there.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import Final
+
+COMMITMENT_BYTES: Final = 16
+HEAD_BYTES: Final = 32
+
+
+def first_head(game: str) -> bytes:
+    """The head of a game's empty log."""
+    return sha256(b"ledgerline/chain/1" + game.encode()).digest()
+
+
+def next_head(head: bytes, number: int, public: bytes) -> bytes:
+    """The head after entry `number`, whose public bytes these are, from the head before it."""
+    leaf = sha256(b"ledgerline/leaf/1" + public).digest()
+    return sha256(b"ledgerline/head/1" + number.to_bytes(8, "big") + head + leaf).digest()
+
+
+def vault_of(seed: str) -> bytes:
+    """What the salts of a game's secrets are made of; it tells nothing of the seed."""
+    return sha256(b"ledgerline/vault/1" + bytes.fromhex(seed)).digest()
+
+
+def salt_of(source: bytes, number: int) -> bytes:
+    """The salt of what one source hides in one entry: a seat's luck its own part, the vault the rest."""
+    return sha256(b"ledgerline/salt/1" + source + number.to_bytes(8, "big")).digest()[:COMMITMENT_BYTES]
+
+
+def part_commitment(salt: bytes, part: bytes) -> bytes:
+    """What an entry's public bytes say of one seat's own part."""
+    return sha256(b"ledgerline/part/1" + salt + part).digest()[:COMMITMENT_BYTES]
+
+
+def secret_commitment(salt: bytes, secret: bytes) -> bytes:
+    """What they say of the command, who sent it, and what nobody may know yet."""
+    return sha256(b"ledgerline/secret/1" + salt + secret).digest()[:COMMITMENT_BYTES]
