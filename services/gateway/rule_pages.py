@@ -1,18 +1,15 @@
 """The rules as the gateway shows them: a page a ruleset, and for every id what the pages say of it.
 
 A problem's `type` is the address of its rule, so whoever was refused is one click from the rule.
-The pages themselves are docs/rules: in a checkout and in the image beside the packages, and where
-the packages were installed from a wheel in its shared folder.
+Where the pages are and how their passages are found stands in `rule_passages`.
 """
 
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from html import escape
 from importlib import resources
-from pathlib import Path
 from string import Template
 from typing import Annotated, Any, Final
 
@@ -22,14 +19,8 @@ from markdown_it import MarkdownIt
 
 from schemas.refusals import ALL, CONTRACT
 from services.gateway.problems import Problem
-from services.logs import get_log
+from services.rule_passages import passages, read_pages
 
-log = get_log("gateway")
-FOLDERS: Final = (
-    Path(__file__).parents[2] / "docs" / "rules",
-    Path(sys.prefix) / "share" / "ledgerline" / "rules",
-)
-RULE: Final = re.compile(r"^- \*\*([A-Z]+-\d)\*\* (.*(?:\n(?:  .+|(?=\n  \S)))*)", re.MULTILINE)
 NAMED: Final = re.compile(r"(<strong>)?\b([A-Z]+-\d)\b(?:</strong>)?")
 VARY: Final = {"Vary": "Accept"}  # one address, two forms
 
@@ -59,25 +50,6 @@ def router() -> APIRouter:
         )
 
     return routes
-
-
-def read_pages(folders: Sequence[Path] = FOLDERS) -> dict[str, str]:
-    """The rule pages by ruleset, from the first folder that is there. Without one, none: then the
-    sentences of the refusals have to do."""
-    folder = next((folder for folder in folders if folder.is_dir()), None)
-    if folder is None:
-        log.warning("there are no rule pages", looked_in=[str(folder) for folder in folders])
-        return {}
-    return {path.stem: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.md"))}
-
-
-def passages(pages: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """What the pages say of every rule, by its id and then by ruleset."""
-    told: dict[str, dict[str, str]] = {}
-    for ruleset, text in pages.items():
-        for rule, passage in RULE.findall(text):
-            told.setdefault(rule, {})[ruleset] = re.sub(r"^  ", "", passage, flags=re.MULTILINE)
-    return told
 
 
 def _either(accept: str, body: Mapping[str, Any], title: str, html: str) -> Response:
