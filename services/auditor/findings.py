@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final, Literal, NamedTuple, get_args
 
 Kind = Literal["chain", "signature", "deal", "view", "verdict", "fold"]
@@ -14,3 +15,11 @@ class Finding(NamedTuple):
     number: int | None  # the entry where it shows; None: the game, or the file, as a whole
     kind: Kind
     why: str  # a sentence for an arbiter
+
+
+class Check(NamedTuple):
+    """One kind of check of a game, done: what it found, or why it could not be done."""
+
+    kind: Kind
+    findings: Iterable[Finding] = ()
+    undone: str = ""  # a sentence; empty where the check was done
