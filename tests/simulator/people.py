@@ -17,6 +17,7 @@ from tests.simulator.agenda import NEVER
 from tests.simulator.follower import Follower
 from tests.simulator.house import Errand, Request
 from tests.simulator.poison import POISONS
+from tests.simulator.weather import CATCH_UP_MS
 from tests.simulator.wire import Wire
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ THINK_MS: Final = (5.0, 120.0)
 PATIENCE_MS: Final = (400.0, 7_000.0)
 AGAIN_MS: Final = (10.0, 800.0)
 NEWS_MS: Final = 2_000.0  # a viewer that hears nothing for so long looks by itself
-LINGER_MS: Final = 30_000.0  # longer than anything is in danger of being lost
+LINGER_MS: Final = 2 * CATCH_UP_MS[1]  # longer than anything is in danger of being lost
 TRIES_MOST: Final = 500
 
 Life = Generator[float, None, None]
@@ -178,26 +179,30 @@ class Player:
 
     def is_over(self) -> Generator[float, None, bool]:
         """Whether it is, and stays so: the engine may have lost the end that was seen."""
-        while self.folded.over:
-            seen = self.world.witness.losses
-            yield LINGER_MS if self.world.plan.losses else 0.0
-            if seen == self.world.witness.losses:
-                return True
-            yield from self.look()
-        return False
+        while self.folded.over and self.world.plan.losses:
+            lost = self.world.witness.losses
+            if (yield from self.look()):
+                yield LINGER_MS
+                if lost == self.world.witness.losses:
+                    return True
+            else:
+                yield self.me.think()
+        return self.folded.over is not None
 
-    def look(self) -> Life:
-        """Fold what is new, from the last entry on; from the beginning, if that isn't what it was."""
+    def look(self) -> Generator[float, None, bool]:
+        """Fold what is new, from the last entry on; from the beginning, if that isn't what it was.
+        True if the engine has what was folded."""
         after = self.last.number - 1 if self.last else 0
         found = yield from self.me.ask(lambda door: door.ledger.seen(self.game, self.seat, after))
         if found.reply is None:
-            return
+            return False
         if self.last is not None and self.last not in found.reply[:1]:
             self.folded, self.last = Table(), None
-            return
+            return False
         for entry in found.reply[1 if self.last else 0 :]:
             fold_events(self.folded, entry.at, entry.events)
             self.last = entry
+        return True
 
     def act(self) -> Generator[float, None, bool]:
         """Send something, if there is anything to send. False if there was nothing."""

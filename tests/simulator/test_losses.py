@@ -9,6 +9,7 @@ from tests.simulator.plan import LOSSY
 from tests.simulator.simulate import simulate
 
 ROW = 3
+ONCE = (10_000_180,)  # a play-off that waited for people who waited for better weather
 
 
 @pytest.mark.parametrize("first", range(LOSSY, LOSSY + 24, ROW))
@@ -16,3 +17,9 @@ def test_P1_holds_at_its_level_in_games_of_three_seeds_from(first: int) -> None:
     for seed in range(first, first + ROW):
         outcome = simulate(seed)
         assert not outcome.complaints, outcome.told()
+
+
+@pytest.mark.parametrize("seed", ONCE)
+def test_P10_holds_in_games_of_what_once_complained(seed: int) -> None:
+    outcome = simulate(seed)
+    assert not outcome.complaints, outcome.told()
