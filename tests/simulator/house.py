@@ -34,10 +34,11 @@ ACTING: ContextVar[Wire] = ContextVar("acting")
 class Errand:
     """One request of a client: it ends with a reply, a problem, or nobody knows."""
 
-    __slots__ = ("done", "ended", "problem", "reply", "task")
+    __slots__ = ("done", "ended", "losses", "problem", "reply", "task", "world")
 
-    def __init__(self, ended: Callable[[], None]) -> None:
-        self.ended = ended
+    def __init__(self, world: World, ended: Callable[[], None]) -> None:
+        self.world, self.ended = world, ended
+        self.losses = 0  # how many there had been when the answer left
         self.done = False
         self.reply: Any = None
         self.problem: Problem | None = None  # None and no reply: unknown
@@ -53,7 +54,7 @@ class Errand:
         except (RedisError, OSError):
             pass
         finally:
-            self.done = True
+            self.done, self.losses = True, self.world.witness.losses
             self.ended()
 
     def give_up(self) -> None:
@@ -158,7 +159,7 @@ class House:
 
     def ask(self, wire: Wire, what: Request, ended: Callable[[], None]) -> Errand:
         """A client's request, on its way at once."""
-        errand = Errand(ended)
+        errand = Errand(self.world, ended)
         if self.door is None:
             errand.done = True  # nobody listens
             return errand

@@ -237,11 +237,10 @@ class Player:
         self.world.witness.told(self.game, self.seat, id_, level, asked)
 
     def poison(self, id_: str, command: Command) -> Life:
-        """Send what breaks a referee. It gets no verdict; what was accepted isn't lost all the same."""
+        """Send what breaks a referee. It gets no verdict."""
         body = write_command(command)
         sent = yield from self.me.ask(lambda door: self.send(door, dict(body), id_, "accepted"))
-        if sent.reply is not None:
-            self.world.witness.poison.add(id_)
+        self.world.witness.accepted_poison(id_, sent)
 
     async def send(self, door: Door, body: dict[str, Any], id_: str, level: str) -> Any:
         """The verdict, once it has the level that is wished for; None before that is known: a

@@ -125,10 +125,22 @@ class Witness:
     # -- answers -------------------------------------------------------------------------
 
     def told(self, game: str, seat: Seat | None, id_: str, level: str, errand: Errand) -> None:
-        """A client was given an answer: it holds for ever."""
+        """A client was given an answer: it holds for ever, if its level outlives what was lost
+        while it was on its way."""
         reply: Any = errand.reply
+        if self._outdated(errand) and level != self.world.plan.losses:
+            return
         if reply is not None:
             self.answers.append(Told(game, seat, id_, level, reply.number, ""))
         elif errand.problem is not None:
             number = errand.problem.more.get("number", 0)
             self.answers.append(Told(game, seat, id_, level, number, errand.problem.rule))
+
+    def accepted_poison(self, id_: str, errand: Errand) -> None:
+        """A client sent what breaks a referee. Where it was accepted, it isn't lost all the same."""
+        if errand.reply is not None and not self._outdated(errand):
+            self.poison.add(id_)
+
+    def _outdated(self, errand: Errand) -> bool:
+        """Whether the engine lost something after this answer left, and before it came."""
+        return errand.losses < self.losses
