@@ -96,13 +96,17 @@ def redeal(table: Table, known: Known, shuffle: Shuffle) -> Table:
 
 def deal_cards(table: Table, known: Known, shuffle: Shuffle) -> None:
     """Deck and others' hands, from all cards that the viewer can't place (some may be out of the game)."""
-    row = shuffle(in_order(unplaced_cards(table, known).items()))
+    hidden = Counter(table.deck)
+    for seat, place in _others(table, known.viewer):
+        hidden.update(place.hand)
+        hidden.subtract(known.hand(seat))
+    unplaced = unplaced_cards(table, known) | hidden  # a position may have more cards than the rules
+    row = shuffle(in_order(unplaced.items()))
     for seat, place in _others(table, known.viewer):
         held = known.hand(seat)
         count = place.cards - held.total()
         dealt, row = Counter(row[:count]) + held, row[count:]
         place.hand = {card: dealt[str(card)] for card in place.hand}
-    assert len(row) >= len(table.deck), "as many cards lie face down as there are unplaced ones"
     table.deck = list(row[: len(table.deck)])
 
 
@@ -123,9 +127,11 @@ def deal_tickets(table: Table, known: Known, shuffle: Shuffle) -> None:
     out of the game). Their backs tell of which deck they are."""
     rows = [row for _, place in _others(table, known.viewer) for row in (place.tickets, place.offer)]
     tickets = table.board.tickets
-    for deck, stack in table.ticket_decks.items():
+    held = {tickets[str(name)].deck for row in rows for name in row}
+    for deck in sorted(held.union(table.ticket_decks)):
         row = shuffle(sorted(name for name in tickets.keys() - known.placed if tickets[name].deck == deck))
-        spots = [(stack, n) for n, name in enumerate(known.decks[deck]) if name is None]
+        stack = table.ticket_decks.get(deck, [])
+        spots = [(stack, n) for n, name in enumerate(known.decks.get(deck, ())) if name is None]
         spots += [(r, n) for r in rows for n, name in enumerate(r) if tickets[str(name)].deck == deck]
         for (r, n), ticket in zip(spots, row, strict=False):
             r[n] = ticket
