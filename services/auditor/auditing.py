@@ -24,6 +24,14 @@ PLAINLY: Final[dict[Kind, str]] = {
     "verdict": "Every command was decided again, and got the verdict that the rules give.",
     "fold": "Every entry can be read and does to the table what it says.",
 }  # what each kind of check shows, where it finds nothing
+NAMES: Final[dict[Kind, str]] = {
+    "chain": "The chain",
+    "signature": "The signature",
+    "deal": "The deal",
+    "view": "The views",
+    "verdict": "The verdicts",
+    "fold": "The entries",
+}
 
 
 class Audit(NamedTuple):
