@@ -51,6 +51,11 @@ def over(partition: int) -> str:
     return f"{tag(partition)}:over"
 
 
+def archived(partition: int) -> str:
+    """Sorted set: the partition's games that are in the archive, by how many entries of them are."""
+    return f"{tag(partition)}:archived"
+
+
 def mark(partition: int) -> str:
     """Written by whoever must know that what came before is safe: see confirm.lua."""
     return f"{tag(partition)}:mark"

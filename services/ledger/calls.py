@@ -58,6 +58,7 @@ def retire_call(game: str, partition: int, seats: int, length: int) -> Call:
         keys.due(partition),
         keys.games(partition),
         keys.over(partition),
+        keys.archived(partition),
         keys.public(partition, game),
         keys.verdicts(partition, game, None),
         *(keys.seat(partition, game, seat) for seat in range(seats)),

@@ -15,6 +15,7 @@ from schemas.commands import Letter
 from schemas.contract import Malformed, Shape
 from schemas.views import ViewEntry
 from schemas.words import Seat
+from services.ledger.archived import Archived
 from services.ledger.calls import append_call, retire_call, submit_call
 from services.ledger.dead_letters import DEAD_MOST, DeadLetters, fields_of
 from services.ledger.groups import Group, Handed, monotonic_ms
@@ -78,6 +79,10 @@ class RedisLedger:
     def dead_letters(self) -> DeadLetters:
         """What an operator looks at, on the same connection."""
         return DeadLetters(self._client, self.partitions)
+
+    def archived(self) -> Archived:
+        """Which games are in the archive, on the same connection."""
+        return Archived(self._client, self.partitions)
 
     def partition_of(self, game: str) -> int:
         return keys.partition_of(game, self.partitions)

@@ -1,0 +1,76 @@
+"""Which games of the engine are in the archive, and how far.
+
+The mark lies beside the game's own keys, and leaves with them. A referee that is told so keeps a
+finished game until all of it is marked; whoever puts games into the archive marks them, and says
+how much longer they stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import redis
+
+from schemas import keys
+from services.ledger.rounds import present
+
+PAGE: int = 100
+
+
+class Unplayed(NamedTuple):
+    """A game that isn't being played: it is over, or was never started."""
+
+    game: str
+    length: int  # of its log
+    archived: int  # entries of it that the archive has
+
+
+class Archived:
+    def __init__(self, client: redis.Redis, partitions: int) -> None:
+        self._client: Any = client  # redis-py types replies for both of its clients at once
+        self.partitions = partitions
+        self._cursors = [0] * partitions
+
+    def length(self, game: str) -> int:
+        """How many entries of a game the archive has; 0 for none."""
+        return int(self._client.zscore(keys.archived(self._partition(game)), game) or 0)
+
+    def mark(self, game: str, length: int, leaves: int) -> None:
+        """The archive has so many entries of this game, which may leave the engine at that time, by the
+        wall clock, or as soon as it might before."""
+        partition = self._partition(game)
+        pipe = self._client.pipeline(transaction=False)
+        pipe.zadd(keys.archived(partition), {game: length})
+        pipe.zadd(keys.over(partition), {game: leaves}, xx=True, lt=True)
+        pipe.execute()
+
+    def unplayed(self, most: int = PAGE) -> list[Unplayed]:
+        """Some more games that nobody plays, about so many of each partition; asked again and again,
+        it goes round all of them. A partition that is away is passed over."""
+        pipe = self._client.pipeline(transaction=False)
+        for partition in range(self.partitions):
+            pipe.zscan(keys.over(partition), self._cursors[partition], count=most)
+        games: list[str] = []
+        for partition, reply in enumerate(present(pipe.execute(raise_on_error=False))):
+            if reply:
+                self._cursors[partition] = int(reply[0])
+                games += [member.decode(errors="replace") for member, _ in reply[1]]
+        return self._looked_at(games)
+
+    def _looked_at(self, games: Sequence[str]) -> list[Unplayed]:
+        pipe = self._client.pipeline(transaction=False)
+        for game in games:
+            partition = self._partition(game)
+            pipe.execute_command("XLEN", keys.log(partition, game))
+            pipe.zscore(keys.archived(partition), game)
+        replies = iter(pipe.execute(raise_on_error=False) if games else ())
+        found = zip(games, replies, replies, strict=True)
+        return [
+            Unplayed(game, int(length), int(archived or 0))
+            for game, length, archived in found
+            if not isinstance(length, Exception) and not isinstance(archived, Exception)
+        ]
+
+    def _partition(self, game: str) -> int:
+        return keys.partition_of(game, self.partitions)

@@ -1,0 +1,51 @@
+"""A whole game, played out on memory, and a house that signs it."""
+
+from __future__ import annotations
+
+from functools import cache
+from random import Random
+from typing import Any, NamedTuple
+
+import fakeredis
+
+from schemas import keys
+from schemas.chain import first_head, next_head
+from services.archive import Signer
+from services.ledger import RedisLedger
+from services.referee.rules import fold
+from services.referee.worker import Referee
+from tests.conftest import PARTITIONS
+from tests.referee.at_work import GAME, Players, opening, referee_at, submit
+
+SIGNER = Signer("7f" * 32)
+
+
+class Played(NamedTuple):
+    """A game that is over: its log, and the head after each entry."""
+
+    game: str
+    log: list[bytes]
+    heads: list[bytes]
+
+
+def play_out(ledger: RedisLedger, referee: Referee, game: str = GAME) -> None:
+    """A short game of two bots, from its creation to its end."""
+    submit(ledger, opening(game, cars=5))
+    players = Players(ledger, Random(3))
+    while referee.step(0) + players.step():
+        pass
+    assert fold(ledger.history(game)).over
+
+
+@cache
+def played() -> Played:
+    client: Any = fakeredis.FakeRedis()
+    ledger = RedisLedger(client, PARTITIONS)
+    play_out(ledger, referee_at(ledger))
+    public = client.xrange(keys.public(keys.partition_of(GAME, PARTITIONS), GAME))
+    heads, head = [], first_head(GAME)
+    for number, (_, fields) in enumerate(public, 1):
+        heads.append(head := next_head(head, number, fields[b"e"]))
+    log = ledger.history(GAME)
+    client.close()
+    return Played(GAME, log, heads)
