@@ -1,0 +1,179 @@
+"""The gate: at every position of random games, a viewer and a table that it can't tell from the real one.
+
+Both tables hear the same letters, as the viewer could see or say them, and everything that the viewer gets
+must be the same. A difference is a `Leak`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from random import Random
+from typing import Final
+
+from schemas.commands import (
+    BuildStation,
+    CallTime,
+    ClaimRoute,
+    Command,
+    CreateGame,
+    DrawMarket,
+    KeepTickets,
+    Leave,
+    Letter,
+    SeatPlan,
+    StartGame,
+    TakeSeat,
+)
+from schemas.words import Seat
+from services.bots.policies import POLICIES
+from services.bots.policies.dice import Dice
+from services.referee.rules import Table, legal
+from services.referee.rules.redealing import Known
+from services.referee.sitting import Sitting
+from tests.rules.random_commands import bent, pool
+from tests.secrecy.matches import Match, Step
+from tests.secrecy.referee import Referee, branched, got
+from tests.secrecy.twins import Future, alike, future, twin
+
+AHEAD: Final = 5  # letters that a twin goes along with the game
+LEGAL_MOST: Final = 6  # tried at a position, but for every so many positions, where all are
+ALL_LEGAL_EVERY: Final = 25
+BOTS_EVERY: Final = 10
+NONSENSE: Final[Sequence[Command]] = (
+    ClaimRoute("nowhere-a", {"red": 1}), BuildStation("nowhere", {"locomotive": 1}), DrawMarket(9), KeepTickets((9, 9)),
+    StartGame(), TakeSeat("Nobody"), CallTime(0), CreateGame((SeatPlan(),)), Leave(),
+)  # fmt: skip
+
+
+class Leak(AssertionError):
+    """A viewer got something that depends on what it may not know."""
+
+
+class Gate:
+    """Counts the positions that it let pass, and of how many the twin was another table."""
+
+    def __init__(self, chance: int) -> None:
+        self.dice = Random(chance)
+        self.referee = Referee()
+        self.positions = self.twins = self.tried = 0
+
+    def watch(self, match: Match) -> None:
+        """Look at every position of the game."""
+        steps = match.steps()
+        while True:
+            knowing = {viewer: known.copy() for viewer, known in match.knowing.items()}
+            ahead = list(islice(steps, AHEAD))
+            if not ahead:
+                return
+            viewers = [*knowing] if self.positions % 8 == 0 else [self.dice.choice([*knowing])]
+            for viewer in viewers:
+                self.go_along(ahead, knowing[viewer])
+            self.positions += len(ahead)
+
+    def go_along(self, steps: Sequence[Step], known: Known) -> None:
+        """A twin of the first table goes the way that the game goes."""
+        first, viewer = steps[0].before, known.viewer
+        ahead = future(first.table, viewer, [event for step in steps for event in step.came.events])
+        other = branched(first, twin(first.table, known, ahead, self.dice))
+        self.twins += hidden(other.table) != hidden(first.table)
+        for step in steps:
+            self.look(step.before, other.table, known, "a twin on its way")
+            self.at_position(step, known)
+            letter = alike(other.table, step.letter, step.came.events, ahead, self.dice)
+            came = self.referee.decide(other, letter, step.now)
+            told, told_too = (
+                got(c, viewer, letter.seat, same_seed=ahead.shuffles) for c in (step.came, came)
+            )
+            require_same(told, told_too, viewer, step.letter)
+            for event in step.came.events:
+                known.follow(event)
+
+    def at_position(self, step: Step, known: Known) -> None:
+        """Whatever might come next here comes to the same on a table where all else is dealt afresh."""
+        sitting, viewer = step.before, known.viewer
+        table, dealt = sitting.table, Dealt(sitting.table, known, self.dice)
+        self.look(sitting, dealt.table(Future(table, viewer)), known, "a table dealt afresh")
+        for number, (seat, command) in enumerate(self.wishes(table, viewer)):
+            letter = Letter(f"t{number}", "match", seat, command)
+            came = self.referee.tried(sitting, letter, step.now)
+            ahead = future(table, viewer, came.events)
+            other = branched(sitting, dealt.table(ahead).branch())
+            same = alike(other.table, letter, came.events, ahead, self.dice)
+            came_too = self.referee.decide(other, same, step.now)
+            told, told_too = (got(c, viewer, seat, same_seed=ahead.shuffles) for c in (came, came_too))
+            require_same(told, told_too, viewer, letter)
+            self.tried += 1
+
+    def wishes(self, table: Table, viewer: Seat | None) -> Iterator[tuple[Seat | None, Command]]:
+        """Legal, illegal and senseless: the viewer's own, somebody else's, and the house's."""
+        dice, seats = self.dice, len(table.places)
+        if viewer is not None:
+            may = legal(table, viewer)
+            every = self.tried % ALL_LEGAL_EVERY == 0
+            for command in may if every or len(may) <= LEGAL_MOST else dice.sample(may, LEGAL_MOST):
+                yield viewer, command
+            if may:
+                yield from ((viewer, command) for command in islice(bent(dice, table, dice.choice(may)), 2))
+            yield from ((viewer, command) for command in dice.sample(pool(dice, table), 2))
+            yield viewer, dice.choice(NONSENSE)
+        acting = [seat for seat in table.awaits if seat != viewer]
+        if acting:
+            seat = dice.choice(acting)
+            yield seat, dice.choice(legal(table, seat) or [Leave()])
+        yield None, CallTime(dice.randrange(seats))
+
+    def look(self, sitting: Sitting, other: Table, known: Known, what: str) -> None:
+        """Without a word said, both tables are the same to the viewer, and to its bot."""
+        table, viewer = sitting.table, known.viewer
+        if viewer is None:
+            return
+        may = legal(table, viewer)
+        if may != legal(other, viewer):
+            raise Leak(f"{what}: seat {viewer} may do something else")
+        if may and self.dice.randrange(BOTS_EVERY) == 0:
+            policy = POLICIES[table.places[viewer].policy or self.dice.choice(sorted(table.rules.policies))]
+            luck = table.places[viewer].luck or "00" * 32
+            chosen, too = (policy(each, viewer, may, Dice(luck, sitting.length)) for each in (table, other))
+            if chosen != too:
+                raise Leak(f"{what}: the bot of seat {viewer} chooses {too}, not {chosen}")
+
+
+class Dealt:
+    """Twins of one table, one for each future that matters."""
+
+    def __init__(self, table: Table, known: Known, dice: Random) -> None:
+        self._table, self._known, self._dice = table, known, dice
+        self._made: dict[object, Table] = {}
+
+    def table(self, ahead: Future) -> Table:
+        made = self._made.get(ahead.key)
+        if made is None:
+            made = self._made[ahead.key] = twin(self._table, self._known, ahead, self._dice)
+        return made
+
+
+def require_same(told: object, too: object, viewer: Seat | None, letter: Letter) -> None:
+    if told != too:
+        who = "a spectator" if viewer is None else f"seat {viewer}"
+        raise Leak(f"{who} can tell: {letter}\n  {told}\n  {too}")
+
+
+def hidden(table: Table) -> object:
+    """What nobody knows whole."""
+    hands = [(place.hand, place.tickets, place.offer, place.mix) for place in table.places]
+    return table.deck, table.ticket_decks, hands
+
+
+def watched(rules: str, positions: int, chance: int = 0) -> Gate:
+    """Random games of these rules go through the gate, until it has seen so many positions."""
+    gate, games = Gate(chance), Counter[str]()
+    for number in range(10_000):
+        if gate.positions >= positions:
+            break
+        match = Match(rules, chance + number)
+        games[match.board] += 1
+        gate.watch(match)
+    assert gate.positions >= positions
+    return gate

@@ -1,0 +1,107 @@
+"""Random games of every ruleset at the referee's own desk: people and bots, options, positions, lapses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+from typing import Any, NamedTuple
+
+from schemas.commands import CallTime, Command, CreateGame, Leave, Letter, SeatPlan, StartGame, TakeSeat
+from schemas.words import Seat
+from services.referee.rules import RULESETS, Table, legal
+from services.referee.rules.redealing import Known
+from services.referee.sitting import Sitting
+from tests.rules.random_commands import pool
+from tests.rules.random_games import BOARDS, HABITS, a_position, seats_of, small_deck
+from tests.secrecy.referee import OPENED, Came, Referee, branched
+
+STEPS_MOST = 600
+LARGE = 30  # offers a turn that make a game slow
+POSITION_SOURCES = 3
+
+
+class Step(NamedTuple):
+    """One letter of a game, the sitting that it met, and what came of it."""
+
+    before: Sitting
+    letter: Letter
+    now: int
+    came: Came
+
+
+class Match:
+    """One random game. Everything follows from `chance`."""
+
+    def __init__(self, rules: str, chance: int) -> None:
+        self.dice = dice = Random(f"{rules} {chance}")
+        self.board = dice.choice(BOARDS[rules])
+        self.seats = dice.choice(seats_of(self.board)[:4])
+        self.habit = HABITS[dice.choice([*HABITS])]
+        self.mischief, self.leaving = dice.choice((0, 0.05, 0.2)), dice.choice((0, 0, 0.01))
+        self.referee, self.sitting, self.now, self.number = Referee(), Sitting(), OPENED, 0
+        self.knowing = {viewer: Known(viewer) for viewer in (None, *range(self.seats))}
+        self._open(rules, chance)
+
+    @property
+    def table(self) -> Table:
+        return self.sitting.table
+
+    def _open(self, rules: str, chance: int) -> None:
+        dice, figures = self.dice, RULESETS[rules].figures
+        strict = figures.strict if chance % 3 else not figures.strict
+        options: dict[str, Any] = {"strict": strict}
+        options["clock_ms"] = dice.choice((None, 20_000, 200_000))
+        options["move_ms"] = dice.choice((None, 4_000, 259_200_000))
+        options["refusals_kept"] = dice.choice((2, 20))
+        if dice.random() < 0.3:
+            options["cards"] = small_deck(rules)
+        laid = a_position(dice, self.board, self.seats) if chance % 5 == 4 else None
+        plans = tuple(self._plan(rules) for _ in range(self.seats))
+        self.say(None, CreateGame(plans, board=self.board, options=options, position=laid))
+        for seat, place in enumerate(self.table.places):
+            if not place.taken:
+                self.say(None, TakeSeat(f"Player {seat}", seat))
+        self.say(None, StartGame())
+
+    def _plan(self, rules: str) -> SeatPlan:
+        policy: Any = self.dice.choice([*sorted(RULESETS[rules].policies), None])
+        age = self.dice.randrange(20, 60)
+        return SeatPlan("bot", policy, age=age) if policy else SeatPlan()
+
+    def say(self, seat: Seat | None, command: Command) -> Step:
+        """Somebody says this; everybody sees what comes of it."""
+        self.number += 1
+        before = branched(self.sitting)
+        letter = Letter(f"c{self.number}", "match", seat, command)
+        came = self.referee.decide(self.sitting, letter, self.now)
+        for known in self.knowing.values():
+            for event in came.events:
+                known.follow(event)
+        return Step(before, letter, self.now, came)
+
+    def steps(self) -> Iterator[Step]:
+        """The game from its deal on, one letter at a time."""
+        for _ in range(STEPS_MOST):
+            if self.table.over:
+                return
+            self.now += self.dice.randrange(60) if self.dice.random() < 0.99 else 15_000
+            yield self.say(*self.wish())
+
+    def wish(self) -> tuple[Seat | None, Command]:
+        """What somebody asks for next."""
+        dice, table = self.dice, self.table
+        deadline = table.next_deadline()
+        if deadline and OPENED + deadline[0] <= self.now:
+            return None, CallTime(deadline[1])
+        if dice.random() < self.leaving:
+            return dice.randrange(self.seats), Leave()
+        if dice.random() < (self.mischief if not table.figures.strict else self.mischief / 20):
+            return dice.randrange(self.seats), dice.choice(pool(dice, table))
+        seat = dice.choice(sorted(table.awaits))
+        return seat, self.choice(legal(table, seat))
+
+    def choice(self, commands: list[Command]) -> Command:
+        """One of the kinds that the habit prefers, or of any kind: each kind as often."""
+        chosen = [command for command in commands if isinstance(command, self.habit)] or commands
+        kind = self.dice.choice(sorted({command.type for command in chosen}))
+        return self.dice.choice([command for command in chosen if command.type == kind])
