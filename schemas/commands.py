@@ -13,6 +13,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
 from schemas.contract import Contract, Malformed, Shape, contract, field_names
+from schemas.forks import Fork, Number
 from schemas.positions import Position
 from schemas.words import (
     Age,
@@ -85,6 +86,7 @@ class CreateGame(Contract):
     options: Annotated[Plain, Field(max_length=64)] | None = None
     position: Position | None = None  # the table to start from, in place of a deal
     play_off: PlayOff | None = None
+    fork: Fork | None = None  # the table to start from, where another game stood
 
 
 @contract(code=2)
@@ -194,18 +196,28 @@ class CallTime(Contract):
     seat: Seat
 
 
+@contract(code=17)
+class ForkGame(Contract):
+    """Start a new game where another one stood after an entry. The log never holds this: a referee puts
+    the table that it found there into a CreateGame in its place (see schemas/forks.py)."""
+
+    of: GameId
+    at: Number
+    asker: Seat | None = None  # whose knowledge it is dealt by; None: what everybody knows
+
+
 PlayerCommand: TypeAlias = (
     DrawBlind | DrawMarket | DrawTickets | KeepTickets | ClaimRoute | PayTunnel | DeclineTunnel | BuildStation
     | MovePassenger | RequestCards | Pass | Leave
 )  # fmt: skip
-HouseCommand: TypeAlias = CreateGame | TakeSeat | StartGame | CallTime
+HouseCommand: TypeAlias = CreateGame | TakeSeat | StartGame | CallTime | ForkGame
 Command: TypeAlias = PlayerCommand | HouseCommand
 
 PLAYER_COMMANDS: Final[tuple[type[PlayerCommand], ...]] = (
     DrawBlind, DrawMarket, DrawTickets, KeepTickets, ClaimRoute, PayTunnel, DeclineTunnel, BuildStation,
     MovePassenger, RequestCards, Pass, Leave,
 )  # fmt: skip
-HOUSE_COMMANDS: Final[tuple[type[HouseCommand], ...]] = (CreateGame, TakeSeat, StartGame, CallTime)
+HOUSE_COMMANDS: Final[tuple[type[HouseCommand], ...]] = (CreateGame, TakeSeat, StartGame, CallTime, ForkGame)
 COMMANDS: Final[tuple[type[Command], ...]] = (*HOUSE_COMMANDS, *PLAYER_COMMANDS)
 
 SHAPES: Final[dict[str, Shape[Command]]] = {cls.type: Shape(cls, cls.type) for cls in COMMANDS}
@@ -247,7 +259,7 @@ def write_command(command: Command) -> dict[str, Any]:
             written[name] = value
     if isinstance(command, CreateGame):
         whole = SHAPES[CreateGame.type].write(command, brief=True)
-        for name in ("position", "play_off"):
+        for name in ("position", "play_off", "fork"):
             if name in written:
                 written[name] = whole[name]
         written["seats"] = [

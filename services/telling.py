@@ -91,13 +91,20 @@ def _decided(table: Table, event: facts.PlayOffEnded) -> str:
     return f"The play-off of game {event.of} is over: {winners} of that game {won}."
 
 
-SENTENCES: Final[Mapping[type[Event], Callable[[Table, Any], str]]] = {
+def _forked(table: Table, event: facts.GameForked) -> str:
+    knows = "the public" if event.asker is None else f"seat {event.asker}"
+    dealt = f"what {knows} couldn't see is dealt afresh" if event.afresh else "everything lies as it lay"
+    return f"The game goes on from game {event.of} after entry {event.at}; {dealt}."
+
+
+SENTENCES: Final[Mapping[type[Event], Callable[[Table, Any], str | None]]] = {
     facts.GameCreated: _created,
     facts.SeatTaken: lambda table, e: f"{e.name} sits down at seat {e.seat}.",
     facts.GameStarted: lambda table, e: (
         "The cards are shuffled and dealt." if table.laid is None else "Play begins."
     ),
-    facts.PositionLaid: lambda table, e: "The game starts from a position.",
+    facts.PositionLaid: lambda table, e: None if table.forked else "The game starts from a position.",
+    facts.GameForked: _forked,
     facts.TicketsNamed: _mix,
     facts.TicketsOffered: _offered,
     facts.TicketsKept: _kept,
@@ -206,6 +213,7 @@ def document(table: Table, events: int, entries: int) -> dict[str, Any]:
         "ended": table.over.reason if table.over else None,
         "play_off": table.called.game if table.called else None,
         "play_off_of": table.play_off.of if table.play_off else None,
+        **({"forked": dict(zip(("of", "at"), table.forked, strict=True))} if table.forked else {}),
         "events": events,
         "entries": entries,
         "seats": seats,

@@ -24,12 +24,17 @@ from schemas.events.ending import (
     TicketsShown,
 )
 from schemas.events.opening import (
+    ChoiceLaid,
+    DeckKnown,
     DeckLaid,
     DeckShuffled,
     GameCreated,
+    GameForked,
     GameStarted,
     HandDealt,
     HandLaid,
+    MomentLaid,
+    PlayResumed,
     PositionLaid,
     SeatTaken,
     SeedSealed,
@@ -63,7 +68,9 @@ __all__ = [
     "BY_CODE",
     "CardDrawn",
     "CardsGiven",
+    "ChoiceLaid",
     "CommandRefused",
+    "DeckKnown",
     "DeckLaid",
     "DeckShuffled",
     "EVENTS",
@@ -72,6 +79,7 @@ __all__ = [
     "FIELDS",
     "GameCreated",
     "GameEnded",
+    "GameForked",
     "GameStarted",
     "HandDealt",
     "HandLaid",
@@ -80,11 +88,13 @@ __all__ = [
     "MarketFilled",
     "MarketFlushed",
     "MixAsked",
+    "MomentLaid",
     "Passed",
     "PassengerMoved",
     "PassengerPlaced",
     "PlayOffCalled",
     "PlayOffEnded",
+    "PlayResumed",
     "PositionLaid",
     "RequestUnmet",
     "RevealedDiscarded",
@@ -116,6 +126,7 @@ Event: TypeAlias = (
     | CommandRefused | TicketsNamed | TunnelRevealed | TunnelDeclined | RevealedDiscarded | StationBuilt
     | PassengerPlaced | PassengerMoved | CardsGiven | RequestUnmet | PositionLaid | DeckLaid | TicketsLaid
     | HandLaid | PlayOffCalled | PlayOffEnded | MixAsked
+    | GameForked | MomentLaid | ChoiceLaid | DeckKnown | PlayResumed
 )  # fmt: skip
 
 EVENTS: Final[tuple[type[Event], ...]] = (
@@ -125,6 +136,7 @@ EVENTS: Final[tuple[type[Event], ...]] = (
     CommandRefused, TicketsNamed, TunnelRevealed, TunnelDeclined, RevealedDiscarded, StationBuilt,
     PassengerPlaced, PassengerMoved, CardsGiven, RequestUnmet, PositionLaid, DeckLaid, TicketsLaid,
     HandLaid, PlayOffCalled, PlayOffEnded, MixAsked,
+    GameForked, MomentLaid, ChoiceLaid, DeckKnown, PlayResumed,
 )  # fmt: skip
 
 SHAPES: Final[dict[str, Shape[Event]]] = {cls.type: Shape(cls, cls.type) for cls in EVENTS}

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from schemas.boards import BoardForm, TicketForm
 from schemas.commands import PlayOff, SeatPlan
 from schemas.contract import Contract, contract
-from schemas.parameters import Parameters
+from schemas.forks import Number
+from schemas.parameters import GoneBecause, Parameters
 from schemas.positions import Points, StationGiven
 from schemas.words import (
     Age,
+    Bool,
     Card,
     CardRow,
     Cards,
@@ -120,3 +125,62 @@ class HandLaid(Contract):
     seat: Seat
     cards: CardRow  # private
     tickets: TicketRow  # private
+
+
+# -- a fork: more of a table than a position can say -----------------------------------------
+
+Awaited = tuple[Seat, Literal["action", "second card", "tickets", "mix", "tunnel"], Int | None]
+Begun = tuple[RouteId, Cards, tuple[Card, ...], Int]
+
+
+@contract(code=50)
+class GameForked(Contract):
+    """The game goes on from where another one stood."""
+
+    of: GameId
+    at: Number  # the entry after which it stood so
+    asker: Seat | None  # by whose knowledge it was dealt; None: by everybody's
+    afresh: Bool  # what lies face down was dealt afresh; else it lies as it lay
+
+
+@contract(code=51)
+class MomentLaid(Contract):
+    """What is going on at this moment, for all to see (rows by seat have every seat)."""
+
+    order: tuple[Seat, ...]  # of the turns
+    turn: Seat | None
+    awaits: tuple[Awaited, ...]  # whom the table waits for, for what, and the milliseconds left for it
+    tunnel: Begun | None  # its route, the base payment, the cards turned up, and how many it asks for
+    ending: Bool
+    last: tuple[Seat, ...]  # who has a last turn to come
+    passed: tuple[Seat, ...]
+    chosen: tuple[Bool, ...]  # starting tickets
+    gone: tuple[GoneBecause | None, ...]
+    clocks: tuple[Int, ...]  # milliseconds left, where there are clocks
+    passengers: tuple[Int, ...]  # still to be placed
+    shown: tuple[Cards, ...]  # the part of each hand that all have seen
+
+
+@contract(code=52)
+class ChoiceLaid(Contract):
+    """Tickets before a seat that it may still choose from, or the mix that it has named."""
+
+    seat: Seat
+    offer: TicketRow  # private
+    least: Annotated[Int, Field(ge=0, le=10)]
+    named: Bool
+    mix: Mapping[Word, Int] | None  # private
+
+
+@contract(code=53)
+class DeckKnown(Contract):
+    """Which tickets of a deck a seat has seen in their places."""
+
+    seat: Seat
+    deck: Word
+    order: TicketRow  # private, top first; null for those that it doesn't know
+
+
+@contract(code=54)
+class PlayResumed(Contract):
+    """The moment that was laid goes on from here."""

@@ -235,9 +235,9 @@ class Door:
 
 
 def _read_house(kind: type[Command], body: Mapping[str, Any]) -> Command:
-    """The command of the house that a body spells, its type being told by the address. That a
-    game belongs to a play-off is for the referee alone to say."""
-    for field in ("type", "play_off"):
+    """The command of the house that a body spells, its type being told by the address. That a game belongs
+    to a play-off, or how another one stood, is for the referee alone to say."""
+    for field in ("type", "play_off", "fork"):
         if field in body:
             raise Malformed(field, "there is no such field")
     return read_command({**body, "type": kind.type})

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import Final, Literal, NamedTuple
 
 from schemas.codec import Corrupt, pack_entry, pack_part, pack_public, unpack_letter
-from schemas.commands import CallTime, Letter
+from schemas.commands import CallTime, ForkGame, Letter
 from schemas.contract import Malformed
 from schemas.events import CommandRefused, Event, GameCreated, GameEnded, GameStarted, SeatGone
+from schemas.refusals import Refused
 from schemas.views import Entry
 from schemas.words import Seat
 from services.ledger import Gap, Ledger, Taken, Turn, Verdict
@@ -18,6 +20,7 @@ from services.logs import get_log
 from services.loop import BUGS
 from services.referee.following import calls, due_at
 from services.referee.rules import NotKept, faces, judge
+from services.referee.rules.moves.forking import creation
 from services.referee.sitting import Sitting, Sittings
 
 log = get_log("referee")
@@ -78,11 +81,15 @@ class Desk:
     def say_time(self, game: str, seat: Seat) -> None:
         """Decide that a seat's time is over. Another referee may say so first: that is as good."""
         letter = Letter(f"clock:{self.sittings.of(game).length}:{seat}", game, None, CallTime(seat))
-        taken = Taken(self.ledger.partition_of(game), "", b"")
         try:
-            self._append([self._judge(taken, letter)], Counter())
+            self.say(letter)
         except NotKept as no:
             log.warning("clock not kept", **_about(letter), rule=no.rule, why=no.why)
+
+    def say(self, letter: Letter) -> None:
+        """Decide a letter of the house's own, which lies in no stream. Raises NotKept."""
+        taken = Taken(self.ledger.partition_of(letter.game), "", b"")
+        self._append([self._judge(taken, letter)], Counter())
 
     def bury(self, taken: Taken, reason: str) -> None:
         """Put a letter aside for an operator."""
@@ -157,8 +164,9 @@ class Desk:
         if sitting.has_answered(letter.seat, letter.id):
             return _repeat(taken, letter)
         waited_for = set(table.awaits)
-        now = self.times.wall()
-        events = judge(table, letter, self.times.house(), self.seeds(), created=now)
+        now, seed = self.times.wall(), self.seeds()
+        letter = self._looked_up(letter, seed)
+        events = judge(table, letter, self.times.house(), seed, created=now)
         at = table.at
         turned = faces(events)
         rows = turned.private
@@ -188,6 +196,16 @@ class Desk:
             _leaves(events, now + self.times.stays_ms),
         )
         return Decision(verdict, letter, events)
+
+    def _looked_up(self, letter: Letter, seed: str) -> Letter:
+        """The letter; a wish for a fork holds the table that was found in the other game's log."""
+        wish = letter.command
+        if not isinstance(wish, ForkGame):
+            return letter
+        try:
+            return replace(letter, command=creation(self.ledger.history(wish.of), wish, seed))
+        except Refused as no:
+            raise NotKept(no.rule, no.why) from None
 
     def _append(self, decisions: Sequence[Decision], stuck: Counter[str]) -> list[Taken]:
         """Write the verdicts. What conflicts with another referee's comes back, to be decided

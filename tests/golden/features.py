@@ -10,17 +10,19 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from schemas.commands import COMMANDS, CallTime, DeclineTunnel, DrawTickets, Leave
+from schemas.commands import CallTime, DeclineTunnel, DrawTickets, Leave
 from schemas.events import (
-    EVENTS,
     CardsGiven,
+    ChoiceLaid,
     CommandRefused,
     DeckShuffled,
     Event,
     GameCreated,
     GameEnded,
+    GameForked,
     LastTurnsBegan,
     MarketFlushed,
+    MomentLaid,
     PassengerMoved,
     PassengerPlaced,
     PlayOffCalled,
@@ -39,9 +41,9 @@ from schemas.events import (
 from schemas.refusals import RULES
 from schemas.views import Entry
 from schemas.words import LOCOMOTIVE, PASSENGER, PLUS_FOUR, Seat
-from services.referee.rules import RULESETS, Table, evolve
+from services.referee.rules import Table, evolve
 from services.referee.rules.evolve import elapse
-from services.referee.rules.table import Choice
+from services.referee.rules.table import ACTION, Choice
 
 
 class Moment(NamedTuple):
@@ -54,6 +56,7 @@ class Moment(NamedTuple):
 
 
 Detector: TypeAlias = Callable[[Moment, Any], bool]
+SHARED: Final = "shared"  # a first place that nothing parts
 
 
 def features(log: Sequence[Entry]) -> Counter[str]:
@@ -163,6 +166,17 @@ DETECTORS: Final[Mapping[type[Event], Mapping[str, Detector]]] = {
         "the house's time is not the wall clock's": lambda moment, event: event.opened != event.created,
     },
     PositionLaid: {"position laid": lambda moment, event: True},
+    GameForked: {
+        "forked as it was": lambda moment, event: not event.afresh,
+        "forked by a seat's knowledge": lambda moment, event: event.afresh and event.asker is not None,
+    },
+    MomentLaid: {
+        "forked before the first turn": lambda moment, event: event.turn is None,
+        "forked in the middle of a turn": lambda moment, event: (
+            event.turn is not None and any(choice != ACTION for _, choice, _ in event.awaits)
+        ),
+    },
+    ChoiceLaid: {"forked with a mix that is named": lambda moment, event: event.named},
     TicketsReturned: {"starting tickets out of the game": lambda moment, event: event.to == "out"},
     TicketsOffered: {
         "tickets drawn in a named mix": lambda moment, event: (
@@ -265,35 +279,3 @@ DETECTORS: Final[Mapping[type[Event], Mapping[str, Detector]]] = {
         "most tickets of several": lambda moment, event: sum(score.most > 0 for score in event.scores) > 1,
     },
 }
-
-# -- what there must be ----------------------------------------------------------------------
-
-SHARED: Final = "shared"
-ENDS: Final = {
-    **dict.fromkeys(("usa", "europe", "marklin"), ("last turns", "all passed", "out of time", "all gone")),
-    "trains": ("last turns", "no change", "out of time", "all gone"),
-}
-CHOICES: Final = ("action", "second card", "tickets", "mix", "tunnel")
-LIMITS: Final = {
-    "clock": CHOICES,
-    "clock of several": ("action",),
-    "move": ("action", "tickets", "mix"),
-    "move of several": ("action", "second card", "tickets", "tunnel"),
-}
-NEVER_REFUSED: Final = ("create_game",)  # in a log: a creation that is refused makes none
-
-
-def wanted() -> set[str]:
-    """Every feature that the golden games must have between them."""
-    return {
-        *(name for detectors in DETECTORS.values() for name in detectors),
-        *(f"event: {event.type}" for event in EVENTS),
-        *(f"command accepted: {command.type}" for command in COMMANDS),
-        *(f"command refused: {command.type}" for command in COMMANDS if command.type not in NEVER_REFUSED),
-        *(f"refused by {rule}" for rule in RULES),
-        *(f"out of time for a {what}: {choice}" for what, choices in LIMITS.items() for choice in choices),
-        *(f"{rules} ends: {reason}" for rules, reasons in ENDS.items() for reason in reasons),
-        *(f"{rules} all gone: {why}" for rules in ENDS for why in ("left", "removed")),
-        *(f"{r.name} tie: {rank.__name__}" for r in RULESETS.values() for rank in r.tie_breaks),
-        *(f"{rules} tie: {SHARED}" for rules in RULESETS),
-    }

@@ -10,22 +10,23 @@ from __future__ import annotations
 
 import json
 import sys
-from base64 import b64encode
+from base64 import b64decode, b64encode
 from collections.abc import Iterable
 from pathlib import Path
 from random import Random
 from typing import Any
 
 from schemas.codec import pack_entry
-from schemas.commands import CallTime, Command, Leave, Letter, StartGame, read_command
+from schemas.commands import CallTime, Command, ForkGame, Leave, Letter, StartGame, read_command
 from schemas.views import Entry
-from schemas.words import Seat
+from schemas.words import SEATS_MAX, Seat
 from services.bots.policies import POLICIES
 from services.bots.policies.dice import Dice
 from services.referee.rules import NotKept, Table, faces, judge, legal
+from services.referee.rules.moves.forking import creation
 from services.telling import document
 from tests.golden.mischief import anything, otherwise
-from tests.golden.scenario import Said, Scenario
+from tests.golden.scenario import Forked, Said, Scenario
 from tests.golden.scenarios import SCENARIOS
 
 HERE = Path(__file__).parent
@@ -33,6 +34,7 @@ CREATED = 1_790_000_000_000  # by the wall clock
 OPENED = 5_400_000  # in the house's own time
 STEP_MS = 1_500
 PERSON = "person"
+FRESH = "00" * 32  # the seed of a game that names none
 
 
 class Recorder:
@@ -41,7 +43,7 @@ class Recorder:
     def __init__(self, game: str, scenario: Scenario) -> None:
         self.game, self.scenario, self.table = game, scenario, Table()
         self.dice = Random(scenario.seed)
-        self.moves = [0] * len(scenario.seats.split())
+        self.moves = [0] * SEATS_MAX
         self.log: list[bytes] = []
         self.events = self.steps = self.at = 0
 
@@ -51,7 +53,7 @@ class Recorder:
         self.steps += 1
         self.at += STEP_MS
         try:
-            events = judge(self.table, letter, now, "00" * 32, created=CREATED)
+            events = judge(self.table, letter, now, FRESH, created=CREATED)
         except NotKept:
             assert self.log, "the game can't be created"
             return  # no entry tells of it
@@ -61,7 +63,8 @@ class Recorder:
 
     def play(self) -> None:
         """From an empty table to the end of the game."""
-        self.send(None, read_command(wished(self.scenario)))
+        fork = self.scenario.fork
+        self.send(None, forked(fork) if fork else read_command(wished(self.scenario)))
         self.say(self.scenario.before)
         self.send(None, StartGame())
         self.say(self.scenario.said)
@@ -119,6 +122,13 @@ def wished(scenario: Scenario) -> dict[str, Any]:
         "position": scenario.position,
         "play_off": scenario.play_off,
     }
+
+
+def forked(fork: Forked) -> Command:
+    """The command that creates a game which goes on from another golden one."""
+    log = [b64decode(line) for line in json.loads((HERE / f"{fork.of}.json").read_text())["log"]]
+    wish = ForkGame(fork.of, fork.at, fork.asker)
+    return creation(log if fork.over else log[: fork.at], wish, FRESH)
 
 
 def write(recorder: Recorder) -> None:

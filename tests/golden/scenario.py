@@ -11,6 +11,15 @@ Wish = Mapping[str, Any]  # a command, as it is spelled in JSON
 Said = tuple[Seat | None, Wish]
 
 
+class Forked(NamedTuple):
+    """A golden game to go on from, after an entry."""
+
+    of: str
+    at: int
+    asker: Seat | None = None
+    over: bool = True  # else it is asked for when that entry is the last
+
+
 class Scenario(NamedTuple):
     """A game to record. Everything is data, so that the table of scenarios can be read."""
 
@@ -22,6 +31,7 @@ class Scenario(NamedTuple):
     ages: tuple[int, ...] = ()
     position: Mapping[str, Any] | None = None
     play_off: Mapping[str, Any] | None = None
+    fork: Forked | None = None
     before: tuple[Said, ...] = ()  # said before the game starts
     said: tuple[Said, ...] = ()  # said first when it has started; then everybody plays
     always: Wish | None = None  # what every seat says in its turns, where it is an answer at all

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from schemas.words import COLORS
+from tests.golden.forks import FORKS
 from tests.golden.moments import MOMENTS, RICH, claims, says
 from tests.golden.own_boards import ISLES, VALLEY
 from tests.golden.scenario import Scenario
@@ -180,4 +181,4 @@ MOVES: Final[dict[str, Scenario]] = {  # that took too long, and games that ever
     ),
 }  # fmt: skip
 
-SCENARIOS: Final[dict[str, Scenario]] = {**WHOLE, **ENDS, **TIES, **MOMENTS, **MOVES}
+SCENARIOS: Final[dict[str, Scenario]] = {**WHOLE, **ENDS, **TIES, **MOMENTS, **MOVES, **FORKS}

@@ -21,8 +21,9 @@ from services.referee.rules import RULESETS, Table, faces, fold, fold_events, ju
 from services.referee.rules.board import names
 from services.referee.rules.rulesets import EDITIONS
 from services.telling import document
-from tests.golden.features import features, wanted
+from tests.golden.features import features
 from tests.golden.scenarios import SCENARIOS
+from tests.golden.wanted import wanted
 
 FILES = sorted(Path(__file__).parent.glob("*.json"))
 each_game = pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)

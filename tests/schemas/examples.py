@@ -15,6 +15,7 @@ from schemas.commands import (
     DrawBlind,
     DrawMarket,
     DrawTickets,
+    ForkGame,
     KeepTickets,
     Leave,
     MovePassenger,
@@ -29,12 +30,15 @@ from schemas.commands import (
 from schemas.events import (
     CardDrawn,
     CardsGiven,
+    ChoiceLaid,
     CommandRefused,
+    DeckKnown,
     DeckLaid,
     DeckShuffled,
     Event,
     GameCreated,
     GameEnded,
+    GameForked,
     GameStarted,
     HandDealt,
     HandLaid,
@@ -43,11 +47,13 @@ from schemas.events import (
     MarketFilled,
     MarketFlushed,
     MixAsked,
+    MomentLaid,
     Passed,
     PassengerMoved,
     PassengerPlaced,
     PlayOffCalled,
     PlayOffEnded,
+    PlayResumed,
     PositionLaid,
     RequestUnmet,
     RevealedDiscarded,
@@ -69,6 +75,7 @@ from schemas.events import (
     TunnelRevealed,
     TurnStarted,
 )  # fmt: skip
+from schemas.forks import Fork
 from schemas.parameters import Parameters
 from schemas.positions import Position, StationGiven, TicketGiven
 
@@ -106,6 +113,8 @@ POSITION: Final = Position(
     passengers={"koeln": 0}, tokens={"berlin": (7, 6)}, merchandise=(0, 3), points=(-4, 7),
 )  # fmt: skip
 
+FORK: Final = Fork("game-1", 57, 1, True, 2, ((34, ("red", "blue")), (53, 1, "regular", ("a:b:8", None))))
+
 PLANS: Final = (SeatPlan(), SeatPlan("bot", "greedy", "Ada", 36))
 
 COMMANDS: Final[tuple[Command, ...]] = (
@@ -115,6 +124,9 @@ COMMANDS: Final[tuple[Command, ...]] = (
     CreateGame(PLANS, "europe", position=POSITION),
     CreateGame(PLANS, position=Position()),
     CreateGame(PLANS, play_off=SERIES),
+    CreateGame(PLANS, fork=FORK),
+    ForkGame("game-1", 57),
+    ForkGame("game-1", 1, 7),
     TakeSeat("Zoë"),
     TakeSeat("Zoë the Third", 7, 90),
     StartGame(),
@@ -173,6 +185,15 @@ OPEN: Final[tuple[Event, ...]] = (  # nothing in these is hidden from anybody
     ),
     PlayOffCalled("game-1-po2", SERIES, (0, 1)),
     PlayOffEnded("game-1", (0, 2)),
+    GameForked("game-1", 57, None, False),
+    MomentLaid(
+        (1, 0), 1, ((1, "tunnel", 4000), (0, "mix", None)), ("bern-zurich", {"red": 2}, ("red", "blue"), 1),
+        True, (0,), (1,), (True, False), (None, "left"), (0, 1000), (3, 2), ({"red": 2}, {}),
+    ),
+    MomentLaid(
+        (0,), None, (), None, False, (), (), (True,), (None,), (0,), (0,), ({},),
+    ),
+    PlayResumed(),
     CommandRefused(None, "GAME-4", "seat 1 isn't free"),
 )  # fmt: skip
 
@@ -191,6 +212,8 @@ HIDING: Final[tuple[Event, ...]] = (  # something in each of these isn't for eve
     DeckLaid((CARD,)),
     TicketsLaid("all", (TICKET,)),
     HandLaid(1, (CARD, CARD), (TICKET,)),
+    ChoiceLaid(1, (TICKET, TICKET), 1, True, {MIX: 4}),
+    DeckKnown(1, "all", (None, TICKET)),
     CommandRefused(1, "TURN-1", WHY),
 )
 

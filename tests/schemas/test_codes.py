@@ -27,6 +27,7 @@ COMMAND_CODES = {
     ("build_station", 1): 14,
     ("move_passenger", 1): 15,
     ("request_cards", 1): 16,
+    ("fork_game", 1): 17,
 }
 EVENT_CODES = {
     ("game_created", 1): 1,
@@ -69,9 +70,14 @@ EVENT_CODES = {
     ("play_off_ended", 1): 38,
     ("mix_asked", 1): 39,
     ("game_created", 2): 40,
+    ("game_forked", 1): 50,
+    ("moment_laid", 1): 51,
+    ("choice_laid", 1): 52,
+    ("deck_known", 1): 53,
+    ("play_resumed", 1): 54,
 }
 COMMAND_FIELDS = {  # the order on the wire: a row from an old log is read by it
-    "create_game": ("seats", "ruleset", "board", "seed", "options", "position", "play_off"),
+    "create_game": ("seats", "ruleset", "board", "seed", "options", "position", "play_off", "fork"),
     "take_seat": ("name", "seat", "age"),
     "start_game": (),
     "draw_blind": (),
@@ -87,6 +93,7 @@ COMMAND_FIELDS = {  # the order on the wire: a row from an old log is read by it
     "build_station": ("city", "cards", "neighbour"),
     "move_passenger": ("city", "path"),
     "request_cards": (),
+    "fork_game": ("of", "at", "asker"),
 }
 EVENT_FIELDS = {
     "game_created": (
@@ -152,6 +159,24 @@ EVENT_FIELDS = {
     "play_off_called": ("game", "play_off", "seats"),
     "play_off_ended": ("of", "winners"),
     "mix_asked": ("seat",),
+    "game_forked": ("of", "at", "asker", "afresh"),
+    "moment_laid": (
+        "order",
+        "turn",
+        "awaits",
+        "tunnel",
+        "ending",
+        "last",
+        "passed",
+        "chosen",
+        "gone",
+        "clocks",
+        "passengers",
+        "shown",
+    ),
+    "choice_laid": ("seat", "offer", "least", "named", "mix"),
+    "deck_known": ("seat", "deck", "order"),
+    "play_resumed": (),
 }
 FORMER_FIELDS = {
     ("game_created", 1): (

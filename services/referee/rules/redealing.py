@@ -19,10 +19,13 @@ from typing import Any, Final, TypeAlias
 from schemas.events import (
     CardDrawn,
     CardsGiven,
+    ChoiceLaid,
+    DeckKnown,
     Event,
     HandDealt,
     HandLaid,
     MarketCardTaken,
+    MomentLaid,
     PassengerMoved,
     RouteClaimed,
     SeatCleared,
@@ -212,10 +215,28 @@ def _returned(known: Known, event: TicketsReturned) -> None:
         row[:0] = reversed(event.tickets)
 
 
+def _laid(known: Known, event: MomentLaid) -> None:
+    for seat, hand in enumerate(event.shown):
+        known.hand(seat).update(hand)
+
+
+def _choice_laid(known: Known, event: ChoiceLaid) -> None:
+    known.placed.update(filter(None, event.offer))
+
+
+def _deck_known(known: Known, event: DeckKnown) -> None:
+    row = known.decks[event.deck]
+    known.decks[event.deck] = [told or there for told, there in zip(reversed(event.order), row, strict=True)]
+    known.placed.update(filter(None, event.order))
+
+
 _FOLLOWS: Final[Mapping[type[Event], Callable[[Known, Any], None]]] = {
     HandDealt: _got,
     CardsGiven: _got,
     HandLaid: _got,
+    MomentLaid: _laid,
+    ChoiceLaid: _choice_laid,
+    DeckKnown: _deck_known,
     CardDrawn: _drawn,
     MarketCardTaken: _drawn,
     RouteClaimed: _paid,

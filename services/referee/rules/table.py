@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from services.referee.rules.ruleset import Ruleset
 
 Choice = Literal["action", "second card", "tickets", "mix", "tunnel"]
+Moment = tuple[Seat | None, tuple[tuple[Seat, Choice, int | None], ...]]  # turn, awaits, milliseconds left
 ACTION: Final = "action"
 SECOND_CARD: Final = "second card"
 TICKETS: Final = "tickets"
@@ -88,7 +89,8 @@ class Table:
 
     __slots__ = (
         "at", "awaits", "board", "called", "closing", "commitment", "created", "deck", "discards", "ending",
-        "epoch", "figures", "game", "laid", "last", "market", "open", "opened", "order", "over", "owners",
+        "epoch", "figures", "forked", "game", "laid", "last", "market", "moment", "open", "opened", "order",
+        "over", "owners",
         "passed", "passengers", "places", "play_off", "refusals", "rules", "seed", "started", "stations",
         "ticket_decks", "tokens", "tunnel", "turn",
     )  # fmt: skip
@@ -105,6 +107,8 @@ class Table:
         self.places: list[Place] = []
         self.started = False
         self.laid: Seat | None = None  # who begins, where the game starts from a position
+        self.forked: tuple[str, int] | None = None  # the game that this one goes on from, and the entry there
+        self.moment: Moment | None = None  # what is going on once a fork is started
         self.order: tuple[Seat, ...] = ()  # of the turns
         self.deck: list[str | None] = []  # the top is the last
         self.discards: dict[str | None, int] = {}

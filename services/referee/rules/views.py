@@ -9,7 +9,9 @@ from schemas.codec import Faces, Row, event_row
 from schemas.events import (
     CardDrawn,
     CardsGiven,
+    ChoiceLaid,
     CommandRefused,
+    DeckKnown,
     DeckLaid,
     DeckShuffled,
     Event,
@@ -81,5 +83,7 @@ HIDING: Final[Mapping[type[Event], Callable[[Any], Event | None]]] = {
     DeckLaid: lambda e: DeckLaid(_down(e.order)),
     TicketsLaid: lambda e: TicketsLaid(e.deck, _down(e.order)),
     HandLaid: lambda e: HandLaid(e.seat, _down(e.cards), _down(e.tickets)),
+    ChoiceLaid: lambda e: ChoiceLaid(e.seat, _down(e.offer), e.least, e.named, HIDDEN),
+    DeckKnown: lambda e: DeckKnown(e.seat, e.deck, _down(e.order)),
     CommandRefused: _refused,
 }

@@ -6,12 +6,17 @@ from collections import Counter
 
 from schemas.codec import Corrupt
 from schemas.events import (
+    ChoiceLaid,
+    DeckKnown,
     DeckLaid,
     DeckShuffled,
     GameCreated,
+    GameForked,
     GameStarted,
     HandDealt,
     HandLaid,
+    MomentLaid,
+    PlayResumed,
     PositionLaid,
     SeatTaken,
     SeedSealed,
@@ -21,7 +26,7 @@ from schemas.events import (
 from services.referee.rules import board as boards
 from services.referee.rules.meaning.playing import take_route
 from services.referee.rules.rulesets import EDITIONS
-from services.referee.rules.table import Place, Table
+from services.referee.rules.table import Place, Table, Tunnel
 
 
 def game_created(table: Table, event: GameCreated) -> None:
@@ -115,3 +120,44 @@ def hand_laid(table: Table, event: HandLaid) -> None:
     for card, count in Counter(event.cards).items():
         place.hand[card] += count
     place.tickets = list(event.tickets)
+
+
+# -- a fork: more than a position can say ----------------------------------------------
+
+
+def game_forked(table: Table, event: GameForked) -> None:
+    table.forked = event.of, event.at
+
+
+def moment_laid(table: Table, event: MomentLaid) -> None:
+    """Nobody is waited for, and no time passes, until the game is started."""
+    table.moment, table.order = (event.turn, event.awaits), event.order
+    table.tunnel = Tunnel(*event.tunnel) if event.tunnel is not None else None
+    table.ending, table.last, table.passed = event.ending, set(event.last), set(event.passed)
+    for seat, place in enumerate(table.places):
+        place.chosen, place.gone = event.chosen[seat], event.gone[seat]
+        place.clock_ms, place.passengers = event.clocks[seat], event.passengers[seat]
+        for card, count in event.shown[seat].items():
+            place.hand[card] += count
+
+
+def choice_laid(table: Table, event: ChoiceLaid) -> None:
+    place = table.places[event.seat]
+    place.offer, place.least = list(event.offer), event.least
+    place.mix = (event.mix or {}) if event.named else None
+
+
+def deck_known(table: Table, event: DeckKnown) -> None:
+    """Told for who may know it: the deck has these tickets at these places anyway."""
+    row = table.ticket_decks[event.deck]
+    table.ticket_decks[event.deck] = [
+        there if known is None else known for known, there in zip(reversed(event.order), row, strict=True)
+    ]
+
+
+def play_resumed(table: Table, event: PlayResumed) -> None:
+    assert table.moment is not None, "a moment was laid"
+    table.turn, awaits = table.moment
+    for seat, choice, left_ms in awaits:
+        table.awaits[seat] = choice
+        table.places[seat].until = None if left_ms is None else table.at + left_ms

@@ -9,17 +9,19 @@ from typing import Any, NamedTuple
 from schemas.boards import BOARD
 from schemas.commands import CreateGame, SeatPlan, StartGame, TakeSeat
 from schemas.contract import Malformed
-from schemas.events import GameCreated, GameStarted, SeatTaken, SeedSealed, TurnStarted
+from schemas.events import GameCreated, GameStarted, PlayResumed, SeatTaken, SeedSealed, TurnStarted
 from schemas.parameters import PARAMETERS, Parameters
 from schemas.refusals import Refused, require
 from schemas.words import Seat
 from services.referee.rules import board as boards
 from services.referee.rules.board import Board
 from services.referee.rules.moves.bounds import require_bounded, require_repeatable
+from services.referee.rules.moves.forking import lay_fork
 from services.referee.rules.moves.position import lay_position, require_position
 from services.referee.rules.moves.setup import shuffle_all
 from services.referee.rules.moves.suiting import require_dealable, require_playable
 from services.referee.rules.ruleset import Facts, Ruleset
+from services.referee.rules.rulesets import EDITIONS
 from services.referee.rules.shuffle import commitment_of, luck_of, seed_of
 from services.referee.rules.table import Table
 
@@ -37,10 +39,11 @@ def create_game(rulesets: Mapping[str, Ruleset], opening: Opening, command: Crea
     """Lay a table: resolve every figure, seal the seed, seat the bots."""
     ruleset, board = chosen(rulesets, command)
     figures, digest = resolved(ruleset, board, command.options or {}), board.digest
-    if figures is ruleset.figures and command.position is None:
+    dealt = command.position is None and command.fork is None
+    if figures is ruleset.figures and dealt:
         board = usual(ruleset, board, len(command.seats))
     else:
-        board = suited(ruleset, figures, board, len(command.seats), dealt=command.position is None)
+        board = suited(ruleset, figures, board, len(command.seats), dealt=dealt)
     require_seat_plans(ruleset, command)
     if command.position is not None:
         require_position(figures, board, len(command.seats), command.position)
@@ -63,17 +66,26 @@ def create_game(rulesets: Mapping[str, Ruleset], opening: Opening, command: Crea
     seed = seed_of(command.seed) if command.seed is not None else opening.fresh_seed
     yield SeedSealed(commitment_of(seed), seed)
     for seat, plan in enumerate(command.seats):
-        if plan.kind == "bot" or command.play_off is not None:
+        if plan.kind == "bot" or is_kept(command, plan):
             name = plan.name or f"{plan.policy} {seat + 1}"
             yield SeatTaken(seat, name, plan.policy, plan.age, luck_of(seed, seat) if plan.policy else None)
     if command.position is not None:
         yield from lay_position(board, figures, seed, len(command.seats), command.position)
+    if command.fork is not None:
+        yield from lay_fork(command.fork)
+
+
+def is_kept(command: CreateGame, plan: SeatPlan) -> bool:
+    """Whether a person's seat is taken from the first by who had it in another game."""
+    return command.play_off is not None or (command.fork is not None and plan.name is not None)
 
 
 def chosen(rulesets: Mapping[str, Ruleset], command: CreateGame) -> tuple[Ruleset, Board]:
     """The rules and the board: what isn't named is what the other is usually played with."""
     known = ", ".join(rulesets)
     name = command.ruleset
+    if command.fork is not None:  # by the edition that the other game is played by
+        rulesets = {of: rules for (of, version), rules in EDITIONS.items() if version == command.fork.rules}
     require(name is None or name in rulesets, "GAME-6", f"ruleset: {name!r} isn't one of {known}")
     try:
         board = named_board(command.board) if command.board is not None else None
@@ -152,6 +164,10 @@ def start_game(table: Table, seat: Seat | None, command: StartGame) -> Facts:
     require(not table.started, "GAME-5", "the game has started")
     free = [s for s, place in enumerate(table.places) if not place.taken]
     require(not free, "GAME-5", f"nobody sits at {', '.join(f'seat {s}' for s in free)}")
+    if table.moment is not None:
+        yield GameStarted(table.order)
+        yield PlayResumed()
+        return
     yield GameStarted(turn_order(table))
     if table.laid is not None:
         yield TurnStarted(table.laid)

@@ -1,0 +1,42 @@
+"""Which features the golden games must have between them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from schemas.commands import COMMANDS
+from schemas.events import EVENTS
+from schemas.refusals import RULES
+from services.referee.rules import RULESETS
+from tests.golden.features import DETECTORS, SHARED
+
+ENDS: Final = {
+    **dict.fromkeys(("usa", "europe", "marklin"), ("last turns", "all passed", "out of time", "all gone")),
+    "trains": ("last turns", "no change", "out of time", "all gone"),
+}
+CHOICES: Final = ("action", "second card", "tickets", "mix", "tunnel")
+LIMITS: Final = {
+    "clock": CHOICES,
+    "clock of several": ("action",),
+    "move": ("action", "tickets", "mix"),
+    "move of several": ("action", "second card", "tickets", "tunnel"),
+}
+NEVER_REFUSED: Final = ("create_game",)  # in a log: a creation that is refused makes none
+NEVER_LOGGED: Final = ("fork_game",)  # a log holds the creation that it comes to
+KEPT: Final = [command for command in COMMANDS if command.type not in NEVER_LOGGED]
+
+
+def wanted() -> set[str]:
+    """Every feature that the golden games must have between them."""
+    return {
+        *(name for detectors in DETECTORS.values() for name in detectors),
+        *(f"event: {event.type}" for event in EVENTS),
+        *(f"command accepted: {command.type}" for command in KEPT),
+        *(f"command refused: {command.type}" for command in KEPT if command.type not in NEVER_REFUSED),
+        *(f"refused by {rule}" for rule in RULES),
+        *(f"out of time for a {what}: {choice}" for what, choices in LIMITS.items() for choice in choices),
+        *(f"{rules} ends: {reason}" for rules, reasons in ENDS.items() for reason in reasons),
+        *(f"{rules} all gone: {why}" for rules in ENDS for why in ("left", "removed")),
+        *(f"{r.name} tie: {rank.__name__}" for r in RULESETS.values() for rank in r.tie_breaks),
+        *(f"{rules} tie: {SHARED}" for rules in RULESETS),
+    }
