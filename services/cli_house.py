@@ -1,4 +1,4 @@
-"""The commands of `ledgerline` that need the house: play, serve, games, replay, each service alone."""
+"""The commands of `ledgerline` that need the house: play, serve, games, replay, audit, each service alone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from redis.exceptions import RedisError
 
 from schemas.codec import Corrupt
 from schemas.contract import Malformed
-from services import dead, replaying, watching, wiring
+from services import auditing_cli, dead, replaying, watching, wiring
 from services.collecting import collect_seldom
 from services.embedded import house, reading_ledger
 from services.failing import fail
@@ -120,6 +120,21 @@ def replay(
     """Show a game turn by turn from its log, then the table at that point."""
     with _ledger(data) as ledger:
         replaying.replay(ledger, game, to, viewer, as_json)
+
+
+@commands.command()
+def audit(
+    named: Annotated[
+        str, typer.Argument(metavar="GAME|FILE", help="A game's id, or a file that `export` wrote.")
+    ],
+    at: Annotated[int | None, typer.Option(min=1, help="Explain this entry: the disputed move.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write a page for an arbiter to this file.")] = None,
+    data: Data = DATA,
+    as_json: AsJson = False,
+) -> None:
+    """Check everything of a game that can be checked, and explain a move. Exit code 1: something is wrong."""
+    if not auditing_cli.run(named, lambda: _ledger(data), at, as_json, html):
+        raise typer.Exit(1)
 
 
 @dead_letters.command("list")

@@ -14,8 +14,9 @@ from schemas.views import ViewEntry, write_entry, write_view
 from schemas.words import GameId, Seat
 from services.ledger import Gap, RedisLedger
 from services.referee.rules import Table, fold, fold_events
-from services.tables import clock, final_table, out, standing_table
+from services.tables import final_table, out, standing_table
 from services.telling import document, tell
+from services.times import clock
 
 MOST: Final = 1_000  # games in a list
 _GAME_ID: Final[Shape[str]] = Shape(GameId, "game")

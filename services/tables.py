@@ -51,8 +51,3 @@ def progress(table: Table) -> float:
         return 1.0 if table.over else 0.0
     used = table.figures.cars - min(place.cars for place in table.places)
     return min(1.0, used / table.figures.cars)
-
-
-def clock(at: int) -> str:
-    """A time since the game's creation: minutes, seconds, tenths."""
-    return f"{at // 60_000:02}:{at // 1000 % 60:02}.{at // 100 % 10}"

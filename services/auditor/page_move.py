@@ -15,8 +15,8 @@ from services.auditor.markup import Html, el, grid, items, markdown, row, run
 from services.auditor.wording import gathered, speaker, wish
 from services.referee.rules import Table
 from services.referee.rules.table import Place
-from services.tables import clock
 from services.telling import cards, city, count
+from services.times import clock
 
 NEXT_MOST = 5  # cards of the deck that are told: a draw takes no more of them
 
@@ -35,7 +35,7 @@ def move(told: Explained) -> Html:
         _sights(told),
         *_alternatives(told),
         el("h3", "What it changed"),
-        _changes(before, told.after) if before.game else el("p", "It laid the table."),
+        _changes(told) if before.game else el("p", "It laid the table."),
         _to_the_letter(told),
         id="move",
     )
@@ -208,24 +208,21 @@ def _nothing(told: Explained) -> str:
     return f"Nothing: the table didn't wait for it. It waited for {waits or 'nobody'}."
 
 
-def _changes(before: Table, after: Table) -> Html:
+def _changes(told: Explained) -> Html:
+    before, after = told.before, told.after
+    if told.entry.refusal and before.awaits == after.awaits:
+        return el("p", f"Nothing but the time. {_turns(before, after)}")
     rows = []
     for seat, (was, now) in enumerate(zip(before.places, after.places, strict=True)):
-        cells = (
-            (was.points, now.points),
-            (was.cars, now.cars),
-            (was.cards, now.cards),
-            (len(was.tickets), len(now.tickets)),
-            (len(was.routes), len(now.routes)),
-        )
+        cells = zip(_counts(was), _counts(now), strict=True)
         rows.append(row(speaker(after, seat), *(_step(*cell) for cell in cells)))
-    turn = _turns(before, after)
-    return run(
-        (
-            grid(row("", "points", "cars", "cards", "tickets", "routes", head=True), rows, class_="figures"),
-            el("p", turn),
-        )
-    )
+    heading = row("", "points", "cars", "cards", "tickets", "offered", "routes", head=True)
+    return run((grid(heading, rows, class_="figures"), el("p", _turns(before, after))))
+
+
+def _counts(place: Place) -> tuple[int, ...]:
+    lists = (place.tickets, place.offer, place.routes)
+    return (place.points, place.cars, place.cards, *(len(each) for each in lists))
 
 
 def _turns(before: Table, after: Table) -> str:

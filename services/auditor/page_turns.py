@@ -13,8 +13,8 @@ from services.auditor.findings import Finding
 from services.auditor.markup import Html, el
 from services.auditor.wording import speaker, wish
 from services.referee.rules import Table, fold_events
-from services.tables import clock
 from services.telling import count, tell, who
+from services.times import clock
 
 
 class Line(NamedTuple):

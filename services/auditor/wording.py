@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from schemas import commands as wishes
-from schemas.commands import ClaimRoute, Command
+from schemas.commands import Command
 from schemas.words import Seat
 from services.referee.rules import Table
 from services.telling import cards, city, count, joined, named, who
@@ -31,19 +31,31 @@ def wish(table: Table, seat: Seat | None, command: Command) -> str:
 
 
 def gathered(table: Table, seat: Seat, alternatives: Sequence[Command]) -> list[tuple[str, list[str]]]:
-    """Many commands as a few: claims by their route, with each way to pay; others by their kind."""
+    """Many commands as a few: claims by their route, stations by what they are paid with, journeys by
+    where they start; others by their kind. Each with the ways to do it, which may be none to speak of."""
     kinds: dict[str, list[str]] = {}
     for command in alternatives:
-        if isinstance(command, ClaimRoute):
+        head, way = _sorted(table, seat, command)
+        ways = kinds.setdefault(head, [])
+        if way:
+            ways.append(way)
+    return list(kinds.items())
+
+
+def _sorted(table: Table, seat: Seat, command: Command) -> tuple[str, str]:
+    match command:
+        case wishes.ClaimRoute():
             route = table.board.routes[command.route]
             at = f", a passenger in {city(table, command.passenger)}" if command.passenger else ""
             head = f"claim {joined(table, command.route)} ({count(route.length, 'space')}, {_paint(route)})"
-            kinds.setdefault(head, []).append(f"{cards(command.cards)}{at}")
-        else:
-            told = wish(table, seat, command)
-            kind = command.type.replace("_", " ")
-            kinds.setdefault(kind, []).append(told.removeprefix(kind).strip() or told)
-    return list(kinds.items())
+            return head, f"{cards(command.cards)}{at}"
+        case wishes.BuildStation():
+            return f"build a station with {cards(command.cards)}", f"in {city(table, command.city)}"
+        case wishes.MovePassenger():
+            way = ", ".join(joined(table, route) for route in command.path)
+            return f"move the passenger in {city(table, command.city)}", f"over {way}"
+    told, kind = wish(table, seat, command), command.type.replace("_", " ")
+    return (kind, told.removeprefix(kind).strip()) if told.startswith(kind) else (told, "")
 
 
 def _paint(route: Any) -> str:
