@@ -51,7 +51,10 @@ class Audit(NamedTuple):
     def in_a_sentence(self) -> str:
         """The verdict: the first thing that anybody wants to know."""
         if self.ok:
-            return f"Nothing is wrong with game {self.game}: {_entries(self.entries)} checked."
+            left = ", ".join(NAMES[kind].lower() for kind in PLAINLY if kind not in self.checked)
+            if left:
+                return f"Nothing wrong was found in game {self.game}; not checked: {left}."
+            return f"Nothing is wrong with game {self.game}: everything was checked."
         wrong = "one thing is" if len(self.findings) == 1 else f"{len(self.findings)} things are"
         first = next((found.number for found in self.findings if found.number is not None), None)
         begins = "" if first is None else f", from entry {first} of {self.entries} on"
@@ -103,7 +106,3 @@ def document(done: Audit, log: Sequence[bytes], at: int | None = None) -> dict[s
         except Corrupt as error:
             told["move"] = {"number": at, "unreadable": str(error)}
     return told
-
-
-def _entries(number: int) -> str:
-    return "1 entry" if number == 1 else f"{number} entries"

@@ -87,7 +87,8 @@ def _cited(rule: Cited) -> Html:
 def _table_before(told: Explained) -> Iterator[Html]:
     table = told.before if told.before.game else told.after
     yield el("h3", "The table before it" if told.before.game else "The table that it laid")
-    yield el("figure", board_map(table, *_marked(told)), el("figcaption", legend(table)))
+    marked = _marked(told)
+    yield el("figure", board_map(table, *marked), el("figcaption", legend(table, marked=any(marked))))
 
 
 def _marked(told: Explained) -> tuple[Sequence[str], Sequence[str]]:
@@ -104,8 +105,8 @@ def _marked(told: Explained) -> tuple[Sequence[str], Sequence[str]]:
     return (), ()
 
 
-def legend(table: Table) -> Html:
-    """Whose colour and number is whose."""
+def legend(table: Table, *, marked: bool = False) -> Html:
+    """Whose colour and number is whose, and what a halo means where there is one."""
     keys = []
     for seat, place in enumerate(table.places):
         disc = el("span", str(seat), class_=f"disc k-{seat}")
