@@ -37,7 +37,10 @@ from tests.secrecy.matches import Match, Step
 from tests.secrecy.referee import Referee, branched, got
 from tests.secrecy.twins import Future, alike, future, twin
 
+POSITIONS: Final = 20_400  # of all rulesets, in the ordinary test run
 AHEAD: Final = 5  # letters that a twin goes along with the game
+WATCHED_EVERY: Final = 3  # stretches of a game once its seats have their tickets
+TIRED_EVERY: Final = 6
 LEGAL_MOST: Final = 6  # tried at a position, but for every so many positions, where all are
 ALL_LEGAL_EVERY: Final = 25
 BOTS_EVERY: Final = 10
@@ -67,6 +70,8 @@ class Gate:
             ahead = list(islice(steps, AHEAD))
             if not ahead:
                 return
+            if ahead[0].before.table.turn is not None and self.dice.randrange(WATCHED_EVERY):
+                continue
             viewers = [*knowing] if self.positions % 8 == 0 else [self.dice.choice([*knowing])]
             for viewer in viewers:
                 self.go_along(ahead, knowing[viewer])
@@ -93,36 +98,46 @@ class Gate:
     def at_position(self, step: Step, known: Known) -> None:
         """Whatever might come next here comes to the same on a table where all else is dealt afresh."""
         sitting, viewer = step.before, known.viewer
-        table, dealt = sitting.table, Dealt(sitting.table, known, self.dice)
-        self.look(sitting, dealt.table(Future(table, viewer)), known, "a table dealt afresh")
-        for number, (seat, command) in enumerate(self.wishes(table, viewer)):
+        if viewer is not None and self.dice.randrange(TIRED_EVERY) == 0:
+            sitting = branched(sitting)  # it said so much nonsense that no more is kept
+            sitting.table.refusals[viewer] = sitting.table.figures.refusals_kept
+        dealt = Dealt(sitting.table, known, self.dice)
+        self.look(sitting, dealt.table(Future(sitting.table, viewer)), known, "a table dealt afresh")
+        for number, (seat, command) in enumerate(self.wishes(sitting.table, viewer)):
             letter = Letter(f"t{number}", "match", seat, command)
-            came = self.referee.tried(sitting, letter, step.now)
-            ahead = future(table, viewer, came.events)
-            other = branched(sitting, dealt.table(ahead).branch())
-            same = alike(other.table, letter, came.events, ahead, self.dice)
-            came_too = self.referee.decide(other, same, step.now)
-            told, told_too = (got(c, viewer, seat, same_seed=ahead.shuffles) for c in (came, came_too))
-            require_same(told, told_too, viewer, letter)
-            self.tried += 1
+            self.hear(sitting, letter, max(step.now, time_of(sitting.table, command)), dealt)
+
+    def hear(self, sitting: Sitting, letter: Letter, now: int, dealt: Dealt) -> None:
+        """The same letter, or one that looks alike, at both tables."""
+        viewer = dealt.known.viewer
+        came = self.referee.tried(sitting, letter, now)
+        ahead = future(sitting.table, viewer, came.events)
+        other = branched(sitting, dealt.table(ahead).branch())
+        came_too = self.referee.decide(other, alike(other.table, letter, came.events, ahead, self.dice), now)
+        told, told_too = (got(c, viewer, letter.seat, same_seed=ahead.shuffles) for c in (came, came_too))
+        require_same(told, told_too, viewer, letter)
+        self.tried += 1
 
     def wishes(self, table: Table, viewer: Seat | None) -> Iterator[tuple[Seat | None, Command]]:
         """Legal, illegal and senseless: the viewer's own, somebody else's, and the house's."""
-        dice, seats = self.dice, len(table.places)
+        dice, seats = self.dice, range(len(table.places))
         if viewer is not None:
-            may = legal(table, viewer)
-            every = self.tried % ALL_LEGAL_EVERY == 0
-            for command in may if every or len(may) <= LEGAL_MOST else dice.sample(may, LEGAL_MOST):
-                yield viewer, command
-            if may:
-                yield from ((viewer, command) for command in islice(bent(dice, table, dice.choice(may)), 2))
-            yield from ((viewer, command) for command in dice.sample(pool(dice, table), 2))
-            yield viewer, dice.choice(NONSENSE)
-        acting = [seat for seat in table.awaits if seat != viewer]
-        if acting:
+            yield from ((viewer, command) for command in self.own(table, viewer))
+        if acting := [seat for seat in table.awaits if seat != viewer]:
             seat = dice.choice(acting)
             yield seat, dice.choice(legal(table, seat) or [Leave()])
-        yield None, CallTime(dice.randrange(seats))
+        if others := [seat for seat in seats if seat != viewer]:
+            yield dice.choice(others), dice.choice(pool(dice, table))
+        yield None, CallTime(dice.choice([*table.awaits] or seats))
+
+    def own(self, table: Table, viewer: Seat) -> Iterator[Command]:
+        dice, may = self.dice, legal(table, viewer)
+        every = self.tried % ALL_LEGAL_EVERY == 0
+        yield from may if every or len(may) <= LEGAL_MOST else dice.sample(may, LEGAL_MOST)
+        if may:
+            yield from islice(bent(dice, table, dice.choice(may)), 2)
+        yield from dice.sample(pool(dice, table), 2)
+        yield dice.choice(NONSENSE)
 
     def look(self, sitting: Sitting, other: Table, known: Known, what: str) -> None:
         """Without a word said, both tables are the same to the viewer, and to its bot."""
@@ -144,14 +159,20 @@ class Dealt:
     """Twins of one table, one for each future that matters."""
 
     def __init__(self, table: Table, known: Known, dice: Random) -> None:
-        self._table, self._known, self._dice = table, known, dice
+        self._table, self.known, self._dice = table, known, dice
         self._made: dict[object, Table] = {}
 
     def table(self, ahead: Future) -> Table:
         made = self._made.get(ahead.key)
         if made is None:
-            made = self._made[ahead.key] = twin(self._table, self._known, ahead, self._dice)
+            made = self._made[ahead.key] = twin(self._table, self.known, ahead, self._dice)
         return made
+
+
+def time_of(table: Table, command: Command) -> int:
+    """When a command can come at the earliest that only comes at its time."""
+    until = table.places[command.seat].until if isinstance(command, CallTime) else None
+    return 0 if until is None else table.opened + until
 
 
 def require_same(told: object, too: object, viewer: Seat | None, letter: Letter) -> None:

@@ -58,12 +58,13 @@ class Referee:
 
 def branched(sitting: Sitting, table: Table | None = None) -> Sitting:
     """A copy that may go its own way, around this table if one is given."""
-    other = copy(sitting)
+    other: Any = copy(sitting)
     other.table = sitting.table.branch() if table is None else table
     other.parts = sitting.parts.copy()
     if hasattr(sitting, "piles"):
-        other.piles = deepcopy(sitting.piles)
-    return other
+        other.piles = deepcopy(other.piles)
+    branch: Sitting = other
+    return branch
 
 
 class Got(NamedTuple):

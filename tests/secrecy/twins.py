@@ -136,7 +136,8 @@ class Future:
         elif isinstance(event, TicketsShown):
             self.tickets |= event.seat != self.viewer
         else:  # of which decks they are is seen now
-            self.tickets |= place.chosen and bool(place.offer) and event.seat != self.viewer
+            left = self.table.turn is None and place.chosen and bool(place.offer)
+            self.tickets |= left and event.seat != self.viewer
 
 
 def future(table: Table, viewer: Seat | None, events: Sequence[Event]) -> Future:

@@ -1,0 +1,15 @@
+"""Non-interference (P5): what a viewer gets never depends on what it may not know. Half of the positions."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.secrecy.gate import POSITIONS, watched
+
+
+@pytest.mark.parametrize("rules", ["usa", "europe"])
+@pytest.mark.parametrize("chance", [0, 1000])
+def test_no_viewer_can_tell_what_it_may_not_know(rules: str, chance: int) -> None:
+    gate = watched(rules, POSITIONS // 8, chance)
+    assert gate.tried > 5 * gate.positions
+    assert gate.twins > gate.positions / 5
