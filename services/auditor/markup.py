@@ -41,7 +41,7 @@ def el(name: str, *inside: Inside, **attributes: str | float | bool | None) -> H
         if value is None or value is False:
             continue
         spelled = key.rstrip("_").replace("_", "-")
-        told.append(f" {spelled}" if value is True else f' {spelled}="{escape(str(value))}"')
+        told.append(f' {spelled}="{"" if value is True else escape(str(value))}"')
     if name in VOID:
         return Html(f"<{name}{''.join(told)}/>")
     return Html(f"<{name}{''.join(told)}>{run(inside)}</{name}>")

@@ -51,18 +51,19 @@ def turns(log: Sequence[bytes], findings: Sequence[Finding], at: int | None) -> 
 
 def read(log: Sequence[bytes]) -> tuple[list[Turn], str]:
     """The turns of a log as far as it can be folded, and why no further."""
-    table, told = Table(), [Turn("Before the first turn", [])]
+    table, told, broken = Table(), [Turn("Before the first turn", [])], ""
     for number, data in enumerate(log, 1):
         try:
             entry = unpack_entry(data)
             line = _line(table, number, entry)
         except UNREADABLE as error:
-            return told, f"Entry {number} can't be read or folded ({error}): nothing is told from there on."
+            broken = f"Entry {number} can't be read or folded ({error}): nothing is told from there on."
+            break
         told[-1].lines.append(line)
         begins = [event.seat for event in entry.events if isinstance(event, TurnStarted)]
         if begins:
             told.append(Turn(f"Turn {len(told)}: {who(table, begins[-1])}", []))
-    return [turn for turn in told if turn.lines], ""
+    return [turn for turn in told if turn.lines], broken
 
 
 def _line(table: Table, number: int, entry: Entry) -> Line:

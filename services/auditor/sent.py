@@ -15,6 +15,8 @@ from services.referee.rules import fold, seen_by
 
 def views_sent(ledger: Ledger, game: GameId, log: Sequence[bytes]) -> Check:
     """Every viewer's stored entries compared with its log's, one by one."""
+    if not log:
+        return Check("view", undone="The log is empty, so there is nothing to compare views with.")
     try:
         entries = [unpack_entry(data) for data in log]
         seats = len(fold(log[:1]).places)

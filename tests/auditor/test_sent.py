@@ -1,0 +1,72 @@
+"""What viewers were sent is held against the log: a private byte too many is found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from schemas import keys
+from schemas.codec import pack, unpack, unpack_entry
+from schemas.events import CardDrawn
+from services.auditor.sent import views_sent
+from services.ledger import RedisLedger
+from tests.referee.at_work import GAME, partition_of
+
+PUBLIC = keys.public(partition_of(GAME), GAME)
+
+
+def own(seat: int) -> str:
+    return keys.seat(partition_of(GAME), GAME, seat)
+
+
+def put(client: Any, key: str, number: int, data: bytes) -> None:
+    """Write an entry of a stream anew; those after it as they were."""
+    after = client.xrange(key, f"{number + 1}-0")
+    client.xtrim(key, minid=0)
+    client.xdel(key, f"{number}-0", *(id_ for id_, _ in after))
+    before = client.xrange(key)
+    client.delete(key)
+    for id_, fields in [*before, (f"{number}-0", {b"e": data}), *after]:
+        client.xadd(key, fields, id=id_)
+
+
+def stored(client: Any, key: str, number: int) -> Any:
+    ((_, fields),) = client.xrange(key, f"{number}-0", f"{number}-0")
+    return unpack(fields[b"e"])
+
+
+def drawn(ledger: RedisLedger) -> tuple[int, CardDrawn]:
+    """The first card that was drawn blind, and where."""
+    for number, data in enumerate(ledger.history(GAME), 1):
+        first = unpack_entry(data).events[0]
+        if isinstance(first, CardDrawn):
+            return number, first
+    raise AssertionError("nobody drew a card")
+
+
+def test_honest_views_have_no_findings(ledger: RedisLedger) -> None:
+    check = views_sent(ledger, GAME, ledger.history(GAME))
+    assert (list(check.findings), check.undone, check.kind) == ([], "", "view")
+
+
+def test_a_card_that_all_were_shown_is_found(ledger: RedisLedger, client: Any) -> None:
+    number, event = drawn(ledger)
+    form, at, rows, *more = stored(client, PUBLIC, number)
+    put(client, PUBLIC, number, pack((form, at, ((*rows[0][:2], event.card), *rows[1:]), *more)))
+    found = [*views_sent(ledger, GAME, ledger.history(GAME)).findings]
+    assert (found[0].number, found[0].kind) == (number, "view")
+    assert found[0].why == "What the public was sent isn't what it may know: its events are others."
+
+
+def test_a_view_that_lost_an_entry_is_found(ledger: RedisLedger, client: Any) -> None:
+    number, event = drawn(ledger)
+    client.xdel(own(event.seat), f"{number}-0")
+    whys = [(found.number, found.why) for found in views_sent(ledger, GAME, ledger.history(GAME)).findings]
+    assert [number for number, _ in whys]
+    assert all(f"seat {event.seat}" in why for _, why in whys)
+
+
+@pytest.mark.parametrize("log", [[], [b"\xc1"]])
+def test_without_a_log_nothing_is_compared_and_that_is_said(ledger: RedisLedger, log: list[bytes]) -> None:
+    assert views_sent(ledger, GAME, log).undone
