@@ -4,13 +4,15 @@ On the wire an event is a row, `[code, field, field, ..]`, its fields in the ord
 contract; a type's next version gets a code of its own, so a row says which it is, and one
 of a former version is read as today's. A log entry has the three parts of each event in one value:
 
-    [1, at, id, seat, command, public, private, secret]
+    [2, at, id, seat, command, public, private, secret]
 
 `public` is the row of every event as everybody may see it, or nil for an event that only
 its seat may know of; `private` maps a seat to {place: row} with what it alone sees, and
 `secret` maps places to rows that nobody sees before the end. The public view's entry is
-`[1, at, public]`, and a seat's own part is `[1, before, id, {place: row}]`, where
-`before` is the number of that seat's previous part: that is how a lost one shows.
+`[2, at, public, commitments, leaves, openings]`, and a seat's own part is
+`[2, before, id, {place: row}, openings]`, where `before` is the number of that seat's previous
+part: that is how a lost one shows. docs/proof.md tells what the last ones prove. Entries of games
+that began under version 2 of their rules or before have format 1, and none of them.
 """
 
 from __future__ import annotations
@@ -39,10 +41,12 @@ from schemas.events import (
     RouteClaimed,
 )  # fmt: skip
 from schemas.former import upcast
-from schemas.views import Entry, ViewEntry
+from schemas.views import Entry, Shown, ViewEntry
 from schemas.words import CommandId, GameId, Seat
 
-FORMAT: Final = 1
+FORMAT: Final = 2  # of entries and parts
+UNSEALED: Final = 1  # of those that prove nothing
+LETTER_FORMAT: Final = 1
 LETTER_MOST: Final = 65_536  # bytes of a command on its way: a board written in place fits
 Row = Sequence[Any]
 
@@ -107,7 +111,7 @@ def row_event(row: Row) -> Event:
 
 def pack_letter(letter: Letter) -> bytes:
     """The letter's bytes. Raises Malformed if no referee would read so many."""
-    data = pack((FORMAT, letter.id, letter.game, letter.seat, write_command(letter.command)))
+    data = pack((LETTER_FORMAT, letter.id, letter.game, letter.seat, write_command(letter.command)))
     _require_size(data)
     return data
 
@@ -124,8 +128,8 @@ def unpack_letter(data: bytes) -> Letter:
         form, id_, game, seat, command = msgpack.unpackb(data)
     except (ValueError, TypeError, msgpack.UnpackException) as error:
         raise Malformed("letter", f"isn't [format, id, game, seat, command]: {error}") from None
-    if form != FORMAT or form.__class__ is not int:
-        raise Malformed("letter", f"is of format {brief(form)}, this referee reads {FORMAT}")
+    if form != LETTER_FORMAT or form.__class__ is not int:
+        raise Malformed("letter", f"is of format {brief(form)}, this referee reads {LETTER_FORMAT}")
     address = _ADDRESS.read({"id": id_, "game": game, "seat": seat})
     return Letter(address.id, address.game, address.seat, read_command(command))
 
@@ -158,10 +162,29 @@ def row_command(row: Row) -> Command:
     return read_command({"type": cls.type, **dict(zip(COMMAND_FIELDS[cls], row[1:], strict=False))})
 
 
-def pack_entry(entry: Entry, faces: Faces) -> bytes:
-    command, told = entry.command, _claim_told_by(entry.events)
-    row = (command.code,) if command == told else command_row(command)
-    return pack((FORMAT, entry.at, entry.id, entry.seat, row, *faces))
+class Proofs(NamedTuple):
+    """What a public entry says of what is hidden in it: see docs/proof.md."""
+
+    commitments: bytes
+    leaves: bytes = b""
+    openings: bytes = b""
+
+
+def pack_entry(entry: Entry, faces: Faces, form: int = FORMAT) -> bytes:
+    return pack((form, entry.at, entry.id, entry.seat, spoken(entry), *faces))
+
+
+def pack_sealed(entry: Entry, faces: Faces) -> tuple[bytes, bytes]:
+    """The entry, and of it what nobody but the speaker knows before the game is over."""
+    row = spoken(entry)
+    secret = pack((entry.id, entry.seat, row, faces.secret))
+    return pack((FORMAT, entry.at, entry.id, entry.seat, row, *faces)), secret
+
+
+def spoken(entry: Entry) -> Row:
+    """The command as the log has it."""
+    command = entry.command
+    return (command.code,) if command == _claim_told_by(entry.events) else command_row(command)
 
 
 def _claim_told_by(events: Sequence[Event]) -> Command | None:
@@ -192,29 +215,55 @@ def unpack_facts(data: bytes) -> tuple[int, str, int | None, tuple[int, ...], li
         raise Corrupt(f"no log entry can be read from {data[:60]!r}: {error}") from None
 
 
-def pack_public(at: int, faces: Faces) -> bytes:
-    return pack((FORMAT, at, faces.public))
+def pack_public(at: int, faces: Faces, proofs: Proofs | None = None) -> bytes:
+    if proofs is None:
+        return pack((UNSEALED, at, faces.public))
+    if proofs.openings:
+        return pack((FORMAT, at, faces.public, *proofs))
+    if proofs.leaves:
+        return pack((FORMAT, at, faces.public, proofs.commitments, proofs.leaves))
+    return pack((FORMAT, at, faces.public, proofs.commitments))
 
 
-def pack_part(before: int, answers: str | None, rows: dict[int, Row]) -> bytes:
+def pack_part(
+    before: int, answers: str | None, rows: dict[int, Row], openings: bytes = b"", form: int = FORMAT
+) -> bytes:
     """One seat's own part of an entry; `before` is the number of its previous part."""
-    return pack((FORMAT, before, answers, rows))
+    return pack((form, before, answers, rows, openings) if openings else (form, before, answers, rows))
+
+
+def proofs_of(public: bytes) -> Proofs | None:
+    """What a public entry proves; None for one that proves nothing. Raises Corrupt."""
+    form, _, _, *proofs = _formatted(public)
+    try:
+        return Proofs(*proofs) if form == FORMAT else None
+    except TypeError as error:
+        raise Corrupt(f"no proofs can be read from {public[:60]!r}: {error}") from None
+
+
+def openings_of(part: bytes) -> tuple[bool, bytes]:
+    """Whether a seat's part has rows, and the salts that it tells. Raises Corrupt."""
+    try:
+        _, _, _, rows, *openings = _formatted(part)
+        return bool(rows), openings[0] if openings else b""
+    except (TypeError, ValueError) as error:
+        raise Corrupt(f"no part can be read from {part[:60]!r}: {error}") from None
 
 
 def part_before(part: bytes) -> int:
     try:
-        _, before, _, _ = _formatted(part)
+        _, before, *_ = _formatted(part)
         return int(before)
     except (TypeError, ValueError) as error:
         raise Corrupt(f"no part can be read from {part[:60]!r}: {error}") from None
 
 
-def join_view(number: int, public: bytes, part: bytes | None) -> ViewEntry:
+def join_view(number: int, public: bytes, part: bytes | None, head: bytes = b"") -> ViewEntry:
     """The entry that a viewer gets: the public one, with its own part laid over it."""
     try:
-        _, at, rows = _formatted(public)
-        _, _, answers, own = _formatted(part) if part else (FORMAT, 0, None, {})
-        return ViewEntry(number, at, answers, _whole(rows, (own,)))
+        _, at, rows, *_ = _formatted(public)
+        _, _, answers, own, *_ = _formatted(part) if part else (FORMAT, 0, None, {})
+        return ViewEntry(number, at, answers, _whole(rows, (own,)), Shown(public, part, head))
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise Corrupt(f"no view entry can be read from {public[:60]!r}: {error}") from None
 
@@ -224,8 +273,8 @@ def _formatted(data: bytes) -> Any:
         value = unpack(data)
     except (ValueError, TypeError, msgpack.UnpackException) as error:
         raise Corrupt(f"no msgpack in {data[:60]!r}: {error}") from None
-    if not isinstance(value, tuple) or not value or value[0] != FORMAT:
-        raise Corrupt(f"{data[:60]!r} isn't of format {FORMAT}")
+    if not isinstance(value, tuple) or not value or value[0] not in (FORMAT, UNSEALED):
+        raise Corrupt(f"{data[:60]!r} isn't of format {FORMAT}, nor of {UNSEALED}")
     return value
 
 

@@ -22,6 +22,7 @@ from schemas.words import (
     CityId,
     CommandId,
     GameId,
+    Hex32,
     Int,
     Name,
     Plain,
@@ -96,6 +97,7 @@ class TakeSeat(Contract):
     name: Name
     seat: Seat | None = None
     age: Age | None = None  # counts where the oldest begins
+    contribution: Hex32 | None = None  # 32 bytes of the player's own chance, in hex: see docs/proof.md
 
 
 @contract(code=3)

@@ -33,6 +33,21 @@ def _with_time_for_a_move(told: Told) -> Told:
     return {**told, "parameters": parameters, "opened": told["created"]}
 
 
+def _not_named(told: Told) -> Told:
+    """Version 2 says whether the seed was named by whoever created the game. Before, nobody did."""
+    return {**told, "given": None}
+
+
+def _without_a_say(told: Told) -> Told:
+    """Version 2 has the seat's own part in the game's chance. Before, all of it was the house's."""
+    return {**told, "contribution": None, "by": None}
+
+
+def _uncommitted(told: Told) -> Told:
+    """Version 2 commits to each card. Before, only the seed was committed to."""
+    return {**told, "root": None}
+
+
 FORMER: Final[Mapping[int, Former]] = {  # by code
     1: Former(
         "game_created",
@@ -44,6 +59,10 @@ FORMER: Final[Mapping[int, Former]] = {  # by code
         40,
         _with_time_for_a_move,
     ),
+    2: Former("seat_taken", 1, ("seat", "name", "policy", "age", "luck"), 42, _without_a_say),
+    4: Former("deck_shuffled", 1, ("order",), 41, _uncommitted),
+    5: Former("tickets_shuffled", 1, ("deck", "order"), 45, _uncommitted),
+    22: Former("seed_sealed", 1, ("commitment", "seed"), 43, _not_named),
 }
 assert not FORMER.keys() & BY_CODE.keys(), "a former version's code was given again"
 

@@ -8,7 +8,9 @@ holds an empty entry.
 
 from __future__ import annotations
 
-from typing import Any
+from base64 import b64encode
+from dataclasses import field
+from typing import Any, NamedTuple
 
 from schemas.commands import Command, write_command
 from schemas.contract import contract
@@ -32,6 +34,14 @@ class Entry:
         return first if isinstance(first, CommandRefused) else None
 
 
+class Shown(NamedTuple):
+    """The bytes that a view entry was read from, and the head after it (docs/proof.md)."""
+
+    public: bytes = b""
+    part: bytes | None = None
+    head: bytes = b""  # empty where it isn't known
+
+
 @contract()
 class ViewEntry:
     """The same entry as one viewer gets it: what that viewer may know, and no more."""
@@ -40,6 +50,7 @@ class ViewEntry:
     at: Milliseconds
     answers: CommandId | None  # the viewer's own command that this is the verdict on
     events: tuple[Event, ...]
+    shown: Shown = field(default=Shown(), compare=False, repr=False)
 
 
 def write_entry(number: int, entry: Entry) -> dict[str, Any]:
@@ -61,4 +72,14 @@ def write_view(entry: ViewEntry) -> dict[str, Any]:
         "at": entry.at,
         "answers": entry.answers,
         "events": [write_event(event) for event in entry.events],
+        "head": entry.shown.head.hex() or None,
+    }
+
+
+def write_proof(entry: ViewEntry) -> dict[str, Any]:
+    """The very bytes of a view entry, in base64, for those who compute the chain themselves."""
+    part = entry.shown.part
+    return {
+        "public": b64encode(entry.shown.public).decode(),
+        "part": b64encode(part).decode() if part else None,
     }

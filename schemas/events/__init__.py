@@ -21,10 +21,12 @@ from schemas.events.ending import (
     SeatCleared,
     SeatGone,
     SeatScore,
+    SeedRevealed,
     TicketsShown,
 )
 from schemas.events.opening import (
     ChoiceLaid,
+    Contributor,
     DeckKnown,
     DeckLaid,
     DeckShuffled,
@@ -70,6 +72,7 @@ __all__ = [
     "CardsGiven",
     "ChoiceLaid",
     "CommandRefused",
+    "Contributor",
     "DeckKnown",
     "DeckLaid",
     "DeckShuffled",
@@ -104,6 +107,7 @@ __all__ = [
     "SeatGone",
     "SeatScore",
     "SeatTaken",
+    "SeedRevealed",
     "SeedSealed",
     "StationBuilt",
     "TicketsKept",
@@ -125,7 +129,7 @@ Event: TypeAlias = (
     | MarketCardTaken | RouteClaimed | Passed | LastTurnsBegan | SeatGone | SeatCleared | TicketsShown | GameEnded
     | CommandRefused | TicketsNamed | TunnelRevealed | TunnelDeclined | RevealedDiscarded | StationBuilt
     | PassengerPlaced | PassengerMoved | CardsGiven | RequestUnmet | PositionLaid | DeckLaid | TicketsLaid
-    | HandLaid | PlayOffCalled | PlayOffEnded | MixAsked
+    | HandLaid | PlayOffCalled | PlayOffEnded | MixAsked | SeedRevealed
     | GameForked | MomentLaid | ChoiceLaid | DeckKnown | PlayResumed
 )  # fmt: skip
 
@@ -135,7 +139,7 @@ EVENTS: Final[tuple[type[Event], ...]] = (
     MarketCardTaken, RouteClaimed, Passed, LastTurnsBegan, SeatGone, SeatCleared, TicketsShown, GameEnded,
     CommandRefused, TicketsNamed, TunnelRevealed, TunnelDeclined, RevealedDiscarded, StationBuilt,
     PassengerPlaced, PassengerMoved, CardsGiven, RequestUnmet, PositionLaid, DeckLaid, TicketsLaid,
-    HandLaid, PlayOffCalled, PlayOffEnded, MixAsked,
+    HandLaid, PlayOffCalled, PlayOffEnded, MixAsked, SeedRevealed,
     GameForked, MomentLaid, ChoiceLaid, DeckKnown, PlayResumed,
 )  # fmt: skip
 

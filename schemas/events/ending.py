@@ -9,6 +9,7 @@ from schemas.contract import Contract, contract
 from schemas.parameters import GoneBecause
 from schemas.words import (
     GameId,
+    Hex32,
     Int,
     RouteId,
     Seat,
@@ -84,6 +85,13 @@ class PlayOffEnded(Contract):
 
     of: GameId
     winners: tuple[Seat, ...]  # as the seats of that game
+
+
+@contract(code=44)
+class SeedRevealed(Contract):
+    """The game is over: whoever looks back can check every shuffle and every hidden part."""
+
+    seed: Hex32
 
 
 @contract(code=20)

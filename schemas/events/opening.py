@@ -49,21 +49,27 @@ class GameCreated(Contract):
     opened: Milliseconds  # in the house's own time; every entry's time counts from here
 
 
-@contract(code=22)
+Contributor = Literal["seat", "nobody", "house", "seed"]
+
+
+@contract(code=43, version=2)
 class SeedSealed(Contract):
-    """What all chance in this game follows from: its hash for all, itself for nobody yet."""
+    """The house's part in all chance of this game: its hash for all, itself for nobody yet."""
 
     commitment: Hex32
+    given: Bool | None  # whoever created the game named the seed, so may know it; null in old games
     seed: Hex32 | None  # secret
 
 
-@contract(code=2)
+@contract(code=42, version=2)
 class SeatTaken(Contract):
     seat: Seat
     name: Name
     policy: Word | None  # of a bot; null for a person
     age: Age | None
-    luck: Hex32 | None  # private: what a bot's own dice start from
+    luck: Hex32 | None  # private: what a bot's own dice, and the salts of the seat's own parts, start from
+    contribution: Hex32 | None  # the seat's part in all chance of this game; null in old games
+    by: Contributor | None  # who made it
 
 
 @contract(code=3)
@@ -73,17 +79,19 @@ class GameStarted(Contract):
     order: tuple[Seat, ...]  # of the turns
 
 
-@contract(code=4)
+@contract(code=41, version=2)
 class DeckShuffled(Contract):
     """The discards, shuffled, now lie under what was left of the deck."""
 
     order: CardRow  # secret, top first
+    root: Hex32 | None  # of what its cards are committed to by; null in old games
 
 
-@contract(code=5)
+@contract(code=45, version=2)
 class TicketsShuffled(Contract):
     deck: Word
     order: TicketRow  # secret, top first
+    root: Hex32 | None  # as of a deck's
 
 
 @contract(code=6)

@@ -16,7 +16,6 @@ from typing import Final, Protocol
 
 from schemas.codec import Corrupt
 from schemas.commands import Command, Letter
-from schemas.views import ViewEntry
 from schemas.words import Seat
 from services.bots.client import NotNow
 from services.bots.policies import POLICIES
@@ -25,6 +24,7 @@ from services.ledger import Full, Gap, Ledger, TakenTurn, Turn
 from services.logs import get_log
 from services.loop import BUGS, REFUSED
 from services.referee.rules import Table, fold_events, legal
+from services.referee.rules.witness import Betrayed, Witness
 
 log = get_log("bots")
 VIEWS_MOST: Final = 4_096
@@ -59,31 +59,31 @@ class Stream:
 
 
 class Eyes:
-    """What one seat has seen of its game so far, folded."""
+    """What one seat has seen of its game so far: checked, and folded."""
 
-    __slots__ = ("last", "moves", "table")
+    __slots__ = ("moves", "table", "witness")
 
-    def __init__(self) -> None:
-        self.table = Table()
-        self.last: ViewEntry | None = None
+    def __init__(self, game: str, seat: Seat) -> None:
+        self.table, self.witness = Table(), Witness(game, seat)
         self.moves = 0  # commands of this seat that got their verdict
 
-    def look(self, ledger: Ledger, game: str, seat: Seat) -> None:
-        """See what is new. Raises Gap where the last that was seen isn't there any more, or is
-        another: a fail-over lost the log's end."""
+    def look(self, ledger: Ledger) -> None:
+        """See what is new. Raises Gap where the last that was seen isn't there any more, or has another
+        head: a fail-over lost the log's end. Raises Betrayed where the house isn't to be believed."""
+        game, seat = self.witness.game, self.witness.viewer
         while True:
-            if self.last is None:
-                entries = ledger.seen(game, seat)
-            else:
-                known, *entries = ledger.seen(game, seat, self.last.number - 1) or (None,)
-                if known != self.last:
-                    raise Gap(f"view of {game}: entry {self.last.number} isn't what seat {seat} saw")
+            after = self.witness.number
+            entries = ledger.seen(game, seat, max(0, after - 1))
+            if after:
+                known, *entries = entries or (None,)
+                if known is None or known.shown.head not in (self.witness.head, b""):
+                    raise Gap(f"view of {game}: entry {after} isn't what seat {seat} saw")
             if not entries:
                 return
             for entry in entries:
+                self.witness.see(entry)
                 fold_events(self.table, entry.at, entry.events)
                 self.moves += entry.answers is not None
-            self.last = entries[-1]
 
 
 class Bots:
@@ -189,6 +189,8 @@ class Bots:
                 return choose(turn)
             except Gap as gone:  # a fail-over may have taken what was seen: look anew
                 log.warning("bot looks anew", **about, why=str(gone))
+            except Betrayed as betrayed:  # it won't play on what it can't believe
+                log.error("THE HOUSE IS NOT TO BE BELIEVED", **about, entry=betrayed.number, why=betrayed.why)
             except FAULTS:
                 log.exception("bot can't choose", **about)
             self.eyes.pop((turn.game, turn.seat), None)
@@ -211,11 +213,11 @@ class Bots:
     def _look(self, turn: Turn) -> tuple[Eyes, list[Command]]:
         """The seat's table as of now, and what it may do there."""
         eyes = self._eyes(turn.game, turn.seat)
-        eyes.look(self.ledger, turn.game, turn.seat)
+        eyes.look(self.ledger)
         return eyes, legal(eyes.table, turn.seat)
 
     def _eyes(self, game: str, seat: Seat) -> Eyes:
-        eyes = self.eyes.pop((game, seat), None) or Eyes()
+        eyes = self.eyes.pop((game, seat), None) or Eyes(game, seat)
         self.eyes[game, seat] = eyes
         if len(self.eyes) > VIEWS_MOST:
             self.eyes.popitem(last=False)

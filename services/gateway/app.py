@@ -12,7 +12,7 @@ from fastapi.responses import JSONResponse, RedirectResponse
 from fastapi.security import HTTPBearer
 from fastapi_offline import FastAPIOffline
 
-from schemas.views import write_view
+from schemas.views import ViewEntry, write_proof, write_view
 from services.gateway import examples, rule_pages
 from services.gateway.door import Door
 from services.gateway.hub import Hub
@@ -166,6 +166,7 @@ def _play_routes(app: FastAPI, door: Door) -> None:
         bearer: Bearer,
         after: Annotated[int, Query(ge=0, description="the number of the last entry you have")] = 0,
         most: Annotated[int, Query(ge=1, le=PAGE_MOST)] = PAGE_MOST,
+        proofs: Annotated[bool, Query(description="with the very bytes that the chain is made of")] = False,
     ) -> dict[str, Any]:
         length = await door.require_game(game)
         viewer = door.viewer(game, bearer)
@@ -174,14 +175,14 @@ def _play_routes(app: FastAPI, door: Door) -> None:
         return {
             "game": game,
             "viewer": "public" if viewer is None else viewer,
-            "entries": [write_view(entry) for entry in entries],
+            "entries": [_written(entry, proofs) for entry in entries],
             "next": last,
             "more": last < length,
         }
 
     @app.websocket("/games/{game}/play")
-    async def play(websocket: WebSocket, game: str, after: int = 0) -> None:
-        await PlaySocket(door, websocket, game, after).run()
+    async def play(websocket: WebSocket, game: str, after: int = 0, proofs: bool = False) -> None:
+        await PlaySocket(door, websocket, game, after, proofs).run()
 
 
 def _house_routes(app: FastAPI, door: Door) -> None:
@@ -194,6 +195,10 @@ def _house_routes(app: FastAPI, door: Door) -> None:
         await door.ledger.ping()
         listening = app.state.listening
         return JSONResponse({"status": "ok" if listening else "deaf"}, 200 if listening else 503)
+
+
+def _written(entry: ViewEntry, proofs: bool) -> dict[str, Any]:
+    return {**write_view(entry), "proof": write_proof(entry)} if proofs else write_view(entry)
 
 
 async def _listen(app: FastAPI, hub: Hub) -> None:

@@ -62,8 +62,7 @@ class Door:
             "game": game,
             "token": tokens.mint(self.key, game, None),
             "taken": seats,
-            "number": entry.number,
-            "level": level,
+            **_reached(entry, level),
         }
 
     async def join(
@@ -82,8 +81,7 @@ class Door:
             "game": game,
             "seat": taken.seat,
             "token": token,
-            "number": entry.number,
-            "level": level,
+            **_reached(entry, level),
         }
 
     async def start(self, game: str, bearer: str | None, id_: str | None, ask: Ask) -> dict[str, Any]:
@@ -95,7 +93,7 @@ class Door:
         entry, level = await self._decided(letter, ask)
         if not isinstance(entry.events[0], GameStarted):
             raise _used_for_another()
-        return {"game": game, "number": entry.number, "level": level}
+        return {"game": game, **_reached(entry, level)}
 
     async def games(self, most: int, client: str) -> list[str]:
         """The latest games. Every partition is asked, so nobody may ask without end."""
@@ -241,6 +239,10 @@ def _read_house(kind: type[Command], body: Mapping[str, Any]) -> Command:
         if field in body:
             raise Malformed(field, "there is no such field")
     return read_command({**body, "type": kind.type})
+
+
+def _reached(entry: ViewEntry, level: str) -> dict[str, Any]:
+    return {"number": entry.number, "level": level, "head": entry.shown.head.hex() or None}
 
 
 def _used_for_another() -> Malformed:

@@ -27,8 +27,13 @@ Authorization header, or from a browser as the subprotocols `ledgerline, token.<
 Every command has an id (`Idempotency-Key`, or `id` on the socket). Sending one again never
 does it twice: you get the one verdict again.
 
-Coming back with the entries up to number n, ask from `after=n-1` and compare the first entry
-with your last: a fail-over may have put another there. If so, or if it is gone, begin from 0.
+Coming back with the entries up to number n, ask from `after=n-1` and compare the first entry's
+`head` with your last: a fail-over may have put another there. If so, or if it is gone, begin from 0.
+
+Nobody has to believe the house. The `head` of an entry is made of all that was shown until then, so
+two players who compare one saw the same game; with `?proofs=true` a client computes it, and checks
+each card against what was committed to. Send 32 random bytes of your own in hex as `contribution`
+when you join: then nobody else chose the deal. docs/proof.md tells how.
 
 Say how sure you want to be with `level` (and `wait_ms`): `decided` is what you get unasked,
 `durable` is on the engine's disk, `replicated:2` is on two replicas. Past the time the answer
@@ -145,10 +150,15 @@ JOIN: Final = _body(
     {
         "type": "object",
         "required": ["name"],
-        "properties": {"name": {"type": "string"}, "seat": {"type": "integer"}},
+        "properties": {
+            "name": {"type": "string"},
+            "seat": {"type": "integer"},
+            "age": {"type": "integer"},
+            "contribution": {"type": "string", "description": "32 random bytes of your own, in hex"},
+        },
         "additionalProperties": False,
     },
-    anywhere={"name": "Ada"},
+    anywhere={"name": "Ada", "contribution": "5f" * 32},
     at_a_seat={"name": "Ada", "seat": 1},
 )
 COMMAND: Final = _body(

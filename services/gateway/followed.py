@@ -9,7 +9,7 @@ from typing import Final
 from pydantic_core import to_json
 
 from schemas.codec import Corrupt
-from schemas.views import ViewEntry, write_view
+from schemas.views import ViewEntry, write_proof, write_view
 from schemas.words import Seat
 from services.ledger.async_ledger import Page, Ring
 from services.ledger.joining import TakenBack
@@ -36,10 +36,10 @@ class Session:
     """One viewer of one game, for as long as somebody listens. Entries wait in its queue, or
     where `hand` is set they go straight on."""
 
-    __slots__ = ("hand", "queue", "start", "viewer")
+    __slots__ = ("hand", "proofs", "queue", "start", "viewer")
 
-    def __init__(self, viewer: Seat | None, start: int) -> None:
-        self.viewer, self.start = viewer, start
+    def __init__(self, viewer: Seat | None, start: int, proofs: bool = False) -> None:
+        self.viewer, self.start, self.proofs = viewer, start, proofs
         self.queue: asyncio.Queue[Sent | End] = asyncio.Queue(BEHIND_MOST)
         self.hand: Hand | None = None
 
@@ -62,47 +62,51 @@ class Session:
 
 
 class Game:
-    """A followed game: how far its view was read, its last public entry, and who listens."""
+    """A followed game: how far its view was read, the head there, and who listens."""
 
-    __slots__ = ("last", "public", "sessions")
+    __slots__ = ("head", "last", "sessions")
 
     def __init__(self, last: int) -> None:
         self.last = last
-        self.public = b""  # empty while it isn't known
+        self.head = b""  # empty while it isn't known
         self.sessions: set[Session] = set()
 
     def take(self, page: Page) -> int:
         """Hand the next entries of every viewer to its sessions; how many entries there were."""
-        texts = {viewer: [sent(entry) for entry in entries] for viewer, entries in page.views.items()}
-        count = len(next(iter(texts.values()), ()))
+        wanted = {(session.viewer, session.proofs) for session in self.sessions}
+        texts = {who: [sent(entry, who[1]) for entry in page.views[who[0]]] for who in wanted}
+        count = len(next(iter(page.views.values()), ()))
         self.last += count
-        self.public = page.public
+        self.head = page.head
         for session in self.sessions:
-            for item in texts[session.viewer]:
+            for item in texts[session.viewer, session.proofs]:
                 session.put(item)
         return count
 
     def hear(self, ring: Ring) -> None:
         """The same for the one entry that a bell brings: who has no part of it sees what all see."""
         assert ring.public is not None, "only a new entry is brought"
-        if self.public and ring.before != self.public:
+        if self.head and ring.before and ring.before != self.head:
             raise TakenBack(f"entry {self.last} isn't the one that was handed out")
-        texts: dict[Seat | None, Sent] = {}
-        for session in self.sessions:
-            viewer = session.viewer if session.viewer in ring.parts else None
-            if viewer not in texts:
-                texts[viewer] = sent(ring.entry_for(viewer))
-        self.last, self.public = ring.number, ring.public
-        for session in self.sessions:
-            session.put(texts.get(session.viewer) or texts[None])
+        texts: dict[tuple[Seat | None, bool], Sent] = {}
+        whose = [session.viewer if session.viewer in ring.parts else None for session in self.sessions]
+        due = list(zip(self.sessions, whose, strict=True))
+        for session, viewer in due:
+            if (viewer, session.proofs) not in texts:
+                texts[viewer, session.proofs] = sent(ring.entry_for(viewer), session.proofs)
+        self.last, self.head = ring.number, ring.head
+        for session, viewer in due:
+            session.put(texts[viewer, session.proofs])
 
 
-def sent(entry: ViewEntry) -> Sent:
-    """An entry as it goes out: its JSON is made once for all who see the same.
+def sent(entry: ViewEntry, proofs: bool = False) -> Sent:
+    """An entry as it goes out: its JSON is made once for all who see the same. With proofs, the very
+    bytes go with it that the chain is made of.
 
     Raises Corrupt: an entry may be msgpack of our form and still hold what no JSON can say."""
     try:
-        text = to_json({"type": "entry", **write_view(entry)}).decode()
+        more = {"proof": write_proof(entry)} if proofs else {}
+        text = to_json({"type": "entry", **write_view(entry), **more}).decode()
     except (ValueError, TypeError, AttributeError) as error:
         raise Corrupt(f"entry {entry.number} can't be written as JSON: {error}") from None
     return entry.number, entry.answers, text

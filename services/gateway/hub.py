@@ -5,8 +5,8 @@ number: every follower goes on from the number that it has, and a slow round loo
 that were silent, in case a bell was lost.
 
 An engine that takes over after a fail-over may have lost a log's end, and the log may have
-grown again by then. So what follows must follow the very entry that was handed out last,
-byte by byte; where it doesn't, the viewers are sent away to read the view anew.
+grown again by then. So what follows must follow the very head that was handed out last;
+where it doesn't, the viewers are sent away to read the view anew.
 """
 
 from __future__ import annotations
@@ -59,10 +59,10 @@ class Hub:
 
     # -- listening ---------------------------------------------------------------------
 
-    def attach(self, game: str, viewer: Seat | None, after: int) -> Session:
+    def attach(self, game: str, viewer: Seat | None, after: int, proofs: bool = False) -> Session:
         """Begin to listen: the session's queue holds everything after `session.start`."""
         followed = self.games.setdefault(game, Game(after))
-        session = Session(viewer, followed.last)
+        session = Session(viewer, followed.last, proofs)
         followed.sessions.add(session)
         self.ring(game)
         return session
@@ -86,7 +86,7 @@ class Hub:
             if not page:
                 raise TakenBack(f"nothing is left after {after}, but {session.start} was there")
             for entry in page:
-                yield sent(entry)
+                yield sent(entry, session.proofs)
                 after = entry.number
         while True:
             if session.queue.empty():
@@ -202,7 +202,7 @@ class Hub:
 
     async def _read(self, rung: set[str]) -> None:
         wanted = [
-            Wanted(game, followed.last, self._viewers(game), followed.public)
+            Wanted(game, followed.last, self._viewers(game), followed.head)
             for game, followed in ((game, self.games[game]) for game in rung)
         ]
         if not wanted:

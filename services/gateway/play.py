@@ -1,11 +1,12 @@
 """The WebSocket: a view comes down as it grows, commands go up the same socket.
 
-Down come entries `{"type": "entry", "number", "at", "answers", "events"}`; one that
-`answers` your command's id is its verdict. What got no entry comes as `{"type":
+Down come entries `{"type": "entry", "number", "at", "answers", "events", "head"}`; one that
+`answers` your command's id is its verdict. With `?proofs=true` each has a `proof`, the very bytes
+that its head is made of (docs/proof.md). What got no entry comes as `{"type":
 "problem", "id", ..}`. Up go `{"id": "..", "command": {"type": .., ..}}`.
 
 A command may name a `level` and `wait_ms`; then `{"type": "acknowledged", "id", "level",
-"number"}` comes when it has that. What has no verdict in time, or isn't that sure, is
+"number", "head"}` comes when it has that. What has no verdict in time, or isn't that sure, is
 `{"type": "unknown", "id", "level", ..}`: its entry may still come.
 
 Who is closed with 1013 may come back and go on from its last number; where the reason says so,
@@ -57,8 +58,9 @@ AWAY: Final = "the engine doesn't answer: come back and go on"
 class PlaySocket:
     """One client's socket: who it is, what it has seen, what it waits for."""
 
-    def __init__(self, door: Door, websocket: WebSocket, game: str, after: int) -> None:
+    def __init__(self, door: Door, websocket: WebSocket, game: str, after: int, proofs: bool = False) -> None:
         self.door, self.socket, self.game, self.after = door, websocket, game, after
+        self.proofs = proofs
         self.viewer: Seat | None = None
         self.waiting: dict[str, float] = {}  # ids of commands that have no verdict yet, and until when
         self.following: set[str] = set()  # ids of commands whose level is being waited for
@@ -109,7 +111,7 @@ class PlaySocket:
             await self._end(TRY_LATER, AWAY)
 
     async def _down(self) -> None:
-        session = self.door.hub.attach(self.game, self.viewer, self.after)
+        session = self.door.hub.attach(self.game, self.viewer, self.after, self.proofs)
         hand = self._hand if self.lay else None
         try:
             async for number, answers, text in self.door.hub.follow(self.game, session, self.after, hand):
@@ -216,7 +218,7 @@ class PlaySocket:
         elif answer.number <= self.after:  # an id sent again: its verdict goes down again
             del self.waiting[id_]
             for entry in await self.door.ledger.seen(self.game, self.viewer, answer.number - 1, 1):
-                await self.socket.send_text(sent(entry)[2])
+                await self.socket.send_text(sent(entry, self.proofs)[2])
 
     async def _wait_no_longer(self, id_: str) -> None:
         """A command that is late gives its place to another; its verdict may still come."""

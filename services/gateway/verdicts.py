@@ -57,9 +57,13 @@ class Reached:
     entry: ViewEntry | None = None
 
     def body(self) -> dict[str, Any]:
-        """The level and number, as every answer names them."""
+        """The level, the number and the head after it, as every answer names them."""
         told: dict[str, Any] = {"level": str(self.level) if self.level else None}
-        return told | ({"number": self.number} if self.number else {})
+        if self.number:
+            told["number"] = self.number
+        if self.entry is not None:
+            told["head"] = self.entry.shown.head.hex() or None
+        return told
 
     def refusal(self, id_: str) -> Problem | None:
         """The problem that this verdict is, where it is a refusal."""

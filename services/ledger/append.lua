@@ -3,14 +3,15 @@
 -- KEYS  1 commands  2 log  3 public  4 verdicts of the speaker  5 turns  6 due  7 games  8 over
 --       9.. the streams of the seats that get a part of their own
 -- ARGV  1 consumer group  2 the letter's id in the commands stream ('' for the clock's own)
---       3 entries that were folded  4 the last of them ('' for none)  5 command id
---       6 time  7 log entry  8 public entry  9 next deadline ('' for none)
---       10 when the game may leave ('' for never, '=' as before)  11 game  12 bell
---       13 channel at which to knock when there are turns ('' for none)
---       14 how many turns follow  15.. turns, then one part for each of KEYS 9..
+--       3 entries that were folded  4 the head after them ('' for one that isn't known)
+--       5 command id  6 time  7 log entry  8 public entry  9 the head after it
+--       10 next deadline ('' for none)
+--       11 when the game may leave ('' for never, '=' as before)  12 game  13 bell
+--       14 channel at which to knock when there are turns ('' for none)
+--       15 how many turns follow  16.. turns, then one part for each of KEYS 9..
 --
 -- The length alone isn't enough: a log that lost its end in a fail-over and grew again has the
--- length that was folded, and another last entry.
+-- length that was folded, and another head.
 --
 -- Returns {1, number} appended, {0, number} this id has that verdict already, {-1, length}
 -- somebody appended first, {-2, length} the game's keys don't fit each other. A script has no
@@ -26,7 +27,7 @@ end
 local known = redis.call('HGET', KEYS[4], ARGV[5])
 if known then
   acknowledge()
-  redis.call('PUBLISH', ARGV[12], ARGV[11] .. ' ' .. known)
+  redis.call('PUBLISH', ARGV[13], ARGV[12] .. ' ' .. known)
   return {0, tonumber(known)}
 end
 local length = redis.call('XLEN', KEYS[2])
@@ -45,8 +46,9 @@ local before = last(KEYS[3])
 if reaches(before) ~= length then
   return {-2, length}
 end
-before = before and before[2][2] or ''
-if length > 0 and last(KEYS[2])[2][2] ~= ARGV[4] then
+-- Entries that were written before there was a chain have no head.
+before = before and before[2][4] or ''
+if before ~= '' and ARGV[4] ~= '' and before ~= ARGV[4] then
   return {-1, length}
 end
 for k = 9, #KEYS do
@@ -66,39 +68,39 @@ if type(written) == 'table' and written.err then
   end
   return written
 end
-redis.call('XADD', KEYS[3], id, 'e', ARGV[8])
-local first = 15 + tonumber(ARGV[14])
+redis.call('XADD', KEYS[3], id, 'e', ARGV[8], 'h', ARGV[9])
+local first = 16 + tonumber(ARGV[15])
 for k = 9, #KEYS do
   redis.call('XADD', KEYS[k], id, 'e', ARGV[first + k - 9])
 end
 redis.call('HSET', KEYS[4], ARGV[5], number)
-for a = 15, first - 1 do
+for a = 16, first - 1 do
   redis.call('XADD', KEYS[5], '*', 't', ARGV[a])
 end
-if first > 15 and ARGV[13] ~= '' then
-  redis.call('PUBLISH', ARGV[13], '')
+if first > 16 and ARGV[14] ~= '' then
+  redis.call('PUBLISH', ARGV[14], '')
 end
-if ARGV[9] ~= '' then
-  redis.call('ZADD', KEYS[6], ARGV[9], ARGV[11])
+if ARGV[10] ~= '' then
+  redis.call('ZADD', KEYS[6], ARGV[10], ARGV[12])
 else
-  redis.call('ZREM', KEYS[6], ARGV[11])
+  redis.call('ZREM', KEYS[6], ARGV[12])
 end
-if ARGV[10] == '' then
-  redis.call('ZREM', KEYS[8], ARGV[11])
-elseif ARGV[10] ~= '=' then
-  redis.call('ZADD', KEYS[8], ARGV[10], ARGV[11])
+if ARGV[11] == '' then
+  redis.call('ZREM', KEYS[8], ARGV[12])
+elseif ARGV[11] ~= '=' then
+  redis.call('ZADD', KEYS[8], ARGV[11], ARGV[12])
 end
-redis.call('ZADD', KEYS[7], ARGV[6], ARGV[11])
+redis.call('ZADD', KEYS[7], ARGV[6], ARGV[12])
 acknowledge()
 
--- The bell carries the entry, which saves whoever hears it a round trip, and the public entry
--- that it follows: "game number size size", then " seat:size" for each part, a line's end, and
--- the bytes: the public entry before, this one, the parts.
-local head, bytes = { ARGV[11], number, #before, #ARGV[8] }, { before, ARGV[8] }
+-- The bell carries the entry, which saves whoever hears it a round trip, and the heads before and
+-- after it: "game number size size size", then " seat:size" for each part, a line's end, and the
+-- bytes: the two heads, the public entry, the parts.
+local line, bytes = { ARGV[12], number, #before, #ARGV[9], #ARGV[8] }, { before, ARGV[9], ARGV[8] }
 for k = 9, #KEYS do
   local part = ARGV[first + k - 9]
-  head[#head + 1] = string.match(KEYS[k], '%d+$') .. ':' .. #part
+  line[#line + 1] = string.match(KEYS[k], '%d+$') .. ':' .. #part
   bytes[#bytes + 1] = part
 end
-redis.call('PUBLISH', ARGV[12], table.concat(head, ' ') .. '\n' .. table.concat(bytes))
+redis.call('PUBLISH', ARGV[13], table.concat(line, ' ') .. '\n' .. table.concat(bytes))
 return {1, number}

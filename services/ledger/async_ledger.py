@@ -19,39 +19,39 @@ from services.ledger.async_cluster import AsyncCluster
 from services.ledger.bags import Bag
 from services.ledger.calls import submit_call
 from services.ledger.confirming import Confirming, node_of
-from services.ledger.joining import Numbered, TakenBack, joined, unchanged
+from services.ledger.joining import Headed, TakenBack, joined, unchanged
 from services.ledger.knocks import channel
 from services.ledger.levels import Level
 from services.ledger.port import WAITING_MOST, Answer, Full, Gap
 from services.ledger.scripts import SUBMIT, Call
-from services.ledger.stored import numbered, of_game, read_answer
+from services.ledger.stored import headed, numbered, of_game, read_answer
 from services.logs import get_log
 
 log = get_log("gateway")
 PAGE: int = 500
-_RING: Final = re.compile(rb"([!-~]+) (\d{1,15})(?: (\d{1,9}) (\d{1,9})((?: \d{1,9}:\d{1,9})*))?")
+_RING: Final = re.compile(rb"([!-~]+) (\d{1,15})(?: (\d{1,9}) (\d{1,9}) (\d{1,9})((?: \d{1,9}:\d{1,9})*))?")
 
 
 class Wanted(NamedTuple):
-    """Which viewers want a game's entries after a number. With `public`, the public entry of that
-    number is read again and must be this one; where it is empty, it must be there."""
+    """Which viewers want a game's entries after a number. With `head`, the entry of that number is
+    read again and must have that head; where it is empty, the entry must be there."""
 
     game: str
     after: int
     viewers: Sequence[Seat | None]
-    public: bytes | None = None
+    head: bytes | None = None
 
     @property
     def first(self) -> int:
         """The first public entry to read."""
-        return self.after + (self.public is None or not self.after)
+        return self.after + (self.head is None or not self.after)
 
 
 class Page(NamedTuple):
-    """What was found, and the last public entry that the game has now; empty for none."""
+    """What was found, and the head after the last entry that was; empty where it isn't known."""
 
     views: Mapping[Seat | None, list[ViewEntry]]
-    public: bytes
+    head: bytes
 
 
 Found = (
@@ -66,30 +66,32 @@ class Ring(NamedTuple):
     number: int  # of the entry; 0 for a command that was answered without one
     public: bytes | None = None
     parts: Mapping[Seat, bytes] = {}
-    before: bytes = b""  # the public entry that it follows; empty for the first
+    before: bytes = b""  # the head before it; empty for the first
+    head: bytes = b""  # and after it
 
     def entry_for(self, viewer: Seat | None) -> ViewEntry:
         assert self.public is not None, "only a new entry is brought"
-        return join_view(self.number, self.public, self.parts.get(viewer) if viewer is not None else None)
+        part = self.parts.get(viewer) if viewer is not None else None
+        return join_view(self.number, self.public, part, self.head)
 
 
 def read_ring(data: bytes) -> Ring | None:
     """A ring as append.lua and dismiss.lua write it; None for what isn't one."""
-    head, _, body = data.partition(b"\n")
-    told = _RING.fullmatch(head)
+    line, _, body = data.partition(b"\n")
+    told = _RING.fullmatch(line)
     if told is None:
         return None
     game, number = told[1].decode(), int(told[2])
     if told[3] is None:
         return Ring(game, number)
-    parts = [(int(seat), int(size)) for seat, size in (part.split(b":") for part in told[5].split())]
-    ends = [*accumulate((int(told[3]), int(told[4]), *(size for _, size in parts)), initial=0)]
+    parts = [(int(seat), int(size)) for seat, size in (part.split(b":") for part in told[6].split())]
+    sizes = (*map(int, told.group(3, 4, 5)), *(size for _, size in parts))
+    ends = [*accumulate(sizes, initial=0)]
     if ends[-1] != len(body):
         return None
-    before, public, *own = [body[start:end] for start, end in pairwise(ends)]
-    return Ring(
-        game, number, public, {seat: part for (seat, _), part in zip(parts, own, strict=True)}, before
-    )
+    before, head, public, *own = [body[start:end] for start, end in pairwise(ends)]
+    seats = {seat: part for (seat, _), part in zip(parts, own, strict=True)}
+    return Ring(game, number, public, seats, before, head)
 
 
 class AsyncLedger:
@@ -265,9 +267,9 @@ def _length(game: str, reply: Any) -> int | Corrupt | RedisError:
 
 def _page(wanted: Wanted, told: Any, parts: Mapping[Seat | None, Any]) -> Page:
     """What the streams' replies come to. Raises Gap, Corrupt or TakenBack."""
-    found = numbered(told)
-    public: Sequence[Numbered] = found
+    found = headed(told)
+    public: Sequence[Headed] = found
     if wanted.first == wanted.after:
-        public = unchanged(wanted.after, wanted.public or b"", found)
+        public = unchanged(wanted.after, wanted.head or b"", found)
     views = {viewer: joined(wanted.after, public, numbered(own)) for viewer, own in parts.items()}
-    return Page(views, found[-1][1] if found else b"")
+    return Page(views, found[-1][2] if found else b"")

@@ -246,10 +246,10 @@ def _tell(asked: Asked, reply: Any) -> None:
     if not reply or isinstance(reply, ResponseError):
         asked.told.set_result(None)
         return
-    number, public, part = reply
+    number, public, head, part = reply
     try:
         if not public:
             raise Gap(f"view: entry {number} is missing, which answers a command")
-        asked.told.set_result(join_view(number, public, part or None))
+        asked.told.set_result(join_view(number, public, part or None, head))
     except Exception as damage:
         asked.told.set_exception(damage)

@@ -54,16 +54,24 @@ class Verdict(NamedTuple):
     taken: Taken
     game: str
     expected: int  # how many entries were folded to decide it
-    tail: bytes  # the last of them, empty where there was none
+    before: bytes  # the head after them; empty where it isn't known
     speaker: Seat | None
     command_id: str
     at: int
     entry: bytes
     public: bytes
+    head: bytes  # after this entry
     parts: Sequence[tuple[Seat, bytes]]  # what single seats may know besides
     turns: Sequence[Turn]
     deadline: int | None  # in the house's time
     leaves: int | Literal["as before"] | None = "as before"  # when the game may leave: see `leaving`
+
+
+class History(NamedTuple):
+    """A log, and the head after its last entry."""
+
+    entries: Sequence[bytes]
+    head: bytes
 
 
 class Outcome(NamedTuple):
@@ -120,8 +128,14 @@ class Ledger(Protocol):
     def history(self, game: str, after: int = 0) -> list[bytes]:
         """The log's entries after this number. Raises Gap if a number is missing."""
 
-    def histories(self, games: Sequence[str]) -> dict[str, list[bytes]]:
-        """Many logs whole, in one round trip. One that `history` would raise for is left out."""
+    def whole(self, game: str) -> History:
+        """The log from its first entry on, and its head. Raises Gap if a number is missing."""
+
+    def histories(self, games: Sequence[str]) -> dict[str, History]:
+        """Many logs whole, in one round trip. One that `whole` would raise for is left out."""
+
+    def head(self, game: str) -> tuple[int, bytes]:
+        """The number of the log's last entry (0 for none) and the head after it."""
 
     def seen(self, game: str, viewer: Seat | None, after: int = 0, most: int = 1000) -> list[ViewEntry]:
         """A viewer's entries after this number. Raises Gap if a number or part is missing."""

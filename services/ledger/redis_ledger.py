@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from typing import Any, Final
 
 import redis
 from redis.exceptions import AskError, ResponseError, TryAgainError
 
 from schemas import keys
-from schemas.codec import Corrupt, pack, unpack
+from schemas.codec import pack, unpack
 from schemas.commands import Letter
 from schemas.contract import Malformed, Shape
 from schemas.views import ViewEntry
@@ -19,6 +18,7 @@ from services.ledger.archived import Archived
 from services.ledger.calls import append_call, retire_call, submit_call
 from services.ledger.dead_letters import DEAD_MOST, DeadLetters, fields_of
 from services.ledger.groups import Group, Handed, monotonic_ms
+from services.ledger.histories import read_histories
 from services.ledger.joining import joined
 from services.ledger.knocks import channel
 from services.ledger.port import (
@@ -26,7 +26,7 @@ from services.ledger.port import (
     WAITING_MOST,
     Answer,
     Full,
-    Gap,
+    History,
     Outcome,
     Taken,
     TakenTurn,
@@ -36,7 +36,7 @@ from services.ledger.port import (
 from services.ledger.roster import Roster
 from services.ledger.rounds import present
 from services.ledger.scripts import APPEND, DISMISS, RETIRE, SUBMIT, attempt, run
-from services.ledger.stored import numbered, of_game, read_answer, whole
+from services.ledger.stored import headed, numbered, of_game, read_answer, whole
 from services.logs import get_log
 
 log = get_log("bots")
@@ -158,16 +158,19 @@ class RedisLedger:
         [reply] = pipe.execute(raise_on_error=False)
         return whole(game, of_game(game, reply), after)
 
-    def histories(self, games: Sequence[str]) -> dict[str, list[bytes]]:
-        pipe = self._client.pipeline(transaction=False)
-        for game in games:
-            pipe.xrange(keys.log(self.partition_of(game), game))
-        logs = {}
-        for game, reply in zip(games, pipe.execute(raise_on_error=False), strict=True):
-            with suppress(Gap, Corrupt):
-                if not isinstance(reply, Exception):  # who asks for this log alone is told
-                    logs[game] = whole(game, reply)
-        return logs
+    def whole(self, game: str) -> History:
+        [found] = read_histories(self._client, self.partitions, [game])
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    def histories(self, games: Sequence[str]) -> dict[str, History]:
+        found = zip(games, read_histories(self._client, self.partitions, games), strict=True)
+        return {game: history for game, history in found if isinstance(history, History)}
+
+    def head(self, game: str) -> tuple[int, bytes]:
+        last = self._client.xrevrange(keys.public(self.partition_of(game), game), count=1)
+        return next(((number, head) for number, _, head in headed(last)), (0, b""))
 
     def seen(self, game: str, viewer: Seat | None, after: int = 0, most: int = 1000) -> list[ViewEntry]:
         partition, first, last = self.partition_of(game), f"{after + 1}-0", f"{after + most}-0"
@@ -176,7 +179,7 @@ class RedisLedger:
         if viewer is not None:  # after the public one, so that no part is older than its entry
             pipe.xrange(keys.seat(partition, game, viewer), first, last)
         public, *own = (of_game(game, reply) for reply in pipe.execute(raise_on_error=False))
-        return joined(after, numbered(public), numbered(own[0]) if own else ())
+        return joined(after, headed(public), numbered(own[0]) if own else ())
 
     def follow(self, game: str, viewer: Seat | None, after: int, block_ms: int) -> list[ViewEntry]:
         stream = keys.public(self.partition_of(game), game)

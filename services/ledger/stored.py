@@ -12,7 +12,7 @@ from typing import Any
 from redis.exceptions import ResponseError
 
 from schemas.codec import Corrupt, unpack
-from services.ledger.joining import Numbered, in_row
+from services.ledger.joining import Headed, Numbered, in_row
 from services.ledger.port import Answer
 
 
@@ -31,6 +31,15 @@ def numbered(entries: Iterable[Any]) -> list[Numbered]:
     Corrupt: one has no field of its own name."""
     try:
         return [(int(id_.partition(b"-")[0]), fields[b"e"]) for id_, fields in entries]
+    except KeyError as field:
+        raise Corrupt(f"an entry has no field {field}") from None
+
+
+def headed(entries: Iterable[Any]) -> list[Headed]:
+    """The same of a public view, with the head after each entry; empty for one that has none, because
+    it was written before there was a chain."""
+    try:
+        return [(int(id_.partition(b"-")[0]), fields[b"e"], fields.get(b"h", b"")) for id_, fields in entries]
     except KeyError as field:
         raise Corrupt(f"an entry has no field {field}") from None
 

@@ -8,7 +8,8 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import Final, Literal, NamedTuple
 
-from schemas.codec import Corrupt, pack_entry, pack_part, pack_public, unpack_letter
+from schemas.chain import first_head
+from schemas.codec import Corrupt, unpack_letter
 from schemas.commands import CallTime, ForkGame, Letter
 from schemas.contract import Malformed
 from schemas.events import CommandRefused, Event, GameCreated, GameEnded, GameStarted, SeatGone
@@ -19,8 +20,9 @@ from services.ledger import Gap, Ledger, Taken, Turn, Verdict
 from services.logs import get_log
 from services.loop import BUGS
 from services.referee.following import calls, due_at
-from services.referee.rules import NotKept, faces, judge
+from services.referee.rules import NotKept, judge
 from services.referee.rules.moves.forking import creation
+from services.referee.rules.sealing import Past, seal
 from services.referee.sitting import Sitting, Sittings
 
 log = get_log("referee")
@@ -167,30 +169,24 @@ class Desk:
         now, seed = self.times.wall(), self.seeds()
         letter = self._looked_up(letter, seed)
         events = judge(table, letter, self.times.house(), seed, created=now)
-        at = table.at
-        turned = faces(events)
-        rows = turned.private
-        if letter.seat is not None:
-            rows = {**rows, letter.seat: rows.get(letter.seat, {})}  # its command's id is its own
-        parts = [
-            (seat, pack_part(sitting.parts.get(seat, 0), letter.id if seat == letter.seat else None, own))
-            for seat, own in rows.items()
-        ]
-        entry = pack_entry(Entry(at, letter.id, letter.seat, letter.command, events), turned)
-        expected, tail = sitting.length, sitting.tail
-        sitting.count(letter.seat, letter.id, rows)
-        sitting.tail = entry
+        past = Past(sitting.length, sitting.head or first_head(letter.game), sitting.parts)
+        entry = Entry(table.at, letter.id, letter.seat, letter.command, events)
+        sealed = seal(table, past, sitting.piles, entry)
+        before = sitting.head
+        sitting.count(letter.seat, letter.id, [seat for seat, _ in sealed.parts])
+        sitting.tail, sitting.head = sealed.entry, sealed.head
         verdict = Verdict(
             taken,
             letter.game,
-            expected,
-            tail,
+            past.number,
+            before,
             letter.seat,
             letter.id,
             now,
-            entry,
-            pack_public(at, turned),
-            parts,
+            sealed.entry,
+            sealed.public,
+            sealed.head,
+            sealed.parts,
             _turns(letter, sitting, waited_for),
             due_at(table),
             _leaves(events, now + self.times.stays_ms),
@@ -254,7 +250,9 @@ def _leaves(events: Sequence[Event], later: int) -> int | Literal["as before"] |
 
 def _repeat(taken: Taken, letter: Letter) -> Decision:
     """For an id that has its verdict: the script finds it and only acknowledges the letter."""
-    verdict = Verdict(taken, letter.game, REPEATED, b"", letter.seat, letter.id, 0, b"", b"", (), (), None)
+    verdict = Verdict(
+        taken, letter.game, REPEATED, b"", letter.seat, letter.id, 0, b"", b"", b"", (), (), None
+    )
     return Decision(verdict, letter, ())
 
 

@@ -53,6 +53,7 @@ class Frozen(NamedTuple):
     ground: Ground
     seldom: tuple[Any, ...]
     data: bytes
+    head: bytes  # after the last of the entries since
     since: tuple[bytes, ...] = ()
 
     def bytes(self) -> int:
@@ -78,9 +79,9 @@ class Freezer:
     def __len__(self) -> int:
         return len(self._games)
 
-    def put(self, game: str, table: Table, beside: Any) -> None:
+    def put(self, game: str, table: Table, head: bytes, beside: Any) -> None:
         """Freeze a game, and plain values beside it. Raises ValueError: something isn't plain."""
-        self.put_back(game, Frozen(self._ground(table), _seldom_of(table), _freeze(table, beside)))
+        self.put_back(game, Frozen(self._ground(table), _seldom_of(table), _freeze(table, beside), head))
 
     def put_back(self, game: str, frozen: Frozen) -> None:
         """Keep a game that was frozen before."""
@@ -153,7 +154,7 @@ def _values_of(place: Place) -> tuple[Any, ...]:
     """All that is before a seat. Name by name, as any other way takes five times as long; and the
     barred routes in a row, as marshal sorts a set."""
     return (
-        place.age, [*place.barred], place.cars, place.chosen, place.clock_ms, place.gone, place.hand,
+        place.age, [*place.barred], place.cars, place.chosen, place.clock_ms, place.contribution, place.gone, place.hand,
         place.kind, place.least, place.luck, place.merchandise, place.mix, place.name, place.offer,
         place.passengers, place.points, place.policy, place.routes, place.stations, place.taken,
         place.tickets, place.until,
@@ -163,7 +164,7 @@ def _values_of(place: Place) -> tuple[Any, ...]:
 def _place_with(values: Iterable[Any]) -> Place:
     place = Place.__new__(Place)
     (
-        place.age, barred, place.cars, place.chosen, place.clock_ms, place.gone, place.hand,
+        place.age, barred, place.cars, place.chosen, place.clock_ms, place.contribution, place.gone, place.hand,
         place.kind, place.least, place.luck, place.merchandise, place.mix, place.name, place.offer,
         place.passengers, place.points, place.policy, place.routes, place.stations, place.taken,
         place.tickets, place.until,

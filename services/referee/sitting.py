@@ -9,10 +9,11 @@ from typing import Final
 
 from schemas.codec import Corrupt, unpack_facts
 from schemas.words import Seat
-from services.ledger import Gap, Ledger
+from services.ledger import History, Ledger
 from services.loop import BUGS
 from services.referee.freezing import Freezer, Frozen
 from services.referee.rules import Table, fold_events
+from services.referee.rules.piles import Piles
 
 AT_HAND_MOST: Final = 1_024
 PASSING_MOST: Final = 16  # so few that they are still in the processor's cache when they are frozen
@@ -24,12 +25,14 @@ READ_MOST: Final = 256  # logs at once
 class Sitting:
     """One game: the table, and where its log stands."""
 
-    __slots__ = ("answered", "frozen", "frozen_length", "length", "parts", "table", "tail")
+    __slots__ = ("answered", "frozen", "frozen_length", "head", "length", "parts", "piles", "table", "tail")
 
     def __init__(self) -> None:
         self.table = Table()
         self.length = 0
         self.tail = b""  # the last entry
+        self.head = b""  # after it
+        self.piles = Piles()
         self.answered = b""  # the marks of all command ids that have their verdict
         self.parts: dict[Seat, int] = {}  # the number of each seat's last own part
         self.frozen: Frozen | None = None  # as it was when it was thawed
@@ -39,17 +42,30 @@ class Sitting:
     def thawed(cls, frozen: Frozen) -> Sitting:
         """A game as it was when it was frozen."""
         sitting = cls.__new__(cls)
-        sitting.table, (sitting.length, sitting.tail, sitting.answered, sitting.parts) = frozen.thaw()
+        sitting.table, beside = frozen.thaw()
+        sitting.length, sitting.tail, sitting.head, sitting.answered, sitting.parts, piles = beside
+        sitting.piles = Piles.of(piles)
         sitting.read(frozen.since)
+        sitting.head = frozen.head
         sitting.frozen, sitting.frozen_length = frozen, sitting.length
         return sitting
 
+    @classmethod
+    def folded(cls, history: History) -> Sitting:
+        """A game as its log has it."""
+        sitting = cls()
+        sitting.read(history.entries)
+        sitting.head = history.head
+        return sitting
+
     def read(self, history: Iterable[bytes]) -> None:
-        """Take on entries of the log, as stored."""
+        """Take on entries of the log, as stored; the head isn't known then."""
         data = self.tail
         for data in history:
             at, command_id, speaker, owners, events = unpack_facts(data)
             fold_events(self.table, at, events)
+            for event in events:
+                self.piles.follow(event)
             self.count(speaker, command_id, (*owners, *(() if speaker is None else (speaker,))))
         self.tail = data
 
@@ -67,7 +83,7 @@ class Sitting:
             return None
         if not more:
             return frozen
-        return Frozen(frozen.ground, frozen.seldom, frozen.data, (*frozen.since, self.tail))
+        return Frozen(frozen.ground, frozen.seldom, frozen.data, self.head, (*frozen.since, self.tail))
 
     def has_answered(self, speaker: Seat | None, command_id: str) -> bool:
         """Whether the log has this command's verdict."""
@@ -97,8 +113,7 @@ class Sittings:
         """The game as its log has it, folded now or remembered. Raises Gap or Corrupt."""
         sitting = self._remembered(game)
         if sitting is None:
-            sitting = Sitting()
-            sitting.read(self.ledger.history(game))
+            sitting = Sitting.folded(self.ledger.whole(game))
             self._keep(game, sitting)
         return sitting
 
@@ -110,9 +125,7 @@ class Sittings:
         for start in range(0, len(unknown), READ_MOST):
             for game, history in self.ledger.histories(unknown[start : start + READ_MOST]).items():
                 with suppress(Corrupt, *BUGS):
-                    sitting = Sitting()
-                    sitting.read(history)
-                    self._keep(game, sitting)
+                    self._keep(game, Sitting.folded(history))
 
     @contextmanager
     def spared(self, game: str) -> Iterator[None]:
@@ -137,13 +150,9 @@ class Sittings:
         sitting = self._remembered(game)
         if sitting is None:
             return False
-        after = max(0, sitting.length - 1)  # its last entry too: a log may have lost its end
-        try:
-            rest = self.ledger.history(game, after)
-            if len(rest) == sitting.length - after and (not rest or rest[-1] == sitting.tail):
-                return True
-        except Gap:
-            pass
+        length, head = self.ledger.head(game)  # a log may have lost its end, and grown again
+        if length == sitting.length and (not length or head in (sitting.head, b"")):
+            return True
         self.forget(game)
         return False
 
@@ -172,9 +181,12 @@ class Sittings:
         if known := sitting.still_frozen():
             self._freezer.put_back(game, known)
             return
-        beside = (sitting.length, sitting.tail, sitting.answered, sitting.parts)
+        beside = (
+            *(sitting.length, sitting.tail, sitting.head, sitting.answered, sitting.parts),
+            sitting.piles.state(),
+        )
         with suppress(*BUGS):  # there is no such game, or a bug left it so that it is folded anew
-            self._freezer.put(game, sitting.table, beside)
+            self._freezer.put(game, sitting.table, sitting.head, beside)
 
 
 def _mark(speaker: Seat | None, command_id: str) -> bytes:

@@ -78,10 +78,8 @@ def laid(form: BoardForm, seats: int, cards: Sequence[str]) -> Table:
     dealt = seats * table.figures.hand
     require(len(cards) >= dealt, "GAME-6", f"cards: {len(cards)} in all, {dealt} are dealt at the start")
     destinations = tuple(table.board.tickets)
-    order = tuple(range(seats))
-    fold_events(
-        table, 0, (GameStarted(order), DeckShuffled(tuple(cards)), TicketsShuffled("regular", destinations))
-    )
+    shuffled = (DeckShuffled(tuple(cards), None), TicketsShuffled("regular", destinations, None))
+    fold_events(table, 0, (GameStarted(tuple(range(seats))), *shuffled))
     fold_events(table, 0, table.rules.setup(table))
     return table
 

@@ -63,7 +63,7 @@ def test_P4_every_old_command_is_decided_as_it_was_then(path: Path) -> None:
         letter, now = Letter(entry.id, path.stem, entry.seat, entry.command), laid.opened + entry.at
         events = judge(table, letter, now, sealed.seed or "", created=laid.created, rulesets=then)
         assert [meant(event) for event in events] == [meant(event) for event in entry.events]
-        again = pack_entry(entry, faces(entry.events))
+        again = pack_entry(entry, faces(entry.events), unpack(data)[0])
         assert unpack_entry(again) == entry
         assert again == data or codes(data) & FORMER.keys()  # to the byte, in today's versions
 

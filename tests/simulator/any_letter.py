@@ -51,27 +51,27 @@ class AnyLetter:
 
     def append(self, ledger: RedisLedger) -> None:
         game = self.dice.choice(self.games)
-        log = ledger.history(game)
-        batch = [self.verdict(game, log, ahead) for ahead in range(self.dice.randint(1, 3))]
+        length, head = ledger.head(game)
+        batch = [self.verdict(game, length + ahead, b"" if ahead else head) for ahead in range(self.dice.randint(1, 3))]
         self.outcomes |= {outcome.kind for outcome in ledger.append(batch)}
 
-    def verdict(self, game: str, log: list[bytes], ahead: int) -> Verdict:
+    def verdict(self, game: str, length: int, head: bytes) -> Verdict:
         """One that fits, more often than not."""
         partition = keys.partition_of(game, len(self.everywhere))
         hand = self.hand()
-        log += [b""] * ahead
         return Verdict(
             taken=hand if hand.partition == partition else Taken(partition, "", b""),
             game=game,
-            expected=len(log) + self.dice.choice((0, 0, 0, 0, -1, 1)),
-            tail=self.dice.choice((log[-1] if log else b"", log[-1] if log else b"", b"another")),
+            expected=length + self.dice.choice((0, 0, 0, 0, -1, 1)),
+            before=self.dice.choice((head, head, b"another")),
             speaker=self.dice.choice((0, 1, None)),
             command_id=f"c{self.dice.randrange(40)}",
             at=self.dice.randrange(1000),
             entry=self.dice.randbytes(9),
             public=self.dice.randbytes(9),
+            head=self.dice.randbytes(8),
             parts=[(seat, self.dice.randbytes(5)) for seat in (0, 1) if self.dice.random() < 0.4],
-            turns=[Turn(game, seat, len(log) + 1, "random") for seat in (0, 1) if self.dice.random() < 0.4],
+            turns=[Turn(game, seat, length + 1, "random") for seat in (0, 1) if self.dice.random() < 0.4],
             deadline=self.dice.choice((None, 5, 7)),
             leaves=self.dice.choice(("as before", None, 7)),
         )

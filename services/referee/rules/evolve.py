@@ -91,6 +91,7 @@ MEANING: Final[Mapping[type[Event], Callable[[Table, Any], None]]] = {
     facts.TicketsShown: ending.tickets_shown,
     facts.PlayOffCalled: ending.play_off_called,
     facts.PlayOffEnded: ending.play_off_ended,
+    facts.SeedRevealed: ending.seed_revealed,
     facts.GameEnded: ending.game_ended,
     facts.CommandRefused: ending.command_refused,
 }

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from schemas.commands import ClaimRoute, Command
-from schemas.events import Event, SeatScore
+from schemas.events import Contributor, Event, SeatScore
 from schemas.parameters import Parameters
 from schemas.words import Seat
 
@@ -33,6 +33,17 @@ class Move(NamedTuple):
     decide: Callable[[Table, Seat, Any], Facts]
 
 
+class Dealing(NamedTuple):
+    """Where a game's chance comes from, and what is told of it when (docs/proof.md)."""
+
+    order: Callable[[Table, Sequence[str]], tuple[str, ...]]  # these cards or tickets, shuffled
+    root: Callable[[Table, Sequence[str]], str | None]  # what such an order is committed to by
+    luck: Callable[[str, Seat, str | None], str | None]  # of a seat, from seed and policy
+    contribution: Callable[[str, bool, Seat, str | None, str | None], tuple[str | None, Contributor | None]]
+    reveal: Callable[[Table], Facts]  # at the end
+    sealed: bool  # entries commit to what they hide
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Ruleset:
     """A game's rules as a value; there is one of each. `version` rises when a rule's meaning changes."""
@@ -41,6 +52,7 @@ class Ruleset:
     version: int
     board: str  # the board that it is usually played on
     figures: Parameters
+    dealing: Dealing
     kinds: frozenset[str]  # of routes that it has rules for
     policies: frozenset[str]  # of bots that can play it
     moves: Mapping[Choice, tuple[Move, ...]]  # by what the table waits for

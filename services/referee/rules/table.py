@@ -43,7 +43,7 @@ class Place:
     """A seat and what lies before it."""
 
     __slots__ = (
-        "age", "barred", "cars", "chosen", "clock_ms", "gone", "hand", "kind", "least", "luck", "merchandise", "mix",
+        "age", "barred", "cars", "chosen", "clock_ms", "contribution", "gone", "hand", "kind", "least", "luck", "merchandise", "mix",
         "name", "offer", "passengers", "points", "policy", "routes", "stations", "taken", "tickets",
         "until",
     )  # fmt: skip
@@ -53,6 +53,7 @@ class Place:
         self.taken = False
         self.age: int | None = None
         self.luck: str | None = None
+        self.contribution: str | None = None  # to all chance of the game
         kinds = (*figures.cards, *COLORS, LOCOMOTIVE, HIDDEN)  # a deck need not have them all
         self.hand: dict[str | None, int] = dict.fromkeys(kinds, 0)
         self.cars = figures.cars
@@ -89,8 +90,8 @@ class Table:
 
     __slots__ = (
         "at", "awaits", "board", "called", "closing", "commitment", "created", "deck", "discards", "ending",
-        "epoch", "figures", "forked", "game", "laid", "last", "market", "moment", "open", "opened", "order",
-        "over", "owners",
+        "epoch", "figures", "forked", "game", "given", "key", "laid", "last", "market", "moment", "open", "opened",
+        "order", "over", "owners",
         "passed", "passengers", "places", "play_off", "refusals", "rules", "seed", "started", "stations",
         "ticket_decks", "tokens", "tunnel", "turn",
     )  # fmt: skip
@@ -131,7 +132,9 @@ class Table:
         self.play_off: PlayOff | None = None  # which this game is part of
         self.called: PlayOffCalled | None = None  # the game that follows from this one
         self.commitment = ""
+        self.given = False  # the seed was named by whoever created the game
         self.seed: str | None = None
+        self.key = ""  # what all shuffles of the play follow from; only the referee has it
         self.epoch = 0  # shuffles so far
 
     @property

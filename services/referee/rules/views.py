@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from schemas.codec import Faces, Row, event_row
@@ -69,10 +70,10 @@ def _refused(event: CommandRefused) -> CommandRefused | None:
 _NOBODY: Final = -1
 
 HIDING: Final[Mapping[type[Event], Callable[[Any], Event | None]]] = {
-    SeedSealed: lambda e: SeedSealed(e.commitment, HIDDEN),
-    SeatTaken: lambda e: SeatTaken(e.seat, e.name, e.policy, e.age, HIDDEN) if e.luck else e,
-    DeckShuffled: lambda e: DeckShuffled(_down(e.order)),
-    TicketsShuffled: lambda e: TicketsShuffled(e.deck, _down(e.order)),
+    SeedSealed: lambda e: SeedSealed(e.commitment, e.given, HIDDEN),
+    SeatTaken: lambda e: replace(e, luck=HIDDEN) if e.luck else e,
+    DeckShuffled: lambda e: DeckShuffled(_down(e.order), e.root),
+    TicketsShuffled: lambda e: TicketsShuffled(e.deck, _down(e.order), e.root),
     HandDealt: lambda e: HandDealt(e.seat, _down(e.cards)),
     CardDrawn: lambda e: CardDrawn(e.seat, HIDDEN),
     TicketsOffered: lambda e: TicketsOffered(e.seat, e.decks, _down(e.tickets), e.least),

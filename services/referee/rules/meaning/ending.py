@@ -10,6 +10,7 @@ from schemas.events import (
     PlayOffEnded,
     SeatCleared,
     SeatGone,
+    SeedRevealed,
     TicketsShown,
 )  # fmt: skip
 from services.referee.rules.table import Table
@@ -61,6 +62,10 @@ def play_off_called(table: Table, event: PlayOffCalled) -> None:
 
 def play_off_ended(table: Table, event: PlayOffEnded) -> None:
     """Told for those who read; nothing of this table changes by it."""
+
+
+def seed_revealed(table: Table, event: SeedRevealed) -> None:
+    table.seed = event.seed
 
 
 def game_ended(table: Table, event: GameEnded) -> None:

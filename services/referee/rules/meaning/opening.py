@@ -24,6 +24,7 @@ from schemas.events import (
     TicketsShuffled,
 )  # fmt: skip
 from services.referee.rules import board as boards
+from services.referee.rules.dealing import key_of
 from services.referee.rules.meaning.playing import take_route
 from services.referee.rules.rulesets import EDITIONS
 from services.referee.rules.table import Place, Table, Tunnel
@@ -51,19 +52,21 @@ def game_created(table: Table, event: GameCreated) -> None:
 
 
 def seed_sealed(table: Table, event: SeedSealed) -> None:
-    table.commitment, table.seed = event.commitment, event.seed
+    table.commitment, table.given, table.seed = event.commitment, bool(event.given), event.seed
 
 
 def seat_taken(table: Table, event: SeatTaken) -> None:
     place = table.places[event.seat]
     place.name, place.policy, place.luck, place.taken = event.name, event.policy, event.luck, True
-    place.age = event.age
+    place.age, place.contribution = event.age, event.contribution
 
 
 def game_started(table: Table, event: GameStarted) -> None:
     table.started = True
     table.order = event.order
     table.refusals.clear()
+    if table.seed is not None:  # nobody but the referee has it
+        table.key = key_of(table)
 
 
 def deck_shuffled(table: Table, event: DeckShuffled) -> None:

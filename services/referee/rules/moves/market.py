@@ -6,7 +6,7 @@ from collections.abc import Generator
 
 from schemas.events import DeckShuffled, Event, MarketFilled, MarketFlushed
 from services.referee.rules.ruleset import Facts
-from services.referee.rules.shuffle import in_order, shuffled
+from services.referee.rules.shuffle import in_order
 from services.referee.rules.table import Table
 
 
@@ -17,8 +17,8 @@ def cards_left(table: Table) -> bool:
 
 def shuffle_deck(table: Table) -> Facts:
     """The discards, shuffled, go under what is left of the deck."""
-    assert table.seed is not None, "only the referee shuffles"
-    yield DeckShuffled(shuffled(in_order(table.discards.items()), table.seed, table.epoch))
+    order = table.rules.dealing.order(table, in_order(table.discards.items()))
+    yield DeckShuffled(order, table.rules.dealing.root(table, order))
 
 
 def ready_deck(table: Table, cards: int) -> Facts:

@@ -22,7 +22,7 @@ from services.referee.rules.moves.setup import shuffle_all
 from services.referee.rules.moves.suiting import require_dealable, require_playable
 from services.referee.rules.ruleset import Facts, Ruleset
 from services.referee.rules.rulesets import EDITIONS
-from services.referee.rules.shuffle import commitment_of, luck_of, seed_of
+from services.referee.rules.shuffle import commitment_of, seed_of
 from services.referee.rules.table import Table
 
 
@@ -64,11 +64,14 @@ def create_game(rulesets: Mapping[str, Ruleset], opening: Opening, command: Crea
         opening.opened,
     )
     seed = seed_of(command.seed) if command.seed is not None else opening.fresh_seed
-    yield SeedSealed(commitment_of(seed), seed)
+    given = command.seed is not None
+    yield SeedSealed(commitment_of(seed), given if ruleset.dealing.sealed else None, seed)
     for seat, plan in enumerate(command.seats):
         if plan.kind == "bot" or is_kept(command, plan):
             name = plan.name or f"{plan.policy} {seat + 1}"
-            yield SeatTaken(seat, name, plan.policy, plan.age, luck_of(seed, seat) if plan.policy else None)
+            luck = ruleset.dealing.luck(seed, seat, plan.policy)
+            gave = ruleset.dealing.contribution(seed, given, seat, plan.policy, None)
+            yield SeatTaken(seat, name, plan.policy, plan.age, luck, *gave)
     if command.position is not None:
         yield from lay_position(board, figures, seed, len(command.seats), command.position)
     if command.fork is not None:
@@ -157,7 +160,10 @@ def take_seat(table: Table, seat: Seat | None, command: TakeSeat) -> Facts:
     require(wanted in free, "GAME-4", f"seat {wanted} isn't free; free are {free}")
     taken = any(place.taken and place.name == command.name for place in table.places)
     require(not taken, "GAME-4", f"somebody at this table is called {command.name} already")
-    yield SeatTaken(wanted, command.name, None, command.age, None)
+    assert table.seed is not None, "only the referee seats"
+    dealing = table.rules.dealing
+    gave = dealing.contribution(table.seed, table.given, wanted, None, command.contribution)
+    yield SeatTaken(wanted, command.name, None, command.age, dealing.luck(table.seed, wanted, None), *gave)
 
 
 def start_game(table: Table, seat: Seat | None, command: StartGame) -> Facts:

@@ -12,7 +12,6 @@ from schemas.refusals import require
 from schemas.words import Seat
 from services.referee.rules.moves.turns import end_turn
 from services.referee.rules.ruleset import Facts, Move
-from services.referee.rules.shuffle import shuffled
 from services.referee.rules.table import Table
 
 
@@ -139,9 +138,8 @@ def give_back(table: Table, seat: Seat) -> Facts:
 
 def shuffle_tickets(table: Table, deck: str, tickets: Iterable[str | None]) -> Facts:
     """The tickets in a new order, as the whole deck."""
-    assert table.seed is not None, "only the referee shuffles"
-    row = sorted(ticket for ticket in tickets if ticket is not None)
-    yield TicketsShuffled(deck, shuffled(row, table.seed, table.epoch))
+    order = table.rules.dealing.order(table, sorted(ticket for ticket in tickets if ticket is not None))
+    yield TicketsShuffled(deck, order, table.rules.dealing.root(table, order))
 
 
 @lru_cache(maxsize=200)

@@ -69,6 +69,7 @@ def end_game(table: Table, reason: EndReason) -> Facts:
             yield TicketsShown(seat, tuple(ticket for ticket in place.tickets if ticket is not None))
     scores = score(table)
     yield from play_off(table, scores)
+    yield from table.rules.dealing.reveal(table)
     yield GameEnded(reason, scores)
 
 

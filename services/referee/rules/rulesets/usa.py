@@ -6,6 +6,7 @@ from typing import Final
 
 from schemas.parameters import Parameters
 from schemas.words import COLORS, LOCOMOTIVE
+from services.referee.rules.dealing import BY_KEY
 from services.referee.rules.moves.cards import DRAW_BLIND, DRAW_MARKET
 from services.referee.rules.moves.payment import one_colour, one_colour_payable
 from services.referee.rules.moves.routes import CLAIM_ROUTE
@@ -60,9 +61,10 @@ FIGURES: Final = Parameters(
 
 USA: Final = Ruleset(
     name="usa",
-    version=2,
+    version=3,
     board="usa",
     figures=FIGURES,
+    dealing=BY_KEY,
     kinds=frozenset({"rail"}),
     policies=frozenset({"random", "greedy"}),
     moves={
