@@ -160,7 +160,7 @@ def test_P3_what_was_decided_on_a_conflicting_verdict_conflicts_too(ledger: Redi
 
 
 def test_P3_what_was_decided_on_another_verdict_of_the_same_id_conflicts(ledger: RedisLedger) -> None:
-    ledger.append([verdict(id_="c1", entry=b"decided by a rival, otherwise")])
+    ledger.append([verdict(id_="c1", entry=b"a rival's", head=b"head after a rival's")])
     batch = [verdict(expected=0, id_="c1"), verdict(expected=1, id_="c2")]
     assert ledger.append(batch) == [Outcome("answered", 1), Outcome("conflict", 1)]
 

@@ -102,7 +102,7 @@ def test_history_goes_on_after_a_number(ten: RedisLedger) -> None:
 
 
 def test_P5_a_part_that_ran_ahead_of_the_public_read_is_left_for_later() -> None:
-    public = [(n, shown(n)) for n in (4, 5)]
+    public = [(n, shown(n), b"") for n in (4, 5)]
     parts = [(5, own(2, "c5")), (6, own(5, "c6")), (8, own(6, "c8"))]
     view = joined(3, public, parts)
     assert [(entry.number, entry.answers) for entry in view] == [(4, None), (5, "c5")]

@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from schemas import keys
+from schemas.chain import first_head, next_head
 from schemas.codec import pack_public
 from services.embedded import House
 from services.gateway import hub as hubs
@@ -24,21 +25,34 @@ Fault = Callable[[Scene], Awaitable[None]]
 PARTITION = keys.partition_of("game", PARTITIONS)
 
 
+ALIKE = 2  # a branch whose fourth entry is another, and whose fifth has the same bytes
+
+
 def public(number: int, branch: int = 0) -> bytes:
-    """An entry; on another branch it has other bytes."""
-    return pack_public(number + 1000 * branch, EMPTY)
+    """An entry; on another branch it has other bytes, from the fourth on."""
+    parted = number == 4 if branch == ALIKE else number > 3
+    return pack_public(number + 1000 * branch * parted, EMPTY)
+
+
+def head(number: int, branch: int = 0) -> bytes:
+    """The head after an entry of a branch."""
+    found = first_head("game")
+    for earlier in range(1, number + 1):
+        found = next_head(found, earlier, public(earlier, branch))
+    return found
 
 
 async def grow(here: Scene, first: int, last: int, branch: int = 0) -> None:
     for number in range(first, last + 1):
-        await here.store.xadd(keys.public(PARTITION, "game"), {"e": public(number, branch)}, f"{number}-0")
+        told = {"e": public(number, branch), "h": head(number, branch)}
+        await here.store.xadd(keys.public(PARTITION, "game"), told, f"{number}-0")
 
 
-async def ring(here: Scene, number: int, branch: int, before: int) -> None:
-    """The bell of an entry, which brings the one before too, as append.lua strikes it."""
-    first, second = public(number - 1, before), public(number, branch)
-    head = f"game {number} {len(first)} {len(second)}\n".encode()
-    await here.store.publish(keys.bell(PARTITION), head + first + second)
+async def ring(here: Scene, number: int, branch: int) -> None:
+    """The bell of an entry, which brings the heads before and after it, as append.lua strikes it."""
+    told = head(number - 1, branch), head(number, branch), public(number, branch)
+    line = f"game {number} {len(told[0])} {len(told[1])} {len(told[2])}\n".encode()
+    await here.store.publish(keys.bell(PARTITION), line + b"".join(told))
 
 
 async def shorter(here: Scene) -> None:
@@ -54,19 +68,31 @@ async def grown_beyond_in_silence(here: Scene) -> None:
 async def grown_by_an_entry_that_rings(here: Scene) -> None:
     await shorter(here)
     await grow(here, 4, 6, branch=1)
-    await ring(here, 6, branch=1, before=1)
+    await ring(here, 6, branch=1)
 
 
 async def grown_to_where_it_was(here: Scene) -> None:
     await shorter(here)
     await grow(here, 4, 5, branch=1)
-    await ring(here, 5, branch=1, before=1)
+    await ring(here, 5, branch=1)
+
+
+async def grown_alike_in_silence(here: Scene) -> None:
+    """As long as it was, and its last entry has the same bytes; then it grows on."""
+    await shorter(here)
+    await grow(here, 4, 6, branch=ALIKE)
+    assert public(5, ALIKE) == public(5)
+
+
+async def grown_alike_with_a_bell(here: Scene) -> None:
+    await grown_alike_in_silence(here)
+    await ring(here, 6, branch=ALIKE)
 
 
 async def shorter_with_a_bell(here: Scene) -> None:
     await shorter(here)
     await grow(here, 4, 4, branch=1)
-    await ring(here, 4, branch=1, before=0)
+    await ring(here, 4, branch=1)
 
 
 @pytest.mark.parametrize(
@@ -77,6 +103,8 @@ async def shorter_with_a_bell(here: Scene) -> None:
         (grown_by_an_entry_that_rings, 60),
         (grown_to_where_it_was, 60),
         (shorter_with_a_bell, 60),
+        (grown_alike_in_silence, 0.05),
+        (grown_alike_with_a_bell, 60),
     ],
 )
 def test_P3_a_log_that_was_taken_back_ends_its_sessions(
@@ -105,7 +133,7 @@ def test_P3_a_viewer_that_comes_with_a_number_is_held_to_the_entry_of_that_numbe
     async def story(here: Scene) -> None:
         await grow(here, 1, 5)
         session = here.hub.attach("game", None, 5)
-        await until(lambda: bool(here.hub.games["game"].public))
+        await until(lambda: bool(here.hub.games["game"].head))
         await grown_by_an_entry_that_rings(here)
         with pytest.raises(TakenBack):
             await here.numbers("game", session, 5, 1)
@@ -119,7 +147,7 @@ def test_P3_an_entry_that_follows_what_was_handed_out_goes_on() -> None:
         session = here.hub.attach("game", None, 0)
         assert await here.numbers("game", session, 0, 5) == [1, 2, 3, 4, 5]
         await grow(here, 6, 6)
-        await ring(here, 6, branch=0, before=0)
+        await ring(here, 6, branch=0)
         assert await here.numbers("game", session, 5, 1) == [6]
 
     played(story)

@@ -20,8 +20,9 @@ LEDGER_MUTANTS: Final = (
         "if length ~= tonumber(ARGV[3]) then", "if false then", CONTRACT,
     ),
     Mutant(
-        "no look at the last entry", "P3", "services/ledger/append.lua",
-        "if length > 0 and last(KEYS[2])[2][2] ~= ARGV[4] then", "if false then", (*CONTRACT, *REFEREE),
+        "the script ignores the head", "P3", "services/ledger/append.lua",
+        "if before ~= '' and ARGV[4] ~= '' and before ~= ARGV[4] then", "if false then",
+        ("tests/contract/test_chain.py", *REFEREE),
     ),
     Mutant(
         "no id check", "P2", "services/ledger/append.lua",
@@ -45,7 +46,7 @@ LEDGER_MUTANTS: Final = (
     ),
     Mutant(
         "the public view is forgotten", "P5", "services/ledger/append.lua",
-        "redis.call('XADD', KEYS[3], id, 'e', ARGV[8])", "", CONTRACT,
+        "redis.call('XADD', KEYS[3], id, 'e', ARGV[8], 'h', ARGV[9])", "", CONTRACT,
     ),
     Mutant(
         "the last seat's part is forgotten", "P5", "services/ledger/append.lua",
@@ -58,12 +59,12 @@ LEDGER_MUTANTS: Final = (
     ),
     Mutant(
         "a deadline that is none any more stays", "P10", "services/ledger/append.lua",
-        "  redis.call('ZREM', KEYS[6], ARGV[11])\n", "", CONTRACT,
+        "  redis.call('ZREM', KEYS[6], ARGV[12])\n", "", CONTRACT,
     ),
     Mutant(
         "a started game still leaves", "P9", "services/ledger/append.lua",
-        "if ARGV[10] == '' then\n  redis.call('ZREM', KEYS[8], ARGV[11])",
-        "if ARGV[10] == '' then", ("tests/referee/test_retiring.py",),
+        "if ARGV[11] == '' then\n  redis.call('ZREM', KEYS[8], ARGV[12])",
+        "if ARGV[11] == '' then", ("tests/referee/test_retiring.py",),
     ),
     Mutant(
         "an engine that is full counts as a damaged log", "P8", "services/ledger/append.lua",
@@ -195,7 +196,24 @@ REFEREE_MUTANTS: Final = (
     ),
     Mutant(
         "a bot believes what it saw before a fail-over", "P7", "services/bots/worker.py",
-        "if known != self.last:", "if False:", ("tests/bots", *SIMULATOR),
+        "if known is None or known.shown.head not in (self.witness.head, b\"\"):",
+        "if known is None:", ("tests/bots", *SIMULATOR),
+    ),
+    Mutant(
+        "a bot believes whatever it is shown", "P6", "services/bots/worker.py",
+        "                self.witness.see(entry)\n",
+        "                self.witness.number, self.witness.head = entry.number, entry.shown.head\n", ("tests/bots",),
+    ),
+    Mutant(
+        "a verdict says that it was decided on itself", "P3", "services/referee/desk.py",
+        "before = sitting.head\n        sitting.count", "before = sealed.head\n        sitting.count",
+        REFEREE,
+    ),
+    Mutant(
+        "a remembered game isn't held to its head", "P3", "services/referee/sitting.py",
+        'if length == sitting.length and (not length or head in (sitting.head, b"")):',
+        "if length == sitting.length:",
+        ("tests/referee/test_sittings.py",),
     ),
     Mutant(
         "a bot's note is done before its command is sent",
@@ -283,7 +301,15 @@ GATEWAY_MUTANTS: Final = (
         "viewers aren't told that a fail-over took back what they saw",
         "P5",
         "services/gateway/followed.py",
-        "if self.public and ring.before != self.public:",
+        "if self.head and ring.before and ring.before != self.head:",
+        "if False:",
+        ("tests/gateway/test_taken_back.py",),
+    ),
+    Mutant(
+        "a page that follows another branch is handed out",
+        "P5",
+        "services/ledger/joining.py",
+        "if head and public[0][2] and public[0][2] != head:",
         "if False:",
         ("tests/gateway/test_taken_back.py",),
     ),

@@ -42,12 +42,11 @@ def another_field(client: Any) -> None:
     client.delete(LOG)
     for id_, kept in before:
         client.xadd(LOG, kept, id=id_)
-    client.xadd(LOG, {"x": "y", **fields}, id=last)
+    client.xadd(LOG, {"x": fields[b"e"]}, id=last)
 
 
 HARMS: dict[str, Harm] = {
     "verdicts lost": no_verdicts,
-    "an odd last entry": another_field,
     "a view that is ahead": lambda client: client.xadd(PUBLIC, {"e": b"x"}, id="100-0"),
     "a view that lost its end": lambda client: client.delete(PUBLIC),
     "a part that is ahead": lambda client: client.xadd(keys.seat(PARTITION, GAME, 0), {"e": b"x"}, id="9-0"),
@@ -74,6 +73,18 @@ def test_P8_a_letter_to_a_damaged_game_is_put_aside_and_the_others_go_on(
     if harm is not no_verdicts:  # there the seat's own command is still decided
         assert before == (client.type(LOG) == b"stream" and client.xlen(LOG))  # and no half verdict
     assert len(ledger.history(NEXT_DOOR)) == 2
+    assert ledger.reclaim("anybody", ALL, 0) == []
+
+
+def test_P8_a_log_entry_that_cannot_be_read_ends_nobody_who_folds_it(
+    ledger: RedisLedger, opened: Referee, client: Any
+) -> None:
+    """Only they meet it: who remembers the game goes by its length and its head."""
+    another_field(client)
+    submit(ledger, [Letter("leave", GAME, 0, Leave()), *opening(NEXT_DOOR)])
+    referee_at(ledger, "fresh").step(0)
+    assert dead(client) == [b"the log can't be read: an entry has no field b'e'"]
+    assert (client.xlen(LOG), len(ledger.history(NEXT_DOOR))) == (2, 2)
     assert ledger.reclaim("anybody", ALL, 0) == []
 
 
