@@ -11,7 +11,8 @@ import pytest
 from structlog.testing import capture_logs
 
 from schemas import keys
-from schemas.codec import Corrupt, pack
+from schemas.chain import next_head
+from schemas.codec import Corrupt, pack, unpack
 from schemas.commands import Command, CreateGame, Letter, SeatPlan
 from schemas.words import Seat
 from services.bots import worker
@@ -19,7 +20,7 @@ from services.bots.client import GatewayAway
 from services.bots.policies import POLICIES, Policy
 from services.bots.policies.dice import Dice
 from services.bots.worker import Bots
-from services.ledger import RedisLedger
+from services.ledger import Gap, RedisLedger
 from services.referee.rules import Table, legal
 from services.referee.worker import Referee
 from tests.referee.at_work import GAME, Player, left_over, opening, partition_of, referee_at, submit
@@ -163,6 +164,45 @@ def test_P7_a_bot_that_saw_what_a_fail_over_took_looks_anew(ledger: RedisLedger,
     assert {line["event"] for line in lines if line["log_level"] != "debug"} == {"bot looks anew"}
     assert len(outlet.letters) == 4
     assert outlet.letters[2].command in legal(Player(heir, GAME, 0).look(), 0)
+
+
+def alike(client: Any) -> None:
+    """Another branch has the game's place: its last entry has the same bytes, and another head."""
+    name = keys.public(partition_of(GAME), GAME)
+    *before, (last, fields) = client.xrange(name)
+    other = next_head(b"\0" * 32, 2, fields[b"e"])
+    client.delete(name)
+    for id_, kept in (*before, (last, {**fields, b"h": other})):
+        client.xadd(name, kept, id_)
+
+
+def test_P7_a_bot_whose_last_entry_is_the_same_on_another_branch_looks_anew(
+    ledger: RedisLedger, opened: Referee, client: Any
+) -> None:
+    outlet = Sent()
+    bots = Bots(ledger, outlet, "one")
+    bots.step(0)
+    eyes = bots.eyes[GAME, 0]
+    alike(client)
+    with pytest.raises(Gap, match="isn't what seat 0 saw"):
+        eyes.look(ledger)
+
+
+def test_P6_a_bot_does_not_play_on_what_the_house_can_not_have_committed_to(
+    ledger: RedisLedger, opened: Referee, client: Any
+) -> None:
+    own = keys.seat(partition_of(GAME), GAME, 0)
+    [*before, (last, fields)] = client.xrange(own)
+    form, previous, answers, rows, salts = unpack(fields[b"e"])
+    forged = pack((form, previous, answers, rows, salts[::-1]))
+    client.delete(own)
+    for id_, kept in (*before, (last, {b"e": forged})):
+        client.xadd(own, kept, id_)
+    outlet = Sent()
+    with capture_logs() as lines:
+        Bots(ledger, outlet, "one").step(0)
+    assert errors(lines) == [*["THE HOUSE IS NOT TO BE BELIEVED"] * 3, "note given up"]
+    assert [letter.seat for letter in outlet.letters] == [1], "the other seat was shown what is true"
 
 
 def test_an_unknown_policy_plays_the_first_legal_command(

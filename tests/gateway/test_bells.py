@@ -31,11 +31,9 @@ def test_a_bell_brings_the_next_entry_to_each_viewer_without_a_read() -> None:
         public, mine = here.hub.attach("game", None, 0), here.hub.attach("game", 0, 0)
         assert [(await s.queue.get())[0] for s in (public, mine)] == [1, 1]  # type: ignore[index]
         here.ledger.blind = True
-        before, whole, own = pack_public(1, EMPTY), pack_public(2, EMPTY), pack_part(1, "c2", {})
-        head = f"game 2 {len(before)} {len(whole)} 0:{len(own)}\n".encode()
-        await here.store.publish(
-            keys.bell(keys.partition_of("game", PARTITIONS)), head + before + whole + own
-        )
+        whole, own = pack_public(2, EMPTY), pack_part(1, "c2", {})
+        told = f"game 2 0 4 {len(whole)} 0:{len(own)}\nhead".encode() + whole + own
+        await here.store.publish(keys.bell(keys.partition_of("game", PARTITIONS)), told)
         async with asyncio.timeout(SOON_S):
             seen = [await session.queue.get() for session in (public, mine)]
         assert [item[:2] for item in seen if isinstance(item, tuple)] == [(2, None), (2, "c2")]
@@ -46,16 +44,16 @@ def test_a_bell_brings_the_next_entry_to_each_viewer_without_a_read() -> None:
 def test_a_bell_that_runs_ahead_hands_out_nothing_until_the_gap_is_read() -> None:
     async def story(here: Scene) -> None:
         session = here.hub.attach("game", None, 0)
-        before, whole = pack_public(2, EMPTY), pack_public(3, EMPTY)
+        whole = pack_public(3, EMPTY)
         await here.write("game", 1, 3)
-        head = f"game 3 {len(before)} {len(whole)}\n".encode()
-        await here.store.publish(keys.bell(keys.partition_of("game", PARTITIONS)), head + before + whole)
+        told = f"game 3 0 4 {len(whole)}\nhead".encode() + whole
+        await here.store.publish(keys.bell(keys.partition_of("game", PARTITIONS)), told)
         assert await here.numbers("game", session, 0, 3) == [1, 2, 3]
 
     played(story)
 
 
 def test_a_ring_is_read_as_the_script_writes_it() -> None:
-    ring = read_ring(b"some-game 12 2 3 0:2 3:1\nxyabcdef")
-    assert ring == Ring("some-game", 12, b"abc", {0: b"de", 3: b"f"}, b"xy")
+    ring = read_ring(b"some-game 12 2 1 3 0:2 3:1\nxyzabcdef")
+    assert ring == Ring("some-game", 12, b"abc", {0: b"de", 3: b"f"}, b"xy", b"z")
     assert read_ring(b"some-game 0") == Ring("some-game", 0)
