@@ -75,7 +75,7 @@ def test_P8_an_unreadable_entry_that_a_bell_brings_ends_its_own_game(garbage: by
     async def story(here: Scene) -> None:
         session = here.hub.attach("damaged", None, 0)
         await asyncio.sleep(0.1)  # by then the hub listens
-        head = f"damaged 1 0 {len(garbage)}\n".encode()
+        head = f"damaged 1 0 0 {len(garbage)}\n".encode()
         await here.store.publish(keys.bell(keys.partition_of("damaged", PARTITIONS)), head + garbage)
         with pytest.raises(Damaged):
             await here.numbers("damaged", session, 0, 1)

@@ -65,7 +65,8 @@ def test_any_seat_may_start_the_game(http: httpx.Client) -> None:
     players = seated(http)
     reply = http.post(f"/games/{players[1].game}/start", headers=bearer(players[1].token))
     assert reply.status_code == 200
-    assert reply.json() == {"game": players[1].game, "number": 4, "level": "decided"}
+    head = entries(http, players[1].game, None)[-1]["head"]
+    assert reply.json() == {"game": players[1].game, "number": 4, "level": "decided", "head": head}
 
 
 def test_a_command_is_answered_with_its_entry_as_the_seat_sees_it(http: httpx.Client) -> None:
@@ -178,12 +179,15 @@ def begun_with_seed(http: httpx.Client, seed: str) -> list[Player]:
     return players
 
 
-def test_the_same_seed_deals_the_same_cards(http: httpx.Client) -> None:
-    one, two = (begun_with_seed(http, "twice")[0].look() for _ in range(2))
-    assert one.places[0].hand == two.places[0].hand
-    assert one.market == two.market
-    other = begun_with_seed(http, "once")[0].look()
-    assert (one.places[0].hand, one.market) != (other.places[0].hand, other.market)
+def test_a_seed_that_was_named_is_all_the_chance_there_is_and_everybody_is_told(http: httpx.Client) -> None:
+    """The same seed in another game is another deal: the key is made of the game's id too."""
+    one, two = (begun_with_seed(http, "twice")[0] for _ in range(2))
+    sealed, other = (entries(http, player.game, None)[0]["events"][1] for player in (one, two))
+    assert sealed == {**other, "given": True}
+    seats = [entry["events"][0] for player in (one, two) for entry in entries(http, player.game, None)[1:3]]
+    assert {seat["by"] for seat in seats} == {"seed"}
+    assert seats[0]["contribution"] == seats[2]["contribution"] != seats[1]["contribution"]
+    assert (one.look().places[0].hand, one.look().market) != (two.look().places[0].hand, two.look().market)
 
 
 # -- the OpenAPI page ----------------------------------------------------------------

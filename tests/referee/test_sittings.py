@@ -6,12 +6,15 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any
 
+import fakeredis
 import pytest
 
 from schemas import keys
+from schemas.chain import first_head
 from schemas.commands import KeepTickets, Leave, Letter
 from services.ledger import Gap, RedisLedger
 from services.referee.rules import fold
+from services.referee.rules.witness import Witness
 from services.referee.sitting import Sitting, Sittings
 from services.referee.worker import Referee
 from tests.referee.at_work import (
@@ -116,6 +119,50 @@ def test_P3_a_game_that_is_to_be_forgotten_is_not_left_frozen(
     referee_at(other_ledger, "rival").step(0)
     crowded.desk.sittings.forget(GAME)
     assert crowded.desk.sittings.of(GAME).length == 4
+
+
+def test_P3_a_game_that_another_branch_took_the_place_of_is_folded_anew(
+    ledger: RedisLedger, crowded: Referee, client: Any
+) -> None:
+    """The branch has as many entries, and the last has the same bytes; the one before it is another."""
+    known = {game: crowded.desk.sittings.of(game).head for game in (GAME, NEXT_DOOR, THIRD)}
+    assert all(ledger.head(game)[1] == head for game, head in known.items())
+    for game in known:
+        name = keys.public(partition_of(game), game)
+        *before, (last, fields) = client.xrange(name)
+        client.delete(name)
+        for id_, kept in (*before, (last, {**fields, b"h": first_head("another branch")})):
+            client.xadd(name, kept, id_)
+        assert not crowded.desk.sittings.in_step(game)
+        assert crowded.desk.sittings.of(game).head == first_head("another branch")
+        assert crowded.desk.sittings.in_step(game)
+
+
+def test_P3_a_verdict_that_was_decided_on_another_branch_is_decided_again(
+    ledger: RedisLedger, client: Any
+) -> None:
+    """Both branches have two entries; the last is the same, to the byte."""
+    lost, other = (
+        RedisLedger(fakeredis.FakeRedis(), ledger.partitions),
+        referee_at(ledger, "other", seed="aa" * 32),
+    )
+    referee = referee_at(lost)
+    for each, here, at in ((lost, referee, "one"), (ledger, other, "two")):
+        create, start = opening()
+        submit(each, [Letter(f"create-{at}", GAME, None, create.command), start])
+        here.step(0)
+    assert lost.history(GAME)[1] == ledger.history(GAME)[1]
+    assert lost.head(GAME)[0] == ledger.head(GAME)[0]
+    assert lost.head(GAME)[1] != ledger.head(GAME)[1]
+    referee.ledger = referee.desk.ledger = referee.desk.sittings.ledger = ledger
+    submit(ledger, [Letter("keep", GAME, 0, KeepTickets((0, 1)))])
+    referee.step(0)
+    assert [entry.id for entry in entries(ledger)] == ["create-two", "start", "keep"]
+    assert complaints(ledger, GAME, 2) == []
+    assert ledger.whole(GAME).head == referee.desk.sittings.of(GAME).head
+    witness = Witness(GAME, 0)
+    for entry in ledger.seen(GAME, 0):
+        witness.see(entry)
 
 
 def test_P7_every_game_that_is_remembered_is_in_step_with_its_log(crowded: Referee) -> None:
@@ -231,7 +278,7 @@ def damaged(ledger: RedisLedger, client: Any) -> Iterator[str]:
 
 
 def test_P8_a_damaged_log_is_left_out_of_many(ledger: RedisLedger, damaged: str) -> None:
-    whole = {NEXT_DOOR: ledger.history(NEXT_DOOR), "no-such-game": []}
+    whole = {game: ledger.whole(game) for game in (NEXT_DOOR, "no-such-game")}
     assert ledger.histories([damaged, NEXT_DOOR, "no-such-game"]) == whole
     sittings = Sittings(ledger)
     sittings.recall([damaged, NEXT_DOOR])

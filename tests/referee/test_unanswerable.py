@@ -77,7 +77,8 @@ WRECKS = {
     "another format": pack((7, 0, "c1", None, (1,), (), {}, {})),
     "an unknown event": pack((1, 0, "c1", None, (3,), ((99, 1),), {}, {})),
     "an event of no game": pack_entry(
-        Entry(0, "c1", None, StartGame(), (DeckShuffled(()),)), Faces((event_row(DeckShuffled(())),), {}, {})
+        Entry(0, "c1", None, StartGame(), (DeckShuffled((), None),)),
+        Faces((event_row(DeckShuffled((), None)),), {}, {}),
     ),
     "a part of no event": pack((1, 0, "c1", None, (3,), (), {0: {5: (12, 0)}}, {})),
 }
