@@ -10,7 +10,7 @@ import pytest
 from schemas import keys
 from schemas.chain import first_head, next_head
 from services.ledger import Gap, Outcome, RedisLedger, Verdict
-from services.ledger.async_ledger import read_ring
+from services.ledger.async_ledger import Ring, read_ring
 from services.ledger.histories import read_histories
 from tests.contract.given import GAME, PARTITION, holds, shown, verdict
 
@@ -154,7 +154,7 @@ def test_P1_bells_bring_both_heads(ledger: RedisLedger, client: Any) -> None:
     ear.get_message(timeout=1)
     whole = branch(1, 2)
     ledger.append(whole)
-    rings = []
+    rings: list[Ring | None] = []
     while len(rings) < 2:
         message = ear.get_message(timeout=5)
         rings += [read_ring(message["data"])] if message else []

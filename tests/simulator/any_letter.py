@@ -52,7 +52,10 @@ class AnyLetter:
     def append(self, ledger: RedisLedger) -> None:
         game = self.dice.choice(self.games)
         length, head = ledger.head(game)
-        batch = [self.verdict(game, length + ahead, b"" if ahead else head) for ahead in range(self.dice.randint(1, 3))]
+        batch = [
+            self.verdict(game, length + ahead, b"" if ahead else head)
+            for ahead in range(self.dice.randint(1, 3))
+        ]
         self.outcomes |= {outcome.kind for outcome in ledger.append(batch)}
 
     def verdict(self, game: str, length: int, head: bytes) -> Verdict:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pydantic_core import to_json
 
 from schemas import keys
 from schemas.codec import unpack_letter
-from schemas.views import Entry, ViewEntry, write_view
+from schemas.views import Entry, Shown, ViewEntry, write_view
 from schemas.words import Seat
 from services.referee.rules import seen_by
+from tests.simulator.chains import chained, handed_out
 from tests.simulator.conserved import conserved
 from tests.simulator.follower import Follower
 from tests.simulator.poison import POISONS
@@ -27,8 +29,10 @@ def complaints(world: World) -> Iterator[str]:
         yield from _ended(record)
         yield from _log_kept(world, record)
         yield from _views(world, record)
+        yield from chained(world, record)
         yield from conserved(record)
     yield from _answers(world)
+    yield from handed_out(world)
     for follower in world.followers:
         yield from _shown(world, follower)
     yield from left_over(world)
@@ -86,7 +90,7 @@ def _shown(world: World, follower: Follower) -> Iterator[str]:
     if len(follower.shown) != len(record.entries):
         yield f"P1 {follower.name} was shown {len(follower.shown)} of {len(record.entries)} entries"
     for number, (item, entry) in enumerate(zip(follower.shown, record.entries, strict=False), 1):
-        true = shown(follower.viewer, number, entry)
+        true = replace(shown(follower.viewer, number, entry), shown=Shown(head=record.heads[number]))
         text = to_json({"type": "entry", **write_view(true)}).decode()
         if item != (number, true.answers, text):
             yield f"P5 {follower.name}, entry {number}: shown {item}, not {text}"

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from random import Random
 from typing import TYPE_CHECKING, Final
 
+from pydantic_core import from_json
 from redis.exceptions import RedisError
 
 from schemas.words import Seat
@@ -90,6 +91,10 @@ class Follower:
             self.world.complain(f"P1 {self.name} is to begin anew, and nothing was lost")
         self.shown.clear()
 
+    def told(self, item: Sent) -> None:
+        head = bytes.fromhex(from_json(item[2])["head"])
+        self.world.witness.handed_out(self.name, self.game, item[0], head)
+
     async def _listen(self, door: Door, after: int) -> None:
         session = door.hub.attach(self.game, self.viewer, after)
         try:
@@ -97,6 +102,7 @@ class Follower:
                 after += 1
                 if item[0] != after:
                     self.world.complain(f"P5 {self.name} was shown {item[0]} where {after} is next")
+                self.told(item)
                 if after > self.after:
                     self.shown.append(item)
                     self.heard()

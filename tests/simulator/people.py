@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
@@ -196,13 +196,20 @@ class Player:
         found = yield from self.me.ask(lambda door: door.ledger.seen(self.game, self.seat, after))
         if found.reply is None:
             return False
-        if self.last is not None and self.last not in found.reply[:1]:
+        for entry in found.reply:
+            self.world.witness.handed_out(self.name, self.game, entry.number, entry.shown.head)
+        if self.last is not None and not self.stands(found.reply):
             self.folded, self.last = Table(), None
             return False
         for entry in found.reply[1 if self.last else 0 :]:
             fold_events(self.folded, entry.at, entry.events)
             self.last = entry
         return True
+
+    def stands(self, found: Sequence[ViewEntry]) -> bool:
+        """Whether the last entry that was seen is there, with the head that it had."""
+        assert self.last is not None
+        return bool(found) and found[0] == self.last and found[0].shown == self.last.shown
 
     def act(self) -> Generator[float, None, bool]:
         """Send something, if there is anything to send. False if there was nothing."""

@@ -7,11 +7,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from schemas import keys
+from schemas.chain import first_head, next_head
 from schemas.codec import unpack_entry
 from schemas.events import PlayOffCalled
 from schemas.views import Entry
 from schemas.words import Seat
+from services.ledger.stored import headed
 from services.referee.rules import Table, fold_events
+from tests.simulator.chains import Handed
 from tests.simulator.house import Errand
 from tests.simulator.wire import Call
 
@@ -36,6 +39,7 @@ class Record:
     def __init__(self, game: str) -> None:
         self.game, self.table = game, Table()
         self.stored: list[bytes] = []
+        self.heads = [first_head(game)]  # after each entry, from before the first on
         self.entries: list[Entry] = []
         self.verdicts: dict[tuple[Seat | None, str], int] = {}
         self.called: PlayOffCalled | None = None
@@ -47,6 +51,8 @@ class Witness:
         self.records: dict[str, Record] = {}
         self.losses = 0  # how often the engine lost something
         self.open: set[str] = set()  # games that haven't ended
+        self.heads: set[tuple[str, int, bytes]] = set()  # all that there ever were, lost ones too
+        self.handed: list[Handed] = []
         self.answers: list[Told] = []
         self.poison: set[str] = set()  # ids of what was accepted and can't be judged
         self.dismissed: set[str] = set()  # keys where speakers found why there is no entry
@@ -75,6 +81,7 @@ class Witness:
                 self.world.complain(f"P3 {game}: entry {id_} where {number} is next")
             self._take(record, data)
         if new:
+            self._chain(record)
             self.records[game] = record
             self.open.add(game)
             if record.table.over:
@@ -92,6 +99,17 @@ class Witness:
         for event in entry.events:
             if isinstance(event, PlayOffCalled):
                 record.called = event
+
+    def _chain(self, record: Record) -> None:
+        """The heads that follow from the public entries must be those that stand beside them."""
+        name = keys.public(self.world.partition_of(record.game), record.game)
+        for number, public, head in headed(self.world.peek.xrange(name, f"{len(record.heads)}-0")):
+            record.heads.append(next_head(record.heads[-1], number, public))
+            self.heads.add((record.game, number, head))
+            if head != record.heads[-1]:
+                self.world.complain(
+                    f"P6 {record.game}: the head after entry {number} isn't that of its chain"
+                )
 
     def rewind(self) -> None:
         """The engine lost its latest writes: what is left of every log must be what it was. What
@@ -124,6 +142,10 @@ class Witness:
 
     # -- answers -------------------------------------------------------------------------
 
+    def handed_out(self, who: str, game: str, number: int, head: bytes) -> None:
+        """A gateway told somebody the head after an entry."""
+        self.handed.append(Handed(who, game, number, head))
+
     def told(self, game: str, seat: Seat | None, id_: str, level: str, errand: Errand) -> None:
         """A client was given an answer: it holds for ever, if its level outlives what was lost
         while it was on its way."""
@@ -132,6 +154,8 @@ class Witness:
             return
         if reply is not None:
             self.answers.append(Told(game, seat, id_, level, reply.number, ""))
+            if reply.entry is not None:
+                self.handed_out(id_, game, reply.entry.number, reply.entry.shown.head)
         elif errand.problem is not None:
             number = errand.problem.more.get("number", 0)
             self.answers.append(Told(game, seat, id_, level, number, errand.problem.rule))

@@ -1,0 +1,56 @@
+"""The chain, checked from outside: by every viewer for itself, and against what the gateways handed out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from schemas.codec import Corrupt
+from schemas.words import Seat
+from services.referee.rules.witness import Betrayed
+from services.referee.rules.witness import Witness as Believer
+
+if TYPE_CHECKING:
+    from tests.simulator.witness import Record
+    from tests.simulator.world import World
+
+
+class Handed(NamedTuple):
+    """A head that a gateway told somebody."""
+
+    who: str
+    game: str
+    number: int
+    head: bytes
+
+
+def chained(world: World, record: Record) -> Iterator[str]:
+    """Each viewer can believe all that it is shown, and all of them end at the log's own head."""
+    for viewer in (*range(len(record.table.places)), None):
+        head, why = believed(world, record, viewer)
+        if why:
+            yield f"P6 {record.game}: {viewer} can't believe {why}"
+        elif head != record.heads[-1]:
+            yield f"P6 {record.game}: {viewer} comes to the head {head.hex()}, not {record.heads[-1].hex()}"
+    if world.ledger.whole(record.game) != (record.stored, record.heads[-1]):
+        yield f"P6 {record.game}: a referee that reads its log finds another head"
+
+
+def believed(world: World, record: Record, viewer: Seat | None) -> tuple[bytes, str]:
+    """The head that a viewer comes to that follows the whole game, or what it can't believe."""
+    believer = Believer(record.game, viewer)
+    try:
+        for entry in world.ledger.seen(record.game, viewer, 0, len(record.entries) + 1):
+            believer.see(entry)
+            if not entry.shown.head:
+                return b"", f"entry {entry.number}, which has no head"
+    except (Betrayed, Corrupt) as error:
+        return b"", str(error)
+    return believer.head, ""
+
+
+def handed_out(world: World) -> Iterator[str]:
+    """A head that was told to anybody was that of its entry, here or on a branch that the engine lost."""
+    for handed in world.witness.handed:
+        if (handed.game, handed.number, handed.head) not in world.witness.heads:
+            yield f"P6 {handed.who} was told {handed.head.hex()} after entry {handed.number}: no log had it"
