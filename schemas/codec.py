@@ -17,7 +17,7 @@ that began under version 2 of their rules or before have format 1, and none of t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 from reprlib import repr as brief  # of a value nested ever so deep
 from typing import Any, Final, NamedTuple
@@ -65,12 +65,8 @@ def unpack(data: bytes) -> Any:
 
 # -- events as rows ------------------------------------------------------------------
 
-_NESTED: Final = (
-    GameCreated,
-    GameEnded,
-    PositionLaid,
-    PlayOffCalled,
-)  # their fields hold contracts of their own
+# their fields hold contracts of their own
+_NESTED: Final = (GameCreated, GameEnded, PositionLaid, PlayOffCalled)
 
 
 def _getter(cls: type[Event]) -> Callable[[Any], tuple[Any, ...]]:
@@ -218,11 +214,8 @@ def unpack_facts(data: bytes) -> tuple[int, str, int | None, tuple[int, ...], li
 def pack_public(at: int, faces: Faces, proofs: Proofs | None = None) -> bytes:
     if proofs is None:
         return pack((UNSEALED, at, faces.public))
-    if proofs.openings:
-        return pack((FORMAT, at, faces.public, *proofs))
-    if proofs.leaves:
-        return pack((FORMAT, at, faces.public, proofs.commitments, proofs.leaves))
-    return pack((FORMAT, at, faces.public, proofs.commitments))
+    told = proofs if proofs.openings else proofs[:2] if proofs.leaves else proofs[:1]
+    return pack((FORMAT, at, faces.public, *told))
 
 
 def pack_part(
@@ -232,20 +225,22 @@ def pack_part(
     return pack((form, before, answers, rows, openings) if openings else (form, before, answers, rows))
 
 
-def proofs_of(public: bytes) -> Proofs | None:
-    """What a public entry proves; None for one that proves nothing. Raises Corrupt."""
-    form, _, _, *proofs = _formatted(public)
+def proofs_of(public: bytes) -> tuple[Sequence[Row | None], Proofs] | None:
+    """The rows of a public entry and what it proves of them; None if that is nothing. Raises Corrupt."""
     try:
-        return Proofs(*proofs) if form == FORMAT else None
-    except TypeError as error:
+        form, _, rows, *proofs = _formatted(public)
+        if form == UNSEALED:
+            return None
+        return rows, Proofs(*(bytes(memoryview(run)) for run in proofs))
+    except (TypeError, ValueError) as error:
         raise Corrupt(f"no proofs can be read from {public[:60]!r}: {error}") from None
 
 
-def openings_of(part: bytes) -> tuple[bool, bytes]:
-    """Whether a seat's part has rows, and the salts that it tells. Raises Corrupt."""
+def part_rows(part: bytes) -> tuple[Mapping[int, Row], bytes]:
+    """The rows of a seat's part, and the salts that it tells. Raises Corrupt."""
     try:
         _, _, _, rows, *openings = _formatted(part)
-        return bool(rows), openings[0] if openings else b""
+        return rows, bytes(memoryview(openings[0])) if openings else b""
     except (TypeError, ValueError) as error:
         raise Corrupt(f"no part can be read from {part[:60]!r}: {error}") from None
 

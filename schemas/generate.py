@@ -17,12 +17,12 @@ from pydantic import Field
 
 from schemas import commands, events, refusals
 from schemas.boards import BOARD
-from schemas.codec import FORMAT, LETTER_MOST
+from schemas.codec import FORMAT, LETTER_FORMAT, LETTER_MOST, UNSEALED
 from schemas.contract import Contract, Shape, field_names
 from schemas.former import FORMER
 from schemas.inquiries import INQUIRY, SEAT_COUNTED
 from schemas.parameters import PARAMETERS
-from schemas.words import CommandId, GameId, Int, Milliseconds, Seat
+from schemas.words import CommandId, GameId, Hex32, Int, Milliseconds, Seat
 
 FOLDER: Final = Path(__file__).parent / "json"
 Schema: TypeAlias = dict[str, Any]
@@ -30,8 +30,8 @@ Schema: TypeAlias = dict[str, Any]
 LAYOUTS: Final = {
     "letter": ["format", "id", "game", "seat", "command"],
     "log": ["format", "at", "id", "seat", "command", "public", "private", "secret"],
-    "public": ["format", "at", "public"],
-    "part": ["format", "before", "answers", "rows"],
+    "public": ["format", "at", "public", "commitments", "leaves", "openings"],
+    "part": ["format", "before", "answers", "rows", "openings"],
 }  # as schemas/codec.py says in its first lines; the tests take packed ones apart
 
 
@@ -89,7 +89,7 @@ def _one_of(shapes: Mapping[str, Shape[Any]], classes: tuple[type[Contract], ...
 
 
 def _letter() -> Schema:
-    places = [{"const": FORMAT}, _word(CommandId), _word(GameId), _word(Seat | None), _ref("command")]
+    places = [{"const": LETTER_FORMAT}, _word(CommandId), _word(GameId), _word(Seat | None), _ref("command")]
     return {
         "description": "A command on its way, as its msgpack array: " + ", ".join(LAYOUTS["letter"]) + ".",
         "type": "array",
@@ -105,7 +105,10 @@ def _log_entry() -> Schema:
 
 
 def _view_entry() -> Schema:
-    return _entry("An entry as one viewer gets it.", {"answers": _word(CommandId | None)})
+    seen = _entry("An entry as one viewer gets it.", {"answers": _word(CommandId | None)})
+    seen["properties"]["head"] = _word(Hex32 | None)
+    seen["required"].append("head")
+    return seen
 
 
 def _entry(what: str, fields: Schema) -> Schema:
@@ -168,6 +171,8 @@ def _wire() -> Schema:
 
     return {
         "format": FORMAT,
+        "former_format": UNSEALED,
+        "letter_format": LETTER_FORMAT,
         "letter_most": LETTER_MOST,
         "layouts": LAYOUTS,
         "commands": rows(commands.COMMANDS),

@@ -95,10 +95,10 @@ class Recorded:
             case DeckShuffled(order):
                 recorded = tuple(self.shuffles.pop(0))
                 assert Counter(recorded) == Counter(order), "a shuffle of other cards"
-                return DeckShuffled(recorded)
+                return DeckShuffled(recorded, None)
             case TicketsShuffled(deck, order):
                 assert Counter(self.tickets) == Counter(order)
-                return TicketsShuffled(deck, tuple(self.tickets))
+                return TicketsShuffled(deck, tuple(self.tickets), None)
             case _:
                 return event
 

@@ -157,7 +157,7 @@ def test_MARKET_1_dealt_hands_are_known_to_their_seats_alone_and_the_deck_to_nob
     assert seen_by(0, first) == first
     assert seen_by(1, first) == HandDealt(0, (None,) * 4)
     for viewer in (None, 0, 1):
-        assert seen_by(viewer, shuffled) == DeckShuffled((None,) * 110)
+        assert seen_by(viewer, shuffled) == DeckShuffled((None,) * 110, shuffled.root)
 
 
 def test_MARKET_2_three_locomotives_flush_all_five() -> None:

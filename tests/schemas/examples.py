@@ -62,6 +62,7 @@ from schemas.events import (
     SeatGone,
     SeatScore,
     SeatTaken,
+    SeedRevealed,
     SeedSealed,
     StationBuilt,
     TicketsKept,
@@ -128,7 +129,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
     ForkGame("game-1", 57),
     ForkGame("game-1", 1, 7),
     TakeSeat("Zoë"),
-    TakeSeat("Zoë the Third", 7, 90),
+    TakeSeat("Zoë the Third", 7, 90, "0e" * 32),
     StartGame(),
     DrawBlind(),
     DrawMarket(slot=0),
@@ -153,7 +154,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
 OPEN: Final[tuple[Event, ...]] = (  # nothing in these is hidden from anybody
     GameCreated("game-1", "usa", 2, "usa", "ab" * 32, None, FIGURES, PLANS, None, 1_700_000_000_000, 0),
     GameCreated("game-1", "usa", 2, "lakes", "ab" * 32, BOARD, FIGURES, PLANS, SERIES, 1_700_000_000_000, 250),
-    SeatTaken(0, "Zoë", None, 33, None),
+    SeatTaken(0, "Zoë", None, 33, None, "0e" * 32, "seat"),
     GameStarted((1, 2, 0)),
     MarketFilled((0, 4), ("red", "locomotive")),
     MarketFlushed(),
@@ -185,6 +186,7 @@ OPEN: Final[tuple[Event, ...]] = (  # nothing in these is hidden from anybody
     ),
     PlayOffCalled("game-1-po2", SERIES, (0, 1)),
     PlayOffEnded("game-1", (0, 2)),
+    SeedRevealed("0d" * 32),
     GameForked("game-1", 57, None, False),
     MomentLaid(
         (1, 0), 1, ((1, "tunnel", 4000), (0, "mix", None)), ("bern-zurich", {"red": 2}, ("red", "blue"), 1),
@@ -198,10 +200,10 @@ OPEN: Final[tuple[Event, ...]] = (  # nothing in these is hidden from anybody
 )  # fmt: skip
 
 HIDING: Final[tuple[Event, ...]] = (  # something in each of these isn't for everybody
-    SeedSealed("cd" * 32, SEED),
-    SeatTaken(1, "Ada", "greedy", 36, LUCK),
-    DeckShuffled((CARD, CARD)),
-    TicketsShuffled("all", (TICKET, TICKET)),
+    SeedSealed("cd" * 32, True, SEED),
+    SeatTaken(1, "Ada", "greedy", 36, LUCK, "0f" * 32, "house"),
+    DeckShuffled((CARD, CARD), "ef" * 32),
+    TicketsShuffled("all", (TICKET, TICKET), None),
     HandDealt(1, (CARD, CARD, CARD)),
     TicketsOffered(1, ("all", "all"), (TICKET, TICKET), 1),
     TicketsKept(1, (TICKET,)),

@@ -31,7 +31,7 @@ from schemas.commands import ClaimRoute, Command, Letter, read_command, write_co
 from schemas.contract import Malformed
 from schemas.events import CommandRefused, Event, RouteClaimed, TurnStarted, write_event
 from schemas.parameters import PARAMETERS
-from schemas.views import Entry, ViewEntry, write_entry, write_view
+from schemas.views import Entry, Shown, ViewEntry, write_entry, write_view
 from services.referee.rules.views import seen_by
 from tests.schemas import examples
 
@@ -127,8 +127,9 @@ def test_entries_fit_their_schemas() -> None:
     for command in examples.COMMANDS:
         entry = Entry(250, "id-1", 1, command, examples.EVENTS)
         published("log-entry").validate(through_json(write_entry(1, entry)))
-    view = ViewEntry(7, 250, None, examples.OPEN)
-    published("view-entry").validate(through_json(write_view(view)))
+    for shown in (Shown(), Shown(head=b"\x0e" * 32)):
+        view = ViewEntry(7, 250, None, examples.OPEN, shown)
+        published("view-entry").validate(through_json(write_view(view)))
 
 
 def test_boards_parameters_and_refusals_fit_their_schemas() -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from schemas.codec import (
     FORMAT,
+    LETTER_FORMAT,
     LETTER_MOST,
     Corrupt,
     Faces,
@@ -24,6 +25,8 @@ from schemas.codec import (
     pack_part,
     pack_public,
     part_before,
+    part_rows,
+    proofs_of,
     unpack_entry,
     unpack_facts,
     unpack_letter,
@@ -37,7 +40,9 @@ from tests.schemas import examples
 from tests.schemas.wrong_commands import DEAL, WRONG_COMMANDS, nested
 
 
-def letter(command: object, *, form: object = FORMAT, seat: object = 0, game: object = "game-1") -> bytes:
+def letter(
+    command: object, *, form: object = LETTER_FORMAT, seat: object = 0, game: object = "game-1"
+) -> bytes:
     return pack((form, "id-1", game, seat, command))
 
 
@@ -80,15 +85,15 @@ def test_what_only_json_can_spell_is_malformed_too(value: str, field: str) -> No
         (letter({"type": "pass"}, seat=True), "seat"),
         (letter({"type": "pass"}, game="G"), "game"),
         (letter({"type": "pass"}, game=b"game-1"), "game"),
-        (pack((FORMAT, "an id", "game-1", 0, {"type": "pass"})), "id"),
-        (letter({"type": "pass"}, form=FORMAT + 1), "letter"),
+        (pack((LETTER_FORMAT, "an id", "game-1", 0, {"type": "pass"})), "id"),
+        (letter({"type": "pass"}, form=LETTER_FORMAT + 1), "letter"),
         (letter({"type": "pass"}, form=True), "letter"),
         (letter({"type": "pass"}, form=1.0), "letter"),
         (letter({"type": "pass"}, form=math.nan), "letter"),
         (letter({3: "pass"}), "letter"),
         (letter({None: "pass"}), "letter"),
-        (pack((FORMAT, "id-1", "game-1", 0)), "letter"),
-        (pack((FORMAT, "id-1", "game-1", 0, {"type": "pass"}, 1)), "letter"),
+        (pack((LETTER_FORMAT, "id-1", "game-1", 0)), "letter"),
+        (pack((LETTER_FORMAT, "id-1", "game-1", 0, {"type": "pass"}, 1)), "letter"),
         (pack("abcde"), "letter"),
         (pack(3), "letter"),
         (b"", "letter"),
@@ -156,8 +161,10 @@ SHAPED = st.one_of(
         st.just(1), VALUES, VALUES, VALUES, ROWS, st.lists(ROWS, max_size=3) | VALUES,
         st.dictionaries(st.integers(0, 3), SIDE | VALUES, max_size=2) | VALUES, SIDE | VALUES,
     ),
-    st.tuples(st.just(1), VALUES, st.lists(ROWS, max_size=3) | VALUES),
-    st.tuples(st.just(1), VALUES, VALUES, SIDE | VALUES),
+    st.tuples(st.integers(1, 2), VALUES, st.lists(ROWS, max_size=3) | VALUES),
+    st.tuples(st.integers(1, 2), VALUES, st.lists(ROWS, max_size=3) | VALUES, st.binary() | VALUES, VALUES),
+    st.tuples(st.integers(1, 2), VALUES, VALUES, SIDE | VALUES),
+    st.tuples(st.integers(1, 2), VALUES, VALUES, SIDE | VALUES, st.binary() | VALUES),
     VALUES,
 )  # fmt: skip
 GENUINE = [
@@ -192,6 +199,8 @@ def test_garbage_is_malformed_or_corrupt_and_nothing_else(data: bytes) -> None:
         lambda: join_view(1, PUBLIC, data),
         lambda: join_view(1, data, PART),
         lambda: part_before(data),
+        lambda: proofs_of(data),
+        lambda: part_rows(data),
     )
     for place, read in enumerate(readings):
         try:

@@ -41,6 +41,12 @@ class Past(NamedTuple):
     head: bytes  # after that
     parts: Mapping[Seat, int]  # the number of each seat's last own part
 
+    def after(self, sealed: Sealed) -> Past:
+        """What the entry after that one depends on."""
+        number = self.number + 1
+        told = dict.fromkeys((seat for seat, _ in sealed.parts), number)
+        return Past(number, sealed.head, {**self.parts, **told})
+
 
 class Sealed(NamedTuple):
     """One entry in all its forms, and the head after it."""

@@ -7,19 +7,18 @@ two stories, or changes a card that lies face down, is noticed by whoever plays.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
 
 from schemas.chain import COMMITMENT_BYTES, first_head, next_head, part_commitment, salt_of
-from schemas.codec import Proofs, openings_of, proofs_of
-from schemas.events import Event, GameCreated, SeatTaken
+from schemas.codec import Proofs, Row, part_before, part_rows, proofs_of, row_event
+from schemas.events import BY_CODE, GameCreated, SeatTaken
 from schemas.views import ViewEntry
 from schemas.words import Seat
 from services.referee.rules.dealing import LEAF_BYTES, card_leaf
 from services.referee.rules.piles import Moved, Piles, Place
-from services.referee.rules.views import HIDING
+from services.referee.rules.views import HIDING, seen_by
 
-NO_PROOFS: Final = Proofs(b"")
+NOTHING: Mapping[int, Row] = {}
 
 
 class Betrayed(Exception):
@@ -33,11 +32,12 @@ class Betrayed(Exception):
 class Witness:
     """One viewer of one game, from its first entry on."""
 
-    __slots__ = ("game", "head", "leaves", "luck", "number", "piles", "viewer")
+    __slots__ = ("game", "head", "leaves", "luck", "number", "part", "piles", "viewer")
 
     def __init__(self, game: str, viewer: Seat | None) -> None:
         self.game, self.viewer = game, viewer
         self.number, self.head = 0, first_head(game)
+        self.part = 0  # the number of the viewer's last own part
         self.luck = b""  # of the viewer's own seat
         self.piles = Piles()
         self.leaves: dict[Place, bytes] = {}  # of cards that lie face down
@@ -51,9 +51,12 @@ class Witness:
         if shown.head and shown.head != head:
             raise Betrayed(entry.number, "its head isn't the one that follows from what was shown")
         self._require_game(entry)
-        if (proofs := proofs_of(shown.public)) is not None:
-            self._require_part(entry, proofs)
-            self._require_cards(entry, proofs)
+        if (told := proofs_of(shown.public)) is not None:
+            rows, proofs = told
+            own, openings = part_rows(shown.part) if shown.part else (NOTHING, b"")
+            self._require_part(entry, rows, own)
+            self._require_committed(entry, proofs, own)
+            self._require_cards(entry, proofs, openings)
         self.number, self.head = entry.number, head
 
     def _require_game(self, entry: ViewEntry) -> None:
@@ -63,64 +66,59 @@ class Witness:
             if isinstance(event, SeatTaken) and event.seat == self.viewer and event.luck:
                 self.luck = bytes.fromhex(event.luck)
 
-    def _require_part(self, entry: ViewEntry, proofs: Proofs) -> None:
-        """The viewer's own part is committed to, and there if anything says that it must be."""
-        part = entry.shown.part
-        for event in entry.events:
-            if getattr(event, "seat", None) == self.viewer is not None and _is_face_down(event):
-                raise Betrayed(entry.number, "the viewer's own part is missing")
-        if part is None or not openings_of(part)[0]:
+    def _require_part(self, entry: ViewEntry, rows: Sequence[Row | None], own: Mapping[int, Row]) -> None:
+        """The viewer's own part tells all that is face down for others only, and nothing else."""
+        if entry.shown.part:
+            if part_before(entry.shown.part) != self.part:
+                raise Betrayed(entry.number, "a part of the viewer's own before it is missing")
+            self.part = entry.number
+        owed = {place for place, row in enumerate(rows) if self._is_owed(row, entry.answers is not None)}
+        if owed != own.keys():
+            raise Betrayed(entry.number, "the viewer's own part is missing, or isn't whole")
+        for place, row in own.items():
+            public = rows[place]
+            if seen_by(None, row_event(row)) != (public and row_event(public)):
+                raise Betrayed(entry.number, "the viewer's own part and what all see contradict each other")
+
+    def _is_owed(self, row: Row | None, speaks: bool) -> bool:
+        """Whether the viewer must be told more than this row: its own events that hide something, and
+        a refusal of what it said, of which the others aren't told at all."""
+        if row is None:
+            return speaks
+        if self.viewer is None or BY_CODE.get(row[0]) not in HIDING:
+            return False
+        return getattr(row_event(row), "seat", None) == self.viewer
+
+    def _require_committed(self, entry: ViewEntry, proofs: Proofs, own: Mapping[int, Row]) -> None:
+        kept = _pieces(proofs.commitments, COMMITMENT_BYTES)
+        if not own:
             return
-        wanted = part_commitment(salt_of(self.luck, entry.number), part)
-        if wanted not in _pieces(proofs.commitments, COMMITMENT_BYTES):
+        part = entry.shown.part or b""
+        if part_commitment(salt_of(self.luck, entry.number), part) not in kept:
             raise Betrayed(entry.number, "the viewer's own part isn't the one that was committed to")
 
-    def _require_cards(self, entry: ViewEntry, proofs: Proofs) -> None:
+    def _require_cards(self, entry: ViewEntry, proofs: Proofs, openings: bytes) -> None:
         """Every card that is shown is the one that was committed to at its place."""
-        own = openings_of(entry.shown.part)[1] if entry.shown.part else b""
         leaves = iter(_pieces(proofs.leaves, LEAF_BYTES))
-        salts = {
-            None: iter(_pieces(proofs.openings, LEAF_BYTES)),
-            self.viewer: iter(_pieces(own, LEAF_BYTES)),
-        }
-        if self.viewer is None:
-            salts = {None: iter(_pieces(proofs.openings, LEAF_BYTES))}
+        everybodys = iter(_pieces(proofs.openings, LEAF_BYTES))
+        own = iter(_pieces(openings, LEAF_BYTES))
         try:
             for event in entry.events:
                 if (moved := self.piles.follow(event)) is not None:
                     self.leaves.update((place, next(leaves)) for place in moved.laid)
-                    self._require_moved(entry.number, moved, salts.get(moved.told))
+                    self._require_moved(entry.number, moved, everybodys if moved.told is None else own)
         except (StopIteration, LookupError, RuntimeError):
             raise Betrayed(entry.number, "it says too little of the cards that it moves") from None
-        if any(next(rest, None) is not None for rest in (leaves, *salts.values())):
+        if any(next(rest, None) is not None for rest in (leaves, everybodys, own)):
             raise Betrayed(entry.number, "it says more of cards than it moves")
 
-    def _require_moved(self, number: int, moved: Moved, salts: Iterator[bytes] | None) -> None:
+    def _require_moved(self, number: int, moved: Moved, salts: Iterator[bytes]) -> None:
+        """Its cards have the leaves of their places, if the viewer is told what they are."""
+        told = not moved.hidden and moved.told in (None, self.viewer)
         for place, name in zip(moved.laid or moved.turned, moved.names, strict=True):
             leaf = self.leaves[place] if moved.laid else self.leaves.pop(place)
-            if moved.hidden or salts is None:
-                continue
-            if name is None or card_leaf(next(salts), name) != leaf:
+            if told and (name is None or card_leaf(next(salts), name) != leaf):
                 raise Betrayed(number, f"{name or 'a card'} isn't what was committed to at its place")
-
-
-def _is_face_down(event: Event) -> bool:
-    """Whether the event hides something that its own seat must know."""
-    turn_down = HIDING.get(event.__class__)
-    return (
-        turn_down is not None
-        and not isinstance(event, SeatTaken)
-        and turn_down(event) == event
-        and _hides(event)
-    )
-
-
-def _hides(event: Event) -> bool:
-    """Whether there is anything in it that could be turned face up."""
-    rows = [
-        getattr(event, name) for name in ("card", "cards", "kept", "tickets", "decks") if hasattr(event, name)
-    ]
-    return any(row is None or (isinstance(row, tuple) and None in row) for row in rows)
 
 
 def _pieces(run: bytes, size: int) -> Sequence[bytes]:
