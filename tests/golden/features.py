@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias, get_args
 
 from schemas.commands import CallTime, DeclineTunnel, DrawTickets, Leave
 from schemas.events import (
     CardsGiven,
     ChoiceLaid,
     CommandRefused,
+    Contributor,
     DeckShuffled,
     Event,
     GameCreated,
@@ -32,6 +33,7 @@ from schemas.events import (
     RouteClaimed,
     SeatCleared,
     SeatGone,
+    SeatTaken,
     StationBuilt,
     TicketsOffered,
     TicketsReturned,
@@ -136,6 +138,10 @@ def _ran_out(moment: Moment, event: SeatGone) -> str | None:
     return ("clock" if figures.clock_ms and place.clock_ms <= 0 else "move") + other
 
 
+def _contributed(maker: Contributor) -> Detector:
+    return lambda moment, event: event.by == maker
+
+
 def _flushed_by(kind: str) -> Detector:
     return lambda moment, event: moment.table.market.count(kind) >= moment.table.figures.flush[kind]
 
@@ -166,6 +172,7 @@ DETECTORS: Final[Mapping[type[Event], Mapping[str, Detector]]] = {
         "the house's time is not the wall clock's": lambda moment, event: event.opened != event.created,
     },
     PositionLaid: {"position laid": lambda moment, event: True},
+    SeatTaken: {f"{maker} contributed": _contributed(maker) for maker in get_args(Contributor)},
     GameForked: {
         "forked as it was": lambda moment, event: not event.afresh,
         "forked by a seat's knowledge": lambda moment, event: event.afresh and event.asker is not None,

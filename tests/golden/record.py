@@ -16,14 +16,16 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from schemas.codec import pack_entry
+from schemas.chain import first_head
 from schemas.commands import CallTime, Command, ForkGame, Leave, Letter, StartGame, read_command
 from schemas.views import Entry
 from schemas.words import SEATS_MAX, Seat
 from services.bots.policies import POLICIES
 from services.bots.policies.dice import Dice
-from services.referee.rules import NotKept, Table, faces, judge, legal
+from services.referee.rules import NotKept, Table, judge, legal
 from services.referee.rules.moves.forking import creation
+from services.referee.rules.piles import Piles
+from services.referee.rules.sealing import Past, seal
 from services.telling import document
 from tests.golden.mischief import anything, otherwise
 from tests.golden.scenario import Forked, Said, Scenario
@@ -45,6 +47,7 @@ class Recorder:
         self.dice = Random(scenario.seed)
         self.moves = [0] * SEATS_MAX
         self.log: list[bytes] = []
+        self.past, self.piles = Past(0, first_head(game), {}), Piles()
         self.events = self.steps = self.at = 0
 
     def send(self, seat: Seat | None, command: Command) -> None:
@@ -58,7 +61,9 @@ class Recorder:
             assert self.log, "the game can't be created"
             return  # no entry tells of it
         entry = Entry(self.table.at, letter.id, seat, command, events)
-        self.log.append(pack_entry(entry, faces(events)))
+        sealed = seal(self.table, self.past, self.piles, entry)
+        self.log.append(sealed.entry)
+        self.past = self.past.after(sealed)
         self.events += len(events)
 
     def play(self) -> None:
@@ -117,7 +122,7 @@ def wished(scenario: Scenario) -> dict[str, Any]:
         "seats": plans,
         "ruleset": scenario.rules,
         "board": scenario.board,
-        "seed": scenario.seed,
+        "seed": None if scenario.drawn else scenario.seed,
         "options": scenario.options or None,
         "position": scenario.position,
         "play_off": scenario.play_off,
@@ -135,7 +140,8 @@ def write(recorder: Recorder) -> None:
     lines = [b64encode(entry).decode() for entry in recorder.log]
     told = document(recorder.table, recorder.events, len(recorder.log))
     path = HERE / f"{recorder.game}.json"
-    path.write_text(json.dumps({"document": told, "log": lines}, indent=1, ensure_ascii=False) + "\n")
+    golden = {"document": told, "head": recorder.past.head.hex(), "log": lines}
+    path.write_text(json.dumps(golden, indent=1, ensure_ascii=False) + "\n")
 
 
 def main(words: list[str]) -> None:

@@ -9,6 +9,7 @@ from tests.golden.forks import FORKS
 from tests.golden.moments import MOMENTS, RICH, claims, says
 from tests.golden.own_boards import ISLES, VALLEY
 from tests.golden.scenario import Scenario
+from tests.golden.sealed import sealed
 from tests.golden.ties import TIES
 
 EMPTY: Final[dict[str, Any]] = {"market": [], "deck": [], "discard": {}}
@@ -181,4 +182,5 @@ MOVES: Final[dict[str, Scenario]] = {  # that took too long, and games that ever
     ),
 }  # fmt: skip
 
-SCENARIOS: Final[dict[str, Scenario]] = {**WHOLE, **ENDS, **TIES, **MOMENTS, **MOVES, **FORKS}
+FORMERLY: Final[dict[str, Scenario]] = {**WHOLE, **ENDS, **TIES, **MOMENTS, **MOVES, **FORKS}
+SCENARIOS: Final[dict[str, Scenario]] = {**FORMERLY, **sealed(FORMERLY)}

@@ -32,13 +32,14 @@ class Betrayed(Exception):
 class Witness:
     """One viewer of one game, from its first entry on."""
 
-    __slots__ = ("game", "head", "leaves", "luck", "number", "part", "piles", "viewer")
+    __slots__ = ("game", "head", "leaves", "luck", "number", "part", "piles", "unchecked", "viewer")
 
     def __init__(self, game: str, viewer: Seat | None) -> None:
         self.game, self.viewer = game, viewer
         self.number, self.head = 0, first_head(game)
         self.part = 0  # the number of the viewer's last own part
         self.luck = b""  # of the viewer's own seat
+        self.unchecked: list[tuple[int, bytes, bytes]] = []  # parts, and the commitments of their entries
         self.piles = Piles()
         self.leaves: dict[Place, bytes] = {}  # of cards that lie face down
 
@@ -90,12 +91,14 @@ class Witness:
         return getattr(row_event(row), "seat", None) == self.viewer
 
     def _require_committed(self, entry: ViewEntry, proofs: Proofs, own: Mapping[int, Row]) -> None:
-        kept = _pieces(proofs.commitments, COMMITMENT_BYTES)
-        if not own:
-            return
-        part = entry.shown.part or b""
-        if part_commitment(salt_of(self.luck, entry.number), part) not in kept:
-            raise Betrayed(entry.number, "the viewer's own part isn't the one that was committed to")
+        """Parts that a seat got before somebody sat there are checked when its luck is told."""
+        if own and entry.shown.part:
+            self.unchecked.append((entry.number, entry.shown.part, proofs.commitments))
+        while self.luck and self.unchecked:
+            number, part, commitments = self.unchecked.pop(0)
+            wanted = part_commitment(salt_of(self.luck, number), part)
+            if wanted not in _pieces(commitments, COMMITMENT_BYTES):
+                raise Betrayed(number, "the viewer's own part isn't the one that was committed to")
 
     def _require_cards(self, entry: ViewEntry, proofs: Proofs, openings: bytes) -> None:
         """Every card that is shown is the one that was committed to at its place."""
