@@ -16,6 +16,7 @@ from tests.rules.given import everything
 from tests.rules.random_games import Play, games
 
 GAME = "game-one"
+HEAD = b"h" * 32
 PLENTY = 1 << 30
 REPEATABLE = settings(derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
 by_reference = attrgetter(*GROUND, *SELDOM)
@@ -41,7 +42,7 @@ def test_P7_a_thawed_table_is_the_table_folded_anew(rules: str) -> None:
         for number in play.steps():
             if number % often == 0:
                 before = play.table
-                freezer.put(GAME, before, number)
+                freezer.put(GAME, before, HEAD, number)
                 play.table, beside = thawed(freezer)
                 assert beside == number
                 assert play.table is not before
@@ -60,7 +61,7 @@ def same(one: object, other: object) -> bool:
 def test_P7_what_happens_at_a_thawed_table_leaves_the_frozen_one_alone() -> None:
     play = midway(1)
     freezer = Freezer(PLENTY)
-    freezer.put(GAME, play.table, None)
+    freezer.put(GAME, play.table, HEAD, None)
     before = told(play.table)
     for _ in play.steps():
         pass
@@ -70,7 +71,7 @@ def test_P7_what_happens_at_a_thawed_table_leaves_the_frozen_one_alone() -> None
 def test_P7_a_game_can_be_thawed_again_and_again() -> None:
     """What was taken and put back is as it was, whatever happened at the table meanwhile."""
     play, freezer = midway(1), Freezer(PLENTY)
-    freezer.put(GAME, play.table, None)
+    freezer.put(GAME, play.table, HEAD, None)
     before = told(play.table)
     for _ in range(2):
         frozen = freezer.take(GAME)
@@ -102,7 +103,7 @@ def test_P9_frozen_games_never_take_more_than_their_bytes() -> None:
     most = 1_000_000
     freezer, tables = Freezer(most), [midway(seed, 30).table for seed in range(8)]
     for number in range(400):
-        freezer.put(f"game-{number}", tables[number % 8], b"x" * 5_000)
+        freezer.put(f"game-{number}", tables[number % 8], HEAD, b"x" * 5_000)
         assert freezer.bytes <= most
     assert 50 < len(freezer) < 200
     assert "game-399" in freezer and "game-0" not in freezer
@@ -110,11 +111,11 @@ def test_P9_frozen_games_never_take_more_than_their_bytes() -> None:
 
 def test_P9_a_ground_counts_once_for_all_games_that_share_it_and_leaves_with_the_last() -> None:
     freezer = Freezer(PLENTY)
-    freezer.put("one", midway(1, 5).table, None)
+    freezer.put("one", midway(1, 5).table, HEAD, None)
     first = freezer.bytes
-    freezer.put("two", midway(2, 5).table, None)
+    freezer.put("two", midway(2, 5).table, HEAD, None)
     assert freezer.bytes - first < first / 5
-    freezer.put("elsewhere", midway(3, 5, "europe").table, None)
+    freezer.put("elsewhere", midway(3, 5, "europe").table, HEAD, None)
     assert freezer.bytes > 2 * first
     for game in ("one", "two", "elsewhere", "never there"):
         freezer.drop(game)
@@ -125,7 +126,7 @@ def test_P9_games_of_one_kind_share_their_figures() -> None:
     freezer, tables = Freezer(PLENTY), [fold(midway(seed, 5).log) for seed in (1, 2)]
     assert tables[0].figures is not tables[1].figures
     for game, table in zip(("one", "two"), tables, strict=True):
-        freezer.put(game, table, None)
+        freezer.put(game, table, HEAD, None)
     one, two = (thawed(freezer, game)[0] for game in ("one", "two"))
     assert one.figures is two.figures
     assert one.figures == tables[0].figures
@@ -133,7 +134,7 @@ def test_P9_games_of_one_kind_share_their_figures() -> None:
 
 def test_P9_a_game_that_is_put_back_counts_as_before_with_what_was_added() -> None:
     freezer = Freezer(PLENTY)
-    freezer.put("one", midway(1, 5).table, None)
+    freezer.put("one", midway(1, 5).table, HEAD, None)
     first = freezer.bytes
     frozen = freezer.take("one")
     assert frozen is not None and freezer.bytes == 0
@@ -145,10 +146,10 @@ def test_P9_a_game_that_is_put_back_counts_as_before_with_what_was_added() -> No
 
 def test_P9_a_game_that_is_put_back_shares_the_ground_of_those_that_came_meanwhile() -> None:
     freezer = Freezer(PLENTY)
-    freezer.put("one", midway(1, 5).table, None)
+    freezer.put("one", midway(1, 5).table, HEAD, None)
     frozen = freezer.take("one")
     assert frozen is not None
-    freezer.put("two", fold(midway(2, 5).log), None)
+    freezer.put("two", fold(midway(2, 5).log), HEAD, None)
     second = freezer.bytes
     freezer.put_back("one", frozen)
     assert freezer.bytes - second == frozen.bytes()

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
+import fakeredis
 import pytest
 
 from schemas.commands import (
@@ -24,7 +25,6 @@ from services.referee.worker import Referee
 from tests.conftest import ALL
 from tests.referee.at_work import (
     GAME,
-    NEXT_DOOR,
     Clock,
     Players,
     complaints,
@@ -83,18 +83,19 @@ def test_P3_a_game_created_by_a_rival_is_started_as_the_rival_dealt_it(
     submit(ledger, [create, start])
     with_a_rival(ledger, lambda: rival.desk.answer(other_ledger.reclaim("rival", ALL, 0)[:1])).step(0)
     assert [entry.id for entry in entries(ledger)] == ["create", "start"]
-    assert told(ledger, GAME)[1:] == dealt(other_ledger, create, start, "7a" * 32)[1:]
+    assert told(ledger, GAME)[1:] == dealt(create, start, "7a" * 32)[1:]
 
 
 def told(ledger: RedisLedger, game: str) -> list[Event]:
     return [event for entry in entries(ledger, game) for event in entry.events]
 
 
-def dealt(ledger: RedisLedger, create: Letter, start: Letter, seed: str) -> list[Event]:
-    """The events of the same letters in a quiet house, for a game of another name."""
-    submit(ledger, [Letter(each.id, NEXT_DOOR, each.seat, each.command) for each in (create, start)])
-    referee_at(ledger, "quiet", seed=seed).step(0)
-    return told(ledger, NEXT_DOOR)
+def dealt(create: Letter, start: Letter, seed: str) -> list[Event]:
+    """The events of the same letters in a quiet house of their own."""
+    quiet = RedisLedger(fakeredis.FakeRedis(), PARTITIONS)
+    submit(quiet, [create, start])
+    referee_at(quiet, "quiet", seed=seed).step(0)
+    return told(quiet, GAME)
 
 
 def played(ledger: RedisLedger, client: Any, forget: Callable[[Referee], object]) -> list[bytes]:
@@ -153,7 +154,7 @@ def test_P3_what_a_rival_answered_otherwise_is_folded_as_the_rival_wrote_it(
     referee.step(0)
     submit(ledger, [start])
     referee.step(0)
-    assert told(ledger, GAME)[1:] == dealt(other_ledger, create, start, "7a" * 32)[1:]
+    assert told(ledger, GAME)[1:] == dealt(create, start, "7a" * 32)[1:]
 
 
 def test_P7_what_may_not_have_been_written_is_folded_anew(
