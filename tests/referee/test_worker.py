@@ -22,7 +22,7 @@ from services.ledger import Answer, RedisLedger
 from services.referee.rules import fold
 from services.referee.sitting import Sittings
 from services.referee.worker import Referee
-from tests.conftest import ALL
+from tests.conftest import ALL, PARTITIONS
 from tests.referee.at_work import (
     GAME,
     Clock,
