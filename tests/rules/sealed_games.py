@@ -1,0 +1,82 @@
+"""Random games sealed as the referee seals them: every entry in all its forms, and who is shown what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from random import Random
+
+from hypothesis import strategies as st
+
+from schemas.chain import first_head
+from schemas.codec import join_view, unpack_entry
+from schemas.views import Entry, ViewEntry
+from schemas.words import Seat
+from services.referee.rules import RULESETS, Table, fold_events
+from services.referee.rules.piles import Piles
+from services.referee.rules.sealing import Past, Sealed, seal
+from services.referee.rules.witness import Witness
+from tests.rules.random_games import BOARDS, Play, a_game, a_position, seats_of
+
+GAME = "random"  # what Play calls its game
+
+
+@dataclass
+class SealedGame:
+    entries: list[Entry]
+    sealed: list[Sealed] = field(default_factory=list)
+    table: Table = field(default_factory=Table)
+
+    def __post_init__(self) -> None:
+        past, piles = Past(0, first_head(GAME), {}), Piles()
+        for entry in self.entries:
+            fold_events(self.table, entry.at, entry.events)
+            self.sealed.append(seal(self.table, past, piles, entry))
+            past = past.after(self.sealed[-1])
+
+    def viewers(self) -> tuple[Seat | None, ...]:
+        return (None, *range(len(self.table.places)))
+
+    def shown(self, viewer: Seat | None) -> list[ViewEntry]:
+        """What a viewer gets."""
+        return [
+            join_view(number, one.public, part_of(one, viewer), one.head)
+            for number, one in enumerate(self.sealed, 1)
+        ]
+
+
+def part_of(sealed: Sealed, viewer: Seat | None) -> bytes | None:
+    return next((part for seat, part in sealed.parts if seat == viewer), None)
+
+
+def watch(viewer: Seat | None, entries: list[ViewEntry]) -> Witness:
+    """A witness that has seen them all. Raises Betrayed."""
+    witness = Witness(GAME, viewer)
+    for entry in entries:
+        witness.see(entry)
+    return witness
+
+
+def played(play: Play, steps_most: int = 3000) -> SealedGame:
+    """A game to its end, or so far."""
+    for number in play.steps():
+        if number >= steps_most:
+            break
+    return SealedGame([unpack_entry(data) for data in play.log])
+
+
+def some_games(rules: str, steps_most: int = 60) -> Iterator[SealedGame]:
+    """A few games that are always the same: a plain one, one from a position, an unruly strict one."""
+    for kind in range(3):
+        dice = Random(f"{rules} {kind}")
+        board = dice.choice(BOARDS[rules])
+        seats = dice.choice(seats_of(board))
+        laid = {"position": a_position(dice, board, seats)} if kind == 1 else {}
+        options = {"strict": kind == 2}
+        mischief, leaving = (0.05, 0.01) if kind == 2 else (0.02, 0)
+        yield played(Play(dice, board, seats, "anything", mischief, leaving, options, laid), steps_most)
+
+
+sealed_games = {
+    rules: st.composite(a_game)(rules).map(played) for rules in RULESETS
+}  # whole ones: positions, play-offs, strict or not

@@ -1,0 +1,111 @@
+"""What is sealed can be believed by every viewer, and tells nobody who the hidden parts are for."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from schemas.chain import first_head, next_head
+from schemas.codec import FORMAT, UNSEALED, part_rows, proofs_of, unpack
+from schemas.commands import PlayOff
+from schemas.events import SeedRevealed
+from schemas.views import Entry
+from services.referee.rules import RULESETS, faces, fold_events
+from services.referee.rules.piles import Piles
+from services.referee.rules.rulesets import EDITIONS
+from services.referee.rules.sealing import Past, seal
+from services.referee.rules.table import Table
+from tests.rules.random_games import Play
+from tests.rules.sealed_games import GAME, SealedGame, played, sealed_games, some_games, watch
+
+REPEATABLE = settings(derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+EVERY_RULESET = pytest.mark.parametrize("rules", RULESETS)
+
+
+def require_believed(game: SealedGame) -> None:
+    for viewer in game.viewers():
+        witness = watch(viewer, game.shown(viewer))
+        assert (witness.number, witness.head) == (len(game.entries), game.sealed[-1].head)
+
+
+@EVERY_RULESET
+def test_P6_every_viewer_believes_every_whole_game(rules: str) -> None:
+    @settings(REPEATABLE, max_examples=5)
+    @given(game=sealed_games[rules])
+    def believed(game: SealedGame) -> None:
+        require_believed(game)
+
+    believed()
+
+
+@EVERY_RULESET
+def test_P6_every_viewer_believes_positions_and_unruly_and_strict_games(rules: str) -> None:
+    for game in some_games(rules):
+        require_believed(game)
+
+
+def test_P6_every_viewer_believes_a_play_off() -> None:
+    wish = {"play_off": PlayOff("before", 2, (0, 1), (1, 0))}
+    require_believed(played(Play(Random(7), "europe", 2, wish_for=wish)))
+
+
+@EVERY_RULESET
+def test_P5_there_is_a_commitment_to_the_secret_and_one_to_each_part_with_rows_and_all_are_as_long(
+    rules: str,
+) -> None:
+    for game in some_games(rules):
+        for entry, sealed in zip(game.entries, game.sealed, strict=True):
+            told = proofs_of(sealed.public)
+            assert told is not None
+            owners = faces(entry.events).private.keys()
+            assert len(told[1].commitments) == 16 * (1 + len(owners))
+            assert {seat for seat, part in sealed.parts if part_rows(part)[0]} == owners
+            assert len(told[1].leaves) % 16 == len(told[1].openings) % 16 == 0
+
+
+@EVERY_RULESET
+def test_P6_the_head_is_made_of_all_public_entries_and_nothing_else(rules: str) -> None:
+    for game in some_games(rules):
+        head = first_head(GAME)
+        for number, sealed in enumerate(game.sealed, 1):
+            head = next_head(head, number, sealed.public)
+            assert sealed.head == head
+
+
+def test_P6_the_entry_that_ends_a_game_tells_its_seed_to_all() -> None:
+    game = played(Play(Random(3), "usa", 2))
+    told = [event for event in game.shown(None)[-1].events if isinstance(event, SeedRevealed)]
+    assert told == [SeedRevealed(game.table.seed or "")]
+    assert not any(isinstance(e, SeedRevealed) for entry in game.entries[:-1] for e in entry.events)
+
+
+@settings(REPEATABLE, max_examples=10)
+@given(st.integers(1, 30))
+def test_P5_another_seed_changes_every_commitment(number: int) -> None:
+    """A commitment can't be guessed from what it is to: the salt comes from the seed."""
+    game = next(some_games("usa"))
+    entry, table = game.entries[number], Table()
+    for before in game.entries[: number + 1]:
+        fold_events(table, before.at, before.events)
+    kept = sealed_by(table, number, entry)
+    table.seed = "77" * 32
+    assert sealed_by(table, number, entry)[:16] != kept[:16]
+
+
+def sealed_by(table: Table, number: int, entry: Entry) -> bytes:
+    piles = Piles()
+    piles.runs = {name: [(0, 0, 999)] for name in ("", *table.ticket_decks)}
+    told = proofs_of(seal(table, Past(number, b"", {}), piles, entry).public)
+    assert told is not None
+    return told[1].commitments
+
+
+def test_P4_a_game_of_former_rules_is_written_as_it_was() -> None:
+    game = next(some_games("usa"))
+    game.table.rules = EDITIONS["usa", 2]
+    sealed = seal(game.table, Past(0, first_head(GAME), {}), Piles(), game.entries[-1])
+    assert {unpack(data)[0] for data in (sealed.entry, sealed.public)} == {UNSEALED} != {FORMAT}
+    assert proofs_of(sealed.public) is None
