@@ -1,4 +1,4 @@
-"""The commands of `ledgerline` that need the house: play, serve, games, replay, audit, each service alone."""
+"""The commands of `ledgerline` that need the house: play, serve, games, replay, audit, jobs, each service alone."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from redis.exceptions import RedisError
 
 from schemas.codec import Corrupt
 from schemas.contract import Malformed
-from services import auditing_cli, dead, replaying, watching, wiring
+from services import auditing_cli, dead, jobs_cli, replaying, watching, wiring
+from services.auditor.jobs import Jobs
 from services.collecting import collect_seldom
-from services.embedded import house, reading_ledger
+from services.embedded import house, reading_jobs, reading_ledger
 from services.failing import fail
 from services.ledger import Gap, RedisLedger
 from services.ledger.connection import EngineUnavailable
@@ -30,11 +31,14 @@ from services.trains import tally
 commands = typer.Typer()
 dead_letters = typer.Typer(no_args_is_help=True, help="Look after commands that broke the referee.")
 commands.add_typer(dead_letters, name="dead")
+jobs = typer.Typer(help="Look after what is done beside the games: the archive, audits.")
+commands.add_typer(jobs, name="jobs")
 
 Data = Annotated[Path, typer.Option(help="Folder of the embedded engine's log.", envvar="LEDGERLINE_DATA")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 DATA = Path(".ledgerline")
 Letters = Annotated[list[str] | None, typer.Argument(help="As `dead list` shows them: p07/1700000000000-0.")]
+JobIds = Annotated[list[str] | None, typer.Argument(help="As `jobs` shows them: archive-3f9a1c0b77e2.")]
 Every = Annotated[bool, typer.Option("--all", help="Every one of them (a thousand at a time).")]
 
 
@@ -171,6 +175,33 @@ def dead_drop(letters: Letters = None, every: Every = False, data: Data = DATA) 
         dead.drop(ledger, letters or (), every)
 
 
+@jobs.callback(invoke_without_command=True)
+def jobs_list(
+    context: typer.Context,
+    most: Annotated[int, typer.Option(min=1, max=10_000, help="How many of each state.")] = 1_000,
+    data: Data = DATA,
+    as_json: AsJson = False,
+) -> None:
+    """List what fails, runs, waits or is to be tried again, beside the games."""
+    if context.invoked_subcommand is None:
+        with _jobs(data) as found:
+            jobs_cli.list_jobs(found, most, as_json)
+
+
+@jobs.command("retry")
+def jobs_retry(ids: JobIds = None, every: Every = False, data: Data = DATA) -> None:
+    """Try jobs again now that failed, or wait for their next try; --all: all that failed."""
+    with _jobs(data) as found:
+        jobs_cli.retry(found, ids or (), every)
+
+
+@jobs.command("drop")
+def jobs_drop(ids: JobIds = None, every: Every = False, data: Data = DATA) -> None:
+    """Forget jobs. What is still to be done gets a new one."""
+    with _jobs(data) as found:
+        jobs_cli.drop(found, ids or (), every)
+
+
 @commands.command("trains-cases")
 def trains_cases(
     folder: Annotated[Path, typer.Argument(help="A folder of cases with its index.json.")],
@@ -199,6 +230,12 @@ def bots() -> None:
 
 
 @commands.command()
+def auditor() -> None:
+    """Run an auditor alone: it puts finished games into the archive, on the engine of the settings."""
+    _alone(wiring.run_auditor)
+
+
+@commands.command()
 def gateway() -> None:
     """Run a gateway alone, on the engine and the address of the settings."""
     _alone(wiring.run_gateway)
@@ -219,10 +256,24 @@ def _ledger(data: Path) -> Iterator[RedisLedger]:
     """The ledger to read from: the settings' engine if they name one, else the data folder's."""
     settings = _settings()
     _logs(settings, quiet=True)
-    if not (data / "appendonlydir").is_dir() and "redis_url" not in settings.model_fields_set:
-        raise Malformed("--data", f"there are no games in {data}; `ledgerline play` plays one")
+    _require_engine(data, settings)
     with reading_ledger(data, settings) as ledger:
         yield ledger
+
+
+@contextmanager
+def _jobs(data: Path) -> Iterator[Jobs]:
+    """The jobs of the settings' engine if they name one, else of the data folder's."""
+    settings = _settings()
+    _logs(settings, quiet=True)
+    _require_engine(data, settings)
+    with reading_jobs(data, settings) as found:
+        yield found
+
+
+def _require_engine(data: Path, settings: Settings) -> None:
+    if not (data / "appendonlydir").is_dir() and "redis_url" not in settings.model_fields_set:
+        raise Malformed("--data", f"there are no games in {data}; `ledgerline play` plays one")
 
 
 def _alone(service: wiring.Service) -> None:

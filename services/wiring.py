@@ -13,6 +13,10 @@ from redis.exceptions import RedisError
 
 from schemas.contract import Malformed
 from services import loop
+from services.archive import Archive, Signer
+from services.auditor.jobs import Tools
+from services.auditor.keys import jobs_url_of, signer_of
+from services.auditor.work import Auditor
 from services.bots.client import Gateway
 from services.bots.worker import Bots, Outlet, Stream
 from services.gateway.server import gateway, listen
@@ -86,6 +90,7 @@ def _referee(ledger: RedisLedger, settings: Settings) -> tuple[Referee, Lease]:
         lambda: secrets.token_hex(32),
         lambda: lease.partitions,
         remembers_bytes=settings.remembers_mib * 1024 * 1024,
+        archived=ledger.archived().length if settings.archive_url else None,
     )
     return referee, lease
 
@@ -130,6 +135,31 @@ def run_bots(settings: Settings, stop: Event) -> None:
             leaving.enter_context(closing(outlet))
         bots = Bots(ledger, outlet, new_name("bots"), batch=max(1, NOTES_AT_ONCE // ledger.partitions))
         loop.run("bots", bots.step, [Chore(1.0, bots.reclaim)], stop)
+
+
+def auditor_parts(settings: Settings) -> tuple[str, Archive | None, Signer | None]:
+    """Where an auditor's jobs are, where it puts finished games, who signs them. Raises Malformed."""
+    archive = Archive(settings.archive_url) if settings.archive_url else None
+    return jobs_url_of(settings), archive, signer_of(settings)
+
+
+def run_auditor(settings: Settings, stop: Event) -> None:
+    """Do the house's jobs until told to stop. Raises Malformed where a setting that it needs is wrong."""
+    jobs_url, archive, signer = auditor_parts(settings)
+    ledger = await_ledger("auditor", settings, stop)
+    if ledger is None:
+        return
+    with closing(ledger), closing(connect(jobs_url)) as client:
+        tools = Tools(ledger, settings, now_ms, archive, signer)
+        auditor = Auditor(tools, client, new_name("auditor"))
+
+        def step() -> None:
+            if not auditor.step():
+                stop.wait(IDLE_S)
+
+        chores = [Chore(2.0, auditor.look), Chore(5.0, auditor.tend)]
+        loop.run("auditor", step, chores, stop, begin=auditor.begin)
+        auditor.leave()
 
 
 def run_gateway(settings: Settings, stop: Event) -> None:
