@@ -123,9 +123,15 @@ def _is_marked(head: bytes, marks: Sequence[bytes], number: int) -> bool:
     return number > len(marks) or (bool(marks[number - 1]) and head.startswith(marks[number - 1]))
 
 
-def proven_file(file: GameFile, key: bytes | None = None) -> list[Check]:
-    """The same of a game's file, and its signature: by whoever has its key, or by this `key`."""
+def proven_file(
+    file: GameFile, key: bytes | None = None, kept: Mapping[int, bytes] | None = None
+) -> list[Check]:
+    """The same of a game's file, and its signature: by whoever has its key, or by this `key`. `kept` are
+    heads, by number, that somebody wrote down while the game was played."""
     marks = [file.marks[at : at + MARK_BYTES] for at in range(0, len(file.marks), MARK_BYTES)]
+    for number, head in (kept or {}).items():
+        if 0 < number <= len(marks):
+            marks[number - 1] = head
     found = proven(file.game, file.entries, marks)
     if file.number != len(file.entries):
         why = f"The file names entry {file.number} as the last, and has {len(file.entries)}."
