@@ -16,8 +16,6 @@ from tests.rules.random_games import BOARDS, HABITS, a_position, seats_of, small
 from tests.secrecy.referee import OPENED, Came, Referee, branched
 
 STEPS_MOST = 600
-LARGE = 30  # offers a turn that make a game slow
-POSITION_SOURCES = 3
 
 
 class Step(NamedTuple):
@@ -39,6 +37,7 @@ class Match:
         self.habit = HABITS[dice.choice([*HABITS])]
         self.mischief, self.leaving = dice.choice((0, 0.05, 0.2)), dice.choice((0, 0, 0.01))
         self.referee, self.sitting, self.now, self.number = Referee(), Sitting(), OPENED, 0
+        self.opening: list[Step] = []  # until the deal
         self.knowing = {viewer: Known(viewer) for viewer in (None, *range(self.seats))}
         self._open(rules, chance)
 
@@ -57,11 +56,15 @@ class Match:
             options["cards"] = small_deck(rules)
         laid = a_position(dice, self.board, self.seats) if chance % 5 == 4 else None
         plans = tuple(self._plan(rules) for _ in range(self.seats))
-        self.say(None, CreateGame(plans, board=self.board, options=options, position=laid))
+        self._begin(CreateGame(plans, board=self.board, options=options, position=laid))
         for seat, place in enumerate(self.table.places):
             if not place.taken:
-                self.say(None, TakeSeat(f"Player {seat}", seat))
-        self.say(None, StartGame())
+                given = dice.choice((None, dice.randbytes(32).hex()))
+                self._begin(TakeSeat(f"Player {seat}", seat, contribution=given))
+        self._begin(StartGame())
+
+    def _begin(self, command: Command) -> None:
+        self.opening.append(self.say(None, command))
 
     def _plan(self, rules: str) -> SeatPlan:
         policy: Any = self.dice.choice([*sorted(RULESETS[rules].policies), None])
