@@ -14,8 +14,9 @@ from schemas.codec import UNSEALED, Corrupt, pack_public, row_event, unpack, unp
 from schemas.events import Event
 from schemas.views import Entry
 from schemas.words import Seat
-from services.archive import GameFile, is_signed, statement
-from services.archive.files import MARK_BYTES
+from services.archive import GameFile, Unreadable, is_signed, read_file, statement
+from services.archive.files import BEGINS, MARK_BYTES
+from services.archive.salvaging import salvage
 from services.auditor.dealt import undealt
 from services.auditor.deciding import UNREADABLE
 from services.auditor.findings import Check, Finding
@@ -140,6 +141,28 @@ def proven_file(
         why = "The head that the file names isn't the one that follows from its log."
         found.chain.append(Finding(None, "chain", why))
     return [*found.checks(), signed(file, key)]
+
+
+def proven_bytes(
+    data: bytes, key: bytes | None = None, kept: Mapping[int, bytes] | None = None
+) -> tuple[GameFile, list[Check]]:
+    """The same of a file's bytes. One that is damaged has a finding at the first entry that its marks
+    don't confirm. Raises Unreadable where there is nothing to check."""
+    try:
+        file = read_file(data)
+    except Unreadable as error:
+        file_or_none = salvage(data) if data.startswith(BEGINS) else None
+        if file_or_none is None:
+            raise
+        return file_or_none, [Check("chain", [_damaged(file_or_none, error)])]
+    return file, proven_file(file, key, kept)
+
+
+def _damaged(file: GameFile, error: Unreadable) -> Finding:
+    marks = [file.marks[at : at + MARK_BYTES] for at in range(0, len(file.marks), MARK_BYTES)]
+    checks = proven(file.game, file.entries, marks).checks()
+    number = min((found.number for check in checks for found in check.findings if found.number), default=None)
+    return Finding(number, "chain", f"{str(error)[:1].upper()}{str(error)[1:]}.")
 
 
 def signed(file: GameFile, key: bytes | None) -> Check:

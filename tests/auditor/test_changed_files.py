@@ -11,9 +11,9 @@ import msgpack
 import pytest
 
 from services.archive import GameFile, Unreadable, read_file, write_file
-from services.archive.files import BEGINS
+from services.archive.files import BEGINS, SUM_BYTES, folded
 from services.auditor.findings import Finding
-from services.auditor.proving import proven_file
+from services.auditor.proving import proven_bytes, proven_file
 from tests.auditor.house import GAME, SIGNER, House
 
 FLIPS = 2_000
@@ -49,26 +49,35 @@ def test_P6_the_unchanged_file_has_no_findings() -> None:
     assert findings(read_file(written())) == []
 
 
-def test_P6_every_bit_of_the_file_counts() -> None:
-    dice = Random(1)
+def test_P6_every_bit_of_the_file_counts_and_the_first_bad_entry_is_named() -> None:
+    dice, whole = Random(1), read_file(written())
+    named, beginning = 0, 400 + len(whole.marks)  # bytes without which nothing can be checked
     for _ in range(FLIPS):
         place, bit = dice.randrange(len(written())), dice.randrange(8)
         data = bytearray(written())
         data[place] ^= 1 << bit
         try:
-            assert findings(read_file(bytes(data))), (place, bit)
+            file, checks = proven_bytes(bytes(data))
         except Unreadable:
+            assert place < beginning
             continue
+        [found] = [found for check in checks for found in check.findings]
+        if found.number is not None:
+            named += 1
+            before = found.number - 1
+            assert file.entries[:before] == whole.entries[:before]
+            assert file.entries[before : before + 1] != whole.entries[before : before + 1] or place < beginning
+    assert named > FLIPS * 0.6
 
 
 def test_P6_every_bit_of_what_the_file_unfolds_to_counts() -> None:
-    dice, whole = Random(2), zlib.decompress(written()[len(BEGINS) :])
+    dice, whole = Random(2), zlib.decompress(written()[len(BEGINS) : -SUM_BYTES])
     for _ in range(FLIPS // 4):
         place, bit = dice.randrange(len(whole)), dice.randrange(8)
         data = bytearray(whole)
         data[place] ^= 1 << bit
         try:
-            assert findings(read_file(BEGINS + zlib.compress(bytes(data)))), (place, bit)
+            assert findings(read_file(folded(bytes(data)))), (place, bit)
         except Unreadable:
             continue
 
@@ -91,7 +100,7 @@ def test_P6_a_dropped_entry_is_found_where_it_is_missing(number: int) -> None:
     assert first_bad(with_entries(entries[:number] + entries[number + 1 :])) == number + 1
 
 
-@pytest.mark.parametrize("number", [1, 5, 30])
+@pytest.mark.parametrize("number", [1, 5, 20])
 def test_P6_entries_that_changed_places_are_found_at_the_first(number: int) -> None:
     entries = read_file(written()).entries
     entries[number], entries[number + 1] = entries[number + 1], entries[number]
@@ -128,4 +137,4 @@ def test_P6_another_signature_or_key_is_found() -> None:
 def test_P6_a_file_that_is_short_for_a_four_seat_game_stays_short() -> None:
     """The goal is 40 KiB; marks and signature are all that the log doesn't hold already."""
     file = House().play(seats=4, dice=2).file()
-    assert len(BEGINS + zlib.compress(msgpack.packb(file._asdict()), 9)) < 16 * 1024
+    assert len(folded(msgpack.packb(file._asdict()))) < 16 * 1024
