@@ -12,6 +12,7 @@ from schemas.events import PlayOffCalled
 from schemas.views import Entry
 from schemas.words import Seat
 from services.referee.rules import Table, fold_events
+from tests.simulator.agenda import NEVER
 from tests.simulator.house import Errand
 from tests.simulator.wire import Call
 
@@ -45,7 +46,9 @@ class Witness:
     def __init__(self, world: World) -> None:
         self.world = world
         self.records: dict[str, Record] = {}
-        self.losses = 0  # how often the engine lost something
+        self.read_at = -NEVER  # when an entry came last
+        self.lost_at = -NEVER  # when the engine lost something last
+        self.losses = 0  # how often it did
         self.open: set[str] = set()  # games that haven't ended
         self.answers: list[Told] = []
         self.poison: set[str] = set()  # ids of what was accepted and can't be judged
@@ -77,6 +80,7 @@ class Witness:
         if new:
             self.records[game] = record
             self.open.add(game)
+            self.read_at = self.world.clock.now
             if record.table.over:
                 self.open.discard(game)
 
@@ -105,7 +109,7 @@ class Witness:
                 self.world.complain(f"P3 {game}: its log isn't the beginning of what it was")
         self.answers = [told for told in self.answers if told.level == self.world.plan.losses]
         self.poison.clear()
-        self.losses += 1
+        self.losses, self.lost_at = self.losses + 1, self.world.clock.now
         self.still_kept()
 
     def still_kept(self) -> None:
