@@ -32,7 +32,8 @@ FOLLOW_MS: Final = 500  # between two looks for the next game of a play-off
 class Referee:
     """One worker. `times` are its clocks, `seeds` gives 64 hex digits that nobody can guess,
     `looks_after` the partitions that are its own to look after just now; `remembers_bytes` of
-    games that were not asked for lately stay folded. Where there is an archive, `archived` tells how
+    games that were not asked for lately stay folded; `origins` gives the logs that forks go on from
+    (else the ledger does). Where there is an archive, `archived` tells how
     many entries of a game it has, and a game that is over stays until those are all."""
 
     def __init__(
@@ -46,10 +47,11 @@ class Referee:
         deliveries_most: int = DELIVERIES_MOST,
         remembers_bytes: int = FROZEN_BYTES_MOST,
         archived: Callable[[str], int] | None = None,
+        origins: Callable[[str], Sequence[bytes]] | None = None,
     ) -> None:
         self.ledger, self.name, self.times, self.deliveries_most = ledger, name, times, deliveries_most
         self.looks_after, self.batch, self.archived = looks_after, batch, archived
-        self.desk = Desk(ledger, times, seeds, remembers_bytes)
+        self.desk = Desk(ledger, times, seeds, remembers_bytes, origins)
 
     def step(self, block_ms: int = 500) -> int:
         """Answer the next letters, waiting for one at most so long; how many were taken. No more
