@@ -1,5 +1,5 @@
-"""The commands of `ledgerline` that need the house: play, serve, games, replay, fork, audit, jobs, each
-service alone."""
+"""The commands of `ledgerline` that need the house: play, serve, games, replay, fork, audit,
+export, verify, jobs, each service alone."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ import typer
 from redis.exceptions import RedisError
 
 from schemas.codec import Corrupt
-from services import auditing_cli, dead, forking, jobs_cli, replaying, watching, wiring
+from services import auditing_cli, dead, forking, jobs_cli, proving_cli, replaying, watching, wiring
+from services.archive import Signer
 from services.cli_opening import DATA, AsJson, Data, jobs_of, open_to_read, set_logs, settings_of
 from services.collecting import collect_seldom
-from services.embedded import house, token_key
+from services.embedded import house, signing_key, token_key
 from services.failing import fail
 from services.ledger import Gap
 from services.ledger.connection import EngineUnavailable
@@ -149,6 +150,33 @@ def audit(
 ) -> None:
     """Check everything of a game that can be checked, and explain a move. Exit code 1: something is wrong."""
     if not auditing_cli.run(named, lambda: open_to_read(data), at, as_json, html):
+        raise typer.Exit(1)
+
+
+@commands.command()
+def export(
+    game: Annotated[str, typer.Argument(help="The game's id, as play and games print it.")],
+    file: Annotated[Path, typer.Argument(help="The file to write.")],
+    data: Data = DATA,
+) -> None:
+    """Write a finished game to one file that anybody can check: see docs/proof.md."""
+    signer = Signer(settings_of().signing_key.get_secret_value() or signing_key(data))
+    with open_to_read(data) as games:
+        proving_cli.export(games, signer, game, file)
+
+
+@commands.command()
+def verify(
+    file: Annotated[Path, typer.Argument(help="A file that `export` wrote, or one of the archive.")],
+    key: Annotated[str | None, typer.Option(help="The house's public key: it must have signed.")] = None,
+    head: Annotated[
+        list[str] | None,
+        typer.Option(help="NUMBER:HEAD that somebody kept while the game was played; may be repeated."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check a game's file: its chain, its signature, its deal, what each was to see. Exit code 1: don't believe it."""
+    if not proving_cli.verify(file, key, head or (), as_json):
         raise typer.Exit(1)
 
 
