@@ -28,7 +28,6 @@ SEALED_SINCE = 3  # the version of the rules from which games are sealed
 CARDS = "purple white blue yellow orange red green black locomotive locomotive4 passenger".split()  # noqa: SIM905
 CONSTANTS = {0xC0: None, 0xC2: False, 0xC3: True}  # of msgpack
 Pile = list[tuple[str, bytes]]  # names and salts, the top last
-Point = tuple[int, int]
 
 
 class Wrong(Exception):
@@ -129,14 +128,14 @@ P, ORDER = 2**255 - 19, 2**252 + 27742317777372353535851937790883648493
 D = -121665 * pow(121666, -1, P) % P
 
 
-def joined(a: Point, b: Point) -> Point:
+def joined(a: tuple[int, int], b: tuple[int, int]) -> tuple[int, int]:
     cross, along = a[0] * b[1] + a[1] * b[0], a[1] * b[1] + a[0] * b[0]
     skew = D * a[0] * b[0] * a[1] * b[1] % P
     both = pow(1 - skew * skew, -1, P)  # one inversion for the two
     return cross * (1 - skew) * both % P, along * (1 + skew) * both % P
 
 
-def times(scalar: int, point: Point) -> Point:
+def times(scalar: int, point: tuple[int, int]) -> tuple[int, int]:
     total = (0, 1)
     while scalar:
         total = joined(total, point) if scalar & 1 else total
@@ -144,7 +143,7 @@ def times(scalar: int, point: Point) -> Point:
     return total
 
 
-def point_of(data: bytes) -> Point:
+def point_of(data: bytes) -> tuple[int, int]:
     """The point that 32 bytes stand for. Raises ValueError if they stand for none."""
     y, odd = int.from_bytes(data, "little") & (1 << 255) - 1, data[31] >> 7
     square = (y * y - 1) * pow(D * y * y + 1, -1, P) % P
@@ -326,7 +325,8 @@ class Game:
             case [22 | 43, commitment, *given, seed]:
                 self.seed, self.given, text = bytes.fromhex(seed), wish[4] is not None, wish[4]
                 self.vault = h("vault", self.seed)
-                fits = h("commitment", self.seed).hex() == commitment and given in ([], [self.given])
+                fits = h("commitment", self.seed).hex() == commitment
+                fits &= given in ([[self.given]] if self.sealed else [[], [None]])
                 fits &= not self.given or h("seed", text.encode()) == self.seed
                 self.expect(fits, "has a seed that wasn't committed to, or not the one that was given")
             case [2 | 42, seat, _, policy, _, luck, *share]:
@@ -398,35 +398,33 @@ class Game:
 
 
 # -- the file
-KEYS = ("game", "entries", "marks", "number", "head", "key", "signature")
+KEYS = ("game", "number", "head", "key", "signature", "marks", "entries")
 
 
-def unfolded(stream: bytes) -> tuple[bytes, str]:
-    """What a zlib stream unfolds to, as far as it does, and what is wrong with it."""
+def unfolded(stream: bytes) -> tuple[bytes, bool]:
+    """What a zlib stream unfolds to, and whether it does so to its end."""
     out, engine, end = bytearray(), zlib.decompressobj(), 0
     with suppress(zlib.error):
         while end < len(stream) and not engine.eof and len(out) <= UNFOLDED_MOST:
             out += engine.decompress(stream[end : end + 1])  # to have all that comes before a damage
             end += 1
-    torn = not engine.eof or end < len(stream)
-    again = zlib.compress(out, 9)  # by another zlib it differs everywhere, by this one nowhere
-    few = len(again) == len(stream) and 0 < sum(a != b for a, b in zip(again, stream, strict=True)) < 9
-    return bytes(out), "the file is damaged: it isn't as it was folded" if torn or few else ""
+    return bytes(out), engine.eof and end == len(stream)
 
 
 def opened(data: bytes) -> tuple[dict[str, Any], str]:
-    """What the file holds, and what is wrong with how it is written. Raises Wrong if it holds no game."""
+    """What the file holds, as far as it can be read, and what is wrong with how it is written. Raises Wrong."""
     require(data.startswith(MAGIC) and len(data) <= FILE_MOST, "the file isn't that of a game")
-    out, wrong = unfolded(data[len(MAGIC) :])
+    out, whole = unfolded(data[len(MAGIC) : -32])
+    sound = whole and sha256(data[:-32]).digest() == data[-32:]
+    wrong = "" if sound else "the file is damaged: it isn't as it was written"
     reader = Reader(out)
     try:
         held = reader.value()
-        kinds = [type(value) for value in held.values()] if type(held) is dict and (*held,) == KEYS else ()
-        fits = kinds == [str, list, bytes, int, bytes, bytes, bytes]
-        require(fits and all(type(entry) is bytes for entry in held["entries"]), "the file holds no game")
     except (Wrong, ValueError, TypeError) as error:
-        whole = len(reader.open[1]) if len(reader.open) > 1 else 0
-        raise Wrong(f"{wrong or error}; it can be read until entry {whole}") from None
+        wrong, pairs = wrong or f"the file {error}", [*(reader.open or [[]])[0], *reader.open[1:2]]
+        held = dict(zip(KEYS, pairs[1::2], strict=False)) if (*pairs[::2],) == KEYS else None
+    kinds = [type(value) for value in held.values()] if type(held) is dict and (*held,) == KEYS else ()
+    require(kinds == [str, int, bytes, bytes, bytes, bytes, list], wrong or "the file holds no game")
     return held, wrong or ("" if pack(held) == out else "the file isn't written as such files are")
 
 
@@ -452,14 +450,17 @@ def followed(game: Game, entries: list[bytes], marks: bytes) -> tuple[bytes, int
 def verify(data: bytes, trusted: str | None = None) -> dict[str, Any]:
     """What there is to say of a file with these bytes. Raises Wrong if no game can be read from it."""
     held, damage = opened(data)
-    name, entries, marks, number, end, key, signature = held.values()
+    name, number, end, key, signature, marks, entries = held.values()
     game, lost = Game(name), number != len(entries) or len(marks) != 4 * number
     head, first, why = followed(game, entries, marks)
     final = b"\0".join((b"ledgerline/final/1", name.encode(), u64(number & (1 << 64) - 1) + end))
     sound = first or is_signed(key, final, signature)
     checks = (
         (first, why),
-        (lost and not first and len(entries) + 1, f"should be there or shouldn't: {number} were signed"),
+        (
+            lost and not first and len(entries) + 1,
+            f"doesn't fit: {number} were signed, {len(entries)} can be read",
+        ),
         (head != end and not lost and not first and number, "isn't what was signed: the head is another"),
         (not sound, "the signature doesn't fit the game, the number, the head and the key"),
         (trusted not in (None, key.hex()), f"it is signed by another key than {trusted}"),
