@@ -34,10 +34,11 @@ class Came(NamedTuple):
 class Referee:
     """The product's own desk, deciding for whichever sitting it is shown."""
 
-    def __init__(self, seed: str = "5e" * 32) -> None:
+    def __init__(self, seed: str = "5e" * 32, origin: Sequence[bytes] = ()) -> None:
         self.now = OPENED
         self.sitting = Sitting()
-        self.desk = Desk(NOWHERE, Times(lambda: self.now, lambda: self.now), lambda: seed, 0)
+        times = Times(lambda: self.now, lambda: self.now)
+        self.desk = Desk(NOWHERE, times, lambda: seed, 0, lambda game: origin)
         self.desk.sittings = self  # type: ignore[assignment]  # it asks for one game's sitting, no more
 
     def of(self, game: str) -> Sitting:
