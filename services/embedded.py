@@ -25,7 +25,7 @@ from services.ledger.connection import EngineUnavailable, birth, connect
 from services.ledger.engine import engine, vacant
 from services.logs import get_log
 from services.settings import Settings
-from services.wiring import auditor_parts, open_ledger, run_auditor, run_bots, run_referee
+from services.wiring import archived_views, auditor_parts, open_ledger, run_auditor, run_bots, run_referee
 
 PARTITIONS: Final = 16  # one machine's worth; fixed when the data folder is new
 UP_S: Final = 20
@@ -96,7 +96,7 @@ def house(data: Path, settings: Settings) -> Iterator[House]:
             }
         )
         auditor_parts(settings)  # what is wrong with them is said now
-        server = gateway(settings, partitions)
+        server = gateway(settings, partitions, archived_views(settings))
         stop, broken = Event(), Event()
         threads = [
             _thread("referee", lambda: run_referee(settings, stop), broken),

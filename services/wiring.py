@@ -15,10 +15,12 @@ from schemas.contract import Malformed
 from services import loop
 from services.archive import Archive, Signer
 from services.auditor.jobs import Tools
+from services.auditor.kept import Kept, Shelf
 from services.auditor.keys import jobs_url_of, signer_of
 from services.auditor.work import Auditor
 from services.bots.client import Gateway
 from services.bots.worker import Bots, Outlet, Stream
+from services.gateway.archived import View
 from services.gateway.server import gateway, listen
 from services.ledger import RedisLedger
 from services.ledger.connection import EngineAway, birth, connect
@@ -91,6 +93,7 @@ def _referee(ledger: RedisLedger, settings: Settings) -> tuple[Referee, Lease]:
         lambda: lease.partitions,
         remembers_bytes=settings.remembers_mib * 1024 * 1024,
         archived=ledger.archived().length if settings.archive_url else None,
+        origins=Kept(ledger, shelf_of(settings)).history,
     )
     return referee, lease
 
@@ -137,6 +140,17 @@ def run_bots(settings: Settings, stop: Event) -> None:
         loop.run("bots", bots.step, [Chore(1.0, bots.reclaim)], stop)
 
 
+def shelf_of(settings: Settings) -> Shelf | None:
+    """The games of the archive; None where there is none. Raises Malformed."""
+    return Shelf(Archive(settings.archive_url)) if settings.archive_url else None
+
+
+def archived_views(settings: Settings) -> View | None:
+    """How games are looked at that are in the archive; None where there is none. Raises Malformed."""
+    shelf = shelf_of(settings)
+    return shelf.view if shelf else None
+
+
 def auditor_parts(settings: Settings) -> tuple[str, Archive | None, Signer | None]:
     """Where an auditor's jobs are, where it puts finished games, who signs them. Raises Malformed."""
     archive = Archive(settings.archive_url) if settings.archive_url else None
@@ -166,10 +180,11 @@ def run_gateway(settings: Settings, stop: Event) -> None:
     """Serve until told to stop. Raises Malformed where the tokens have no key."""
     if not settings.token_key.get_secret_value():
         raise Malformed("LEDGERLINE_TOKEN_KEY", "is missing: set one secret for all gateways and bots")
+    archived = archived_views(settings)
     ledger = await_ledger("gateway", settings, stop)
     if ledger is None:
         return
-    server = gateway(settings, ledger.partitions)
+    server = gateway(settings, ledger.partitions, archived)
 
     def close() -> None:
         stop.wait()

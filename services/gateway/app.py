@@ -14,6 +14,7 @@ from fastapi_offline import FastAPIOffline
 
 from schemas.views import ViewEntry, write_proof, write_view
 from services.gateway import examples, rule_pages
+from services.gateway.archived import Archived, View
 from services.gateway.door import Door
 from services.gateway.hub import Hub
 from services.gateway.limits import Limits
@@ -63,10 +64,12 @@ def _ask(
 Asked = Annotated[Ask, Depends(_ask)]
 
 
-def create_app(ledger: AsyncLedger, key: bytes, limits: Limits, answer_s: float = 5.0) -> FastAPI:
-    """The gateway over a ledger. `key` signs tokens."""
+def create_app(
+    ledger: AsyncLedger, key: bytes, limits: Limits, answer_s: float = 5.0, archived: View | None = None
+) -> FastAPI:
+    """The gateway over a ledger. `key` signs tokens; `archived` shows games that have left it."""
     hub = Hub(ledger)
-    door = Door(ledger, hub, key, limits, answer_s)
+    door = Door(ledger, hub, key, limits, answer_s, Archived(archived))
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -162,15 +165,14 @@ def _play_routes(app: FastAPI, door: Door) -> None:
 
     @app.get("/games/{game}/view", tags=["play"], summary="Read a view")
     async def view(
+        request: Request,
         game: Game,
         bearer: Bearer,
         after: Annotated[int, Query(ge=0, description="the number of the last entry you have")] = 0,
         most: Annotated[int, Query(ge=1, le=PAGE_MOST)] = PAGE_MOST,
         proofs: Annotated[bool, Query(description="with the very bytes that the chain is made of")] = False,
     ) -> dict[str, Any]:
-        length = await door.require_game(game)
-        viewer = door.viewer(game, bearer)
-        entries = await door.ledger.seen(game, viewer, after, most) if after < length else []
+        viewer, entries, length = await door.page(game, bearer, after, most, _client(request))
         last = entries[-1].number if entries else min(after, length)
         return {
             "game": game,
