@@ -13,7 +13,7 @@ from fastapi.security import HTTPBearer
 from fastapi_offline import FastAPIOffline
 
 from schemas.views import ViewEntry, write_proof, write_view
-from services.gateway import examples, rule_pages
+from services.gateway import examples, forks, rule_pages
 from services.gateway.archived import Archived, View
 from services.gateway.door import Door
 from services.gateway.hub import Hub
@@ -118,6 +118,19 @@ def _game_routes(app: FastAPI, door: Door) -> None:
     ) -> dict[str, Any]:
         body = await read_body(request.stream())
         return await door.join(game, body, idempotency_key, _client(request), ask)
+
+    @app.post(
+        "/games/{game}/forks",
+        status_code=201,
+        tags=["games"],
+        summary="Go on from where a game stood",
+        openapi_extra=examples.FORK,
+    )
+    async def fork(
+        request: Request, game: Game, bearer: Bearer, ask: Asked, idempotency_key: IdempotencyKey = None
+    ) -> dict[str, Any]:
+        body = await read_body(request.stream())
+        return await forks.fork(door, game, body, bearer, idempotency_key, _client(request), ask)
 
     @app.post("/games/{game}/start", tags=["games"], summary="Shuffle and deal")
     async def start(

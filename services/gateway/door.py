@@ -58,7 +58,13 @@ class Door:
 
     async def create(self, body: Mapping[str, Any], id_: str | None, client: str, ask: Ask) -> dict[str, Any]:
         """Lay a table. The same id again gives the same game and the same host's token."""
-        command = _read_house(CreateGame, body)
+        told, _ = await self.lay(_read_house(CreateGame, body), id_, client, ask)
+        return told
+
+    async def lay(
+        self, command: Command, id_: str | None, client: str, ask: Ask
+    ) -> tuple[dict[str, Any], ViewEntry]:
+        """A new game, and its first entry, by the command that lays it. Its id follows from the command's."""
         said, id_ = id_, self._secret_id(id_)
         self._limit(("house", client))
         game = hmac.new(self.key, b"game" + id_.encode(), sha256).hexdigest()[:12]
@@ -70,12 +76,8 @@ class Door:
             for event in entry.events
             if isinstance(event, SeatTaken)
         ]
-        return {
-            "game": game,
-            "token": tokens.mint(self.key, game, None),
-            "taken": seats,
-            **_reached(entry, level),
-        }
+        host = tokens.mint(self.key, game, None)
+        return {"game": game, "token": host, "taken": seats, **_reached(entry, level)}, entry
 
     async def join(
         self, game: str, body: Mapping[str, Any], id_: str | None, client: str, ask: Ask
@@ -87,7 +89,7 @@ class Door:
         entry, level = await self._decided(letter, ask)
         taken = entry.events[0]
         if not isinstance(taken, SeatTaken):  # the creation, say, whose bots' tokens are nobody's
-            raise _used_for_another()
+            raise used_for_another()
         token = tokens.mint(self.key, game, taken.seat)
         return {
             "game": game,
@@ -104,7 +106,7 @@ class Door:
         self._limit((game, holder.seat))
         entry, level = await self._decided(letter, ask)
         if not isinstance(entry.events[0], GameStarted):
-            raise _used_for_another()
+            raise used_for_another()
         return {"game": game, **_reached(entry, level)}
 
     async def games(self, most: int, client: str) -> list[str]:
@@ -283,5 +285,6 @@ def _reached(entry: ViewEntry, level: str) -> dict[str, Any]:
     return {"number": entry.number, "level": level, "head": entry.shown.head.hex() or None}
 
 
-def _used_for_another() -> Malformed:
+def used_for_another() -> Malformed:
+    """What is wrong with an id whose verdict answers something else."""
     return Malformed("Idempotency-Key", "is the id of another command in this game")
