@@ -59,6 +59,7 @@ schemas: setup   ## write the JSON Schemas from the contracts
 
 lock: dev        ## resolve pyproject.toml into the hash-locked requirements files
 	@$(BIN)/uv pip compile -q pyproject.toml --generate-hashes --no-emit-index-url --universal --python-version 3.11 --custom-compile-command "make lock" -o requirements.txt
+	@$(BIN)/uv pip compile -q pyproject.toml --extra s3 --generate-hashes --no-emit-index-url --universal --python-version 3.11 --custom-compile-command "make lock" -c requirements.txt -o requirements-s3.txt
 	@$(BIN)/uv pip compile -q pyproject.toml --extra dev --generate-hashes --no-emit-index-url --universal --python-version 3.11 --custom-compile-command "make lock" -c requirements.txt -o requirements-dev.txt
 
 clean:           ## remove what the targets made

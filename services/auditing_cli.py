@@ -19,7 +19,8 @@ from services.auditor.auditing import NAMES, PLAINLY, Audit, audit, document
 from services.auditor.explaining import Explained, explain
 from services.auditor.findings import Check
 from services.auditor.page import page
-from services.auditor.sent import views_sent
+from services.auditor.proving import proven_file
+from services.auditor.sent import chain_sent, views_sent
 from services.auditor.wording import gathered, speaker, wish
 from services.ledger import RedisLedger
 from services.replaying import NoSuchGame
@@ -29,6 +30,7 @@ from services.telling import count
 FILE_MOST: Final = 64 * 1024 * 1024  # bytes
 _GAME_ID: Final[Shape[str]] = Shape(GameId, "game")
 _OF_A_GAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{2,39}")  # what can only be a file has a dot or a slash
+UNSIGNED: Final = Check("signature", undone="A game is signed in its file; the ledger holds no signature.")
 
 
 class Source(NamedTuple):
@@ -83,7 +85,7 @@ def _of_file(path: Path) -> Source:
         found = read_file(told)
     except Unreadable as error:
         raise Malformed(str(path), str(error)) from None
-    return Source(found.game, found.entries, ())
+    return Source(found.game, found.entries, proven_file(found))
 
 
 def _of_ledger(game: str, opened: Callable[[], AbstractContextManager[RedisLedger]]) -> Source:
@@ -93,7 +95,7 @@ def _of_ledger(game: str, opened: Callable[[], AbstractContextManager[RedisLedge
         if not log:
             told = f"there is no game {game}, and no file of that name; `ledgerline games` lists games"
             raise NoSuchGame(told)
-        return Source(game, log, (views_sent(ledger, game, log),))
+        return Source(game, log, (*chain_sent(ledger, game, log), views_sent(ledger, game, log), UNSIGNED))
 
 
 def _explained(source: Source, at: int | None) -> Explained | None:

@@ -1,40 +1,38 @@
-"""The commands of `ledgerline` that need the house: play, serve, games, replay, audit, each service alone."""
+"""The commands of `ledgerline` that need the house: play, serve, games, replay, fork, audit,
+export, verify, jobs, each service alone."""
 
 from __future__ import annotations
 
 import json
 import shlex
 import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from redis.exceptions import RedisError
 
 from schemas.codec import Corrupt
-from schemas.contract import Malformed
-from services import auditing_cli, dead, replaying, watching, wiring
+from services import auditing_cli, dead, forking, jobs_cli, proving_cli, replaying, watching, wiring
+from services.archive import Signer
+from services.cli_opening import DATA, AsJson, Data, jobs_of, open_to_read, set_logs, settings_of
 from services.collecting import collect_seldom
-from services.embedded import house, reading_ledger
+from services.embedded import house, signing_key, token_key
 from services.failing import fail
-from services.ledger import Gap, RedisLedger
+from services.ledger import Gap
 from services.ledger.connection import EngineUnavailable
-from services.logs import set_up_logs
-from services.settings import Settings, read_settings
 from services.tables import out
 from services.trains import tally
 
 commands = typer.Typer()
 dead_letters = typer.Typer(no_args_is_help=True, help="Look after commands that broke the referee.")
 commands.add_typer(dead_letters, name="dead")
+jobs = typer.Typer(help="Look after what is done beside the games: the archive, audits.")
+commands.add_typer(jobs, name="jobs")
 
-Data = Annotated[Path, typer.Option(help="Folder of the embedded engine's log.", envvar="LEDGERLINE_DATA")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
-DATA = Path(".ledgerline")
 Letters = Annotated[list[str] | None, typer.Argument(help="As `dead list` shows them: p07/1700000000000-0.")]
+JobIds = Annotated[list[str] | None, typer.Argument(help="As `jobs` shows them: archive-3f9a1c0b77e2.")]
 Every = Annotated[bool, typer.Option("--all", help="Every one of them (a thousand at a time).")]
 
 
@@ -73,8 +71,8 @@ def play(
     as_json: AsJson = False,
 ) -> None:
     """Play whole games with bots, through the real pipeline, and print the final tables."""
-    settings = _settings(port=0, rate=10_000.0, burst=100_000)
-    _logs(settings, quiet=True)
+    settings = settings_of(port=0, rate=10_000.0, burst=100_000)
+    set_logs(settings, quiet=True)
     body = watching.creation(rules, seats, seed, board, option or ())
     with house(data, settings) as running:
         ledger = wiring.open_ledger(running.settings)
@@ -90,8 +88,8 @@ def serve(
 ) -> None:
     """Keep everything running for people, at the address it prints. Stop with Ctrl-C."""
     given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
-    settings = _settings(**given)
-    _logs(settings)
+    settings = settings_of(**given)
+    set_logs(settings)
     stop = _until_told()
     with house(data, settings) as running:
         print(f"Ledgerline is open at {running.url} (how to play: {running.url}/docs)", flush=True)
@@ -103,7 +101,7 @@ def serve(
 @commands.command()
 def games(data: Data = DATA, as_json: AsJson = False) -> None:
     """List the games (the latest thousand) and how they stand."""
-    with _ledger(data) as ledger:
+    with open_to_read(data) as ledger:
         replaying.list_games(ledger, as_json)
 
 
@@ -118,8 +116,26 @@ def replay(
     as_json: AsJson = False,
 ) -> None:
     """Show a game turn by turn from its log, then the table at that point."""
-    with _ledger(data) as ledger:
+    with open_to_read(data) as ledger:
         replaying.replay(ledger, game, to, viewer, as_json)
+
+
+@commands.command()
+def fork(
+    game: Annotated[str, typer.Argument(help="The game's id, as play and games print it.")],
+    at: Annotated[int, typer.Option(min=1, help="Go on from where it stood after this entry.")],
+    viewer: Annotated[
+        str,
+        typer.Option("--as", help="Deal by what a seat knew (0, 1, ..), or the public, while it goes on."),
+    ] = "public",
+    data: Data = DATA,
+    as_json: AsJson = False,
+) -> None:
+    """Start a new game from where another one stood; what was hidden is dealt afresh unless that is over."""
+    settings = settings_of()
+    with open_to_read(data) as ledger:
+        key = settings.token_key.get_secret_value() or token_key(data)
+        forking.fork(ledger, settings, game, at, viewer, key, as_json)
 
 
 @commands.command()
@@ -133,7 +149,34 @@ def audit(
     as_json: AsJson = False,
 ) -> None:
     """Check everything of a game that can be checked, and explain a move. Exit code 1: something is wrong."""
-    if not auditing_cli.run(named, lambda: _ledger(data), at, as_json, html):
+    if not auditing_cli.run(named, lambda: open_to_read(data), at, as_json, html):
+        raise typer.Exit(1)
+
+
+@commands.command()
+def export(
+    game: Annotated[str, typer.Argument(help="The game's id, as play and games print it.")],
+    file: Annotated[Path, typer.Argument(help="The file to write.")],
+    data: Data = DATA,
+) -> None:
+    """Write a finished game to one file that anybody can check: see docs/proof.md."""
+    signer = Signer(settings_of().signing_key.get_secret_value() or signing_key(data))
+    with open_to_read(data) as games:
+        proving_cli.export(games, signer, game, file)
+
+
+@commands.command()
+def verify(
+    file: Annotated[Path, typer.Argument(help="A file that `export` wrote, or one of the archive.")],
+    key: Annotated[str | None, typer.Option(help="The house's public key: it must have signed.")] = None,
+    head: Annotated[
+        list[str] | None,
+        typer.Option(help="NUMBER:HEAD that somebody kept while the game was played; may be repeated."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check a game's file: its chain, its signature, its deal, what each was to see. Exit code 1: don't believe it."""
+    if not proving_cli.verify(file, key, head or (), as_json):
         raise typer.Exit(1)
 
 
@@ -144,7 +187,7 @@ def dead_list(
     as_json: AsJson = False,
 ) -> None:
     """List the commands that broke the referee and were put aside."""
-    with _ledger(data) as ledger:
+    with open_to_read(data) as ledger:
         dead.list_dead(ledger, most, as_json)
 
 
@@ -153,22 +196,49 @@ def dead_show(
     letter: Annotated[str, typer.Argument(help="As `dead list` shows it.")], data: Data = DATA
 ) -> None:
     """Tell all that is known of one, as JSON."""
-    with _ledger(data) as ledger:
+    with open_to_read(data) as ledger:
         dead.show(ledger, letter)
 
 
 @dead_letters.command("retry")
 def dead_retry(letters: Letters = None, every: Every = False, data: Data = DATA) -> None:
     """Put them on their way again, once the cause is mended; a second verdict there can't be."""
-    with _ledger(data) as ledger:
+    with open_to_read(data) as ledger:
         dead.retry(ledger, letters or (), every)
 
 
 @dead_letters.command("drop")
 def dead_drop(letters: Letters = None, every: Every = False, data: Data = DATA) -> None:
     """Forget them for good."""
-    with _ledger(data) as ledger:
+    with open_to_read(data) as ledger:
         dead.drop(ledger, letters or (), every)
+
+
+@jobs.callback(invoke_without_command=True)
+def jobs_list(
+    context: typer.Context,
+    most: Annotated[int, typer.Option(min=1, max=10_000, help="How many of each state.")] = 1_000,
+    data: Data = DATA,
+    as_json: AsJson = False,
+) -> None:
+    """List what fails, runs, waits or is to be tried again, beside the games."""
+    if context.invoked_subcommand is None:
+        with jobs_of(data) as found:
+            jobs_cli.list_jobs(found, most, as_json)
+
+
+@jobs.command("retry")
+def jobs_retry(ids: JobIds = None, every: Every = False, data: Data = DATA) -> None:
+    """Try jobs again now that failed, or wait for their next try; --all: all that failed."""
+    with jobs_of(data) as found:
+        jobs_cli.retry(found, ids or (), every)
+
+
+@jobs.command("drop")
+def jobs_drop(ids: JobIds = None, every: Every = False, data: Data = DATA) -> None:
+    """Forget jobs. What is still to be done gets a new one."""
+    with jobs_of(data) as found:
+        jobs_cli.drop(found, ids or (), every)
 
 
 @commands.command("trains-cases")
@@ -199,35 +269,20 @@ def bots() -> None:
 
 
 @commands.command()
+def auditor() -> None:
+    """Run an auditor alone: it puts finished games into the archive, on the engine of the settings."""
+    _alone(wiring.run_auditor)
+
+
+@commands.command()
 def gateway() -> None:
     """Run a gateway alone, on the engine and the address of the settings."""
     _alone(wiring.run_gateway)
 
 
-def _settings(**given: Any) -> Settings:
-    return read_settings(**given)
-
-
-def _logs(settings: Settings, *, quiet: bool = False) -> None:
-    """Log lines as the settings say; a command that prints a game keeps to warnings."""
-    level = "warning" if quiet and settings.log_level == "info" else settings.log_level
-    set_up_logs(level, settings.log_form)
-
-
-@contextmanager
-def _ledger(data: Path) -> Iterator[RedisLedger]:
-    """The ledger to read from: the settings' engine if they name one, else the data folder's."""
-    settings = _settings()
-    _logs(settings, quiet=True)
-    if not (data / "appendonlydir").is_dir() and "redis_url" not in settings.model_fields_set:
-        raise Malformed("--data", f"there are no games in {data}; `ledgerline play` plays one")
-    with reading_ledger(data, settings) as ledger:
-        yield ledger
-
-
 def _alone(service: wiring.Service) -> None:
-    settings = _settings()
-    _logs(settings)
+    settings = settings_of()
+    set_logs(settings)
     collect_seldom()
     service(settings, _until_told())
 

@@ -1,6 +1,6 @@
 """Everything in one process, with an engine of its own: for one machine, and for `play`.
 
-The engine is a real Valkey with its AOF in the data folder; gateway, referee and bots are
+The engine is a real Valkey with its AOF in the data folder; gateway, referee, bots and auditor are
 the same objects that run alone elsewhere, each on a thread here.
 """
 
@@ -17,13 +17,15 @@ from pydantic import SecretStr
 
 from schemas import keys
 from schemas.contract import Malformed
+from services.auditor.jobs import Jobs
+from services.auditor.keys import jobs_url_of
 from services.gateway.server import gateway, listen
 from services.ledger import RedisLedger
 from services.ledger.connection import EngineUnavailable, birth, connect
 from services.ledger.engine import engine, vacant
 from services.logs import get_log
 from services.settings import Settings
-from services.wiring import open_ledger, run_bots, run_referee
+from services.wiring import archived_views, auditor_parts, open_ledger, run_auditor, run_bots, run_referee
 
 PARTITIONS: Final = 16  # one machine's worth; fixed when the data folder is new
 UP_S: Final = 20
@@ -67,6 +69,15 @@ def reading_ledger(data: Path, settings: Settings) -> Iterator[RedisLedger]:
 
 
 @contextmanager
+def reading_jobs(data: Path, settings: Settings) -> Iterator[Jobs]:
+    """The jobs that the settings or a data folder have. Raises EngineUnavailable or Malformed."""
+    with some_engine(data, settings) as url:
+        jobs_url = jobs_url_of(settings.model_copy(update={"redis_url": url}))
+        with closing(connect(jobs_url)) as client:
+            yield Jobs(client)
+
+
+@contextmanager
 def house(data: Path, settings: Settings) -> Iterator[House]:
     """Run everything until the end of the block. Raises EngineUnavailable or Malformed."""
     with some_engine(data, settings) as url, listen(settings.host, settings.port) as listening:
@@ -80,13 +91,17 @@ def house(data: Path, settings: Settings) -> Iterator[House]:
                 "partitions": partitions,
                 "gateway_url": address,
                 "token_key": SecretStr(settings.token_key.get_secret_value() or token_key(data)),
+                "signing_key": SecretStr(settings.signing_key.get_secret_value() or signing_key(data)),
+                "archive_url": settings.archive_url or archive_url(data),
             }
         )
-        server = gateway(settings, partitions)
+        auditor_parts(settings)  # what is wrong with them is said now
+        server = gateway(settings, partitions, archived_views(settings))
         stop, broken = Event(), Event()
         threads = [
             _thread("referee", lambda: run_referee(settings, stop), broken),
             _thread("bots", lambda: run_bots(settings, stop), broken),
+            _thread("auditor", lambda: run_auditor(settings, stop), broken),
             _thread("gateway", lambda: server.run([listening]), broken),
         ]
         try:
@@ -122,11 +137,26 @@ def _thread(name: str, work: Callable[[], object], broken: Event) -> Thread:
     return thread
 
 
+def archive_url(data: Path) -> str:
+    """The folder's own archive."""
+    return (data.resolve() / "archive").as_uri()
+
+
 def token_key(data: Path) -> str:
-    """The folder's key for seat tokens, made on first use and readable by its owner only.
+    """The folder's key for seat tokens. Raises Malformed."""
+    return _key(data, "token", "seat tokens", "old tokens end")
+
+
+def signing_key(data: Path) -> str:
+    """The folder's key for the signature of finished games. Raises Malformed."""
+    return _key(data, "signing", "signatures", "what the old one signed stays signed by it")
+
+
+def _key(data: Path, name: str, of: str, then: str) -> str:
+    """A key of the folder's own, made on first use and readable by its owner only.
 
     Raises Malformed where there can be none, or where what is there is no key."""
-    path, fresh = data / "token.key", data / f"token.{secrets.token_hex(4)}"
+    path, fresh = data / f"{name}.key", data / f"{name}.{secrets.token_hex(4)}"
     try:
         data.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not path.exists():
@@ -137,9 +167,9 @@ def token_key(data: Path) -> str:
             fresh.unlink()
         key = path.read_text().strip()
     except OSError as error:
-        raise Malformed("--data", f"the key for seat tokens can't be kept in {data}: {error}") from None
+        raise Malformed("--data", f"the key for {of} can't be kept in {data}: {error}") from None
     if len(key) < KEY_LEAST:
-        raise Malformed("--data", f"{path} holds no key; delete it, and a new one is made (old tokens end)")
+        raise Malformed("--data", f"{path} holds no key; delete it, and a new one is made ({then})")
     return key
 
 

@@ -80,21 +80,28 @@ def _entries(
     ledger: RedisLedger, game: str, viewer: str | None
 ) -> list[tuple[int, tuple[Event, ...], dict[str, Any]]]:
     """Each entry's time and events, and its JSON form."""
-    log = ledger.history(_GAME_ID.read(game))
-    if not log:
-        raise NoSuchGame(f"there is no game {game}; `ledgerline games` lists them")
+    log = read_game(ledger, game)
     if viewer is None:
         whole = [unpack_entry(data) for data in log]
         return [(e.at, e.events, write_entry(number, e)) for number, e in enumerate(whole, 1)]
     seats = len(fold(log[:1]).places)
-    seat = _viewer(viewer, seats)
+    seat = read_viewer(viewer, seats)
     seen: list[ViewEntry] = []
     while page := ledger.seen(game, seat, len(seen)):
         seen += page
     return [(e.at, e.events, write_view(e)) for e in seen]
 
 
-def _viewer(word: str, seats: int) -> Seat | None:
+def read_game(ledger: RedisLedger, game: str) -> list[bytes]:
+    """The log of a game. Raises Malformed or NoSuchGame."""
+    log = ledger.history(_GAME_ID.read(game))
+    if not log:
+        raise NoSuchGame(f"there is no game {game}; `ledgerline games` lists them")
+    return log
+
+
+def read_viewer(word: str, seats: int) -> Seat | None:
+    """Whose knowledge `--as` names: a seat's, or the public's. Raises Malformed."""
     if word == "public":
         return None
     if not word.isdecimal() or int(word) >= seats:

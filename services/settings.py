@@ -31,6 +31,16 @@ class Settings(BaseSettings):
     retention_s: Annotated[float, Field(ge=60, le=3_153_600_000)] = Field(
         2_592_000.0, description="how long a game stays that is over, or was never started"
     )
+    archive_url: str | None = Field(
+        None, description="where finished games go; left out, they only leave the engine"
+    )
+    archived_stays_s: Annotated[float, Field(ge=0, le=3_153_600_000)] = Field(
+        3_600.0, description="how long a finished game stays in the engine once it is in the archive"
+    )
+    signing_key: SecretStr = Field(SecretStr(""), description="signs finished games: 64 hex digits")
+    jobs_url: Annotated[str, Field(pattern=r"^(rediss?|unix)://")] | None = Field(
+        None, description="the engine of the auditor's jobs, never a cluster; left out, the house's own"
+    )
     remembers_mib: Annotated[int, Field(ge=0, le=1_048_576)] = Field(
         768, description="MiB of games that a referee keeps folded beside those at hand"
     )

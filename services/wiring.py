@@ -13,8 +13,14 @@ from redis.exceptions import RedisError
 
 from schemas.contract import Malformed
 from services import loop
+from services.archive import Archive, Signer
+from services.auditor.jobs import Tools
+from services.auditor.kept import Kept, Shelf
+from services.auditor.keys import jobs_url_of, signer_of
+from services.auditor.work import Auditor
 from services.bots.client import Gateway
 from services.bots.worker import Bots, Outlet, Stream
+from services.gateway.archived import View
 from services.gateway.server import gateway, listen
 from services.ledger import RedisLedger
 from services.ledger.connection import EngineAway, birth, connect
@@ -86,6 +92,8 @@ def _referee(ledger: RedisLedger, settings: Settings) -> tuple[Referee, Lease]:
         lambda: secrets.token_hex(32),
         lambda: lease.partitions,
         remembers_bytes=settings.remembers_mib * 1024 * 1024,
+        archived=ledger.archived().length if settings.archive_url else None,
+        origins=Kept(ledger, shelf_of(settings)).history,
     )
     return referee, lease
 
@@ -132,14 +140,51 @@ def run_bots(settings: Settings, stop: Event) -> None:
         loop.run("bots", bots.step, [Chore(1.0, bots.reclaim)], stop)
 
 
+def shelf_of(settings: Settings) -> Shelf | None:
+    """The games of the archive; None where there is none. Raises Malformed."""
+    return Shelf(Archive(settings.archive_url)) if settings.archive_url else None
+
+
+def archived_views(settings: Settings) -> View | None:
+    """How games are looked at that are in the archive; None where there is none. Raises Malformed."""
+    shelf = shelf_of(settings)
+    return shelf.view if shelf else None
+
+
+def auditor_parts(settings: Settings) -> tuple[str, Archive | None, Signer | None]:
+    """Where an auditor's jobs are, where it puts finished games, who signs them. Raises Malformed."""
+    archive = Archive(settings.archive_url) if settings.archive_url else None
+    return jobs_url_of(settings), archive, signer_of(settings)
+
+
+def run_auditor(settings: Settings, stop: Event) -> None:
+    """Do the house's jobs until told to stop. Raises Malformed where a setting that it needs is wrong."""
+    jobs_url, archive, signer = auditor_parts(settings)
+    ledger = await_ledger("auditor", settings, stop)
+    if ledger is None:
+        return
+    with closing(ledger), closing(connect(jobs_url)) as client:
+        tools = Tools(ledger, settings, now_ms, archive, signer)
+        auditor = Auditor(tools, client, new_name("auditor"))
+
+        def step() -> None:
+            if not auditor.step():
+                stop.wait(IDLE_S)
+
+        chores = [Chore(2.0, auditor.look), Chore(5.0, auditor.tend)]
+        loop.run("auditor", step, chores, stop, begin=auditor.begin)
+        auditor.leave()
+
+
 def run_gateway(settings: Settings, stop: Event) -> None:
     """Serve until told to stop. Raises Malformed where the tokens have no key."""
     if not settings.token_key.get_secret_value():
         raise Malformed("LEDGERLINE_TOKEN_KEY", "is missing: set one secret for all gateways and bots")
+    archived = archived_views(settings)
     ledger = await_ledger("gateway", settings, stop)
     if ledger is None:
         return
-    server = gateway(settings, ledger.partitions)
+    server = gateway(settings, ledger.partitions, archived)
 
     def close() -> None:
         stop.wait()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
+from hashlib import sha256
 from typing import Any, Final, NamedTuple
 
 import msgpack
@@ -17,7 +18,7 @@ from services.archive.signing import Signer
 BEGINS: Final = b"ledgerline/log/1\n"
 MARK_BYTES: Final = 4  # of a head: enough to tell at which entry a damage begins
 FILE_MOST: Final = 256 * 1024 * 1024  # bytes that a file may unfold to
-CHECK_BYTES: Final = 4  # of zlib's own, at the end of its stream
+SUM_BYTES: Final = 32  # SHA-256 over all before it: one zlib stream can be spelled in many ways
 
 
 class Unreadable(Exception):
@@ -28,15 +29,15 @@ class GameFile(NamedTuple):
     """What a file says. None of it is checked but its form."""
 
     game: str
-    entries: list[bytes]  # as the log stores them
-    marks: bytes
     number: int  # of the last entry
     head: bytes  # after it
     key: bytes  # the house's public one
     signature: bytes
+    marks: bytes
+    entries: list[bytes]  # as the log stores them
 
 
-FORMS: Final = dict(zip(GameFile._fields, (str, list, bytes, int, bytes, bytes, bytes), strict=True))
+FORMS: Final = dict(zip(GameFile._fields, (str, int, bytes, bytes, bytes, bytes, list), strict=True))
 
 
 def statement(game: str, number: int, head: bytes) -> bytes:
@@ -50,15 +51,24 @@ def write_file(game: str, entries: Sequence[bytes], heads: Sequence[bytes], sign
     assert len(heads) == number, "every entry has its head"
     marks = b"".join(each[:MARK_BYTES] for each in heads)
     signature = signer.sign(statement(game, number, head))
-    told = GameFile(game, [*entries], marks, number, head, signer.key, signature)
-    return BEGINS + zlib.compress(msgpack.packb(told._asdict()), 9)
+    told = GameFile(game, number, head, signer.key, signature, marks, [*entries])
+    return folded(msgpack.packb(told._asdict()))
+
+
+def folded(packed: bytes) -> bytes:
+    """The file around a packed map."""
+    data = BEGINS + zlib.compress(packed, 9)
+    return data + sha256(data).digest()
 
 
 def read_file(data: bytes) -> GameFile:
     """What a file says. Raises Unreadable."""
     if not data.startswith(BEGINS):
         raise Unreadable(f"the file doesn't begin with {BEGINS.decode().strip()}")
-    packed = _unfolded(data[len(BEGINS) :])
+    rest, told_sum = data[:-SUM_BYTES], data[-SUM_BYTES:]
+    if sha256(rest).digest() != told_sum:
+        raise Unreadable("the file is damaged: its bytes don't give its own sum")
+    packed = _unfolded(rest[len(BEGINS) :])
     try:
         told: Any = msgpack.unpackb(packed)
     except (ValueError, TypeError, RecursionError, msgpack.UnpackException) as error:
@@ -76,7 +86,7 @@ def read_file(data: bytes) -> GameFile:
 
 
 def _unfolded(stream: bytes) -> bytes:
-    """What a zlib stream holds, to its last bit. Raises Unreadable."""
+    """What a zlib stream holds, all of it. Raises Unreadable."""
     unfolding = zlib.decompressobj()
     try:
         found = unfolding.decompress(stream, FILE_MOST)
@@ -88,20 +98,4 @@ def _unfolded(stream: bytes) -> bytes:
         raise Unreadable(
             "the file is damaged: " + ("something follows" if unfolding.eof else "its end is missing")
         )
-    if _is_padded(stream, found):
-        raise Unreadable("the file is damaged: its last bits aren't zero")
     return found
-
-
-def _is_padded(stream: bytes, found: bytes) -> bool:
-    """Whether the last byte's unused bits say something: those are the high ones, and zlib reads past
-    them. They don't if the highest bit that is set counts."""
-    place = len(stream) - CHECK_BYTES - 1
-    last = stream[place]
-    if not last:
-        return False
-    less = last & ~(1 << (last.bit_length() - 1))
-    try:
-        return zlib.decompress(stream[:place] + bytes((less,)) + stream[place + 1 :]) == found
-    except zlib.error:
-        return False

@@ -36,12 +36,24 @@ def _apart(told: Event | None, again: Event | None) -> str:
     assert again is not None
     if type(told) is not type(again):
         return f"The log tells of {_name(told)}; by the rules it is {_name(again)}"
-    was, ought = write_event(told), write_event(again)
-    field = next(field for field in was if was[field] != ought[field])
+    place, was, ought = _first(write_event(told), write_event(again))
     return (
-        f"The log tells of {_name(told)} with the {field} {_shown(was[field])};"
-        f" by the rules it is {_shown(ought[field])}"
+        f"The log tells of {_name(told)} with the {place} {_shown(was)}; by the rules it is {_shown(ought)}"
     )
+
+
+def _first(told: object, again: object, place: str = "") -> tuple[str, object, object]:
+    """Where two JSON-like values first differ, and what stands there in each."""
+    if isinstance(told, dict) and isinstance(again, dict):
+        pairs = ((str(key), told.get(key), again.get(key)) for key in (*told, *(again.keys() - told.keys())))
+    elif isinstance(told, list | tuple) and isinstance(again, list | tuple):
+        pairs = ((str(n), a, b) for n, (a, b) in enumerate(zip_longest(told, again)))
+    else:
+        return place, told, again
+    for key, one, other in pairs:
+        if one != other:
+            return _first(one, other, f"{place}.{key}" if place else key)
+    return place, told, again
 
 
 def _shown(value: object) -> str:

@@ -71,7 +71,8 @@ def _findings(done: Audit) -> Html | None:
         if finding.number is not None:
             where = el("a", f"Entry {finding.number}", href=f"#e{finding.number}")
         found.append(el("li", el("strong", where), f" ({NAMES[finding.kind].lower()}): {finding.why}"))
-    return el("section", el("h2", "What is wrong"), el("ol", *found, class_="findings"), id="findings")
+    after = el("p", "What stands after the first may follow from it.", class_="quiet") if found[1:] else None
+    return el("section", el("h2", "What is wrong"), el("ol", *found, class_="findings"), after, id="findings")
 
 
 def _checks(done: Audit) -> Html:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from schemas.commands import write_command
 from schemas.events import CommandRefused, write_event
+from schemas.words import Seat
 from services.auditor.explaining import Explained, Sight
 from services.auditor.wording import speaker, wish
 from services.referee.rules import Table
 from services.referee.rules.table import Place
 from services.telling import state
 
-UNKNOWN = "hidden"  # how a thing face down is called where a name must stand
+UNKNOWN: Final = "hidden"  # how a thing face down is called where a name must stand
 
 
 def position(table: Table) -> dict[str, Any]:
@@ -76,6 +77,21 @@ def explanation(told: Explained) -> dict[str, Any]:
         "legal": [write_command(command) for command in told.alternatives],
         "seen": {str(viewer): _sight(sight) for viewer, sight in told.sights.items()},
     }
+
+
+def explanation_for(told: Explained, seat: Seat) -> dict[str, Any]:
+    """The same for one seat while the game runs: of another's command only what that seat saw come of
+    it, and of a wrong verdict only that it is wrong, since how it is wrong may tell of hidden cards."""
+    whole = explanation(told)
+    for hidden in ("doubt", *(() if told.entry.seat == seat else _SPEAKERS_OWN)):
+        del whole[hidden]
+    whole["seen"] = {str(seat): whole["seen"][str(seat)]}
+    return whole
+
+
+_SPEAKERS_OWN: Final = (  # what nobody but who spoke knows of a command
+    "id", "seat", "speaker", "command", "wish", "accepted", "refusal", "as_the_rules_say", "rules", "legal",
+)  # fmt: skip
 
 
 def _refused(refusal: CommandRefused | None) -> dict[str, str] | None:

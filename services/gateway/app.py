@@ -13,7 +13,8 @@ from fastapi.security import HTTPBearer
 from fastapi_offline import FastAPIOffline
 
 from schemas.views import ViewEntry, write_proof, write_view
-from services.gateway import examples, rule_pages
+from services.gateway import examples, forks, rule_pages
+from services.gateway.archived import Archived, View
 from services.gateway.door import Door
 from services.gateway.hub import Hub
 from services.gateway.limits import Limits
@@ -63,10 +64,12 @@ def _ask(
 Asked = Annotated[Ask, Depends(_ask)]
 
 
-def create_app(ledger: AsyncLedger, key: bytes, limits: Limits, answer_s: float = 5.0) -> FastAPI:
-    """The gateway over a ledger. `key` signs tokens."""
+def create_app(
+    ledger: AsyncLedger, key: bytes, limits: Limits, answer_s: float = 5.0, archived: View | None = None
+) -> FastAPI:
+    """The gateway over a ledger. `key` signs tokens; `archived` shows games that have left it."""
     hub = Hub(ledger)
-    door = Door(ledger, hub, key, limits, answer_s)
+    door = Door(ledger, hub, key, limits, answer_s, Archived(archived))
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -116,6 +119,19 @@ def _game_routes(app: FastAPI, door: Door) -> None:
         body = await read_body(request.stream())
         return await door.join(game, body, idempotency_key, _client(request), ask)
 
+    @app.post(
+        "/games/{game}/forks",
+        status_code=201,
+        tags=["games"],
+        summary="Go on from where a game stood",
+        openapi_extra=examples.FORK,
+    )
+    async def fork(
+        request: Request, game: Game, bearer: Bearer, ask: Asked, idempotency_key: IdempotencyKey = None
+    ) -> dict[str, Any]:
+        body = await read_body(request.stream())
+        return await forks.fork(door, game, body, bearer, idempotency_key, _client(request), ask)
+
     @app.post("/games/{game}/start", tags=["games"], summary="Shuffle and deal")
     async def start(
         game: Game, bearer: Bearer, ask: Asked, idempotency_key: IdempotencyKey = None
@@ -162,15 +178,14 @@ def _play_routes(app: FastAPI, door: Door) -> None:
 
     @app.get("/games/{game}/view", tags=["play"], summary="Read a view")
     async def view(
+        request: Request,
         game: Game,
         bearer: Bearer,
         after: Annotated[int, Query(ge=0, description="the number of the last entry you have")] = 0,
         most: Annotated[int, Query(ge=1, le=PAGE_MOST)] = PAGE_MOST,
         proofs: Annotated[bool, Query(description="with the very bytes that the chain is made of")] = False,
     ) -> dict[str, Any]:
-        length = await door.require_game(game)
-        viewer = door.viewer(game, bearer)
-        entries = await door.ledger.seen(game, viewer, after, most) if after < length else []
+        viewer, entries, length = await door.page(game, bearer, after, most, _client(request))
         last = entries[-1].number if entries else min(after, length)
         return {
             "game": game,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from typing import Any, Final
@@ -20,12 +20,13 @@ from schemas.contract import Malformed, Shape
 from schemas.events import GameStarted, PlayOffCalled, SeatTaken
 from schemas.views import ViewEntry
 from schemas.words import CommandId, GameId, Seat
+from services.gateway.archived import Archived
 from services.gateway.hub import Hub
 from services.gateway.limits import Limits
 from services.gateway.problems import Problem
 from services.gateway.verdicts import AGAIN, Ask, Reached, Verdicts, read_ask
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.levels import ACCEPTED
+from services.ledger.levels import ACCEPTED, DECIDED
 
 SECRET_ID_LEAST: Final = 16  # an id that a new token hangs on must not be guessable
 
@@ -39,8 +40,17 @@ _GAME_ID: Final[Shape[str]] = Shape(GameId, "game")
 class Door:
     """Everything that a client may ask for, as plain calls. Raises Problem or Malformed."""
 
-    def __init__(self, ledger: AsyncLedger, hub: Hub, key: bytes, limits: Limits, answer_s: float) -> None:
+    def __init__(
+        self,
+        ledger: AsyncLedger,
+        hub: Hub,
+        key: bytes,
+        limits: Limits,
+        answer_s: float,
+        archived: Archived | None = None,
+    ) -> None:
         self.ledger, self.hub, self.key = ledger, hub, key
+        self.archived = archived or Archived(None)
         self.verdicts = Verdicts(ledger, hub)
         self.limits, self.answer_s = limits, answer_s
 
@@ -48,22 +58,26 @@ class Door:
 
     async def create(self, body: Mapping[str, Any], id_: str | None, client: str, ask: Ask) -> dict[str, Any]:
         """Lay a table. The same id again gives the same game and the same host's token."""
-        command = _read_house(CreateGame, body)
-        id_ = self._secret_id(id_)
+        told, _ = await self.lay(_read_house(CreateGame, body), id_, client, ask)
+        return told
+
+    async def lay(
+        self, command: Command, id_: str | None, client: str, ask: Ask
+    ) -> tuple[dict[str, Any], ViewEntry]:
+        """A new game, and its first entry, by the command that lays it. Its id follows from the command's."""
+        said, id_ = id_, self._secret_id(id_)
         self._limit(("house", client))
         game = hmac.new(self.key, b"game" + id_.encode(), sha256).hexdigest()[:12]
-        entry, level = await self._decided(Letter(id_, game, None, command), ask)
+        entry, level = await self._made_before(game, said) or await self._decided(
+            Letter(id_, game, None, command), ask
+        )
         seats = [
             {"seat": event.seat, "name": event.name, "policy": event.policy}
             for event in entry.events
             if isinstance(event, SeatTaken)
         ]
-        return {
-            "game": game,
-            "token": tokens.mint(self.key, game, None),
-            "taken": seats,
-            **_reached(entry, level),
-        }
+        host = tokens.mint(self.key, game, None)
+        return {"game": game, "token": host, "taken": seats, **_reached(entry, level)}, entry
 
     async def join(
         self, game: str, body: Mapping[str, Any], id_: str | None, client: str, ask: Ask
@@ -75,7 +89,7 @@ class Door:
         entry, level = await self._decided(letter, ask)
         taken = entry.events[0]
         if not isinstance(taken, SeatTaken):  # the creation, say, whose bots' tokens are nobody's
-            raise _used_for_another()
+            raise used_for_another()
         token = tokens.mint(self.key, game, taken.seat)
         return {
             "game": game,
@@ -92,7 +106,7 @@ class Door:
         self._limit((game, holder.seat))
         entry, level = await self._decided(letter, ask)
         if not isinstance(entry.events[0], GameStarted):
-            raise _used_for_another()
+            raise used_for_another()
         return {"game": game, **_reached(entry, level)}
 
     async def games(self, most: int, client: str) -> list[str]:
@@ -131,6 +145,24 @@ class Door:
                     rung.clear()
                 return
         raise Problem(503, "WAIT-1", f"game {game} isn't there yet; ask again", retry_after=1)
+
+    async def page(
+        self, game: str, bearer: str | None, after: int, most: int, client: str
+    ) -> tuple[Seat | None, Sequence[ViewEntry], int]:
+        """Who asks, a page of what that viewer may see, and how many entries there are; of a game in the
+        engine or in the archive. Raises Problem."""
+        try:
+            length = await self.require_game(game)
+        except Problem:
+            self._limit(("archive", client))
+            if await self.archived.view(game, None) is None:
+                raise
+            viewer = self.viewer(game, bearer)
+            whole = await self.archived.view(game, viewer) or ()
+            return viewer, whole[after : after + most], len(whole)
+        viewer = self.viewer(game, bearer)
+        entries = await self.ledger.seen(game, viewer, after, most) if after < length else []
+        return viewer, entries, length
 
     async def require_game(self, game: str) -> int:
         """The number of the game's last entry. Raises Problem where there is no such game."""
@@ -193,6 +225,14 @@ class Door:
             raise problem
         return reached
 
+    async def _made_before(self, game: str, id_: str | None) -> tuple[ViewEntry, str] | None:
+        """The verdict on the creation of a game that has left the engine since: the same id must not
+        make it anew."""
+        if id_ is None or await self.ledger.length(game):
+            return None
+        whole = await self.archived.view(game, None)
+        return (whole[0], str(DECIDED)) if whole else None
+
     async def _decided(self, letter: Letter, ask: Ask) -> tuple[ViewEntry, str]:
         """The verdict on a command of the house, whose answer it is, and the level that it has."""
         if ask.level == ACCEPTED:
@@ -245,5 +285,6 @@ def _reached(entry: ViewEntry, level: str) -> dict[str, Any]:
     return {"number": entry.number, "level": level, "head": entry.shown.head.hex() or None}
 
 
-def _used_for_another() -> Malformed:
+def used_for_another() -> Malformed:
+    """What is wrong with an id whose verdict answers something else."""
     return Malformed("Idempotency-Key", "is the id of another command in this game")

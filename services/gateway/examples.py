@@ -19,6 +19,9 @@ numbered **entry**, and you read the entries as your seat may see them: your **v
    public view.
 6. `POST /games/{game}/play-off`, with your token of a game that ended in `play_off_called`,
    gives your seat and token in the game that follows. It starts by itself.
+7. `POST /games/{game}/forks` with `{"at": N}` lays a new game where this one stood after entry N.
+   While it goes on, what your token's seat (or without one, the public) couldn't see there is
+   dealt afresh, and your seat in the new game is yours: `seat_token`.
 
 Or do 4 and 5 on one **WebSocket**, `/games/{game}/play?after=N`: entries come down as they
 happen; send up `{"id": "c1", "command": {"type": "draw_blind"}}`. Give the token in the
@@ -160,6 +163,15 @@ JOIN: Final = _body(
     },
     anywhere={"name": "Ada", "contribution": "5f" * 32},
     at_a_seat={"name": "Ada", "seat": 1},
+)
+FORK: Final = _body(
+    {
+        "type": "object",
+        "required": ["at"],
+        "properties": {"at": {"type": "integer", "minimum": 1, "description": "the number of an entry"}},
+        "additionalProperties": False,
+    },
+    after_entry_40={"at": 40},
 )
 COMMAND: Final = _body(
     _command_schema(),

@@ -9,6 +9,7 @@ import uvicorn
 
 from schemas.contract import Malformed
 from services.gateway.app import create_app
+from services.gateway.archived import View
 from services.gateway.limits import Limits
 from services.gateway.reading import BODY_MOST
 from services.gateway.wire import Wire
@@ -17,12 +18,12 @@ from services.ledger.connection import connect_async
 from services.settings import Settings
 
 
-def gateway(settings: Settings, partitions: int) -> uvicorn.Server:
+def gateway(settings: Settings, partitions: int, archived: View | None = None) -> uvicorn.Server:
     """A server that is ready to run, on the settings' address."""
     ledger = AsyncLedger(connect_async(settings.redis_url), partitions, settings.waiting)
     key = settings.token_key.get_secret_value().encode()
     limits = Limits(settings.rate, settings.burst, time.monotonic)
-    app = create_app(ledger, key, limits, settings.answer_s)
+    app = create_app(ledger, key, limits, settings.answer_s, archived)
     return uvicorn.Server(
         uvicorn.Config(
             app,

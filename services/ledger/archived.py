@@ -13,7 +13,9 @@ from typing import Any, NamedTuple
 import redis
 
 from schemas import keys
+from services.ledger.port import Gap
 from services.ledger.rounds import present
+from services.ledger.stored import of_game, whole
 
 PAGE: int = 100
 
@@ -44,6 +46,16 @@ class Archived:
         pipe.zadd(keys.archived(partition), {game: length})
         pipe.zadd(keys.over(partition), {game: leaves}, xx=True, lt=True)
         pipe.execute()
+
+    def public(self, game: str, number: int) -> list[bytes]:
+        """A game's first public entries, so many, as they are stored. Raises Gap or Corrupt."""
+        pipe = self._client.pipeline(transaction=False)
+        pipe.xrange(keys.public(self._partition(game), game), "1-0", f"{number}-0")
+        [reply] = pipe.execute(raise_on_error=False)
+        found = whole(game, of_game(game, reply))
+        if len(found) != number:
+            raise Gap(f"public view of {game}: entry {len(found) + 1} of {number} is missing")
+        return found
 
     def unplayed(self, most: int = PAGE) -> list[Unplayed]:
         """Some more games that nobody plays, about so many of each partition; asked again and again,

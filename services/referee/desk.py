@@ -16,6 +16,7 @@ from schemas.events import CommandRefused, Event, GameCreated, GameEnded, GameSt
 from schemas.refusals import Refused
 from schemas.views import Entry
 from schemas.words import Seat
+from services.archive import ArchiveAway
 from services.ledger import Gap, Ledger, Taken, Turn, Verdict
 from services.logs import get_log
 from services.loop import BUGS
@@ -62,8 +63,16 @@ class Dismissal(NamedTuple):
 class Desk:
     """Decides and writes. It keeps nothing it can't refold."""
 
-    def __init__(self, ledger: Ledger, times: Times, seeds: Callable[[], str], remembers_bytes: int) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        times: Times,
+        seeds: Callable[[], str],
+        remembers_bytes: int,
+        origins: Callable[[str], Sequence[bytes]] | None = None,
+    ) -> None:
         self.ledger, self.times, self.seeds = ledger, times, seeds
+        self.origins = origins or ledger.history  # where the logs are that forks go on from
         self.sittings = Sittings(ledger, frozen_bytes_most=remembers_bytes)
         self._told: set[object] = set()  # where decisions broke
 
@@ -199,9 +208,12 @@ class Desk:
         if not isinstance(wish, ForkGame):
             return letter
         try:
-            return replace(letter, command=creation(self.ledger.history(wish.of), wish, seed))
+            return replace(letter, command=creation(self.origins(wish.of), wish, seed))
         except Refused as no:
             raise NotKept(no.rule, no.why) from None
+        except ArchiveAway as error:
+            log.error("archive unavailable", game=wish.of, error=str(error))
+            raise NotKept("WAIT-1", f"game {wish.of} can't be read now; ask again in a minute") from None
 
     def _append(self, decisions: Sequence[Decision], stuck: Counter[str]) -> list[Taken]:
         """Write the verdicts. What conflicts with another referee's comes back, to be decided

@@ -25,13 +25,16 @@ GONE_MS: Final = 600_000  # a consumer with nothing in hand is forgotten after t
 LETTERS_MOST: Final = 2_048  # that are taken at once, of all partitions together
 CHORE_MS: Final = 500  # that letters wait for a chore
 LATER_MS: Final = 30_000  # before a game that breaks a chore is looked at again
+UNARCHIVED_MS: Final = 600_000  # before a game that isn't in the archive yet is looked at again
 FOLLOW_MS: Final = 500  # between two looks for the next game of a play-off
 
 
 class Referee:
     """One worker. `times` are its clocks, `seeds` gives 64 hex digits that nobody can guess,
     `looks_after` the partitions that are its own to look after just now; `remembers_bytes` of
-    games that were not asked for lately stay folded."""
+    games that were not asked for lately stay folded; `origins` gives the logs that forks go on from
+    (else the ledger does). Where there is an archive, `archived` tells how
+    many entries of a game it has, and a game that is over stays until those are all."""
 
     def __init__(
         self,
@@ -43,10 +46,12 @@ class Referee:
         batch: int = 128,
         deliveries_most: int = DELIVERIES_MOST,
         remembers_bytes: int = FROZEN_BYTES_MOST,
+        archived: Callable[[str], int] | None = None,
+        origins: Callable[[str], Sequence[bytes]] | None = None,
     ) -> None:
         self.ledger, self.name, self.times, self.deliveries_most = ledger, name, times, deliveries_most
-        self.looks_after, self.batch = looks_after, batch
-        self.desk = Desk(ledger, times, seeds, remembers_bytes)
+        self.looks_after, self.batch, self.archived = looks_after, batch, archived
+        self.desk = Desk(ledger, times, seeds, remembers_bytes, origins)
 
     def step(self, block_ms: int = 500) -> int:
         """Answer the next letters, waiting for one at most so long; how many were taken. No more
@@ -145,6 +150,8 @@ class Referee:
             self.ledger.stay(game, None)
         elif self.ledger.is_due(game):
             pass  # its play-off is still to come
+        elif table.over and self.archived is not None and self.archived(game) != sitting.length:
+            self.ledger.stay(game, self.times.wall() + UNARCHIVED_MS)  # the archive's mark says otherwise
         elif self.ledger.retire(game, len(table.places), sitting.length):
             log.info("game retired", game=game, sequence=sitting.length)
         self.desk.sittings.forget(game)

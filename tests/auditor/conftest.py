@@ -25,7 +25,7 @@ def ledger(client: Any) -> RedisLedger:
     """A ledger that holds one game of two bots, which is over."""
     ledger = RedisLedger(client, PARTITIONS)
     referee = referee_at(ledger)
-    submit(ledger, opening(cars=5))
+    submit(ledger, opening(cars=15))
     players = Players(ledger, Random(3))
     while referee.step(0) + players.step():
         pass

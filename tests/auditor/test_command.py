@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from contextlib import AbstractContextManager, nullcontext
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import pytest
 from schemas.contract import Malformed
 from services import auditing_cli
 from services.archive import Signer, write_file
+from services.auditor.proving import walk
 from services.ledger import RedisLedger
 from services.replaying import NoSuchGame
 from tests.auditor.given import USA, golden
@@ -27,9 +27,9 @@ def audit(named: str, ledger: Any = None, at: int | None = None, html: Path | No
 
 
 def exported(folder: Path, log: list[bytes], game: str = USA) -> Path:
-    """A file of a game; its chain is none."""
+    """The file of a game, with the heads that follow from its log."""
     path = folder / "game.ledgerline"
-    heads = [sha256(entry).digest() for entry in log]
+    heads = [step.sealed.head for step in walk(game, log)]
     path.write_bytes(write_file(game, log, heads, Signer("7f" * 32)))
     return path
 
@@ -40,16 +40,18 @@ def test_a_game_of_the_ledger_is_audited_with_its_views(
     assert audit(GAME, ledger, at=3)
     told = json.loads(capsys.readouterr().out)
     assert (told["game"], told["ok"], told["findings"]) == (GAME, True, [])
-    assert {"view", "verdict", "fold"} <= set(told["checked"])
+    assert told["checked"] == ["chain", "deal", "view", "verdict", "fold"]
+    assert set(told["unchecked"]) == {"signature"}
     assert told["move"]["number"] == 3
 
 
 def test_a_file_is_decided_again_and_makes_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tmp_path / "page.html"
-    audit(str(exported(tmp_path, golden())), at=100, html=page)
+    assert audit(str(exported(tmp_path, golden())), at=100, html=page)
     told = json.loads(capsys.readouterr().out)
     assert (told["game"], told["move"]["number"]) == (USA, 100)
-    assert "verdict" not in {finding["kind"] for finding in told["findings"]}
+    assert told["checked"] == ["chain", "signature", "deal", "view", "verdict", "fold"]
+    assert told["verdict"] == f"Nothing is wrong with game {USA}: everything was checked."
     assert "Entry 100" in page.read_text(encoding="utf-8")
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from schemas.commands import ClaimRoute, DrawBlind
-from schemas.events import CardDrawn, CommandRefused, MarketFilled, RouteClaimed, TurnStarted
+from schemas.events import CardDrawn, CommandRefused, GameEnded, MarketFilled, RouteClaimed, TurnStarted
 from services.auditor.auditing import audit
 from services.auditor.deciding import doubts
 from services.auditor.findings import Finding
@@ -41,7 +41,9 @@ def test_one_lie_does_not_condemn_the_honest_entries_after_it() -> None:
     claimed, *rest = entries()[number - 1].events
     assert isinstance(claimed, RouteClaimed)
     log = rewritten(golden(), number, replace(claimed, points=claimed.points + 1), *rest)
-    assert [finding.number for finding in found(log)] == [number, len(log)]  # and the final scores, of course
+    claim, end = found(log)
+    assert (claim.number, end.number) == (number, len(log))
+    assert "counted (SCORE-1)" in end.why
 
 
 def test_a_legal_command_that_was_refused_is_found() -> None:
@@ -128,3 +130,13 @@ def test_an_empty_log_and_one_without_its_beginning_are_findings() -> None:
 def test_a_log_under_another_game_s_id_is_found() -> None:
     first = found(golden(), "another-game")[0]
     assert (first.number, "game usa-four-mixed; by the rules it is another-game" in first.why) == (1, True)
+
+
+def test_of_long_values_the_finding_tells_the_first_that_differs() -> None:
+    number = find(USA, lambda e: isinstance(e.events[-1], GameEnded))
+    *before, ended = entries()[number - 1].events
+    assert isinstance(ended, GameEnded)
+    scores = (ended.scores[0], replace(ended.scores[1], total=500), *ended.scores[2:])
+    (only,) = found(rewritten(golden(), number, *before, replace(ended, scores=scores)))
+    right = ended.scores[1].total
+    assert f"game ended with the scores.1.total 500; by the rules it is {right} (event" in only.why

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -13,6 +14,7 @@ from schemas.events import CardDrawn
 from schemas.refusals import RULES
 from services.auditor.auditing import audit, document
 from services.auditor.explaining import explain, seek
+from services.auditor.showing import explanation_for
 from services.referee.rules import Table, fold, legal, seen_by
 from tests.auditor.given import USA, entries, find, golden, rewritten
 
@@ -105,3 +107,28 @@ def test_nothing_that_a_seat_is_shown_is_more_than_seen_by_gives_it() -> None:
         ought = [seen for event in told.entry.events if (seen := seen_by(seat, event)) is not None]
         assert [line.event for line in told.sights[seat].told] == ought
     assert isinstance(told.sights["public"].before, Table)
+
+
+def test_P5_what_a_seat_is_told_while_the_game_runs_does_not_depend_on_what_it_may_not_know() -> None:
+    number = find(USA, lambda e: isinstance(e.events[0], CardDrawn), skip=5)
+    speaks = entries()[number - 1].seat
+    drawn, *rest = entries()[number - 1].events
+    assert isinstance(drawn, CardDrawn)
+    other = replace(drawn, card="red" if drawn.card != "red" else "blue")
+    log = rewritten(golden(), number, other, *rest)
+    honest, swapped = explain(USA, golden(), number), explain(USA, log, number)
+    for seat in range(4):
+        same = json.dumps(explanation_for(honest, seat)) == json.dumps(explanation_for(swapped, seat))
+        assert same == (seat != speaks)
+
+
+def test_the_speaker_is_told_all_of_its_own_move_but_how_a_wrong_verdict_is_wrong() -> None:
+    number = find("usa-mischief", lambda e: e.refusal and e.refusal.rule == "ROUTE-2")
+    told = explain("usa-mischief", golden("usa-mischief"), number)
+    assert told.entry.seat is not None
+    own = explanation_for(told, told.entry.seat)
+    assert (own["refusal"]["rule"], own["as_the_rules_say"]) == ("ROUTE-2", True)
+    assert set(own["seen"]) == {str(told.entry.seat)}
+    assert "doubt" not in own
+    others = explanation_for(told, (told.entry.seat + 1) % 4)
+    assert set(others) == {"number", "at", "seen"}

@@ -9,8 +9,9 @@ import pytest
 from schemas import keys
 from schemas.codec import pack, unpack, unpack_entry
 from schemas.events import CardDrawn
-from services.auditor.sent import views_sent
+from services.auditor.sent import chain_sent, views_sent
 from services.ledger import RedisLedger
+from tests.auditor.given import rewritten
 from tests.referee.at_work import GAME, partition_of
 
 PUBLIC = keys.public(partition_of(GAME), GAME)
@@ -54,9 +55,33 @@ def test_a_card_that_all_were_shown_is_found(ledger: RedisLedger, client: Any) -
     number, event = drawn(ledger)
     form, at, rows, *more = stored(client, PUBLIC, number)
     put(client, PUBLIC, number, pack((form, at, ((*rows[0][:2], event.card), *rows[1:]), *more)))
-    found = [*views_sent(ledger, GAME, ledger.history(GAME)).findings]
+    log = ledger.history(GAME)
+    found = [*views_sent(ledger, GAME, log).findings]
     assert (found[0].number, found[0].kind) == (number, "view")
     assert found[0].why == "What the public was sent isn't what it may know: its events are others."
+    chain = next(check for check in chain_sent(ledger, GAME, log) if check.kind == "chain")
+    assert [finding.number for finding in chain.findings] == [number]
+
+
+def test_a_private_byte_too_many_in_a_seat_s_part_is_found(ledger: RedisLedger, client: Any) -> None:
+    number, event = drawn(ledger)
+    form, before, answers, rows, openings = stored(client, own(event.seat), number)
+    put(client, own(event.seat), number, pack((form, before, answers, rows, openings + b"\x01" * 16)))
+    (found,) = views_sent(ledger, GAME, ledger.history(GAME)).findings
+    assert (found.number, found.kind) == (number, "view")
+    assert "its own part differs from it in other bytes" in found.why
+
+
+def test_the_heads_that_were_sent_are_those_of_the_log(ledger: RedisLedger) -> None:
+    for check in chain_sent(ledger, GAME, ledger.history(GAME)):
+        assert (list(check.findings), check.undone) == ([], "")
+
+
+def test_a_log_that_was_rewritten_isn_t_the_one_whose_heads_were_sent(ledger: RedisLedger) -> None:
+    number, _ = drawn(ledger)
+    log = rewritten(ledger.history(GAME), number, at=7)
+    chain = next(check for check in chain_sent(ledger, GAME, log) if check.kind == "chain")
+    assert [finding.number for finding in chain.findings] == [number]
 
 
 def test_a_view_that_lost_an_entry_is_found(ledger: RedisLedger, client: Any) -> None:

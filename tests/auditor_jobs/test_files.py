@@ -9,7 +9,7 @@ import pytest
 
 from schemas.contract import Malformed
 from services.archive import GameFile, Signer, Unreadable, is_signed, read_file, statement, write_file
-from services.archive.files import BEGINS, MARK_BYTES
+from services.archive.files import BEGINS, MARK_BYTES, SUM_BYTES, folded
 from tests.auditor_jobs.given import SIGNER, played
 
 
@@ -19,7 +19,7 @@ def written() -> bytes:
 
 def spelled(**otherwise: object) -> bytes:
     """The file with some of it told otherwise."""
-    return BEGINS + zlib.compress(msgpack.packb({**read_file(written())._asdict(), **otherwise}))
+    return folded(msgpack.packb({**read_file(written())._asdict(), **otherwise}))
 
 
 def test_what_is_written_is_what_is_read() -> None:
@@ -27,12 +27,12 @@ def test_what_is_written_is_what_is_read() -> None:
     told = read_file(written())
     assert told == GameFile(
         game,
-        log,
-        b"".join(head[:MARK_BYTES] for head in heads),
         len(log),
         heads[-1],
         SIGNER.key,
         told.signature,
+        b"".join(head[:MARK_BYTES] for head in heads),
+        log,
     )
     assert is_signed(statement(game, len(log), heads[-1]), told.signature, told.key)
 
@@ -89,10 +89,10 @@ def test_P6_the_last_bits_of_a_file_count_too() -> None:
         b"ledgerline/log/2\n",
         BEGINS,
         BEGINS + b"no zlib",
-        BEGINS + zlib.compress(b"\xc1"),
-        BEGINS + zlib.compress(msgpack.packb([])),
-        BEGINS + zlib.compress(msgpack.packb({"game": "g"})),
-        BEGINS + zlib.compress(b"\x91" * 100_000),
+        folded(b"\xc1"),
+        folded(msgpack.packb([])),
+        folded(msgpack.packb({"game": "g"})),
+        folded(b"\x91" * 100_000),
     ],
 )
 def test_what_is_no_file_of_a_game_is_said_to_be_none(wrong: bytes) -> None:
@@ -114,15 +114,15 @@ def test_a_field_of_another_kind_is_named() -> None:
 
 
 def test_msgpack_that_is_not_in_its_shortest_form_is_not_taken() -> None:
-    packed = zlib.decompress(written()[len(BEGINS) :])
+    packed = zlib.decompress(written()[len(BEGINS) : -SUM_BYTES])
     number = read_file(written()).number
     short, long = b"\xa6number" + msgpack.packb(number), b"\xa6number\xce" + number.to_bytes(4, "big")
     assert short in packed
     with pytest.raises(Unreadable, match="shortest"):
-        read_file(BEGINS + zlib.compress(packed.replace(short, long)))
+        read_file(folded(packed.replace(short, long)))
 
 
 def test_a_file_that_unfolds_without_end_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("services.archive.files.FILE_MOST", 1_000)
     with pytest.raises(Unreadable, match="more than 1000 bytes"):
-        read_file(BEGINS + zlib.compress(bytes(100_000)))
+        read_file(folded(bytes(100_000)))

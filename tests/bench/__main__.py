@@ -32,6 +32,7 @@ from tests.bench import (
     memory,
     nodes,
     poison,
+    proof,
     referee,
     referees,
     rulesets,
@@ -55,6 +56,8 @@ FIGURES: Final[Mapping[str, Measure]] = {
     "searches": searches.measure,
     "ask": asking.measure,
     "handover": handover.measure,
+    "sealing": proof.measure_sealing,
+    "files": proof.measure_files,
     "fresh": fresh.measure,
 }
 SLOW: Final = ("fresh", "handover")  # not in a quick run, unless it is named

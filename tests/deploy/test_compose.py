@@ -10,13 +10,14 @@ from typing import Any
 
 import pytest
 
+from services.archive import Archive, read_file
 from services.ledger import RedisLedger
 from services.ledger.connection import birth, connect
 from services.ledger.engine import CONFIG
 from services.settings import Settings
 from tests.deploy.compose import GIVEN, Missing, interpolated, read_compose, stage, wait_until
 
-OURS = ("gateway", "referee", "bots")
+OURS = ("gateway", "referee", "bots", "auditor")
 MOVE = {"game", "seat", "command", "sequence"}
 KNOWN = {f"LEDGERLINE_{name.upper()}" for name in Settings.model_fields}
 
@@ -29,7 +30,7 @@ def file() -> dict[str, Any]:
 def test_a_game_is_played_by_what_the_file_starts(tmp_path: Path) -> None:
     with stage(tmp_path) as house:
         engine = house.start_engine()
-        gateway, bots = house.start("gateway"), house.start("bots")
+        gateway, bots, auditor = (house.start(name) for name in ("gateway", "bots", "auditor"))
         referees = [house.start("referee"), house.start("referee")]
         wait_until(house.healthy)
 
@@ -42,14 +43,18 @@ def test_a_game_is_played_by_what_the_file_starts(tmp_path: Path) -> None:
         assert len(ledger.history(game)) == len(entries)
         client.close()
 
-        for service in (gateway, bots, *referees, engine):
+        archive = Archive((tmp_path / "archive").as_uri())
+        wait_until(lambda: archive.has(game))
+        assert read_file(archive.read(game) or b"").number == len(entries)
+
+        for service in (gateway, bots, auditor, *referees, engine):
             assert service.stop() == 0, service.text()
         assert len(gateway.lines()) > 1
         moves = [line for each in (*referees, bots) for line in each.lines() if "command" in line]
         assert all(line.keys() >= MOVE for line in moves)
         decided = {line["sequence"] for each in referees for line in each.lines() if "command" in line}
         assert decided == {*range(1, len(entries) + 1)}
-        for service in (gateway, bots, *referees):
+        for service in (gateway, bots, auditor, *referees):
             assert all({"service", "level", "event", "timestamp"} <= line.keys() for line in service.lines())
             assert not any(line["level"] in ("warning", "error") for line in service.lines()), service.text()
 
@@ -60,14 +65,37 @@ def test_without_a_token_key_nothing_starts_and_the_variable_is_named(given: dic
         read_compose(given)
 
 
+def test_without_a_signing_key_nothing_starts_and_the_variable_is_named() -> None:
+    with pytest.raises(Missing, match="LEDGERLINE_SIGNING_KEY: set it to 64 hex digits"):
+        read_compose({"LEDGERLINE_TOKEN_KEY": "a key for tests"})
+
+
 def test_every_setting_in_the_file_is_one_of_ours(file: dict[str, Any]) -> None:
     for name in OURS:
         assert file["services"][name]["environment"].keys() <= KNOWN
 
 
-def test_only_the_gateway_holds_the_token_key(file: dict[str, Any]) -> None:
-    holders = [name for name in OURS if "LEDGERLINE_TOKEN_KEY" in file["services"][name]["environment"]]
-    assert holders == ["gateway"]
+@pytest.mark.parametrize(
+    ("key", "holder"), [("LEDGERLINE_TOKEN_KEY", "gateway"), ("LEDGERLINE_SIGNING_KEY", "auditor")]
+)
+def test_only_one_service_holds_each_key(file: dict[str, Any], key: str, holder: str) -> None:
+    assert [name for name in OURS if key in file["services"][name]["environment"]] == [holder]
+
+
+def test_every_service_knows_that_there_is_an_archive_and_only_the_auditor_writes_it(
+    file: dict[str, Any],
+) -> None:
+    assert {file["services"][name]["environment"]["LEDGERLINE_ARCHIVE_URL"] for name in OURS} == {
+        "file:///archive"
+    }
+    mounted = {name: file["services"][name].get("volumes", []) for name in OURS}
+    assert mounted == {
+        "gateway": ["archive:/archive:ro"],
+        "referee": [],
+        "bots": [],
+        "auditor": ["archive:/archive"],
+    }
+    assert "archive" in file["volumes"]
 
 
 def test_the_engine_is_set_up_as_the_embedded_one(file: dict[str, Any]) -> None:

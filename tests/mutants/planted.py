@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from tests.mutants.mutant import Mutant
+from tests.mutants.planted_secrecy import SECRECY_MUTANTS
 
 CONTRACT: Final = ("tests/contract/test_append.py", "tests/contract/test_letters.py")
 REFEREE: Final = ("tests/referee/test_worker.py", "tests/referee/test_two_referees.py")
@@ -314,13 +315,11 @@ GATEWAY_MUTANTS: Final = (
         ("tests/gateway/test_taken_back.py",),
     ),
     Mutant(
-        "an AOF that isn't in force yet counts as durable",
-        "P1",
-        "services/ledger/confirming.py",
+        "an AOF that isn't in force yet counts as durable", "P1", "services/ledger/confirming.py",
         'return fsync_of(told[0]) == "always" and in_force(told[1])',
         'return fsync_of(told[0]) == "always"',
         ("tests/gateway/test_aof_in_force.py",),
     ),
 )  # fmt: skip
 
-MUTANTS: Final = (*LEDGER_MUTANTS, *REFEREE_MUTANTS, *GATEWAY_MUTANTS)
+MUTANTS: Final = (*LEDGER_MUTANTS, *REFEREE_MUTANTS, *GATEWAY_MUTANTS, *SECRECY_MUTANTS)

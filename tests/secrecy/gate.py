@@ -41,7 +41,7 @@ POSITIONS: Final = 20_400  # of all rulesets, in the ordinary test run
 AHEAD: Final = 5  # letters that a twin goes along with the game
 WATCHED_EVERY: Final = 3  # stretches of a game once its seats have their tickets
 TIRED_EVERY: Final = 6
-LEGAL_MOST: Final = 6  # tried at a position, but for every so many positions, where all are
+LEGAL_MOST: Final = 4  # tried at a position, but for every so many positions, where all are
 ALL_LEGAL_EVERY: Final = 25
 BOTS_EVERY: Final = 10
 NONSENSE: Final[Sequence[Command]] = (
@@ -60,6 +60,7 @@ class Gate:
     def __init__(self, chance: int) -> None:
         self.dice = Random(chance)
         self.referee = Referee()
+        self.pool: list[Command] = []  # right and wrong commands, thought of now and then
         self.positions = self.twins = self.tried = 0
 
     def watch(self, match: Match) -> None:
@@ -72,6 +73,7 @@ class Gate:
                 return
             if ahead[0].before.table.turn is not None and self.dice.randrange(WATCHED_EVERY):
                 continue
+            self.pool = pool(self.dice, ahead[0].before.table)
             viewers = [*knowing] if self.positions % 8 == 0 else [self.dice.choice([*knowing])]
             for viewer in viewers:
                 self.go_along(ahead, knowing[viewer])
@@ -127,7 +129,7 @@ class Gate:
             seat = dice.choice(acting)
             yield seat, dice.choice(legal(table, seat) or [Leave()])
         if others := [seat for seat in seats if seat != viewer]:
-            yield dice.choice(others), dice.choice(pool(dice, table))
+            yield dice.choice(others), dice.choice(self.pool)
         yield None, CallTime(dice.choice([*table.awaits] or seats))
 
     def own(self, table: Table, viewer: Seat) -> Iterator[Command]:
@@ -136,7 +138,7 @@ class Gate:
         yield from may if every or len(may) <= LEGAL_MOST else dice.sample(may, LEGAL_MOST)
         if may:
             yield from islice(bent(dice, table, dice.choice(may)), 2)
-        yield from dice.sample(pool(dice, table), 2)
+        yield from dice.sample(self.pool, 2)
         yield dice.choice(NONSENSE)
 
     def look(self, sitting: Sitting, other: Table, known: Known, what: str) -> None:

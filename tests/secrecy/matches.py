@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from random import Random
 from typing import Any, NamedTuple
 
-from schemas.commands import CallTime, Command, CreateGame, Leave, Letter, SeatPlan, StartGame, TakeSeat
+from schemas.commands import (
+    CallTime,
+    Command,
+    CreateGame,
+    ForkGame,
+    Leave,
+    Letter,
+    SeatPlan,
+    StartGame,
+    TakeSeat,
+)
 from schemas.words import Seat
 from services.referee.rules import RULESETS, Table, legal
 from services.referee.rules.redealing import Known
@@ -16,8 +27,7 @@ from tests.rules.random_games import BOARDS, HABITS, a_position, seats_of, small
 from tests.secrecy.referee import OPENED, Came, Referee, branched
 
 STEPS_MOST = 600
-LARGE = 30  # offers a turn that make a game slow
-POSITION_SOURCES = 3
+LAID, FORKED = 4, 3  # of every five games
 
 
 class Step(NamedTuple):
@@ -30,7 +40,8 @@ class Step(NamedTuple):
 
 
 class Match:
-    """One random game. Everything follows from `chance`."""
+    """One random game. Everything follows from `chance`; every fifth begins with a position, and every fifth
+    goes on from where another one stood."""
 
     def __init__(self, rules: str, chance: int) -> None:
         self.dice = dice = Random(f"{rules} {chance}")
@@ -38,15 +49,21 @@ class Match:
         self.seats = dice.choice(seats_of(self.board)[:4])
         self.habit = HABITS[dice.choice([*HABITS])]
         self.mischief, self.leaving = dice.choice((0, 0.05, 0.2)), dice.choice((0, 0, 0.01))
-        self.referee, self.sitting, self.now, self.number = Referee(), Sitting(), OPENED, 0
+        self.now, self.number, self.sitting = OPENED, 0, Sitting()
+        self.opening: list[Step] = []  # until the deal
+        origin: Sequence[bytes] = ()
+        wish: Command = self._wished(rules, chance)
+        if chance % 5 == FORKED:
+            self.seats, origin, wish = self._other(rules, chance)
+        self.referee = Referee(dice.randbytes(32).hex(), origin)
         self.knowing = {viewer: Known(viewer) for viewer in (None, *range(self.seats))}
-        self._open(rules, chance)
+        self._open(wish)
 
     @property
     def table(self) -> Table:
         return self.sitting.table
 
-    def _open(self, rules: str, chance: int) -> None:
+    def _wished(self, rules: str, chance: int) -> CreateGame:
         dice, figures = self.dice, RULESETS[rules].figures
         strict = figures.strict if chance % 3 else not figures.strict
         options: dict[str, Any] = {"strict": strict}
@@ -55,13 +72,29 @@ class Match:
         options["refusals_kept"] = dice.choice((2, 20))
         if dice.random() < 0.3:
             options["cards"] = small_deck(rules)
-        laid = a_position(dice, self.board, self.seats) if chance % 5 == 4 else None
+        laid = a_position(dice, self.board, self.seats) if chance % 5 == LAID else None
         plans = tuple(self._plan(rules) for _ in range(self.seats))
-        self.say(None, CreateGame(plans, board=self.board, options=options, position=laid))
+        return CreateGame(plans, board=self.board, options=options, position=laid)
+
+    def _other(self, rules: str, chance: int) -> tuple[int, Sequence[bytes], ForkGame]:
+        """Another game's seats and log, and the wish to go on from amid it."""
+        past, dice = Match(rules, 5 * chance), self.dice
+        steps = [*past.opening, *islice(past.steps(), dice.randrange(5, 60))]
+        entries = [step.came.verdict.entry for step in steps if step.came.verdict]
+        at = dice.randrange(len(past.opening), len(entries))
+        return past.seats, entries, ForkGame("other", at, dice.choice([None, *range(past.seats)]))
+
+    def _open(self, wish: Command) -> None:
+        dice = self.dice
+        self._begin(wish)
         for seat, place in enumerate(self.table.places):
             if not place.taken:
-                self.say(None, TakeSeat(f"Player {seat}", seat))
-        self.say(None, StartGame())
+                given = dice.choice((None, dice.randbytes(32).hex()))
+                self._begin(TakeSeat(f"Player {seat}", seat, contribution=given))
+        self._begin(StartGame())
+
+    def _begin(self, command: Command) -> None:
+        self.opening.append(self.say(None, command))
 
     def _plan(self, rules: str) -> SeatPlan:
         policy: Any = self.dice.choice([*sorted(RULESETS[rules].policies), None])

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy, deepcopy
+from copy import copy
 from typing import Any, Final, NamedTuple
 
 import msgpack
 
 from schemas.chain import COMMITMENT_BYTES
 from schemas.commands import Letter
-from schemas.events import Event
+from schemas.events import DeckShuffled, Event, TicketsShuffled
 from schemas.words import Seat
 from services.ledger import Taken, Turn, Verdict
 from services.referee.desk import Decision, Desk, Times
 from services.referee.rules import NotKept, Table
+from services.referee.rules.piles import Piles
 from services.referee.sitting import Sitting
 
 OPENED: Final = 1_700_000_000_000
@@ -33,10 +34,11 @@ class Came(NamedTuple):
 class Referee:
     """The product's own desk, deciding for whichever sitting it is shown."""
 
-    def __init__(self) -> None:
+    def __init__(self, seed: str = "5e" * 32, origin: Sequence[bytes] = ()) -> None:
         self.now = OPENED
         self.sitting = Sitting()
-        self.desk = Desk(NOWHERE, Times(lambda: self.now, lambda: self.now), lambda: "5e" * 32, 0)
+        times = Times(lambda: self.now, lambda: self.now)
+        self.desk = Desk(NOWHERE, times, lambda: seed, 0, lambda game: origin)
         self.desk.sittings = self  # type: ignore[assignment]  # it asks for one game's sitting, no more
 
     def of(self, game: str) -> Sitting:
@@ -58,13 +60,12 @@ class Referee:
 
 def branched(sitting: Sitting, table: Table | None = None) -> Sitting:
     """A copy that may go its own way, around this table if one is given."""
-    other: Any = copy(sitting)
+    other = copy(sitting)
     other.table = sitting.table.branch() if table is None else table
     other.parts = sitting.parts.copy()
-    if hasattr(sitting, "piles"):
-        other.piles = deepcopy(other.piles)
-    branch: Sitting = other
-    return branch
+    shuffles, laid, returned, runs = sitting.piles.state()
+    other.piles = Piles.of((shuffles, laid, returned, {pile: row[:] for pile, row in runs.items()}))
+    return other
 
 
 class Got(NamedTuple):
@@ -76,6 +77,7 @@ class Got(NamedTuple):
     turns: Sequence[Turn]  # who is called, and so when whose bot moves
     deadline: int | None  # and when the house does
     leaves: object
+    head: int  # its length: it follows from the hashes
     told: tuple[str, str] | None  # why it has no entry, for who said it
     kept: bool
 
@@ -83,30 +85,29 @@ class Got(NamedTuple):
 def got(came: Came, viewer: Seat | None, speaker: Seat | None, *, same_seed: bool) -> Got:
     verdict = came.verdict
     if verdict is None:
-        return Got(0, None, None, (), None, None, came.dismissed if speaker == viewer else None, False)
+        return Got(0, None, None, (), None, None, 0, came.dismissed if speaker == viewer else None, False)
     part = dict(verdict.parts).get(viewer) if viewer is not None else None
     return Got(
         verdict.expected + 1,
-        bare_public(verdict.public, came.events, viewer, same_seed),
+        bare_public(verdict.public, same_seed),
         part if same_seed or part is None else bare_part(part),
         verdict.turns,
         verdict.deadline,
         verdict.leaves,
+        len(verdict.head),
         None,
         True,
     )
 
 
-def bare_public(data: bytes, events: Sequence[Event], viewer: Seat | None, same_seed: bool) -> object:
+def bare_public(data: bytes, same_seed: bool) -> object:
     """A public entry with its length, and without what hashes hide: of those the number counts. Where
     nothing but cards differs, the salts that are told must be the same, byte for byte."""
-    _, _, rows, *proofs = msgpack.unpackb(data, use_list=False, strict_map_key=False)
-    if not proofs:
-        return data
+    form, at, rows, *proofs = msgpack.unpackb(data, use_list=False, strict_map_key=False)
     commitments, leaves, openings = (*proofs, b"", b"")[:3]
     assert len(commitments) % COMMITMENT_BYTES == len(leaves) % COMMITMENT_BYTES == 0
     told = openings if same_seed else len(openings)
-    return len(data), bare_rows(rows), len(commitments), len(leaves), told
+    return len(data), form, at, bare_rows(rows), len(commitments), len(leaves), told
 
 
 def bare_rows(rows: Sequence[Any]) -> object:
@@ -120,4 +121,4 @@ def bare_part(data: bytes) -> object:
     return len(data), form, before, answers, rows, [len(salts) for salts in openings]
 
 
-ROOTED: Final = (41, 45)  # deck_shuffled and tickets_shuffled, whose last field is the root
+ROOTED: Final = (DeckShuffled.code, TicketsShuffled.code)  # their last field is the root

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import msgpack
 import pytest
 
-from schemas.events import CardDrawn, CommandRefused, Event, TicketsReturned
+from schemas.codec import Faces, event_row
+from schemas.commands import ClaimRoute
+from schemas.events import CardDrawn, CommandRefused, Event, GameStarted, HandDealt, TicketsReturned
 from schemas.refusals import Refused
 from schemas.words import LOCOMOTIVE, Seat
 from services.bots.policies import POLICIES
 from services.referee import desk, following
-from services.referee.rules import RULESETS, NotKept, Table, legal, views
+from services.referee.rules import RULESETS, NotKept, Table, legal, sealing, views
 from services.referee.rules.moves import cards, leaving, tickets
 from services.referee.rules.ruleset import Facts
+from services.referee.rules.sealing import Sealed
 from tests.secrecy import gate
+from tests.secrecy.deals import watched_deals
 from tests.secrecy.gate import Leak, watched
 
 Patch = pytest.MonkeyPatch
@@ -59,6 +64,91 @@ def test_the_order_of_rows_that_follows_names_nobody_may_know_is_caught(monkeypa
         monkeypatch.setattr(module, "give_back", give_back)
     assert TicketsReturned.type
     assert "can tell" in caught("marklin")
+
+
+def sealed_otherwise(monkeypatch: Patch, change: Callable[[Table, Sealed], Sealed]) -> None:
+    """Entries are written otherwise than they should be."""
+
+    def seal(table: Table, *told: Any) -> Sealed:
+        return change(table, sealing.seal(table, *told))
+
+    monkeypatch.setattr(desk, "seal", seal)
+
+
+def repacked(data: bytes, change: Callable[[list[Any]], None]) -> bytes:
+    value = msgpack.unpackb(data, strict_map_key=False)
+    change(value)
+    packed: bytes = msgpack.packb(value)
+    return packed
+
+
+def test_publishing_which_routes_the_seat_to_act_can_afford_is_caught(monkeypatch: Patch) -> None:
+    """Known from a public system: its clients were told what to highlight."""
+
+    def told_to_all(table: Table, sealed: Sealed) -> Sealed:
+        may = [command for seat in table.awaits for command in legal(table, seat)]
+        afford = sorted({command.route for command in may if isinstance(command, ClaimRoute)})
+        return sealed._replace(public=repacked(sealed.public, lambda entry: entry[2].append([99, afford])))
+
+    sealed_otherwise(monkeypatch, told_to_all)
+    assert "can tell" in caught("usa")
+
+
+def test_sending_the_unfiltered_starting_state_is_caught(monkeypatch: Patch) -> None:
+    """Known from a public system: everybody was sent the table as the server had dealt it."""
+
+    def faces(events: Sequence[Event]) -> Faces:
+        if any(isinstance(event, GameStarted) for event in events):
+            return Faces(tuple(event_row(event) for event in events), {}, {})
+        return views.faces(events)
+
+    monkeypatch.setattr(sealing, "faces", faces)
+    for rules in RULESETS:
+        with pytest.raises(Leak):
+            watched_deals(rules, 3)
+
+
+def test_one_hand_in_the_starting_state_is_caught(monkeypatch: Patch) -> None:
+    shown_to_all(monkeypatch, HandDealt, lambda event: event)
+    with pytest.raises(Leak):
+        watched_deals("usa", 3)
+
+
+def test_a_part_for_the_wrong_seat_is_caught(monkeypatch: Patch) -> None:
+    def to_the_next(table: Table, sealed: Sealed) -> Sealed:
+        seats = len(table.places)
+        return sealed._replace(parts=[((seat + 1) % seats, part) for seat, part in sealed.parts])
+
+    sealed_otherwise(monkeypatch, to_the_next)
+    assert "can tell" in caught("usa")
+
+
+def test_one_commitment_more_for_a_good_card_is_caught(monkeypatch: Patch) -> None:
+    """Nothing but a length tells."""
+
+    def longer(table: Table, sealed: Sealed) -> Sealed:
+        if table.deck[-1:] != [LOCOMOTIVE]:
+            return sealed
+        return sealed._replace(public=repacked(sealed.public, add_commitment))
+
+    def add_commitment(entry: list[Any]) -> None:
+        entry[3] += bytes(16)
+
+    sealed_otherwise(monkeypatch, longer)
+    assert "can tell" in caught("europe")
+
+
+def test_a_longer_part_for_a_good_card_is_caught(monkeypatch: Patch) -> None:
+    def longer(table: Table, sealed: Sealed) -> Sealed:
+        if table.deck[-1:] != [LOCOMOTIVE]:
+            return sealed
+        return sealed._replace(parts=[(seat, repacked(part, add_salt)) for seat, part in sealed.parts])
+
+    def add_salt(part: list[Any]) -> None:
+        part[4:] = [bytes(16)]
+
+    sealed_otherwise(monkeypatch, longer)
+    assert "can tell" in caught("usa")
 
 
 # -- what is said to one seat ---------------------------------------------------------------------

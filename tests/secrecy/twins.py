@@ -25,6 +25,7 @@ from schemas.events import (
     Passed,
     PassengerMoved,
     RouteClaimed,
+    SeedRevealed,
     StationBuilt,
     TicketsKept,
     TicketsNamed,
@@ -83,7 +84,7 @@ class Future:
                 self._holds(event.seat)
             case TicketsOffered() | TicketsShown() | TicketsReturned():
                 self._tickets(event)
-            case _ if event.type == "seed_revealed":
+            case SeedRevealed():
                 self.seed = self.shuffles = True
 
     def _from_deck(self, event: Any) -> None:
@@ -181,8 +182,7 @@ def _other_luck(table: Table, viewer: Seat | None, dice: Random) -> None:
 
 def _other_seed(table: Table, dice: Random) -> None:
     table.seed = dice.randbytes(32).hex()
-    if getattr(table, "key", ""):
-        table.key = dice.randbytes(32).hex()
+    table.key = dice.randbytes(32).hex()
 
 
 def alike(table: Table, letter: Letter, events: Sequence[Event], ahead: Future, dice: Random) -> Letter:

@@ -17,7 +17,7 @@ from tests.simulator.agenda import NEVER
 from tests.simulator.follower import Follower
 from tests.simulator.house import Errand, Request
 from tests.simulator.poison import POISONS
-from tests.simulator.weather import CATCH_UP_MS
+from tests.simulator.weather import SAFE_MS
 from tests.simulator.wire import Wire
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ THINK_MS: Final = (5.0, 120.0)
 PATIENCE_MS: Final = (400.0, 7_000.0)
 AGAIN_MS: Final = (10.0, 800.0)
 NEWS_MS: Final = 2_000.0  # a viewer that hears nothing for so long looks by itself
-LINGER_MS: Final = 2 * CATCH_UP_MS[1]  # longer than anything is in danger of being lost
 TRIES_MOST: Final = 500
 
 Life = Generator[float, None, None]
@@ -182,7 +181,7 @@ class Player:
         while self.folded.over and self.world.plan.losses:
             lost = self.world.witness.losses
             if (yield from self.look()):
-                yield LINGER_MS
+                yield SAFE_MS
                 if lost == self.world.witness.losses:
                     return True
             else:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from tests.simulator.world import World
 
 CATCH_UP_MS: Final = (1.0, 1_500.0)
+SAFE_MS: Final = 2 * CATCH_UP_MS[1]  # then nothing that was written is in danger of being lost
 SLOW: Final = (5.0, 40.0)
 
 
@@ -55,6 +56,8 @@ class Weather:
         self._lose(self.world.engine.fail_over())
 
     def _lose(self, groups: int) -> None:
+        for house in self.world.houses:
+            house.rest()  # its connection broke, and it hears that at once
         if groups:
             self.world.note(f"lost: the last {groups} writes")
             self.world.witness.rewind()

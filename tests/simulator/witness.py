@@ -14,6 +14,7 @@ from schemas.views import Entry
 from schemas.words import Seat
 from services.ledger.stored import headed
 from services.referee.rules import Table, fold_events
+from tests.simulator.agenda import NEVER
 from tests.simulator.chains import Handed
 from tests.simulator.house import Errand
 from tests.simulator.wire import Call
@@ -49,7 +50,9 @@ class Witness:
     def __init__(self, world: World) -> None:
         self.world = world
         self.records: dict[str, Record] = {}
-        self.losses = 0  # how often the engine lost something
+        self.read_at = -NEVER  # when an entry came last
+        self.lost_at = -NEVER  # when the engine lost something last
+        self.losses = 0  # how often it did
         self.open: set[str] = set()  # games that haven't ended
         self.heads: set[tuple[str, int, bytes]] = set()  # all that there ever were, lost ones too
         self.handed: list[Handed] = []
@@ -84,6 +87,7 @@ class Witness:
             self._chain(record)
             self.records[game] = record
             self.open.add(game)
+            self.read_at = self.world.clock.now
             if record.table.over:
                 self.open.discard(game)
 
@@ -123,7 +127,7 @@ class Witness:
                 self.world.complain(f"P3 {game}: its log isn't the beginning of what it was")
         self.answers = [told for told in self.answers if told.level == self.world.plan.losses]
         self.poison.clear()
-        self.losses += 1
+        self.losses, self.lost_at = self.losses + 1, self.world.clock.now
         self.still_kept()
 
     def still_kept(self) -> None:

@@ -23,7 +23,7 @@ from tests.simulator.poison import poison
 from tests.simulator.stalls import Stalls
 from tests.simulator.trace import Trace
 from tests.simulator.waiting_work import WaitingWork
-from tests.simulator.weather import Lag, Weather
+from tests.simulator.weather import SAFE_MS, Lag, Weather
 from tests.simulator.wire import Call, Wire
 from tests.simulator.witness import Witness
 
@@ -32,6 +32,7 @@ CALM_MS: Final = 90_000.0
 LEAVING_MS: Final = 30_000.0
 TWO_MONTHS_MS: Final = 61 * 24 * 3_600_000  # longer than games stay, wherever the clock jumped to
 FAIR_MS: Final = 500.0  # then everybody is at work, and the house has its time
+LEARN_MS: Final = 10_000.0  # after a loss: until every viewer of what is lost was told so
 HELD_DEEP_MOST: Final = 2
 SCRIPTED: Final = ("EVALSHA", "EVAL")
 
@@ -142,6 +143,9 @@ class World:
         self.weather.end()
 
     def _played(self) -> bool:
+        """Whether every game has ended, and stays so."""
+        if self.plan.losses and self.clock.now < self.witness.read_at + SAFE_MS:
+            return False
         return self.witness.over() and all(host.game in self.witness.records for host in self.hosts)
 
     def follow(self, follower: Follower) -> None:
@@ -149,8 +153,9 @@ class World:
         self.enter(follower)
 
     def _at_rest(self) -> bool:
-        """Whether all letters and notes are answered, and every viewer has seen the end."""
-        if self.agenda.steps % 16:
+        """Whether all letters and notes are answered, and every viewer has seen the end: not one of
+        the same length that the engine has just lost."""
+        if self.agenda.steps % 16 or self.clock.now < self.witness.lost_at + LEARN_MS:
             return False
         lengths = {game: len(record.stored) for game, record in self.witness.records.items()}
         seen = all(follower.after == lengths[follower.game] for follower in self.followers)

@@ -50,30 +50,8 @@ def creation(log: Sequence[bytes], wish: ForkGame, seed: str) -> CreateGame:
     past = Past()
     for data in log[: wish.at]:
         past.follow(data)
-    table = past.table
-    require(table.started, "GAME-6", f"at: game {wish.of} hadn't started at entry {wish.at}")
-    require(not table.over, "GAME-6", f"at: game {wish.of} was over at entry {wish.at}; name one before")
-    known = wish.asker is None or wish.asker < len(table.places)
-    require(known, "GAME-6", f"asker: game {wish.of} has no seat {wish.asker}")
-    afresh = not any(isinstance(event, GameEnded) for event in unpack_entry(log[-1]).events)
-    if afresh:
-        table = redeal(table, past.knowledge[wish.asker], _by(seed))
-    asker = wish.asker if afresh else None
-    fork = {
-        "of": wish.of,
-        "at": wish.at,
-        "asker": asker,
-        "afresh": afresh,
-        "rules": table.rules.version,
-        "facts": tuple(event_row(fact) for fact in laying(table, past.knowledge)),
-    }
-    return CreateGame(
-        tuple(_plan(place, seat == asker) for seat, place in enumerate(table.places)),
-        ruleset=table.rules.name,
-        board=board_again(table.board),
-        options=PARAMETERS.write(table.figures),
-        fork=FORK.read(fork),  # as it comes out of the log again
-    )
+    over = any(isinstance(event, GameEnded) for event in unpack_entry(log[-1]).events)
+    return past.creation(wish, seed, over=over)
 
 
 def lay_fork(fork: Fork) -> Facts:
@@ -107,6 +85,31 @@ class Past:
         for known in self.knowledge.values():
             for event in entry.events:
                 known.follow(event)
+
+    def creation(self, wish: ForkGame, seed: str, *, over: bool) -> CreateGame:
+        """The wish for the game that goes on from here. `over`: the other game is, by now."""
+        table = self.table
+        require(table.started, "GAME-6", f"at: game {wish.of} hadn't started at entry {wish.at}")
+        require(not table.over, "GAME-6", f"at: game {wish.of} was over at entry {wish.at}; name one before")
+        require(wish.asker in self.knowledge, "GAME-6", f"asker: game {wish.of} has no seat {wish.asker}")
+        asker = None if over else wish.asker
+        if not over:
+            table = redeal(table, self.knowledge[asker], _by(seed))
+        fork = {
+            "of": wish.of,
+            "at": wish.at,
+            "asker": asker,
+            "afresh": not over,
+            "rules": table.rules.version,
+            "facts": tuple(event_row(fact) for fact in laying(table, self.knowledge)),
+        }
+        return CreateGame(
+            tuple(_plan(place, seat == asker) for seat, place in enumerate(table.places)),
+            ruleset=table.rules.name,
+            board=board_again(table.board),
+            options=PARAMETERS.write(table.figures),
+            fork=FORK.read(fork),  # as it comes out of the log again
+        )
 
 
 def _by(seed: str) -> Shuffle:

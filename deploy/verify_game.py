@@ -1,0 +1,499 @@
+#!/usr/bin/env python3
+"""Check the file of a game: `python verify_game.py FILE [--key HEX] [--json]`.
+
+As docs/proof.md has it: nothing was changed since the house signed it, every seat was told its own and nothing else,
+the seed was fixed before the first card, every shuffle follows from it, and every card came from where it lay. It
+doesn't know the rules of play (`ledgerline audit FILE`), nor the boards: the tickets that a deck has at first are
+taken as they come. Without --key it only tells whose key signed. It ends with 0 (good), 1 (something is wrong: the
+first bad entry is named) or 2 (no game can be read from the file)."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import struct
+import sys
+import zlib
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from contextlib import suppress
+from hashlib import sha256, sha512
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+MAGIC = b"ledgerline/log/1\n"
+FILE_MOST, UNFOLDED_MOST, DEPTH_MOST = 1 << 22, 1 << 25, 32  # a long game has a hundredth of it
+SEALED_SINCE = 3  # the version of the rules from which games are sealed
+CARDS = "purple white blue yellow orange red green black locomotive locomotive4 passenger".split()  # noqa: SIM905
+CONSTANTS = {0xC0: None, 0xC2: False, 0xC3: True}  # of msgpack
+Pile = list[tuple[str, bytes]]  # names and salts, the top last
+
+
+class Wrong(Exception):
+    """Something that no honest house writes."""
+
+
+def require(condition: object, why: str) -> None:
+    if not condition:
+        raise Wrong(why)
+
+
+def h(label: str, *parts: bytes) -> bytes:
+    return sha256(f"ledgerline/{label}/1".encode() + b"".join(parts)).digest()
+
+
+def u64(number: int) -> bytes:
+    return number.to_bytes(8, "big")
+
+
+class Reader:
+    """Values from msgpack that somebody else wrote."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data, self.at = data, 0
+        self.open: list[list[Any]] = []  # rows that aren't read to their end yet
+
+    def take(self, size: int) -> bytes:
+        self.at += size
+        require(self.at <= len(self.data), "ends too early")
+        return self.data[self.at - size : self.at]
+
+    def number(self, size: int) -> int:
+        return int.from_bytes(self.take(size), "big")
+
+    def value(self) -> Any:
+        code = self.number(1)
+        if code < 0x80 or code >= 0xE0:
+            return code if code < 0x80 else code - 256
+        if code < 0xA0 or code > 0xDB:
+            size, paired = (
+                code & 15 if code < 0xA0 else self.number(2 << (code & 1)),
+                code < 0x90 or code > 0xDD,
+            )
+            values = self.row(size << paired)
+            return dict(zip(values[::2], values[1::2], strict=True)) if paired else values
+        if code < 0xC0 or code > 0xD8:
+            return str(self.take(code & 31 if code < 0xC0 else self.number(1 << code - 0xD9)), "utf-8")
+        if code in CONSTANTS:
+            return CONSTANTS[code]
+        if 0xC4 <= code <= 0xC6:
+            return self.take(self.number(1 << code - 0xC4))
+        require(0xCB <= code <= 0xD3, "has a value of a kind that isn't used")
+        form = ">" + "dBHIQbhiq"[code - 0xCB]
+        return struct.unpack(form, self.take(struct.calcsize(form)))[0]
+
+    def row(self, size: int) -> list[Any]:
+        require(size <= len(self.data) - self.at and len(self.open) < DEPTH_MOST, "is too long or too deep")
+        self.open.append([])
+        for _ in range(size):
+            value = self.value()
+            self.open[-1].append(value)
+        return self.open.pop()
+
+
+def sized(size: int, short: int, few: int, code: int, *lengths: int) -> bytes:
+    """The head of something that has so many parts."""
+    if size < few:
+        return bytes((short + size,))
+    step = next(step for step, length in enumerate(lengths) if not size >> 8 * length)
+    return bytes((code + step,)) + size.to_bytes(lengths[step], "big")
+
+
+def pack(value: Any) -> bytes:
+    """The value in msgpack's shortest form."""
+    kind = type(value)
+    if kind is str:
+        text: bytes = value.encode()
+        return sized(len(text), 0xA0, 32, 0xD9, 1, 2, 4) + text
+    if kind is int and -32 <= value < 128:
+        return bytes((value & 255,))
+    if kind is int:
+        step = next(step for step in range(4) if -1 << (8 << step) - 1 <= value < 1 << (8 << step))
+        return struct.pack(">B" + "BHIQbhiq"[step + 4 * (value < 0)], 0xCC + step + 4 * (value < 0), value)
+    if kind is list:
+        return sized(len(value), 0x90, 16, 0xDC, 2, 4) + b"".join(map(pack, value))
+    if kind is dict:
+        pairs = (pack(key) + pack(held) for key, held in value.items())
+        return sized(len(value), 0x80, 16, 0xDE, 2, 4) + b"".join(pairs)
+    if kind is bytes:
+        return sized(len(value), 0, 0, 0xC4, 1, 2, 4) + bytes(value)
+    if kind is float:
+        return struct.pack(">Bd", 0xCB, value)
+    return bytes(code for code, constant in CONSTANTS.items() if constant is value)
+
+
+# -- Ed25519 (RFC 8032)
+P, ORDER = 2**255 - 19, 2**252 + 27742317777372353535851937790883648493
+D = -121665 * pow(121666, -1, P) % P
+
+
+def joined(a: tuple[int, int], b: tuple[int, int]) -> tuple[int, int]:
+    cross, along = a[0] * b[1] + a[1] * b[0], a[1] * b[1] + a[0] * b[0]
+    skew = D * a[0] * b[0] * a[1] * b[1] % P
+    both = pow(1 - skew * skew, -1, P)  # one inversion for the two
+    return cross * (1 - skew) * both % P, along * (1 + skew) * both % P
+
+
+def times(scalar: int, point: tuple[int, int]) -> tuple[int, int]:
+    total = (0, 1)
+    while scalar:
+        total = joined(total, point) if scalar & 1 else total
+        point, scalar = joined(point, point), scalar >> 1
+    return total
+
+
+def point_of(data: bytes) -> tuple[int, int]:
+    """The point that 32 bytes stand for. Raises ValueError if they stand for none."""
+    y, odd = int.from_bytes(data, "little") & (1 << 255) - 1, data[31] >> 7
+    square = (y * y - 1) * pow(D * y * y + 1, -1, P) % P
+    x = pow(square, (P + 3) // 8, P)
+    x = x if (x * x - square) % P == 0 else x * pow(2, (P - 1) // 4, P) % P
+    if len(data) != 32 or y >= P or (x * x - square) % P or (x == 0 and odd):
+        raise ValueError
+    return (x if x & 1 == odd else P - x), y
+
+
+def is_signed(key: bytes, message: bytes, signature: bytes) -> bool:
+    """Whether this is a signature of the message by this key's owner."""
+    try:
+        a, r, base = point_of(key), point_of(signature[:32]), point_of(b"\x58" + b"\x66" * 31)
+    except (ValueError, IndexError):
+        return False
+    s = int.from_bytes(signature[32:], "little")
+    k = int.from_bytes(sha512(signature[:32] + key + message).digest(), "little") % ORDER
+    return len(signature) == 64 and s < ORDER and times(s, base) == joined(r, times(k, a))
+
+
+def shuffled(row: list[str], key: bytes, epoch: int) -> list[str]:
+    """The row in the order that follows from key and epoch (docs/shuffle.md)."""
+    row, start = list(row), b"ledgerline/shuffle/1" + key + u64(epoch)
+    blocks = (struct.unpack(">8I", sha256(start + u64(block)).digest()) for block in count())
+    stream = (word for block in blocks for word in block)
+    for last in range(len(row) - 1, 0, -1):
+        fair = (1 << 32) - (1 << 32) % (last + 1)
+        other = next(word for word in stream if word < fair) % (last + 1)
+        row[last], row[other] = row[other], row[last]
+    return row
+
+
+def root(leaves: list[bytes]) -> bytes:
+    """The Merkle root over leaves in their order."""
+    if len(leaves) < 2:
+        return h("node", *leaves)
+    while len(leaves) > 1:
+        pairs = zip(leaves[::2], leaves[1::2], strict=False)
+        leaves = [h("node", *pair) for pair in pairs] + leaves[len(leaves) & ~1 :]
+    return leaves[0]
+
+
+# -- who may see what
+LENGTHS = {  # of the rows of events, by code
+    1: 11, 2: 6, 3: 2, 4: 2, 5: 3, 6: 3, 7: 3, 8: 1, 9: 5, 10: 3, 11: 5, 12: 2, 13: 3, 14: 4, 15: 5, 16: 2, 17: 2,
+    18: 3, 19: 3, 20: 3, 21: 4, 22: 3, 23: 2, 24: 3, 25: 6, 26: 2, 27: 1, 28: 5, 29: 3, 30: 7, 31: 3, 32: 2, 33: 12,
+    34: 2, 35: 3, 36: 4, 37: 4, 38: 3, 39: 2, 40: 12, 41: 3, 42: 8, 43: 4, 44: 2, 45: 4, 50: 5, 51: 13, 52: 6,
+    53: 4, 54: 1,
+}  # fmt: skip
+HIDDEN = {  # by code: which fields are face down, for all but the event's seat if it has one
+    2: (5,), 42: (5,), 6: (2,), 9: (3,), 10: (2,), 11: (4,), 13: (2,), 24: (2,), 31: (2,), 36: (2, 3), 21: (),
+    22: (2,), 43: (3,), 4: (1,), 41: (1,), 5: (2,), 45: (2,), 34: (1,), 35: (2,), 52: (2, 5), 53: (3,),
+}  # fmt: skip
+SECRET = (22, 43, 4, 41, 5, 45, 34, 35)  # what they hide nobody sees before the end; others' only their seat
+SEAT_TAKEN, REFUSED = (2, 42), 21
+
+
+def faces(events: list[list[Any]]) -> list[Any]:
+    """What a log's entry should say of these events: to all, to seats, to nobody."""
+    public: list[Any] = []
+    private: dict[int, dict[int, Any]] = {}
+    secret: dict[int, Any] = {}
+    for place, row in enumerate(events):
+        public.append(row)
+        if row[0] not in HIDDEN or (row[0] in SEAT_TAKEN and row[5] is None) or row[:2] == [REFUSED, None]:
+            continue
+        (secret if row[0] in SECRET else private.setdefault(row[1], {}))[place] = row
+        down = [[None] * len(field) if type(field) is list else None for field in row]
+        shown = [down[i] if i in HIDDEN[row[0]] else field for i, field in enumerate(row)]
+        public[place] = None if row[0] == REFUSED else shown
+    return [public, private, secret]
+
+
+def read_entry(data: bytes) -> tuple[list[Any], list[list[Any]]]:
+    """An entry of the log, and its events as the house knew them."""
+    value = Reader(data).value()
+    require(pack(value) == data and len(value) == 8, "isn't written as entries are written")
+    events, private, secret = list(value[5]), value[6], value[7]
+    for rows in (*private.values(), secret):
+        for place, row in rows.items():
+            events[place] = row
+    for row in events:
+        known = row is not None and LENGTHS.get(row[0]) == len(row) and type(row[0]) is int
+        require(known, f"has an event that this verifier doesn't know: {row}"[:200])
+    for name, has, due in zip(("public", "private", "secret"), value[5:], faces(events), strict=True):
+        require(pack(has) == pack(due), f"has other {name} rows than its events should show")
+    return value, events
+
+
+class Game:
+    """What a game amounts to so far, as far as it is about who knows what and which card lies where."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.seed, self.key, self.vault = name, b"", b"", b""
+        self.created, self.turned_up = list[Any](), list[str]()
+        self.sealed = self.given = self.over = self.revealed = False
+        self.doubt = ""  # the first thing in this entry that isn't as the deal has it
+        self.piles: dict[str | None, Pile] = defaultdict(list)
+        self.epochs = {"shuffled": 0, "laid": 1 << 32, "returned": 1 << 33}  # the next of each
+        self.before: Counter[int] = Counter()  # the number of each seat's last part
+        self.shares: dict[int, str] = {}  # the seats' contributions
+        self.market: dict[int, str | None] = {}
+        self.discards: Counter[str] = Counter()
+
+    def expect(self, condition: object, why: str) -> None:
+        self.doubt = self.doubt or ("" if condition else why)
+
+    def take(self, entry: list[Any], events: list[list[Any]]) -> None:
+        """Take on an entry's events; `doubt` tells what isn't as the deal has it."""
+        self.leaves, self.shown = (
+            list[bytes](),
+            list[bytes](),
+        )  # of what goes face down; salts of what all see
+        self.told: dict[int, list[bytes]] = defaultdict(list)  # salts of what each seat sees
+        self.expect(not self.over, "comes after the game's end")
+        for row in events:
+            self.take_event((entry[4] + [None] * 9)[:9], row)
+        self.expect(self.revealed or not (self.over and self.sealed), "ends the game, but tells no seed")
+        require(self.seed and entry[0] == 1 + self.sealed, "has another format than its game")
+
+    def public_of(self, number: int, entry: list[Any]) -> bytes:
+        """P(n), once the entry's events have been taken on."""
+        _, at, id_, speaker, command, rows, private, secret = entry
+        if not self.sealed:
+            return pack([1, at, rows])
+        salt = h("salt", self.vault, u64(number))[:16]
+        made = [h("secret", salt, pack([id_, speaker, command, secret]))[:16]]
+        for seat in sorted({*private, *(() if speaker is None else (speaker,))}):
+            part = [2, self.before[seat], id_ if seat == speaker else None, private.get(seat, {})]
+            part += [b"".join(self.told[seat])] if self.told[seat] else []
+            salt = h("salt", h("luck", self.seed, bytes((seat,))), u64(number))[:16]
+            made += [h("part", salt, pack(part))[:16]] if seat in private else []
+            self.before[seat] = number
+        public = [2, at, rows, *map(b"".join, (made, self.leaves, self.shown))]
+        while not public[-1]:
+            public.pop()
+        return pack(public)
+
+    def down(self, kind: str, names: list[str]) -> tuple[Pile, bytes]:
+        """Give places to what goes face down, top first, and promise them; also their root."""
+        source = self.vault + u64(self.epochs[kind])
+        self.epochs[kind] += 1
+        salts = [h("card-salt", source, u64(place))[:16] for place in range(len(names))]
+        leaves = [h("card", salt, name.encode())[:16] for salt, name in zip(salts, names, strict=True)]
+        self.leaves += leaves
+        return list(zip(names, salts, strict=True))[::-1], root(leaves)
+
+    def shuffle(self, what: str, row: list[str], order: list[str], roots: list[str]) -> Pile:
+        require(self.key, "shuffles before the game has started")
+        due = shuffled(row, self.key, self.epochs["shuffled"])
+        pile, top = self.down("shuffled", order)
+        fits = order == due and roots in ([[top.hex()]] if self.sealed else [[], [None]])
+        self.expect(
+            fits, f"has the {what} in an order, or with a root, that doesn't follow from the game's key"
+        )
+        return pile
+
+    def lay(self, deck: str | None, order: list[str], given: list[str] | None) -> None:
+        """A pile that isn't dealt: the given one, or the rest of all there is, shuffled by the seed."""
+        row = sorted(order, key=CARDS.index) if deck is None else sorted(order)
+        due = shuffled(row, self.seed, self.epochs["laid"]) if given is None else given
+        self.expect(order == due, "lays a pile that wasn't given, and doesn't follow from the seed")
+        self.piles[deck], _ = self.down("laid", order)
+
+    def off(self, deck: str | None, names: list[str]) -> Iterator[bytes]:
+        """These leave the top of a pile: their salts."""
+        for name in names:
+            lay, salt = self.piles[deck].pop() if self.piles[deck] else ("nothing", b"")
+            self.expect(name == lay, f"takes {name} from a pile on whose top {lay} lay")
+            yield salt
+
+    def take_event(self, wish: list[Any], row: list[Any]) -> None:  # noqa: C901, PLR0912, PLR0915 -- a case each
+        match row:
+            case [1 | 40, game, _, rules, _, _, _, figures, *_]:
+                self.expect(game == self.name and not self.created, "creates another game")
+                self.created, self.sealed = row, rules >= SEALED_SINCE
+                self.discards.update(figures["cards"])
+            case [22 | 43, commitment, *given, seed]:
+                self.seed, self.given, text = bytes.fromhex(seed), wish[4] is not None, wish[4]
+                self.vault = h("vault", self.seed)
+                fits = h("commitment", self.seed).hex() == commitment
+                fits &= given in ([[self.given]] if self.sealed else [[], [None]])
+                fits &= not self.given or h("seed", text.encode()) == self.seed
+                self.expect(fits, "has a seed that wasn't committed to, or not the one that was given")
+            case [2 | 42, seat, _, policy, _, luck, *share]:
+                own = h("contribution", self.seed, bytes((seat,))).hex()
+                made = {"seed": own, "house": own, "seat": wish[4], "nobody": bytes(32).hex()}
+                by = "seed" if self.given else "house" if policy else "seat" if wish[4] else "nobody"
+                fits = share == ([made[by], by] if self.sealed else [None] * len(share))
+                luck_due = h("luck", self.seed, bytes((seat,))).hex() if self.sealed or policy else None
+                fits &= luck == luck_due and seat not in self.shares
+                self.expect(fits, f"has another luck or contribution of seat {seat} than it should")
+                self.shares[seat] = made[by]
+            case [3, _]:
+                _, game, ruleset, rules, board, digest, _, figures, seats, *_ = self.created
+                shares = "".join(self.shares[seat] for seat in range(len(seats))) if self.sealed else ""
+                require(len(shares) in (0, 64 * len(seats)), "starts without 32 bytes of every seat's")
+                resolved = h("rules", pack([ruleset, rules, board, digest, figures, len(seats)]))
+                told = resolved, bytes.fromhex(shares), game.encode()
+                self.key = h("key", self.seed, *told) if self.sealed else self.seed
+            case [4 | 41, order, *roots]:
+                self.expect(Counter(order) == +self.discards, "shuffles other cards than were discarded")
+                self.piles[None][:0] = self.shuffle("cards", sorted(order, key=CARDS.index), order, roots)
+                self.discards.clear()
+            case [5 | 45, deck, order, *roots]:
+                fits = deck not in self.piles or sorted(n for n, _ in self.piles[deck]) == sorted(order)
+                self.expect(fits, f"shuffles other tickets than lay in the deck {deck}")
+                self.piles[deck] = self.shuffle(f"tickets of {deck}", sorted(order), order, roots)
+            case [33, _, market, discards, *_]:
+                self.market, self.discards = dict(enumerate(market)), Counter(discards)
+            case [34 | 35, *deck, order]:
+                wished, forked = wish[6] or {}, (wish[8] or {}).get("facts", ())
+                named = bool(deck) and deck[0] in wished.get("ticket_decks", ())  # by their cities
+                due = order if named or row in forked else None if deck else wished.get("deck")
+                self.lay(deck[0] if deck else None, order, due)
+            case [6 | 13 | 31, seat, cards]:
+                self.told[seat] += self.off(None, [cards] if row[0] == 13 else cards)
+            case [7, slots, cards]:
+                self.shown += self.off(None, cards)
+                self.market.update(zip(slots, cards, strict=True))
+            case [8]:
+                self.discards.update(card for card in self.market.values() if card is not None)
+                self.market = {}
+            case [14, seat, slot, card]:
+                self.expect(card == self.market.pop(slot, None), f"takes {card} from where it didn't lie")
+            case [15 | 28, seat, _, cards, _] | [30, seat, _, _, cards, _, _]:
+                self.discards.update({"passenger": cards} if row[0] == 30 else cards)
+            case [25, _, _, _, revealed, _]:
+                self.shown += self.off(None, revealed)
+                self.turned_up = revealed
+            case [27]:
+                self.discards.update(self.turned_up)
+                self.turned_up = []
+            case [9, seat, decks, names, _]:
+                for deck, name in zip(decks, names, strict=True):
+                    self.told[seat] += self.off(deck, [name])
+            case [11, seat, deck, to, names]:
+                pile = [(name, b"") for name in reversed(names)]
+                if to in ("bottom", "top"):
+                    pile, _ = self.down("returned", names)
+                    self.told[seat] += [salt for _, salt in reversed(pile)]
+                place = len(self.piles[deck]) if to == "top" else 0
+                self.piles[deck][place:place] = pile if to != "out" else ()
+            case [20, _, _]:
+                self.over = True
+            case [51, _, _, _, [_, _, revealed, _], *_]:
+                self.turned_up = revealed
+            case [44, seed]:
+                self.revealed = True
+                self.expect(seed == self.seed.hex(), "tells another seed than was committed to")
+
+
+# -- the file
+KEYS = ("game", "number", "head", "key", "signature", "marks", "entries")
+
+
+def unfolded(stream: bytes) -> tuple[bytes, bool]:
+    """What a zlib stream unfolds to, and whether it does so to its end."""
+    out, engine, end = bytearray(), zlib.decompressobj(), 0
+    with suppress(zlib.error):
+        while end < len(stream) and not engine.eof and len(out) <= UNFOLDED_MOST:
+            out += engine.decompress(stream[end : end + 1])  # to have all that comes before a damage
+            end += 1
+    return bytes(out), engine.eof and end == len(stream)
+
+
+def opened(data: bytes) -> tuple[dict[str, Any], str]:
+    """What the file holds, as far as it can be read, and what is wrong with how it is written. Raises Wrong."""
+    require(data.startswith(MAGIC) and len(data) <= FILE_MOST, "the file isn't that of a game")
+    out, whole = unfolded(data[len(MAGIC) : -32])
+    sound = whole and sha256(data[:-32]).digest() == data[-32:]
+    wrong = "" if sound else "the file is damaged: it isn't as it was written"
+    reader = Reader(out)
+    try:
+        held = reader.value()
+    except (Wrong, ValueError, TypeError) as error:
+        wrong, pairs = wrong or f"the file {error}", [*(reader.open or [[]])[0], *reader.open[1:2]]
+        held = dict(zip(KEYS, pairs[1::2], strict=False)) if (*pairs[::2],) == KEYS else None
+    kinds = [type(value) for value in held.values()] if type(held) is dict and (*held,) == KEYS else ()
+    require(kinds == [str, int, bytes, bytes, bytes, bytes, list], wrong or "the file holds no game")
+    return held, wrong or ("" if pack(held) == out else "the file isn't written as such files are")
+
+
+def followed(game: Game, entries: list[bytes], marks: bytes) -> tuple[bytes, int, str]:
+    """The head after these entries; or the number of the first that is wrong, and what is wrong with it."""
+    head = h("chain", game.name.encode())
+    for number, data in enumerate(entries, 1):
+        try:
+            entry, events = read_entry(data)
+            game.take(entry, events)
+            head = h("head", u64(number), head, h("leaf", game.public_of(number, entry)))
+        except Wrong as wrong:
+            return head, number, str(wrong)
+        except Exception as error:  # whatever its bytes are, it is the entry that is wrong
+            return head, number, f"can't be read as an entry of a log ({type(error).__name__})"
+        if head[:4] != marks[4 * number - 4 : 4 * number]:
+            return head, number, "isn't what was signed, or its mark isn't: the two don't fit"
+        if game.doubt:
+            return head, number, game.doubt
+    return head, 0, ""
+
+
+def verify(data: bytes, trusted: str | None = None) -> dict[str, Any]:
+    """What there is to say of a file with these bytes. Raises Wrong if no game can be read from it."""
+    held, damage = opened(data)
+    name, number, end, key, signature, marks, entries = held.values()
+    game, lost = Game(name), number != len(entries) or len(marks) != 4 * number
+    head, first, why = followed(game, entries, marks)
+    final = b"\0".join((b"ledgerline/final/1", name.encode(), u64(number & (1 << 64) - 1) + end))
+    sound = first or is_signed(key, final, signature)
+    checks = (
+        (first, why),
+        (
+            lost and not first and len(entries) + 1,
+            f"doesn't fit: {number} were signed, {len(entries)} can be read",
+        ),
+        (head != end and not lost and not first and number, "isn't what was signed: the head is another"),
+        (not sound, "the signature doesn't fit the game, the number, the head and the key"),
+        (trusted not in (None, key.hex()), f"it is signed by another key than {trusted}"),
+        (bool(damage), damage),
+    )
+    wrong = [{"entry": None if place is True else place, "why": why} for place, why in checks if place]
+    notes = ["whether the moves were legal isn't checked here (ledgerline audit FILE)"]
+    notes += [] if game.sealed or first else ["an old game: its chain doesn't hold what was hidden"]
+    notes += [] if game.over or first else ["the game isn't over at its end"]
+    about = {"game": name, "entries": len(entries), "head": end.hex(), "key": key.hex()}
+    return {"good": not wrong, **about, "findings": wrong, "notes": notes}
+
+
+def main(args: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description="Check the file of a game.")
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--key", metavar="HEX", type=str.lower, help="the only key that may have signed")
+    parser.add_argument("--json", action="store_true", help="tell it as JSON")
+    asked = parser.parse_args(args)
+    code, verdict = 2, "UNREADABLE"
+    try:
+        with asked.file.open("rb") as file:
+            report = verify(file.read(FILE_MOST + 1), asked.key)
+        code, verdict = (0, "GOOD") if report["good"] else (1, "BAD")
+    except (Wrong, OSError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        report = {"good": False, "findings": [{"entry": None, "why": why}], "notes": []}
+    about = ", ".join(f"{key} {report[key]}" for key in ("game", "entries", "head", "key") if key in report)
+    found = (f"entry {found['entry'] or '-'}: {found['why']}" for found in report["findings"])
+    lines = (ascii(line)[1:-1] for line in (f"{verdict} {about}", *found, *report["notes"]))
+    sys.stdout.write((json.dumps(report) if asked.json else "\n".join(lines)) + "\n")
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

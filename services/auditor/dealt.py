@@ -1,0 +1,116 @@
+"""Whether the cards came as they had to: from the seed, the key and the piles (docs/proof.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from schemas.events import (
+    CardDrawn,
+    CardsGiven,
+    DeckShuffled,
+    Event,
+    GameEnded,
+    HandDealt,
+    MarketFilled,
+    SeatTaken,
+    SeedRevealed,
+    SeedSealed,
+    TicketsOffered,
+    TicketsShuffled,
+    TunnelRevealed,
+)  # fmt: skip
+from schemas.views import Entry
+from services.referee.rules import Table, evolve
+from services.referee.rules.shuffle import commitment_of, in_order
+
+Dealt = Callable[[Table, Any, Entry], str]
+
+
+def undealt(table: Table, entry: Entry) -> str:
+    """What is wrong with the first card or secret of an entry that isn't as it had to be, given the
+    table before it; empty if nothing is. The table stays as it is."""
+    if not any(event.__class__ in CHECKS for event in entry.events):
+        return ""
+    table = table.branch() if table.game else Table()
+    for event in entry.events:
+        check = CHECKS.get(event.__class__)
+        if check and (why := check(table, event, entry)):
+            return why
+        evolve(table, event)
+    return ""
+
+
+def _seed_sealed(table: Table, event: SeedSealed, entry: Entry) -> str:
+    fits = event.seed is not None and commitment_of(event.seed) == event.commitment
+    return "" if fits else "The seed isn't the one that was committed to."
+
+
+def _seat_taken(table: Table, event: SeatTaken, entry: Entry) -> str:
+    seed, dealing = table.seed or "", table.rules.dealing
+    if event.luck != dealing.luck(seed, event.seat, event.policy):
+        return f"Seat {event.seat}'s luck doesn't follow from the seed."
+    offered = getattr(entry.command, "contribution", None)
+    if (event.contribution, event.by) != dealing.contribution(
+        seed, table.given, event.seat, event.policy, offered
+    ):
+        return f"Seat {event.seat}'s contribution isn't the one that it gave, or has another origin."
+    return ""
+
+
+def _seed_revealed(table: Table, event: SeedRevealed, entry: Entry) -> str:
+    return "" if event.seed == table.seed else "The seed that is told isn't the one that was committed to."
+
+
+def _game_ended(table: Table, event: GameEnded, entry: Entry) -> str:
+    told = any(isinstance(other, SeedRevealed) for other in entry.events)
+    return "" if told or not table.rules.dealing.sealed else "The game ends without telling its seed."
+
+
+def _deck_shuffled(table: Table, event: DeckShuffled, entry: Entry) -> str:
+    return _shuffled(table, in_order(table.discards.items()), event, "the deck")
+
+
+def _tickets_shuffled(table: Table, event: TicketsShuffled, entry: Entry) -> str:
+    there: Sequence[str | None] | None = table.ticket_decks.get(event.deck)
+    if there is None:
+        there = [ticket.id for ticket in table.board.tickets.values() if ticket.deck == event.deck]
+    return _shuffled(table, sorted(ticket for ticket in there if ticket), event, f"the tickets {event.deck}")
+
+
+def _shuffled(table: Table, row: Sequence[str], event: DeckShuffled | TicketsShuffled, what: str) -> str:
+    dealing = table.rules.dealing
+    if tuple(event.order) != dealing.order(table, row):
+        return f"The order of {what} isn't the one that seed and contributions give."
+    if event.root != dealing.root(table, dealing.order(table, row)):
+        return f"The root over {what} isn't that of its cards."
+    return ""
+
+
+def _from_deck(cards: Sequence[str | None], table: Table) -> str:
+    top = table.deck[: -len(cards) - 1 : -1]
+    return "" if [*cards] == top else "A card that left the deck isn't the one that lay on top."
+
+
+def _tickets_offered(table: Table, event: TicketsOffered, entry: Entry) -> str:
+    decks = {name: list(row) for name, row in table.ticket_decks.items()}
+    for deck, ticket in zip(event.decks, event.tickets, strict=True):
+        if not decks.get(deck) or decks[deck].pop() != ticket:
+            return "A ticket that was offered isn't the one that lay on top of its deck."
+    return ""
+
+
+CHECKS: Final[Mapping[type[Event], Dealt]] = {
+    SeedSealed: _seed_sealed,
+    SeatTaken: _seat_taken,
+    SeedRevealed: _seed_revealed,
+    GameEnded: _game_ended,
+    DeckShuffled: _deck_shuffled,
+    TicketsShuffled: _tickets_shuffled,
+    HandDealt: lambda table, event, _: _from_deck(event.cards, table),
+    CardsGiven: lambda table, event, _: _from_deck(event.cards, table),
+    CardDrawn: lambda table, event, _: _from_deck((event.card,), table),
+    MarketFilled: lambda table, event, _: _from_deck(event.cards, table),
+    TunnelRevealed: lambda table, event, _: _from_deck(event.revealed, table),
+    TicketsOffered: _tickets_offered,
+}

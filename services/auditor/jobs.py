@@ -1,0 +1,199 @@
+"""Jobs: what is done off the move path, on RQ.
+
+A kind of job is one function, under a name that queued jobs keep for ever:
+
+    @kind("archive")
+    def archive_game(tools: Tools, game: str) -> None: ...
+
+and whoever wants it done says `jobs.put("archive", game, game)`. What follows `tools` is text or
+numbers: a job on the queue is a line of JSON, never a pickle, so that another version of the house
+can read it. A job may be cut off anywhere and is done again, so it must do no harm twice. One that
+raises is tried again, later and later; one that still does is failed, and stays for an operator
+(`ledgerline jobs`). The module of a new kind is named in `work.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from typing import Any, Final, NamedTuple
+
+import redis
+from rq import Queue, Retry
+from rq.exceptions import DuplicateJobError
+from rq.job import Job
+from rq.serializers import JSONSerializer
+
+from schemas.contract import Malformed
+from services.archive import Archive, Signer
+from services.ledger import RedisLedger
+from services.settings import Settings
+
+QUEUE: Final = "ledgerline"
+PERFORM: Final = "services.auditor.jobs.perform"  # in every job that is queued anywhere: it stays
+BACK_OFF_S: Final = (5, 30, 120, 600, 3_600, 21_600, 86_400)  # before each try after the first
+WAITING_MOST: Final = 1_000  # jobs; what isn't taken in is asked for again
+FAILED_MOST: Final = 10_000  # that are kept, the latest
+FAILED_S: Final = 365 * 86_400  # that one is kept
+STATES: Final = ("failed", "running", "waiting", "later")
+
+
+class Tools(NamedTuple):
+    """What a job has at hand."""
+
+    ledger: RedisLedger
+    settings: Settings
+    wall_ms: Callable[[], int]
+    archive: Archive | None = None  # where there is none, nothing is put into it
+    signer: Signer | None = None
+
+
+class Kind(NamedTuple):
+    do: Callable[..., None]
+    timeout_s: int
+
+
+KINDS: Final[dict[str, Kind]] = {}
+AT_HAND: Final[ContextVar[Tools]] = ContextVar("tools")  # of the worker that runs in this thread
+Do = Callable[..., None]
+
+
+def kind(name: str, timeout_s: int = 60) -> Callable[[Do], Do]:
+    """The function below is what jobs of this name do, within so many seconds."""
+
+    def known(do: Do) -> Do:
+        assert name not in KINDS, f"there are jobs named {name} already"
+        KINDS[name] = Kind(do, timeout_s)
+        return do
+
+    return known
+
+
+def perform(name: str, *words: Any) -> None:
+    """Do a job of this kind: what RQ calls."""
+    if name not in KINDS:
+        raise LookupError(f"this auditor knows no job named {name}; a later version may")
+    KINDS[name].do(AT_HAND.get(), *words)
+
+
+class Told(NamedTuple):
+    """A job, for whoever looks after them."""
+
+    id: str
+    state: str  # one of STATES
+    kind: str
+    about: list[Any]
+    tries: int  # that failed
+    why: str  # the last of them did; empty where none did
+    since: datetime | None  # it was put down
+    again: datetime | None  # it is to be tried
+
+
+class Jobs:
+    """The jobs of a house, on one engine. `client` is no cluster's: RQ can't run on one."""
+
+    def __init__(self, client: redis.Redis, waiting_most: int = WAITING_MOST) -> None:
+        self.queue = Queue(QUEUE, connection=client, serializer=JSONSerializer)
+        self.waiting_most = waiting_most
+
+    def put(self, name: str, about: str, *words: Any) -> bool | None:
+        """Have a job done about something: `about` is a game's id, say. There is never a second one of
+        this name about it. True if it was put down, False if it is there already (or failed, and an
+        operator is to look), None if too many wait: ask again."""
+        if self.queue.count >= self.waiting_most:
+            return None
+        try:
+            self.queue.enqueue(
+                PERFORM,
+                args=(name, *words),
+                job_id=f"{name}-{about}",
+                unique=True,
+                job_timeout=KINDS[name].timeout_s,
+                result_ttl=0,
+                failure_ttl=FAILED_S,
+                retry=Retry(len(BACK_OFF_S), BACK_OFF_S),
+                description=name,
+            )
+        except DuplicateJobError:
+            return False
+        return True
+
+    def all(self, most: int = 1_000) -> list[Told]:
+        """The jobs there are, at most so many of each state; the failed ones first."""
+        return [told for state in STATES for told in self._in(state, most)]
+
+    def count(self) -> dict[str, int]:
+        """How many jobs are in each state."""
+        queue = self.queue
+        counted = (
+            queue.failed_job_registry.get_job_count(cleanup=False),
+            queue.started_job_registry.get_job_count(cleanup=False),
+            queue.count,
+            queue.scheduled_job_registry.get_job_count(cleanup=False),
+        )
+        return dict(zip(STATES, counted, strict=True))
+
+    def retry(self, id_: str) -> None:
+        """Try a job again now that failed, or waits for its next try. Raises Malformed: there is none."""
+        job = self._idle(id_)
+        job.retries_left = len(BACK_OFF_S)
+        job.meta.pop("tries", None)
+        for registry in (self.queue.failed_job_registry, self.queue.scheduled_job_registry):
+            registry.remove(job)
+        self.queue.enqueue_job(job)
+
+    def drop(self, id_: str) -> None:
+        """Forget a job that failed, or waits for its next try. Raises Malformed: there is none."""
+        self._idle(id_).delete()
+
+    def _idle(self, id_: str) -> Job:
+        """A job that nobody has in hand and nobody is about to take."""
+        job = self._fetch([id_])
+        if not job or (
+            id_ not in self.queue.failed_job_registry and id_ not in self.queue.scheduled_job_registry
+        ):
+            raise Malformed("job", f"there is no {id_} to try again; `ledgerline jobs` shows those there are")
+        return job[0]
+
+    def _in(self, state: str, most: int) -> Iterator[Told]:
+        queue = self.queue
+        match state:
+            case "failed":
+                ids = queue.failed_job_registry.get_job_ids(0, most - 1, desc=True, cleanup=False)
+            case "running":
+                ids = queue.started_job_registry.get_job_ids(0, most - 1, cleanup=False)
+            case "waiting":
+                ids = queue.get_job_ids(0, most)
+            case _:
+                ids = queue.scheduled_job_registry.get_job_ids(0, most - 1, cleanup=False)
+        for job in self._fetch(ids):
+            again = queue.scheduled_job_registry.get_scheduled_time(job) if state == "later" else None
+            name, *about = _words(job)
+            tries, why = int(job.meta.get("tries", 0)), str(job.meta.get("why", ""))
+            yield Told(job.id, state, name, about, tries, why, job.created_at, again)
+
+    def _fetch(self, ids: list[str]) -> list[Job]:
+        try:
+            found = Job.fetch_many(ids, self.queue.connection, JSONSerializer)
+        except ValueError:  # no job can have such an id
+            return []
+        return [job for job in found if job is not None]
+
+
+def fail_note(job: Any, kind_: type[BaseException], error: BaseException, _: object) -> bool:
+    """What RQ calls when a job raised, or its worker ended: the reason stays with the job."""
+    why = str(error) or ("its worker ended" if kind_.__name__ == "AbandonedJobError" else "")
+    job.meta["tries"] = int(job.meta.get("tries", 0)) + 1
+    job.meta["why"] = f"{kind_.__name__}: {why}"[:500]
+    job.meta["at"] = datetime.now(UTC).isoformat(timespec="seconds")
+    job.save_meta()
+    return True
+
+
+def _words(job: Job) -> list[Any]:
+    """A job's kind and what it is about, even where another version put it down."""
+    try:
+        return [str(job.args[0]), *job.args[1:]]
+    except Exception:
+        return [job.description or "?"]

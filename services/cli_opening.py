@@ -1,0 +1,56 @@
+"""What the commands of `ledgerline` share: their options, their settings, and the engine to look into."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from schemas.contract import Malformed
+from services.auditor.jobs import Jobs
+from services.embedded import reading_jobs, reading_ledger
+from services.ledger import RedisLedger
+from services.logs import set_up_logs
+from services.settings import Settings, read_settings
+
+Data = Annotated[Path, typer.Option(help="Folder of the embedded engine's log.", envvar="LEDGERLINE_DATA")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+DATA = Path(".ledgerline")
+
+
+def settings_of(**given: Any) -> Settings:
+    return read_settings(**given)
+
+
+def set_logs(settings: Settings, *, quiet: bool = False) -> None:
+    """Log lines as the settings say; a command that prints a game keeps to warnings."""
+    level = "warning" if quiet and settings.log_level == "info" else settings.log_level
+    set_up_logs(level, settings.log_form)
+
+
+@contextmanager
+def open_to_read(data: Path) -> Iterator[RedisLedger]:
+    """The ledger to read from: the settings' engine if they name one, else the data folder's."""
+    settings = settings_of()
+    set_logs(settings, quiet=True)
+    require_engine(data, settings)
+    with reading_ledger(data, settings) as ledger:
+        yield ledger
+
+
+@contextmanager
+def jobs_of(data: Path) -> Iterator[Jobs]:
+    """The jobs of the settings' engine if they name one, else of the data folder's."""
+    settings = settings_of()
+    set_logs(settings, quiet=True)
+    require_engine(data, settings)
+    with reading_jobs(data, settings) as found:
+        yield found
+
+
+def require_engine(data: Path, settings: Settings) -> None:
+    if not (data / "appendonlydir").is_dir() and "redis_url" not in settings.model_fields_set:
+        raise Malformed("--data", f"there are no games in {data}; `ledgerline play` plays one")

@@ -1,0 +1,41 @@
+"""Games that have left the engine for the archive: they can be looked at, and nothing else.
+
+The gateway knows no rules, and what a viewer was sent follows from a log by them; so whoever wires
+the gateway gives it a way to ask (`View`). It blocks: it is asked on a thread, a few at a time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from schemas.views import ViewEntry
+from schemas.words import Seat
+from services.archive import ArchiveAway
+from services.gateway.problems import Problem
+from services.logs import get_log
+
+log = get_log("gateway")
+View = Callable[[str, Seat | None], Sequence[ViewEntry] | None]  # all of it; None: there is no such game
+AT_ONCE: Final = 2
+
+
+class Archived:
+    """The archive's views, for an event loop."""
+
+    def __init__(self, view: View | None) -> None:
+        self._view = view
+        self._room = asyncio.Semaphore(AT_ONCE)
+
+    async def view(self, game: str, viewer: Seat | None) -> Sequence[ViewEntry] | None:
+        """All that a viewer was sent of a game, or None. Raises Corrupt, or Problem: it can't be read now."""
+        if self._view is None:
+            return None
+        try:
+            async with self._room:
+                return await asyncio.to_thread(self._view, game, viewer)
+        except ArchiveAway as error:
+            log.error("archive unavailable", game=game, error=str(error))
+            why = f"game {game} may be in the archive, which doesn't answer; ask again"
+            raise Problem(503, "WAIT-1", why, retry_after=5) from None

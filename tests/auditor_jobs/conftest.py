@@ -1,0 +1,66 @@
+"""A house on a real engine, with an archive in a folder, and an auditor at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+import redis
+
+from services.archive import Archive
+from services.auditor.jobs import Tools
+from services.auditor.work import Auditor
+from services.ledger import RedisLedger
+from services.ledger.connection import birth, connect
+from services.referee.desk import Times
+from services.referee.worker import Referee
+from services.settings import read_settings
+from tests.auditor_jobs.given import SIGNER
+from tests.conftest import ALL, PARTITIONS
+from tests.referee.at_work import FRESH, Clock
+
+STAYS_S = 3_600.0
+
+
+class At(NamedTuple):
+    """What a test has at hand."""
+
+    url: str
+    client: redis.Redis
+    ledger: RedisLedger
+    archive: Archive
+    wall: Clock
+    referee: Referee
+    auditor: Auditor
+
+    def work(self) -> None:
+        """Find what is to be done, and do it."""
+        self.auditor.look()
+        while self.auditor.step():
+            pass
+
+
+@pytest.fixture
+def at(engine_url: str, tmp_path: Path) -> Iterator[At]:
+    client = connect(engine_url)
+    client.flushdb()
+    ledger = RedisLedger(client, birth(client, PARTITIONS))
+    wall, archive = Clock(), Archive((tmp_path / "archive").as_uri())
+    referee = Referee(
+        ledger, "referee", Times(Clock(), wall), lambda: FRESH, lambda: ALL, archived=ledger.archived().length
+    )
+    auditor = auditor_at(client, ledger, archive, wall)
+    yield At(engine_url, client, ledger, archive, wall, referee, auditor)
+    auditor.leave()
+    client.close()
+
+
+def auditor_at(
+    client: redis.Redis, ledger: RedisLedger, archive: Archive, wall: Clock, name: str = "auditor"
+) -> Auditor:
+    settings = read_settings(archive_url=archive.url, archived_stays_s=STAYS_S)
+    auditor = Auditor(Tools(ledger, settings, wall, archive, SIGNER), client, name)
+    auditor.begin()
+    return auditor

@@ -1,0 +1,187 @@
+"""What proof costs: the chain in the referee, checking a file, an audit, seeking; and how big a file is.
+
+The referee's figure is of the same referee twice, in turn: in games of today's rules, which are
+sealed, and in games of the edition before, which aren't. Each decides its own games, played in
+advance by the same dice.
+"""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import islice
+from multiprocessing.connection import Connection
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from time import process_time
+from typing import Final
+
+from schemas.chain import first_head
+from schemas.codec import pack_entry, pack_part, pack_public, unpack_entry
+from schemas.views import Entry
+from services.archive import Signer, read_file, write_file
+from services.auditor.auditing import audit
+from services.auditor.explaining import seek
+from services.auditor.proving import proven_bytes
+from services.referee.rules import Table, faces, fold_events, judge
+from services.referee.rules.piles import Piles
+from services.referee.rules.rulesets import EDITIONS, RULESETS
+from services.referee.rules.sealing import Past, Sealed, seal
+from tests.bench.figure import Figure, Size, Tell, ratio
+from tests.bench.games import NO_SEED, bots, fresh_engine, script
+from tests.bench.referee import Round, lanes, ledger_at, ours_round, total
+from tests.bench.workers import Spent, Worker, run_referee
+
+SEATS: Final = bots(*("random",) * 4)
+SEALED_US: Final = 15.0  # an event
+KEPT: Final = 0.85  # of the commands a second without it
+STANDALONE: Final = Path(__file__).parents[2] / "deploy" / "verify_game.py"
+
+
+def measure_sealing(size: Size, tell: Tell) -> Figure:
+    """What the chain and the commitments cost the referee, alone and in its whole work."""
+    tell("sealing logs again")
+    us = [_sealing_us(f"seal-{n}") for n in range(size.of(12, 2))]
+    games, blocks, rounds = size.of(100, 10), size.of(16, 2), size.of(12, 4)
+    with (
+        fresh_engine() as sealed_url,
+        fresh_engine() as plain_url,
+        Worker(run_referee, sealed_url) as sealed,
+        Worker(run_former_referee, plain_url) as plain,
+    ):
+        here, there = ledger_at(sealed_url), ledger_at(plain_url)
+        ours, theirs = list[Spent](), list[Spent]()
+        feed, former = lanes(games), former_lanes(games)
+        for block in range(1, blocks + 1):
+            tell(f"{games} games, block {block} of {blocks}")
+            letters, before = list(islice(feed, rounds)), list(islice(former, rounds))
+            ours.append(total(ours_round(here, sealed, each)[0] for each in letters))
+            theirs.append(total(ours_round(there, plain, each)[0] for each in before))
+    share = ratio([each.commands / each.seconds for each in ours], [e.commands / e.seconds for e in theirs])
+    cpu = [sum(e.user for e in each) / sum(e.commands for e in each) * 1e6 for each in (ours, theirs)]
+    return Figure(
+        "chain and commitments in the referee, us of CPU an event; commands a second, of those without",
+        f"{median(us):.1f} us; {share:.2f} ({cpu[0]:.0f} us of user CPU a command, {cpu[1]:.0f} without)",
+        f"under {SEALED_US:.0f} us; at least {KEPT}",
+        median(us) < SEALED_US and share >= KEPT,
+        {"sealing_us_per_event": us, "ratio": share, "user_cpu_us": cpu},
+    )
+
+
+def run_former_referee(url: str, pipe: Connection) -> None:
+    """The same referee, for whom the edition before today's is today's."""
+    as_before()
+    run_referee(url, pipe)
+
+
+def as_before() -> None:
+    rulesets = dict(RULESETS)
+    for name, today in rulesets.items():
+        RULESETS[name] = EDITIONS[name, today.version - 1]  # type: ignore[index]  # a bench's own process
+
+
+def former_lanes(games: int) -> Iterator[Round]:
+    """Rounds as ever, of games of the edition before; this process goes back to today's after each."""
+    today = dict(RULESETS)
+    feed = None
+    while True:
+        as_before()
+        feed = feed or lanes(games)
+        letters = next(feed)
+        RULESETS.update(today)  # type: ignore[attr-defined]  # as above
+        yield letters
+
+
+def _sealing_us(game: str) -> float:
+    """What sealing an entry takes more than packing it, by event."""
+    log = sealed_game(game)
+    entries = [unpack_entry(each.entry) for each in log]
+    return (_spent(game, entries, True) - _spent(game, entries, False)) / sum(len(e.events) for e in entries)
+
+
+def _spent(game: str, entries: list[Entry], sealing: bool) -> float:
+    """Microseconds of CPU for packing all entries, sealed or as they were before."""
+    table, piles, past, spent = Table(), Piles(), Past(0, first_head(game), {}), 0.0
+    parts: dict[int, int] = {}
+    for number, entry in enumerate(entries):
+        fold_events(table, entry.at, entry.events)
+        start = process_time()
+        if sealing:
+            sealed = seal(table, past, piles, entry)
+            spent += process_time() - start
+            parts.update((seat, number + 1) for seat, _ in sealed.parts)
+            past = Past(number + 1, sealed.head, parts)
+        else:
+            turned = faces(entry.events)
+            owned = {**turned.private, **({} if entry.seat is None else {entry.seat: {}})}
+            _ = [pack_part(number, entry.id, rows) for rows in owned.values()]
+            _ = [pack_entry(entry, turned), pack_public(entry.at, turned)]
+            spent += process_time() - start
+    return spent * 1e6
+
+
+def sealed_game(game: str) -> list[Sealed]:
+    """A whole game of random moves, as a referee writes it."""
+    table, piles, past, log = Table(), Piles(), Past(0, first_head(game), {}), list[Sealed]()
+    parts: dict[int, int] = {}
+    for number, letter in enumerate(script(game, SEATS, game)):
+        events = judge(table, letter, 1_000 * number, NO_SEED)
+        log.append(seal(table, past, piles, Entry(table.at, letter.id, letter.seat, letter.command, events)))
+        parts.update((seat, number + 1) for seat, _ in log[-1].parts)
+        past = Past(number + 1, log[-1].head, parts)
+    return log
+
+
+# -- what is done with a finished game -------------------------------------------------------
+
+
+def measure_files(size: Size, tell: Tell) -> Figure:
+    """Checking, auditing and seeking in four-seat games of usa, and their files' sizes."""
+    told: dict[str, list[float]] = {name: [] for name in ("kib", "verify", "one_file", "audit", "seek")}
+    entries = events = 0
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "game.ledgerline"
+        for number in range(size.of(10, 2)):
+            game = f"proof-{number}"
+            tell(game)
+            log = sealed_game(game)
+            data = write_file(game, [e.entry for e in log], [e.head for e in log], Signer("5e" * 32))
+            path.write_bytes(data)
+            told["kib"].append(len(data) / 1024)
+            told["verify"].append(_ms(partial(proven_bytes, data)))
+            file, checks = proven_bytes(data)
+            again = _ms(partial(audit, file.game, file.entries, checks))
+            told["audit"].append(told["verify"][-1] + again)
+            told["one_file"].append(_one_file_ms(path))
+            told["seek"].append(
+                max(_ms(partial(seek, file.entries, n)) for n in (1, len(log) // 2, len(log)))
+            )
+            assert read_file(data).entries == [each.entry for each in log]
+            entries, events = len(log), sum(len(unpack_entry(each.entry).events) for each in log)
+    most = {name: max(each) for name, each in told.items()}
+    goals = {"kib": 40, "verify": 100, "one_file": 2_000, "audit": 400, "seek": 10}
+    return Figure(
+        f"a finished four-seat game of usa (some {entries} entries, {events} events): file, checks, audit, seeking",
+        f"{median(told['kib']):.1f} KiB; verify {median(told['verify']):.0f} ms, the one file (a process)"
+        f" {median(told['one_file']):.0f} ms; audit {median(told['audit']):.0f} ms; seek {most['seek']:.1f} ms at most",
+        "under 40 KiB; 100 ms, 2 s; 400 ms; 10 ms",
+        all(most[name] < goal for name, goal in goals.items()),
+        dict(told.items()),
+    )
+
+
+def _ms(work: Callable[[], object]) -> float:
+    start = process_time()
+    work()
+    return (process_time() - start) * 1e3
+
+
+def _one_file_ms(path: Path) -> float:
+    """The whole process, as the operating system counts its CPU."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    subprocess.run([sys.executable, "-I", STANDALONE, path], check=True, capture_output=True)
+    return (resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before) * 1e3

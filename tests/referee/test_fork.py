@@ -1,0 +1,169 @@
+"""A wish for a fork at the referee: looked up in another game's log, written down as what came of it, once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+from typing import Any
+
+from schemas import keys
+from schemas.commands import CreateGame, ForkGame, Letter, StartGame
+from schemas.events import GameForked, PlayResumed
+from services.archive import ArchiveAway
+from services.ledger import RedisLedger
+from services.referee.desk import Times
+from services.referee.rules import fold
+from services.referee.worker import Referee
+from tests.conftest import PARTITIONS
+from tests.referee.at_work import (
+    FRESH,
+    GAME,
+    Clock,
+    Players,
+    complaints,
+    entries,
+    left_over,
+    opening,
+    partition_of,
+    referee_at,
+    submit,
+    with_a_rival,
+)  # fmt: skip
+
+FORK = "game-forked"
+AT = 12
+
+
+def wish(id_: str = "fork", of: str = GAME, at: int = AT, game: str = FORK) -> Letter:
+    return Letter(id_, game, None, ForkGame(of, at))
+
+
+def played(ledger: RedisLedger, referee: Referee, most: int) -> Players:
+    """A game of two bots, so many entries of it."""
+    players = Players(ledger, Random(1))
+    submit(ledger, opening())
+    while referee.step(0) + players.step():
+        if len(ledger.history(GAME)) >= most:
+            break
+    return players
+
+
+def test_the_log_of_a_fork_holds_its_table_and_no_wish_for_one(ledger: RedisLedger) -> None:
+    referee = referee_at(ledger)
+    played(ledger, referee, AT + 3)
+    submit(ledger, [wish(), Letter("start", FORK, None, StartGame())])
+    referee.step(0)
+    first, second = entries(ledger, FORK)
+    assert isinstance(first.command, CreateGame)
+    assert first.command.fork is not None
+    assert GameForked(GAME, AT, None, True) in first.events
+    assert second.events[-1] == PlayResumed()
+    there, here = fold(ledger.history(GAME)[:AT]), fold(ledger.history(FORK))
+    assert (here.awaits, here.market, here.owners) == (there.awaits, there.market, there.owners)
+
+
+def test_bots_are_called_to_a_fork_that_has_started_and_play_it_to_its_end(
+    ledger: RedisLedger, connection: Any
+) -> None:
+    referee = referee_at(ledger)
+    players = played(ledger, referee, AT + 3)
+    submit(ledger, [wish()])
+    while referee.step(0) + players.step():
+        pass
+    assert fold(ledger.history(GAME)).over
+    assert len(ledger.history(FORK)) == 1  # nobody plays it yet
+    submit(ledger, [Letter("start", FORK, None, StartGame())])
+    while referee.step(0) + players.step():
+        pass
+    assert fold(ledger.history(FORK)).over
+    assert complaints(ledger, FORK, 2) == []
+    assert not left_over(connection())
+
+
+def test_P2_a_wish_that_is_sent_again_is_one_game(ledger: RedisLedger) -> None:
+    referee = referee_at(ledger)
+    played(ledger, referee, AT + 3)
+    submit(ledger, [wish(), wish()])
+    referee.step(0)
+    submit(ledger, [wish()])
+    referee.step(0)
+    assert len(ledger.history(FORK)) == 1
+
+
+def test_P3_of_two_referees_that_decide_a_wish_one_lays_the_game(ledger: RedisLedger) -> None:
+    played(ledger, referee_at(ledger), AT + 3)
+
+    def rival() -> None:
+        other = referee_at(ledger, "rival", seed="ab" * 32)
+        other.desk.say(wish("rival"))
+
+    submit(ledger, [wish()])
+    with_a_rival(ledger, rival).step(0)
+    (first,) = entries(ledger, FORK)
+    assert first.id == "rival"
+    answer = ledger.answer(FORK, None, "fork")
+    assert answer is not None
+    assert (answer.number, answer.rule) == (0, "GAME-6")
+
+
+def test_what_nothing_goes_on_from_makes_no_log(ledger: RedisLedger) -> None:
+    referee = referee_at(ledger)
+    played(ledger, referee, AT + 3)
+    wrong = [wish("late", at=500), wish("early", at=1), wish("nowhere", of="nowhere")]
+    submit(ledger, wrong)
+    referee.step(0)
+    assert not ledger.history(FORK)
+    answers = [ledger.answer(FORK, None, letter.id) for letter in wrong]
+    assert [(answer.number, answer.rule) for answer in answers if answer] == [
+        (0, "GAME-6"), (0, "GAME-6"), (0, "GAME-1"),
+    ]  # fmt: skip
+
+
+def test_P8_a_wish_for_a_damaged_game_stops_no_other(ledger: RedisLedger, connection: Any) -> None:
+    referee, client = referee_at(ledger), connection()
+    played(ledger, referee, AT + 3)
+    client.xdel(keys.log(partition_of(GAME), GAME), "5-0")
+    submit(ledger, [wish(), *opening("game-other")])
+    referee.step(0)
+    assert len(ledger.history("game-other")) == 2
+    assert not ledger.history(FORK)
+    answer = ledger.answer(FORK, None, "fork")
+    assert answer is not None
+    assert answer.rule == "POISON-1"
+
+
+# -- games that have left the engine --------------------------------------------------------------
+
+
+def reading(ledger: RedisLedger, origins: Any) -> Referee:
+    clock = Clock()
+    everywhere = range(PARTITIONS)
+    return Referee(ledger, "one", Times(clock, clock), lambda: FRESH, lambda: everywhere, origins=origins)
+
+
+def test_a_game_that_has_left_the_engine_is_looked_up_where_it_is_kept(ledger: RedisLedger) -> None:
+    referee = referee_at(ledger)
+    players = played(ledger, referee, 10_000)
+    log = ledger.history(GAME)
+    assert fold(log).over
+    assert ledger.retire(GAME, 2, len(log))
+    archive: dict[str, Sequence[bytes]] = {GAME: log}
+    other = reading(ledger, lambda game: archive.get(game) or ledger.history(game))
+    submit(ledger, [wish(), Letter("start", FORK, None, StartGame())])
+    while other.step(0) + players.step():
+        pass
+    assert GameForked(GAME, AT, None, False) in entries(ledger, FORK)[0].events
+    assert fold(ledger.history(FORK)).over
+
+
+def test_an_archive_that_does_not_answer_is_said_and_stops_no_other_game(ledger: RedisLedger) -> None:
+    def away(game: str) -> Sequence[bytes]:
+        raise ArchiveAway(f"no answer for {game}")
+
+    referee = reading(ledger, away)
+    submit(ledger, [wish(), *opening("game-other")])
+    referee.step(0)
+    answer = ledger.answer(FORK, None, "fork")
+    assert answer is not None
+    assert (answer.number, answer.rule) == (0, "WAIT-1")
+    assert len(ledger.history("game-other")) == 2
