@@ -18,11 +18,11 @@ from services.archive import Unreadable, read_file
 from services.auditor.auditing import NAMES, PLAINLY, Audit, audit, document
 from services.auditor.explaining import Explained, explain
 from services.auditor.findings import Check
+from services.auditor.kept import Kept
 from services.auditor.page import page
 from services.auditor.proving import proven_file
 from services.auditor.sent import chain_sent, views_sent
 from services.auditor.wording import gathered, speaker, wish
-from services.ledger import RedisLedger
 from services.replaying import NoSuchGame
 from services.tables import out, standing_table
 from services.telling import count
@@ -43,13 +43,13 @@ class Source(NamedTuple):
 
 def run(
     named: str,
-    opened: Callable[[], AbstractContextManager[RedisLedger]],
+    opened: Callable[[], AbstractContextManager[Kept]],
     at: int | None,
     as_json: bool,
     html: Path | None,
 ) -> bool:
     """Audit what is named, and tell it. Whether all is well. Raises Malformed or NoSuchGame."""
-    source = _of_file(Path(named)) if _is_file(named) else _of_ledger(named, opened)
+    source = _of_file(Path(named)) if _is_file(named) else _of_game(named, opened)
     if at is not None and at > len(source.log):
         raise Malformed("--at", f"game {source.game} has {len(source.log)} entries, so no entry {at}")
     done = audit(source.game, source.log, source.checks)
@@ -88,10 +88,13 @@ def _of_file(path: Path) -> Source:
     return Source(found.game, found.entries, proven_file(found))
 
 
-def _of_ledger(game: str, opened: Callable[[], AbstractContextManager[RedisLedger]]) -> Source:
-    """The game that the ledger holds. Raises NoSuchGame, or Gap: its log has a hole."""
-    with opened() as ledger:
+def _of_game(game: str, opened: Callable[[], AbstractContextManager[Kept]]) -> Source:
+    """The game that the ledger holds, or the archive. Raises NoSuchGame, or Gap: its log has a hole."""
+    with opened() as kept:
+        ledger = kept.ledger
         log = ledger.history(_GAME_ID.read(game))
+        if not log and (file := kept.file(game)) is not None:
+            return Source(file.game, file.entries, proven_file(file))
         if not log:
             told = f"there is no game {game}, and no file of that name; `ledgerline games` lists games"
             raise NoSuchGame(told)

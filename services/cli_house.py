@@ -15,8 +15,18 @@ from redis.exceptions import RedisError
 
 from schemas.codec import Corrupt
 from services import auditing_cli, dead, forking, jobs_cli, proving_cli, replaying, watching, wiring
-from services.archive import Signer
-from services.cli_opening import DATA, AsJson, Data, jobs_of, open_to_read, set_logs, settings_of
+from services.archive import ArchiveAway, Signer
+from services.cli_opening import (
+    DATA,
+    AsJson,
+    Data,
+    jobs_of,
+    open_games,
+    open_to_read,
+    set_logs,
+    settings_of,
+    with_archive,
+)
 from services.collecting import collect_seldom
 from services.embedded import house, signing_key, token_key
 from services.failing import fail
@@ -44,7 +54,7 @@ def run(app: typer.Typer) -> None:
         app()
     except replaying.NoSuchGame as error:
         fail(str(error), 2)
-    except (EngineUnavailable, watching.Failed, Gap, Corrupt) as error:
+    except (EngineUnavailable, ArchiveAway, watching.Failed, Gap, Corrupt) as error:
         fail(str(error), 1)
     except RedisError as error:
         fail(f"the engine went away: {error}", 1)
@@ -101,8 +111,8 @@ def serve(
 @commands.command()
 def games(data: Data = DATA, as_json: AsJson = False) -> None:
     """List the games (the latest thousand) and how they stand."""
-    with open_to_read(data) as ledger:
-        replaying.list_games(ledger, as_json)
+    with open_games(data) as kept:
+        replaying.list_games(kept, as_json)
 
 
 @commands.command()
@@ -116,8 +126,8 @@ def replay(
     as_json: AsJson = False,
 ) -> None:
     """Show a game turn by turn from its log, then the table at that point."""
-    with open_to_read(data) as ledger:
-        replaying.replay(ledger, game, to, viewer, as_json)
+    with open_games(data) as kept:
+        replaying.replay(kept, game, to, viewer, as_json)
 
 
 @commands.command()
@@ -132,7 +142,7 @@ def fork(
     as_json: AsJson = False,
 ) -> None:
     """Start a new game from where another one stood; what was hidden is dealt afresh unless that is over."""
-    settings = settings_of()
+    settings = with_archive(settings_of(), data)
     with open_to_read(data) as ledger:
         key = settings.token_key.get_secret_value() or token_key(data)
         forking.fork(ledger, settings, game, at, viewer, key, as_json)
@@ -149,7 +159,7 @@ def audit(
     as_json: AsJson = False,
 ) -> None:
     """Check everything of a game that can be checked, and explain a move. Exit code 1: something is wrong."""
-    if not auditing_cli.run(named, lambda: open_to_read(data), at, as_json, html):
+    if not auditing_cli.run(named, lambda: open_games(data), at, as_json, html):
         raise typer.Exit(1)
 
 
@@ -161,8 +171,8 @@ def export(
 ) -> None:
     """Write a finished game to one file that anybody can check: see docs/proof.md."""
     signer = Signer(settings_of().signing_key.get_secret_value() or signing_key(data))
-    with open_to_read(data) as games:
-        proving_cli.export(games, signer, game, file)
+    with open_games(data) as kept:
+        proving_cli.export(kept, signer, game, file)
 
 
 @commands.command()

@@ -11,10 +11,12 @@ import typer
 
 from schemas.contract import Malformed
 from services.auditor.jobs import Jobs
-from services.embedded import reading_jobs, reading_ledger
+from services.auditor.kept import Kept
+from services.embedded import archive_url, reading_jobs, reading_ledger
 from services.ledger import RedisLedger
 from services.logs import set_up_logs
 from services.settings import Settings, read_settings
+from services.wiring import shelf_of
 
 Data = Annotated[Path, typer.Option(help="Folder of the embedded engine's log.", envvar="LEDGERLINE_DATA")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
@@ -39,6 +41,18 @@ def open_to_read(data: Path) -> Iterator[RedisLedger]:
     require_engine(data, settings)
     with reading_ledger(data, settings) as ledger:
         yield ledger
+
+
+@contextmanager
+def open_games(data: Path) -> Iterator[Kept]:
+    """Every game to read: those of that ledger, and those that have left it for the archive."""
+    with open_to_read(data) as ledger:
+        yield Kept(ledger, shelf_of(with_archive(settings_of(), data)))
+
+
+def with_archive(settings: Settings, data: Path) -> Settings:
+    """The settings, with the data folder's own archive where they name none."""
+    return settings.model_copy(update={"archive_url": settings.archive_url or archive_url(data)})
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from schemas.commands import Command, ForkGame, Letter, StartGame
 from schemas.contract import Malformed
 from schemas.events import GameForked
 from schemas.words import Seat
+from services.auditor.kept import Kept
 from services.ledger import RedisLedger
 from services.referee.rules import NotKept, Table, fold
 from services.referee.worker import Referee
@@ -20,7 +21,7 @@ from services.replaying import read_game, read_viewer
 from services.settings import Settings
 from services.tables import out, standing_table
 from services.telling import count
-from services.wiring import make_referee
+from services.wiring import make_referee, shelf_of
 
 
 def fork(
@@ -29,7 +30,7 @@ def fork(
     """Lay the new game, start it if nobody has to sit down first, and tell how it stands. `key` signs tokens.
 
     Raises Malformed, naming the option, or NoSuchGame."""
-    log = read_game(ledger, game)
+    log = read_game(Kept(ledger, shelf_of(settings)), game)
     asker = read_viewer(viewer, len(fold(log[:1]).places))
     new = secrets.token_hex(6)
     referee, lease = make_referee(ledger, settings)

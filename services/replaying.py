@@ -1,4 +1,4 @@
-"""Looking back: the games that a ledger holds, and any of them turn by turn."""
+"""Looking back: the games that there are, and any of them turn by turn."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from schemas.contract import Malformed, Shape
 from schemas.events import Event
 from schemas.views import ViewEntry, write_entry, write_view
 from schemas.words import GameId, Seat
-from services.ledger import Gap, RedisLedger
+from services.auditor.kept import Kept
+from services.ledger import Gap
 from services.referee.rules import Table, fold, fold_events
 from services.tables import final_table, out, standing_table
 from services.telling import document, tell
@@ -23,12 +24,12 @@ _GAME_ID: Final[Shape[str]] = Shape(GameId, "game")
 
 
 class NoSuchGame(Exception):
-    """The ledger holds no game of this id."""
+    """Neither the engine nor the archive has a game of this id."""
 
 
-def list_games(ledger: RedisLedger, as_json: bool) -> None:
-    """The games that the ledger holds, the latest first; a damaged one stops no other."""
-    documents = [_folded_document(ledger, game) for game in ledger.games(MOST)]
+def list_games(kept: Kept, as_json: bool) -> None:
+    """The games that there are, the latest first; a damaged one stops no other."""
+    documents = [_folded_document(kept, game) for game in kept.games(MOST)]
     if as_json:
         print(json.dumps({"games": documents}, ensure_ascii=False, indent=2))
         return
@@ -46,18 +47,18 @@ def list_games(ledger: RedisLedger, as_json: bool) -> None:
     out.print(grid)
 
 
-def _folded_document(ledger: RedisLedger, game: str) -> dict[str, Any]:
+def _folded_document(kept: Kept, game: str) -> dict[str, Any]:
     try:
-        log = ledger.history(game)
+        log = kept.history(game)
         events = sum(len(unpack_entry(data).events) for data in log)
         return document(fold(log), events, len(log))
     except (Gap, Corrupt, AssertionError, AttributeError, LookupError, TypeError, ValueError) as error:
         return {"game": game, "state": "damaged", "why": f"{type(error).__name__}: {error}"}
 
 
-def replay(ledger: RedisLedger, game: str, to: int | None, viewer: str | None, as_json: bool) -> None:
+def replay(kept: Kept, game: str, to: int | None, viewer: str | None, as_json: bool) -> None:
     """The game from its log, or from a viewer's own entries, up to an entry."""
-    entries = _entries(ledger, game, viewer)
+    entries = _entries(kept, game, viewer)
     if to is not None and to > len(entries):
         raise Malformed("--to", f"game {game} has {len(entries)} entries")
     entries = entries[:to]
@@ -77,24 +78,24 @@ def replay(ledger: RedisLedger, game: str, to: int | None, viewer: str | None, a
 
 
 def _entries(
-    ledger: RedisLedger, game: str, viewer: str | None
+    kept: Kept, game: str, viewer: str | None
 ) -> list[tuple[int, tuple[Event, ...], dict[str, Any]]]:
     """Each entry's time and events, and its JSON form."""
-    log = read_game(ledger, game)
+    log = read_game(kept, game)
     if viewer is None:
         whole = [unpack_entry(data) for data in log]
         return [(e.at, e.events, write_entry(number, e)) for number, e in enumerate(whole, 1)]
     seats = len(fold(log[:1]).places)
     seat = read_viewer(viewer, seats)
     seen: list[ViewEntry] = []
-    while page := ledger.seen(game, seat, len(seen)):
+    while page := kept.seen(game, seat, len(seen)):
         seen += page
     return [(e.at, e.events, write_view(e)) for e in seen]
 
 
-def read_game(ledger: RedisLedger, game: str) -> list[bytes]:
+def read_game(kept: Kept, game: str) -> list[bytes]:
     """The log of a game. Raises Malformed or NoSuchGame."""
-    log = ledger.history(_GAME_ID.read(game))
+    log = kept.history(_GAME_ID.read(game))
     if not log:
         raise NoSuchGame(f"there is no game {game}; `ledgerline games` lists them")
     return log

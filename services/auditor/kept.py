@@ -84,10 +84,14 @@ class Kept:
     def history(self, game: str, after: int = 0) -> list[bytes]:
         """As the ledger's, of any game that there ever was. Raises Gap, Corrupt, ArchiveAway."""
         found = self.ledger.history(game, after)
-        if found or self.shelf is None or (after and self.ledger.history(game)):
+        if found or (after and self.ledger.history(game)):
             return found
-        file = self.shelf.file(game)
+        file = self.file(game)
         return [] if file is None else file.entries[after:]
+
+    def file(self, game: str) -> GameFile | None:
+        """The archive's file of a game, if there is one. Raises Corrupt, ArchiveAway."""
+        return None if self.shelf is None else self.shelf.file(game)
 
     def seen(self, game: str, viewer: Seat | None, after: int = 0, most: int = 1000) -> list[ViewEntry]:
         """As the ledger's, of any game that there ever was. Raises Gap, Corrupt, ArchiveAway."""

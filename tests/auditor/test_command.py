@@ -12,6 +12,7 @@ import pytest
 from schemas.contract import Malformed
 from services import auditing_cli
 from services.archive import Signer, write_file
+from services.auditor.kept import Kept
 from services.auditor.proving import walk
 from services.ledger import RedisLedger
 from services.replaying import NoSuchGame
@@ -21,7 +22,7 @@ from tests.referee.at_work import GAME
 
 def audit(named: str, ledger: Any = None, at: int | None = None, html: Path | None = None) -> bool:
     def opened() -> AbstractContextManager[Any]:
-        return nullcontext(ledger)
+        return nullcontext(Kept(ledger, None))
 
     return auditing_cli.run(named, opened, at, True, html)
 
@@ -66,7 +67,7 @@ def test_a_file_with_a_dropped_entry_is_not_well(tmp_path: Path, capsys: pytest.
 def test_people_are_told_the_verdict_the_move_and_who_saw_what(
     ledger: RedisLedger, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    auditing_cli.run(GAME, lambda: nullcontext(ledger), 3, False, None)
+    auditing_cli.run(GAME, lambda: nullcontext(Kept(ledger, None)), 3, False, None)
     told = capsys.readouterr().out
     for words in (f"game {GAME}", "Entry 3:", "Decided again: the same verdict.", "the public was told:"):
         assert words in told, words

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -16,7 +19,7 @@ from services.embedded import House, house, reading_jobs
 from services.ledger import RedisLedger
 from services.settings import read_settings
 from services.wiring import open_ledger, run_auditor
-from tests.deploy.compose import wait_until
+from tests.deploy.compose import ROOT, wait_until
 from tests.gateway.clients import LEAVE, bearer, new_id
 
 BODY = {"seats": [{"kind": "human"}, {"kind": "bot", "policy": "greedy"}], "options": {"cars": 8}}
@@ -59,13 +62,20 @@ def is_over(home: Home, game: str) -> bool:
     return any(event["type"] == "game_ended" for event in entries[-1]["events"])
 
 
-def test_a_game_that_has_left_is_shown_as_before_and_can_not_be_made_anew(home: Home) -> None:
-    key = new_id()
+def begun(home: Home, key: str) -> tuple[Any, str]:
+    """A game that its only person left, so that it ends soon: what creating it told, and that person's token."""
     created = posted(home, "/games", BODY, **{"Idempotency-Key": key})
     game = created["game"]
-    ada = posted(home, f"/games/{game}/join", {"name": "Ada"})["token"]
+    ada: str = posted(home, f"/games/{game}/join", {"name": "Ada"})["token"]
     posted(home, f"/games/{game}/start", **bearer(created["token"]))
     posted(home, f"/games/{game}/commands", LEAVE, **bearer(ada))
+    return created, ada
+
+
+def test_a_game_that_has_left_is_shown_as_before_and_can_not_be_made_anew(home: Home) -> None:
+    key = new_id()
+    created, ada = begun(home, key)
+    game = created["game"]
     wait_until(lambda: is_over(home, game))
     before = [view(home, game, token, proofs=True) for token in (None, ada)]
 
@@ -87,6 +97,34 @@ def test_a_game_that_has_left_is_shown_as_before_and_can_not_be_made_anew(home: 
     assert (late.status_code, late.json()["rule"]) == (404, "GAME-1")
     with reading_jobs(home.data, home.running.settings) as jobs:
         assert jobs.all() == []
+
+
+def said(home: Home, *words: str) -> str:
+    """What a command of `ledgerline` says about this house's games."""
+    told = [sys.executable, "-m", "services.cli", *words, "--data", str(home.data)]
+    done = subprocess.run(told, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_commands_find_a_game_that_has_left(home: Home, tmp_path: Path) -> None:
+    game = begun(home, new_id())[0]["game"]
+    wait_until(lambda: home.archive.has(game) and not home.ledger.history(game), 60)
+    replayed = json.loads(said(home, "replay", game, "--json"))
+    assert (replayed["game"], replayed["state"]) == (game, "over")
+    assert json.loads(said(home, "replay", game, "--as", "0", "--json"))["turns"]
+    listed = {each["game"]: each["state"] for each in json.loads(said(home, "games", "--json"))["games"]}
+    assert listed[game] == "over"
+    audited = json.loads(said(home, "audit", game, "--json"))
+    assert (audited["ok"], audited["unchecked"]) == (True, {})
+    said(home, "export", game, str(tmp_path / "file"))
+    assert (tmp_path / "file").read_bytes() == home.archive.read(game)
+    assert json.loads(said(home, "jobs", "--json"))["count"] == {
+        "failed": 0,
+        "running": 0,
+        "waiting": 0,
+        "later": 0,
+    }
 
 
 def test_a_game_that_there_never_was_is_not_found(home: Home) -> None:
