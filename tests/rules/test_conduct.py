@@ -23,6 +23,7 @@ from schemas.events import (
     GameEnded,
     SeatCleared,
     SeatGone,
+    SeedRevealed,
     TicketsKept,
     TicketsReturned,
     TicketsShown,
@@ -160,7 +161,7 @@ def test_CONDUCT_2_it_ranks_below_every_other_seat() -> None:
 
 def test_CONDUCT_2_its_tickets_are_not_shown_at_the_end() -> None:
     scene = given(2, options=STRICT).when(0, Pass()).when(1, Pass())
-    scene.then_came(CommandRefused, SeatGone, SeatCleared, GameEnded)
+    scene.then_came(CommandRefused, SeatGone, SeatCleared, SeedRevealed, GameEnded)
 
 
 def test_CONDUCT_3_a_seat_that_leaves_is_skipped_from_then_on() -> None:
@@ -193,7 +194,7 @@ def test_CONDUCT_3_and_does_not_where_it_is() -> None:
 
 def test_CONDUCT_3_a_table_whose_seats_are_all_gone_ends_at_once() -> None:
     scene = given(2).when(1, Leave()).when(0, Leave())
-    scene.then_came(SeatGone, TicketsShown, TicketsShown, GameEnded)
+    scene.then_came(SeatGone, TicketsShown, TicketsShown, SeedRevealed, GameEnded)
     assert scene.events[-1].reason == "all gone"  # type: ignore[union-attr]  # it is GameEnded
     scene = started(2).when(1, Leave()).when(0, Leave())
     assert scene.table.over

@@ -11,6 +11,7 @@ from schemas.events import (
     MarketFilled,
     MarketFlushed,
     Passed,
+    SeedRevealed,
     TicketsShown,
     TurnStarted,
 )
@@ -81,7 +82,7 @@ def test_bug_END_1_stuck_in_the_last_turn() -> None:
     scene.when(0, ClaimRoute(NEW_YORK, {"blue": 3})).when(1, DrawBlind(), DrawBlind())
     scene.when(2, DrawBlind()).then_came(CardDrawn, TurnStarted)
     assert scene.legal(0) == [Pass()]
-    scene.when(0, Pass()).then_came(Passed, TicketsShown, TicketsShown, TicketsShown, GameEnded)
+    scene.when(0, Pass()).then_came(Passed, TicketsShown, TicketsShown, TicketsShown, SeedRevealed, GameEnded)
     assert scene.told(GameEnded)[0].reason == "last turns"
 
 

@@ -20,6 +20,7 @@ from schemas.events import (
     Passed,
     RouteClaimed,
     SeatGone,
+    SeedRevealed,
     TicketsKept,
     TicketsReturned,
     TicketsShown,
@@ -50,7 +51,7 @@ def test_END_1_every_seat_has_one_more_turn_the_triggers_last_and_then_the_game_
     for seat in (1, 2, 0):
         assert scene.table.turn == seat
         scene.when(seat, DrawBlind(), DrawBlind())
-    scene.then_came(type(scene.events[0]), TicketsShown, TicketsShown, TicketsShown, GameEnded)
+    scene.then_came(type(scene.events[0]), TicketsShown, TicketsShown, TicketsShown, SeedRevealed, GameEnded)
     ended(scene, "last turns")
     with pytest.raises(NotKept, match="GAME-3"):
         scene.when(1, DrawBlind())
@@ -65,7 +66,7 @@ def test_END_1_a_second_trigger_changes_nothing() -> None:
 
 
 def test_END_1_any_action_ends_a_last_turn() -> None:
-    scene = given(2, hands=[{"blue": 3}], cars=[5]).when(0, CLAIM)
+    scene = given(2, hands=[{"blue": 3}], cars=[5], deck=["red"] * 9).when(0, CLAIM)
     scene.when(1, DrawTickets(), KeepTickets((0,)))
     assert len(scene.place(1).tickets) == 3
     ended(scene.when(0, DrawMarket(0), DrawMarket(0)), "last turns")
@@ -88,7 +89,7 @@ def test_END_3_a_full_round_of_passes_ends_the_game(seats: int) -> None:
     for seat in range(seats - 1):
         scene.when(seat, Pass()).then(Passed(seat), TurnStarted(seat + 1))
     scene.when(seats - 1, Pass())
-    scene.then_came(Passed, *[TicketsShown] * seats, GameEnded)
+    scene.then_came(Passed, *[TicketsShown] * seats, SeedRevealed, GameEnded)
     ended(scene, "all passed")
 
 
@@ -113,7 +114,7 @@ def test_END_4_when_no_seat_has_time_left_the_game_ends() -> None:
     scene = timed(2).after_ms(1000).when(None, CallTime(0))
     scene.then(SeatGone(0, "out of time"), TurnStarted(1))
     scene.after_ms(1000).when(None, CallTime(1))
-    scene.then_came(SeatGone, TicketsShown, TicketsShown, GameEnded)
+    scene.then_came(SeatGone, TicketsShown, TicketsShown, SeedRevealed, GameEnded)
     ended(scene, "out of time")
 
 

@@ -27,6 +27,7 @@ from schemas.events import (
     RouteClaimed,
     SeatCleared,
     SeatGone,
+    SeedRevealed,
     TicketsShown,
     TunnelDeclined,
     TunnelRevealed,
@@ -86,7 +87,9 @@ def test_CONDUCT_3_another_seat_that_leaves_does_not_touch_it() -> None:
 
 def test_CONDUCT_3_the_last_seat_may_leave_with_one_open() -> None:
     scene = dug({"red": 4}, {"red": 2}).when(1, Leave()).when(0, Leave())
-    scene.then_came(TunnelDeclined, SeatGone, RevealedDiscarded, TicketsShown, TicketsShown, GameEnded)
+    scene.then_came(
+        TunnelDeclined, SeatGone, RevealedDiscarded, TicketsShown, TicketsShown, SeedRevealed, GameEnded
+    )
     assert scene.table.tunnel is None
 
 

@@ -9,6 +9,7 @@ from schemas.events import (
     GameEnded,
     RouteClaimed,
     SeatGone,
+    SeedRevealed,
     TicketsKept,
     TicketsOffered,
     TicketsReturned,
@@ -201,6 +202,6 @@ def test_CLOCK_2_no_seat_is_late_before_its_time() -> None:
 def test_END_4_when_no_seat_has_time_left_the_game_ends() -> None:
     scene = given(2, rules="europe").after_ms(120_000).when(None, CallTime(0))
     scene.after_ms(120_000).when(None, CallTime(1))
-    scene.then_came(SeatGone, TicketsShown, TicketsShown, GameEnded)
+    scene.then_came(SeatGone, TicketsShown, TicketsShown, SeedRevealed, GameEnded)
     (end,) = scene.told(GameEnded)
     assert end.reason == "out of time"

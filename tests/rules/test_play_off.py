@@ -6,7 +6,7 @@ import pytest
 
 from schemas.boards import BOARD
 from schemas.commands import CallTime, CreateGame, Leave, Letter, Pass, PlayOff, SeatPlan, StartGame
-from schemas.events import GameCreated, GameEnded, PlayOffCalled, SeatTaken, TicketsShown
+from schemas.events import GameCreated, GameEnded, PlayOffCalled, SeatTaken, SeedRevealed, TicketsShown
 from schemas.positions import Position, TicketGiven
 from schemas.refusals import Refused
 from services.referee.rules import NotKept, Table, board, judge
@@ -19,10 +19,11 @@ from tests.rules.series import NOTHING, WIN, calls, ended, following, passed_rou
 
 def test_TIE_1_a_shared_first_place_calls_a_play_off_before_the_game_ends() -> None:
     scene = ended(2)
-    assert [type(event) for event in scene.events[-4:]] == [
+    assert [type(event) for event in scene.events[-5:]] == [
         TicketsShown,
         TicketsShown,
         PlayOffCalled,
+        SeedRevealed,
         GameEnded,
     ]
     assert scene.told(PlayOffCalled) == (

@@ -240,6 +240,8 @@ def test_P6_an_entry_that_is_dropped_or_swapped_is_noticed() -> None:
     for number in (2, 9, 20):
         entries = shown()
         require_noticed(entries[: number - 1] + entries[number:], number + 1)
+        bare = [_headless(entry) for entry in entries]
+        require_noticed(bare[: number - 1] + bare[number:], number + 1)
         entries[number - 1], entries[number] = entries[number], entries[number - 1]
         require_noticed(entries, number + 1)
 
