@@ -37,11 +37,11 @@ from tests.secrecy.matches import Match, Step
 from tests.secrecy.referee import Referee, branched, got
 from tests.secrecy.twins import Future, alike, future, twin
 
-POSITIONS: Final = 20_400  # of all rulesets, in the ordinary test run
+POSITIONS: Final = 20_000  # of all rulesets, in the ordinary test run
 AHEAD: Final = 5  # letters that a twin goes along with the game
 WATCHED_EVERY: Final = 3  # stretches of a game once its seats have their tickets
 TIRED_EVERY: Final = 6
-LEGAL_MOST: Final = 4  # tried at a position, but for every so many positions, where all are
+LEGAL_MOST: Final = 3  # tried at a position, but for every so many positions, where all are
 ALL_LEGAL_EVERY: Final = 25
 BOTS_EVERY: Final = 10
 NONSENSE: Final[Sequence[Command]] = (
@@ -137,7 +137,7 @@ class Gate:
         every = self.tried % ALL_LEGAL_EVERY == 0
         yield from may if every or len(may) <= LEGAL_MOST else dice.sample(may, LEGAL_MOST)
         if may:
-            yield from islice(bent(dice, table, dice.choice(may)), 2)
+            yield from islice(bent(dice, table, dice.choice(may)), 1)
         yield from dice.sample(self.pool, 2)
         yield dice.choice(NONSENSE)
 

@@ -188,11 +188,11 @@ def _other_seed(table: Table, dice: Random) -> None:
 def alike(table: Table, letter: Letter, events: Sequence[Event], ahead: Future, dice: Random) -> Letter:
     """A letter of another seat's that says something else, and looks the same to the viewer."""
     seat, command = letter.seat, letter.command
-    if seat is None or seat == ahead.viewer or ahead.seed:
+    if seat is None or seat == ahead.viewer:
         return letter
     if not events or isinstance(events[0], CommandRefused):
         return replace(letter, command=ClaimRoute("nowhere-b", {"blue": dice.randrange(1, 5)}))
-    free = not (ahead.mixes if isinstance(events[0], TicketsNamed) else ahead.tickets)
+    free = not ahead.seed and not (ahead.mixes if isinstance(events[0], TicketsNamed) else ahead.tickets)
     if free and isinstance(events[0], TicketsNamed | TicketsKept) and not isinstance(command, Leave):
         same = [c for c in legal(table, seat) if _backs(table, seat, c) == _backs(table, seat, command)]
         return replace(letter, command=dice.choice(same))
