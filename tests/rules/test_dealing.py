@@ -44,6 +44,14 @@ def test_P1_the_key_is_made_of_the_seed_the_rules_all_contributions_and_the_game
     assert table.key == key.hex()
 
 
+def test_P1_games_of_one_named_seed_are_dealt_alike_under_any_id() -> None:
+    one, two = (seated(ADAS, seed="cup 7").when(None, StartGame()).table for _ in range(2))
+    two.game = "another"
+    assert key_of(one) == key_of(two)
+    two.places[0].contribution = BOBS  # which no such game takes from its players
+    assert key_of(one) != key_of(two)
+
+
 def test_P1_every_ingredient_changes_the_key() -> None:
     def key(scene: Scene, **changed: Any) -> str:
         for name, value in changed.items():

@@ -32,12 +32,15 @@ def contribution_of(seed: str, seat: Seat) -> str:
 
 
 def key_of(table: Table) -> str:
-    """What every shuffle of the game follows from: the seed, the rules, what every seat gave, the game."""
+    """What every shuffle of the game follows from: the seed, the rules, what every seat gave, and the
+    game itself, unless its seed was named: then every game of that seed is dealt alike, as a tournament
+    needs it."""
     assert table.seed is not None, "only who has the seed can make the key"
     told = sha256(b"ledgerline/key/1" + bytes.fromhex(table.seed) + rules_digest(table))
     for place in table.places:
         told.update(bytes.fromhex(place.contribution or NOTHING))
-    told.update(table.game.encode())
+    if not table.given:
+        told.update(table.game.encode())
     return told.hexdigest()
 
 
