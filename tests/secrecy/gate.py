@@ -35,7 +35,7 @@ from services.referee.sitting import Sitting
 from tests.rules.random_commands import bent, pool
 from tests.secrecy.matches import Match, Step
 from tests.secrecy.referee import Referee, branched, got
-from tests.secrecy.twins import Future, alike, future, twin
+from tests.secrecy.twins import Future, alike, future, looks, twin
 
 POSITIONS: Final = 20_000  # of all rulesets, in the ordinary test run
 AHEAD: Final = 5  # letters that a twin goes along with the game
@@ -84,6 +84,7 @@ class Gate:
         first, viewer = steps[0].before, known.viewer
         ahead = future(first.table, viewer, [event for step in steps for event in step.came.events])
         other = branched(first, twin(first.table, known, ahead, self.dice))
+        assert looks(other.table, viewer) == looks(first.table, viewer)
         self.twins += hidden(other.table) != hidden(first.table)
         for step in steps:
             self.look(step.before, other.table, known, "a twin on its way")
@@ -96,6 +97,9 @@ class Gate:
             require_same(told, told_too, viewer, step.letter)
             for event in step.came.events:
                 known.follow(event)
+        last = branched(steps[-1].before)
+        self.referee.decide(last, steps[-1].letter, steps[-1].now)
+        require_same(looks(last.table, viewer), looks(other.table, viewer), viewer, steps[-1].letter)
 
     def at_position(self, step: Step, known: Known) -> None:
         """Whatever might come next here comes to the same on a table where all else is dealt afresh."""

@@ -37,6 +37,7 @@ from schemas.events import (
 from schemas.words import PASSENGER, Seat
 from services.referee.rules import Table, legal
 from services.referee.rules.redealing import Known, deal_cards, deal_tickets, name_mixes
+from tests.rules.given import everything
 
 FROM_A_SHUFFLE = -1  # the place of a card that the deck gets only in this future
 
@@ -172,6 +173,18 @@ def twin(table: Table, known: Known, ahead: Future, dice: Random) -> Table:
     if not ahead.shuffles:
         _other_seed(other, dice)
     return other
+
+
+def looks(table: Table, viewer: Seat | None) -> dict[str, Any]:
+    """All that there is on a table, with whatever lies face down to the viewer turned down and counted."""
+    told = everything(table)
+    told.update(deck=len(table.deck), seed=None, key=None)
+    told["ticket_decks"] = {deck: len(row) for deck, row in table.ticket_decks.items()}
+    for seat, place in enumerate(told["places"]):
+        if seat != viewer:
+            hand, tickets, offer = sum(place["hand"].values()), len(place["tickets"]), len(place["offer"])
+            place.update(hand=hand, tickets=tickets, offer=offer, luck=None, mix=place["mix"] is None)
+    return told
 
 
 def _other_luck(table: Table, viewer: Seat | None, dice: Random) -> None:
