@@ -1,5 +1,5 @@
 """The commands of `ledgerline` that need the house: play, serve, games, replay, fork, audit,
-export, verify, jobs, each service alone."""
+export, verify, jobs, disputes, each service alone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import typer
 from redis.exceptions import RedisError
 
 from schemas.codec import Corrupt
-from services import auditing_cli, dead, forking, jobs_cli, proving_cli, replaying, watching, wiring
+from services import auditing_cli, dead, disputes, forking, jobs_cli, proving_cli, replaying, watching, wiring
 from services.archive import ArchiveAway, Signer
 from services.cli_opening import (
     DATA,
@@ -40,6 +40,7 @@ dead_letters = typer.Typer(no_args_is_help=True, help="Look after commands that 
 commands.add_typer(dead_letters, name="dead")
 jobs = typer.Typer(help="Look after what is done beside the games: the archive, audits.")
 commands.add_typer(jobs, name="jobs")
+commands.add_typer(disputes.app, name="disputes")
 
 Letters = Annotated[list[str] | None, typer.Argument(help="As `dead list` shows them: p07/1700000000000-0.")]
 JobIds = Annotated[list[str] | None, typer.Argument(help="As `jobs` shows them: archive-3f9a1c0b77e2.")]
