@@ -57,8 +57,11 @@ def filed(game: str, log: Sequence[bytes]) -> bytes:
 
 @cache
 def of_old(path: Path) -> bytes:
-    """The file of a golden game: entries as they were written then, chained by their public rows."""
+    """The file of a golden game: of an unsealed one, entries as they were written then, chained by their
+    public rows."""
     log = [b64decode(line) for line in loads(path.read_text())["log"]]
+    if msgpack.unpackb(log[0], strict_map_key=False)[0] == 2:
+        return filed(path.stem, log)
     heads, head = [], first_head(path.stem)
     for number, data in enumerate(log, 1):
         _, at, _, _, _, public, _, _ = msgpack.unpackb(data, strict_map_key=False)

@@ -65,6 +65,8 @@ def test_the_key() -> None:
     assert key["contribution 1"] == SEED_BLOCK["contribution of seat 1"]
     made = SEED + key["rules"] + key["contribution 0"] + key["contribution 1"]
     assert h("key", bytes.fromhex(made), key["game"].encode()).hex() == key["key"]
+    given = SEED + key["rules"] + contribution_of(SEED, 0) + key["contribution 1"]
+    assert h("key", bytes.fromhex(given)).hex() == key["key of a given seed"]
 
 
 def test_leaves_and_roots() -> None:
