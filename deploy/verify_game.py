@@ -343,7 +343,7 @@ class Game:
                 shares = "".join(self.shares[seat] for seat in range(len(seats))) if self.sealed else ""
                 require(len(shares) in (0, 64 * len(seats)), "starts without 32 bytes of every seat's")
                 resolved = h("rules", pack([ruleset, rules, board, digest, figures, len(seats)]))
-                told = resolved, bytes.fromhex(shares), game.encode()
+                told = resolved, bytes.fromhex(shares), b"" if self.given else game.encode()
                 self.key = h("key", self.seed, *told) if self.sealed else self.seed
             case [4 | 41, order, *roots]:
                 self.expect(Counter(order) == +self.discards, "shuffles other cards than were discarded")
@@ -441,7 +441,7 @@ def followed(game: Game, entries: list[bytes], marks: bytes) -> tuple[bytes, int
         except Exception as error:  # whatever its bytes are, it is the entry that is wrong
             return head, number, f"can't be read as an entry of a log ({type(error).__name__})"
         if head[:4] != marks[4 * number - 4 : 4 * number]:
-            return head, number, "isn't what was signed, or its mark isn't: the two don't fit"
+            return head, number, "isn't, or its mark isn't, as signed" + (game.doubt and f"; it {game.doubt}")
         if game.doubt:
             return head, number, game.doubt
     return head, 0, ""
@@ -454,7 +454,7 @@ def verify(data: bytes, trusted: str | None = None) -> dict[str, Any]:
     game, lost = Game(name), number != len(entries) or len(marks) != 4 * number
     head, first, why = followed(game, entries, marks)
     final = b"\0".join((b"ledgerline/final/1", name.encode(), u64(number & (1 << 64) - 1) + end))
-    sound = first or is_signed(key, final, signature)
+    sound = first or damage or is_signed(key, final, signature)
     checks = (
         (first, why),
         (

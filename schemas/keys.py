@@ -95,3 +95,28 @@ def all_commands(partitions: Iterable[int]) -> list[str]:
 def dismissed(partition: int, game: str, speaker: int | None, command_id: str) -> str:
     """For a minute: why a command was answered without an entry in the log."""
     return f"{tag(partition)}:g:{game}:dismissed:{'house' if speaker is None else speaker}:{command_id}"
+
+
+def disputes(partition: int) -> str:
+    """Sorted set: the ids of all the partition's disputes, by the wall time at which they leave."""
+    return f"{tag(partition)}:disputes"
+
+
+def disputes_waiting(partition: int) -> str:
+    """Sorted set: those without an answer, by when they were raised."""
+    return f"{tag(partition)}:disputes:waiting"
+
+
+def disputes_told(partition: int) -> str:
+    """Sorted set: those whose answer is to be completed when their game is over."""
+    return f"{tag(partition)}:disputes:told"
+
+
+def disputes_of(partition: int, game: str, speaker: int | None) -> str:
+    """Hash: what a seat, or the operator, disputes in a game, and the answers. It outlives the game."""
+    return f"{tag(partition)}:g:{game}:disputes:{'operator' if speaker is None else speaker}"
+
+
+def disputes_found(partition: int, game: str) -> str:
+    """Hash: what audits found in disputed games, by the dispute's id; for the operator alone."""
+    return f"{tag(partition)}:g:{game}:disputes:found"

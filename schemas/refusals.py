@@ -1,7 +1,7 @@
 """Why a command is refused: the ids of the rules, and of this contract, each in one sentence.
 
 The ids of the rules are those that every rule page, audit and test name cites. The
-contract's own ids (SHAPE, SIZE, TOKEN, RATE, BUSY, WAIT, LEVEL, POISON, GAME) are about messages,
+contract's own ids (SHAPE, SIZE, TOKEN, RATE, BUSY, WAIT, LEVEL, POISON, GAME, DISPUTE) are about messages,
 not about play.
 """
 
@@ -55,6 +55,8 @@ CONTRACT: Final[dict[str, str]] = {
     "GAME-4": "The seat isn't free.",
     "GAME-5": "A game starts once, when every seat is taken.",
     "GAME-6": "The game can't be created like this.",
+    "DISPUTE-1": "There is no such dispute.",
+    "DISPUTE-2": "A seat disputes only so many moves of a game, and has only so many wait for an answer.",
 }
 
 ALL: Final[dict[str, str]] = {**RULES, **CONTRACT}

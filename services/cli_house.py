@@ -1,5 +1,5 @@
 """The commands of `ledgerline` that need the house: play, serve, games, replay, fork, audit,
-export, verify, jobs, each service alone."""
+export, verify, jobs, disputes, each service alone."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ import typer
 from redis.exceptions import RedisError
 
 from schemas.codec import Corrupt
-from services import auditing_cli, dead, forking, jobs_cli, proving_cli, replaying, watching, wiring
+from services import auditing_cli, dead, disputes, forking, jobs_cli, proving_cli, replaying, watching, wiring
 from services.archive import ArchiveAway, Signer
 from services.cli_opening import (
     DATA,
     AsJson,
     Data,
-    jobs_of,
     open_games,
     open_to_read,
     set_logs,
@@ -38,11 +37,10 @@ from services.trains import tally
 commands = typer.Typer()
 dead_letters = typer.Typer(no_args_is_help=True, help="Look after commands that broke the referee.")
 commands.add_typer(dead_letters, name="dead")
-jobs = typer.Typer(help="Look after what is done beside the games: the archive, audits.")
-commands.add_typer(jobs, name="jobs")
+commands.add_typer(jobs_cli.commands, name="jobs")
+commands.add_typer(disputes.app, name="disputes")
 
 Letters = Annotated[list[str] | None, typer.Argument(help="As `dead list` shows them: p07/1700000000000-0.")]
-JobIds = Annotated[list[str] | None, typer.Argument(help="As `jobs` shows them: archive-3f9a1c0b77e2.")]
 Every = Annotated[bool, typer.Option("--all", help="Every one of them (a thousand at a time).")]
 
 
@@ -222,33 +220,6 @@ def dead_drop(letters: Letters = None, every: Every = False, data: Data = DATA) 
     """Forget them for good."""
     with open_to_read(data) as ledger:
         dead.drop(ledger, letters or (), every)
-
-
-@jobs.callback(invoke_without_command=True)
-def jobs_list(
-    context: typer.Context,
-    most: Annotated[int, typer.Option(min=1, max=10_000, help="How many of each state.")] = 1_000,
-    data: Data = DATA,
-    as_json: AsJson = False,
-) -> None:
-    """List what fails, runs, waits or is to be tried again, beside the games."""
-    if context.invoked_subcommand is None:
-        with jobs_of(data) as found:
-            jobs_cli.list_jobs(found, most, as_json)
-
-
-@jobs.command("retry")
-def jobs_retry(ids: JobIds = None, every: Every = False, data: Data = DATA) -> None:
-    """Try jobs again now that failed, or wait for their next try; --all: all that failed."""
-    with jobs_of(data) as found:
-        jobs_cli.retry(found, ids or (), every)
-
-
-@jobs.command("drop")
-def jobs_drop(ids: JobIds = None, every: Every = False, data: Data = DATA) -> None:
-    """Forget jobs. What is still to be done gets a new one."""
-    with jobs_of(data) as found:
-        jobs_cli.drop(found, ids or (), every)
 
 
 @commands.command("trains-cases")

@@ -1,17 +1,50 @@
-"""What an operator is shown of the auditor's jobs, and may do about those that failed."""
+"""`ledgerline jobs`: what an operator is shown of the auditor's jobs, and may do about those that failed."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from rich.table import Table as Grid
 
 from schemas.contract import Malformed
 from services.auditor.jobs import Jobs, Told
+from services.cli_opening import DATA, AsJson, Data, jobs_of
 from services.tables import out
+
+commands = typer.Typer(help="Look after what is done beside the games: the archive, audits.")
+JobIds = Annotated[list[str] | None, typer.Argument(help="As `jobs` shows them: archive-3f9a1c0b77e2.")]
+Every = Annotated[bool, typer.Option("--all", help="Every one that failed.")]
+
+
+@commands.callback(invoke_without_command=True)
+def jobs_list(
+    context: typer.Context,
+    most: Annotated[int, typer.Option(min=1, max=10_000, help="How many of each state.")] = 1_000,
+    data: Data = DATA,
+    as_json: AsJson = False,
+) -> None:
+    """List what fails, runs, waits or is to be tried again, beside the games."""
+    if context.invoked_subcommand is None:
+        with jobs_of(data) as found:
+            list_jobs(found, most, as_json)
+
+
+@commands.command("retry")
+def jobs_retry(ids: JobIds = None, every: Every = False, data: Data = DATA) -> None:
+    """Try jobs again now that failed, or wait for their next try; --all: all that failed."""
+    with jobs_of(data) as found:
+        retry(found, ids or (), every)
+
+
+@commands.command("drop")
+def jobs_drop(ids: JobIds = None, every: Every = False, data: Data = DATA) -> None:
+    """Forget jobs. What is still to be done gets a new one."""
+    with jobs_of(data) as found:
+        drop(found, ids or (), every)
 
 
 def list_jobs(jobs: Jobs, most: int, as_json: bool) -> None:

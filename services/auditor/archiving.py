@@ -53,10 +53,16 @@ def archive_game(tools: Tools, game: str) -> None:
 
 
 def heads_of(ledger: RedisLedger, game: str, number: int) -> list[bytes]:
-    """The head after each of a game's first entries, from what all were shown. Raises Gap, Corrupt."""
+    """The head after each of a game's first entries, as all were told it. Raises Gap; or Corrupt: what
+    they were told isn't what follows from what they were shown."""
     heads, head = [], first_head(game)
-    for n, public in enumerate(ledger.archived().public(game, number), 1):
-        heads.append(head := next_head(head, n, public))
+    for n, public, told in ledger.archived().public(game, number):
+        head = next_head(head, n, public)
+        if told and told != head:
+            raise Corrupt(
+                f"the head that was told after entry {n} of {game} isn't that of the entries until there"
+            )
+        heads.append(head)
     return heads
 
 

@@ -22,13 +22,13 @@ from rq.serializers import JSONSerializer
 from rq.timeouts import BaseTimeoutException, TimerDeathPenalty
 from rq.worker_registration import clean_worker_registry
 
-from services.auditor import archiving
+from services.auditor import archiving, disputing
 from services.auditor.jobs import AT_HAND, FAILED_MOST, Jobs, Tools, fail_note
 from services.logs import get_log
 from services.loop import BUGS
 
 log = get_log("auditor")
-MODULES: Final = (archiving,)  # with the kinds of jobs in them
+MODULES: Final = (archiving, disputing)  # with the kinds of jobs in them
 OVERTIME_S: Final = 5  # that a job may be late before its worker is taken for dead
 WORKER_TTL_S: Final = 15  # RQ adds a minute to it
 
@@ -52,6 +52,7 @@ class Auditor:
         self.tools, self.client, self.name = tools, client, name
         self.jobs = Jobs(client)
         self.finished = archiving.Finished(tools, self.jobs)
+        self.disputed = disputing.Disputed(tools, self.jobs)
         self._worker: Any = None  # half of it has no types
         _quiet()
 
@@ -87,7 +88,7 @@ class Auditor:
 
     def look(self) -> int:
         """Put down jobs for what is to be done; how many."""
-        return self.finished.look()
+        return self.disputed.look() + self.finished.look()
 
     def tend(self) -> None:
         """See to jobs whose time has come, that were left by a worker that ended, or failed long ago."""

@@ -13,7 +13,7 @@ from fastapi.security import HTTPBearer
 from fastapi_offline import FastAPIOffline
 
 from schemas.views import ViewEntry, write_proof, write_view
-from services.gateway import examples, forks, rule_pages
+from services.gateway import disputes, examples, forks, rule_pages
 from services.gateway.archived import Archived, View
 from services.gateway.door import Door
 from services.gateway.hub import Hub
@@ -92,6 +92,7 @@ def create_app(
     _game_routes(app, door)
     _play_routes(app, door)
     _house_routes(app, door)
+    app.include_router(disputes.router(door))
     app.include_router(rule_pages.router())
     return app
 

@@ -66,7 +66,7 @@ class Door:
     ) -> tuple[dict[str, Any], ViewEntry]:
         """A new game, and its first entry, by the command that lays it. Its id follows from the command's."""
         said, id_ = id_, self._secret_id(id_)
-        self._limit(("house", client))
+        self.limit(("house", client))
         game = hmac.new(self.key, b"game" + id_.encode(), sha256).hexdigest()[:12]
         entry, level = await self._made_before(game, said) or await self._decided(
             Letter(id_, game, None, command), ask
@@ -85,7 +85,7 @@ class Door:
         """Sit down. The same id again gives the same seat and token."""
         await self.require_game(game)
         letter = Letter(self._secret_id(id_), game, None, _read_house(TakeSeat, body))
-        self._limit(("house", client))
+        self.limit(("house", client))
         entry, level = await self._decided(letter, ask)
         taken = entry.events[0]
         if not isinstance(taken, SeatTaken):  # the creation, say, whose bots' tokens are nobody's
@@ -103,7 +103,7 @@ class Door:
         await self.require_game(game)
         holder = self.holder(game, bearer)
         letter = Letter(self._house_id(id_), game, None, StartGame())
-        self._limit((game, holder.seat))
+        self.limit((game, holder.seat))
         entry, level = await self._decided(letter, ask)
         if not isinstance(entry.events[0], GameStarted):
             raise used_for_another()
@@ -111,7 +111,7 @@ class Door:
 
     async def games(self, most: int, client: str) -> list[str]:
         """The latest games. Every partition is asked, so nobody may ask without end."""
-        self._limit(("games", client))
+        self.limit(("games", client))
         return await self.ledger.games(most)
 
     async def play_off(self, game: str, bearer: str | None) -> dict[str, Any]:
@@ -120,7 +120,7 @@ class Door:
         Comes back when there is that game; asked again, the same is told again."""
         length = await self.require_game(game)
         seat = self.seat(game, bearer)
-        self._limit((game, seat))
+        self.limit((game, seat))
         called = await self._called(game, length)
         if seat not in called.seats:
             raise Problem(403, "TOKEN-1", f"seat {seat} isn't in the play-off, game {called.game}")
@@ -154,7 +154,7 @@ class Door:
         try:
             length = await self.require_game(game)
         except Problem:
-            self._limit(("archive", client))
+            self.limit(("archive", client))
             if await self.archived.view(game, None) is None:
                 raise
             viewer = self.viewer(game, bearer)
@@ -209,7 +209,7 @@ class Door:
                 raise Problem(403, "TOKEN-1", f"your token is for seat {seat}")
         command = read_command(body, players_only=True)
         letter = Letter(self._id(id_), game, seat, command)
-        self._limit((game, seat))
+        self.limit((game, seat))
         return letter
 
     def ask(self, level: object, wait_ms: object) -> Ask:
@@ -247,7 +247,8 @@ class Door:
 
     # -- small checks ------------------------------------------------------------------------
 
-    def _limit(self, speaker: object) -> None:
+    def limit(self, speaker: object) -> None:
+        """Count a request of this speaker's. Raises Problem: it has made too many."""
         if wait := self.limits.wait_s(speaker):
             raise Problem(
                 429,

@@ -53,6 +53,7 @@ class Hub:
         self.games: dict[str, Game] = {}
         self._bells: dict[str, set[Bell]] = {}
         self._rung: set[str] = set()
+        self._unread: set[str] = set()  # games that rang, and the engine didn't answer
         self._heard: set[str] = set()  # games that were handed out since the last look
         self._unlooked: list[str] = []  # games whose turn to be looked at is still to come
         self._wake = asyncio.Event()
@@ -174,6 +175,9 @@ class Hub:
             for bells in self._bells.values():
                 for bell in bells:
                     bell.strike()
+            unread, self._unread = self._unread, set()
+            for game in unread:
+                self.ring(game)
             silent = self._silent()
             with suppress(RedisError, OSError):  # the next look tries again
                 for game, length in zip(silent, await self.ledger.lengths(silent), strict=True):
@@ -197,8 +201,10 @@ class Hub:
             await self._wake.wait()
             self._wake.clear()
             rung, self._rung = self._rung & self.games.keys(), set()
-            with suppress(RedisError, OSError):  # the next look tries again
+            try:
                 await self._read(rung)
+            except (RedisError, OSError):
+                self._unread |= rung  # the next look tries again: it may be as long as before, and another
 
     async def _read(self, rung: set[str]) -> None:
         wanted = [
@@ -212,7 +218,8 @@ class Hub:
             if followed is None or followed.last != after:
                 continue  # everybody left, or left and others came, while we read
             if isinstance(page, RedisError):
-                continue  # the next look tries again
+                self._unread.add(game)
+                continue
             try:
                 if isinstance(page, Gap | Corrupt | TakenBack):
                     raise page

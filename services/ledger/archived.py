@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 import redis
 
 from schemas import keys
+from services.ledger.joining import Headed, in_row
 from services.ledger.port import Gap
 from services.ledger.rounds import present
-from services.ledger.stored import of_game, whole
+from services.ledger.stored import headed, of_game
 
 PAGE: int = 100
 
@@ -47,12 +48,14 @@ class Archived:
         pipe.zadd(keys.over(partition), {game: leaves}, xx=True, lt=True)
         pipe.execute()
 
-    def public(self, game: str, number: int) -> list[bytes]:
-        """A game's first public entries, so many, as they are stored. Raises Gap or Corrupt."""
+    def public(self, game: str, number: int) -> list[Headed]:
+        """A game's first public entries, so many, as they are stored, each with the head that was told
+        after it. Raises Gap or Corrupt."""
         pipe = self._client.pipeline(transaction=False)
         pipe.xrange(keys.public(self._partition(game), game), "1-0", f"{number}-0")
         [reply] = pipe.execute(raise_on_error=False)
-        found = whole(game, of_game(game, reply))
+        found = headed(of_game(game, reply))
+        in_row(f"public view of {game}", 0, ((place, data) for place, data, _ in found))
         if len(found) != number:
             raise Gap(f"public view of {game}: entry {len(found) + 1} of {number} is missing")
         return found

@@ -19,6 +19,7 @@ from services.ledger.async_cluster import AsyncCluster
 from services.ledger.bags import Bag
 from services.ledger.calls import submit_call
 from services.ledger.confirming import Confirming, node_of
+from services.ledger.disputes import AsyncDisputes
 from services.ledger.joining import Headed, TakenBack, joined, unchanged
 from services.ledger.knocks import channel
 from services.ledger.levels import Level
@@ -204,6 +205,10 @@ class AsyncLedger:
             pipe.zrevrange(keys.games(partition), 0, most - 1, withscores=True)
         found = [pair for part in await pipe.execute() for pair in part]
         return [game.decode() for game, _ in sorted(found, key=lambda pair: -pair[1])[:most]]
+
+    def disputes(self) -> AsyncDisputes:
+        """Disputed moves, on the same connection."""
+        return AsyncDisputes(self._client, self.partitions)
 
     async def ping(self) -> None:
         await self._client.ping()

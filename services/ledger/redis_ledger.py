@@ -17,6 +17,7 @@ from schemas.words import Seat
 from services.ledger.archived import Archived
 from services.ledger.calls import append_call, retire_call, submit_call
 from services.ledger.dead_letters import DEAD_MOST, DeadLetters, fields_of
+from services.ledger.disputes import Disputes
 from services.ledger.groups import Group, Handed, monotonic_ms
 from services.ledger.histories import read_histories
 from services.ledger.joining import joined
@@ -83,6 +84,10 @@ class RedisLedger:
     def archived(self) -> Archived:
         """Which games are in the archive, on the same connection."""
         return Archived(self._client, self.partitions)
+
+    def disputes(self) -> Disputes:
+        """Disputed moves, on the same connection."""
+        return Disputes(self._client, self.partitions)
 
     def partition_of(self, game: str) -> int:
         return keys.partition_of(game, self.partitions)

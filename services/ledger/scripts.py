@@ -23,10 +23,12 @@ class Script:
 APPEND: Final = Script("append")
 ATTEND: Final = Script("attend")
 DISMISS: Final = Script("dismiss")
+DISPUTE: Final = Script("dispute")
 FINISH: Final = Script("finish")
 FORGET: Final = Script("forget")
 RETIRE: Final = Script("retire")
 REVIVE: Final = Script("revive")
+SETTLE: Final = Script("settle")
 SUBMIT: Final = Script("submit")
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import pytest
 import redis
+from moto.server import ThreadedMotoServer
 
 from services.archive import Archive
 from services.auditor.jobs import Tools
@@ -22,6 +23,16 @@ from tests.conftest import ALL, PARTITIONS
 from tests.referee.at_work import FRESH, Clock
 
 STAYS_S = 3_600.0
+
+
+@pytest.fixture(scope="session")
+def s3() -> Iterator[str]:
+    """The address of an S3 server in this process."""
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    yield f"http://{host}:{port}"
+    server.stop()
 
 
 class At(NamedTuple):

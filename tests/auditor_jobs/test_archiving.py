@@ -7,11 +7,14 @@ from typing import Any
 
 import pytest
 
+from schemas import keys
 from services.archive import Archive, is_signed, read_file, statement, write_file
 from services.auditor.jobs import Jobs
+from services.auditor.kept import Kept, Shelf
+from tests.auditor_jobs.buckets import a_bucket
 from tests.auditor_jobs.conftest import STAYS_S, At
 from tests.auditor_jobs.given import SIGNER, play_out, played
-from tests.referee.at_work import GAME, LOG, opening, submit
+from tests.referee.at_work import GAME, LOG, opening, partition_of, submit
 
 OTHER = "game-two"
 LONG_MS = 40 * 86_400_000
@@ -149,6 +152,32 @@ def test_P8_a_game_that_is_damaged_stops_no_other(at: At) -> None:
     assert not at.archive.has(GAME)
     assert the_job(at).about == [GAME]
     assert "Gap" in the_job(at).why
+
+
+def test_P6_a_game_whose_heads_do_not_follow_from_its_entries_is_not_signed(at: At) -> None:
+    play_out(at.ledger, at.referee)
+    damaged: Any = at.client
+    public = keys.public(partition_of(GAME), GAME)
+    told = dict(damaged.xrange(public))
+    damaged.delete(public)
+    told[b"4-0"][b"h"] = bytes(32)
+    for id_, fields in told.items():
+        damaged.xadd(public, fields, id_)
+    at.work()
+    assert "head that was told after entry 4" in the_job(at).why
+    assert not at.archive.has(GAME)
+
+
+def test_a_game_is_archived_on_s3(at: At, s3: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = Archive(a_bucket(s3, monkeypatch))
+    at.auditor.tools = at.auditor.finished.tools = at.auditor.tools._replace(archive=archive)
+    play_out(at.ledger, at.referee)
+    log = at.ledger.history(GAME)
+    at.work()
+    at.wall.now += round(STAYS_S * 1000)
+    at.referee.retire()
+    assert not at.ledger.history(GAME)
+    assert Kept(at.ledger, Shelf(Archive(archive.url))).history(GAME) == log
 
 
 def test_a_job_that_is_done_twice_does_no_harm(at: At) -> None:

@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
-import boto3
 import fsspec
 import pytest
-from moto.server import ThreadedMotoServer
 
 from schemas.contract import Malformed
 from services.archive import Archive, ArchiveAway
+from tests.auditor_jobs.buckets import a_bucket
 
 GAME = "3f9a1c0b77e2"
-
-
-@pytest.fixture(scope="session")
-def s3() -> Iterator[str]:
-    """The address of an S3 server in this process."""
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    yield f"http://{host}:{port}"
-    server.stop()
 
 
 @pytest.fixture(params=["folder", "s3"])
@@ -36,22 +24,6 @@ def archive(
         return
     yield Archive(a_bucket(request.getfixturevalue("s3"), monkeypatch))
     fsspec.get_filesystem_class("s3").clear_instance_cache()
-
-
-def a_bucket(address: str, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The URL of an empty bucket, with all in the environment that it takes to reach it."""
-    for name, value in (
-        ("AWS_ACCESS_KEY_ID", "test"),
-        ("AWS_SECRET_ACCESS_KEY", "test"),
-        ("AWS_DEFAULT_REGION", "us-east-1"),
-        ("AWS_ENDPOINT_URL", address),
-        ("no_proxy", "*"),
-    ):
-        monkeypatch.setenv(name, value)
-    fsspec.get_filesystem_class("s3").clear_instance_cache()
-    bucket = f"games-{os.urandom(4).hex()}"
-    boto3.client("s3").create_bucket(Bucket=bucket)
-    return f"s3://{bucket}/finished"
 
 
 def test_what_is_written_is_read_and_nothing_else_is_there(archive: Archive) -> None:

@@ -180,14 +180,16 @@ def begun_with_seed(http: httpx.Client, seed: str) -> list[Player]:
 
 
 def test_a_seed_that_was_named_is_all_the_chance_there_is_and_everybody_is_told(http: httpx.Client) -> None:
-    """The same seed in another game is another deal: the key is made of the game's id too."""
+    """So every game of that seed is dealt alike, as a tournament needs it."""
     one, two = (begun_with_seed(http, "twice")[0] for _ in range(2))
     sealed, other = (entries(http, player.game, None)[0]["events"][1] for player in (one, two))
     assert sealed == {**other, "given": True}
     seats = [entry["events"][0] for player in (one, two) for entry in entries(http, player.game, None)[1:3]]
     assert {seat["by"] for seat in seats} == {"seed"}
     assert seats[0]["contribution"] == seats[2]["contribution"] != seats[1]["contribution"]
-    assert (one.look().places[0].hand, one.look().market) != (two.look().places[0].hand, two.look().market)
+    assert (one.look().places[0].hand, one.look().market) == (two.look().places[0].hand, two.look().market)
+    third = begun_with_seed(http, "once")[0].look()
+    assert (one.look().places[0].hand, one.look().market) != (third.places[0].hand, third.market)
 
 
 # -- the OpenAPI page ----------------------------------------------------------------

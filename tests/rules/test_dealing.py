@@ -13,7 +13,7 @@ from schemas.codec import pack
 from schemas.commands import CreateGame, SeatPlan, StartGame, TakeSeat
 from schemas.events import DeckShuffled, GameCreated, SeatTaken, SeedSealed
 from schemas.parameters import PARAMETERS
-from services.referee.rules.dealing import card_leaves, card_salt, key_of, merkle_root
+from services.referee.rules.dealing import card_leaves, card_salt, key_of, merkle_root, terms_of
 from services.referee.rules.shuffle import in_order, seed_of, shuffled
 from tests.rules.given import SEED, Scene, asked_for
 
@@ -44,13 +44,20 @@ def test_P1_the_key_is_made_of_the_seed_the_rules_all_contributions_and_the_game
     assert table.key == key.hex()
 
 
+def test_P1_games_of_one_named_seed_are_dealt_alike_under_any_id() -> None:
+    one, two = (seated(ADAS, seed="cup 7").when(None, StartGame()).table for _ in range(2))
+    two.game = "another"
+    assert key_of(one) == key_of(two)
+    two.places[0].contribution = BOBS  # which no such game takes from its players
+    assert key_of(one) != key_of(two)
+
+
 def test_P1_every_ingredient_changes_the_key() -> None:
     def key(scene: Scene, **changed: Any) -> str:
         for name, value in changed.items():
             setattr(scene.table, name, value)
         return key_of(scene.table)
 
-    rules = seated(ADAS).table.rules
     keys = [
         key(seated(ADAS)),
         key(seated(BOBS)),
@@ -59,13 +66,29 @@ def test_P1_every_ingredient_changes_the_key() -> None:
         key(seated(BOBS, ADAS)),
         key(seated(ADAS), seed="5f" * 32),
         key(seated(ADAS), game="another"),
-        key(seated(ADAS), rules=replace(rules, version=99)),
-        key(seated(ADAS), rules=replace(rules, name="europe")),
+        key(seated(ADAS), terms="5f" * 32),
         key(seated(ADAS, options={"cars": 44})),
         key(seated(ADAS, board="usa-1910")),
     ]
     assert len(set(keys)) == len(keys)
     assert key(seated(ADAS)) == keys[0]
+
+
+def test_P1_whatever_makes_another_game_of_it_changes_its_terms() -> None:
+    event = seated(ADAS).told(GameCreated)[0]
+    changes: list[dict[str, Any]] = [
+        {"ruleset": "europe"},
+        {"rules": 99},
+        {"board": "usa-1910"},
+        {"board_digest": "5f" * 32},
+        {"parameters": replace(event.parameters, cars=44)},
+        {"seats": event.seats[:-1]},
+    ]
+    terms = [terms_of(replace(event, **change)) for change in ({}, *changes)]
+    assert len(set(terms)) == len(terms)
+    assert (
+        terms_of(replace(event, created=7, opened=8)) == terms[0]
+    )  # who plays it, and when, is no part of it
 
 
 def test_P1_the_deck_is_shuffled_by_the_key_and_not_by_the_seed() -> None:

@@ -11,6 +11,7 @@ from schemas.codec import join_view, pack, unpack
 from schemas.events import (
     CardDrawn,
     CommandRefused,
+    DeckShuffled,
     HandDealt,
     MarketFilled,
     TicketsKept,
@@ -151,6 +152,17 @@ def test_P6_a_leaf_that_is_changed_is_noticed_when_its_card_is_shown() -> None:
     entries = forged(2, public=change)
     first = next(e.number for e in shown() if any(isinstance(x, HandDealt) for x in e.events))
     require_noticed(entries, first)
+
+
+def test_P6_a_root_that_is_not_that_of_its_leaves_is_noticed() -> None:
+    """Else the log's root and the leaves that are opened could be of two decks."""
+    number = where(DeckShuffled, own=False)
+
+    def change(value: list) -> None:  # type: ignore[type-arg]
+        row = next(row for row in value[2] if row and row[0] == DeckShuffled.code)
+        row[2] = "ab" * 32
+
+    require_noticed(forged(number, None, public=change), number, None)
 
 
 @pytest.mark.parametrize("place", [4, 5])

@@ -37,6 +37,7 @@ from schemas.events import (
 from schemas.words import PASSENGER, Seat
 from services.referee.rules import Table, legal
 from services.referee.rules.redealing import Known, deal_cards, deal_tickets, name_mixes
+from tests.rules.given import everything
 
 FROM_A_SHUFFLE = -1  # the place of a card that the deck gets only in this future
 
@@ -174,6 +175,18 @@ def twin(table: Table, known: Known, ahead: Future, dice: Random) -> Table:
     return other
 
 
+def looks(table: Table, viewer: Seat | None) -> dict[str, Any]:
+    """All that there is on a table, with whatever lies face down to the viewer turned down and counted."""
+    told = everything(table)
+    told.update(deck=len(table.deck), seed=None, key=None)
+    told["ticket_decks"] = {deck: len(row) for deck, row in table.ticket_decks.items()}
+    for seat, place in enumerate(told["places"]):
+        if seat != viewer:
+            hand, tickets, offer = sum(place["hand"].values()), len(place["tickets"]), len(place["offer"])
+            place.update(hand=hand, tickets=tickets, offer=offer, luck=None, mix=place["mix"] is None)
+    return told
+
+
 def _other_luck(table: Table, viewer: Seat | None, dice: Random) -> None:
     for seat, place in enumerate(table.places):
         if seat != viewer and place.luck:
@@ -188,11 +201,11 @@ def _other_seed(table: Table, dice: Random) -> None:
 def alike(table: Table, letter: Letter, events: Sequence[Event], ahead: Future, dice: Random) -> Letter:
     """A letter of another seat's that says something else, and looks the same to the viewer."""
     seat, command = letter.seat, letter.command
-    if seat is None or seat == ahead.viewer or ahead.seed:
+    if seat is None or seat == ahead.viewer:
         return letter
     if not events or isinstance(events[0], CommandRefused):
         return replace(letter, command=ClaimRoute("nowhere-b", {"blue": dice.randrange(1, 5)}))
-    free = not (ahead.mixes if isinstance(events[0], TicketsNamed) else ahead.tickets)
+    free = not ahead.seed and not (ahead.mixes if isinstance(events[0], TicketsNamed) else ahead.tickets)
     if free and isinstance(events[0], TicketsNamed | TicketsKept) and not isinstance(command, Leave):
         same = [c for c in legal(table, seat) if _backs(table, seat, c) == _backs(table, seat, command)]
         return replace(letter, command=dice.choice(same))

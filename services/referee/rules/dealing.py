@@ -12,7 +12,7 @@ from typing import Final
 
 from schemas.chain import vault_of
 from schemas.codec import pack
-from schemas.events import Contributor, SeedRevealed
+from schemas.events import Contributor, GameCreated, SeedRevealed
 from schemas.parameters import PARAMETERS
 from schemas.words import Seat
 from services.referee.rules.ruleset import Dealing, Facts
@@ -32,20 +32,23 @@ def contribution_of(seed: str, seat: Seat) -> str:
 
 
 def key_of(table: Table) -> str:
-    """What every shuffle of the game follows from: the seed, the rules, what every seat gave, the game."""
+    """What every shuffle of the game follows from: the seed, the rules, what every seat gave, and the
+    game itself, unless its seed was named: then every game of that seed is dealt alike, as a tournament
+    needs it."""
     assert table.seed is not None, "only who has the seed can make the key"
-    told = sha256(b"ledgerline/key/1" + bytes.fromhex(table.seed) + rules_digest(table))
+    told = sha256(b"ledgerline/key/1" + bytes.fromhex(table.seed) + bytes.fromhex(table.terms))
     for place in table.places:
         told.update(bytes.fromhex(place.contribution or NOTHING))
-    told.update(table.game.encode())
+    if not table.given:
+        told.update(table.game.encode())
     return told.hexdigest()
 
 
-def rules_digest(table: Table) -> bytes:
-    """What game it is, whoever plays it and whenever."""
-    rules, board, figures = table.rules, table.board, PARAMETERS.write(table.figures)
-    told = (rules.name, rules.version, board.id, board.digest, figures, len(table.places))
-    return sha256(b"ledgerline/rules/1" + pack(told)).digest()
+def terms_of(event: GameCreated) -> str:
+    """What game it is, whoever plays it and whenever: its rules, resolved, in a digest."""
+    figures = PARAMETERS.write(event.parameters)
+    told = (event.ruleset, event.rules, event.board, event.board_digest, figures, len(event.seats))
+    return sha256(b"ledgerline/rules/1" + pack(told)).hexdigest()
 
 
 # -- what cards are committed to by ------------------------------------------------------------

@@ -93,7 +93,7 @@ class Table:
         "epoch", "figures", "forked", "game", "given", "key", "laid", "last", "market", "moment", "open", "opened",
         "order", "over", "owners",
         "passed", "passengers", "places", "play_off", "refusals", "rules", "seed", "started", "stations",
-        "ticket_decks", "tokens", "tunnel", "turn",
+        "terms", "ticket_decks", "tokens", "tunnel", "turn",
     )  # fmt: skip
 
     rules: Ruleset
@@ -134,6 +134,7 @@ class Table:
         self.commitment = ""
         self.given = False  # the seed was named by whoever created the game
         self.seed: str | None = None
+        self.terms = ""  # a digest of what game it is: see dealing.py
         self.key = ""  # what all shuffles of the play follow from; only the referee has it
         self.epoch = 0  # shuffles so far
 

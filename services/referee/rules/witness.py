@@ -14,7 +14,7 @@ from schemas.codec import Proofs, Row, part_before, part_rows, proofs_of, row_ev
 from schemas.events import BY_CODE, GameCreated, SeatTaken
 from schemas.views import ViewEntry
 from schemas.words import Seat
-from services.referee.rules.dealing import LEAF_BYTES, card_leaf
+from services.referee.rules.dealing import LEAF_BYTES, card_leaf, merkle_root
 from services.referee.rules.piles import Moved, Piles, Place
 from services.referee.rules.views import HIDING, seen_by
 
@@ -108,7 +108,10 @@ class Witness:
         try:
             for event in entry.events:
                 if (moved := self.piles.follow(event)) is not None:
-                    self.leaves.update((place, next(leaves)) for place in moved.laid)
+                    laid = [next(leaves) for _ in moved.laid]
+                    self.leaves.update(zip(moved.laid, laid, strict=True))
+                    if (root := getattr(event, "root", None)) and root != merkle_root(b"".join(laid)).hex():
+                        raise Betrayed(entry.number, "the root over a pile isn't that of its leaves")
                     self._require_moved(entry.number, moved, everybodys if moved.told is None else own)
         except (StopIteration, LookupError, RuntimeError):
             raise Betrayed(entry.number, "it says too little of the cards that it moves") from None

@@ -24,7 +24,7 @@ from schemas.events import (
     TicketsShuffled,
 )  # fmt: skip
 from services.referee.rules import board as boards
-from services.referee.rules.dealing import key_of
+from services.referee.rules.dealing import key_of, terms_of
 from services.referee.rules.meaning.playing import take_route
 from services.referee.rules.rulesets import EDITIONS
 from services.referee.rules.table import Place, Table, Tunnel
@@ -41,6 +41,7 @@ def game_created(table: Table, event: GameCreated) -> None:
     if board.digest != event.board_digest:
         raise Corrupt(f"game {event.game} was played on another edition of the board {event.board}")
     table.board = boards.with_pairs(board, figures.pair_tickets) if figures.pair_tickets else board
+    table.terms = terms_of(event)
     table.created, table.opened, table.play_off = event.created, event.opened, event.play_off
     table.places = [Place(plan.kind, plan.name or "", plan.policy, figures) for plan in event.seats]
     table.order = tuple(range(len(event.seats)))

@@ -1,0 +1,176 @@
+"""Disputes: a move that somebody doubts is looked at, and the answer kept with the game.
+
+While a game runs a seat is told what follows from its own view (`sighting`). That answer is written before
+anything hidden is read; then the whole game is audited for the operator, who alone learns of it. Once the
+game is over, every dispute in it gets the whole audit, whoever raised it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from schemas.codec import unpack_entry
+from schemas.commands import Command
+from schemas.disputes import FAILED, LOOKING, LOST, TOLD, WHOLE, Name, pack_answer, read_name
+from schemas.views import ViewEntry
+from schemas.words import Seat
+from services.auditor.auditing import Audit, audit, document
+from services.auditor.findings import Check
+from services.auditor.jobs import Jobs, Tools, kind
+from services.auditor.kept import Shelf
+from services.auditor.proving import proven_file
+from services.auditor.sent import chain_sent, views_sent
+from services.auditor.sighting import answer_so_far, table_of
+from services.ledger import RedisLedger
+from services.ledger.disputes import Held
+from services.logs import get_log
+from services.referee.rules import fold
+
+log = get_log("auditor")
+KIND: Final = "dispute"
+AGAIN_S: Final = 300.0  # before a dispute that was looked at is looked at again, unless its game went on
+REMEMBERED_MOST: Final = 100_000
+FOUND_MOST: Final = 20  # findings that are kept of one audit; there is always `ledgerline audit`
+UNSIGNED: Final = Check("signature", undone="A game is signed in its file; the engine holds no signature.")
+GONE: Final = "This entry of the game is no longer kept, so nothing more of it can be checked."
+
+
+@kind(KIND, timeout_s=120)
+def answer_dispute(tools: Tools, id_: str) -> None:
+    """Answer a dispute as far as it can be answered now. Done again it comes to the same."""
+    name = read_name(id_)
+    disputes = tools.ledger.disputes()
+    held = disputes.one(name)
+    if held is None or held.final:
+        return
+    disputes.settle(name, LOOKING)
+    try:
+        runs = _answered(tools, held)
+    except Exception:
+        disputes.settle(name, FAILED)
+        raise
+    if runs and name.seat is not None:
+        _tell_operator(tools, held)
+
+
+def _answered(tools: Tools, held: Held) -> bool:
+    """Write the answer; whether the game runs on. While it does, only the seat's own view was read."""
+    name = held.name
+    if name.seat is not None:
+        view = whole_view(tools.ledger, name.game, name.seat)
+        if held.dispute.number <= len(view) and not table_of(view).over:
+            own = _own_command(tools.ledger, view, name, held.dispute.number)
+            told = answer_so_far(name.game, name.seat, view, held.dispute.number, own)
+            tools.ledger.disputes().settle(name, TOLD, pack_answer(told))
+            return True
+    return _audited(tools, held)
+
+
+def _audited(tools: Tools, held: Held) -> bool:
+    """The same with the whole audit for an answer."""
+    name, disputes = held.name, tools.ledger.disputes()
+    leaves = tools.wall_ms() + round(tools.settings.retention_s * 1000)
+    found = audited(tools, name.game)
+    if found is None or held.dispute.number > len(found[1]):  # a log that lost its end, say
+        lost = b"" if held.answer else pack_answer({"scope": "whole", "verdict": GONE})
+        disputes.settle(name, LOST, lost, leaves=leaves)
+        return False
+    done, entries = found
+    over = _is_over(entries)
+    told = pack_answer({"scope": "whole", **document(done, entries, held.dispute.number)})
+    disputes.settle(name, WHOLE if over else TOLD, told, _summary(done), leaves if over else None)
+    _log(held, done)
+    return not over
+
+
+def _tell_operator(tools: Tools, held: Held) -> None:
+    """Audit the game as it is for the operator. The seat isn't told what comes of it, nor when."""
+    found = audited(tools, held.name.game)
+    if found is not None:
+        tools.ledger.disputes().settle(held.name, TOLD, found=_summary(found[0]))
+        _log(held, found[0])
+
+
+def _log(held: Held, done: Audit) -> None:
+    about = {"dispute": held.name.id, "game": held.name.game, "entry": held.dispute.number}
+    if done.ok:
+        log.info("dispute looked at", **about)
+        return
+    log.error(
+        "disputed game isn't as it should be", **about, findings=len(done.findings), why=done.findings[0].why
+    )
+
+
+# -- what is read ------------------------------------------------------------------------
+
+
+def whole_view(ledger: RedisLedger, game: str, seat: Seat) -> list[ViewEntry]:
+    """All that a seat was sent, from the engine. Raises Gap or Corrupt."""
+    view: list[ViewEntry] = []
+    while page := ledger.seen(game, seat, len(view)):
+        view += page
+    return view
+
+
+def _own_command(ledger: RedisLedger, view: Sequence[ViewEntry], name: Name, number: int) -> Command | None:
+    """What the seat itself said there: it knows, but its view doesn't hold it. None where another spoke."""
+    if view[number - 1].answers is None:
+        return None
+    return unpack_entry(ledger.history(name.game, number - 1)[0]).command
+
+
+def audited(tools: Tools, game: str) -> tuple[Audit, list[bytes]] | None:
+    """The audit of a game in the engine, or else of its file in the archive; None where it is in neither."""
+    entries = tools.ledger.history(game)
+    if entries:
+        checks = (*chain_sent(tools.ledger, game, entries), views_sent(tools.ledger, game, entries), UNSIGNED)
+        return audit(game, entries, checks), entries
+    file = Shelf(tools.archive).file(game) if tools.archive else None
+    return None if file is None else (audit(game, file.entries, proven_file(file)), file.entries)
+
+
+def _is_over(entries: Sequence[bytes]) -> bool:
+    return bool(fold(entries).over)
+
+
+def _summary(done: Audit) -> bytes:
+    """What the operator is told of an audit, in short."""
+    found = [finding._asdict() for finding in done.findings[:FOUND_MOST]]
+    told = {"ok": done.ok, "verdict": done.in_a_sentence, "count": len(done.findings), "findings": found}
+    return pack_answer(told)
+
+
+# -- what is to be done ------------------------------------------------------------------
+
+
+class Disputed:
+    """Finds disputes that wait for an answer, or for the end of their game, and forgets old ones."""
+
+    def __init__(self, tools: Tools, jobs: Jobs, clock: Callable[[], float] = time.monotonic) -> None:
+        self.tools, self.jobs, self.clock = tools, jobs, clock
+        self.disputes = tools.ledger.disputes()
+        self._seen: dict[str, tuple[int, float]] = {}  # by id: its game's length, and until when that counts
+
+    def look(self) -> int:
+        """Put down jobs for some of them; how many."""
+        self.disputes.leave(self.tools.wall_ms())
+        wanted = [(id_, -1) for id_ in self.disputes.waiting()]
+        wanted += [(told.id, told.length) for told in self.disputes.told() if told.idle or not told.length]
+        count, now = 0, self.clock()
+        for id_, length in wanted:
+            known, until = self._seen.get(id_, (None, 0.0))
+            if known == length and now < until:
+                continue
+            put = self.jobs.put(KIND, id_, id_)
+            if put is None:
+                break  # so many wait that there is time to come back
+            count += put
+            self._remember(id_, length, now + AGAIN_S)
+        return count
+
+    def _remember(self, id_: str, length: int, until: float) -> None:
+        if len(self._seen) >= REMEMBERED_MOST:
+            self._seen.clear()
+        self._seen[id_] = (length, until)

@@ -1,0 +1,34 @@
+-- Write down what became of a dispute. What is known of it is never less than before.
+--
+-- KEYS  1 what its speaker disputes in the game  2 the partition's disputes  3 those that wait
+--       4 those to be completed  5 what was found
+-- ARGV  1 mark  2 id  3 state  4 its answer ('' to leave it as it is)
+--       5 what was found, for the operator alone ('' for nothing new)  6 when it leaves ('' while it stays)
+--
+-- Returns 1, or 0 if it isn't there, or there is more of it than this.
+
+local rank = {looking = 1, failed = 1, told = 2, whole = 3, lost = 3}
+if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then
+  return 0
+end
+local before = redis.call('HGET', KEYS[1], ARGV[1] .. ':state')
+if before and (rank[before] > rank[ARGV[3]] or rank[before] == 3) then
+  return 0
+end
+redis.call('HSET', KEYS[1], ARGV[1] .. ':state', ARGV[3])
+if ARGV[4] ~= '' then
+  redis.call('HSET', KEYS[1], ARGV[1] .. ':answer', ARGV[4])
+end
+if ARGV[5] ~= '' then
+  redis.call('HSET', KEYS[5], ARGV[2], ARGV[5])
+end
+if rank[ARGV[3]] >= 2 then
+  redis.call('ZREM', KEYS[3], ARGV[2])
+end
+if ARGV[3] == 'told' then
+  redis.call('ZADD', KEYS[4], 0, ARGV[2])
+elseif rank[ARGV[3]] == 3 then
+  redis.call('ZREM', KEYS[4], ARGV[2])
+  redis.call('ZADD', KEYS[2], ARGV[6], ARGV[2])
+end
+return 1

@@ -1,0 +1,56 @@
+"""A fail-over's read may be lost too: a viewer of a game that grew again to the same length hears of it
+all the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from redis.exceptions import ConnectionError as Away
+
+from services.gateway import hub as hubs
+from services.ledger.async_ledger import PAGE, AsyncLedger, Found, Wanted
+from services.ledger.joining import TakenBack
+from tests.gateway.listening import Scene, played, until
+from tests.gateway.test_taken_back import grow, shorter
+
+
+class Deaf(AsyncLedger):
+    """A ledger whose reads fail, wholly or game by game, while `fails` says so."""
+
+    fails = ""
+    failed = 0
+
+    async def seen_many(self, wanted: Sequence[Wanted], most: int = PAGE) -> list[Found]:
+        if self.fails:
+            self.failed += 1
+        if self.fails == "wholly":
+            raise Away("the reply was lost")
+        return (
+            [Away("its node is away")] * len(wanted) if self.fails else await super().seen_many(wanted, most)
+        )
+
+
+@pytest.mark.parametrize("how", ["wholly", "game by game"])
+def test_P3_a_log_that_was_taken_back_ends_its_sessions_though_a_read_was_lost(
+    monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    monkeypatch.setattr(hubs, "LOOK_S", 0.05)
+
+    async def story(here: Scene) -> None:
+        deaf = here.ledger
+        assert isinstance(deaf, Deaf)
+        await grow(here, 1, 5)
+        session = here.hub.attach("game", None, 0)
+        assert await here.numbers("game", session, 0, 5) == [1, 2, 3, 4, 5]
+        deaf.fails = how
+        await shorter(here)
+        await grow(here, 4, 5, branch=1)
+        before = deaf.failed
+        here.hub.ring("game")  # as whoever listens again does
+        await until(lambda: deaf.failed > before)
+        deaf.fails = ""
+        with pytest.raises(TakenBack):
+            await here.numbers("game", session, 5, 1)
+
+    played(story, Deaf)
