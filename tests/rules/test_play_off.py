@@ -155,7 +155,7 @@ def test_TIE_1_its_seats_are_those_that_tied_and_nobody_needs_to_join() -> None:
     taken = [event for event in told if isinstance(event, SeatTaken)]
     assert [(e.seat, e.name, e.policy, e.age, bool(e.luck)) for e in taken] == [
         (0, "Gus", "greedy", 40, True),
-        (1, "Rob", None, None, False),
+        (1, "Rob", None, None, True),
     ]
     assert [place.kind for place in table.places] == ["bot", "human"]
     judge(table, Letter("start", table.game, None, StartGame()), CREATED, SEED)
