@@ -46,7 +46,7 @@ FORKED: Final[dict[str, Scenario]] = {
         "",
         "again",
         before=(says(None, "take_seat", name="Ada", contribution="0ada" * 16),),
-        fork=Forked("usa-sealed-opening", 57),
+        fork=Forked("usa-sealed-opening", 69),
     ),
     "europe-sealed-forked-hand": Scenario(
         "europe", "", "again", fork=Forked("europe-sealed-mischief", 48, asker=0, over=False)

@@ -75,7 +75,7 @@ def test_P1_every_ingredient_changes_the_key() -> None:
 
 
 def test_P1_whatever_makes_another_game_of_it_changes_its_terms() -> None:
-    event = seated(ADAS).told(GameCreated)[0]
+    event = asked_for(CreateGame((PERSON, BOT))).told(GameCreated)[0]
     changes: list[dict[str, Any]] = [
         {"ruleset": "europe"},
         {"rules": 99},

@@ -148,12 +148,12 @@ def test_a_position_that_is_laid_is_the_one_that_was_given(rules: str) -> None:
 
 OPEN_TO_ALL = (
     "at", "awaits", "called", "closing", "commitment", "created", "discards", "ending", "epoch", "figures",
-    "game", "laid", "last", "market", "open", "opened", "order", "over", "owners", "passed", "passengers", "play_off",
-    "rules", "started", "stations", "tokens", "tunnel", "turn", "board",
+    "forked", "game", "given", "laid", "last", "market", "moment", "open", "opened", "order", "over", "owners", "passed", "passengers", "play_off",
+    "rules", "started", "stations", "terms", "tokens", "tunnel", "turn", "board",
 )  # fmt: skip
-NOT_AS_IT_IS = {"deck", "places", "refusals", "seed", "ticket_decks"}
+NOT_AS_IT_IS = {"deck", "key", "places", "refusals", "seed", "ticket_decks"}
 OPEN_OF_A_SEAT = (
-    "age", "barred", "cars", "chosen", "clock_ms", "gone", "kind", "least", "merchandise", "name",
+    "age", "barred", "cars", "chosen", "clock_ms", "contribution", "gone", "kind", "least", "merchandise", "name",
     "passengers", "points", "policy", "routes", "stations", "taken", "until",
 )  # fmt: skip
 OWN = ("hand", "luck", "mix", "offer", "tickets")
@@ -168,7 +168,8 @@ def compare(viewer: Seat | None, view: Table, table: Table) -> None:
     """The viewer's table has all that the viewer may know, rightly, and nothing else."""
     told, true = everything(view), everything(table)
     assert [told[name] for name in OPEN_TO_ALL] == [true[name] for name in OPEN_TO_ALL]
-    assert view.seed is None
+    assert view.seed == (table.seed if table.over else None)
+    assert view.key == ""
     assert view.deck == [HIDDEN] * len(table.deck)
     for deck, tickets in table.ticket_decks.items():
         known = view.ticket_decks[deck]
