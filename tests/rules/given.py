@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from schemas.commands import Command, CreateGame, DrawTickets, KeepTickets, Letter, SeatPlan, StartGame
-from schemas.events import CommandRefused, Event, TurnStarted
+from schemas.events import CommandRefused, DeckShuffled, Event, TicketsShuffled, TurnStarted
 from schemas.refusals import ALL
 from schemas.words import Seat
 from services.referee.rules import Table, advance, evolve, judge, legal
@@ -217,6 +218,11 @@ def replayed(scene: Scene, table: Table) -> Table:
     for event in scene.events:
         evolve(table, event)
     return table
+
+
+def rootless(event: Event) -> Event:
+    """A root is of salted cards, so it tells nothing of them; but another seed gives another one."""
+    return replace(event, root=None) if isinstance(event, DeckShuffled | TicketsShuffled) else event
 
 
 def everything(table: Table) -> dict[str, Any]:

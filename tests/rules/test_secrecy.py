@@ -26,19 +26,17 @@ from schemas.commands import (
     PayTunnel,
     SeatPlan,
     StartGame,
-)
+)  # fmt: skip
 from schemas.events import (
     CardDrawn,
     CardsGiven,
     CommandRefused,
-    DeckShuffled,
     Event,
     GameEnded,
     MarketFilled,
     TicketsKept,
     TicketsNamed,
     TicketsOffered,
-    TicketsShuffled,
     TunnelRevealed,
 )
 from schemas.positions import Position, TicketGiven
@@ -48,7 +46,7 @@ from services.referee.rules import board as boards
 from services.referee.rules.dealing import contribution_of
 from services.referee.rules.shuffle import commitment_of, luck_of
 from services.referee.rules.table import Place
-from tests.rules.given import CREATED, SEED
+from tests.rules.given import CREATED, SEED, rootless
 from tests.rules.random_commands import pool
 from tests.rules.random_games import BOARDS, Play, a_position, games, seats_of
 from tests.rules.test_properties import EVERY_RULESET, REPEATABLE
@@ -73,11 +71,6 @@ def got(table: Table, letter: Letter, now: int, viewer: Seat | None) -> tuple[ob
         part = pack_part(0, letter.id if speaks else None, turned.private.get(viewer, {}))
     may = legal(branch, viewer) if viewer is not None else []
     return (pack_public(branch.at, turned), part, may, branch.next_deadline()), events
-
-
-def rootless(event: Event) -> Event:
-    """A root holds a salt for every card, so it tells nothing of them; but another seed gives another one."""
-    return replace(event, root=None) if isinstance(event, DeckShuffled | TicketsShuffled) else event
 
 
 def tell_apart(table: Table, viewer: Seat | None, letter: Letter, now: int, dice: Random) -> bool:
