@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final, NamedTuple
 
 import typer
+from rich.table import Column
 from rich.table import Table as Grid
 from rich.text import Text
 
@@ -96,9 +97,9 @@ def list_disputes(ledger: RedisLedger, game: str | None, open_only: bool, as_jso
     if not told:
         out.print("No disputes.")
         return
-    grid = Grid("dispute", "since", "entry", "who", "state", "found", "reason")
+    grid = Grid(Column("dispute", no_wrap=True), "since", "entry", "who", "state", "found", "reason")
     for one in told:
-        state = one["state"] + ("" if one["final"] or one["answer"] is None else ", so far")
+        state = "so far" if one["answer"] and not one["final"] else one["state"]
         cells = (
             one["dispute"],
             one["since"],

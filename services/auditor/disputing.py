@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from schemas.codec import unpack_entry
+from schemas.codec import Corrupt, unpack_entry
 from schemas.commands import Command
 from schemas.disputes import FAILED, LOOKING, LOST, TOLD, WHOLE, Name, pack_answer, read_name
 from schemas.views import ViewEntry
@@ -23,9 +23,10 @@ from services.auditor.kept import Shelf
 from services.auditor.proving import proven_file
 from services.auditor.sent import chain_sent, views_sent
 from services.auditor.sighting import answer_so_far, table_of
-from services.ledger import RedisLedger
+from services.ledger import Gap, RedisLedger
 from services.ledger.disputes import Held
 from services.logs import get_log
+from services.loop import BUGS
 from services.referee.rules import fold
 
 log = get_log("auditor")
@@ -86,8 +87,13 @@ def _audited(tools: Tools, held: Held) -> bool:
 
 
 def _tell_operator(tools: Tools, held: Held) -> None:
-    """Audit the game as it is for the operator. The seat isn't told what comes of it, nor when."""
-    found = audited(tools, held.name.game)
+    """Audit the game as it is for the operator. The seat isn't told what comes of it, nor when, nor that
+    it broke: its own answer is written."""
+    try:
+        found = audited(tools, held.name.game)
+    except (Gap, Corrupt, *BUGS):
+        log.exception("disputed game can't be audited", dispute=held.name.id, game=held.name.game)
+        return
     if found is not None:
         tools.ledger.disputes().settle(held.name, TOLD, found=_summary(found[0]))
         _log(held, found[0])
