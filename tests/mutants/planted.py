@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from tests.mutants.mutant import Mutant
+from tests.mutants.planted_archive import ARCHIVE_MUTANTS
 from tests.mutants.planted_gateway import GATEWAY_MUTANTS, SIMULATOR
 from tests.mutants.planted_secrecy import SECRECY_MUTANTS
 
@@ -242,4 +243,4 @@ REFEREE_MUTANTS: Final = (
     ),
 )  # fmt: skip
 
-MUTANTS: Final = (*LEDGER_MUTANTS, *REFEREE_MUTANTS, *GATEWAY_MUTANTS, *SECRECY_MUTANTS)
+MUTANTS: Final = (*LEDGER_MUTANTS, *REFEREE_MUTANTS, *GATEWAY_MUTANTS, *ARCHIVE_MUTANTS, *SECRECY_MUTANTS)
