@@ -16,7 +16,7 @@ from schemas.words import GameId, Seat
 from services.archive import Signer, Unreadable, write_file
 from services.auditor.auditing import NAMES, PLAINLY
 from services.auditor.findings import Check
-from services.auditor.proving import proven_bytes
+from services.auditor.proving import proven_bytes, told_heads
 from services.referee.rules import fold
 from services.replaying import NoSuchGame
 from services.tables import out
@@ -59,11 +59,12 @@ def export(games: Games, signer: Signer, game: str, path: Path) -> None:
 
 
 def heads(games: Games, game: str, length: int) -> list[bytes]:
-    """The head after each entry, as everybody was told it."""
-    found: list[bytes] = []
-    while len(found) < length and (page := games.seen(game, None, len(found))):
-        found += [entry.shown.head for entry in page]
-    return found[:length]
+    """The head after each entry, as everybody was told it. Raises Corrupt: it isn't what follows from
+    what they were shown."""
+    shown: list[tuple[int, bytes, bytes]] = []
+    while len(shown) < length and (page := games.seen(game, None, len(shown))):
+        shown += [(entry.number, entry.shown.public, entry.shown.head) for entry in page]
+    return told_heads(game, shown[:length])
 
 
 # -- verify --------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ signed must be what follows from them, byte for byte.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from schemas.chain import first_head, next_head
@@ -122,6 +122,21 @@ def proven(game: str, log: Sequence[bytes], marks: Sequence[bytes]) -> Proven:
 
 def _is_marked(head: bytes, marks: Sequence[bytes], number: int) -> bool:
     return number > len(marks) or (bool(marks[number - 1]) and head.startswith(marks[number - 1]))
+
+
+def told_heads(game: str, shown: Iterable[tuple[int, bytes, bytes]]) -> list[bytes]:
+    """The head after each entry, of `shown`: its number, its public bytes, and the head that all were
+    told with it (empty for entries from before there was a chain). Raises Corrupt: they were told another
+    than follows from what they were shown."""
+    heads, head = [], first_head(game)
+    for number, public, told in shown:
+        head = next_head(head, number, public)
+        if told and told != head:
+            raise Corrupt(
+                f"the head that was told after entry {number} of {game} isn't that of the entries until there"
+            )
+        heads.append(head)
+    return heads
 
 
 def proven_file(
