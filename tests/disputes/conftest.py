@@ -69,6 +69,12 @@ def office(engine_url: str, tmp_path: Path) -> Iterator[Office]:
         yield opened
 
 
+def keys_left(office: Office) -> list[bytes]:
+    """What the engine keeps of disputes."""
+    client: Any = office.at.client
+    return sorted(client.scan_iter("*disputes*"))
+
+
 @contextmanager
 def open_office(url: str, folder: Path, limits: Limits | None = None) -> Iterator[Office]:
     """A house on an engine that is emptied, with an archive of its own."""

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
-from schemas.codec import unpack_entry
 from schemas.commands import DrawBlind
 from schemas.disputes import read_name, unpack_answer
-from schemas.events import CommandRefused, HandDealt
+from schemas.events import CommandRefused
 from schemas.views import ViewEntry
 from schemas.words import Seat
 from services.archive import GameFile
@@ -30,17 +29,25 @@ from tests.referee.at_work import GAME
 LENGTH: Final = 14
 ROOT: Final = re.compile(rb'"root":"[0-9a-f]{64}"')  # a hash with salts in it: any two games differ there
 SINCE: Final = re.compile(rb'"since":"[^"]*"')
-OTHERS_CARD: Final = 5  # the place in the deck, from the top, of a card that seat 1 is dealt
-NEVER_DRAWN: Final = 60
+NEVER_DRAWN: Final = 20  # and every place below it
+SWAPPED: Final = {
+    "a card of its hand": (0, 5),
+    "a card that it draws": (0, 15),
+    "a ticket that it is offered": (1, 4),
+}  # a shuffle, and a place in it, from the top, of something that only seat 1 is shown
 
 
-def crooked(row: Sequence[Any], key: str, epoch: int) -> tuple[Any, ...]:
-    """A card of seat 1's hand, and one that nobody will see, in each other's place."""
-    order = [*shuffled(row, key, epoch)]
-    if epoch == 0:
-        far = next(place for place in range(NEVER_DRAWN, len(order)) if order[place] != order[OTHERS_CARD])
-        order[OTHERS_CARD], order[far] = order[far], order[OTHERS_CARD]
-    return tuple(order)
+def crooked(epoch_: int, place: int) -> Callable[[Sequence[Any], str, int], tuple[Any, ...]]:
+    """A shuffle with what lies there, and something that nobody will see, in each other's place."""
+
+    def shuffle(row: Sequence[Any], key: str, epoch: int) -> tuple[Any, ...]:
+        order = [*shuffled(row, key, epoch)]
+        if epoch == epoch_:
+            far = next(n for n in range(NEVER_DRAWN, len(order)) if order[n] != order[place])
+            order[place], order[far] = order[far], order[place]
+        return tuple(order)
+
+    return shuffle
 
 
 def told(office: Office) -> list[tuple[bytes, str]]:
@@ -53,26 +60,27 @@ def told(office: Office) -> list[tuple[bytes, str]]:
     return [(ROOT.sub(b"", SINCE.sub(b"", r.content)), str(sorted(r.headers.items()))) for r in replies]
 
 
-def hand_of(office: Office, seat: Seat) -> Sequence[str | None]:
-    events = [event for data in office.at.ledger.history(GAME) for event in unpack_entry(data).events]
-    return next(event.cards for event in events if isinstance(event, HandDealt) and event.seat == seat)
-
-
-def test_P5_answers_do_not_depend_on_another_hand_even_where_it_was_dealt_crookedly(
-    engine_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("swapped", SWAPPED)
+def test_P5_answers_do_not_depend_on_what_another_holds_even_where_it_was_dealt_crookedly(
+    engine_url: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    swapped: str,
 ) -> None:
     with open_office(engine_url, tmp_path / "honest") as office:
         assert play(office.at) == LENGTH
-        honest, hand = told(office), hand_of(office, 1)
+        honest, log = told(office), office.at.ledger.history(GAME)
         found = office.at.ledger.disputes().found(read_name(office.raised(0, 1, "key-1")))
         assert unpack_answer(found)["ok"]
     assert "as it should be" not in capsys.readouterr().out
 
     with open_office(engine_url, tmp_path / "crooked") as office:
         with monkeypatch.context() as cheating:
-            cheating.setattr(dealing, "shuffled", crooked)
+            cheating.setattr(dealing, "shuffled", crooked(*SWAPPED[swapped]))
             play(office.at)
-        assert hand_of(office, 1) != hand
+        assert office.at.ledger.history(GAME) != log
+        capsys.readouterr()
 
         assert told(office) == honest
 
