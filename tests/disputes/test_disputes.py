@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from schemas.disputes import DISPUTE, named
-from services.auditor import disputing
+from schemas.commands import DrawBlind
+from schemas.disputes import DISPUTE, named, read_name, unpack_answer
+from services.auditor import disputing, sent
 from tests.auditor_jobs.conftest import STAYS_S, auditor_at
 from tests.auditor_jobs.test_jobs import given_back, killed
 from tests.deploy.compose import wait_until
 from tests.disputes.conftest import Office, keys_left
-from tests.disputes.games import end, play
+from tests.disputes.games import end, play, say
 from tests.gateway.clients import problem
 from tests.referee.at_work import GAME
 
@@ -93,6 +95,58 @@ def test_a_dispute_of_a_game_that_is_nowhere_any_more_says_so_and_ends(office: O
     assert office.told(answered)["answer"] == before
     assert office.told(answered)["final"]
     assert office.at.auditor.jobs.all() == []
+
+
+def test_P5_a_seat_whose_view_is_lost_is_told_nothing_while_the_game_may_run(office: Office) -> None:
+    play(office.at)
+    id_ = office.raised(0, 7)
+    client: Any = office.at.client
+    [public] = client.keys(f"*:g:{GAME}:public")
+    client.rename(public, "elsewhere")
+    office.at.work()
+    assert (office.told(id_)["state"], office.told(id_)["answer"]) == ("failed", None)
+    client.copy("elsewhere", public)
+    client.xtrim(public, maxlen=4)
+    office.at.auditor.jobs.retry(f"dispute-{id_}")
+    office.at.work()
+    assert (office.told(id_)["state"], office.told(id_)["answer"]) == ("failed", None)
+    client.rename("elsewhere", public)
+    office.at.auditor.jobs.retry(f"dispute-{id_}")
+    office.at.work()
+    assert office.told(id_)["state"] == "answered"
+
+
+def test_a_game_that_goes_on_while_it_is_audited_is_not_found_wrong_for_that(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    play(office.at)
+    id_ = office.raised(0, 7)
+    honest = sent.chain_sent
+
+    def meanwhile(*given: Any) -> Any:
+        say(office.at, 1, DrawBlind(), "meanwhile")
+        return honest(*given)
+
+    monkeypatch.setattr(disputing, "chain_sent", meanwhile)
+    office.at.work()
+    assert len(office.at.ledger.history(GAME)) == 15
+    assert unpack_answer(office.at.ledger.disputes().found(read_name(id_)))["ok"]
+
+
+def test_a_log_that_is_damaged_after_the_end_is_told_to_be(office: Office) -> None:
+    play(office.at)
+    id_ = office.raised(0, 7)
+    end(office.at)
+    client: Any = office.at.client
+    [log] = client.keys(f"*:g:{GAME}:log")
+    kept = client.xrange(log)
+    client.delete(log)
+    for number, (entry, fields) in enumerate(kept, 1):
+        client.xadd(log, fields if number != 5 else {b"e": b"\xc1"}, id=entry)
+    office.at.work()
+    told = office.told(id_)
+    assert (told["state"], told["final"], told["answer"]["ok"]) == ("answered", True, False)
+    assert told["answer"]["findings"][0]["number"] == 5
 
 
 # -- once --------------------------------------------------------------------------------
