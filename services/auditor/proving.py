@@ -21,6 +21,7 @@ from services.auditor.dealt import undealt
 from services.auditor.deciding import UNREADABLE
 from services.auditor.findings import Check, Finding
 from services.referee.rules import Table, faces, fold_events
+from services.referee.rules.course import Course
 from services.referee.rules.piles import Piles
 from services.referee.rules.sealing import Past, Sealed, seal
 
@@ -38,9 +39,10 @@ class Step(NamedTuple):
 def walk(game: str, log: Sequence[bytes]) -> Iterator[Step]:
     """Every entry of a log, as far as it can be read and folded. Raises one of UNREADABLE there."""
     table, piles, parts, head = Table(), Piles(), dict[Seat, int](), first_head(game)
+    course = Course()
     for number, data in enumerate(log, 1):
         entry = unpack_entry(data)
-        wrong = undealt(table, entry)
+        wrong = undealt(table, entry) or course.follow(number, entry.events)
         fold_events(table, entry.at, entry.events)
         if table.game != game:
             raise Corrupt(f"it is of the game {table.game}")

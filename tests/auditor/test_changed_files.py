@@ -66,7 +66,9 @@ def test_P6_every_bit_of_the_file_counts_and_the_first_bad_entry_is_named() -> N
             named += 1
             before = found.number - 1
             assert file.entries[:before] == whole.entries[:before]
-            assert file.entries[before : before + 1] != whole.entries[before : before + 1] or place < beginning
+            assert (
+                file.entries[before : before + 1] != whole.entries[before : before + 1] or place < beginning
+            )
     assert named > FLIPS * 0.6
 
 
@@ -138,3 +140,10 @@ def test_P6_a_file_that_is_short_for_a_four_seat_game_stays_short() -> None:
     """The goal is 40 KiB; marks and signature are all that the log doesn't hold already."""
     file = House().play(seats=4, dice=2).file()
     assert len(folded(msgpack.packb(file._asdict()))) < 16 * 1024
+
+
+def test_a_number_of_entries_below_0_is_told_of_and_breaks_nothing() -> None:
+    told = read_file(written())._replace(number=-1)
+    file, [check] = proven_bytes(folded(msgpack.packb(told._asdict())))
+    assert file.number == -1
+    assert check.findings
