@@ -16,12 +16,13 @@ from schemas.commands import Command
 from schemas.disputes import FAILED, LOOKING, LOST, TOLD, WHOLE, Name, pack_answer, read_name
 from schemas.views import ViewEntry
 from schemas.words import Seat
+from services.archive import ArchiveAway
 from services.auditor.auditing import Audit, audit, document
 from services.auditor.deciding import UNREADABLE
 from services.auditor.findings import Check
 from services.auditor.jobs import Jobs, Tools, kind
 from services.auditor.kept import Shelf
-from services.auditor.proving import proven_file
+from services.auditor.proving import proven_file, signed
 from services.auditor.sent import chain_sent, views_sent
 from services.auditor.sighting import answer_so_far, table_of
 from services.ledger import Gap, RedisLedger
@@ -100,7 +101,7 @@ def _tell_operator(tools: Tools, held: Held) -> None:
     it broke: its own answer is written."""
     try:
         found = audited(tools, held.name.game)
-    except (Gap, Corrupt, *BUGS):
+    except (Gap, Corrupt, ArchiveAway, *BUGS):
         log.exception("disputed game can't be audited", dispute=held.name.id, game=held.name.game)
         return
     if found is not None:
@@ -156,17 +157,17 @@ class AsOf:
 
 
 def audited(tools: Tools, game: str) -> Audited | None:
-    """The audit of a game in the engine, or else of its file in the archive; None where it is in neither."""
+    """The audit of a game in the engine, or else of its file in the archive; None where it is in neither.
+    Raises ArchiveAway."""
     entries = tools.ledger.history(game)
-    if entries:
-        is_over = _is_over(entries)
-        held: Any = tools.ledger if is_over else AsOf(tools.ledger, len(entries))
-        checks = (*chain_sent(held, game, entries), views_sent(held, game, entries), UNSIGNED)
-        return Audited(audit(game, entries, checks), entries, is_over)
-    file = Shelf(tools.archive).file(game) if tools.archive else None
-    if file is None:
-        return None
-    return Audited(audit(game, file.entries, proven_file(file)), file.entries, is_over=True)
+    is_over = not entries or _is_over(entries)
+    file = Shelf(tools.archive).file(game) if tools.archive and is_over else None
+    if not entries:
+        return file and Audited(audit(game, file.entries, proven_file(file)), file.entries, is_over=True)
+    held: Any = tools.ledger if is_over else AsOf(tools.ledger, len(entries))
+    signature = signed(file, None) if file is not None and file.entries == entries else UNSIGNED
+    checks = (*chain_sent(held, game, entries), views_sent(held, game, entries), signature)
+    return Audited(audit(game, entries, checks), entries, is_over)
 
 
 def _is_over(entries: Sequence[bytes]) -> bool:

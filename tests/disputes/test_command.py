@@ -59,7 +59,7 @@ def test_an_operator_is_told_all_at_once_and_all_again_at_the_end(office: Office
     assert (told["state"], told["final"], told["answer"]["scope"]) == ("answered", False, "whole")
     assert "referee" in told["answer"]["move"]["seen"]
     shown = run("show", id_)
-    for word in ("the operator disputes entry 7", "A seat wrote to me.", "Nothing wrong was found"):
+    for word in ("The operator disputes entry 7", "A seat wrote to me.", "Nothing wrong was found"):
         assert word in shown
     assert f"ledgerline audit {GAME} --at 7" in shown
     end(office.at)

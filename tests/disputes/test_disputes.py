@@ -44,6 +44,7 @@ def test_a_dispute_waits_is_answered_and_when_the_game_is_over_gets_the_whole_au
     whole = office.told(told["dispute"])
     assert (whole["state"], whole["final"], whole["answer"]["scope"]) == ("answered", True, "whole")
     assert whole["answer"]["ok"]
+    assert "signature" in whole["answer"]["checked"]
     assert set(whole["answer"]["move"]["seen"]) == {"referee", "public", "0", "1"}
     assert office.at.auditor.jobs.all() == []
 
