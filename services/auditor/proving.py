@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from schemas.chain import first_head, next_head
 from schemas.codec import UNSEALED, Corrupt, pack_public, row_event, unpack, unpack_entry
-from schemas.events import Event
+from schemas.events import Event, GameEnded
 from schemas.views import Entry
 from schemas.words import Seat
 from services.archive import GameFile, Unreadable, is_signed, read_file, statement
@@ -93,6 +93,7 @@ class Proven(NamedTuple):
     deal: list[Finding]
     view: list[Finding]
     head: bytes  # as it follows from the log; empty if that can't be read to its end
+    over: bool = False  # the game is, at its end
 
     def checks(self) -> list[Check]:
         return [Check("chain", self.chain), Check("deal", self.deal), Check("view", self.view)]
@@ -102,10 +103,11 @@ def proven(game: str, log: Sequence[bytes], marks: Sequence[bytes]) -> Proven:
     """The chain, the deal and the views of a log; `marks` are the heads of its entries, or how each
     begins. After the first entry whose head isn't the marked one, no other is compared."""
     found = Proven([], [], [], b"")
-    number, head = 0, first_head(game)
+    number, head, over = 0, first_head(game), False
     try:
         for step in walk(game, log):
             number, head = step.number, step.sealed.head
+            over = any(isinstance(event, GameEnded) for event in step.entry.events)
             if not found.chain and not _is_marked(head, marks, number):
                 why = "The head that follows from the log until here isn't the one that was kept."
                 found.chain.append(Finding(number, "chain", why))
@@ -119,7 +121,7 @@ def proven(game: str, log: Sequence[bytes], marks: Sequence[bytes]) -> Proven:
     if not found.chain and len(marks) != len(log):
         why = f"The log has {len(log)} entries, and {len(marks)} heads were kept."
         found.chain.append(Finding(min(len(log), len(marks)) + 1, "chain", why))
-    return found._replace(head=head)
+    return found._replace(head=head, over=over)
 
 
 def _is_marked(head: bytes, marks: Sequence[bytes], number: int) -> bool:
@@ -157,6 +159,8 @@ def proven_file(
     elif found.head and found.head != file.head:
         why = "The head that the file names isn't the one that follows from its log."
         found.chain.append(Finding(None, "chain", why))
+    elif found.head and not found.over:
+        found.chain.append(Finding(None, "chain", "The game isn't over at the end of its file."))
     return [*found.checks(), signed(file, key)]
 
 
