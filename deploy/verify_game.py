@@ -67,10 +67,8 @@ class Reader:
         if code < 0x80 or code >= 0xE0:
             return code if code < 0x80 else code - 256
         if code < 0xA0 or code > 0xDB:
-            size, paired = (
-                code & 15 if code < 0xA0 else self.number(2 << (code & 1)),
-                code < 0x90 or code > 0xDD,
-            )
+            paired = code < 0x90 or code > 0xDD
+            size = code & 15 if code < 0xA0 else self.number(2 << (code & 1))
             values = self.row(size << paired)
             return dict(zip(values[::2], values[1::2], strict=True)) if paired else values
         if code < 0xC0 or code > 0xD8:
@@ -200,6 +198,7 @@ HIDDEN = {  # by code: which fields are face down, for all but the event's seat 
 }  # fmt: skip
 SECRET = (22, 43, 4, 41, 5, 45, 34, 35)  # what they hide nobody sees before the end; others' only their seat
 SEAT_TAKEN, REFUSED = (2, 42), 21
+LAYING = (1, 40, 22, 43, 33, 34, 35, 36, 50, 51, 52, 53)  # the game, its seed, a position or a fork
 
 
 def faces(events: list[list[Any]]) -> list[Any]:
@@ -254,15 +253,14 @@ class Game:
 
     def take(self, entry: list[Any], events: list[list[Any]]) -> None:
         """Take on an entry's events; `doubt` tells what isn't as the deal has it."""
-        self.leaves, self.shown = (
-            list[bytes](),
-            list[bytes](),
-        )  # of what goes face down; salts of what all see
+        first, self.leaves, self.shown = not self.created, list[bytes](), list[bytes]()  # leaves; all's salts
         self.told: dict[int, list[bytes]] = defaultdict(list)  # salts of what each seat sees
         self.expect(not self.over, "comes after the game's end")
         for row in events:
+            self.expect(first or row[0] not in LAYING, "tells what only a game's first entry may tell")
             self.take_event((entry[4] + [None] * 9)[:9], row)
-        self.expect(self.revealed or not (self.over and self.sealed), "ends the game, but tells no seed")
+        end = self.over and self.sealed
+        self.expect(self.revealed == end, f"{'ends the game, but tells no' if end else 'tells the'} seed")
         require(self.seed and entry[0] == 1 + self.sealed, "has another format than its game")
 
     def public_of(self, number: int, entry: list[Any]) -> bytes:
@@ -339,6 +337,7 @@ class Game:
                 self.expect(fits, f"has another luck or contribution of seat {seat} than it should")
                 self.shares[seat] = made[by]
             case [3, _]:
+                self.expect(not self.key, "starts the game again")
                 _, game, ruleset, rules, board, digest, _, figures, seats, *_ = self.created
                 shares = "".join(self.shares[seat] for seat in range(len(seats))) if self.sealed else ""
                 require(len(shares) in (0, 64 * len(seats)), "starts without 32 bytes of every seat's")

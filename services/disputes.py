@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final, NamedTuple
 
 import typer
+from rich.table import Column
 from rich.table import Table as Grid
 from rich.text import Text
 
@@ -96,18 +97,12 @@ def list_disputes(ledger: RedisLedger, game: str | None, open_only: bool, as_jso
     if not told:
         out.print("No disputes.")
         return
-    grid = Grid("dispute", "since", "entry", "who", "state", "found", "reason")
+    names = ("dispute", "since", "entry", "who", "state", "found")
+    grid = Grid(*(Column(name, no_wrap=True) for name in names), "reason")
     for one in told:
-        state = one["state"] + ("" if one["final"] or one["answer"] is None else ", so far")
-        cells = (
-            one["dispute"],
-            one["since"],
-            str(one["number"]),
-            _who(one),
-            state,
-            _found(one),
-            one["reason"],
-        )
+        state = "so far" if one["answer"] and not one["final"] else one["state"]
+        since = one["since"][:16].replace("T", " ")
+        cells = (one["dispute"], since, str(one["number"]), _who(one), state, _found(one), one["reason"])
         grid.add_row(*(Text(cell) for cell in cells))
     out.print(grid)
     out.print("`ledgerline disputes show DISPUTE` tells all of one.")
@@ -122,7 +117,7 @@ def show_dispute(ledger: RedisLedger, id_: str, as_json: bool) -> None:
     if as_json:
         print(json.dumps(told, ensure_ascii=False, indent=2))
         return
-    _print(f"{_who(told)} disputes entry {told['number']} of game {told['game']} since {told['since']}:")
+    _print(f"The {_who(told)} disputes entry {told['number']} of game {told['game']} since {told['since']}:")
     _print(f"  {told['reason']}")
     answer, found = told["answer"], told["found"]
     if answer is None:
@@ -171,7 +166,7 @@ def _told(ledger: RedisLedger, held: Held) -> dict[str, Any]:
 
 
 def _who(told: dict[str, Any]) -> str:
-    return "the operator" if told["seat"] is None else f"seat {told['seat']}"
+    return "operator" if told["seat"] is None else f"seat {told['seat']}"
 
 
 def _found(told: dict[str, Any]) -> str:

@@ -16,13 +16,18 @@ from schemas.words import GameId, Seat
 from services.archive import Signer, Unreadable, write_file
 from services.auditor.auditing import NAMES, PLAINLY
 from services.auditor.findings import Check
-from services.auditor.proving import proven_bytes
+from services.auditor.proving import proven_bytes, told_heads
+from services.auditor.sent import is_old
 from services.referee.rules import fold
 from services.replaying import NoSuchGame
 from services.tables import out
 from services.telling import count
 
 FILE_MOST: Final = 64 * 1024 * 1024  # bytes
+OLD: Final = (
+    "Its rules are of a version before 3: its chain holds nothing of what was hidden, and no player had a say "
+    "in its chance. A game that began since then should name a later one."
+)
 KINDS: Final = ("chain", "signature", "deal", "view")
 _GAME_ID: Final[Shape[str]] = Shape(GameId, "game")
 _HEAD: Final = re.compile(r"(\d{1,9}):([0-9a-fA-F]{64})")
@@ -59,11 +64,12 @@ def export(games: Games, signer: Signer, game: str, path: Path) -> None:
 
 
 def heads(games: Games, game: str, length: int) -> list[bytes]:
-    """The head after each entry, as everybody was told it."""
-    found: list[bytes] = []
-    while len(found) < length and (page := games.seen(game, None, len(found))):
-        found += [entry.shown.head for entry in page]
-    return found[:length]
+    """The head after each entry, as everybody was told it. Raises Corrupt: it isn't what follows from
+    what they were shown."""
+    shown: list[tuple[int, bytes, bytes]] = []
+    while len(shown) < length and (page := games.seen(game, None, len(shown))):
+        shown += [(entry.number, entry.shown.public, entry.shown.head) for entry in page]
+    return told_heads(game, shown[:length])
 
 
 # -- verify --------------------------------------------------------------------------------------
@@ -79,11 +85,13 @@ def verify(path: Path, key: str | None, kept: Sequence[str], as_json: bool) -> b
     if beyond := [number for number in heads if number > len(file.entries)]:
         raise Malformed("--head", f"game {file.game} has {len(file.entries)} entries, so none {beyond[0]}")
     findings = [found for check in checks for found in check.findings]
+    sealed = not is_old(file.entries)
     if as_json:
         told = {
             "game": file.game,
             "ok": not findings,
             "entries": len(file.entries),
+            "sealed": sealed,
             "head": file.head.hex(),
             "key": file.key.hex(),
             "findings": [found._asdict() for found in findings],
@@ -91,6 +99,8 @@ def verify(path: Path, key: str | None, kept: Sequence[str], as_json: bool) -> b
         print(json.dumps(told, ensure_ascii=False, indent=2))
     else:
         _tell(file.game, len(file.entries), checks)
+        if not sealed:
+            out.print(OLD, markup=False, soft_wrap=True)
         if not findings:
             whose = "the key that you named" if wanted else f"the key {file.key.hex()}"
             out.print(f"Signed with {whose}. Verdicts are checked by `ledgerline audit`.", markup=False)

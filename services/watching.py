@@ -27,6 +27,7 @@ from services.board_files import read_board_file
 from services.ledger import RedisLedger
 from services.referee.rules import RULESETS, Table, fold_events
 from services.referee.rules.board import load, names
+from services.referee.rules.witness import Betrayed, Witness
 from services.tables import final_table, out, progress, standing_table
 from services.telling import document, tell
 
@@ -142,17 +143,21 @@ def _require_ok(reply: httpx.Response) -> None:
 
 
 class Watched:
-    """A game as the public sees it, folded as far as it was read."""
+    """A game as the public sees it, checked and folded as far as it was read."""
 
     def __init__(self, game: str) -> None:
-        self.id, self.table = game, Table()
+        self.id, self.table, self.witness = game, Table(), Witness(game, None)
         self.number = self.events = 0
         self.said: deque[str] = deque(maxlen=6)
 
     def take(self, entries: Iterable[ViewEntry]) -> list[str]:
-        """Read on; what there is to say about it."""
+        """Read on; what there is to say about it. Raises Failed: it isn't to be believed."""
         said = []
         for entry in entries:
+            try:
+                self.witness.see(entry)
+            except Betrayed as betrayed:
+                raise Failed(f"THE HOUSE IS NOT TO BE BELIEVED: game {self.id}, {betrayed}") from None
             fold_events(self.table, entry.at, entry.events)
             self.number = entry.number
             self.events += len(entry.events)

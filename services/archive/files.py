@@ -78,6 +78,8 @@ def read_file(data: bytes) -> GameFile:
     for name, form in FORMS.items():
         if told[name].__class__ is not form:
             raise Unreadable(f"{name} isn't {form.__name__}")
+    if told["number"] < 0:
+        raise Unreadable("number is below 0")
     if any(entry.__class__ is not bytes for entry in told["entries"]):
         raise Unreadable("an entry isn't bytes")
     if msgpack.packb(told) != packed:

@@ -11,11 +11,11 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from schemas.chain import first_head, next_head
 from schemas.codec import Corrupt
 from services.archive import read_file, write_file
 from services.auditor.jobs import Jobs, Tools, kind
-from services.ledger import Gap, RedisLedger
+from services.auditor.proving import told_heads
+from services.ledger import Gap
 from services.logs import get_log
 from services.loop import BUGS
 from services.referee.rules import fold
@@ -39,7 +39,7 @@ def archive_game(tools: Tools, game: str) -> None:
     log_ = tools.ledger.history(game)
     if not log_ or not fold(log_).over:
         return
-    data = write_file(game, log_, heads_of(tools.ledger, game, len(log_)), signer)
+    data = write_file(game, log_, told_heads(game, tools.ledger.archived().public(game, len(log_))), signer)
     there = archive.read(game)
     if there != data:
         if there is not None:
@@ -50,20 +50,6 @@ def archive_game(tools: Tools, game: str) -> None:
     stays_ms = round(tools.settings.archived_stays_s * 1000)
     tools.ledger.archived().mark(game, len(log_), tools.wall_ms() + stays_ms)
     log.info("game archived", game=game, sequence=len(log_), bytes=len(data))
-
-
-def heads_of(ledger: RedisLedger, game: str, number: int) -> list[bytes]:
-    """The head after each of a game's first entries, as all were told it. Raises Gap; or Corrupt: what
-    they were told isn't what follows from what they were shown."""
-    heads, head = [], first_head(game)
-    for n, public, told in ledger.archived().public(game, number):
-        head = next_head(head, n, public)
-        if told and told != head:
-            raise Corrupt(
-                f"the head that was told after entry {n} of {game} isn't that of the entries until there"
-            )
-        heads.append(head)
-    return heads
 
 
 def _require_continued(there: bytes, log_: Sequence[bytes]) -> None:

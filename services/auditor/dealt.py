@@ -22,7 +22,7 @@ from schemas.events import (
 )  # fmt: skip
 from schemas.views import Entry
 from services.referee.rules import Table, evolve
-from services.referee.rules.shuffle import commitment_of, in_order
+from services.referee.rules.shuffle import commitment_of, in_order, seed_of
 
 Dealt = Callable[[Table, Any, Entry], str]
 
@@ -42,8 +42,14 @@ def undealt(table: Table, entry: Entry) -> str:
 
 
 def _seed_sealed(table: Table, event: SeedSealed, entry: Entry) -> str:
-    fits = event.seed is not None and commitment_of(event.seed) == event.commitment
-    return "" if fits else "The seed isn't the one that was committed to."
+    if event.seed is None or commitment_of(event.seed) != event.commitment:
+        return "The seed isn't the one that was committed to."
+    text = getattr(entry.command, "seed", None)
+    if text is not None and seed_of(text) != event.seed:
+        return "The seed isn't the one that was named."
+    if table.rules.dealing.sealed and event.given != (text is not None):
+        return "Whether the seed was named isn't told as it was."
+    return ""
 
 
 def _seat_taken(table: Table, event: SeatTaken, entry: Entry) -> str:

@@ -9,23 +9,26 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Any, Final, NamedTuple
 
-from schemas.codec import unpack_entry
+from schemas.codec import Corrupt, unpack_entry
 from schemas.commands import Command
 from schemas.disputes import FAILED, LOOKING, LOST, TOLD, WHOLE, Name, pack_answer, read_name
 from schemas.views import ViewEntry
 from schemas.words import Seat
+from services.archive import ArchiveAway
 from services.auditor.auditing import Audit, audit, document
+from services.auditor.deciding import UNREADABLE
 from services.auditor.findings import Check
 from services.auditor.jobs import Jobs, Tools, kind
 from services.auditor.kept import Shelf
-from services.auditor.proving import proven_file
+from services.auditor.proving import proven_file, signed
 from services.auditor.sent import chain_sent, views_sent
 from services.auditor.sighting import answer_so_far, table_of
-from services.ledger import RedisLedger
+from services.ledger import Gap, RedisLedger
 from services.ledger.disputes import Held
 from services.logs import get_log
+from services.loop import BUGS
 from services.referee.rules import fold
 
 log = get_log("auditor")
@@ -57,40 +60,53 @@ def answer_dispute(tools: Tools, id_: str) -> None:
 
 def _answered(tools: Tools, held: Held) -> bool:
     """Write the answer; whether the game runs on. While it does, only the seat's own view was read."""
-    name = held.name
-    if name.seat is not None:
-        view = whole_view(tools.ledger, name.game, name.seat)
-        if held.dispute.number <= len(view) and not table_of(view).over:
-            own = _own_command(tools.ledger, view, name, held.dispute.number)
-            told = answer_so_far(name.game, name.seat, view, held.dispute.number, own)
-            tools.ledger.disputes().settle(name, TOLD, pack_answer(told))
-            return True
-    return _audited(tools, held)
+    name, number = held.name, held.dispute.number
+    if name.seat is None:
+        return _audited(tools, held, is_over=False)
+    view = whole_view(tools.ledger, name.game, name.seat)
+    is_over = table_of(view).over is not None
+    if not view or is_over:
+        return _audited(tools, held, is_over=is_over)
+    if number > len(view):
+        raise Gap(f"what seat {name.seat} of {name.game} was sent ends before entry {number}")
+    own = _own_command(tools.ledger, view, name, number)
+    tools.ledger.disputes().settle(
+        name, TOLD, pack_answer(answer_so_far(name.game, name.seat, view, number, own))
+    )
+    return True
 
 
-def _audited(tools: Tools, held: Held) -> bool:
-    """The same with the whole audit for an answer."""
+def _audited(tools: Tools, held: Held, is_over: bool) -> bool:
+    """The same with the whole audit for an answer. Raises Gap rather than tell a seat of a game that may
+    run: its view is lost, so nobody can say what it may know."""
     name, disputes = held.name, tools.ledger.disputes()
     leaves = tools.wall_ms() + round(tools.settings.retention_s * 1000)
     found = audited(tools, name.game)
-    if found is None or held.dispute.number > len(found[1]):  # a log that lost its end, say
+    if found is None or held.dispute.number > len(found.entries):  # a log that lost its end, say
         lost = b"" if held.answer else pack_answer({"scope": "whole", "verdict": GONE})
         disputes.settle(name, LOST, lost, leaves=leaves)
         return False
-    done, entries = found
-    over = _is_over(entries)
-    told = pack_answer({"scope": "whole", **document(done, entries, held.dispute.number)})
-    disputes.settle(name, WHOLE if over else TOLD, told, _summary(done), leaves if over else None)
-    _log(held, done)
-    return not over
+    is_over = is_over or found.is_over
+    if not is_over and name.seat is not None:
+        raise Gap(f"nothing is there of what seat {name.seat} of {name.game} was sent")
+    told = {"scope": "whole", **document(found.audit, found.entries, held.dispute.number)}
+    state, until = (WHOLE, leaves) if is_over else (TOLD, None)
+    disputes.settle(name, state, pack_answer(told), _summary(found.audit), until)
+    _log(held, found.audit)
+    return not is_over
 
 
 def _tell_operator(tools: Tools, held: Held) -> None:
-    """Audit the game as it is for the operator. The seat isn't told what comes of it, nor when."""
-    found = audited(tools, held.name.game)
+    """Audit the game as it is for the operator. The seat isn't told what comes of it, nor when, nor that
+    it broke: its own answer is written."""
+    try:
+        found = audited(tools, held.name.game)
+    except (Gap, Corrupt, ArchiveAway, *BUGS):
+        log.exception("disputed game can't be audited", dispute=held.name.id, game=held.name.game)
+        return
     if found is not None:
-        tools.ledger.disputes().settle(held.name, TOLD, found=_summary(found[0]))
-        _log(held, found[0])
+        tools.ledger.disputes().settle(held.name, TOLD, found=_summary(found.audit))
+        _log(held, found.audit)
 
 
 def _log(held: Held, done: Audit) -> None:
@@ -121,18 +137,44 @@ def _own_command(ledger: RedisLedger, view: Sequence[ViewEntry], name: Name, num
     return unpack_entry(ledger.history(name.game, number - 1)[0]).command
 
 
-def audited(tools: Tools, game: str) -> tuple[Audit, list[bytes]] | None:
-    """The audit of a game in the engine, or else of its file in the archive; None where it is in neither."""
+class Audited(NamedTuple):
+    """A game that was audited, as it was then."""
+
+    audit: Audit
+    entries: list[bytes]
+    is_over: bool
+
+
+class AsOf:
+    """A ledger as it was when a game had so many entries: it may go on while it is looked at."""
+
+    def __init__(self, ledger: RedisLedger, number: int) -> None:
+        self.ledger, self.number = ledger, number
+
+    def seen(self, game: str, viewer: Seat | None, after: int = 0, most: int = 1_000) -> list[ViewEntry]:
+        most = min(most, self.number - after)
+        return self.ledger.seen(game, viewer, after, most) if most > 0 else []
+
+
+def audited(tools: Tools, game: str) -> Audited | None:
+    """The audit of a game in the engine, or else of its file in the archive; None where it is in neither.
+    Raises ArchiveAway."""
     entries = tools.ledger.history(game)
-    if entries:
-        checks = (*chain_sent(tools.ledger, game, entries), views_sent(tools.ledger, game, entries), UNSIGNED)
-        return audit(game, entries, checks), entries
-    file = Shelf(tools.archive).file(game) if tools.archive else None
-    return None if file is None else (audit(game, file.entries, proven_file(file)), file.entries)
+    is_over = not entries or _is_over(entries)
+    file = Shelf(tools.archive).file(game) if tools.archive and is_over else None
+    if not entries:
+        return file and Audited(audit(game, file.entries, proven_file(file)), file.entries, is_over=True)
+    held: Any = tools.ledger if is_over else AsOf(tools.ledger, len(entries))
+    signature = signed(file, None) if file is not None and file.entries == entries else UNSIGNED
+    checks = (*chain_sent(held, game, entries), views_sent(held, game, entries), signature)
+    return Audited(audit(game, entries, checks), entries, is_over)
 
 
 def _is_over(entries: Sequence[bytes]) -> bool:
-    return bool(fold(entries).over)
+    try:
+        return bool(fold(entries).over)
+    except UNREADABLE:  # the audit says so
+        return False
 
 
 def _summary(done: Audit) -> bytes:

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from schemas.codec import Corrupt, join_view
 from schemas.views import ViewEntry
 from schemas.words import Seat
-from services.archive import Archive, GameFile, Unreadable, read_file
+from services.archive import Archive, GameFile, Unreadable, is_signed, read_file, statement
 from services.auditor.deciding import UNREADABLE
 from services.auditor.proving import Step, walk
 from services.ledger import Ledger
@@ -68,6 +68,8 @@ class Shelf:
             shown = Shown(file, [*walk(game, file.entries)])
         except UNREADABLE as error:
             raise Corrupt(f"the archive's file of {game}: {error}") from None
+        if not _is_as_signed(shown):
+            raise Corrupt(f"the archive's file of {game} isn't as it was signed")
         with self._lock:
             self._shown[game] = shown
             while len(self._shown) > REMEMBERED_MOST:
@@ -114,3 +116,11 @@ def _seen(step: Step, viewer: Seat | None) -> ViewEntry:
     sealed = step.sealed
     part = next((part for seat, part in sealed.parts if seat == viewer), None)
     return join_view(step.number, sealed.public, part, sealed.head)
+
+
+def _is_as_signed(shown: Shown) -> bool:
+    """Whether the log comes to the head that stands under the file's signature."""
+    file, last = shown.file, shown.steps[-1] if shown.steps else None
+    if last is None or (last.number, last.sealed.head) != (file.number, file.head):
+        return False
+    return is_signed(statement(file.game, file.number, file.head), file.signature, file.key)

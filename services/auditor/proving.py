@@ -6,12 +6,12 @@ signed must be what follows from them, byte for byte.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from schemas.chain import first_head, next_head
 from schemas.codec import UNSEALED, Corrupt, pack_public, row_event, unpack, unpack_entry
-from schemas.events import Event
+from schemas.events import Event, GameEnded
 from schemas.views import Entry
 from schemas.words import Seat
 from services.archive import GameFile, Unreadable, is_signed, read_file, statement
@@ -21,6 +21,7 @@ from services.auditor.dealt import undealt
 from services.auditor.deciding import UNREADABLE
 from services.auditor.findings import Check, Finding
 from services.referee.rules import Table, faces, fold_events
+from services.referee.rules.course import Course
 from services.referee.rules.piles import Piles
 from services.referee.rules.sealing import Past, Sealed, seal
 
@@ -38,9 +39,10 @@ class Step(NamedTuple):
 def walk(game: str, log: Sequence[bytes]) -> Iterator[Step]:
     """Every entry of a log, as far as it can be read and folded. Raises one of UNREADABLE there."""
     table, piles, parts, head = Table(), Piles(), dict[Seat, int](), first_head(game)
+    course = Course()
     for number, data in enumerate(log, 1):
         entry = unpack_entry(data)
-        wrong = undealt(table, entry)
+        wrong = undealt(table, entry) or course.follow(number, entry.events)
         fold_events(table, entry.at, entry.events)
         if table.game != game:
             raise Corrupt(f"it is of the game {table.game}")
@@ -91,6 +93,7 @@ class Proven(NamedTuple):
     deal: list[Finding]
     view: list[Finding]
     head: bytes  # as it follows from the log; empty if that can't be read to its end
+    over: bool = False  # the game is, at its end
 
     def checks(self) -> list[Check]:
         return [Check("chain", self.chain), Check("deal", self.deal), Check("view", self.view)]
@@ -100,10 +103,11 @@ def proven(game: str, log: Sequence[bytes], marks: Sequence[bytes]) -> Proven:
     """The chain, the deal and the views of a log; `marks` are the heads of its entries, or how each
     begins. After the first entry whose head isn't the marked one, no other is compared."""
     found = Proven([], [], [], b"")
-    number, head = 0, first_head(game)
+    number, head, over = 0, first_head(game), False
     try:
         for step in walk(game, log):
             number, head = step.number, step.sealed.head
+            over = any(isinstance(event, GameEnded) for event in step.entry.events)
             if not found.chain and not _is_marked(head, marks, number):
                 why = "The head that follows from the log until here isn't the one that was kept."
                 found.chain.append(Finding(number, "chain", why))
@@ -117,11 +121,26 @@ def proven(game: str, log: Sequence[bytes], marks: Sequence[bytes]) -> Proven:
     if not found.chain and len(marks) != len(log):
         why = f"The log has {len(log)} entries, and {len(marks)} heads were kept."
         found.chain.append(Finding(min(len(log), len(marks)) + 1, "chain", why))
-    return found._replace(head=head)
+    return found._replace(head=head, over=over)
 
 
 def _is_marked(head: bytes, marks: Sequence[bytes], number: int) -> bool:
     return number > len(marks) or (bool(marks[number - 1]) and head.startswith(marks[number - 1]))
+
+
+def told_heads(game: str, shown: Iterable[tuple[int, bytes, bytes]]) -> list[bytes]:
+    """The head after each entry, of `shown`: its number, its public bytes, and the head that all were
+    told with it (empty for entries from before there was a chain). Raises Corrupt: they were told another
+    than follows from what they were shown."""
+    heads, head = [], first_head(game)
+    for number, public, told in shown:
+        head = next_head(head, number, public)
+        if told and told != head:
+            raise Corrupt(
+                f"the head that was told after entry {number} of {game} isn't that of the entries until there"
+            )
+        heads.append(head)
+    return heads
 
 
 def proven_file(
@@ -140,6 +159,8 @@ def proven_file(
     elif found.head and found.head != file.head:
         why = "The head that the file names isn't the one that follows from its log."
         found.chain.append(Finding(None, "chain", why))
+    elif found.head and not found.over:
+        found.chain.append(Finding(None, "chain", "The game isn't over at the end of its file."))
     return [*found.checks(), signed(file, key)]
 
 

@@ -88,7 +88,7 @@ class Auditor:
 
     def look(self) -> int:
         """Put down jobs for what is to be done; how many."""
-        return self.disputed.look() + self.finished.look()
+        return self.finished.look() + self.disputed.look()  # what is audited whole is signed first
 
     def tend(self) -> None:
         """See to jobs whose time has come, that were left by a worker that ended, or failed long ago."""

@@ -128,7 +128,7 @@ class Disputes:
 
     def told(self) -> list[Told]:
         """The same of those whose answer is to be completed."""
-        ids = [id_ for id_ in self._round(keys.disputes_told) if _named(id_)]
+        ids = self._round(keys.disputes_told)
         pipe = self._client.pipeline(transaction=False)
         for id_ in ids:
             name = read_name(id_)
@@ -174,7 +174,7 @@ class Disputes:
         for place, reply in zip(places, present(pipe.execute(raise_on_error=False)), strict=True):
             if reply:
                 self._cursors[place] = int(reply[0])
-                ids += [member.decode(errors="replace") for member, _ in reply[1]]
+                ids += [name.id for member, _ in reply[1] if (name := _named(member)) is not None]
         return ids
 
     def _partition(self, name: Name) -> int:
@@ -206,13 +206,13 @@ class AsyncDisputes:
         return _held(name, reply)
 
     async def of(self, game: str, seat: Seat | None) -> list[Held]:
-        """All that this speaker disputes in the game, the latest first."""
+        """All that this speaker disputes in the game, the latest first. What can't be read is left out."""
         pipe = self._client.pipeline(transaction=False)
         pipe.hgetall(keys.disputes_of(keys.partition_of(game, self.partitions), game, seat))
         [kept] = await pipe.execute()
         marks = [field.decode() for field in kept if b":" not in field]
         found = [
-            _held(Name(game, seat, mark), [kept.get(field.encode()) for field in _fields(mark)])
+            _readable(Name(game, seat, mark), [kept.get(field.encode()) for field in _fields(mark)])
             for mark in marks
         ]
         return sorted((held for held in found if held), key=lambda held: (-held.at, held.name.mark))

@@ -10,8 +10,9 @@ from random import Random
 import msgpack
 import pytest
 
-from services.archive import GameFile, Unreadable, read_file, write_file
-from services.archive.files import BEGINS, SUM_BYTES, folded
+from schemas.chain import first_head
+from services.archive import GameFile, Unreadable, read_file, statement, write_file
+from services.archive.files import BEGINS, MARK_BYTES, SUM_BYTES, folded
 from services.auditor.findings import Finding
 from services.auditor.proving import proven_bytes, proven_file
 from tests.auditor.house import GAME, SIGNER, House
@@ -66,7 +67,9 @@ def test_P6_every_bit_of_the_file_counts_and_the_first_bad_entry_is_named() -> N
             named += 1
             before = found.number - 1
             assert file.entries[:before] == whole.entries[:before]
-            assert file.entries[before : before + 1] != whole.entries[before : before + 1] or place < beginning
+            assert (
+                file.entries[before : before + 1] != whole.entries[before : before + 1] or place < beginning
+            )
     assert named > FLIPS * 0.6
 
 
@@ -138,3 +141,21 @@ def test_P6_a_file_that_is_short_for_a_four_seat_game_stays_short() -> None:
     """The goal is 40 KiB; marks and signature are all that the log doesn't hold already."""
     file = House().play(seats=4, dice=2).file()
     assert len(folded(msgpack.packb(file._asdict()))) < 16 * 1024
+
+
+def test_a_number_of_entries_below_0_is_told_of_and_breaks_nothing() -> None:
+    told = read_file(written())._replace(number=-1)
+    file, [check] = proven_bytes(folded(msgpack.packb(told._asdict())))
+    assert file.number == -1
+    assert check.findings
+
+
+@pytest.mark.parametrize("left", [0, 1, 20])
+def test_P6_a_file_that_the_house_itself_ends_before_the_game_does_is_not_good(left: int) -> None:
+    log, heads = [each.entry for each in played().log[:left]], [each.head for each in played().log[:left]]
+    head = heads[-1] if heads else first_head(GAME)
+    marks = b"".join(each[:MARK_BYTES] for each in heads)
+    signature = SIGNER.sign(statement(GAME, left, head))
+    [found] = findings(GameFile(GAME, left, head, SIGNER.key, signature, marks, log))
+    assert (found.number, found.kind) == (None, "chain")
+    assert "isn't over" in found.why

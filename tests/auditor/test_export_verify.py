@@ -17,6 +17,8 @@ from services.archive import Signer
 from services.ledger import RedisLedger
 from services.proving_cli import export, heads, verify
 from services.replaying import NoSuchGame
+from tests.auditor.given import GOLDEN
+from tests.proof.given import of_old
 from tests.referee.at_work import GAME, opening, referee_at, submit
 
 SIGNER = Signer("7f" * 32)
@@ -117,3 +119,17 @@ def test_what_is_no_file_of_a_game_is_one_line(tmp_path: Path) -> None:
 def test_a_file_that_can_not_be_written_is_one_line(ledger: RedisLedger, tmp_path: Path) -> None:
     with pytest.raises(Malformed, match="file"):
         export(ledger, SIGNER, GAME, tmp_path / "no folder" / "x")
+
+
+def test_P6_a_game_whose_rules_prove_nothing_of_what_is_hidden_is_said_to_be_one(
+    tmp_path: Path, file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A house could name old rules for a new game."""
+    old = tmp_path / "old.ledgerline"
+    old.write_bytes(of_old(GOLDEN / "usa-four-mixed.json"))
+    assert verify(old, None, (), as_json=False)
+    assert "no player had a say in its chance" in capsys.readouterr().out
+    assert verify(old, None, (), as_json=True)
+    assert told(capsys)["sealed"] is False
+    assert verify(file, None, (), as_json=True)
+    assert told(capsys)["sealed"] is True

@@ -77,6 +77,21 @@ def test_the_heads_that_were_sent_are_those_of_the_log(ledger: RedisLedger) -> N
         assert (list(check.findings), check.undone) == ([], "")
 
 
+def test_a_game_that_went_on_since_its_log_was_read_isn_t_found_wrong_for_that(ledger: RedisLedger) -> None:
+    checks = chain_sent(ledger, GAME, ledger.history(GAME)[:-3])
+    assert [finding for check in checks for finding in check.findings] == []
+
+
+def test_a_log_that_lost_its_end_is_found_wrong(ledger: RedisLedger, client: Any) -> None:
+    before = ledger.history(GAME)[:-2]
+    log = keys.log(ledger.partition_of(GAME), GAME)
+    client.delete(log)
+    for number, data in enumerate(before, 1):
+        client.xadd(log, {"e": data}, id=f"{number}-0")
+    chain = next(check for check in chain_sent(ledger, GAME, before) if check.kind == "chain")
+    assert [finding.number for finding in chain.findings] == [len(before) + 1]
+
+
 def test_a_log_that_was_rewritten_isn_t_the_one_whose_heads_were_sent(ledger: RedisLedger) -> None:
     number, _ = drawn(ledger)
     log = rewritten(ledger.history(GAME), number, at=7)

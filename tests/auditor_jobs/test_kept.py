@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from schemas.codec import Corrupt
+from schemas.codec import Corrupt, pack, unpack
 from schemas.views import Shown, ViewEntry, write_view
-from services.archive import Archive
+from services.archive import Archive, read_file
+from services.archive.files import folded
 from services.auditor.kept import Kept, Shelf
 from tests.auditor_jobs.conftest import STAYS_S, At
 from tests.auditor_jobs.given import play_out
@@ -79,3 +80,16 @@ def test_a_file_that_is_damaged_is_said_to_be(at: At, tmp_path: Path, wrong: byt
     for read in (lambda: kept.history(GAME), lambda: kept.seen(GAME, None)):
         with pytest.raises(Corrupt, match=GAME):
             read()
+
+
+def test_P6_a_file_whose_log_was_changed_in_the_archive_is_shown_to_nobody(at: At) -> None:
+    play_out(at.ledger, at.referee)
+    leave(at)
+    data = at.archive.read(GAME)
+    assert data is not None
+    told = read_file(data)
+    form, when, *rest = unpack(told.entries[5])
+    told.entries[5] = bytes(pack((form, when + 1, *rest)))
+    at.archive.write(GAME, folded(bytes(pack(told._asdict()))))
+    with pytest.raises(Corrupt, match="signed"):
+        Kept(at.ledger, Shelf(at.archive)).seen(GAME, None)

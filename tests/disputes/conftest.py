@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import httpx
@@ -11,16 +13,19 @@ import pytest
 
 from schemas import tokens
 from schemas.words import Seat
+from services.archive import Archive
 from services.auditor.kept import Shelf
 from services.gateway.app import create_app
+from services.gateway.limits import Limits
+from services.ledger import RedisLedger
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.connection import connect_async
-from tests.auditor_jobs.conftest import At, at
-from tests.conftest import PARTITIONS
-from tests.gateway.confirmed import FREELY
-from tests.referee.at_work import GAME
+from services.ledger.connection import birth, connect, connect_async
+from services.referee.desk import Times
+from services.referee.worker import Referee
+from tests.auditor_jobs.conftest import At, auditor_at
+from tests.conftest import ALL, PARTITIONS
+from tests.referee.at_work import FRESH, GAME, Clock
 
-__all__ = ["at"]
 KEY: Final = b"k" * 32
 
 
@@ -59,11 +64,34 @@ class Office(NamedTuple):
 
 
 @pytest.fixture
-def office(at: At) -> Iterator[Office]:
+def office(engine_url: str, tmp_path: Path) -> Iterator[Office]:
+    with open_office(engine_url, tmp_path) as opened:
+        yield opened
+
+
+def keys_left(office: Office) -> list[bytes]:
+    """What the engine keeps of disputes."""
+    client: Any = office.at.client
+    return sorted(client.scan_iter("*disputes*"))
+
+
+@contextmanager
+def open_office(url: str, folder: Path, limits: Limits | None = None) -> Iterator[Office]:
+    """A house on an engine that is emptied, with an archive of its own."""
+    client = connect(url)
+    client.flushdb()
+    ledger = RedisLedger(client, birth(client, PARTITIONS))
+    wall, archive = Clock(), Archive((folder / "archive").as_uri())
+    times, archived = Times(Clock(), wall), ledger.archived().length
+    referee = Referee(ledger, "referee", times, lambda: FRESH, lambda: ALL, archived=archived)
+    auditor = auditor_at(client, ledger, archive, wall)
     with asyncio.Runner() as loop:
-        ledger = AsyncLedger(connect_async(at.url), PARTITIONS)
-        app = create_app(ledger, KEY, FREELY, archived=Shelf(at.archive).view)
+        web = AsyncLedger(connect_async(url), PARTITIONS)
+        freely = limits or Limits(10_000, 100_000, lambda: 0.0)
+        app = create_app(web, KEY, freely, archived=Shelf(archive).view)
         http = httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://house")
-        yield Office(at, loop, http)
+        yield Office(At(url, client, ledger, archive, wall, referee, auditor), loop, http)
         loop.run(http.aclose())
-        loop.run(ledger.close())
+        loop.run(web.close())
+    auditor.leave()
+    client.close()

@@ -9,11 +9,12 @@ from __future__ import annotations
 from typing import Final
 
 from tests.mutants.mutant import Mutant
+from tests.mutants.planted_archive import ARCHIVE_MUTANTS
+from tests.mutants.planted_gateway import GATEWAY_MUTANTS, SIMULATOR
 from tests.mutants.planted_secrecy import SECRECY_MUTANTS
 
 CONTRACT: Final = ("tests/contract/test_append.py", "tests/contract/test_letters.py")
 REFEREE: Final = ("tests/referee/test_worker.py", "tests/referee/test_two_referees.py")
-SIMULATOR: Final = ("tests/simulator/test_games.py", "tests/simulator/test_losses.py")
 
 LEDGER_MUTANTS: Final = (
     Mutant(
@@ -242,84 +243,4 @@ REFEREE_MUTANTS: Final = (
     ),
 )  # fmt: skip
 
-GATEWAY_MUTANTS: Final = (
-    Mutant(
-        "durable is said without asking the engine", "P1", "services/gateway/verdicts.py",
-        "if level.confirmed:", "if False:", ("tests/gateway/test_levels.py", "tests/gateway/test_fail_over.py"),
-    ),
-    Mutant(
-        "accepted is said before the letter is in",
-        "P1",
-        "services/gateway/verdicts.py",
-        "                    await self.send(letter)\n                    reached.level = ACCEPTED",
-        "                    reached.level = ACCEPTED\n                    await self.send(letter)",
-        ("tests/gateway/test_lost_reply.py", "tests/gateway/test_levels.py", "tests/gateway/test_busy.py"),
-    ),
-    Mutant(
-        "what WAITAOF answers isn't read",
-        "P1",
-        "services/ledger/confirming.py",
-        "return bool(told[0][0] >= 1)",
-        "return True",
-        ("tests/gateway/test_confirming.py", "tests/gateway/test_levels.py"),
-    ),
-    Mutant(
-        "what WAIT answers isn't read",
-        "P1",
-        "services/ledger/confirming.py",
-        "return bool(told[0] >= level.replicas)",
-        "return True",
-        ("tests/gateway/test_confirming.py", "tests/cluster/test_replicated.py"),
-    ),
-    Mutant(
-        "no write before WAITAOF", "P1", "services/ledger/confirm.lua",
-        "redis.call('SET', KEYS[3], number)", "",
-        ("tests/gateway/test_confirming.py", "tests/gateway/test_levels.py", *SIMULATOR),
-    ),
-    Mutant(
-        "a level that the engine can't give is found out too late", "P1", "services/gateway/verdicts.py",
-        "        await self.require(letter.game, ask.level)\n", "", ("tests/gateway/test_levels.py",),
-    ),
-    Mutant(
-        "a full partition is an error of the house", "P8", "services/gateway/verdicts.py",
-        "except Full as full:", "except ZeroDivisionError as full:", ("tests/gateway/test_busy.py",),
-    ),
-    Mutant(
-        "a verdict that a fail-over took is waited for, for ever", "P1", "services/gateway/verdicts.py",
-        "                await self.send(letter)\n            return", "            return",
-        ("tests/gateway/test_fail_over.py", *SIMULATOR),
-    ),
-    Mutant(
-        "an entry goes out twice", "P5", "services/gateway/hub.py",
-        "            if item[0] > after:\n                yield item", "            if True:\n                yield item",
-        ("tests/gateway/test_hub.py", "tests/gateway/test_play.py", *SIMULATOR),
-    ),
-    Mutant(
-        "floods aren't slowed", "P8", "services/gateway/limits.py",
-        "return wait\n", "return 0.0\n", ("tests/gateway/test_refusals.py",),
-    ),
-    Mutant(
-        "viewers aren't told that a fail-over took back what they saw",
-        "P5",
-        "services/gateway/followed.py",
-        "if self.head and ring.before and ring.before != self.head:",
-        "if False:",
-        ("tests/gateway/test_taken_back.py",),
-    ),
-    Mutant(
-        "a page that follows another branch is handed out",
-        "P5",
-        "services/ledger/joining.py",
-        "if head and public[0][2] and public[0][2] != head:",
-        "if False:",
-        ("tests/gateway/test_taken_back.py",),
-    ),
-    Mutant(
-        "an AOF that isn't in force yet counts as durable", "P1", "services/ledger/confirming.py",
-        'return fsync_of(told[0]) == "always" and in_force(told[1])',
-        'return fsync_of(told[0]) == "always"',
-        ("tests/gateway/test_aof_in_force.py",),
-    ),
-)  # fmt: skip
-
-MUTANTS: Final = (*LEDGER_MUTANTS, *REFEREE_MUTANTS, *GATEWAY_MUTANTS, *SECRECY_MUTANTS)
+MUTANTS: Final = (*LEDGER_MUTANTS, *REFEREE_MUTANTS, *GATEWAY_MUTANTS, *ARCHIVE_MUTANTS, *SECRECY_MUTANTS)

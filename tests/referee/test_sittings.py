@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from random import Random
 from typing import Any
 
@@ -12,7 +11,7 @@ import pytest
 from schemas import keys
 from schemas.chain import first_head
 from schemas.commands import KeepTickets, Leave, Letter
-from services.ledger import Gap, RedisLedger
+from services.ledger import RedisLedger
 from services.referee.rules import fold
 from services.referee.rules.witness import Witness
 from services.referee.sitting import Sitting, Sittings
@@ -241,60 +240,6 @@ def test_P9_a_game_that_is_asked_for_again_while_it_passes_is_kept_at_hand(crowd
 
 
 # -- games that aren't remembered ----------------------------------------------------------------
-
-
-class Counting:
-    """A ledger that counts its round trips for logs."""
-
-    def __init__(self, ledger: RedisLedger) -> None:
-        self._ledger, self.trips = ledger, 0
-
-    def __getattr__(self, name: str) -> Any:
-        if name in ("history", "histories"):
-            self.trips += 1
-        return getattr(self._ledger, name)
-
-
-def test_P7_logs_of_a_batch_are_read_in_one_round_trip(ledger: RedisLedger) -> None:
-    names = [f"table-{number}" for number in range(20)]
-    for name in names:
-        submit(ledger, opening(name))
-    referee_at(ledger).step(0)
-    counting: Any = Counting(ledger)
-    fresh = referee_at(counting, "fresh")
-    submit(ledger, [Letter("keep", name, 0, KeepTickets((0, 1))) for name in names])
-    assert fresh.step(0) == 20
-    assert counting.trips == 1
-    assert all(len(ledger.history(name)) == 3 for name in names)
-
-
-@pytest.fixture
-def damaged(ledger: RedisLedger, client: Any) -> Iterator[str]:
-    """A game whose log lost an entry, beside one that is whole."""
-    submit(ledger, [*opening(), *opening(NEXT_DOOR)])
-    referee_at(ledger).step(0)
-    client.xdel(keys.log(partition_of(GAME), GAME), "1-0")
-    yield GAME
-
-
-def test_P8_a_damaged_log_is_left_out_of_many(ledger: RedisLedger, damaged: str) -> None:
-    whole = {game: ledger.whole(game) for game in (NEXT_DOOR, "no-such-game")}
-    assert ledger.histories([damaged, NEXT_DOOR, "no-such-game"]) == whole
-    sittings = Sittings(ledger)
-    sittings.recall([damaged, NEXT_DOOR])
-    assert sittings.of(NEXT_DOOR).length == 2
-    with pytest.raises(Gap):
-        sittings.of(damaged)
-
-
-def test_P8_a_log_that_can_not_be_folded_is_left_to_who_asks_for_it(ledger: RedisLedger, client: Any) -> None:
-    submit(ledger, [*opening(), *opening(NEXT_DOOR)])
-    referee_at(ledger).step(0)
-    client.xadd(keys.log(partition_of(GAME), GAME), {"e": b"no entry"}, id="3-0")
-    submit(ledger, [Letter("keep", name, 0, KeepTickets((0, 1))) for name in (GAME, NEXT_DOOR)])
-    referee_at(ledger, "fresh").step(0)
-    assert len(ledger.history(NEXT_DOOR)) == 3
-    assert [b"can't be read" in reason for reason in dead(client)] == [True]
 
 
 def test_P9_a_game_that_does_not_exist_is_not_frozen(ledger: RedisLedger) -> None:

@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
+import json
+from base64 import b64decode
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from schemas.codec import join_view, pack, unpack
+from schemas.codec import Corrupt, join_view, pack, unpack
 from schemas.events import (
     CardDrawn,
     CommandRefused,
     DeckShuffled,
     HandDealt,
     MarketFilled,
+    SeatTaken,
     TicketsKept,
     TicketsOffered,
     TicketsReturned,
     TunnelRevealed,
 )
-from schemas.views import Shown, ViewEntry
+from schemas.views import ViewEntry
 from schemas.words import Seat
 from services.referee.rules.witness import Betrayed, Witness
 from tests.rules.sealed_games import GAME, SealedGame, part_of, some_games, watch
 
 Shows = list[ViewEntry]
+GOLDEN = Path(__file__).parents[1] / "golden"
 
 
 @cache
@@ -274,6 +280,18 @@ def test_P6_an_entry_of_another_game_is_noticed() -> None:
     require_noticed([*shown(None)[:8], another[8]], 9, None)
 
 
-def test_a_view_that_proves_nothing_is_believed_as_far_as_it_goes() -> None:
-    bare = ViewEntry(1, 0, None, (), Shown(bytes(pack((1, 0, ())))))
-    watch(None, [bare])
+def test_a_game_of_former_rules_proves_nothing_and_is_believed_as_far_as_it_goes() -> None:
+    told = json.loads((GOLDEN / "usa-opening.json").read_text())
+    _, at, _, _, _, public, _, _ = unpack(b64decode(told["log"][0]))
+    Witness("usa-opening", None).see(join_view(1, pack((1, at, public)), None))
+
+
+@pytest.mark.parametrize("luck", [7, "zz", {}, "ab"], ids=repr)
+def test_P6_a_luck_of_any_form_is_noticed_and_breaks_nothing(luck: object) -> None:
+    def other(value: list[object]) -> None:
+        rows: Any = value[3]
+        next(row for row in rows.values() if row[0] == SeatTaken.code)[5] = luck
+
+    number = where(SeatTaken)
+    with pytest.raises((Betrayed, Corrupt)):
+        watch(0, forged(number, part=other))

@@ -79,7 +79,8 @@ def test_replay_as_a_seat_shows_its_cards_and_no_others(played: Any, data: Path)
         drawn = [e for turn in seen for e in turn["events"] if e["type"] == "card_drawn"]
         known = [e for turn in whole for e in turn["events"] if e["type"] == "card_drawn"]
         assert drawn == [e if e["seat"] == seat else {**e, "card": None} for e in known]
-        assert not any(e.get("seed") for turn in seen for e in turn["events"])
+        assert not any(e.get("seed") for turn in seen[:-1] for e in turn["events"])
+        assert [e["type"] for e in seen[-1]["events"] if e.get("seed")] == ["seed_revealed"]  # to all
 
 
 def test_the_same_seed_gives_the_same_log_but_for_times_and_ids(played: Any, data: Path) -> None:

@@ -21,6 +21,7 @@ from typing import TypeVar
 from schemas.words import CARDS
 
 T = TypeVar("T")
+ROW_MOST = 1_000_000  # cards: no rules allow so many
 _PLACE = {card: place for place, card in enumerate(CARDS)}
 
 
@@ -53,6 +54,8 @@ def shuffled(items: Iterable[T], seed: str, epoch: int) -> tuple[T, ...]:
 def in_order(counts: Iterable[tuple[str | None, int]]) -> list[str]:
     """Cards by kind, in the stated order of kinds: the row that a shuffle starts from."""
     held = sorted(((card, n) for card, n in counts if card is not None), key=lambda c: _PLACE[c[0]])
+    if sum(n for _, n in held) > ROW_MOST:
+        raise ValueError(f"more than {ROW_MOST} cards can't lie in a row")  # a forged log may say so
     return [card for card, count in held for _ in range(count)]
 
 

@@ -8,17 +8,20 @@ two stories, or changes a card that lies face down, is noticed by whoever plays.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 from schemas.chain import COMMITMENT_BYTES, first_head, next_head, part_commitment, salt_of
-from schemas.codec import Proofs, Row, part_before, part_rows, proofs_of, row_event
+from schemas.codec import Corrupt, Proofs, Row, part_before, part_rows, proofs_of, row_event
 from schemas.events import BY_CODE, GameCreated, SeatTaken
 from schemas.views import ViewEntry
 from schemas.words import Seat
+from services.referee.rules.course import Course
 from services.referee.rules.dealing import LEAF_BYTES, card_leaf, merkle_root
 from services.referee.rules.piles import Moved, Piles, Place
 from services.referee.rules.views import HIDING, seen_by
 
 NOTHING: Mapping[int, Row] = {}
+LUCK_BYTES: Final = 32
 
 
 class Betrayed(Exception):
@@ -32,7 +35,7 @@ class Betrayed(Exception):
 class Witness:
     """One viewer of one game, from its first entry on."""
 
-    __slots__ = ("game", "head", "leaves", "luck", "number", "part", "piles", "unchecked", "viewer")
+    __slots__ = ("course", "game", "head", "leaves", "luck", "number", "part", "piles", "unchecked", "viewer")
 
     def __init__(self, game: str, viewer: Seat | None) -> None:
         self.game, self.viewer = game, viewer
@@ -40,11 +43,18 @@ class Witness:
         self.part = 0  # the number of the viewer's last own part
         self.luck = b""  # of the viewer's own seat
         self.unchecked: list[tuple[int, bytes, bytes]] = []  # parts, and the commitments of their entries
+        self.course = Course()
         self.piles = Piles()
         self.leaves: dict[Place, bytes] = {}  # of cards that lie face down
 
     def see(self, entry: ViewEntry) -> None:
         """Check the next entry. Raises Betrayed, or Corrupt if it can't be read."""
+        try:
+            self._check(entry)
+        except (TypeError, ValueError, AttributeError, LookupError) as error:
+            raise Corrupt(f"entry {entry.number} holds what no referee writes: {error}") from None
+
+    def _check(self, entry: ViewEntry) -> None:
         if entry.number != self.number + 1:
             raise Betrayed(entry.number, f"it follows entry {self.number}")
         shown = entry.shown
@@ -52,6 +62,7 @@ class Witness:
         if shown.head and shown.head != head:
             raise Betrayed(entry.number, "its head isn't the one that follows from what was shown")
         self._require_game(entry)
+        self._require_course(entry)
         if (told := proofs_of(shown.public)) is not None:
             rows, proofs = told
             own, openings = part_rows(shown.part) if shown.part else (NOTHING, b"")
@@ -66,6 +77,18 @@ class Witness:
                 raise Betrayed(entry.number, f"it is of the game {event.game}")
             if isinstance(event, SeatTaken) and event.seat == self.viewer and event.luck:
                 self.luck = bytes.fromhex(event.luck)
+
+    def _require_course(self, entry: ViewEntry) -> None:
+        """Its facts come when they may, and prove something where the game's rules have them do so."""
+        if why := self.course.follow(entry.number, entry.events):
+            raise Betrayed(entry.number, why)
+        if self.course.sealed and proofs_of(entry.shown.public) is None:
+            raise Betrayed(entry.number, "it proves nothing, as entries of this game have to")
+        seated = any(isinstance(event, SeatTaken) and event.seat == self.viewer for event in entry.events)
+        if self.course.sealed and seated and len(self.luck) != LUCK_BYTES:
+            raise Betrayed(
+                entry.number, "the viewer isn't told its luck, so nothing of its own can be checked"
+            )
 
     def _require_part(self, entry: ViewEntry, rows: Sequence[Row | None], own: Mapping[int, Row]) -> None:
         """The viewer's own part tells all that is face down for others only, and nothing else."""

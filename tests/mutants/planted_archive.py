@@ -1,0 +1,55 @@
+"""Planted bugs of the archive: a game that leaves too early, or never, or is written over."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tests.mutants.mutant import Mutant
+
+ARCHIVING: Final = ("tests/auditor_jobs/test_archiving.py",)
+MARKS: Final = ("tests/auditor_jobs/test_marks.py",)
+JOBS: Final = ("tests/auditor_jobs/test_jobs.py",)
+HOUSE: Final = ("tests/auditor_jobs/test_house.py",)
+
+ARCHIVE_MUTANTS: Final = (
+    Mutant(
+        "what was written isn't read back", "P9", "services/auditor/archiving.py",
+        "if archive.read(game) != data:", "if False:", ARCHIVING,
+    ),
+    Mutant(
+        "another game in the archive is written over", "P6", "services/auditor/archiving.py",
+        "            _require_continued(there, log_)", "            pass", ARCHIVING,
+    ),
+    Mutant(
+        "heads aren't compared before they are signed", "P6", "services/auditor/archiving.py",
+        "if told and told != head:", "if False:", ARCHIVING,
+    ),
+    Mutant(
+        "a finished game leaves before it is archived", "P9", "services/referee/worker.py",
+        "self.archived(game) != sitting.length", "False", ARCHIVING,
+    ),
+    Mutant(
+        "a mark makes a game stay longer", "P9", "services/ledger/archived.py",
+        "xx=True, lt=True", "xx=True", MARKS,
+    ),
+    Mutant(
+        "a mark makes a game leave that is played", "P10", "services/ledger/archived.py",
+        "xx=True, lt=True", "lt=True", MARKS,
+    ),
+    Mutant(
+        "the mark stays when the game leaves", "P9", "services/ledger/retire.lua",
+        "for k = 2, 5 do", "for k = 2, 4 do", MARKS,
+    ),
+    Mutant(
+        "a killed auditor's job is nobody's", "P7", "services/auditor/work.py",
+        "clean_registries(queue, [_noted])", "pass", JOBS,
+    ),
+    Mutant(
+        "the queue of jobs has no bound", "P9", "services/auditor/jobs.py",
+        "if self.queue.count >= self.waiting_most:", "if False:", JOBS,
+    ),
+    Mutant(
+        "a game in the archive is made anew under its id", "P2", "services/gateway/door.py",
+        "return (whole[0], str(DECIDED)) if whole else None", "return None", HOUSE,
+    ),
+)  # fmt: skip
