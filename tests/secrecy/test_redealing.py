@@ -7,10 +7,14 @@ from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Any
 
+import pytest
+
 from schemas.codec import unpack_entry
+from schemas.commands import Letter, StartGame, TakeSeat, read_command
+from schemas.views import Entry
 from schemas.words import Seat
-from services.referee.rules import Table
-from services.referee.rules.redealing import Known, redeal
+from services.referee.rules import Table, fold_events, judge
+from services.referee.rules.redealing import Known, known_by, redeal
 from tests.rules.random_games import BOARDS, HABITS, Play, a_position, seats_of
 from tests.rules.test_properties import EVERY_RULESET
 
@@ -118,3 +122,29 @@ def test_a_spectator_knows_what_was_taken_face_up_until_it_is_paid() -> None:
     for _, known in positions("usa", games=3, most=100):
         known_once.update(seat for seat, hand in known.hands.items() if hand)
     assert len(known_once) > 1
+
+
+@pytest.mark.parametrize("most", [3, 20], ids=["as many as the rules have", "more than the rules have"])
+def test_P5_of_which_cards_an_unfair_position_has_too_many_no_fork_tells(most: int) -> None:
+    """Whoever asks again and again could count them."""
+    told = []
+    for color in ("red", "blue"):
+        play = laid(hands=[{"green": 2}, {color: most}], deck=["white"] * 2 * most)
+        known = known_by(0, (event for entry in play for event in entry.events))
+        table = Table()
+        for entry in play:
+            fold_events(table, entry.at, entry.events)
+        other = redeal(table, known, with_dice(Random(5)))
+        told.append((other.places[1].hand, other.deck))
+        assert (other.places[1].cards, len(other.deck)) == (most, 2 * most)
+    assert told[0] == told[1]
+
+
+def laid(**position: Any) -> list[Entry]:
+    """A game of two that starts from this position."""
+    create = {"type": "create_game", "seats": [{}, {}], "position": {"turn": 0, **position}}
+    table, entries = Table(), []
+    for number, command in enumerate((read_command(create), TakeSeat("Ada"), TakeSeat("Bob"), StartGame())):
+        letter = Letter(f"c{number}", "game", None, command)
+        entries.append(Entry(table.at, letter.id, None, command, judge(table, letter, number, "0f" * 32)))
+    return entries

@@ -99,11 +99,13 @@ def redeal(table: Table, known: Known, shuffle: Shuffle) -> Table:
 
 def deal_cards(table: Table, known: Known, shuffle: Shuffle) -> None:
     """Deck and others' hands, from all cards that the viewer can't place (some may be out of the game)."""
-    hidden = Counter(table.deck)
-    for seat, place in _others(table, known.viewer):
-        hidden.update(place.hand)
-        hidden.subtract(known.hand(seat))
-    unplaced = unplaced_cards(table, known) | hidden  # a position may have more cards than the rules
+    spots = len(table.deck) + sum(
+        place.cards - known.hand(seat).total() for seat, place in _others(table, known.viewer)
+    )
+    unplaced = +unplaced_cards(table, known)
+    cards = Counter(table.figures.cards)
+    while unplaced.total() < spots:  # a position has more cards than the rules: nobody knows of which kinds
+        unplaced += cards | Counter(dict.fromkeys(cards, 1))
     row = shuffle(in_order(unplaced.items()))
     for seat, place in _others(table, known.viewer):
         held = known.hand(seat)
