@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from schemas.chain import next_head
+from schemas.chain import next_head, part_commitment, salt_of
 from schemas.codec import UNSEALED, pack, pack_public, unpack
 from schemas.commands import CreateGame, StartGame
 from schemas.events import (
@@ -18,6 +18,7 @@ from schemas.events import (
     SeatTaken,
     SeedRevealed,
     SeedSealed,
+    TicketsKept,
 )  # fmt: skip
 from schemas.views import Entry
 from services.archive import write_file
@@ -134,3 +135,30 @@ def test_P6_a_seat_that_is_not_told_its_luck_notices() -> None:
     house = Mute().play()
     assert {viewer for viewer, _ in house.betrayed} == {0, 1, 2}
     assert all("luck" in betrayed.why for _, betrayed in house.betrayed)
+
+
+class Double(House):
+    """It shows a seat one part, and keeps another for the log, with a commitment to each."""
+
+    number = 0
+
+    def seal(self, entry: Entry) -> Sealed:
+        sealed = super().seal(entry)
+        if Double.number or not isinstance(entry.events[0], TicketsKept) or entry.seat is None:
+            return sealed
+        Double.number = len(self.log) + 1
+        form, before, answers, rows = unpack(dict(sealed.parts)[entry.seat])
+        code, seat, kept = rows[0]
+        other = bytes(pack((form, before, answers, {0: (code, seat, kept[::-1])})))
+        salt = salt_of(bytes.fromhex(self.table.places[entry.seat].luck or ""), Double.number)
+        shown = [*unpack(sealed.public)]
+        shown[3] += part_commitment(salt, other)
+        public = bytes(pack(shown))
+        head = next_head(self.head, Double.number, public)
+        return sealed._replace(public=public, parts=[(entry.seat, other)], head=head)
+
+
+def test_P6_a_second_commitment_to_one_part_is_noticed_by_all() -> None:
+    house = Double().play()
+    assert {viewer for viewer, _ in house.betrayed} == {None, 0, 1, 2}
+    assert {betrayed.number for _, betrayed in house.betrayed} == {Double.number}

@@ -67,6 +67,7 @@ class Witness:
             rows, proofs = told
             own, openings = part_rows(shown.part) if shown.part else (NOTHING, b"")
             self._require_part(entry, rows, own)
+            self._require_one_each(entry.number, rows, proofs)
             self._require_committed(entry, proofs, own)
             self._require_cards(entry, proofs, openings)
         self.number, self.head = entry.number, head
@@ -112,6 +113,16 @@ class Witness:
         if self.viewer is None or BY_CODE.get(row[0]) not in HIDING:
             return False
         return getattr(row_event(row), "seat", None) == self.viewer
+
+    def _require_one_each(self, number: int, rows: Sequence[Row | None], proofs: Proofs) -> None:
+        """One commitment for the secret and for each seat that has rows; who was refused, nobody else knows.
+        With one more the house could show one part, and log another."""
+        hiding = [row_event(row) for row in rows if row is not None and BY_CODE.get(row[0]) in HIDING]
+        seats = {seat for event in hiding if (seat := getattr(event, "seat", None)) is not None}
+        least = 1 + len(seats)
+        most = least + any(row is None for row in rows)
+        if len(proofs.commitments) not in (least * COMMITMENT_BYTES, most * COMMITMENT_BYTES):
+            raise Betrayed(number, "it has more or fewer commitments than it hides parts")
 
     def _require_committed(self, entry: ViewEntry, proofs: Proofs, own: Mapping[int, Row]) -> None:
         """Parts that a seat got before somebody sat there are checked when its luck is told."""
