@@ -1,11 +1,9 @@
 #!/usr/bin/env python3
 """Check the file of a game: `python verify_game.py FILE [--key HEX] [--json]`.
 
-As docs/proof.md has it: nothing was changed since the house signed it, every seat was told its own and nothing else,
-the seed was fixed before the first card, every shuffle follows from it, and every card came from where it lay. It
-doesn't know the rules of play (`ledgerline audit FILE`), nor the boards: the tickets that a deck has at first are
-taken as they come. Without --key it only tells whose key signed. It ends with 0 (good), 1 (something is wrong: the
-first bad entry is named) or 2 (no game can be read from the file)."""
+As docs/proof.md has it: nothing was changed since the house signed it, every seat was told its own and nothing else, every
+shuffle follows from the seed, and every card came from where it lay. It knows neither the rules of play (`ledgerline audit
+FILE`) nor the boards. It ends with 0 (good), 1 (the first bad entry is named) or 2 (no game can be read)."""
 
 from __future__ import annotations
 
@@ -245,7 +243,7 @@ class Game:
         self.epochs = {"shuffled": 0, "laid": 1 << 32, "returned": 1 << 33}  # the next of each
         self.before: Counter[int] = Counter()  # the number of each seat's last part
         self.shares: dict[int, str] = {}  # the seats' contributions
-        self.market: dict[int, str | None] = {}
+        self.market, self.lucks = dict[int, str | None](), dict[int, bytes]()
         self.discards: Counter[str] = Counter()
 
     def expect(self, condition: object, why: str) -> None:
@@ -268,12 +266,13 @@ class Game:
         _, at, id_, speaker, command, rows, private, secret = entry
         if not self.sealed:
             return pack([1, at, rows])
-        salt = h("salt", self.vault, u64(number))[:16]
+        salt = h("salt", self.vault, u64(number), self.name.encode())[:16]
         made = [h("secret", salt, pack([id_, speaker, command, secret]))[:16]]
         for seat in sorted({*private, *(() if speaker is None else (speaker,))}):
             part = [2, self.before[seat], id_ if seat == speaker else None, private.get(seat, {})]
             part += [b"".join(self.told[seat])] if self.told[seat] else []
-            salt = h("salt", h("luck", self.seed, bytes((seat,))), u64(number))[:16]
+            luck = self.lucks.get(seat) or h("luck", self.seed, bytes((seat,)), self.name.encode())
+            salt = h("salt", luck, u64(number), self.name.encode())[:16]
             made += [h("part", salt, pack(part))[:16]] if seat in private else []
             self.before[seat] = number
         public = [2, at, rows, *map(b"".join, (made, self.leaves, self.shown))]
@@ -322,7 +321,7 @@ class Game:
                 self.discards.update(figures["cards"])
             case [22 | 43, commitment, *given, seed]:
                 self.seed, self.given, text = bytes.fromhex(seed), wish[4] is not None, wish[4]
-                self.vault = h("vault", self.seed)
+                self.vault = h("vault", self.seed, self.name.encode())
                 fits = h("commitment", self.seed).hex() == commitment
                 fits &= given in ([[self.given]] if self.sealed else [[], [None]])
                 fits &= not self.given or h("seed", text.encode()) == self.seed
@@ -332,8 +331,10 @@ class Game:
                 made = {"seed": own, "house": own, "seat": wish[4], "nobody": bytes(32).hex()}
                 by = "seed" if self.given else "house" if policy else "seat" if wish[4] else "nobody"
                 fits = share == ([made[by], by] if self.sealed else [None] * len(share))
-                luck_due = h("luck", self.seed, bytes((seat,))).hex() if self.sealed or policy else None
-                fits &= luck == luck_due and seat not in self.shares
+                self.lucks[seat] = due = h(
+                    "luck", self.seed, bytes((seat,)), b"" if policy else self.name.encode()
+                )
+                fits &= luck == (due.hex() if self.sealed or policy else None) and seat not in self.shares
                 self.expect(fits, f"has another luck or contribution of seat {seat} than it should")
                 self.shares[seat] = made[by]
             case [3, _]:

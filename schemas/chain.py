@@ -25,14 +25,16 @@ def next_head(head: bytes, number: int, public: bytes) -> bytes:
     return sha256(b"ledgerline/head/1" + number.to_bytes(8, "big") + head + leaf).digest()
 
 
-def vault_of(seed: str) -> bytes:
-    """What the salts of a game's secrets are made of; it tells nothing of the seed."""
-    return sha256(b"ledgerline/vault/1" + bytes.fromhex(seed)).digest()
+def vault_of(seed: str, game: str) -> bytes:
+    """What the salts of a game's secrets are made of; it tells nothing of the seed, nor of another game
+    that has the same one."""
+    return sha256(b"ledgerline/vault/1" + bytes.fromhex(seed) + game.encode()).digest()
 
 
-def salt_of(source: bytes, number: int) -> bytes:
+def salt_of(source: bytes, number: int, game: str) -> bytes:
     """The salt of what one source hides in one entry: a seat's luck its own part, the vault the rest."""
-    return sha256(b"ledgerline/salt/1" + source + number.to_bytes(8, "big")).digest()[:COMMITMENT_BYTES]
+    told = b"ledgerline/salt/1" + source + number.to_bytes(8, "big") + game.encode()
+    return sha256(told).digest()[:COMMITMENT_BYTES]
 
 
 def part_commitment(salt: bytes, part: bytes) -> bytes:

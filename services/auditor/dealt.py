@@ -54,7 +54,7 @@ def _seed_sealed(table: Table, event: SeedSealed, entry: Entry) -> str:
 
 def _seat_taken(table: Table, event: SeatTaken, entry: Entry) -> str:
     seed, dealing = table.seed or "", table.rules.dealing
-    if event.luck != dealing.luck(seed, event.seat, event.policy):
+    if event.luck != dealing.luck(seed, table.game, event.seat, event.policy):
         return f"Seat {event.seat}'s luck doesn't follow from the seed."
     offered = getattr(entry.command, "contribution", None)
     if (event.contribution, event.by) != dealing.contribution(

@@ -27,7 +27,7 @@ from services.referee.rules import Table, evolve, faces, fold
 from services.referee.rules.decide import facts
 from services.referee.rules.sealing import Sealed
 from services.referee.rules.shuffle import commitment_of, luck_of
-from tests.auditor.house import SIGNER, Events, House
+from tests.auditor.house import GAME, SIGNER, Events, House
 from tests.proof.given import first_found
 
 Lie = Callable[[House, Entry], Events | None]
@@ -59,7 +59,7 @@ def told_in_between(make: Callable[[Table], Event]) -> Lie:
 
 
 OTHER_SEED = SeedSealed(commitment_of("ab" * 32), False, "ab" * 32)
-NOBODY_NOW = SeatTaken(1, "player 1", None, None, luck_of("0f" * 32, 1), "00" * 32, "nobody")
+NOBODY_NOW = SeatTaken(1, "player 1", None, None, luck_of("0f" * 32, 1, GAME), "00" * 32, "nobody")
 LIES = {
     "another seed, once the contributions are known": (told_before_the_deal(OTHER_SEED), 5),
     "a contribution taken back": (told_before_the_deal(NOBODY_NOW), 5),
@@ -150,7 +150,7 @@ class Double(House):
         form, before, answers, rows = unpack(dict(sealed.parts)[entry.seat])
         code, seat, kept = rows[0]
         other = bytes(pack((form, before, answers, {0: (code, seat, kept[::-1])})))
-        salt = salt_of(bytes.fromhex(self.table.places[entry.seat].luck or ""), Double.number)
+        salt = salt_of(bytes.fromhex(self.table.places[entry.seat].luck or ""), Double.number, GAME)
         shown = [*unpack(sealed.public)]
         shown[3] += part_commitment(salt, other)
         public = bytes(pack(shown))

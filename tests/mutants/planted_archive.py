@@ -21,7 +21,7 @@ ARCHIVE_MUTANTS: Final = (
         "            _require_continued(there, log_)", "            pass", ARCHIVING,
     ),
     Mutant(
-        "heads aren't compared before they are signed", "P6", "services/auditor/archiving.py",
+        "heads aren't compared before they are signed", "P6", "services/auditor/proving.py",
         "if told and told != head:", "if False:", ARCHIVING,
     ),
     Mutant(

@@ -72,7 +72,7 @@ SECRECY_MUTANTS: Final = (
     ),
     Mutant(
         "salts follow from what is told of the seed", "P6", "services/referee/rules/sealing.py",
-        "vault = vault_of(table.seed)", "vault = vault_of(table.commitment)", GUESSING,
+        "vault = vault_of(table.seed, table.game)", "vault = vault_of(table.commitment, table.game)", GUESSING,
     ),
     Mutant(
         "the key follows from what is told of the seed", "P6", "services/referee/rules/dealing.py",

@@ -48,12 +48,12 @@ def test_the_seed_and_what_follows_from_it() -> None:
         "text": "ledgerline",
         "seed": seed_of("ledgerline"),
         "commitment": commitment_of(SEED),
-        "vault": chain.vault_of(SEED).hex(),
-        "luck of seat 0": luck_of(SEED, 0),
-        "luck of seat 1": luck_of(SEED, 1),
+        "vault": chain.vault_of(SEED, "demo").hex(),
+        "luck of seat 0": luck_of(SEED, 0, "demo"),  # a person
+        "luck of seat 1": luck_of(SEED, 1),  # a bot
         "contribution of seat 1": contribution_of(SEED, 1),
     } == SEED_BLOCK
-    assert h("vault", bytes.fromhex(SEED)) == VAULT
+    assert h("vault", bytes.fromhex(SEED), b"demo") == VAULT
     assert h("contribution", bytes.fromhex(SEED), b"\1").hex() == SEED_BLOCK["contribution of seat 1"]
 
 
@@ -93,7 +93,7 @@ def test_the_chain_and_what_its_entries_commit_to() -> None:
     assert told("chain") == [{"game": "demo", "head": head.hex()}]
     for entry in told("entry"):
         number, public = int(entry["number"]), bytes.fromhex(entry["public"])
-        salt, secret = chain.salt_of(VAULT, number), bytes.fromhex(entry["secret"])
+        salt, secret = chain.salt_of(VAULT, number, "demo"), bytes.fromhex(entry["secret"])
         assert salt.hex() == entry["secret salt"]
         assert h("secret", salt, secret)[:16].hex() == entry["secret commitment"]
         assert chain.secret_commitment(salt, secret).hex() == entry["secret commitment"]
@@ -108,9 +108,9 @@ def part_commitment(number: int, entry: Told) -> str:
     if "seat" not in entry:
         return ""
     luck = bytes.fromhex(SEED_BLOCK[f"luck of seat {entry['seat']}"])
-    salt, part = chain.salt_of(luck, number), bytes.fromhex(entry["part"])
+    salt, part = chain.salt_of(luck, number, "demo"), bytes.fromhex(entry["part"])
     assert salt.hex() == entry["part salt"]
-    assert salt == h("salt", luck, u64(number))[:16]
+    assert salt == h("salt", luck, u64(number), b"demo")[:16]
     assert chain.part_commitment(salt, part).hex() == entry["part commitment"]
     assert read(part)[4].hex() == told("leaf")[0]["salt"]
     return entry["part commitment"]

@@ -9,11 +9,13 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from schemas.chain import vault_of
 from schemas.codec import pack
-from schemas.commands import CreateGame, SeatPlan, StartGame, TakeSeat
+from schemas.commands import Command, CreateGame, Letter, SeatPlan, StartGame, TakeSeat
 from schemas.events import DeckShuffled, GameCreated, SeatTaken, SeedSealed
 from schemas.parameters import PARAMETERS
-from services.referee.rules.dealing import card_leaves, card_salt, key_of, merkle_root, terms_of
+from services.referee.rules import Table, judge
+from services.referee.rules.dealing import card_leaves, card_salt, key_of, merkle_root, root_of, terms_of
 from services.referee.rules.shuffle import in_order, seed_of, shuffled
 from tests.rules.given import SEED, Scene, asked_for
 
@@ -50,6 +52,25 @@ def test_P1_games_of_one_named_seed_are_dealt_alike_under_any_id() -> None:
     assert key_of(one) == key_of(two)
     two.places[0].contribution = BOBS  # which no such game takes from its players
     assert key_of(one) != key_of(two)
+
+
+def dealt_at(game: str) -> Table:
+    """A table of a tournament: a bot and Ada, dealt from the seed that the cup is played with."""
+    table = Table()
+    wishes: tuple[Command, ...] = (CreateGame((BOT, PERSON), seed="cup 7"), TakeSeat("Ada"), StartGame())
+    for number, wish in enumerate(wishes):
+        judge(table, Letter(f"c{number}", game, None, wish), 0, SEED)
+    return table
+
+
+def test_P5_what_a_person_is_told_in_one_game_of_a_named_seed_opens_nothing_in_another() -> None:
+    """The same cards lie in the same places; every salt is another one."""
+    one, two = dealt_at("table-1"), dealt_at("table-2")
+    assert one.deck == two.deck
+    assert one.places[0].luck == two.places[0].luck  # bots play alike
+    assert one.places[1].luck != two.places[1].luck
+    assert vault_of(one.seed or "", one.game) != vault_of(two.seed or "", two.game)
+    assert root_of(one, ("red",)) != root_of(two, ("red",))
 
 
 def test_P1_every_ingredient_changes_the_key() -> None:
@@ -158,6 +179,7 @@ def test_P5_leaves_hold_the_salt_of_their_place_and_the_name() -> None:
 
 
 def test_P5_a_shuffle_tells_the_root_of_its_leaves() -> None:
-    shuffle = seated(ADAS).when(None, StartGame()).told(DeckShuffled)[0]
-    vault = h(b"ledgerline/vault/1", bytes.fromhex(SEED))
+    scene = seated(ADAS).when(None, StartGame())
+    shuffle, game = scene.told(DeckShuffled)[0], scene.table.game.encode()
+    vault = h(b"ledgerline/vault/1", bytes.fromhex(SEED), game)
     assert shuffle.root == merkle_root(card_leaves(vault, 0, shuffle.order)).hex()

@@ -39,11 +39,11 @@ NUMBER, PLACE = 5, (0, 17)
 
 
 def test_the_example_is_what_the_codec_writes() -> None:
-    vault, luck = vault_of(SEED), bytes.fromhex(luck_of(SEED, 1))
+    vault, luck = vault_of(SEED, "demo"), bytes.fromhex(luck_of(SEED, 1, "demo"))
     log, secret = pack_sealed(Entry(250, "m-7", 1, DrawBlind(), EVENTS), FACES)
     part = pack_part(3, "m-7", FACES.private[1], card_salt(vault, *PLACE))
-    commitments = secret_commitment(salt_of(vault, NUMBER), secret)
-    commitments += part_commitment(salt_of(luck, NUMBER), part)
+    commitments = secret_commitment(salt_of(vault, NUMBER, "demo"), secret)
+    commitments += part_commitment(salt_of(luck, NUMBER, "demo"), part)
     assert {
         "letter": pack_letter(Letter("m-7", "demo", 1, DrawBlind())),
         "log": log,

@@ -110,10 +110,12 @@ def key_with(table: Table, seed: bytes) -> str:
 
 def leaves_opened(view: Told) -> list[str]:
     """Cards and tickets that lie face down and whose leaves are found: by the vault's salts, or any other."""
-    hidden, found = hidden_leaves(view), []
+    hidden, found, game = hidden_leaves(view), [], view.match.table.game
     for name, value in view.values.items():
         salts = [b"", value, value[:COMMITMENT_BYTES], value[COMMITMENT_BYTES:]]
-        salts += [card_salt(vault, 0, at) for vault in (value, vault_of(value.hex())) for at in range(30)]
+        salts += [
+            card_salt(vault, 0, at) for vault in (value, vault_of(value.hex(), game)) for at in range(30)
+        ]
         found += [f"{card}: {name}" for salt in salts for card in CARDS if card_leaf(salt, card) in hidden]
     return found
 
@@ -170,13 +172,21 @@ def salts_told(parts: Sequence[tuple[Seat, bytes]], seat: Seat) -> Iterator[byte
 def opened(view: Told, number: int, parts: Sequence[bytes], public: bytes) -> Iterator[str]:
     row = msgpack.unpackb(public, strict_map_key=False)[3]
     commitments = {row[at : at + COMMITMENT_BYTES] for at in range(0, len(row), COMMITMENT_BYTES)}
+    game = view.match.table.game
     for name, value in view.values.items():
-        lucks = [value, *(bytes.fromhex(luck_of(value.hex(), seat)) for seat in range(view.match.seats))]
+        lucks = [
+            value,
+            *(
+                bytes.fromhex(luck_of(value.hex(), seat, own))
+                for seat in range(view.match.seats)
+                for own in ("", game)
+            ),
+        ]
         salts = [
             b"",
             bytes(COMMITMENT_BYTES),
             value[:COMMITMENT_BYTES],
-            *(salt_of(luck, number) for luck in lucks),
+            *(salt_of(luck, number, game) for luck in lucks),
         ]
         for salt in salts:
             if any(part_commitment(salt, part) in commitments for part in parts):

@@ -92,11 +92,13 @@ def order_by_key(table: Table, row: Sequence[str]) -> tuple[str, ...]:
 
 def root_of(table: Table, order: Sequence[str]) -> str:
     assert table.seed is not None, "only the referee shuffles"
-    return merkle_root(card_leaves(vault_of(table.seed), table.epoch, tuple(order))).hex()
+    return merkle_root(card_leaves(vault_of(table.seed, table.game), table.epoch, tuple(order))).hex()
 
 
-def everybodys_luck(seed: str, seat: Seat, policy: str | None) -> str:
-    return luck_of(seed, seat)
+def everybodys_luck(seed: str, game: str, seat: Seat, policy: str | None) -> str:
+    """A bot plays alike in every game of a named seed; what a person is told in one is worth nothing in
+    another."""
+    return luck_of(seed, seat) if policy else luck_of(seed, seat, game)
 
 
 def whose(
@@ -129,7 +131,7 @@ def no_root(table: Table, order: Sequence[str]) -> None:
     return None
 
 
-def bots_luck(seed: str, seat: Seat, policy: str | None) -> str | None:
+def bots_luck(seed: str, game: str, seat: Seat, policy: str | None) -> str | None:
     return luck_of(seed, seat) if policy else None
 
 

@@ -38,7 +38,7 @@ class Dealing(NamedTuple):
 
     order: Callable[[Table, Sequence[str]], tuple[str, ...]]  # these cards or tickets, shuffled
     root: Callable[[Table, Sequence[str]], str | None]  # what such an order is committed to by
-    luck: Callable[[str, Seat, str | None], str | None]  # of a seat, from seed and policy
+    luck: Callable[[str, str, Seat, str | None], str | None]  # of a seat, from seed, game and policy
     contribution: Callable[[str, bool, Seat, str | None, str | None], tuple[str | None, Contributor | None]]
     reveal: Callable[[Table], Facts]  # at the end
     sealed: bool  # entries commit to what they hide

@@ -70,7 +70,7 @@ def seal(table: Table, past: Past, piles: Piles, entry: Entry) -> Sealed:
         head = chain.next_head(past.head, number, public)
         return Sealed(pack_entry(entry, turned, UNSEALED), public, parts, head)
     assert table.seed is not None, "only the referee seals"
-    vault = vault_of(table.seed)
+    vault = vault_of(table.seed, table.game)
     leaves, openings = _moved(piles, entry.events, vault)
     parts = [
         (seat, _part(past, entry, seat, rows, openings.get(seat, b""), FORMAT))
@@ -91,11 +91,11 @@ def _commitments(
     table: Table, vault: bytes, number: int, secret: bytes, turned: Faces, parts: Sequence[tuple[Seat, bytes]]
 ) -> bytes:
     """To the secret, then to every part that has rows: who it is for doesn't show."""
-    kept = chain.secret_commitment(chain.salt_of(vault, number), secret)
+    kept = chain.secret_commitment(chain.salt_of(vault, number, table.game), secret)
     for seat, part in sorted(parts) if len(parts) > 1 else parts:
         if turned.private.get(seat):
-            luck = table.places[seat].luck or luck_of(table.seed or "", seat)
-            kept += chain.part_commitment(chain.salt_of(bytes.fromhex(luck), number), part)
+            luck = table.places[seat].luck or luck_of(table.seed or "", seat, table.game)
+            kept += chain.part_commitment(chain.salt_of(bytes.fromhex(luck), number, table.game), part)
     return kept
 
 

@@ -69,6 +69,7 @@ def commitment_of(seed: str) -> str:
     return sha256(b"ledgerline/commitment/1" + bytes.fromhex(seed)).hexdigest()
 
 
-def luck_of(seed: str, seat: int) -> str:
-    """The start of a bot's own dice. It tells nothing of the seed, nor of another seat's."""
-    return sha256(b"ledgerline/luck/1" + bytes.fromhex(seed) + bytes([seat])).hexdigest()
+def luck_of(seed: str, seat: int, game: str = "") -> str:
+    """The start of a bot's own dice, the same in every game of its seed; with the game's id, a person's.
+    It tells nothing of the seed, nor of another seat's."""
+    return sha256(b"ledgerline/luck/1" + bytes.fromhex(seed) + bytes([seat]) + game.encode()).hexdigest()

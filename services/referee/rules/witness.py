@@ -130,7 +130,7 @@ class Witness:
             self.unchecked.append((entry.number, entry.shown.part, proofs.commitments))
         while self.luck and self.unchecked:
             number, part, commitments = self.unchecked.pop(0)
-            wanted = part_commitment(salt_of(self.luck, number), part)
+            wanted = part_commitment(salt_of(self.luck, number, self.game), part)
             if wanted not in _pieces(commitments, COMMITMENT_BYTES):
                 raise Betrayed(number, "the viewer's own part isn't the one that was committed to")
 

@@ -69,7 +69,7 @@ def create_game(rulesets: Mapping[str, Ruleset], opening: Opening, command: Crea
     for seat, plan in enumerate(command.seats):
         if plan.kind == "bot" or is_kept(command, plan):
             name = plan.name or f"{plan.policy} {seat + 1}"
-            luck = ruleset.dealing.luck(seed, seat, plan.policy)
+            luck = ruleset.dealing.luck(seed, opening.game, seat, plan.policy)
             gave = ruleset.dealing.contribution(seed, given, seat, plan.policy, None)
             yield SeatTaken(seat, name, plan.policy, plan.age, luck, *gave)
     if command.position is not None:
@@ -163,7 +163,8 @@ def take_seat(table: Table, seat: Seat | None, command: TakeSeat) -> Facts:
     assert table.seed is not None, "only the referee seats"
     dealing = table.rules.dealing
     gave = dealing.contribution(table.seed, table.given, wanted, None, command.contribution)
-    yield SeatTaken(wanted, command.name, None, command.age, dealing.luck(table.seed, wanted, None), *gave)
+    luck = dealing.luck(table.seed, table.game, wanted, None)
+    yield SeatTaken(wanted, command.name, None, command.age, luck, *gave)
 
 
 def start_game(table: Table, seat: Seat | None, command: StartGame) -> Facts:
