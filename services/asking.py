@@ -7,7 +7,7 @@ code that judges every game. No time passes while a question is answered.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,7 +20,7 @@ from schemas.commands import (
     write_command,
 )
 from schemas.contract import Malformed
-from schemas.events import CommandRefused, Event, SeatScore, write_event
+from schemas.events import CommandRefused, Event, SeatScore, SeedRevealed, write_event
 from schemas.inquiries import (
     INQUIRY,
     SEAT_COUNTED,
@@ -125,10 +125,15 @@ def verdict(table: Table, seat: Seat, command: Command | Misshapen) -> dict[str,
         return {"accepted": False, "rule": no.rule, "why": no.why}
     first = events[0]
     if not isinstance(first, CommandRefused):
-        return {"accepted": True, "events": [write_event(event) for event in events]}
+        return {"accepted": True, "events": _written(events)}
     refused = {"accepted": False, "rule": first.rule, "why": first.why}
-    after = [write_event(event) for event in events[1:]]  # a strict table removes the seat
+    after = _written(events[1:])  # a strict table removes the seat
     return {**refused, "events": after} if after else refused
+
+
+def _written(events: Sequence[Event]) -> list[dict[str, object]]:
+    """What came of a command; nobody asks for the seed of a question."""
+    return [write_event(event) for event in events if not isinstance(event, SeedRevealed)]
 
 
 def _say(table: Table, seat: Seat | None, command: Command) -> tuple[Event, ...]:

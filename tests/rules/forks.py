@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from random import Random
 from typing import Any, Final
 
 from schemas.codec import pack_entry, unpack_entry
 from schemas.commands import Command, CreateGame, ForkGame, Letter, StartGame, TakeSeat
-from schemas.events import Event, PlayOffCalled, PlayOffEnded
+from schemas.events import DeckShuffled, Event, PlayOffCalled, PlayOffEnded, TicketsShuffled
 from schemas.views import Entry
 from schemas.words import Seat
 from services.referee.rules import Table, faces, fold, fold_events, judge
@@ -25,6 +25,7 @@ SEED = "f0" * 32
 OPENED = 7_000_000
 GAMES = range(12)  # of each ruleset
 SERIES = (PlayOffCalled, PlayOffEnded)
+SHUFFLES = (DeckShuffled, TicketsShuffled)
 OWN = (  # what a game has of its own, wherever it comes from
     *("game", "at", "opened", "created", "play_off", "seed", "commitment", "epoch", "refusals"),
     *("forked", "laid", "moment", "over", "called", "board", "key", "given"),
@@ -77,8 +78,10 @@ class Forked:
 
 
 def alike(events: Sequence[Event]) -> list[Event]:
-    """Without what tells of a play-off: a fork belongs to none."""
-    return [event for event in events if not isinstance(event, SERIES)]
+    """Without what tells of a play-off: a fork belongs to none. And without the roots of shuffles, which
+    are made of the game's id too."""
+    kept = (event for event in events if not isinstance(event, SERIES))
+    return [replace(event, root=None) if isinstance(event, SHUFFLES) else event for event in kept]
 
 
 @cache
