@@ -161,12 +161,12 @@ def _play_routes(app: FastAPI, door: Door) -> None:
         idempotency_key: IdempotencyKey = None,
         prefer: Prefer = None,
     ) -> dict[str, Any]:
-        await door.require_game(game)
+        left = await door.has_left(game)
         seat = door.seat(game, bearer)
         letter = door.letter(game, seat, await read_body(request.stream()), idempotency_key)
         if prefer == "respond-async":
             ask = Ask(ACCEPTED, ask.wait_s)
-        reached = await door.command(letter, ask)
+        reached = await (door.archived.verdict(letter) if left else door.command(letter, ask))
         if reached.entry is None:
             response.status_code = 202
             return {"id": letter.id, "verdict": "unknown", **reached.body(), "detail": AGAIN}

@@ -1,4 +1,4 @@
-"""Games that have left the engine for the archive: they can be looked at, and nothing else.
+"""Games that have left the engine for the archive: they can be looked at, and nothing else happens in them.
 
 The gateway knows no rules, and what a viewer was sent follows from a log by them; so whoever wires
 the gateway gives it a way to ask (`View`). It blocks: it is asked on a thread, a few at a time.
@@ -10,10 +10,13 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from schemas.commands import Letter
 from schemas.views import ViewEntry
 from schemas.words import Seat
 from services.archive import ArchiveAway
-from services.gateway.problems import Problem
+from services.gateway.problems import Problem, refused
+from services.gateway.verdicts import TOLD, Reached
+from services.ledger.levels import DECIDED
 from services.logs import get_log
 
 log = get_log("gateway")
@@ -22,7 +25,7 @@ AT_ONCE: Final = 2
 
 
 class Archived:
-    """The archive's views, for an event loop."""
+    """The archive's views, for an event loop; and what was answered in them."""
 
     def __init__(self, view: View | None) -> None:
         self._view = view
@@ -39,3 +42,14 @@ class Archived:
             log.error("archive unavailable", game=game, error=str(error))
             why = f"game {game} may be in the archive, which doesn't answer; ask again"
             raise Problem(503, "WAIT-1", why, retry_after=5) from None
+
+    async def verdict(self, letter: Letter) -> Reached:
+        """What a command was answered while its game was played. Raises Problem: that it was refused, or
+        that it comes too late."""
+        for entry in await self.view(letter.game, letter.seat) or ():
+            if entry.answers == letter.id:
+                reached = Reached(DECIDED, entry.number, entry)
+                if (problem := reached.refusal(letter.id)) is not None:
+                    raise problem
+                return reached
+        raise refused("GAME-3", "the game is over", id=letter.id, level=TOLD)

@@ -174,6 +174,15 @@ class Door:
             raise Problem(404, "GAME-1", f"there is no game {game[:40]}")
         return length
 
+    async def has_left(self, game: str) -> bool:
+        """Whether the game is in the archive, and not in the engine. Raises Problem: it is in neither."""
+        try:
+            return not await self.require_game(game)
+        except Problem:
+            if await self.archived.view(game, None) is None:
+                raise
+            return True
+
     # -- who speaks ------------------------------------------------------------------------
 
     def holder(self, game: str, bearer: str | None) -> tokens.Holder:

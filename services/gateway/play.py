@@ -50,7 +50,8 @@ FIELDS: Final = {"id", "command", "level", "wait_ms"}
 
 _COMMAND_ID: Final[Shape[str]] = Shape(CommandId, "id")
 REASON_MOST: Final = 123  # bytes that fit into a closing frame
-GOING_AWAY, POLICY, BROKEN, TRY_LATER = 1001, 1008, 1011, 1013
+DONE, GOING_AWAY, POLICY, BROKEN, TRY_LATER = 1000, 1001, 1008, 1011, 1013
+MOST: Final = 1_000_000  # entries: far more than any game has
 BACK: Final = "the engine lost the last entries, and the game went on before them: come back from 0"
 AWAY: Final = "the engine doesn't answer: come back and go on"
 
@@ -72,12 +73,16 @@ class PlaySocket:
         offered = self.socket.scope.get("subprotocols") or []
         await self.socket.accept(SUBPROTOCOL if SUBPROTOCOL in offered else None)
         try:
-            length = await self.door.require_game(self.game)
+            left = await self.door.has_left(self.game)
+            length = MOST if left else await self.door.require_game(self.game)
             bearer = read_bearer(self.socket.headers.get("authorization")) or _offered_token(offered)
             holder = self.door.holder(self.game, bearer) if bearer else tokens.Holder(self.game, None)
             self.viewer = holder.seat
             if not 0 <= self.after <= length:
                 raise Problem(422, "SHAPE-1", f"after: {self.after} isn't between 0 and {length}")
+            if left:
+                await self._show()
+                return
         except Problem as problem:
             with suppress(RuntimeError, WebSocketDisconnect):
                 await self._tell(problem, None)
@@ -88,6 +93,14 @@ class PlaySocket:
             await self._end(TRY_LATER, AWAY)
             return
         await self._serve()
+
+    async def _show(self) -> None:
+        """Send what is left to see of a game that is in the archive."""
+        with suppress(RuntimeError, WebSocketDisconnect):
+            for entry in await self.door.archived.view(self.game, self.viewer) or ():
+                if entry.number > self.after:
+                    await self.socket.send_text(sent(entry, self.proofs)[2])
+        await self._end(DONE, "the game is over")
 
     async def _serve(self) -> None:
         try:

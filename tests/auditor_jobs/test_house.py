@@ -20,7 +20,7 @@ from services.ledger import RedisLedger
 from services.settings import read_settings
 from services.wiring import open_ledger, run_auditor
 from tests.deploy.compose import ROOT, wait_until
-from tests.gateway.clients import LEAVE, bearer, new_id
+from tests.gateway.clients import LEAVE, Socket, bearer, closed_why, new_id
 
 BODY = {"seats": [{"kind": "human"}, {"kind": "bot", "policy": "greedy"}], "options": {"cars": 8}}
 
@@ -94,7 +94,15 @@ def test_a_game_that_has_left_is_shown_as_before_and_can_not_be_made_anew(home: 
     for wrong in ("not a token", created["token"][:-2]):
         assert home.http.get(f"/games/{game}/view", headers=bearer(wrong)).status_code == 401
     late = home.http.post(f"/games/{game}/commands", json=LEAVE, headers=bearer(ada))
-    assert (late.status_code, late.json()["rule"]) == (404, "GAME-1")
+    assert (late.status_code, late.json()["rule"], late.json()["level"]) == (409, "GAME-3", "told")
+    left = next(entry for entry in before[1]["entries"] if entry["answers"])
+    again = {**bearer(ada), "Idempotency-Key": left["answers"]}
+    told = home.http.post(f"/games/{game}/commands", json=LEAVE, headers=again).json()
+    assert (told["number"], told["head"]) == (left["number"], left["head"])
+    rest = before[1]["entries"][2:]
+    with Socket(home.http, game, ada, after=2) as socket:
+        assert [entry["head"] for entry in socket.read(len(rest))] == [entry["head"] for entry in rest]
+        assert closed_why(socket) == (1000, "the game is over")
     with reading_jobs(home.data, home.running.settings) as jobs:
         assert jobs.all() == []
 
