@@ -10,11 +10,9 @@ from schemas.events import (
     CardsGiven,
     DeckShuffled,
     Event,
-    GameEnded,
     HandDealt,
     MarketFilled,
     SeatTaken,
-    SeedRevealed,
     SeedSealed,
     TicketsOffered,
     TicketsShuffled,
@@ -22,23 +20,22 @@ from schemas.events import (
 )  # fmt: skip
 from schemas.views import Entry
 from services.referee.rules import Table, evolve
+from services.referee.rules.evolve import elapse
 from services.referee.rules.shuffle import commitment_of, in_order, seed_of
 
 Dealt = Callable[[Table, Any, Entry], str]
 
 
-def undealt(table: Table, entry: Entry) -> str:
-    """What is wrong with the first card or secret of an entry that isn't as it had to be, given the
-    table before it; empty if nothing is. The table stays as it is."""
-    if not any(event.__class__ in CHECKS for event in entry.events):
-        return ""
-    table = table.branch() if table.game else Table()
+def fold_dealt(table: Table, entry: Entry) -> str:
+    """Take an entry on; what is wrong with its first card or secret that isn't as it had to be, given
+    the table before it. Empty if nothing is."""
+    why = ""
+    elapse(table, entry.at)
     for event in entry.events:
-        check = CHECKS.get(event.__class__)
-        if check and (why := check(table, event, entry)):
-            return why
+        if not why and (check := CHECKS.get(event.__class__)):
+            why = check(table, event, entry)
         evolve(table, event)
-    return ""
+    return why
 
 
 def _seed_sealed(table: Table, event: SeedSealed, entry: Entry) -> str:
@@ -62,15 +59,6 @@ def _seat_taken(table: Table, event: SeatTaken, entry: Entry) -> str:
     ):
         return f"Seat {event.seat}'s contribution isn't the one that it gave, or has another origin."
     return ""
-
-
-def _seed_revealed(table: Table, event: SeedRevealed, entry: Entry) -> str:
-    return "" if event.seed == table.seed else "The seed that is told isn't the one that was committed to."
-
-
-def _game_ended(table: Table, event: GameEnded, entry: Entry) -> str:
-    told = any(isinstance(other, SeedRevealed) for other in entry.events)
-    return "" if told or not table.rules.dealing.sealed else "The game ends without telling its seed."
 
 
 def _deck_shuffled(table: Table, event: DeckShuffled, entry: Entry) -> str:
@@ -109,8 +97,6 @@ def _tickets_offered(table: Table, event: TicketsOffered, entry: Entry) -> str:
 CHECKS: Final[Mapping[type[Event], Dealt]] = {
     SeedSealed: _seed_sealed,
     SeatTaken: _seat_taken,
-    SeedRevealed: _seed_revealed,
-    GameEnded: _game_ended,
     DeckShuffled: _deck_shuffled,
     TicketsShuffled: _tickets_shuffled,
     HandDealt: lambda table, event, _: _from_deck(event.cards, table),

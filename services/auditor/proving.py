@@ -13,14 +13,13 @@ from schemas.chain import first_head, next_head
 from schemas.codec import UNSEALED, Corrupt, pack_public, row_event, unpack, unpack_entry
 from schemas.events import Event, GameEnded
 from schemas.views import Entry
-from schemas.words import Seat
 from services.archive import GameFile, Unreadable, is_signed, read_file, statement
 from services.archive.files import BEGINS, MARK_BYTES
 from services.archive.salvaging import salvage
-from services.auditor.dealt import undealt
+from services.auditor.dealt import fold_dealt
 from services.auditor.deciding import UNREADABLE
 from services.auditor.findings import Check, Finding
-from services.referee.rules import Table, faces, fold_events
+from services.referee.rules import Table, faces
 from services.referee.rules.course import Course
 from services.referee.rules.piles import Piles
 from services.referee.rules.sealing import Past, Sealed, seal
@@ -38,19 +37,16 @@ class Step(NamedTuple):
 
 def walk(game: str, log: Sequence[bytes]) -> Iterator[Step]:
     """Every entry of a log, as far as it can be read and folded. Raises one of UNREADABLE there."""
-    table, piles, parts, head = Table(), Piles(), dict[Seat, int](), first_head(game)
-    course = Course()
+    table, piles, course, past = Table(), Piles(), Course(), Past(0, first_head(game), {})
     for number, data in enumerate(log, 1):
         entry = unpack_entry(data)
-        wrong = undealt(table, entry) or course.follow(number, entry.events)
-        fold_events(table, entry.at, entry.events)
+        misplaced = course.follow(number, entry.events)
+        undealt = fold_dealt(table, entry)
         if table.game != game:
             raise Corrupt(f"it is of the game {table.game}")
-        sealed = _sealed(table, Past(number - 1, head, parts), piles, entry, data)
-        unseen = _unseen(table, entry, data, sealed)
-        yield Step(number, entry, sealed, wrong, unseen)
-        head = sealed.head
-        parts.update((seat, number) for seat, _ in sealed.parts)
+        sealed = _sealed(table, past, piles, entry, data)
+        yield Step(number, entry, sealed, undealt or misplaced, _unseen(table, entry, data, sealed))
+        past = past.after(sealed)
 
 
 def _sealed(table: Table, past: Past, piles: Piles, entry: Entry, data: bytes) -> Sealed:
@@ -148,7 +144,7 @@ def proven_file(
 ) -> list[Check]:
     """The same of a game's file, and its signature: by whoever has its key, or by this `key`. `kept` are
     heads, by number, that somebody wrote down while the game was played."""
-    marks = [file.marks[at : at + MARK_BYTES] for at in range(0, len(file.marks), MARK_BYTES)]
+    marks = _marks(file)
     for number, head in (kept or {}).items():
         if 0 < number <= len(marks):
             marks[number - 1] = head
@@ -180,10 +176,14 @@ def proven_bytes(
 
 
 def _damaged(file: GameFile, error: Unreadable) -> Finding:
-    marks = [file.marks[at : at + MARK_BYTES] for at in range(0, len(file.marks), MARK_BYTES)]
-    checks = proven(file.game, file.entries, marks).checks()
+    checks = proven(file.game, file.entries, _marks(file)).checks()
     number = min((found.number for check in checks for found in check.findings if found.number), default=None)
     return Finding(number, "chain", f"{str(error)[:1].upper()}{str(error)[1:]}.")
+
+
+def _marks(file: GameFile) -> list[bytes]:
+    """How the head after each entry begins."""
+    return [file.marks[at : at + MARK_BYTES] for at in range(0, len(file.marks), MARK_BYTES)]
 
 
 def signed(file: GameFile, key: bytes | None) -> Check:

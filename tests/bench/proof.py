@@ -106,15 +106,13 @@ def _sealing_us(game: str) -> float:
 def _spent(game: str, entries: list[Entry], sealing: bool) -> float:
     """Microseconds of CPU for packing all entries, sealed or as they were before."""
     table, piles, past, spent = Table(), Piles(), Past(0, first_head(game), {}), 0.0
-    parts: dict[int, int] = {}
     for number, entry in enumerate(entries):
         fold_events(table, entry.at, entry.events)
         start = process_time()
         if sealing:
             sealed = seal(table, past, piles, entry)
             spent += process_time() - start
-            parts.update((seat, number + 1) for seat, _ in sealed.parts)
-            past = Past(number + 1, sealed.head, parts)
+            past = past.after(sealed)
         else:
             turned = faces(entry.events)
             owned = {**turned.private, **({} if entry.seat is None else {entry.seat: {}})}
@@ -127,12 +125,10 @@ def _spent(game: str, entries: list[Entry], sealing: bool) -> float:
 def sealed_game(game: str) -> list[Sealed]:
     """A whole game of random moves, as a referee writes it."""
     table, piles, past, log = Table(), Piles(), Past(0, first_head(game), {}), list[Sealed]()
-    parts: dict[int, int] = {}
     for number, letter in enumerate(script(game, SEATS, game)):
         events = judge(table, letter, 1_000 * number, NO_SEED)
         log.append(seal(table, past, piles, Entry(table.at, letter.id, letter.seat, letter.command, events)))
-        parts.update((seat, number + 1) for seat, _ in log[-1].parts)
-        past = Past(number + 1, log[-1].head, parts)
+        past = past.after(log[-1])
     return log
 
 
