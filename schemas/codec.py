@@ -167,17 +167,17 @@ class Proofs(NamedTuple):
 
 
 def pack_entry(entry: Entry, faces: Faces, form: int = FORMAT) -> bytes:
-    return pack((form, entry.at, entry.id, entry.seat, spoken(entry), *faces))
+    return pack((form, entry.at, entry.id, entry.seat, _spoken(entry), *faces))
 
 
 def pack_sealed(entry: Entry, faces: Faces) -> tuple[bytes, bytes]:
     """The entry, and of it what nobody but the speaker knows before the game is over."""
-    row = spoken(entry)
+    row = _spoken(entry)
     secret = pack((entry.id, entry.seat, row, faces.secret))
     return pack((FORMAT, entry.at, entry.id, entry.seat, row, *faces)), secret
 
 
-def spoken(entry: Entry) -> Row:
+def _spoken(entry: Entry) -> Row:
     """The command as the log has it."""
     command = entry.command
     return (command.code,) if command == _claim_told_by(entry.events) else command_row(command)

@@ -8,7 +8,6 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import Final, Literal, NamedTuple
 
-from schemas.chain import first_head
 from schemas.codec import Corrupt, unpack_letter
 from schemas.commands import CallTime, ForkGame, Letter
 from schemas.contract import Malformed
@@ -178,7 +177,7 @@ class Desk:
         now, seed = self.times.wall(), self.seeds()
         letter = self._looked_up(letter, seed)
         events = judge(table, letter, self.times.house(), seed, created=now)
-        past = Past(sitting.length, sitting.head or first_head(letter.game), sitting.parts)
+        past = Past(sitting.length, sitting.head, sitting.parts)
         entry = Entry(table.at, letter.id, letter.seat, letter.command, events)
         sealed = seal(table, past, sitting.piles, entry)
         before = sitting.head

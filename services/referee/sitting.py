@@ -64,8 +64,9 @@ class Sitting:
         for data in history:
             at, command_id, speaker, owners, events = unpack_facts(data)
             fold_events(self.table, at, events)
-            for event in events:
-                self.piles.follow(event)
+            if self.table.rules.dealing.sealed:  # else nobody asks, nor keeps them up
+                for event in events:
+                    self.piles.follow(event)
             self.count(speaker, command_id, (*owners, *(() if speaker is None else (speaker,))))
         self.tail = data
 

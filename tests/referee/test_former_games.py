@@ -9,8 +9,9 @@ import pytest
 
 from schemas import keys
 from schemas.chain import first_head, next_head
-from schemas.codec import UNSEALED, unpack
+from schemas.codec import UNSEALED, unpack, unpack_entry
 from schemas.commands import CreateGame, Letter, SeatPlan
+from schemas.events import CardDrawn
 from schemas.views import Entry
 from schemas.words import Seat
 from services.ledger import RedisLedger, Taken, Verdict
@@ -19,6 +20,7 @@ from services.referee.rules.piles import Piles
 from services.referee.rules.rulesets import EDITIONS
 from services.referee.rules.sealing import Past, seal
 from services.referee.rules.witness import Witness
+from services.referee.sitting import Sitting
 from tests.referee.at_work import (
     FRESH,
     GAME,
@@ -32,6 +34,7 @@ from tests.referee.at_work import (
     referee_at,
     submit,
 )
+from tests.rules.given import everything
 
 PUBLIC = keys.public(partition_of(GAME), GAME)
 
@@ -70,6 +73,27 @@ def test_P4_a_game_of_former_rules_goes_on_without_seals_and_with_heads(
     assert {unpack(data)[0] for data in log} == {UNSEALED}
     assert {followed(ledger, viewer) for viewer in (0, 1, None)} == {chained(client)}
     assert ledger.head(GAME) == (len(log), chained(client))
+
+
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("connection", ["fake"], indirect=True)
+def test_P4_a_game_of_former_rules_is_thawed_wherever_it_was_frozen(
+    ledger: RedisLedger, client: Any, version: int
+) -> None:
+    """Nobody follows the piles of such a game while it is played, so nor may who reads on from there."""
+    laid(ledger, client, "usa", version)
+    players, referee = Players(ledger, Random(version)), referee_at(ledger)
+    submit(ledger, opening()[1:])
+    while left_over(client):
+        referee.step(0)
+        players.step()
+    log = ledger.history(GAME)
+    drawn = max(n for n, data in enumerate(log) if isinstance(unpack_entry(data).events[0], CardDrawn))
+    sitting = Sitting()
+    sitting.read(log[:1])
+    fold(log[1:drawn], sitting.table)  # as a desk does that decides them
+    sitting.read(log[drawn:])
+    assert everything(sitting.table) == everything(fold(log))
 
 
 def followed(ledger: RedisLedger, viewer: Seat | None) -> bytes:
