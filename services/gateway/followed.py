@@ -33,15 +33,25 @@ End = Dropped | Damaged | TakenBack  # why a session is over
 
 
 class Session:
-    """One viewer of one game, for as long as somebody listens. Entries wait in its queue, or
-    where `hand` is set they go straight on."""
+    """One viewer of one game, for as long as somebody listens: it reads what there is up to entry
+    `start` by itself, and is handed the rest. Entries wait in its queue, or where `hand` is set they
+    go straight on."""
 
-    __slots__ = ("hand", "proofs", "queue", "start", "viewer")
+    __slots__ = ("hand", "heads", "proofs", "queue", "start", "viewer")
 
     def __init__(self, viewer: Seat | None, start: int, proofs: bool = False) -> None:
         self.viewer, self.start, self.proofs = viewer, start, proofs
         self.queue: asyncio.Queue[Sent | End] = asyncio.Queue(BEHIND_MOST)
         self.hand: Hand | None = None
+        self.heads: set[bytes] = set()  # after entry `start`: as it was read, and as all follow it
+
+    def starts_at(self, head: bytes) -> None:
+        """A head after entry `start`, empty where it isn't known. The log may have lost its end
+        between what this viewer read and what all are handed: then there are two."""
+        if head:
+            self.heads.add(head)
+        if len(self.heads) > 1:
+            self.end(TakenBack(f"entry {self.start} isn't the one that others were handed"))
 
     def put(self, sent: Sent) -> None:
         if self.hand is not None:
@@ -76,6 +86,7 @@ class Game:
         wanted = {(session.viewer, session.proofs) for session in self.sessions}
         texts = {who: [sent(entry, who[1]) for entry in page.views[who[0]]] for who in wanted}
         count = len(next(iter(page.views.values()), ()))
+        self._know(page.before)
         self.last += count
         self.head = page.head
         for session in self.sessions:
@@ -94,9 +105,21 @@ class Game:
         for session, viewer in due:
             if (viewer, session.proofs) not in texts:
                 texts[viewer, session.proofs] = sent(ring.entry_for(viewer), session.proofs)
+        self._know(ring.before)
         self.last, self.head = ring.number, ring.head
         for session, viewer in due:
             session.put(texts[viewer, session.proofs])
+
+    def is_at(self, number: int, head: bytes) -> bool:
+        """Whether the game ends with what was handed out last, as far as its head is known."""
+        return self.last == number and (not head or self.head in (b"", head))
+
+    def _know(self, head: bytes) -> None:
+        """The head after the last entry, once it is known for the first time."""
+        if not self.head:
+            for session in self.sessions:
+                if session.start == self.last:
+                    session.starts_at(head)
 
 
 def sent(entry: ViewEntry, proofs: bool = False) -> Sent:

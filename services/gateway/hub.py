@@ -82,13 +82,17 @@ class Hub:
         """A session's entries after a number, for ever; once none waits, `hand` gets them instead.
 
         Raises Dropped, Damaged, TakenBack, Gap or Corrupt."""
-        while after < session.start:
-            page = await self.ledger.seen(game, session.viewer, after)
+        head: bytes | None = None
+        while after < session.start:  # and no further: what follows must be handed out, whatever was lost
+            most = min(PAGE, session.start - after)
+            page = await self.ledger.seen(game, session.viewer, after, most, head)
             if not page:
                 raise TakenBack(f"nothing is left after {after}, but {session.start} was there")
             for entry in page:
                 yield sent(entry, session.proofs)
                 after = entry.number
+            head = page[-1].shown.head
+        session.starts_at(head or b"")
         while True:
             if session.queue.empty():
                 session.hand = hand
@@ -180,11 +184,11 @@ class Hub:
                 self.ring(game)
             silent = self._silent()
             with suppress(RedisError, OSError):  # the next look tries again
-                for game, length in zip(silent, await self.ledger.lengths(silent), strict=True):
+                for game, latest in zip(silent, await self.ledger.latest(silent), strict=True):
                     followed = self.games.get(game)
-                    if followed is None or isinstance(length, RedisError):
+                    if followed is None or isinstance(latest, RedisError):
                         continue
-                    if followed.last != length:
+                    if isinstance(latest, Corrupt) or not followed.is_at(*latest):
                         self.ring(game)
 
     def _silent(self) -> list[str]:

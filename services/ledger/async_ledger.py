@@ -49,15 +49,24 @@ class Wanted(NamedTuple):
 
 
 class Page(NamedTuple):
-    """What was found, and the head after the last entry that was; empty where it isn't known."""
+    """What was found, the head after the last entry that was, and the one before the first; empty
+    where it isn't known."""
 
     views: Mapping[Seat | None, list[ViewEntry]]
     head: bytes
+    before: bytes
 
 
 Found = (
     Page | Gap | Corrupt | TakenBack | RedisError
 )  # of one game: what is there, its damage, or nothing now
+
+
+class Latest(NamedTuple):
+    """The last entry of a game, 0 where there is none, and the head after it, empty where it has none."""
+
+    number: int
+    head: bytes
 
 
 class Ring(NamedTuple):
@@ -150,9 +159,12 @@ class AsyncLedger:
         length: int = await self._client.xlen(keys.public(self._partition(game), game))
         return length
 
-    async def seen(self, game: str, viewer: Seat | None, after: int, most: int = PAGE) -> list[ViewEntry]:
-        """A viewer's entries after a number. Raises Gap if one is missing, Corrupt if one can't be read."""
-        (page,) = await self.seen_many([Wanted(game, after, (viewer,))], most)
+    async def seen(
+        self, game: str, viewer: Seat | None, after: int, most: int = PAGE, head: bytes | None = None
+    ) -> list[ViewEntry]:
+        """A viewer's entries after a number; with `head`, that entry's own must be this one still.
+        Raises Gap if one is missing, Corrupt if one can't be read, TakenBack."""
+        (page,) = await self.seen_many([Wanted(game, after, (viewer,), head)], most)
         if not isinstance(page, Page):
             raise page
         return page.views[viewer]
@@ -175,13 +187,13 @@ class AsyncLedger:
             found.append(_found(one, told, parts))
         return found
 
-    async def lengths(self, games: Sequence[str]) -> list[int | Corrupt | RedisError]:
-        """How many entries each of these games has, in one round trip; what is wrong is each game's own."""
+    async def latest(self, games: Sequence[str]) -> list[Latest | Corrupt | RedisError]:
+        """The last entry of each of these games, in one round trip; what is wrong is each game's own."""
         pipe = self._client.pipeline(transaction=False)
         for game in games:
-            pipe.execute_command("XLEN", keys.public(self._partition(game), game))
+            pipe.xrevrange(keys.public(self._partition(game), game), count=1)
         replies = await pipe.execute(raise_on_error=False) if games else []
-        return [_length(game, reply) for game, reply in zip(games, replies, strict=True)]
+        return [_latest(game, reply) for game, reply in zip(games, replies, strict=True)]
 
     async def bells(self) -> AsyncIterator[Ring]:
         """Every ring of every game. One may be lost: it is only a doorbell. What isn't a ring is passed
@@ -263,18 +275,21 @@ def _found(wanted: Wanted, told: Any, parts: Mapping[Seat | None, Any]) -> Found
         return trouble
 
 
-def _length(game: str, reply: Any) -> int | Corrupt | RedisError:
+def _latest(game: str, reply: Any) -> Latest | Corrupt | RedisError:
     try:
-        return int(of_game(game, reply))
+        found = headed(of_game(game, reply))
     except (Corrupt, RedisError) as trouble:
         return trouble
+    return Latest(found[-1][0], found[-1][2]) if found else Latest(0, b"")
 
 
 def _page(wanted: Wanted, told: Any, parts: Mapping[Seat | None, Any]) -> Page:
     """What the streams' replies come to. Raises Gap, Corrupt or TakenBack."""
     found = headed(told)
     public: Sequence[Headed] = found
+    before = wanted.head or b""
     if wanted.first == wanted.after:
-        public = unchanged(wanted.after, wanted.head or b"", found)
+        public = unchanged(wanted.after, before, found)
+        before = found[0][2]
     views = {viewer: joined(wanted.after, public, numbered(own)) for viewer, own in parts.items()}
-    return Page(views, found[-1][2] if found else b"")
+    return Page(views, found[-1][2] if found else b"", before)

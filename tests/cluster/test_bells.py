@@ -11,7 +11,7 @@ from redis.exceptions import ConnectionError, RedisError
 
 from schemas import keys
 from services.ledger import RedisLedger, Taken
-from services.ledger.async_ledger import AsyncLedger, Page, Ring, Wanted
+from services.ledger.async_ledger import AsyncLedger, Latest, Page, Ring, Wanted
 from services.ledger.connection import birth, connect, connect_async
 from tests.cluster.nodes import Cluster, Node, follows_port, wait_until
 from tests.conftest import PARTITIONS
@@ -81,9 +81,10 @@ def test_P8_a_dead_part_of_the_cluster_keeps_nobody_elses_missed_entries_back(no
         await ledger.close()
 
     async def asked(ledger: AsyncLedger, games: list[str]) -> None:
-        lengths = await ledger.lengths(games)
-        assert isinstance(lengths[0], RedisError)
-        assert lengths[1] == 1
+        latest = await ledger.latest(games)
+        assert isinstance(latest[0], RedisError)
+        assert isinstance(latest[1], Latest)
+        assert latest[1].number == 1
         gone, found = await ledger.seen_many([Wanted(game, 0, (None, 0)) for game in games])
         assert isinstance(gone, RedisError)
         assert isinstance(found, Page)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import httpx
@@ -16,6 +16,7 @@ from services.embedded import House
 from services.gateway import hub as hubs
 from services.gateway.play import BACK, TRY_LATER
 from services.ledger import RedisLedger
+from services.ledger.async_ledger import PAGE, AsyncLedger, Found, Wanted
 from services.ledger.connection import connect_async
 from services.ledger.joining import TakenBack
 from tests.gateway.clients import Socket, closed_why, entries, in_turn
@@ -89,6 +90,11 @@ async def grown_alike_with_a_bell(here: Scene) -> None:
     await ring(here, 6, branch=ALIKE)
 
 
+async def grown_to_where_it_was_in_silence(here: Scene) -> None:
+    await shorter(here)
+    await grow(here, 4, 5, branch=1)
+
+
 async def shorter_with_a_bell(here: Scene) -> None:
     await shorter(here)
     await grow(here, 4, 4, branch=1)
@@ -103,6 +109,7 @@ async def shorter_with_a_bell(here: Scene) -> None:
         (grown_by_an_entry_that_rings, 60),
         (grown_to_where_it_was, 60),
         (shorter_with_a_bell, 60),
+        (grown_to_where_it_was_in_silence, 0.05),
         (grown_alike_in_silence, 0.05),
         (grown_alike_with_a_bell, 60),
     ],
@@ -137,6 +144,79 @@ def test_P3_a_viewer_that_comes_with_a_number_is_held_to_the_entry_of_that_numbe
         await grown_by_an_entry_that_rings(here)
         with pytest.raises(TakenBack):
             await here.numbers("game", session, 5, 1)
+
+    played(story)
+
+
+class Slow(AsyncLedger):
+    """A ledger that keeps the hub waiting for what follows the entry with a certain head."""
+
+    head: bytes | None = None
+    held: asyncio.Event
+
+    async def seen_many(self, wanted: Sequence[Wanted], most: int = PAGE) -> list[Found]:
+        if any(one.head == self.head for one in wanted if one.head is not None):
+            await self.held.wait()
+        return await super().seen_many(wanted, most)
+
+
+def slow(here: Scene, held: bytes) -> Slow:
+    assert isinstance(here.ledger, Slow)
+    here.ledger.head, here.ledger.held = held, asyncio.Event()
+    return here.ledger
+
+
+def test_P3_who_comes_is_handed_nothing_that_the_others_have_yet_to_be_handed() -> None:
+    """Else an entry that the log loses then is its own, and what follows is from another branch."""
+
+    async def story(here: Scene) -> None:
+        await grow(here, 1, 3)
+        early = here.hub.attach("game", None, 0)
+        assert await here.numbers("game", early, 0, 3) == [1, 2, 3]
+        ledger = slow(here, head(3))
+        await grow(here, 4, 4)
+        late = here.hub.follow("game", here.hub.attach("game", None, 0), 0)
+        shown = [await anext(late) for _ in range(3)]
+        fourth = asyncio.ensure_future(anext(late))
+        await asyncio.sleep(0.05)
+        await shorter(here)
+        await grow(here, 4, 5, branch=1)
+        ledger.held.set()
+        shown += [await fourth, await anext(late)]
+        assert [head(number, branch=1).hex() in text for number, _, text in shown] == [True] * 5
+
+    played(story, Slow)
+
+
+def test_P3_who_read_another_branch_than_the_others_are_handed_begins_anew() -> None:
+    async def story(here: Scene) -> None:
+        ledger = slow(here, b"")  # whoever comes with a number has no head yet
+        await grow(here, 1, 5)
+        here.hub.attach("game", None, 5)
+        late = here.hub.follow("game", here.hub.attach("game", None, 0), 0)
+        assert [(await anext(late))[0] for _ in range(5)] == [1, 2, 3, 4, 5]
+        await shorter(here)
+        await grow(here, 4, 6, branch=1)
+        ledger.held.set()
+        with pytest.raises(TakenBack):
+            await anext(late)
+
+    played(story, Slow)
+
+
+def test_P3_who_reads_page_by_page_reads_one_branch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hubs, "PAGE", 2)
+
+    async def story(here: Scene) -> None:
+        await grow(here, 1, 6)
+        early = here.hub.attach("game", None, 0)
+        assert await here.numbers("game", early, 0, 6) == [1, 2, 3, 4, 5, 6]
+        late = here.hub.follow("game", here.hub.attach("game", None, 0), 0)
+        assert [(await anext(late))[0] for _ in range(4)] == [1, 2, 3, 4]
+        await shorter(here)
+        await grow(here, 4, 6, branch=1)
+        with pytest.raises(TakenBack):
+            await anext(late)
 
     played(story)
 

@@ -81,6 +81,20 @@ GATEWAY_MUTANTS: Final = (
         ("tests/gateway/test_taken_back.py",),
     ),
     Mutant(
+        "who comes is handed what the others have yet to be handed", "P3", "services/gateway/hub.py",
+        "most = min(PAGE, session.start - after)", "most = PAGE", ("tests/gateway/test_taken_back.py",),
+    ),
+    Mutant(
+        "who comes may have read another branch than the others are handed", "P3",
+        "services/gateway/followed.py",
+        "if len(self.heads) > 1:", "if False:", ("tests/gateway/test_taken_back.py",),
+    ),
+    Mutant(
+        "the look at silent games compares lengths alone", "P3", "services/gateway/followed.py",
+        'self.last == number and (not head or self.head in (b"", head))', "self.last == number",
+        ("tests/gateway/test_taken_back.py",),
+    ),
+    Mutant(
         "an AOF that isn't in force yet counts as durable", "P1", "services/ledger/confirming.py",
         'return fsync_of(told[0]) == "always" and in_force(told[1])',
         'return fsync_of(told[0]) == "always"',
