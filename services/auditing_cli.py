@@ -21,7 +21,7 @@ from services.auditor.findings import Check
 from services.auditor.kept import Kept
 from services.auditor.page import page
 from services.auditor.proving import proven_file
-from services.auditor.sent import chain_sent, views_sent
+from services.auditor.sent import UNSIGNED, chain_sent, views_sent
 from services.auditor.wording import gathered, speaker, wish
 from services.replaying import NoSuchGame
 from services.tables import out, standing_table
@@ -30,7 +30,6 @@ from services.telling import count
 FILE_MOST: Final = 64 * 1024 * 1024  # bytes
 _GAME_ID: Final[Shape[str]] = Shape(GameId, "game")
 _OF_A_GAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{2,39}")  # what can only be a file has a dot or a slash
-UNSIGNED: Final = Check("signature", undone="A game is signed in its file; the ledger holds no signature.")
 
 
 class Source(NamedTuple):

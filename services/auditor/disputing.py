@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from schemas.codec import Corrupt, unpack_entry
 from schemas.commands import Command
@@ -19,11 +19,10 @@ from schemas.words import Seat
 from services.archive import ArchiveAway
 from services.auditor.auditing import Audit, audit, document
 from services.auditor.deciding import UNREADABLE
-from services.auditor.findings import Check
 from services.auditor.jobs import Jobs, Tools, kind
 from services.auditor.kept import Shelf
 from services.auditor.proving import proven_file, signed
-from services.auditor.sent import chain_sent, views_sent
+from services.auditor.sent import UNSIGNED, chain_sent, views_sent
 from services.auditor.sighting import answer_so_far, table_of
 from services.ledger import Gap, RedisLedger
 from services.ledger.disputes import Held
@@ -36,7 +35,6 @@ KIND: Final = "dispute"
 AGAIN_S: Final = 300.0  # before a dispute that was looked at is looked at again, unless its game went on
 REMEMBERED_MOST: Final = 100_000
 FOUND_MOST: Final = 20  # findings that are kept of one audit; there is always `ledgerline audit`
-UNSIGNED: Final = Check("signature", undone="A game is signed in its file; the engine holds no signature.")
 GONE: Final = "This entry of the game is no longer kept, so nothing more of it can be checked."
 
 
@@ -145,17 +143,6 @@ class Audited(NamedTuple):
     is_over: bool
 
 
-class AsOf:
-    """A ledger as it was when a game had so many entries: it may go on while it is looked at."""
-
-    def __init__(self, ledger: RedisLedger, number: int) -> None:
-        self.ledger, self.number = ledger, number
-
-    def seen(self, game: str, viewer: Seat | None, after: int = 0, most: int = 1_000) -> list[ViewEntry]:
-        most = min(most, self.number - after)
-        return self.ledger.seen(game, viewer, after, most) if most > 0 else []
-
-
 def audited(tools: Tools, game: str) -> Audited | None:
     """The audit of a game in the engine, or else of its file in the archive; None where it is in neither.
     Raises ArchiveAway."""
@@ -164,9 +151,8 @@ def audited(tools: Tools, game: str) -> Audited | None:
     file = Shelf(tools.archive).file(game) if tools.archive and is_over else None
     if not entries:
         return file and Audited(audit(game, file.entries, proven_file(file)), file.entries, is_over=True)
-    held: Any = tools.ledger if is_over else AsOf(tools.ledger, len(entries))
     signature = signed(file, None) if file is not None and file.entries == entries else UNSIGNED
-    checks = (*chain_sent(held, game, entries), views_sent(held, game, entries), signature)
+    checks = (*chain_sent(tools.ledger, game, entries), views_sent(tools.ledger, game, entries), signature)
     return Audited(audit(game, entries, checks), entries, is_over)
 
 

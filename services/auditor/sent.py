@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from typing import Final
 
 from schemas.chain import first_head, next_head
 from schemas.codec import UNSEALED, Corrupt, unpack
@@ -14,6 +15,8 @@ from services.auditor.findings import Check, Finding
 from services.auditor.proving import Step, proven, walk
 from services.ledger import Gap, Ledger
 from services.referee.rules import fold, seen_by
+
+UNSIGNED: Final = Check("signature", undone="A game is signed in its file; the engine holds no signature.")
 
 
 def views_sent(ledger: Ledger, game: GameId, log: Sequence[bytes]) -> Check:

@@ -8,33 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Final
 
 from schemas.events import (
-    ChoiceLaid,
     CommandRefused,
-    DeckKnown,
-    DeckLaid,
     Event,
     GameCreated,
     GameEnded,
     GameForked,
     GameStarted,
-    HandLaid,
-    MomentLaid,
-    PositionLaid,
     SeatTaken,
     SeedRevealed,
     SeedSealed,
-    TicketsLaid,
-)  # fmt: skip
+)
 from schemas.words import Seat
+from services.referee.rules.moves.forking import LAYING
 from services.referee.rules.rulesets import EDITIONS
 from services.referee.rules.shuffle import commitment_of
-
-LAYING: Final = (
-    PositionLaid, GameForked, MomentLaid, ChoiceLaid, DeckKnown, DeckLaid, TicketsLaid, HandLaid,
-)  # fmt: skip
 
 
 class Course:
@@ -64,7 +53,7 @@ class Course:
     def _wrong(self, number: int, place: int, event: Event) -> str:
         if isinstance(event, GameCreated | SeedSealed):
             return self._laid(event) if number == 1 and place < 2 else f"It tells of {_name(event)} again."
-        if isinstance(event, LAYING):
+        if isinstance(event, (GameForked, *LAYING)):
             return "" if number == 1 else f"It tells of {_name(event)}, which only a game's first entry does."
         if isinstance(event, SeatTaken):
             return self._taken(event)
