@@ -358,8 +358,8 @@ class Game:
             case [34 | 35, *deck, order]:
                 wished, forked = wish[6] or {}, (wish[8] or {}).get("facts", ())
                 named = bool(deck) and deck[0] in wished.get("ticket_decks", ())  # by their cities
-                due = order if named or row in forked else None if deck else wished.get("deck")
-                self.lay(deck[0] if deck else None, order, due)
+                fixed = order if named or row in forked else None if deck else wished.get("deck")
+                self.lay(deck[0] if deck else None, order, fixed)
             case [6 | 13 | 31, seat, cards]:
                 self.told[seat] += self.off(None, [cards] if row[0] == 13 else cards)
             case [7, slots, cards]:
