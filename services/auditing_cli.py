@@ -14,7 +14,7 @@ from rich.table import Table as Grid
 from schemas.codec import Corrupt
 from schemas.contract import Malformed, Shape
 from schemas.words import GameId
-from services.archive import Unreadable, read_file
+from services.archive import FILE_MOST, Unreadable, read_file
 from services.auditor.auditing import NAMES, PLAINLY, Audit, audit, document
 from services.auditor.explaining import Explained, explain
 from services.auditor.findings import Check
@@ -23,11 +23,11 @@ from services.auditor.page import page
 from services.auditor.proving import proven_file
 from services.auditor.sent import UNSIGNED, chain_sent, views_sent
 from services.auditor.wording import gathered, speaker, wish
+from services.files import read_bytes, write_bytes
 from services.replaying import NoSuchGame
 from services.tables import out, standing_table
 from services.telling import count
 
-FILE_MOST: Final = 64 * 1024 * 1024  # bytes
 _GAME_ID: Final[Shape[str]] = Shape(GameId, "game")
 _OF_A_GAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{2,39}")  # what can only be a file has a dot or a slash
 
@@ -53,7 +53,7 @@ def run(
         raise Malformed("--at", f"game {source.game} has {len(source.log)} entries, so no entry {at}")
     done = audit(source.game, source.log, source.checks)
     if html is not None:
-        _write(html, page(done, source.log, _explained(source, at)))
+        write_bytes(html, page(done, source.log, _explained(source, at)).encode(), "--html")
     if as_json:
         print(json.dumps(document(done, source.log, at), ensure_ascii=False, indent=2))
     else:
@@ -73,15 +73,7 @@ def _is_file(named: str) -> bool:
 def _of_file(path: Path) -> Source:
     """The game of a file. Raises Malformed."""
     try:
-        with path.open("rb") as file:
-            told = file.read(FILE_MOST + 1)
-    except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else str(error)
-        raise Malformed(str(path), f"can't be read: {why}") from None
-    if len(told) > FILE_MOST:
-        raise Malformed(str(path), f"has more than {FILE_MOST} bytes", "SIZE-1")
-    try:
-        found = read_file(told)
+        found = read_file(read_bytes(path, FILE_MOST, str(path)))
     except Unreadable as error:
         raise Malformed(str(path), str(error)) from None
     return Source(found.game, found.entries, proven_file(found))
@@ -106,14 +98,6 @@ def _explained(source: Source, at: int | None) -> Explained | None:
         return None if at is None else explain(source.game, source.log, at)
     except Corrupt:
         return None
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else str(error)
-        raise Malformed("--html", f"{path} can't be written: {why}") from None
 
 
 # -- what a terminal is told -----------------------------------------------------------------

@@ -36,10 +36,7 @@ def set_logs(settings: Settings, *, quiet: bool = False) -> None:
 @contextmanager
 def open_to_read(data: Path) -> Iterator[RedisLedger]:
     """The ledger to read from: the settings' engine if they name one, else the data folder's."""
-    settings = settings_of()
-    set_logs(settings, quiet=True)
-    require_engine(data, settings)
-    with reading_ledger(data, settings) as ledger:
+    with reading_ledger(data, _settings_to_read(data)) as ledger:
         yield ledger
 
 
@@ -58,11 +55,16 @@ def with_archive(settings: Settings, data: Path) -> Settings:
 @contextmanager
 def jobs_of(data: Path) -> Iterator[Jobs]:
     """The jobs of the settings' engine if they name one, else of the data folder's."""
+    with reading_jobs(data, _settings_to_read(data)) as found:
+        yield found
+
+
+def _settings_to_read(data: Path) -> Settings:
+    """For who looks into an engine that there is. Raises Malformed."""
     settings = settings_of()
     set_logs(settings, quiet=True)
     require_engine(data, settings)
-    with reading_jobs(data, settings) as found:
-        yield found
+    return settings
 
 
 def require_engine(data: Path, settings: Settings) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, NoReturn
@@ -17,6 +16,7 @@ from typing import Any, Final, NoReturn
 import yaml
 
 from schemas.contract import Malformed
+from services.files import read_bytes
 
 DEPTH_MOST: Final = 50
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the one in C where there is one
@@ -28,17 +28,7 @@ _BROKEN: Final = re.compile(r"-?(0|[1-9][0-9]{0,99})(\.[0-9]{1,99})?([eE][-+]?[0
 def read_text(path: Path | None, most: int) -> str:
     """The text of a file (None is standard input) of so many bytes at most. Raises Malformed."""
     try:
-        if path is None:
-            content = sys.stdin.buffer.read(most + 1)
-        else:
-            with path.open("rb") as file:
-                content = file.read(most + 1)
-    except (OSError, ValueError) as error:
-        raise Malformed("", f"can't be read: {error.args[-1]}") from None
-    if len(content) > most:
-        raise Malformed("", f"has more than {most} bytes", "SIZE-1")
-    try:
-        return content.decode("utf-8-sig")
+        return read_bytes(path, most).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise Malformed("", f"isn't UTF-8 text: byte {error.start} is no part of a letter") from None
 

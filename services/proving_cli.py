@@ -13,17 +13,17 @@ from rich.table import Table as Grid
 from schemas.contract import Malformed, Shape
 from schemas.views import ViewEntry
 from schemas.words import GameId, Seat
-from services.archive import Signer, Unreadable, write_file
+from services.archive import FILE_MOST, Signer, Unreadable, write_file
 from services.auditor.auditing import NAMES, PLAINLY
 from services.auditor.findings import Check
 from services.auditor.proving import proven_bytes, told_heads
 from services.auditor.sent import is_old
+from services.files import read_bytes, write_bytes
 from services.referee.rules import fold
 from services.replaying import NoSuchGame
 from services.tables import out
 from services.telling import count
 
-FILE_MOST: Final = 64 * 1024 * 1024  # bytes
 OLD: Final = (
     "Its rules are of a version before 3: its chain holds nothing of what was hidden, and no player had a say "
     "in its chance. A game that began since then should name a later one."
@@ -54,11 +54,7 @@ def export(games: Games, signer: Signer, game: str, path: Path) -> None:
     if not fold(log).over:
         raise Malformed("game", f"{game} isn't over: its file would tell what is still hidden")
     data = write_file(game, log, heads(games, game, len(log)), signer)
-    try:
-        path.write_bytes(data)
-    except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else str(error)
-        raise Malformed("file", f"{path} can't be written: {why}") from None
+    write_bytes(path, data, "file")
     out.print(f"{path}: {len(log)} entries in {len(data):,} bytes, signed with the key", markup=False)
     out.print(signer.key.hex(), markup=False)
 
@@ -79,7 +75,7 @@ def verify(path: Path, key: str | None, kept: Sequence[str], as_json: bool) -> b
     """Check a file, and tell what was found. Whether it is to be believed. Raises Malformed."""
     wanted, heads = _key(key), dict(map(_kept, kept))
     try:
-        file, checks = proven_bytes(_read(path), wanted, heads)
+        file, checks = proven_bytes(read_bytes(path, FILE_MOST, str(path)), wanted, heads)
     except Unreadable as error:
         raise Malformed(str(path), str(error)) from None
     if beyond := [number for number in heads if number > len(file.entries)]:
@@ -117,18 +113,6 @@ def _tell(game: str, entries: int, checks: Sequence[Check]) -> None:
     for finding in (finding for found in done.values() for finding in found):
         where = "the game" if finding.number is None else f"entry {finding.number}"
         out.print(f"{where}: {finding.why}", markup=False, soft_wrap=True)
-
-
-def _read(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            data = file.read(FILE_MOST + 1)
-    except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else str(error)
-        raise Malformed(str(path), f"can't be read: {why}") from None
-    if len(data) > FILE_MOST:
-        raise Malformed(str(path), f"has more than {FILE_MOST} bytes", "SIZE-1")
-    return data
 
 
 def _key(told: str | None) -> bytes | None:

@@ -1,11 +1,11 @@
 """Finished games outside of the engine. `files` is the form of one, `store` where they lie,
 `views` what each viewer was shown of one. Nobody here knows a rule."""
 
-from services.archive.files import GameFile, Unreadable, read_file, statement, write_file
+from services.archive.files import FILE_MOST, GameFile, Unreadable, read_file, statement, write_file
 from services.archive.signing import Signer, is_signed
 from services.archive.store import Archive, ArchiveAway
 
 __all__ = [
-    "Archive", "ArchiveAway", "GameFile", "Signer", "Unreadable", "is_signed", "read_file", "statement",
+    "FILE_MOST", "Archive", "ArchiveAway", "GameFile", "Signer", "Unreadable", "is_signed", "read_file", "statement",
     "write_file",
 ]  # fmt: skip

@@ -17,7 +17,8 @@ from services.archive.signing import Signer
 
 BEGINS: Final = b"ledgerline/log/1\n"
 MARK_BYTES: Final = 4  # of a head: enough to tell at which entry a damage begins
-FILE_MOST: Final = 256 * 1024 * 1024  # bytes that a file may unfold to
+FILE_MOST: Final = 64 * 1024 * 1024  # bytes
+UNFOLDED_MOST: Final = 256 * 1024 * 1024  # bytes that a file may unfold to
 SUM_BYTES: Final = 32  # SHA-256 over all before it: one zlib stream can be spelled in many ways
 
 
@@ -91,11 +92,11 @@ def _unfolded(stream: bytes) -> bytes:
     """What a zlib stream holds, all of it. Raises Unreadable."""
     unfolding = zlib.decompressobj()
     try:
-        found = unfolding.decompress(stream, FILE_MOST)
+        found = unfolding.decompress(stream, UNFOLDED_MOST)
     except zlib.error as error:
         raise Unreadable(f"the file is damaged: {error}") from None
     if unfolding.unconsumed_tail:
-        raise Unreadable(f"the file unfolds to more than {FILE_MOST} bytes")
+        raise Unreadable(f"the file unfolds to more than {UNFOLDED_MOST} bytes")
     if not unfolding.eof or unfolding.unused_data:
         raise Unreadable(
             "the file is damaged: " + ("something follows" if unfolding.eof else "its end is missing")

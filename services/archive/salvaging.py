@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgpack
 
-from services.archive.files import BEGINS, FILE_MOST, FORMS, SUM_BYTES, GameFile
+from services.archive.files import BEGINS, FORMS, SUM_BYTES, UNFOLDED_MOST, GameFile
 
 SLICE: Final = 64  # bytes that are unfolded at once: what stands before a damage comes out
 
@@ -16,7 +16,7 @@ SLICE: Final = 64  # bytes that are unfolded at once: what stands before a damag
 def salvage(data: bytes) -> GameFile | None:
     """The file with the entries that can be read before anything is wrong; None where not even what
     stands before them can be. Nothing of it is to be believed but what its marks confirm."""
-    unpacker = msgpack.Unpacker(max_buffer_size=FILE_MOST)
+    unpacker = msgpack.Unpacker(max_buffer_size=UNFOLDED_MOST)
     unpacker.feed(_unfolded(data[len(BEGINS) : -SUM_BYTES]))
     told: dict[str, Any] = {}
     with suppress(ValueError, TypeError, RecursionError, msgpack.UnpackException):
@@ -43,7 +43,7 @@ def _unfolded(stream: bytes) -> bytes:
     unfolding, found = zlib.decompressobj(), b""
     with suppress(zlib.error):
         for at in range(0, len(stream), SLICE):
-            found += unfolding.decompress(stream[at : at + SLICE], FILE_MOST)
-            if len(found) > FILE_MOST:
+            found += unfolding.decompress(stream[at : at + SLICE], UNFOLDED_MOST)
+            if len(found) > UNFOLDED_MOST:
                 break
     return found

@@ -123,6 +123,6 @@ def test_msgpack_that_is_not_in_its_shortest_form_is_not_taken() -> None:
 
 
 def test_a_file_that_unfolds_without_end_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("services.archive.files.FILE_MOST", 1_000)
+    monkeypatch.setattr("services.archive.files.UNFOLDED_MOST", 1_000)
     with pytest.raises(Unreadable, match="more than 1000 bytes"):
         read_file(folded(bytes(100_000)))
