@@ -15,6 +15,7 @@ from schemas.codec import Corrupt
 from services.archive import read_file, write_file
 from services.auditor.jobs import Jobs, Tools, kind
 from services.auditor.proving import told_heads
+from services.auditor.rests import Rests
 from services.ledger import Gap
 from services.logs import get_log
 from services.loop import BUGS
@@ -23,7 +24,6 @@ from services.referee.rules import fold
 log = get_log("auditor")
 KIND: Final = "archive"
 AGAIN_S: Final = 600.0  # before a game that was looked at, and has grown no entry, is looked at again
-REMEMBERED_MOST: Final = 100_000  # games
 
 
 class Differs(Exception):
@@ -67,25 +67,23 @@ class Finished:
     plays, a page at a time, and remembers for a while which of them it needn't fold again."""
 
     def __init__(self, tools: Tools, jobs: Jobs, clock: Callable[[], float] = time.monotonic) -> None:
-        self.tools, self.jobs, self.clock = tools, jobs, clock
+        self.tools, self.jobs, self.rests = tools, jobs, Rests(AGAIN_S, clock)
         self.marks = tools.ledger.archived()
-        self._seen: dict[str, tuple[int, float]] = {}  # by game: its length, and until when that counts
 
     def look(self) -> int:
         """Put down jobs for some of them; how many."""
         if self.tools.archive is None:
             return 0
-        count, now = 0, self.clock()
+        count = 0
         for game, length, archived in self.marks.unplayed():
-            known, until = self._seen.get(game, (0, 0.0))
-            if archived == length or (known == length and now < until):
+            if archived == length or (game, length) in self.rests:
                 continue
             if self._is_over(game):
                 put = self.jobs.put(KIND, game, game)
                 if put is None:
                     break  # so many wait that there is time to come back
                 count += put
-            self._remember(game, length, now + AGAIN_S)
+            self.rests.add(game, length)
         return count
 
     def _is_over(self, game: str) -> bool:
@@ -93,8 +91,3 @@ class Finished:
             return bool(fold(self.tools.ledger.history(game)).over)
         except (Gap, Corrupt, *BUGS):
             return True  # its job fails, and an operator sees it
-
-    def _remember(self, game: str, length: int, until: float) -> None:
-        if len(self._seen) >= REMEMBERED_MOST:
-            self._seen.clear()
-        self._seen[game] = (length, until)

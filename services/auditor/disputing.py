@@ -22,6 +22,7 @@ from services.auditor.deciding import UNREADABLE
 from services.auditor.jobs import Jobs, Tools, kind
 from services.auditor.kept import Shelf
 from services.auditor.proving import proven_file, signed
+from services.auditor.rests import Rests
 from services.auditor.sent import UNSIGNED, chain_sent, views_sent
 from services.auditor.sighting import answer_so_far, table_of
 from services.ledger import Gap, RedisLedger
@@ -33,7 +34,6 @@ from services.referee.rules import fold
 log = get_log("auditor")
 KIND: Final = "dispute"
 AGAIN_S: Final = 300.0  # before a dispute that was looked at is looked at again, unless its game went on
-REMEMBERED_MOST: Final = 100_000
 FOUND_MOST: Final = 20  # findings that are kept of one audit; there is always `ledgerline audit`
 GONE: Final = "This entry of the game is no longer kept, so nothing more of it can be checked."
 
@@ -177,28 +177,21 @@ class Disputed:
     """Finds disputes that wait for an answer, or for the end of their game, and forgets old ones."""
 
     def __init__(self, tools: Tools, jobs: Jobs, clock: Callable[[], float] = time.monotonic) -> None:
-        self.tools, self.jobs, self.clock = tools, jobs, clock
+        self.tools, self.jobs, self.rests = tools, jobs, Rests(AGAIN_S, clock)
         self.disputes = tools.ledger.disputes()
-        self._seen: dict[str, tuple[int, float]] = {}  # by id: its game's length, and until when that counts
 
     def look(self) -> int:
         """Put down jobs for some of them; how many."""
         self.disputes.leave(self.tools.wall_ms())
         wanted = [(id_, -1) for id_ in self.disputes.waiting()]
         wanted += [(told.id, told.length) for told in self.disputes.told() if told.idle or not told.length]
-        count, now = 0, self.clock()
+        count = 0
         for id_, length in wanted:
-            known, until = self._seen.get(id_, (None, 0.0))
-            if known == length and now < until:
+            if (id_, length) in self.rests:
                 continue
             put = self.jobs.put(KIND, id_, id_)
             if put is None:
                 break  # so many wait that there is time to come back
             count += put
-            self._remember(id_, length, now + AGAIN_S)
+            self.rests.add(id_, length)
         return count
-
-    def _remember(self, id_: str, length: int, until: float) -> None:
-        if len(self._seen) >= REMEMBERED_MOST:
-            self._seen.clear()
-        self._seen[id_] = (length, until)

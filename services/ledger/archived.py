@@ -7,18 +7,15 @@ how much longer they stay.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import redis
 
 from schemas import keys
+from services.ledger.circuit import Circuit, lengths_and_scores
 from services.ledger.joining import Headed, in_row
 from services.ledger.port import Gap
-from services.ledger.rounds import present
 from services.ledger.stored import headed, of_game
-
-PAGE: int = 100
 
 
 class Unplayed(NamedTuple):
@@ -33,7 +30,7 @@ class Archived:
     def __init__(self, client: redis.Redis, partitions: int) -> None:
         self._client: Any = client  # redis-py types replies for both of its clients at once
         self.partitions = partitions
-        self._cursors = [0] * partitions
+        self._circuit = Circuit(client, partitions, keys.over)
 
     def length(self, game: str) -> int:
         """How many entries of a game the archive has; 0 for none."""
@@ -60,32 +57,12 @@ class Archived:
             raise Gap(f"public view of {game}: entry {len(found) + 1} of {number} is missing")
         return found
 
-    def unplayed(self, most: int = PAGE) -> list[Unplayed]:
-        """Some more games that nobody plays, about so many of each partition; asked again and again,
+    def unplayed(self) -> list[Unplayed]:
+        """Some more games that nobody plays, about a page of each partition; asked again and again,
         it goes round all of them. A partition that is away is passed over."""
-        pipe = self._client.pipeline(transaction=False)
-        for partition in range(self.partitions):
-            pipe.zscan(keys.over(partition), self._cursors[partition], count=most)
-        games: list[str] = []
-        for partition, reply in enumerate(present(pipe.execute(raise_on_error=False))):
-            if reply:
-                self._cursors[partition] = int(reply[0])
-                games += [member.decode(errors="replace") for member, _ in reply[1]]
-        return self._looked_at(games)
-
-    def _looked_at(self, games: Sequence[str]) -> list[Unplayed]:
-        pipe = self._client.pipeline(transaction=False)
-        for game in games:
-            partition = self._partition(game)
-            pipe.execute_command("XLEN", keys.log(partition, game))
-            pipe.zscore(keys.archived(partition), game)
-        replies = iter(pipe.execute(raise_on_error=False) if games else ())
-        found = zip(games, replies, replies, strict=True)
-        return [
-            Unplayed(game, int(length), int(archived or 0))
-            for game, length, archived in found
-            if not isinstance(length, Exception) and not isinstance(archived, Exception)
-        ]
+        games = self._circuit.more()
+        found = lengths_and_scores(self._client, self.partitions, games, keys.archived)
+        return [Unplayed(game, of[0], int(of[1] or 0)) for game, of in zip(games, found, strict=True) if of]
 
     def _partition(self, game: str) -> int:
         return keys.partition_of(game, self.partitions)

@@ -8,7 +8,7 @@ from itertools import accumulate, pairwise
 from typing import Any, Final, NamedTuple
 
 import redis.asyncio
-from redis.exceptions import NoScriptError, RedisError, TryAgainError
+from redis.exceptions import RedisError, TryAgainError
 
 from schemas import keys
 from schemas.codec import Corrupt, join_view
@@ -24,7 +24,7 @@ from services.ledger.joining import Headed, TakenBack, joined, unchanged
 from services.ledger.knocks import channel
 from services.ledger.levels import Level
 from services.ledger.port import WAITING_MOST, Answer, Full, Gap
-from services.ledger.scripts import SUBMIT, Call
+from services.ledger.scripts import SUBMIT, Call, attempt_async
 from services.ledger.stored import headed, numbered, of_game, read_answer
 from services.logs import get_log
 
@@ -243,19 +243,7 @@ class AsyncLedger:
 
     async def _submit_all(self, calls: Sequence[Call]) -> Sequence[Any]:
         """Run submit.lua for each; what it replied, or why it didn't."""
-        replies = await self._run("EVALSHA", SUBMIT.sha, calls)
-        unknown = [i for i, reply in enumerate(replies) if isinstance(reply, NoScriptError)]
-        if unknown:  # an engine forgot the script, and ran nothing
-            again = await self._run("EVAL", SUBMIT.text, [calls[i] for i in unknown])
-            for i, reply in zip(unknown, again, strict=True):
-                replies[i] = reply
-        return replies
-
-    async def _run(self, command: str, script: str | bytes, calls: Sequence[Call]) -> list[Any]:
-        pipe = self._client.pipeline(transaction=False)
-        for called, told in calls:
-            pipe.execute_command(command, script, len(called), *called, *told)
-        return list(await pipe.execute(raise_on_error=False))
+        return await attempt_async(self._client, SUBMIT, calls)
 
     async def _confirming_of(self, game: str, level: Level) -> Confirming:
         node = await node_of(self._client, keys.mark(self._partition(game)))

@@ -6,12 +6,11 @@ has what was doubted in it, until the time that is set when a dispute is settled
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import redis
-from redis.exceptions import NoScriptError
 
 from schemas import keys
 from schemas.codec import Corrupt
@@ -30,10 +29,10 @@ from schemas.disputes import (
     unpack_dispute,
 )
 from schemas.words import Seat
+from services.ledger.circuit import PAGE, Circuit, lengths_and_scores
 from services.ledger.rounds import present
-from services.ledger.scripts import DISPUTE, SETTLE, Call, run
+from services.ledger.scripts import DISPUTE, SETTLE, Call, attempt_async, run
 
-PAGE: Final = 100
 Came = Literal["raised", "there", "differs", "open", "many", "busy"]
 
 
@@ -81,7 +80,8 @@ class Disputes:
     def __init__(self, client: redis.Redis, partitions: int) -> None:
         self._client: Any = client  # redis-py types replies for both of its clients at once
         self.partitions = partitions
-        self._cursors: dict[str, int] = {}
+        self._waiting = Circuit(client, partitions, keys.disputes_waiting)
+        self._told = Circuit(client, partitions, keys.disputes_told)
 
     def raise_(self, name: Name, dispute: DisputeMove) -> Came:
         """Put a dispute down; nothing changes where it is there, or too many are."""
@@ -124,22 +124,14 @@ class Disputes:
     def waiting(self) -> list[str]:
         """Some more that have no answer, about a page of each partition; asked again and again, it goes
         round all of them. A partition that is away is passed over."""
-        return self._round(keys.disputes_waiting)
+        return _ids(self._waiting)
 
     def told(self) -> list[Told]:
         """The same of those whose answer is to be completed."""
-        ids = self._round(keys.disputes_told)
-        pipe = self._client.pipeline(transaction=False)
-        for id_ in ids:
-            name = read_name(id_)
-            pipe.execute_command("XLEN", keys.log(self._partition(name), name.game))
-            pipe.zscore(keys.over(self._partition(name)), name.game)
-        replies = iter(pipe.execute(raise_on_error=False) if ids else ())
-        return [
-            Told(id_, int(length), idle is not None)
-            for id_, length, idle in zip(ids, replies, replies, strict=True)
-            if not isinstance(length, Exception) and not isinstance(idle, Exception)
-        ]
+        ids = _ids(self._told)
+        games = [read_name(id_).game for id_ in ids]
+        found = lengths_and_scores(self._client, self.partitions, games, keys.over)
+        return [Told(id_, of[0], of[1] is not None) for id_, of in zip(ids, found, strict=True) if of]
 
     def leave(self, now: int) -> int:
         """Forget those whose time is over; how many. Cut off anywhere, it goes on the next time."""
@@ -165,18 +157,6 @@ class Disputes:
         replies = pipe.execute(raise_on_error=False) if names else []
         return [held for name, reply in zip(names, replies, strict=True) if (held := _readable(name, reply))]
 
-    def _round(self, kind: Callable[[int], str]) -> list[str]:
-        """Members of every partition's set of this kind, from where the last round stopped."""
-        pipe, places = self._client.pipeline(transaction=False), list(map(kind, range(self.partitions)))
-        for place in places:
-            pipe.zscan(place, self._cursors.get(place, 0), count=PAGE)
-        ids: list[str] = []
-        for place, reply in zip(places, present(pipe.execute(raise_on_error=False)), strict=True):
-            if reply:
-                self._cursors[place] = int(reply[0])
-                ids += [name.id for member, _ in reply[1] if (name := _named(member)) is not None]
-        return ids
-
     def _partition(self, name: Name) -> int:
         return keys.partition_of(name.game, self.partitions)
 
@@ -191,11 +171,9 @@ class AsyncDisputes:
 
     async def raise_(self, name: Name, dispute: DisputeMove) -> Came:
         """Put a dispute down; nothing changes where it is there, or too many are."""
-        called, told = _raise_call(name, dispute, self.partitions)
-        try:
-            reply = await self._run("EVALSHA", DISPUTE.sha, called, told)
-        except NoScriptError:  # the engine forgot the script, and ran nothing
-            reply = await self._run("EVAL", DISPUTE.text, called, told)
+        [reply] = await attempt_async(self._client, DISPUTE, [_raise_call(name, dispute, self.partitions)])
+        if isinstance(reply, Exception):
+            raise reply
         return _came(reply, dispute)
 
     async def one(self, name: Name) -> Held | None:
@@ -216,16 +194,6 @@ class AsyncDisputes:
             for mark in marks
         ]
         return sorted((held for held in found if held), key=lambda held: (-held.at, held.name.mark))
-
-    async def _run(
-        self, command: str, script: str | bytes, called: Sequence[str], told: Sequence[Any]
-    ) -> Any:
-        pipe = self._client.pipeline(transaction=False)
-        pipe.execute_command(command, script, len(called), *called, *told)
-        [reply] = await pipe.execute(raise_on_error=False)
-        if isinstance(reply, Exception):
-            raise reply
-        return reply
 
 
 # -- how they are kept -------------------------------------------------------------------
@@ -267,6 +235,10 @@ def _readable(name: Name, reply: Any) -> Held | None:
         return None if isinstance(reply, Exception) else _held(name, reply)
     except Corrupt:
         return None
+
+
+def _ids(circuit: Circuit) -> list[str]:
+    return [name.id for member in circuit.more() if (name := _named(member)) is not None]
 
 
 def _named(id_: bytes | str) -> Name | None:

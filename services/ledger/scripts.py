@@ -43,19 +43,38 @@ def run(client: Any, script: Script, calls: Sequence[Call]) -> list[Any]:
 
 def attempt(client: Any, script: Script, calls: Sequence[Call]) -> list[Any]:
     """The same, where an error is a reply too: on a cluster it need not be everybody's."""
-    replies = _send(client, "EVALSHA", script.sha, calls)
-    unknown = [i for i, reply in enumerate(replies) if isinstance(reply, NoScriptError)]
-    if unknown:  # this engine, or one node of a cluster, forgot the script: it is brought along
-        again = _send(client, "EVAL", script.text, [calls[i] for i in unknown])
-        for i, reply in zip(unknown, again, strict=True):
-            replies[i] = reply
+    if not calls:
+        return []
+    replies = list(_pipe(client, "EVALSHA", script.sha, calls).execute(raise_on_error=False))
+    if unknown := _unknown(replies):
+        pipe = _pipe(client, "EVAL", script.text, [calls[i] for i in unknown])
+        _put(replies, unknown, pipe.execute(raise_on_error=False))
     return replies
 
 
-def _send(client: Any, command: str, script: str | bytes, calls: Sequence[Call]) -> list[Any]:
+async def attempt_async(client: Any, script: Script, calls: Sequence[Call]) -> list[Any]:
+    """The same with an asyncio client."""
     if not calls:
         return []
+    replies = list(await _pipe(client, "EVALSHA", script.sha, calls).execute(raise_on_error=False))
+    if unknown := _unknown(replies):
+        pipe = _pipe(client, "EVAL", script.text, [calls[i] for i in unknown])
+        _put(replies, unknown, await pipe.execute(raise_on_error=False))
+    return replies
+
+
+def _unknown(replies: Sequence[Any]) -> list[int]:
+    """Whose engine, or node of a cluster, forgot the script, and ran nothing: it is brought along."""
+    return [i for i, reply in enumerate(replies) if isinstance(reply, NoScriptError)]
+
+
+def _put(replies: list[Any], places: Sequence[int], again: Sequence[Any]) -> None:
+    for i, reply in zip(places, again, strict=True):
+        replies[i] = reply
+
+
+def _pipe(client: Any, command: str, script: str | bytes, calls: Sequence[Call]) -> Any:
     pipe = client.pipeline(transaction=False)
     for called, told in calls:
         pipe.execute_command(command, script, len(called), *called, *told)
-    return list(pipe.execute(raise_on_error=False))
+    return pipe
