@@ -7,9 +7,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Annotated, Any, Final
 
-from fastapi import Depends, FastAPI, Header, Path, Query, Request, Response, Security, WebSocket
+from fastapi import Depends, FastAPI, Header, Query, Request, Response, WebSocket
 from fastapi.responses import JSONResponse, RedirectResponse
-from fastapi.security import HTTPBearer
 from fastapi_offline import FastAPIOffline
 
 from schemas.views import ViewEntry, write_proof, write_view
@@ -20,7 +19,8 @@ from services.gateway.hub import Hub
 from services.gateway.limits import Limits
 from services.gateway.play import PlaySocket
 from services.gateway.problems import install
-from services.gateway.reading import CREATION_MOST, read_bearer, read_body
+from services.gateway.reading import CREATION_MOST, read_body
+from services.gateway.senders import Bearer, Client, Game, IdempotencyKey
 from services.gateway.verdicts import AGAIN, WAIT_MS_MOST, Ask
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.levels import ACCEPTED
@@ -30,22 +30,6 @@ log = get_log("gateway")
 PAGE_MOST: Final = 1_000
 ANEW_S: Final = 1.0  # before a hub that broke begins anew
 
-Game = Annotated[str, Path(description="The game's id", examples=["3f9a1c0b77e2"])]
-_BEARER: Final = HTTPBearer(auto_error=False, description="A seat's token, or the host's")
-
-
-async def _bearer(request: Request, _: Annotated[object, Security(_BEARER)]) -> str | None:
-    """The request's token. Read here, because HTTPBearer takes a wrong header for none."""
-    return read_bearer(request.headers.get("authorization"))
-
-
-Bearer = Annotated[str | None, Depends(_bearer)]
-IdempotencyKey = Annotated[
-    str | None,
-    Header(
-        description="The command's id. Sending the same id again never does a thing twice: it gives the same verdict."
-    ),
-]
 Prefer = Annotated[
     str | None, Header(description="respond-async: don't wait for the verdict; the same as level=accepted")
 ]
@@ -101,24 +85,24 @@ def _game_routes(app: FastAPI, door: Door) -> None:
     @app.post(
         "/games", status_code=201, tags=["games"], summary="Create a game", openapi_extra=examples.CREATE
     )
-    async def create(request: Request, ask: Asked, idempotency_key: IdempotencyKey = None) -> dict[str, Any]:
+    async def create(
+        request: Request, client: Client, ask: Asked, idempotency_key: IdempotencyKey = None
+    ) -> dict[str, Any]:
         body = await read_body(request.stream(), CREATION_MOST)
-        return await door.create(body, idempotency_key, _client(request), ask)
+        return await door.create(body, idempotency_key, client, ask)
 
     @app.get("/games", tags=["games"], summary="The latest games")
-    async def games(
-        request: Request, most: Annotated[int, Query(ge=1, le=1000)] = 100
-    ) -> dict[str, list[str]]:
-        return {"games": await door.games(most, _client(request))}
+    async def games(client: Client, most: Annotated[int, Query(ge=1, le=1000)] = 100) -> dict[str, list[str]]:
+        return {"games": await door.games(most, client)}
 
     @app.post(
         "/games/{game}/join", tags=["games"], summary="Sit down at a free seat", openapi_extra=examples.JOIN
     )
     async def join(
-        request: Request, game: Game, ask: Asked, idempotency_key: IdempotencyKey = None
+        request: Request, client: Client, game: Game, ask: Asked, idempotency_key: IdempotencyKey = None
     ) -> dict[str, Any]:
         body = await read_body(request.stream())
-        return await door.join(game, body, idempotency_key, _client(request), ask)
+        return await door.join(game, body, idempotency_key, client, ask)
 
     @app.post(
         "/games/{game}/forks",
@@ -128,10 +112,15 @@ def _game_routes(app: FastAPI, door: Door) -> None:
         openapi_extra=examples.FORK,
     )
     async def fork(
-        request: Request, game: Game, bearer: Bearer, ask: Asked, idempotency_key: IdempotencyKey = None
+        request: Request,
+        client: Client,
+        game: Game,
+        bearer: Bearer,
+        ask: Asked,
+        idempotency_key: IdempotencyKey = None,
     ) -> dict[str, Any]:
         body = await read_body(request.stream())
-        return await forks.fork(door, game, body, bearer, idempotency_key, _client(request), ask)
+        return await forks.fork(door, game, body, bearer, idempotency_key, client, ask)
 
     @app.post("/games/{game}/start", tags=["games"], summary="Shuffle and deal")
     async def start(
@@ -157,11 +146,12 @@ def _play_routes(app: FastAPI, door: Door) -> None:
         response: Response,
         game: Game,
         bearer: Bearer,
+        client: Client,
         ask: Asked,
         idempotency_key: IdempotencyKey = None,
         prefer: Prefer = None,
     ) -> dict[str, Any]:
-        left = await door.has_left(game)
+        left = (await door.standing(game, client)).left
         seat = door.seat(game, bearer)
         letter = door.letter(game, seat, await read_body(request.stream()), idempotency_key)
         if prefer == "respond-async":
@@ -179,14 +169,14 @@ def _play_routes(app: FastAPI, door: Door) -> None:
 
     @app.get("/games/{game}/view", tags=["play"], summary="Read a view")
     async def view(
-        request: Request,
         game: Game,
         bearer: Bearer,
+        client: Client,
         after: Annotated[int, Query(ge=0, description="the number of the last entry you have")] = 0,
         most: Annotated[int, Query(ge=1, le=PAGE_MOST)] = PAGE_MOST,
         proofs: Annotated[bool, Query(description="with the very bytes that the chain is made of")] = False,
     ) -> dict[str, Any]:
-        viewer, entries, length = await door.page(game, bearer, after, most, _client(request))
+        viewer, entries, length = await door.page(game, bearer, after, most, client)
         last = entries[-1].number if entries else min(after, length)
         return {
             "game": game,
@@ -227,7 +217,3 @@ async def _listen(app: FastAPI, hub: Hub) -> None:
             log.error("hub broke", exc_info=error)
         app.state.listening = False
         await asyncio.sleep(ANEW_S)
-
-
-def _client(request: Request) -> str:
-    return request.client.host if request.client else ""

@@ -8,29 +8,21 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
-from fastapi import APIRouter, Header, Path, Request, Response, Security
-from fastapi.security import HTTPBearer
+from fastapi import APIRouter, Request, Response
 
 from schemas.contract import Malformed, Shape
 from schemas.disputes import DISPUTE, MOST, OPEN_MOST, REASON_MOST, Name, named, read_name
 from schemas.words import CommandId
 from services.gateway.door import Door
 from services.gateway.problems import Problem
-from services.gateway.reading import read_bearer, read_body
+from services.gateway.reading import read_body
+from services.gateway.senders import Bearer, Client, Game, IdempotencyKey
 from services.ledger.disputes import document
 
 AGAIN_S: Final = 5
 _KEY: Final[Shape[str]] = Shape(CommandId, "Idempotency-Key")
-_BEARER: Final = Security(HTTPBearer(auto_error=False, description="A seat's token"))
-Game = Annotated[str, Path(description="The game's id", examples=["3f9a1c0b77e2"])]
-Key = Annotated[
-    str | None,
-    Header(
-        alias="Idempotency-Key", description="Your id for the dispute: the same id never raises a second one."
-    ),
-]
 _BODY: Final = {
     "type": "object",
     "required": ["number", "reason"],
@@ -46,7 +38,7 @@ _FORM: Final = {"content": {"application/json": {"schema": _BODY, "example": _EX
 
 def router(door: Door) -> APIRouter:
     """The routes of disputes, for an app."""
-    routes = APIRouter(tags=["disputes"], dependencies=[_BEARER])
+    routes = APIRouter(tags=["disputes"])
 
     @routes.post(
         "/games/{game}/disputes",
@@ -54,19 +46,26 @@ def router(door: Door) -> APIRouter:
         summary="Dispute a move",
         openapi_extra={"requestBody": _FORM},
     )
-    async def dispute(request: Request, response: Response, game: Game, key: Key = None) -> dict[str, Any]:
+    async def dispute(
+        request: Request,
+        response: Response,
+        game: Game,
+        bearer: Bearer,
+        client: Client,
+        idempotency_key: IdempotencyKey = None,
+    ) -> dict[str, Any]:
         body = await read_body(request.stream())
-        told = await raise_dispute(door, game, body, _bearer(request), key, _client(request))
+        told = await raise_dispute(door, game, body, bearer, idempotency_key, client)
         response.headers["Location"] = told["address"]
         return told
 
     @routes.get("/games/{game}/disputes", summary="What your seat disputes in a game")
-    async def disputes(request: Request, game: Game) -> dict[str, Any]:
-        return await all_disputes(door, game, _bearer(request), _client(request))
+    async def disputes(game: Game, bearer: Bearer) -> dict[str, Any]:
+        return await all_disputes(door, game, bearer)
 
     @routes.get("/games/{game}/disputes/{dispute}", summary="What came of a dispute")
-    async def one(request: Request, game: Game, dispute: str) -> dict[str, Any]:
-        return await one_dispute(door, game, dispute, _bearer(request), _client(request))
+    async def one(game: Game, dispute: str, bearer: Bearer) -> dict[str, Any]:
+        return await one_dispute(door, game, dispute, bearer)
 
     return routes
 
@@ -79,7 +78,7 @@ async def raise_dispute(
     wish = DISPUTE.read(dict(body))
     name = named(game, seat, secrets.token_hex(12) if key is None else _KEY.read(key))
     door.limit((game, seat))
-    _, _, length = await door.page(game, None, 0, 1, client)
+    length, _ = await door.standing(game, client)
     if wish.number > length:
         raise Malformed("number", f"game {game} has {length} entries, so there is no entry {wish.number}")
     match await door.ledger.disputes().raise_(name, wish):
@@ -96,7 +95,7 @@ async def raise_dispute(
     return {"dispute": name.id, "game": game, "number": wish.number, "address": _address(name)}
 
 
-async def all_disputes(door: Door, game: str, bearer: str | None, client: str) -> dict[str, Any]:
+async def all_disputes(door: Door, game: str, bearer: str | None) -> dict[str, Any]:
     """What a seat disputes, the latest first, without the answers."""
     seat = door.seat(game, bearer)
     door.limit((game, seat))
@@ -105,7 +104,7 @@ async def all_disputes(door: Door, game: str, bearer: str | None, client: str) -
     return {"game": game, "disputes": [{k: v for k, v in each.items() if k != "answer"} for each in told]}
 
 
-async def one_dispute(door: Door, game: str, id_: str, bearer: str | None, client: str) -> dict[str, Any]:
+async def one_dispute(door: Door, game: str, id_: str, bearer: str | None) -> dict[str, Any]:
     """A seat's own dispute with its answer. Another's is to it as if it weren't there."""
     seat = door.seat(game, bearer)
     door.limit((game, seat))
@@ -121,11 +120,3 @@ async def one_dispute(door: Door, game: str, id_: str, bearer: str | None, clien
 
 def _address(name: Name) -> str:
     return f"/games/{name.game}/disputes/{name.id}"
-
-
-def _bearer(request: Request) -> str | None:
-    return read_bearer(request.headers.get("authorization"))
-
-
-def _client(request: Request) -> str:
-    return request.client.host if request.client else ""

@@ -12,7 +12,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from schemas import tokens
 from schemas.commands import Command, CreateGame, Letter, StartGame, TakeSeat, read_command
@@ -35,6 +35,13 @@ OWN_IDS: Final = ("clock:", "play-off:")
 
 _COMMAND_ID: Final[Shape[str]] = Shape(CommandId, "Idempotency-Key")
 _GAME_ID: Final[Shape[str]] = Shape(GameId, "game")
+
+
+class Standing(NamedTuple):
+    """A game that there is."""
+
+    length: int  # how many entries it has
+    left: bool  # the engine, for the archive: it is over
 
 
 class Door:
@@ -151,18 +158,14 @@ class Door:
     ) -> tuple[Seat | None, Sequence[ViewEntry], int]:
         """Who asks, a page of what that viewer may see, and how many entries there are; of a game in the
         engine or in the archive. Raises Problem."""
-        try:
-            length = await self.require_game(game)
-        except Problem:
-            self.limit(("archive", client))
-            if await self.archived.view(game, None) is None:
-                raise
-            viewer = self.viewer(game, bearer)
-            whole = await self.archived.view(game, viewer) or ()
-            return viewer, whole[after : after + most], len(whole)
+        length, left = await self.standing(game, client)
         viewer = self.viewer(game, bearer)
-        entries = await self.ledger.seen(game, viewer, after, most) if after < length else []
-        return viewer, entries, length
+        if after >= length:
+            return viewer, (), length
+        if left:
+            whole = await self.archived.view(game, viewer) or ()
+            return viewer, whole[after : after + most], length
+        return viewer, await self.ledger.seen(game, viewer, after, most), length
 
     async def require_game(self, game: str) -> int:
         """The number of the game's last entry. Raises Problem where there is no such game."""
@@ -174,14 +177,17 @@ class Door:
             raise Problem(404, "GAME-1", f"there is no game {game[:40]}")
         return length
 
-    async def has_left(self, game: str) -> bool:
-        """Whether the game is in the archive, and not in the engine. Raises Problem: it is in neither."""
+    async def standing(self, game: str, client: str) -> Standing:
+        """How long the game is, and where. Raises Problem: it is neither in the engine nor in the archive,
+        or this client looks into that too often."""
         try:
-            return not await self.require_game(game)
-        except Problem:
-            if await self.archived.view(game, None) is None:
-                raise
-            return True
+            return Standing(await self.require_game(game), left=False)
+        except Problem as unknown:
+            self.limit(("archive", client))
+            whole = await self.archived.view(game, None)
+            if whole is None:
+                raise unknown from None
+            return Standing(len(whole), left=True)
 
     # -- who speaks ------------------------------------------------------------------------
 

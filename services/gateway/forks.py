@@ -26,9 +26,8 @@ async def fork(
 
     Who asks with a seat's token has that seat of the new game too, while this one goes on: it shows what
     nobody else may see. The same id again gives the same game and tokens."""
-    asker, _, _ = await door.page(
-        game, bearer, 0, 1, client
-    )  # there is this game, in the engine or the archive
+    await door.standing(game, client)
+    asker = door.viewer(game, bearer)
     for field in sorted(body.keys() - {"at"}):
         raise Malformed(field, "there is no such field")
     wish = read_command({**body, "of": game, "asker": asker, "type": ForkGame.type})

@@ -33,6 +33,7 @@ from services.gateway.door import Door
 from services.gateway.followed import Damaged, Dropped, Sent, sent
 from services.gateway.problems import Problem, malformed, refused
 from services.gateway.reading import read_bearer, read_object
+from services.gateway.senders import client_of
 from services.gateway.verdicts import AGAIN, TOLD, Ask, Reached
 from services.gateway.wire import lay_of
 from services.ledger import Gap
@@ -51,7 +52,6 @@ FIELDS: Final = {"id", "command", "level", "wait_ms"}
 _COMMAND_ID: Final[Shape[str]] = Shape(CommandId, "id")
 REASON_MOST: Final = 123  # bytes that fit into a closing frame
 DONE, GOING_AWAY, POLICY, BROKEN, TRY_LATER = 1000, 1001, 1008, 1011, 1013
-MOST: Final = 1_000_000  # entries: far more than any game has
 BACK: Final = "the engine lost the last entries, and the game went on before them: come back from 0"
 AWAY: Final = "the engine doesn't answer: come back and go on"
 
@@ -73,8 +73,7 @@ class PlaySocket:
         offered = self.socket.scope.get("subprotocols") or []
         await self.socket.accept(SUBPROTOCOL if SUBPROTOCOL in offered else None)
         try:
-            left = await self.door.has_left(self.game)
-            length = MOST if left else await self.door.require_game(self.game)
+            length, left = await self.door.standing(self.game, client_of(self.socket))
             bearer = read_bearer(self.socket.headers.get("authorization")) or _offered_token(offered)
             holder = self.door.holder(self.game, bearer) if bearer else tokens.Holder(self.game, None)
             self.viewer = holder.seat
