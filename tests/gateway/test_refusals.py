@@ -20,6 +20,7 @@ from tests.gateway.clients import (
     Socket,
     bearer,
     begun,
+    closed_why,
     entries,
     in_turn,
     problem,
@@ -185,3 +186,15 @@ def test_RATE_1_who_only_looks_is_not_slowed(
 ) -> None:
     game = slow_game[0].game
     assert {slow.get(f"/games/{game}/view").status_code for _ in range(30)} == {200}
+
+
+def test_RATE_1_nobody_looks_for_games_that_have_left_without_end(slow: httpx.Client) -> None:
+    """Each look may read a file of the archive, by whichever way it comes."""
+    told = []
+    for _ in range(4):
+        told += [slow.get("/games/gone/view"), slow.post("/games/gone/commands", json=DRAW)]
+    assert [reply.status_code for reply in told] == [404] * 6 + [429] * 2
+    problem(told[-1], 429, "RATE-1")
+    with Socket(slow, "gone") as socket:
+        assert socket.next()["problem"]["rule"] == "RATE-1"
+        assert closed_why(socket)[0] == 1008
