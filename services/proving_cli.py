@@ -5,20 +5,21 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Final, Protocol
 
 from rich.table import Table as Grid
 
 from schemas.contract import Malformed, Shape
-from schemas.views import ViewEntry
-from schemas.words import GameId, Seat
+from schemas.words import GameId
 from services.archive import FILE_MOST, Signer, Unreadable, write_file
 from services.auditor.auditing import NAMES, PLAINLY
 from services.auditor.findings import Check
 from services.auditor.proving import proven_bytes, told_heads
 from services.auditor.sent import is_old
 from services.files import read_bytes, write_bytes
+from services.ledger import Seen, whole_view
 from services.referee.rules import fold
 from services.replaying import NoSuchGame
 from services.tables import out
@@ -33,14 +34,10 @@ _GAME_ID: Final[Shape[str]] = Shape(GameId, "game")
 _HEAD: Final = re.compile(r"(\d{1,9}):([0-9a-fA-F]{64})")
 
 
-class Games(Protocol):
+class Games(Seen, Protocol):
     """Where games are read from: the engine, and an archive beside it."""
 
     def history(self, game: str, after: int = 0) -> list[bytes]: ...
-
-    def seen(
-        self, game: str, viewer: Seat | None, after: int = 0, most: int = 1000
-    ) -> Sequence[ViewEntry]: ...
 
 
 # -- export ------------------------------------------------------------------------------------
@@ -62,10 +59,8 @@ def export(games: Games, signer: Signer, game: str, path: Path) -> None:
 def heads(games: Games, game: str, length: int) -> list[bytes]:
     """The head after each entry, as everybody was told it. Raises Corrupt: it isn't what follows from
     what they were shown."""
-    shown: list[tuple[int, bytes, bytes]] = []
-    while len(shown) < length and (page := games.seen(game, None, len(shown))):
-        shown += [(entry.number, entry.shown.public, entry.shown.head) for entry in page]
-    return told_heads(game, shown[:length])
+    entries = islice(whole_view(games, game, None), length)
+    return told_heads(game, [(entry.number, entry.shown.public, entry.shown.head) for entry in entries])
 
 
 # -- verify --------------------------------------------------------------------------------------

@@ -10,10 +10,10 @@ from rich.table import Table as Grid
 from schemas.codec import Corrupt, unpack_entry
 from schemas.contract import Malformed, Shape
 from schemas.events import Event
-from schemas.views import ViewEntry, write_entry, write_view
+from schemas.views import write_entry, write_view
 from schemas.words import GameId, Seat
 from services.auditor.kept import Kept
-from services.ledger import Gap
+from services.ledger import Gap, whole_view
 from services.referee.rules import Table, fold, fold_events
 from services.tables import final_table, out, standing_table
 from services.telling import document, tell
@@ -87,10 +87,7 @@ def _entries(
         return [(e.at, e.events, write_entry(number, e)) for number, e in enumerate(whole, 1)]
     seats = len(fold(log[:1]).places)
     seat = read_viewer(viewer, seats)
-    seen: list[ViewEntry] = []
-    while page := kept.seen(game, seat, len(seen)):
-        seen += page
-    return [(e.at, e.events, write_view(e)) for e in seen]
+    return [(e.at, e.events, write_view(e)) for e in whole_view(kept, game, seat)]
 
 
 def read_game(kept: Kept, game: str) -> list[bytes]:

@@ -15,7 +15,6 @@ from schemas.codec import Corrupt, unpack_entry
 from schemas.commands import Command
 from schemas.disputes import FAILED, LOOKING, LOST, TOLD, WHOLE, Name, pack_answer, read_name
 from schemas.views import ViewEntry
-from schemas.words import Seat
 from services.archive import ArchiveAway
 from services.auditor.auditing import Audit, audit, document
 from services.auditor.deciding import UNREADABLE
@@ -25,7 +24,7 @@ from services.auditor.proving import proven_file, signed
 from services.auditor.rests import Rests
 from services.auditor.sent import UNSIGNED, chain_sent, views_sent
 from services.auditor.sighting import answer_so_far, table_of
-from services.ledger import Gap, RedisLedger
+from services.ledger import Gap, RedisLedger, whole_view
 from services.ledger.disputes import Held
 from services.logs import get_log
 from services.loop import BUGS
@@ -61,7 +60,7 @@ def _answered(tools: Tools, held: Held) -> bool:
     name, number = held.name, held.dispute.number
     if name.seat is None:
         return _audited(tools, held, is_over=False)
-    view = whole_view(tools.ledger, name.game, name.seat)
+    view = list(whole_view(tools.ledger, name.game, name.seat))
     is_over = table_of(view).over is not None
     if not view or is_over:
         return _audited(tools, held, is_over=is_over)
@@ -118,14 +117,6 @@ def _log(held: Held, done: Audit) -> None:
 
 
 # -- what is read ------------------------------------------------------------------------
-
-
-def whole_view(ledger: RedisLedger, game: str, seat: Seat) -> list[ViewEntry]:
-    """All that a seat was sent, from the engine. Raises Gap or Corrupt."""
-    view: list[ViewEntry] = []
-    while page := ledger.seen(game, seat, len(view)):
-        view += page
-    return view
 
 
 def _own_command(ledger: RedisLedger, view: Sequence[ViewEntry], name: Name, number: int) -> Command | None:

@@ -13,7 +13,7 @@ from schemas.words import GameId, Seat
 from services.auditor.deciding import UNREADABLE
 from services.auditor.findings import Check, Finding
 from services.auditor.proving import Step, proven, walk
-from services.ledger import Gap, Ledger
+from services.ledger import Gap, Ledger, whole_view
 from services.referee.rules import fold, seen_by
 
 UNSIGNED: Final = Check("signature", undone="A game is signed in its file; the engine holds no signature.")
@@ -54,11 +54,10 @@ def _heads(ledger: Ledger, game: GameId) -> tuple[list[bytes], bool]:
     heads: list[bytes] = []
     head, known = first_head(game), False
     with suppress(Gap, Corrupt):
-        while page := ledger.seen(game, None, len(heads)):
-            for entry in page:
-                known = known or bool(entry.shown.head)
-                head = entry.shown.head or next_head(head, entry.number, entry.shown.public)
-                heads.append(head)
+        for entry in whole_view(ledger, game, None):
+            known = known or bool(entry.shown.head)
+            head = entry.shown.head or next_head(head, entry.number, entry.shown.public)
+            heads.append(head)
     return heads, known
 
 

@@ -7,13 +7,16 @@ from services.ledger.port import (
     History,
     Ledger,
     Outcome,
+    Seen,
     Taken,
     TakenTurn,
     Turn,
     Verdict,
+    whole_view,
 )
 from services.ledger.redis_ledger import RedisLedger
 
 __all__ = [
-    "Answer", "Full", "Gap", "History", "Ledger", "Outcome", "RedisLedger", "Taken", "TakenTurn", "Turn", "Verdict",
+    "Answer", "Full", "Gap", "History", "Ledger", "Outcome", "RedisLedger", "Seen", "Taken", "TakenTurn", "Turn",
+    "Verdict", "whole_view",
 ]  # fmt: skip

@@ -190,3 +190,17 @@ class Ledger(Protocol):
 
     def sweep(self, partitions: Iterable[int], idle_ms: int) -> int:
         """Forget consumers that have nothing in hand and were silent for so long; how many."""
+
+
+class Seen(Protocol):
+    """Where views are read from: a ledger, or one with an archive beside it."""
+
+    def seen(self, game: str, viewer: Seat | None, after: int = 0, most: int = 1000) -> list[ViewEntry]: ...
+
+
+def whole_view(games: Seen, game: str, viewer: Seat | None) -> Iterator[ViewEntry]:
+    """All that a viewer was sent, read page by page. Raises what `seen` does."""
+    number = 0
+    while page := games.seen(game, viewer, number):
+        yield from page
+        number = page[-1].number
