@@ -12,9 +12,10 @@ where it doesn't, the viewers are sent away to read the view anew.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Iterator
+from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
+from math import ceil
 from typing import Final
 
 from redis.exceptions import RedisError
@@ -23,28 +24,37 @@ from schemas.codec import Corrupt
 from schemas.words import Seat
 from services.gateway.followed import Damaged, End, Game, Hand, Sent, Session, sent
 from services.ledger import Gap
-from services.ledger.async_ledger import PAGE, AsyncLedger, Ring, Wanted
+from services.ledger.async_ledger import PAGE, AsyncLedger, Latest, Ring, Wanted
 from services.ledger.joining import TakenBack
 from services.logs import get_log
 from services.loop import Outage
 
 log = get_log("gateway")
 LOOK_S: Final = 1.0
-LOOK_MOST: Final = 2_000  # silent games that one look asks for; where there are more, they take turns
+LOOK_MOST: Final = 2_000  # silent games that one round asks for; where there are more, they take turns
+LOOK_AT_ONCE: Final = 50
 
 
 class Bell:
     """Somebody who waits for verdicts; nobody does while `waiting` is empty."""
 
-    __slots__ = ("every", "rung", "waiting")
+    __slots__ = ("every", "rung", "waited", "waiting")
 
-    def __init__(self, every: bool, waiting: Collection[str] | None) -> None:
+    def __init__(self, every: bool, waiting: Collection[str]) -> None:
         self.rung = asyncio.Event()
         self.every, self.waiting = every, waiting
+        self.waited: Collection[str] = ()  # at the last look
 
     def strike(self) -> None:
-        if self.waiting is None or self.waiting:
+        if self.waiting:
             self.rung.set()
+
+    def look(self) -> None:
+        """Strike if something waited at the last look already: its bell may be lost. What came since
+        may well have an answer on its way; to ask for all of it at once would hold up everybody."""
+        if any(id_ in self.waiting for id_ in self.waited):
+            self.rung.set()
+        self.waited = tuple(self.waiting)
 
 
 class Hub:
@@ -138,11 +148,11 @@ class Hub:
 
     @contextmanager
     def bell_of(
-        self, game: str, *, every: bool, waiting: Collection[str] | None = None
+        self, game: str, *, every: bool, waiting: Collection[str] = ("it",)
     ) -> Iterator[asyncio.Event]:
         """An event that is set when something happens in the game that brings no new entry,
-        or at `every` bell; and once a second, because bells may be lost. Not while `waiting`,
-        where it is given, holds nothing."""
+        or at `every` bell; and once a second for what waits so long, because bells may be lost. Not
+        while `waiting` holds nothing."""
         bell = Bell(every, waiting)
         self._bells.setdefault(game, set()).add(bell)
         try:
@@ -157,6 +167,7 @@ class Hub:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._listen())
             tasks.create_task(self._look())
+            tasks.create_task(self._go_round())
             tasks.create_task(self._hand_out())
 
     async def _listen(self) -> None:
@@ -178,18 +189,30 @@ class Hub:
             await asyncio.sleep(LOOK_S)
             for bells in self._bells.values():
                 for bell in bells:
-                    bell.strike()
+                    bell.look()
             unread, self._unread = self._unread, set()
             for game in unread:
                 self.ring(game)
+
+    async def _go_round(self) -> None:
+        """Look at the silent games, a few at a time: nobody else is to wait for it."""
+        while True:
             silent = self._silent()
-            with suppress(RedisError, OSError):  # the next look tries again
-                for game, latest in zip(silent, await self.ledger.latest(silent), strict=True):
-                    followed = self.games.get(game)
-                    if followed is None or isinstance(latest, RedisError):
-                        continue
-                    if isinstance(latest, Corrupt) or not followed.is_at(*latest):
-                        self.ring(game)
+            pause_s = LOOK_S / max(1, ceil(len(silent) / LOOK_AT_ONCE))
+            await asyncio.sleep(pause_s)
+            while silent:
+                some, silent = silent[:LOOK_AT_ONCE], silent[LOOK_AT_ONCE:]
+                with suppress(RedisError, OSError):  # the next round tries again
+                    self._compare(some, await self.ledger.latest(some))
+                await asyncio.sleep(pause_s)
+
+    def _compare(self, games: Sequence[str], found: Sequence[Latest | Corrupt | RedisError]) -> None:
+        for game, latest in zip(games, found, strict=True):
+            followed = self.games.get(game)
+            if followed is None or isinstance(latest, RedisError):
+                continue
+            if isinstance(latest, Corrupt) or not followed.is_at(*latest):
+                self.ring(game)
 
     def _silent(self) -> list[str]:
         """Games whose turn it is to be looked at, but for those that were heard since."""
