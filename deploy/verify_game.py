@@ -294,9 +294,7 @@ class Game:
         due = shuffled(row, self.key, self.epochs["shuffled"])
         pile, top = self.down("shuffled", order)
         fits = order == due and roots in ([[top.hex()]] if self.sealed else [[], [None]])
-        self.expect(
-            fits, f"has the {what} in an order, or with a root, that doesn't follow from the game's key"
-        )
+        self.expect(fits, f"has the {what} in another order, or with another root, than the game's key gives")
         return pile
 
     def lay(self, deck: str | None, order: list[str], given: list[str] | None) -> None:
@@ -313,7 +311,7 @@ class Game:
             self.expect(name == lay, f"takes {name} from a pile on whose top {lay} lay")
             yield salt
 
-    def take_event(self, wish: list[Any], row: list[Any]) -> None:  # noqa: C901, PLR0912, PLR0915 -- a case each
+    def take_event(self, wish: list[Any], row: list[Any]) -> None:
         match row:
             case [1 | 40, game, _, rules, _, _, _, figures, *_]:
                 self.expect(game == self.name and not self.created, "creates another game")
@@ -331,9 +329,8 @@ class Game:
                 made = {"seed": own, "house": own, "seat": wish[4], "nobody": bytes(32).hex()}
                 by = "seed" if self.given else "house" if policy else "seat" if wish[4] else "nobody"
                 fits = share == ([made[by], by] if self.sealed else [None] * len(share))
-                self.lucks[seat] = due = h(
-                    "luck", self.seed, bytes((seat,)), b"" if policy else self.name.encode()
-                )
+                whose = b"" if policy else self.name.encode()
+                self.lucks[seat] = due = h("luck", self.seed, bytes((seat,)), whose)
                 fits &= luck == (due.hex() if self.sealed or policy else None) and seat not in self.shares
                 self.expect(fits, f"has another luck or contribution of seat {seat} than it should")
                 self.shares[seat] = made[by]
@@ -345,6 +342,26 @@ class Game:
                 resolved = h("rules", pack([ruleset, rules, board, digest, figures, len(seats)]))
                 told = resolved, bytes.fromhex(shares), b"" if self.given else game.encode()
                 self.key = h("key", self.seed, *told) if self.sealed else self.seed
+            case [33, _, market, discards, *_]:
+                self.market, self.discards = dict(enumerate(market)), Counter(discards)
+            case [34 | 35, *deck, order]:
+                wished, forked = wish[6] or {}, (wish[8] or {}).get("facts", ())
+                named = bool(deck) and deck[0] in wished.get("ticket_decks", ())  # by their cities
+                fixed = order if named or row in forked else None if deck else wished.get("deck")
+                self.lay(deck[0] if deck else None, order, fixed)
+            case [20, _, _]:
+                self.over = True
+            case [51, _, _, _, [_, _, revealed, _], *_]:
+                self.turned_up = revealed
+            case [44, seed]:
+                self.revealed = True
+                self.expect(seed == self.seed.hex(), "tells another seed than was committed to")
+            case _:
+                self.move_cards(row)
+
+    def move_cards(self, row: list[Any]) -> None:  # noqa: C901, PLR0912 -- a case each
+        """What an event of play does to the piles and what lies open, and who sees which card."""
+        match row:
             case [4 | 41, order, *roots]:
                 self.expect(Counter(order) == +self.discards, "shuffles other cards than were discarded")
                 self.piles[None][:0] = self.shuffle("cards", sorted(order, key=CARDS.index), order, roots)
@@ -353,13 +370,6 @@ class Game:
                 fits = deck not in self.piles or sorted(n for n, _ in self.piles[deck]) == sorted(order)
                 self.expect(fits, f"shuffles other tickets than lay in the deck {deck}")
                 self.piles[deck] = self.shuffle(f"tickets of {deck}", sorted(order), order, roots)
-            case [33, _, market, discards, *_]:
-                self.market, self.discards = dict(enumerate(market)), Counter(discards)
-            case [34 | 35, *deck, order]:
-                wished, forked = wish[6] or {}, (wish[8] or {}).get("facts", ())
-                named = bool(deck) and deck[0] in wished.get("ticket_decks", ())  # by their cities
-                fixed = order if named or row in forked else None if deck else wished.get("deck")
-                self.lay(deck[0] if deck else None, order, fixed)
             case [6 | 13 | 31, seat, cards]:
                 self.told[seat] += self.off(None, [cards] if row[0] == 13 else cards)
             case [7, slots, cards]:
@@ -388,13 +398,6 @@ class Game:
                     self.told[seat] += [salt for _, salt in reversed(pile)]
                 place = len(self.piles[deck]) if to == "top" else 0
                 self.piles[deck][place:place] = pile if to != "out" else ()
-            case [20, _, _]:
-                self.over = True
-            case [51, _, _, _, [_, _, revealed, _], *_]:
-                self.turned_up = revealed
-            case [44, seed]:
-                self.revealed = True
-                self.expect(seed == self.seed.hex(), "tells another seed than was committed to")
 
 
 # -- the file
@@ -457,10 +460,7 @@ def verify(data: bytes, trusted: str | None = None) -> dict[str, Any]:
     sound = first or damage or is_signed(key, final, signature)
     checks = (
         (first, why),
-        (
-            lost and not first and len(entries) + 1,
-            f"doesn't fit: {number} were signed, {len(entries)} can be read",
-        ),
+        (lost and not first and len(entries) + 1, f"doesn't fit: {number} signed, {len(entries)} readable"),
         (head != end and not lost and not first and number, "isn't what was signed: the head is another"),
         (not sound, "the signature doesn't fit the game, the number, the head and the key"),
         (trusted not in (None, key.hex()), f"it is signed by another key than {trusted}"),
