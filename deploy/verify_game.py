@@ -294,7 +294,7 @@ class Game:
         due = shuffled(row, self.key, self.epochs["shuffled"])
         pile, top = self.down("shuffled", order)
         fits = order == due and roots in ([[top.hex()]] if self.sealed else [[], [None]])
-        self.expect(fits, f"has the {what} in another order, or with another root, than the game's key gives")
+        self.expect(fits, f"has the {what} in an order, or a root, that doesn't follow from the game's key")
         return pile
 
     def lay(self, deck: str | None, order: list[str], given: list[str] | None) -> None:
