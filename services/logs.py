@@ -29,6 +29,7 @@ def set_up_logs(level: str = "info", form: str = "auto", stream: TextIO | None =
         processors=[*facts, *form_of],
         wrapper_class=structlog.make_filtering_bound_logger(lowest),
         logger_factory=structlog.PrintLoggerFactory(out),
+        cache_logger_on_first_use=True,  # else each line that is too low to be written costs 3 us
     )
     others = logging.StreamHandler(out)  # uvicorn and the like: the same lines, warnings and worse
     others.setFormatter(

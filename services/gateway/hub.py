@@ -33,6 +33,7 @@ log = get_log("gateway")
 LOOK_S: Final = 1.0
 LOOK_MOST: Final = 2_000  # silent games that one round asks for; where there are more, they take turns
 LOOK_AT_ONCE: Final = 50
+RINGS_AT_ONCE: Final = 32
 
 
 class Bell:
@@ -178,8 +179,12 @@ class Hub:
                 outage.over()
                 for game in self.games:
                     self.ring(game)  # what rang meanwhile, nobody heard
+                struck = 0
                 async for ring in self.ledger.bells():
                     self._strike(ring)
+                    struck += 1
+                    if struck % RINGS_AT_ONCE == 0:
+                        await asyncio.sleep(0)  # commands that came meanwhile don't wait for all the rest
             except (RedisError, OSError) as error:
                 outage.pause_s("engine", error)
                 await asyncio.sleep(LOOK_S)  # no longer: commands that wait for a verdict need their bells

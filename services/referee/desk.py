@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final, Literal, NamedTuple
 
 from schemas.codec import Corrupt, unpack_letter
-from schemas.commands import CallTime, ForkGame, Letter
+from schemas.commands import CallTime, CreateGame, ForkGame, Letter
 from schemas.contract import Malformed
 from schemas.events import CommandRefused, Event, GameCreated, GameEnded, GameStarted, SeatGone
 from schemas.refusals import Refused
@@ -174,7 +174,8 @@ class Desk:
         if sitting.has_answered(letter.seat, letter.id):
             return _repeat(taken, letter)
         waited_for = set(table.awaits)
-        now, seed = self.times.wall(), self.seeds()
+        now = self.times.wall()
+        seed = self.seeds() if isinstance(letter.command, CreateGame | ForkGame) else ""
         letter = self._looked_up(letter, seed)
         events = judge(table, letter, self.times.house(), seed, created=now)
         past = Past(sitting.length, sitting.head, sitting.parts)
