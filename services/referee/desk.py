@@ -77,7 +77,7 @@ class Desk:
 
     def answer(self, taken: Sequence[Taken]) -> None:
         """Decide these letters and write the verdicts, again and again until none conflicts."""
-        stuck: Counter[str] = Counter()
+        stuck: Counter[tuple[int, str]] = Counter()
         while taken:
             letters = [(each, letter) for each in taken if (letter := self._read(each))]
             self.sittings.recall(list(dict.fromkeys(letter.game for _, letter in letters)))
@@ -215,7 +215,7 @@ class Desk:
             log.error("archive unavailable", game=wish.of, error=str(error))
             raise NotKept("WAIT-1", f"game {wish.of} can't be read now; ask again in a minute") from None
 
-    def _append(self, decisions: Sequence[Decision], stuck: Counter[str]) -> list[Taken]:
+    def _append(self, decisions: Sequence[Decision], stuck: Counter[tuple[int, str]]) -> list[Taken]:
         """Write the verdicts. What conflicts with another referee's comes back, to be decided
         again; a game whose remembered table ran ahead of its log is forgotten. Where the engine
         goes away amid this, tables stay that may be ahead: the next verdict on them conflicts.
@@ -227,8 +227,9 @@ class Desk:
         for decision, (outcome, number) in zip(decisions, outcomes, strict=True):
             verdict, letter, kind = decision.verdict, decision.letter, outcome
             if kind == "conflict" and verdict.expected in {number, REPEATED}:
-                stuck[verdict.taken.id] += 1
-                kind = kind if stuck[verdict.taken.id] < STUCK_MOST else "damaged"
+                place = verdict.taken.partition, verdict.taken.id  # every partition has ids of its own
+                stuck[place] += 1
+                kind = kind if stuck[place] < STUCK_MOST else "damaged"
             if kind == "appended":
                 _tell(decision, number)
                 if any(isinstance(event, GameEnded) for event in decision.events):

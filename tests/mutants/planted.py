@@ -133,6 +133,10 @@ REFEREE_MUTANTS: Final = (
         'if kind == "conflict" and verdict.taken.id:', 'if kind == "lost" and verdict.taken.id:', REFEREE,
     ),
     Mutant(
+        "letters of several partitions that have the same id are taken for one", "P8", "services/referee/desk.py",
+        "place = verdict.taken.partition, verdict.taken.id", "place = 0, verdict.taken.id", ("tests/referee",),
+    ),
+    Mutant(
         "a dismissal is decided on an old table", "P2", "services/referee/desk.py",
         "if not self.sittings.in_step(letter.game):", "if False:", ("tests/referee",),
     ),

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from redis.exceptions import ConnectionError
 
 from schemas import keys
+from schemas.codec import pack_letter
 from schemas.commands import Leave, Letter, StartGame
 from services.ledger import RedisLedger
 from services.referee import worker
@@ -25,6 +27,7 @@ from tests.referee.at_work import (
     partition_of,
     referee_at,
     submit,
+    with_a_rival,
 )
 
 PARTITION = partition_of(GAME)
@@ -85,6 +88,26 @@ def test_P8_a_log_entry_that_cannot_be_read_ends_nobody_who_folds_it(
     referee_at(ledger, "fresh").step(0)
     assert dead(client) == [b"the log can't be read: an entry has no field b'e'"]
     assert (client.xlen(LOG), len(ledger.history(NEXT_DOOR))) == (2, 2)
+    assert ledger.reclaim("anybody", ALL, 0) == []
+
+
+def away() -> None:
+    raise ConnectionError("the request was lost")
+
+
+def test_P8_letters_of_several_partitions_that_have_the_same_id_are_not_taken_for_one(
+    ledger: RedisLedger, client: Any
+) -> None:
+    """The engine goes away amid their verdicts, so each conflicts once with what the referee remembers."""
+    games = [next(f"game-{n}" for n in range(100) if partition_of(f"game-{n}") == part) for part in ALL]
+    for partition, game in zip(ALL, games, strict=True):
+        client.xadd(keys.commands(partition), {"c": pack_letter(opening(game)[0])}, id="1-1")
+    referee = with_a_rival(ledger, away)
+    with pytest.raises(ConnectionError):
+        referee.step(0)
+    referee.reclaim(0)
+    assert dead(client) == []
+    assert [len(ledger.history(game)) for game in games] == [1] * len(games)
     assert ledger.reclaim("anybody", ALL, 0) == []
 
 
