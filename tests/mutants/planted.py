@@ -241,7 +241,7 @@ REFEREE_MUTANTS: Final = (
         "a letter conflicts with a damaged game for ever",
         "P8",
         "services/referee/desk.py",
-        'kind = kind if stuck[verdict.taken.id] < STUCK_MOST else "damaged"',
+        'kind = kind if stuck[place] < STUCK_MOST else "damaged"',
         "pass",
         ("tests/referee/test_damaged.py",),
     ),
