@@ -12,7 +12,7 @@ from fastapi.responses import JSONResponse, RedirectResponse
 from fastapi_offline import FastAPIOffline
 
 from schemas.views import ViewEntry, write_proof, write_view
-from services.gateway import disputes, examples, forks, rule_pages
+from services.gateway import disputes, examples, forks, play_offs, rule_pages
 from services.gateway.archived import Archived, View
 from services.gateway.door import Door
 from services.gateway.hub import Hub
@@ -130,7 +130,7 @@ def _game_routes(app: FastAPI, door: Door) -> None:
 
     @app.post("/games/{game}/play-off", tags=["games"], summary="Take your seat in the play-off")
     async def play_off(game: Game, bearer: Bearer) -> dict[str, Any]:
-        return await door.play_off(game, bearer)
+        return await play_offs.take_seat(door, game, bearer)
 
 
 def _play_routes(app: FastAPI, door: Door) -> None:

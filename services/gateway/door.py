@@ -6,18 +6,16 @@ on its way, and reads the verdict from the speaker's own view.
 
 from __future__ import annotations
 
-import asyncio
 import hmac
 import secrets
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from hashlib import sha256
 from typing import Any, Final, NamedTuple
 
 from schemas import tokens
 from schemas.commands import Command, CreateGame, Letter, StartGame, TakeSeat, read_command
 from schemas.contract import Malformed, Shape
-from schemas.events import GameStarted, PlayOffCalled, SeatTaken
+from schemas.events import GameStarted, SeatTaken
 from schemas.views import ViewEntry
 from schemas.words import CommandId, GameId, Seat
 from services.gateway.archived import Archived
@@ -120,38 +118,6 @@ class Door:
         """The latest games. Every partition is asked, so nobody may ask without end."""
         self.limit(("games", client))
         return await self.ledger.games(most)
-
-    async def play_off(self, game: str, bearer: str | None) -> dict[str, Any]:
-        """The token's seat in the game that follows from one whose first place was shared (TIE-1).
-
-        Comes back when there is that game; asked again, the same is told again."""
-        length = await self.require_game(game)
-        seat = self.seat(game, bearer)
-        self.limit((game, seat))
-        called = await self._called(game, length)
-        if seat not in called.seats:
-            raise Problem(403, "TOKEN-1", f"seat {seat} isn't in the play-off, game {called.game}")
-        await self._await_game(called.game)
-        place = called.seats.index(seat)
-        return {"game": called.game, "seat": place, "token": tokens.mint(self.key, called.game, place)}
-
-    async def _called(self, game: str, length: int) -> PlayOffCalled:
-        """What a game's last entry, of `length`, says of the next game. Raises Problem: nothing."""
-        for entry in await self.ledger.seen(game, None, length - 1, 1):
-            for event in entry.events:
-                if isinstance(event, PlayOffCalled):
-                    return event
-        raise Problem(404, "GAME-1", f"no play-off follows from game {game}, or it isn't over yet")
-
-    async def _await_game(self, game: str) -> None:
-        """Return when there is the game. Raises Problem if there is none within the time."""
-        with self.hub.bell_of(game, every=True) as rung, suppress(TimeoutError):
-            async with asyncio.timeout(self.answer_s):
-                while not await self.ledger.length(game):
-                    await rung.wait()
-                    rung.clear()
-                return
-        raise Problem(503, "WAIT-1", f"game {game} isn't there yet; ask again", retry_after=1)
 
     async def page(
         self, game: str, bearer: str | None, after: int, most: int, client: str

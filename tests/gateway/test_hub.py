@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 from redis.exceptions import ConnectionError as Away
-from redis.exceptions import RedisError
 
 from schemas import keys
-from schemas.codec import Corrupt
 from schemas.commands import Letter, StartGame
 from services.gateway import hub as hubs
 from services.gateway.door import Door
@@ -19,7 +17,7 @@ from services.gateway.followed import BEHIND_MOST, Damaged, Dropped, Sent, Sessi
 from services.gateway.limits import Limits
 from services.gateway.problems import Problem
 from services.gateway.verdicts import Reached
-from services.ledger.async_ledger import PAGE, AsyncLedger, Latest, Ring
+from services.ledger.async_ledger import PAGE, AsyncLedger, Ring
 from services.ledger.levels import ACCEPTED
 from tests.gateway.listening import PARTITIONS, SOON_S, Scene, played, until
 
@@ -216,45 +214,6 @@ def test_P8_a_gap_ends_its_own_game_and_no_other() -> None:
         assert await here.numbers("whole", whole, 0, 3) == [1, 2, 3]
 
     played(story, Silent)
-
-
-class Counting(Silent):
-    """A ledger that writes down which games a look asks for."""
-
-    def __init__(self, *parts: Any) -> None:
-        super().__init__(*parts)
-        self.looks: list[list[str]] = []
-
-    async def latest(self, games: Sequence[str]) -> list[Latest | Corrupt | RedisError]:
-        self.looks.append([*games])
-        return await super().latest(games)
-
-
-@pytest.mark.usefixtures("often")
-def test_P8_silent_games_are_asked_for_a_few_at_a_time_and_all_of_them() -> None:
-    async def story(here: Scene) -> None:
-        assert isinstance(here.ledger, Counting)
-        games = {f"game-{number}" for number in range(3 * hubs.LOOK_AT_ONCE + 1)}
-        for game in games:
-            here.hub.attach(game, None, 0)
-        looks = here.ledger.looks
-        await until(lambda: {game for look in looks for game in look} == games)
-        assert max(map(len, looks)) == hubs.LOOK_AT_ONCE
-
-    played(story, Counting)
-
-
-def test_P8_a_look_strikes_for_what_waited_at_the_last_one_and_not_for_what_was_just_sent() -> None:
-    waiting = {"sent just now"}
-    bell = hubs.Bell(every=False, waiting=waiting)
-    bell.look()
-    assert not bell.rung.is_set()
-    waiting.clear()
-    waiting.add("sent since")
-    bell.look()
-    assert not bell.rung.is_set()
-    bell.look()
-    assert bell.rung.is_set()
 
 
 @pytest.mark.usefixtures("often")

@@ -16,6 +16,7 @@ from services.embedded import House
 from services.gateway.door import Door
 from services.gateway.hub import Hub
 from services.gateway.limits import Limits
+from services.gateway.play_offs import take_seat
 from services.gateway.problems import Problem
 from services.ledger import RedisLedger
 from services.ledger.async_ledger import AsyncLedger
@@ -143,7 +144,7 @@ def test_WAIT_1_a_game_that_is_not_there_yet_is_to_be_asked_for_again(
         shared = AsyncLedger(connect_async(home.settings.redis_url), ledger.partitions)
         door = Door(shared, Hub(shared), b"k" * 32, Limits(100, 100, lambda: 0.0), 0.05)
         try:
-            return await door.play_off(game, tokens.mint(b"k" * 32, game, 0))
+            return await take_seat(door, game, tokens.mint(b"k" * 32, game, 0))
         finally:
             await shared.close()
 

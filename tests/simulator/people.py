@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from schemas.commands import ClaimRoute, Command, Leave, write_command
 from schemas.views import ViewEntry
 from services.gateway.door import Door
+from services.gateway.play_offs import take_seat
 from services.gateway.problems import Problem
 from services.referee.rules import Table, fold_events, legal
 from tests.rules.random_commands import pool
@@ -157,7 +158,7 @@ class Player:
 
     def move_on(self) -> Life:
         """Take the seat in the game that follows."""
-        moved = yield from self.me.insist(lambda door: door.play_off(self.game, self.token))
+        moved = yield from self.me.insist(lambda door: take_seat(door, self.game, self.token))
         if moved.reply is None:
             self.world.complain(f"{self.name} got no seat in the play-off: {told(moved.problem)}")
             yield NEVER
