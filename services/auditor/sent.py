@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from itertools import islice
 from typing import Final
 
 from schemas.chain import first_head, next_head
@@ -75,19 +76,16 @@ def _compared(
     """What is wrong with one viewer's entries. Ends at the first that can't be read."""
     whose = "the public" if viewer is None else f"seat {viewer}"
     number = 0
-    while number < len(steps):
-        try:
-            page = ledger.seen(game, viewer, number)
-        except (Gap, Corrupt) as error:
-            yield Finding(number + 1, "view", f"What {whose} was sent can't be read from here on: {error}.")
-            return
-        if not page:
-            yield Finding(number + 1, "view", f"For {whose} there is nothing from this entry on.")
-            return
-        for shown in page[: len(steps) - number]:
+    try:
+        for shown in islice(whole_view(ledger, game, viewer), len(steps)):
             if why := _amiss(shown, viewer, steps[number], log[number]):
                 yield Finding(number + 1, "view", f"What {whose} was sent isn't what it may know: {why}.")
             number += 1
+    except (Gap, Corrupt) as error:
+        yield Finding(number + 1, "view", f"What {whose} was sent can't be read from here on: {error}.")
+    else:
+        if number < len(steps):
+            yield Finding(number + 1, "view", f"For {whose} there is nothing from this entry on.")
 
 
 def _amiss(shown: ViewEntry, viewer: Seat | None, step: Step, data: bytes) -> str:
