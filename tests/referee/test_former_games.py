@@ -54,19 +54,24 @@ def laid(ledger: RedisLedger, client: Any, ruleset: str, version: int) -> None:
     client.xadd(PUBLIC, {"e": sealed.public}, "1-0")
 
 
-@pytest.mark.parametrize("version", [1, 2])
-@pytest.mark.parametrize("ruleset", ["usa", "trains"])
-@pytest.mark.parametrize("connection", ["fake"], indirect=True)
-def test_P4_a_game_of_former_rules_goes_on_without_seals_and_with_heads(
-    ledger: RedisLedger, client: Any, ruleset: str, version: int
-) -> None:
+def played(ledger: RedisLedger, client: Any, ruleset: str, version: int) -> list[bytes]:
+    """The log of a whole game that was laid under former rules, and played by today's referee."""
     laid(ledger, client, ruleset, version)
     players, referee = Players(ledger, Random(version)), referee_at(ledger)
     submit(ledger, opening()[1:])
     while left_over(client):
         referee.step(0)
         players.step()
-    log = ledger.history(GAME)
+    return ledger.history(GAME)
+
+
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("ruleset", ["usa", "trains"])
+@pytest.mark.parametrize("connection", ["fake"], indirect=True)
+def test_P4_a_game_of_former_rules_goes_on_without_seals_and_with_heads(
+    ledger: RedisLedger, client: Any, ruleset: str, version: int
+) -> None:
+    log = played(ledger, client, ruleset, version)
     assert dead(client) == []
     assert fold(log).over
     assert complaints(ledger, GAME, 2) == []
@@ -81,13 +86,7 @@ def test_P4_a_game_of_former_rules_is_thawed_wherever_it_was_frozen(
     ledger: RedisLedger, client: Any, version: int
 ) -> None:
     """Nobody follows the piles of such a game while it is played, so nor may who reads on from there."""
-    laid(ledger, client, "usa", version)
-    players, referee = Players(ledger, Random(version)), referee_at(ledger)
-    submit(ledger, opening()[1:])
-    while left_over(client):
-        referee.step(0)
-        players.step()
-    log = ledger.history(GAME)
+    log = played(ledger, client, "usa", version)
     drawn = max(n for n, data in enumerate(log) if isinstance(unpack_entry(data).events[0], CardDrawn))
     sitting = Sitting()
     sitting.read(log[:1])
