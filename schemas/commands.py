@@ -76,7 +76,7 @@ BoardChoice = Annotated[
 ]  # a board's name, or a board written in place in the form of schemas/boards.py
 
 
-@contract(code=1)
+@contract(type="create_game", code=1)
 class CreateGame(Contract):
     """Lay a table: which rules, which board, who sits there, what differs from the usual."""
 
@@ -90,7 +90,7 @@ class CreateGame(Contract):
     fork: Fork | None = None  # the table to start from, where another game stood
 
 
-@contract(code=2)
+@contract(type="take_seat", code=2)
 class TakeSeat(Contract):
     """Sit down at a free seat: this one, or the first."""
 
@@ -100,17 +100,17 @@ class TakeSeat(Contract):
     contribution: Hex32 | None = None  # 32 bytes of the player's own chance, in hex: see docs/proof.md
 
 
-@contract(code=3)
+@contract(type="start_game", code=3)
 class StartGame(Contract):
     """Shuffle and deal."""
 
 
-@contract(code=4)
+@contract(type="draw_blind", code=4)
 class DrawBlind(Contract):
     """Take the top card of the deck, unseen by the others."""
 
 
-@contract(code=5)
+@contract(type="draw_market", code=5)
 class DrawMarket(Contract):
     """Take a card that lies face up, by its place (from 0) or by its kind."""
 
@@ -124,21 +124,21 @@ class DrawMarket(Contract):
         return self
 
 
-@contract(code=6)
+@contract(type="draw_tickets", code=6)
 class DrawTickets(Contract):
     """Ask for more destination tickets; which decks, where the ruleset has several."""
 
     decks: Annotated[Mapping[Word, Annotated[Int, Field(ge=0, le=10)]], Field(max_length=4)] | None = None
 
 
-@contract(code=7)
+@contract(type="keep_tickets", code=7)
 class KeepTickets(Contract):
     """Keep these of the offered tickets, by their places in the offer (from 0)."""
 
     keep: Annotated[tuple[Annotated[Int, Field(ge=0, le=9)], ...], Field(max_length=10)]
 
 
-@contract(code=8)
+@contract(type="claim_route", code=8)
 class ClaimRoute(Contract):
     """Lay cars on a route, paying with these cards."""
 
@@ -147,29 +147,29 @@ class ClaimRoute(Contract):
     passenger: CityId | None = None  # put one down in this city of the route (PASSENGER-1)
 
 
-@contract(code=9)
+@contract(type="pass", code=9)
 class Pass(Contract):
     """Do nothing, where nothing can be done (TURN-4)."""
 
 
-@contract(code=10)
+@contract(type="leave", code=10)
 class Leave(Contract):
     """Leave the table for good (CONDUCT-3)."""
 
 
-@contract(code=12)
+@contract(type="pay_tunnel", code=12)
 class PayTunnel(Contract):
     """Pay what the tunnel asks for besides (TUNNEL-3)."""
 
     cards: Payment
 
 
-@contract(code=13)
+@contract(type="decline_tunnel", code=13)
 class DeclineTunnel(Contract):
     """Leave the tunnel, and take the cards back."""
 
 
-@contract(code=14)
+@contract(type="build_station", code=14)
 class BuildStation(Contract):
     """Build a station in a city; the neighbour whose route it borrows may be named."""
 
@@ -178,7 +178,7 @@ class BuildStation(Contract):
     neighbour: CityId | None = None
 
 
-@contract(code=15)
+@contract(type="move_passenger", code=15)
 class MovePassenger(Contract):
     """Send the passenger in this city along these routes, in order (PASSENGER-2)."""
 
@@ -186,19 +186,19 @@ class MovePassenger(Contract):
     path: Annotated[tuple[RouteId, ...], Field(min_length=1, max_length=100)]
 
 
-@contract(code=16)
+@contract(type="request_cards", code=16)
 class RequestCards(Contract):
     """Ask for the next two cards of the deck (CARD-6)."""
 
 
-@contract(code=11)
+@contract(type="call_time", code=11)
 class CallTime(Contract):
     """The clock's own command: a seat's time is over (CLOCK-2)."""
 
     seat: Seat
 
 
-@contract(code=17)
+@contract(type="fork_game", code=17)
 class ForkGame(Contract):
     """Start a new game where another one stood after an entry. The log never holds this: a referee puts
     the table that it found there into a CreateGame in its place (see schemas/forks.py)."""

@@ -8,14 +8,14 @@ comes in from outside.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Generic, TypeVar, dataclass_transform
+from typing import Any, ClassVar, Generic, TypeAlias, TypeVar, dataclass_transform
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 T = TypeVar("T")
+Class: TypeAlias = type[T]  # `type` is the name of a keyword below
 
 
 class Contract:
@@ -28,16 +28,16 @@ class Contract:
 
 
 @dataclass_transform(frozen_default=True)
-def contract(*, code: int = 0, version: int = 1) -> Callable[[type[T]], type[T]]:
-    """Make a class a contract: slotted, and no field that it doesn't know.
+def contract(*, type: str = "", code: int = 0, version: int = 1) -> Callable[[Class[T]], Class[T]]:
+    """Make a class a contract: slotted, and no field that it doesn't know. `type` and `code` are what
+    the wire calls it: they stay when the class is renamed. A part of other contracts has neither.
 
     Whole numbers and truth values are strict by their types in `words` (a "3" is no 3);
     the class itself isn't, or pydantic would want tuples where msgpack and JSON have lists."""
 
-    def make(cls: type[T]) -> type[T]:
+    def make(cls: Class[T]) -> Class[T]:
         made: Any = dataclass(slots=True)(cls)
-        made.type = re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
-        made.version, made.code = version, code
+        made.type, made.version, made.code = type, version, code
         made.__pydantic_config__ = ConfigDict(extra="forbid")
         return made  # type: ignore[no-any-return]  # dataclass() keeps the class's type
 

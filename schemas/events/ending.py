@@ -40,14 +40,14 @@ class SeatScore:
     place: Int
 
 
-@contract(code=17)
+@contract(type="last_turns_began", code=17)
 class LastTurnsBegan(Contract):
     """Each of these seats has one turn left (END-1)."""
 
     seats: tuple[Seat, ...]
 
 
-@contract(code=18)
+@contract(type="seat_gone", code=18)
 class SeatGone(Contract):
     """The seat takes no further part."""
 
@@ -55,14 +55,14 @@ class SeatGone(Contract):
     why: GoneBecause
 
 
-@contract(code=23)
+@contract(type="seat_cleared", code=23)
 class SeatCleared(Contract):
     """A removed seat's cards and tickets are out of the game, its routes are free (CONDUCT-2)."""
 
     seat: Seat
 
 
-@contract(code=19)
+@contract(type="tickets_shown", code=19)
 class TicketsShown(Contract):
     """The game is over and a seat's tickets lie open."""
 
@@ -70,7 +70,7 @@ class TicketsShown(Contract):
     tickets: tuple[TicketId, ...]
 
 
-@contract(code=37)
+@contract(type="play_off_called", code=37)
 class PlayOffCalled(Contract):
     """The first place is shared: these seats meet again, in a new game (TIE-1)."""
 
@@ -79,7 +79,7 @@ class PlayOffCalled(Contract):
     seats: tuple[Seat, ...]  # who they are in this game
 
 
-@contract(code=38)
+@contract(type="play_off_ended", code=38)
 class PlayOffEnded(Contract):
     """The play-off is decided, or came to its end with these level."""
 
@@ -87,20 +87,20 @@ class PlayOffEnded(Contract):
     winners: tuple[Seat, ...]  # as the seats of that game
 
 
-@contract(code=44)
+@contract(type="seed_revealed", code=44)
 class SeedRevealed(Contract):
     """The game is over: whoever looks back can check every shuffle and every hidden part."""
 
     seed: Hex32
 
 
-@contract(code=20)
+@contract(type="game_ended", code=20)
 class GameEnded(Contract):
     reason: EndReason
     scores: tuple[SeatScore, ...]
 
 
-@contract(code=21)
+@contract(type="command_refused", code=21)
 class CommandRefused(Contract):
     """A rule said no. Private to the seat that asked; the house's own are public."""
 

@@ -32,7 +32,7 @@ from schemas.words import (
 )  # fmt: skip
 
 
-@contract(code=40, version=2)
+@contract(type="game_created", code=40, version=2)
 class GameCreated(Contract):
     """A table is laid, with every figure of its rules."""
 
@@ -52,7 +52,7 @@ class GameCreated(Contract):
 Contributor = Literal["seat", "nobody", "house", "seed"]
 
 
-@contract(code=43, version=2)
+@contract(type="seed_sealed", code=43, version=2)
 class SeedSealed(Contract):
     """The house's part in all chance of this game: its hash for all, itself for nobody yet."""
 
@@ -61,7 +61,7 @@ class SeedSealed(Contract):
     seed: Hex32 | None  # secret
 
 
-@contract(code=42, version=2)
+@contract(type="seat_taken", code=42, version=2)
 class SeatTaken(Contract):
     seat: Seat
     name: Name
@@ -72,14 +72,14 @@ class SeatTaken(Contract):
     by: Contributor | None  # who made it
 
 
-@contract(code=3)
+@contract(type="game_started", code=3)
 class GameStarted(Contract):
     """Every seat is taken; all cards and tickets lie ready to be shuffled."""
 
     order: tuple[Seat, ...]  # of the turns
 
 
-@contract(code=41, version=2)
+@contract(type="deck_shuffled", code=41, version=2)
 class DeckShuffled(Contract):
     """The discards, shuffled, now lie under what was left of the deck."""
 
@@ -87,20 +87,20 @@ class DeckShuffled(Contract):
     root: Hex32 | None  # of what its cards are committed to by; null in old games
 
 
-@contract(code=45, version=2)
+@contract(type="tickets_shuffled", code=45, version=2)
 class TicketsShuffled(Contract):
     deck: Word
     order: TicketRow  # secret, top first
     root: Hex32 | None  # as of a deck's
 
 
-@contract(code=6)
+@contract(type="hand_dealt", code=6)
 class HandDealt(Contract):
     seat: Seat
     cards: CardRow  # private
 
 
-@contract(code=33)
+@contract(type="position_laid", code=33)
 class PositionLaid(Contract):
     """The game starts from here: what lies open on the table (rows by seat have every seat)."""
 
@@ -117,18 +117,18 @@ class PositionLaid(Contract):
     tickets: tuple[TicketForm, ...]  # that the board doesn't have
 
 
-@contract(code=34)
+@contract(type="deck_laid", code=34)
 class DeckLaid(Contract):
     order: CardRow  # secret, top first
 
 
-@contract(code=35)
+@contract(type="tickets_laid", code=35)
 class TicketsLaid(Contract):
     deck: Word
     order: TicketRow  # secret, top first
 
 
-@contract(code=36)
+@contract(type="hand_laid", code=36)
 class HandLaid(Contract):
     seat: Seat
     cards: CardRow  # private
@@ -141,7 +141,7 @@ Awaited = tuple[Seat, Literal["action", "second card", "tickets", "mix", "tunnel
 Begun = tuple[RouteId, Cards, tuple[Card, ...], Int]
 
 
-@contract(code=50)
+@contract(type="game_forked", code=50)
 class GameForked(Contract):
     """The game goes on from where another one stood."""
 
@@ -151,7 +151,7 @@ class GameForked(Contract):
     afresh: Bool  # what lies face down was dealt afresh; else it lies as it lay
 
 
-@contract(code=51)
+@contract(type="moment_laid", code=51)
 class MomentLaid(Contract):
     """What is going on at this moment, for all to see (rows by seat have every seat)."""
 
@@ -169,7 +169,7 @@ class MomentLaid(Contract):
     shown: tuple[Cards, ...]  # the part of each hand that all have seen
 
 
-@contract(code=52)
+@contract(type="choice_laid", code=52)
 class ChoiceLaid(Contract):
     """Tickets before a seat that it may still choose from, or the mix that it has named."""
 
@@ -180,7 +180,7 @@ class ChoiceLaid(Contract):
     mix: Mapping[Word, Int] | None  # private
 
 
-@contract(code=53)
+@contract(type="deck_known", code=53)
 class DeckKnown(Contract):
     """Which tickets of a deck a seat has seen in their places."""
 
@@ -189,6 +189,6 @@ class DeckKnown(Contract):
     order: TicketRow  # private, top first; null for those that it doesn't know
 
 
-@contract(code=54)
+@contract(type="play_resumed", code=54)
 class PlayResumed(Contract):
     """The moment that was laid goes on from here."""

@@ -22,7 +22,7 @@ from schemas.words import (
 )  # fmt: skip
 
 
-@contract(code=7)
+@contract(type="market_filled", code=7)
 class MarketFilled(Contract):
     """Cards from the deck were turned up into these places of the market."""
 
@@ -30,12 +30,12 @@ class MarketFilled(Contract):
     cards: tuple[Card, ...]
 
 
-@contract(code=8)
+@contract(type="market_flushed", code=8)
 class MarketFlushed(Contract):
     """All face-up cards went to the discard pile (MARKET-2)."""
 
 
-@contract(code=9)
+@contract(type="tickets_offered", code=9)
 class TicketsOffered(Contract):
     """Tickets from the tops of their decks; the seat keeps at least `least` of them."""
 
@@ -45,13 +45,13 @@ class TicketsOffered(Contract):
     least: Annotated[Int, Field(ge=0, le=10)]
 
 
-@contract(code=10)
+@contract(type="tickets_kept", code=10)
 class TicketsKept(Contract):
     seat: Seat
     kept: TicketRow  # private
 
 
-@contract(code=11)
+@contract(type="tickets_returned", code=11)
 class TicketsReturned(Contract):
     """What was offered and not kept went back."""
 
@@ -61,14 +61,14 @@ class TicketsReturned(Contract):
     tickets: TicketRow  # private
 
 
-@contract(code=39)
+@contract(type="mix_asked", code=39)
 class MixAsked(Contract):
     """The seat is to say how many starting tickets of each deck it wants (SETUP-3)."""
 
     seat: Seat
 
 
-@contract(code=24)
+@contract(type="tickets_named", code=24)
 class TicketsNamed(Contract):
     """The seat said how many tickets of each deck it wants; they come when all have (SETUP-3)."""
 
@@ -76,12 +76,12 @@ class TicketsNamed(Contract):
     decks: Mapping[Word, Int] | None  # private
 
 
-@contract(code=12)
+@contract(type="turn_started", code=12)
 class TurnStarted(Contract):
     seat: Seat
 
 
-@contract(code=13)
+@contract(type="card_drawn", code=13)
 class CardDrawn(Contract):
     """A card was taken blind from the deck."""
 
@@ -89,14 +89,14 @@ class CardDrawn(Contract):
     card: Card | None  # private
 
 
-@contract(code=14)
+@contract(type="market_card_taken", code=14)
 class MarketCardTaken(Contract):
     seat: Seat
     slot: Slot
     card: Card
 
 
-@contract(code=15)
+@contract(type="route_claimed", code=15)
 class RouteClaimed(Contract):
     """The cards are on the table for all to see."""
 
@@ -106,7 +106,7 @@ class RouteClaimed(Contract):
     points: Int
 
 
-@contract(code=25)
+@contract(type="tunnel_revealed", code=25)
 class TunnelRevealed(Contract):
     """A tunnel was begun: these cards lie beside it, and ask for so many more (TUNNEL-1, TUNNEL-2)."""
 
@@ -117,17 +117,17 @@ class TunnelRevealed(Contract):
     extra: Int
 
 
-@contract(code=26)
+@contract(type="tunnel_declined", code=26)
 class TunnelDeclined(Contract):
     seat: Seat
 
 
-@contract(code=27)
+@contract(type="revealed_discarded", code=27)
 class RevealedDiscarded(Contract):
     """The cards that were turned up for a tunnel went to the discard pile (TUNNEL-4)."""
 
 
-@contract(code=28)
+@contract(type="station_built", code=28)
 class StationBuilt(Contract):
     seat: Seat
     city: CityId
@@ -135,13 +135,13 @@ class StationBuilt(Contract):
     neighbour: CityId | None  # whose route it borrows; null leaves that to the end
 
 
-@contract(code=29)
+@contract(type="passenger_placed", code=29)
 class PassengerPlaced(Contract):
     seat: Seat
     city: CityId
 
 
-@contract(code=30)
+@contract(type="passenger_moved", code=30)
 class PassengerMoved(Contract):
     """A passenger travelled, took the top token of these cities, and left the game."""
 
@@ -153,7 +153,7 @@ class PassengerMoved(Contract):
     points: Int
 
 
-@contract(code=31)
+@contract(type="cards_given", code=31)
 class CardsGiven(Contract):
     """The next cards of the deck went to the seat that asked (CARD-6)."""
 
@@ -161,13 +161,13 @@ class CardsGiven(Contract):
     cards: CardRow  # private
 
 
-@contract(code=32)
+@contract(type="request_unmet", code=32)
 class RequestUnmet(Contract):
     """The deck has too few cards for the seat that asked (CARD-6)."""
 
     seat: Seat
 
 
-@contract(code=16)
+@contract(type="passed", code=16)
 class Passed(Contract):
     seat: Seat
