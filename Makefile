@@ -42,20 +42,20 @@ check: dev       ## lint, format, types, imports
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
-	@$(BIN)/python -m schemas.generate --check
+	@$(BIN)/python -m schemas.json_schema --check
 
 bench: dev       ## the figures, as a table and in bench.json
 	@$(BIN)/python -m tests.bench $(ARGS)
 
 soak: dev        ## the storm: 10,000 seeds of the simulator, then the long forms of the tests with real faults
 	@$(BIN)/python -m tests.simulator soak $(ARGS)
-	@LEDGERLINE_SOAK=1 $(BIN)/python -m pytest tests/faults tests/cluster
+	@LEDGERLINE_SOAK=1 $(BIN)/python -m pytest tests/process_faults tests/cluster
 
 mutants: dev     ## plant bugs, one at a time, and tell which test noticed each
 	@$(BIN)/python -m tests.mutants $(ARGS)
 
 schemas: setup   ## write the JSON Schemas from the contracts
-	@$(BIN)/python -m schemas.generate
+	@$(BIN)/python -m schemas.json_schema
 
 lock: dev        ## resolve pyproject.toml into the hash-locked requirements files
 	@$(BIN)/uv pip compile -q pyproject.toml --generate-hashes --no-emit-index-url --universal --python-version 3.11 --custom-compile-command "make lock" -o requirements.txt

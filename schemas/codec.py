@@ -28,6 +28,7 @@ from schemas.commands import BY_CODE as COMMAND_BY_CODE
 from schemas.commands import FIELDS as COMMAND_FIELDS
 from schemas.commands import ClaimRoute, Command, Letter, read_command, write_command
 from schemas.contract import Malformed, Shape, contract
+from schemas.entries import Entry, Shown, ViewEntry
 from schemas.events import (
     BY_CODE,
     EVENTS,
@@ -40,9 +41,8 @@ from schemas.events import (
     PositionLaid,
     RouteClaimed,
 )  # fmt: skip
-from schemas.former import upcast
-from schemas.views import Entry, Shown, ViewEntry
-from schemas.words import CommandId, GameId, Seat
+from schemas.events.upcasting import upcast
+from schemas.field_types import CommandId, GameId, Seat
 
 FORMAT: Final = 2  # of entries and parts
 UNSEALED: Final = 1  # of those that prove nothing

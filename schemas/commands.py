@@ -13,9 +13,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
 from schemas.contract import Contract, Malformed, Shape, contract, field_names
-from schemas.forks import Fork, Number
-from schemas.positions import Position
-from schemas.words import (
+from schemas.field_types import (  # fmt: skip
     Age,
     Card,
     Cards,
@@ -31,7 +29,9 @@ from schemas.words import (
     Text,
     Word,
     plain,
-)  # fmt: skip
+)
+from schemas.forks import Fork, Number
+from schemas.positions import Position
 
 Payment = Annotated[Cards, Field(min_length=1)]
 
@@ -73,7 +73,7 @@ BoardChoice = Annotated[
     WithJsonSchema(
         {"anyOf": [{"type": "string", "pattern": "^[a-z0-9][a-z0-9_-]{0,39}$"}, {"type": "object"}]}
     ),
-]  # a board's name, or a board written in place in the form of schemas/boards.py
+]  # a board's name, or a board written in place in the form of schemas/boards/form.py
 
 
 @contract(type="create_game", code=1)

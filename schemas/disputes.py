@@ -16,7 +16,7 @@ from pydantic import AfterValidator, Field
 
 from schemas.codec import Corrupt, pack, unpack
 from schemas.contract import Malformed, Shape, contract
-from schemas.words import Int, Seat, Text
+from schemas.field_types import Int, Seat, Text
 
 OPERATOR: Final = "operator"
 OPEN_MOST: Final = 20  # of a seat in a game, that wait for their answer

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field
 
 from schemas.contract import Shape, contract
-from schemas.words import Bool, GameId, Int, Seat, plain
+from schemas.field_types import Bool, GameId, Int, Seat, plain
 
 
 def _rows(rows: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -14,7 +14,7 @@ from typing import Annotated
 from pydantic import Field
 
 from schemas.contract import Shape, contract
-from schemas.words import Card, CityId, Int, RouteId, Seat, Word
+from schemas.field_types import Card, CityId, Int, RouteId, Seat, Word
 
 Some = Annotated[Int, Field(ge=0, le=1000)]
 Points = Annotated[Int, Field(ge=-10_000, le=10_000)]

@@ -12,7 +12,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from hashlib import sha256
 from typing import Final, NamedTuple
 
-from schemas.words import Seat
+from schemas.field_types import Seat
 
 HOST: Final = "host"
 _PREFIX: Final = "ll1"

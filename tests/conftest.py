@@ -12,7 +12,7 @@ import redis
 
 from services.ledger import RedisLedger
 from services.ledger.connection import birth, connect
-from services.ledger.engine import engine
+from services.ledger.embedded_engine import engine
 from tests.cluster.nodes import cluster
 
 PARTITIONS = 4

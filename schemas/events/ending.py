@@ -6,16 +6,8 @@ from typing import Literal
 
 from schemas.commands import PlayOff
 from schemas.contract import Contract, contract
-from schemas.parameters import GoneBecause
-from schemas.words import (
-    GameId,
-    Hex32,
-    Int,
-    RouteId,
-    Seat,
-    Text,
-    TicketId,
-)  # fmt: skip
+from schemas.field_types import GameId, Hex32, Int, RouteId, Seat, Text, TicketId  # fmt: skip
+from schemas.rule_options import GoneBecause
 
 EndReason = Literal["last turns", "all passed", "no change", "out of time", "all gone"]
 

@@ -7,13 +7,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from schemas.boards import BoardForm, TicketForm
+from schemas.boards.form import BoardForm, TicketForm
 from schemas.commands import PlayOff, SeatPlan
 from schemas.contract import Contract, contract
-from schemas.forks import Number
-from schemas.parameters import GoneBecause, Parameters
-from schemas.positions import Points, StationGiven
-from schemas.words import (
+from schemas.field_types import (  # fmt: skip
     Age,
     Bool,
     Card,
@@ -29,7 +26,10 @@ from schemas.words import (
     Seat,
     TicketRow,
     Word,
-)  # fmt: skip
+)
+from schemas.forks import Number
+from schemas.positions import Points, StationGiven
+from schemas.rule_options import GoneBecause, Parameters
 
 
 @contract(type="game_created", code=40, version=2)

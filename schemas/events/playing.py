@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from schemas.contract import Contract, contract
-from schemas.words import (
+from schemas.field_types import (  # fmt: skip
     Card,
     CardRow,
     Cards,
@@ -19,7 +19,7 @@ from schemas.words import (
     Slot,
     TicketRow,
     Word,
-)  # fmt: skip
+)
 
 
 @contract(type="market_filled", code=7)

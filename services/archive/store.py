@@ -19,7 +19,7 @@ from typing import Any, Final
 import fsspec
 
 from schemas.contract import Malformed, Shape
-from schemas.words import GameId
+from schemas.field_types import GameId
 
 SETTING: Final = "LEDGERLINE_ARCHIVE_URL"
 SUFFIX: Final = ".ledgerline"

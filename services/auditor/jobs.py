@@ -28,7 +28,7 @@ from rq.serializers import JSONSerializer
 from schemas.contract import Malformed
 from services.archive import Archive, Signer
 from services.ledger import RedisLedger
-from services.settings import Settings
+from services.runtime.settings import Settings
 
 QUEUE: Final = "ledgerline"
 PERFORM: Final = "services.auditor.jobs.perform"  # in every job that is queued anywhere: it stays

@@ -16,15 +16,15 @@ from typing import Final, Protocol
 
 from schemas.codec import Corrupt
 from schemas.commands import Command, Letter
-from schemas.words import Seat
-from services.bots.client import NotNow
+from schemas.field_types import Seat
+from services.bots.gateway_client import NotNow
 from services.bots.policies import POLICIES
-from services.bots.policies.dice import Dice
+from services.bots.policies.random_source import Dice
 from services.ledger import Full, Gap, Ledger, TakenTurn, Turn
-from services.logs import get_log
-from services.loop import BUGS, REFUSED
 from services.referee.rules import Table, fold_events, legal
-from services.referee.rules.witness import Betrayed, Witness
+from services.referee.rules.proof.view_verifier import Betrayed, Witness
+from services.runtime.logging_setup import get_log
+from services.runtime.worker_loop import BUGS, REFUSED
 
 log = get_log("bots")
 VIEWS_MOST: Final = 4_096

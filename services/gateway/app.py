@@ -11,20 +11,21 @@ from fastapi import Depends, FastAPI, Header, Query, Request, Response, WebSocke
 from fastapi.responses import JSONResponse, RedirectResponse
 from fastapi_offline import FastAPIOffline
 
-from schemas.views import ViewEntry, write_proof, write_view
-from services.gateway import disputes, examples, forks, play_offs, rule_pages
-from services.gateway.archived import Archived, View
-from services.gateway.door import Door
+from schemas.entries import ViewEntry, write_proof, write_view
+from services.gateway import openapi
+from services.gateway.archive_views import Archived, View
+from services.gateway.command_tracking import AGAIN, WAIT_MS_MOST, Ask
+from services.gateway.dependencies import Bearer, Client, Game, IdempotencyKey
 from services.gateway.hub import Hub
-from services.gateway.limits import Limits
-from services.gateway.play import PlaySocket
-from services.gateway.problems import install
-from services.gateway.reading import CREATION_MOST, read_body
-from services.gateway.senders import Bearer, Client, Game, IdempotencyKey
-from services.gateway.verdicts import AGAIN, WAIT_MS_MOST, Ask
+from services.gateway.problem_details import install
+from services.gateway.rate_limit import Limits
+from services.gateway.request_parsing import CREATION_MOST, read_body
+from services.gateway.routes import disputes, forks, play_offs, rule_pages
+from services.gateway.service import Door
+from services.gateway.websocket_session import PlaySocket
+from services.ledger.ack_levels import ACCEPTED
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.levels import ACCEPTED
-from services.logs import get_log
+from services.runtime.logging_setup import get_log
 
 log = get_log("gateway")
 PAGE_MOST: Final = 1_000
@@ -37,8 +38,8 @@ Prefer = Annotated[
 
 def _ask(
     request: Request,
-    level: Annotated[str | None, Query(description=examples.LEVEL, examples=["durable"])] = None,
-    wait_ms: Annotated[int | None, Query(ge=1, le=WAIT_MS_MOST, description=examples.WAIT_MS)] = None,
+    level: Annotated[str | None, Query(description=openapi.LEVEL, examples=["durable"])] = None,
+    wait_ms: Annotated[int | None, Query(ge=1, le=WAIT_MS_MOST, description=openapi.WAIT_MS)] = None,
 ) -> Ask:
     """How sure the caller wants to be."""
     door: Door = request.app.state.door
@@ -67,9 +68,9 @@ def create_app(
         title="Ledgerline",
         version="1",
         summary="Train board games: create, join, play, watch.",
-        description=examples.DESCRIPTION,
+        description=openapi.DESCRIPTION,
         lifespan=lifespan,
-        responses=examples.PROBLEMS,
+        responses=openapi.PROBLEMS,
     )
     app.state.door, app.state.listening = door, False
     install(app)
@@ -83,7 +84,7 @@ def create_app(
 
 def _game_routes(app: FastAPI, door: Door) -> None:
     @app.post(
-        "/games", status_code=201, tags=["games"], summary="Create a game", openapi_extra=examples.CREATE
+        "/games", status_code=201, tags=["games"], summary="Create a game", openapi_extra=openapi.CREATE
     )
     async def create(
         request: Request, client: Client, ask: Asked, idempotency_key: IdempotencyKey = None
@@ -96,7 +97,7 @@ def _game_routes(app: FastAPI, door: Door) -> None:
         return {"games": await door.games(most, client)}
 
     @app.post(
-        "/games/{game}/join", tags=["games"], summary="Sit down at a free seat", openapi_extra=examples.JOIN
+        "/games/{game}/join", tags=["games"], summary="Sit down at a free seat", openapi_extra=openapi.JOIN
     )
     async def join(
         request: Request, client: Client, game: Game, ask: Asked, idempotency_key: IdempotencyKey = None
@@ -109,7 +110,7 @@ def _game_routes(app: FastAPI, door: Door) -> None:
         status_code=201,
         tags=["games"],
         summary="Go on from where a game stood",
-        openapi_extra=examples.FORK,
+        openapi_extra=openapi.FORK,
     )
     async def fork(
         request: Request,
@@ -138,8 +139,8 @@ def _play_routes(app: FastAPI, door: Door) -> None:
         "/games/{game}/commands",
         tags=["play"],
         summary="Send a command",
-        openapi_extra=examples.COMMAND,
-        responses=examples.UNKNOWN,
+        openapi_extra=openapi.COMMAND,
+        responses=openapi.UNKNOWN,
     )
     async def command(
         request: Request,

@@ -21,13 +21,13 @@ from typing import Final
 from redis.exceptions import RedisError
 
 from schemas.codec import Corrupt
-from schemas.words import Seat
-from services.gateway.followed import Damaged, End, Game, Hand, Sent, Session, sent
+from schemas.field_types import Seat
+from services.gateway.subscriptions import Damaged, End, Game, Hand, Sent, Session, sent
 from services.ledger import Gap
 from services.ledger.async_ledger import PAGE, AsyncLedger, Latest, Ring, Wanted
-from services.ledger.joining import TakenBack
-from services.logs import get_log
-from services.loop import Outage
+from services.ledger.view_merge import TakenBack
+from services.runtime.logging_setup import get_log
+from services.runtime.worker_loop import Outage
 
 log = get_log("gateway")
 LOOK_S: Final = 1.0

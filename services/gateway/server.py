@@ -9,13 +9,13 @@ import uvicorn
 
 from schemas.contract import Malformed
 from services.gateway.app import create_app
-from services.gateway.archived import View
-from services.gateway.limits import Limits
-from services.gateway.reading import BODY_MOST
-from services.gateway.wire import Wire
+from services.gateway.archive_views import View
+from services.gateway.rate_limit import Limits
+from services.gateway.request_parsing import BODY_MOST
+from services.gateway.websocket_protocol import Wire
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.connection import connect_async
-from services.settings import Settings
+from services.runtime.settings import Settings
 
 
 def gateway(settings: Settings, partitions: int, archived: View | None = None) -> uvicorn.Server:

@@ -1,6 +1,6 @@
 """The log and the broker. `port.Ledger` says what they promise, `RedisLedger` is how."""
 
-from services.ledger.port import (
+from services.ledger.ports import (
     Answer,
     Full,
     Gap,

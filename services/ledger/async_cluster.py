@@ -11,7 +11,7 @@ from redis.asyncio.cluster import ClusterNode, ClusterPubSub, RedisCluster
 from redis.commands import AsyncCoreCommands
 from redis.exceptions import ConnectionError, RedisError
 
-from services.ledger.rounds import PAUSES_S, Call, node_away, replies, settle, shares
+from services.ledger.cluster_pipeline import PAUSES_S, Call, node_away, replies, settle, shares
 
 
 class AsyncCluster(RedisCluster):

@@ -10,23 +10,23 @@ from typing import Any, Final, NamedTuple
 import redis.asyncio
 from redis.exceptions import RedisError, TryAgainError
 
-from schemas import keys
 from schemas.codec import Corrupt, join_view
 from schemas.commands import Letter
-from schemas.views import ViewEntry
-from schemas.words import Seat
+from schemas.entries import ViewEntry
+from schemas.field_types import Seat
+from services.ledger import keys
+from services.ledger.ack_confirmation import Confirming, node_of
+from services.ledger.ack_levels import Level
 from services.ledger.async_cluster import AsyncCluster
-from services.ledger.bags import Bag
-from services.ledger.calls import submit_call
-from services.ledger.confirming import Confirming, node_of
-from services.ledger.disputes import AsyncDisputes
-from services.ledger.joining import Headed, TakenBack, joined, unchanged
-from services.ledger.knocks import channel
-from services.ledger.levels import Level
-from services.ledger.port import WAITING_MOST, Answer, Full, Gap
+from services.ledger.batching import Bag
+from services.ledger.dispute_store import AsyncDisputes
+from services.ledger.ports import WAITING_MOST, Answer, Full, Gap
+from services.ledger.replies import headed, numbered, of_game, read_answer
+from services.ledger.script_calls import submit_call
 from services.ledger.scripts import SUBMIT, Call, attempt_async
-from services.ledger.stored import headed, numbered, of_game, read_answer
-from services.logs import get_log
+from services.ledger.view_merge import Headed, TakenBack, joined, unchanged
+from services.ledger.wakeups import channel
+from services.runtime.logging_setup import get_log
 
 log = get_log("gateway")
 PAGE: int = 500
@@ -86,7 +86,7 @@ class Ring(NamedTuple):
 
 
 def read_ring(data: bytes) -> Ring | None:
-    """A ring as append.lua and dismiss.lua write it; None for what isn't one."""
+    """A ring as append_entry.lua and reject_command.lua write it; None for what isn't one."""
     line, _, body = data.partition(b"\n")
     told = _RING.fullmatch(line)
     if told is None:
@@ -242,7 +242,7 @@ class AsyncLedger:
         return self._bags[node.name]
 
     async def _submit_all(self, calls: Sequence[Call]) -> Sequence[Any]:
-        """Run submit.lua for each; what it replied, or why it didn't."""
+        """Run submit_command.lua for each; what it replied, or why it didn't."""
         return await attempt_async(self._client, SUBMIT, calls)
 
     async def _confirming_of(self, game: str, level: Level) -> Confirming:

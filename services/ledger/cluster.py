@@ -17,7 +17,7 @@ from redis.cluster import PRIMARY, RedisCluster
 from redis.commands import CoreCommands
 from redis.exceptions import ConnectionError, RedisError, TimeoutError
 
-from services.ledger.rounds import PAUSES_S, Call, node_away, replies, settle, shares
+from services.ledger.cluster_pipeline import PAUSES_S, Call, node_away, replies, settle, shares
 
 
 class Cluster(RedisCluster):

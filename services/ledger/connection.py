@@ -22,8 +22,8 @@ from redis.cluster import ClusterNode
 from redis.exceptions import ClusterCrossSlotError, RedisClusterException
 from redis.retry import Retry
 
-from schemas import keys
 from schemas.contract import Malformed
+from services.ledger import keys
 from services.ledger.async_cluster import AsyncCluster
 from services.ledger.cluster import Cluster
 

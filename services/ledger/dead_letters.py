@@ -8,10 +8,10 @@ from typing import Any, Final, NamedTuple
 
 import redis
 
-from schemas import keys
 from schemas.codec import unpack_letter
 from schemas.commands import Letter
 from schemas.contract import Malformed
+from services.ledger import keys
 from services.ledger.scripts import REVIVE, run
 
 DEAD_MOST: Final = 1_000  # of a partition; past it a dead letter is told and logged, and not kept
@@ -74,7 +74,7 @@ class DeadLetters:
 
 
 def fields_of(reason: str, data: bytes, deliveries: int) -> Iterator[Any]:
-    """A dead letter as dismiss.lua keeps it."""
+    """A dead letter as reject_command.lua keeps it."""
     for name, value in (("reason", reason), ("c", data), ("deliveries", deliveries)):
         yield from (name, value)
 

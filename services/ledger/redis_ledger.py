@@ -8,21 +8,20 @@ from typing import Any, Final
 import redis
 from redis.exceptions import AskError, ResponseError, TryAgainError
 
-from schemas import keys
 from schemas.codec import pack, unpack
 from schemas.commands import Letter
 from schemas.contract import Malformed, Shape
-from schemas.views import ViewEntry
-from schemas.words import Seat
-from services.ledger.archived import Archived
-from services.ledger.calls import append_call, retire_call, submit_call
+from schemas.entries import ViewEntry
+from schemas.field_types import Seat
+from services.ledger import keys
+from services.ledger.archive_index import Archived
+from services.ledger.cluster_pipeline import present
+from services.ledger.consumer_groups import Group, Handed, monotonic_ms
 from services.ledger.dead_letters import DEAD_MOST, DeadLetters, fields_of
-from services.ledger.disputes import Disputes
-from services.ledger.groups import Group, Handed, monotonic_ms
-from services.ledger.histories import read_histories
-from services.ledger.joining import joined
-from services.ledger.knocks import channel
-from services.ledger.port import (
+from services.ledger.dispute_store import Disputes
+from services.ledger.log_reader import read_histories
+from services.ledger.membership import Roster
+from services.ledger.ports import (
     NOTES_MOST,
     WAITING_MOST,
     Answer,
@@ -34,11 +33,12 @@ from services.ledger.port import (
     Turn,
     Verdict,
 )
-from services.ledger.roster import Roster
-from services.ledger.rounds import present
+from services.ledger.replies import headed, numbered, of_game, read_answer, whole
+from services.ledger.script_calls import append_call, retire_call, submit_call
 from services.ledger.scripts import APPEND, DISMISS, RETIRE, SUBMIT, attempt, run
-from services.ledger.stored import headed, numbered, of_game, read_answer, whole
-from services.logs import get_log
+from services.ledger.view_merge import joined
+from services.ledger.wakeups import channel
+from services.runtime.logging_setup import get_log
 
 log = get_log("bots")
 DISMISSED_S: Final = 60

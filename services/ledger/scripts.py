@@ -16,20 +16,20 @@ class Script:
     """A Lua script by its hash; the engine may forget it at any time (NOSCRIPT)."""
 
     def __init__(self, name: str) -> None:
-        self.text = resources.files(__package__).joinpath(f"{name}.lua").read_bytes()
+        self.text = resources.files(__package__).joinpath("lua", f"{name}.lua").read_bytes()
         self.sha = sha1(self.text, usedforsecurity=False).hexdigest()
 
 
-APPEND: Final = Script("append")
-ATTEND: Final = Script("attend")
-DISMISS: Final = Script("dismiss")
-DISPUTE: Final = Script("dispute")
-FINISH: Final = Script("finish")
-FORGET: Final = Script("forget")
-RETIRE: Final = Script("retire")
-REVIVE: Final = Script("revive")
-SETTLE: Final = Script("settle")
-SUBMIT: Final = Script("submit")
+APPEND: Final = Script("append_entry")
+ATTEND: Final = Script("heartbeat")
+DISMISS: Final = Script("reject_command")
+DISPUTE: Final = Script("raise_dispute")
+FINISH: Final = Script("acknowledge")
+FORGET: Final = Script("remove_consumer")
+RETIRE: Final = Script("evict_game")
+REVIVE: Final = Script("retry_dead_letter")
+SETTLE: Final = Script("settle_dispute")
+SUBMIT: Final = Script("submit_command")
 
 
 def run(client: Any, script: Script, calls: Sequence[Call]) -> list[Any]:

@@ -12,11 +12,11 @@ from typing import Final
 
 from schemas.codec import Corrupt
 from services.ledger import Gap, Ledger, Taken
-from services.logs import get_log
-from services.loop import AWAY, BUGS
-from services.referee.desk import Desk, Times
-from services.referee.following import SILENT_MS, calls, due_at, follow
-from services.referee.sitting import FROZEN_BYTES_MOST
+from services.referee.command_processor import Desk, Times
+from services.referee.game_cache import FROZEN_BYTES_MOST
+from services.referee.scheduling import SILENT_MS, calls, due_at, follow
+from services.runtime.logging_setup import get_log
+from services.runtime.worker_loop import AWAY, BUGS
 
 log = get_log("referee")
 RECLAIM_IDLE_MS: Final = 2_000

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Final, NamedTuple
 
 from schemas.contract import Malformed
-from services.documents import read_text
+from services.documents.reader import read_text
 
 INDEX: Final = "index.json"
 GIVEN: Final = "-in.json"

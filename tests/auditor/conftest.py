@@ -1,32 +1,77 @@
-"""A short game that real referees played on a ledger in memory."""
+"""A house on a real engine, with an archive in a folder, and an auditor at hand."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from random import Random
-from typing import Any
+from pathlib import Path
+from typing import NamedTuple
 
-import fakeredis
 import pytest
+import redis
+from moto.server import ThreadedMotoServer
 
+from services.archive import Archive
+from services.auditor.jobs import Tools
+from services.auditor.worker import Auditor
 from services.ledger import RedisLedger
-from tests.conftest import PARTITIONS
-from tests.referee.at_work import Players, opening, referee_at, submit
+from services.ledger.connection import birth, connect
+from services.referee.command_processor import Times
+from services.referee.worker import Referee
+from services.runtime.settings import read_settings
+from tests.auditor.given import SIGNER
+from tests.conftest import ALL, PARTITIONS
+from tests.referee.running_referee import FRESH, Clock
+
+STAYS_S = 3_600.0
+
+
+@pytest.fixture(scope="session")
+def s3() -> Iterator[str]:
+    """The address of an S3 server in this process."""
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    yield f"http://{host}:{port}"
+    server.stop()
+
+
+class At(NamedTuple):
+    """What a test has at hand."""
+
+    url: str
+    client: redis.Redis
+    ledger: RedisLedger
+    archive: Archive
+    wall: Clock
+    referee: Referee
+    auditor: Auditor
+
+    def work(self) -> None:
+        """Find what is to be done, and do it."""
+        self.auditor.look()
+        while self.auditor.step():
+            pass
 
 
 @pytest.fixture
-def client() -> Iterator[Any]:
-    with fakeredis.FakeRedis() as client:
-        yield client
+def at(engine_url: str, tmp_path: Path) -> Iterator[At]:
+    client = connect(engine_url)
+    client.flushdb()
+    ledger = RedisLedger(client, birth(client, PARTITIONS))
+    wall, archive = Clock(), Archive((tmp_path / "archive").as_uri())
+    referee = Referee(
+        ledger, "referee", Times(Clock(), wall), lambda: FRESH, lambda: ALL, archived=ledger.archived().length
+    )
+    auditor = auditor_at(client, ledger, archive, wall)
+    yield At(engine_url, client, ledger, archive, wall, referee, auditor)
+    auditor.leave()
+    client.close()
 
 
-@pytest.fixture
-def ledger(client: Any) -> RedisLedger:
-    """A ledger that holds one game of two bots, which is over."""
-    ledger = RedisLedger(client, PARTITIONS)
-    referee = referee_at(ledger)
-    submit(ledger, opening(cars=15))
-    players = Players(ledger, Random(3))
-    while referee.step(0) + players.step():
-        pass
-    return ledger
+def auditor_at(
+    client: redis.Redis, ledger: RedisLedger, archive: Archive, wall: Clock, name: str = "auditor"
+) -> Auditor:
+    settings = read_settings(archive_url=archive.url, archived_stays_s=STAYS_S)
+    auditor = Auditor(Tools(ledger, settings, wall, archive, SIGNER), client, name)
+    auditor.begin()
+    return auditor

@@ -1,48 +1,50 @@
-"""Golden games to audit, and what somebody who may write to a log could do to them."""
+"""A whole game, played out on memory, and a house that signs it."""
 
 from __future__ import annotations
 
-import json
-from base64 import b64decode
-from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
-from pathlib import Path
-from typing import Any
+from random import Random
+from typing import Any, NamedTuple
 
-from schemas.codec import pack_entry, unpack_entry
-from schemas.events import Event
-from schemas.views import Entry
-from services.referee.rules import faces
+import fakeredis
 
-GOLDEN = Path(__file__).parents[1] / "golden"
-NAMES = sorted(path.stem for path in GOLDEN.glob("*.json"))
-USA = "usa-four-mixed"
+from schemas.hash_chain import first_head, next_head
+from services.archive import Signer
+from services.ledger import RedisLedger, keys
+from services.referee.rules import fold
+from services.referee.worker import Referee
+from tests.conftest import PARTITIONS
+from tests.referee.running_referee import GAME, Players, opening, referee_at, submit
+
+SIGNER = Signer("7f" * 32)
+
+
+class Played(NamedTuple):
+    """A game that is over: its log, and the head after each entry."""
+
+    game: str
+    log: list[bytes]
+    heads: list[bytes]
+
+
+def play_out(ledger: RedisLedger, referee: Referee, game: str = GAME) -> None:
+    """A short game of two bots, from its creation to its end."""
+    submit(ledger, opening(game, cars=5))
+    players = Players(ledger, Random(3))
+    while referee.step(0) + players.step():
+        pass
+    assert fold(ledger.history(game)).over
 
 
 @cache
-def _stored(game: str) -> tuple[bytes, ...]:
-    told = json.loads((GOLDEN / f"{game}.json").read_text())
-    return tuple(b64decode(line) for line in told["log"])
-
-
-def golden(game: str = USA) -> list[bytes]:
-    """The log of a golden game, to do with as one likes."""
-    return list(_stored(game))
-
-
-def entries(game: str = USA) -> list[Entry]:
-    return [unpack_entry(data) for data in _stored(game)]
-
-
-def find(game: str, fits: Callable[[Entry], object], skip: int = 0) -> int:
-    """The number of the first entry that fits, after so many others that do."""
-    numbers = [number for number, entry in enumerate(entries(game), 1) if fits(entry)]
-    return numbers[skip]
-
-
-def rewritten(log: list[bytes], number: int, *events: Event, **fields: Any) -> list[bytes]:
-    """The log with one entry told otherwise."""
-    entry = unpack_entry(log[number - 1])
-    told = replace(entry, events=events or entry.events, **fields)
-    return [*log[: number - 1], pack_entry(told, faces(told.events)), *log[number:]]
+def played() -> Played:
+    client: Any = fakeredis.FakeRedis()
+    ledger = RedisLedger(client, PARTITIONS)
+    play_out(ledger, referee_at(ledger))
+    public = client.xrange(keys.public(keys.partition_of(GAME, PARTITIONS), GAME))
+    heads, head = [], first_head(GAME)
+    for number, (_, fields) in enumerate(public, 1):
+        heads.append(head := next_head(head, number, fields[b"e"]))
+    log = ledger.history(GAME)
+    client.close()
+    return Played(GAME, log, heads)

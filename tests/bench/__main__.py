@@ -18,32 +18,32 @@ from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from tests.bench import (
-    asking,
+from tests.bench import (  # fmt: skip
+    ask,
     core,
     decoded,
     endtoend,
     fold,
-    fresh,
+    fresh_clone,
     growth,
-    handover,
     latency,
+    lease_handover,
     machine,
     memory,
     nodes,
     poison,
     proof,
     referee,
-    referees,
     rulesets,
     searches,
-)  # fmt: skip
+    several_referees,
+)
 from tests.bench.figure import Figure, Measure, Size
 
 FIGURES: Final[Mapping[str, Measure]] = {
     "fold": fold.measure,
     "referee": referee.measure,
-    "referees": referees.measure,
+    "referees": several_referees.measure,
     "growth": growth.measure,
     "poison": poison.measure,
     "nodes": nodes.measure,
@@ -54,11 +54,11 @@ FIGURES: Final[Mapping[str, Measure]] = {
     "memory": memory.measure,
     "rulesets": rulesets.measure,
     "searches": searches.measure,
-    "ask": asking.measure,
-    "handover": handover.measure,
+    "ask": ask.measure,
+    "handover": lease_handover.measure,
     "sealing": proof.measure_sealing,
     "files": proof.measure_files,
-    "fresh": fresh.measure,
+    "fresh": fresh_clone.measure,
 }
 SLOW: Final = ("fresh", "handover")  # not in a quick run, unless it is named
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")

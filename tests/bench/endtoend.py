@@ -30,8 +30,8 @@ from services.ledger import RedisLedger
 from services.ledger.connection import birth, connect
 from tests.bench.figure import Figure, Size, Tell
 from tests.bench.games import fresh_engine, script
-from tests.bench.house import House, house
-from tests.bench.seats import Move, Play, SeatSocket, Table, moves, request
+from tests.bench.light_players import Move, Play, SeatSocket, Table, moves, request
+from tests.bench.services import House, house
 
 SEATS: Final = (SeatPlan(),) * 4
 START: Final = 2 + len(SEATS)  # entries until all sit and the cards are dealt

@@ -11,14 +11,14 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from schemas.commands import Command, CreateGame, Letter, Policy, SeatPlan, StartGame, TakeSeat
-from schemas.words import Seat
+from schemas.field_types import Seat
+from services.bootstrap.composition import make_referee
 from services.bots.worker import Bots, Stream
 from services.ledger import RedisLedger
 from services.ledger.connection import birth, connect
-from services.ledger.engine import engine
+from services.ledger.embedded_engine import engine
 from services.referee.rules import Table, fold, judge, legal
-from services.settings import read_settings
-from services.wiring import make_referee
+from services.runtime.settings import read_settings
 
 NO_SEED = "00" * 32  # for what the seed given with the game decides
 

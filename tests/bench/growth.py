@@ -16,8 +16,8 @@ from typing import Final
 from schemas.commands import Letter
 from tests.bench.figure import Figure, Part, Size, Tell, ratio
 from tests.bench.games import fresh_engine
-from tests.bench.live import Live, run_one, scripts
-from tests.bench.workers import Spent, Worker
+from tests.bench.live_games import Live, run_one, scripts
+from tests.bench.referee_workers import Spent, Worker
 
 GOAL: Final = 0.5
 GAMES: Final = (100, 10_000, 100_000)

@@ -17,10 +17,10 @@ import httpx
 from websockets.asyncio.client import ClientConnection, connect
 
 from schemas.commands import CreateGame, Letter, SeatPlan, write_command
-from schemas.words import Seat
+from schemas.field_types import Seat
 from tests.bench.figure import Figure, Size, Tell
 from tests.bench.games import fresh_engine, script
-from tests.bench.house import house
+from tests.bench.services import house
 
 P50_MS: Final = 3.0
 P99_MS: Final = 10.0

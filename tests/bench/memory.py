@@ -9,9 +9,8 @@ from collections.abc import Mapping, Sequence
 from statistics import mean
 from typing import Any
 
-from schemas import keys
 from schemas.commands import Policy
-from services.ledger import RedisLedger
+from services.ledger import RedisLedger, keys
 from tests.bench.figure import Figure, Part, Size, Tell
 from tests.bench.games import bots, fresh_ledger, play
 

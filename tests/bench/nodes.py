@@ -15,14 +15,14 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from schemas import keys
 from schemas.codec import pack_letter
+from services.ledger import keys
 from services.ledger.connection import birth, connect
 from tests.bench.figure import Figure, Size, Tell
 from tests.bench.games import fresh_engine
-from tests.bench.live import run_one
+from tests.bench.live_games import run_one
 from tests.bench.referee import Round, lanes
-from tests.bench.workers import Spent, Worker
+from tests.bench.referee_workers import Spent, Worker
 from tests.cluster.nodes import cluster
 
 GAMES: Final = 200

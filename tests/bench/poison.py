@@ -14,13 +14,13 @@ from typing import Final
 
 from schemas.commands import Letter
 from schemas.events import Event
-from services.referee import desk
+from services.referee import command_processor
 from services.referee.rules import Table, judge
 from tests.bench.figure import Figure, Size, Tell, ratio
 from tests.bench.games import fresh_engine
 from tests.bench.growth import Grown
-from tests.bench.live import POISON, run_one, scripts
-from tests.bench.workers import Worker
+from tests.bench.live_games import POISON, run_one, scripts
+from tests.bench.referee_workers import Worker
 
 GOAL: Final = 0.8
 GAMES: Final = 200
@@ -70,7 +70,7 @@ def told_as_figure(clean: Grown, poisoned: Grown, errors: int, batch: int) -> Fi
 
 def run_breaking(url: str, pipe: Connection) -> None:
     """A referee that breaks on poison."""
-    vars(desk)["judge"] = breaking
+    vars(command_processor)["judge"] = breaking
     run_one(url, pipe)
 
 

@@ -20,21 +20,21 @@ from tempfile import TemporaryDirectory
 from time import process_time
 from typing import Final
 
-from schemas.chain import first_head
 from schemas.codec import pack_entry, pack_part, pack_public, unpack_entry
-from schemas.views import Entry
+from schemas.entries import Entry
+from schemas.hash_chain import first_head
 from services.archive import Signer, read_file, write_file
-from services.auditor.auditing import audit
-from services.auditor.explaining import seek
-from services.auditor.proving import proven_bytes
 from services.referee.rules import Table, faces, fold_events, judge
-from services.referee.rules.piles import Piles
+from services.referee.rules.proof.pile_tracker import Piles
+from services.referee.rules.proof.sealing import Past, Sealed, seal
 from services.referee.rules.rulesets import EDITIONS, RULESETS
-from services.referee.rules.sealing import Past, Sealed, seal
+from services.verification.audit import audit
+from services.verification.explanation import seek
+from services.verification.log_check import proven_bytes
 from tests.bench.figure import Figure, Size, Tell, ratio
 from tests.bench.games import NO_SEED, bots, fresh_engine, script
 from tests.bench.referee import Round, lanes, ledger_at, ours_round, total
-from tests.bench.workers import Spent, Worker, run_referee
+from tests.bench.referee_workers import Spent, Worker, run_referee
 
 SEATS: Final = bots(*("random",) * 4)
 SEALED_US: Final = 15.0  # an event

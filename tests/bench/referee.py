@@ -15,14 +15,13 @@ from itertools import count, islice
 from statistics import median
 from typing import Any, Final
 
-from schemas import keys
 from schemas.codec import pack_letter, unpack_entry
 from schemas.commands import Letter
-from services.ledger import RedisLedger
+from services.ledger import RedisLedger, keys
 from services.ledger.connection import birth, connect
 from tests.bench.figure import Figure, Size, Tell, ratio
 from tests.bench.games import bots, fresh_engine, script
-from tests.bench.workers import Calls, Spent, Worker, run_client, run_referee
+from tests.bench.referee_workers import Calls, Spent, Worker, run_client, run_referee
 
 GOAL: Final = 0.35
 SEATS: Final = bots(*("random",) * 4)

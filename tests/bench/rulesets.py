@@ -8,7 +8,7 @@ from statistics import median
 from time import perf_counter
 
 from schemas.commands import Command, CreateGame, Letter, SeatPlan, StartGame
-from schemas.words import Seat
+from schemas.field_types import Seat
 from services.referee.rules import RULESETS, Table, judge, legal
 from tests.bench.figure import Figure, Part, Size, Tell
 from tests.bench.games import NO_SEED

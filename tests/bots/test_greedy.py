@@ -7,7 +7,7 @@ from typing import Any
 
 from schemas.commands import CreateGame, KeepTickets, Letter, SeatPlan, StartGame
 from services.bots.policies import POLICIES
-from services.bots.policies.dice import Dice
+from services.bots.policies.random_source import Dice
 from services.referee.rules import Table, judge, legal
 from tests.rules.given import CREATED, SEED
 

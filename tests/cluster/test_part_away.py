@@ -7,12 +7,11 @@ from collections.abc import Iterator
 import pytest
 from redis.exceptions import RedisError
 
-from schemas import keys
-from services.ledger import Taken
-from services.ledger.rounds import slot_of
+from services.ledger import Taken, keys
+from services.ledger.cluster_pipeline import slot_of
 from tests.cluster.nodes import Cluster, Node, follows_port, own_slots, wait_until
 from tests.cluster.play import PARTITIONS, games_of, ledger_at, patiently
-from tests.contract.given import letter
+from tests.ledger_contract.given import letter
 
 EVERYWHERE = range(PARTITIONS)
 

@@ -8,14 +8,14 @@ from contextlib import suppress
 
 from redis.exceptions import RedisError
 
-from schemas import keys
-from schemas.views import ViewEntry
+from schemas.entries import ViewEntry
+from services.ledger import keys
+from services.ledger.ack_levels import replicated
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.connection import connect_async
-from services.ledger.levels import replicated
 from tests.cluster.nodes import Cluster, wait_until
 from tests.cluster.play import PARTITIONS, every_game_of, ledger_at, services
-from tests.referee.at_work import opening
+from tests.referee.running_referee import opening
 
 PARTITION = 3
 CALLERS = 8

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from schemas.board_forms_trains import read_trains_map, write_trains_map
+from schemas.boards.trains import read_trains_map, write_trains_map
 from services.referee.rules.board import Board, load
 from tests.conformance.recorded import CASES, read
 

@@ -6,9 +6,9 @@ from collections import Counter
 
 import pytest
 
+from services.trains.case_kinds import KINDS
 from services.trains.cases import Case, read_cases
-from services.trains.kinds import KINDS
-from services.trains.tally import judged, run_folder
+from services.trains.report import judged, run_folder
 from tests.conformance.recorded import CASES
 
 FOLDER = CASES / "trains"

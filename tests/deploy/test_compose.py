@@ -13,8 +13,8 @@ import pytest
 from services.archive import Archive, read_file
 from services.ledger import RedisLedger
 from services.ledger.connection import birth, connect
-from services.ledger.engine import CONFIG
-from services.settings import Settings
+from services.ledger.embedded_engine import CONFIG
+from services.runtime.settings import Settings
 from tests.deploy.compose import GIVEN, Missing, interpolated, read_compose, stage, wait_until
 
 OURS = ("gateway", "referee", "bots", "auditor")

@@ -6,7 +6,7 @@ import re
 
 from pydantic import SecretStr
 
-from services.settings import Settings
+from services.runtime.settings import Settings
 from tests.deploy.compose import ROOT
 
 ROW = re.compile(r"^\| `LEDGERLINE_(\w+)` \| ([^|]*?) \| ([^|]+?) \|$", re.MULTILINE)

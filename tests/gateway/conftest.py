@@ -11,12 +11,12 @@ import httpx
 import pytest
 import redis
 
-from services.embedded import House, house
+from services.bootstrap.composition import open_ledger
+from services.bootstrap.embedded import House, house
 from services.gateway import hub as hubs
 from services.ledger import RedisLedger, Taken
-from services.referee.desk import Desk
-from services.settings import read_settings
-from services.wiring import open_ledger
+from services.referee.command_processor import Desk
+from services.runtime.settings import read_settings
 
 
 @pytest.fixture(scope="package")

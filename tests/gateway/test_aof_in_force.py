@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from services.ledger.engine import engine
-from services.ledger.levels import DURABLE, IN_FORCE, in_force
-from tests.gateway.confirmed import GAME, KINDS, Desk, at_desk, soon, without_waitaof
+from services.ledger.ack_levels import DURABLE, IN_FORCE, in_force
+from services.ledger.embedded_engine import engine
+from tests.gateway.confirmation import GAME, KINDS, Desk, at_desk, soon, without_waitaof
 
 FOREVER_US = "60000000"  # for each key that a rewrite saves
 

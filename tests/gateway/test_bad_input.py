@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from schemas.codec import LETTER_MOST
-from services.gateway.reading import BODY_MOST, CREATION_MOST
+from services.gateway.request_parsing import BODY_MOST, CREATION_MOST
 from services.ledger import RedisLedger
 from tests.gateway.clients import DRAW, Json, Laid, Player, bearer, in_turn, plain_problem, problem, seated
 from tests.gateway.conftest import Unchanged

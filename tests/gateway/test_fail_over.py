@@ -9,16 +9,15 @@ from collections.abc import Iterator
 import pytest
 from redis.exceptions import ConnectionError as Away
 
-from schemas import keys
 from schemas.commands import Letter
-from schemas.views import ViewEntry
-from schemas.words import Seat
-from services.gateway.verdicts import Reached
-from services.ledger import Answer
+from schemas.entries import ViewEntry
+from schemas.field_types import Seat
+from services.gateway.command_tracking import Reached
+from services.ledger import Answer, keys
+from services.ledger.ack_levels import ACCEPTED, DURABLE, Level
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.engine import engine
-from services.ledger.levels import ACCEPTED, DURABLE, Level
-from tests.gateway.confirmed import PARTITION, Desk, at_desk, decided
+from services.ledger.embedded_engine import engine
+from tests.gateway.confirmation import PARTITION, Desk, at_desk, decided
 
 
 class Failing(AsyncLedger):

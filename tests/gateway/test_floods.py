@@ -7,7 +7,7 @@ import threading
 import httpx
 import pytest
 
-from services.gateway.play import UNANSWERED_MOST
+from services.gateway.websocket_session import UNANSWERED_MOST
 from tests.gateway.clients import DRAW, Socket, in_turn
 from tests.gateway.conftest import Unchanged
 

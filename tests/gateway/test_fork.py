@@ -10,7 +10,7 @@ import pytest
 
 from schemas import tokens
 from schemas.events import GameForked, SeatTaken
-from services.embedded import House
+from services.bootstrap.embedded import House
 from services.ledger import RedisLedger
 from services.referee.rules import Table, fold
 from tests.gateway.clients import (

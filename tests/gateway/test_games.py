@@ -9,9 +9,9 @@ import httpx
 import pytest
 
 from schemas.commands import POLICIES, ClaimRoute, TakeSeat, read_command
+from schemas.entries import write_view
 from schemas.events import GameEnded
 from schemas.refusals import ALL
-from schemas.views import write_view
 from services.ledger import RedisLedger
 from services.referee.rules import RULESETS, Table, board, fold, fold_events
 from tests.gateway.clients import (

@@ -9,17 +9,17 @@ from typing import Any
 import pytest
 from redis.exceptions import ConnectionError as Away
 
-from schemas import keys
 from schemas.commands import Letter, StartGame
 from services.gateway import hub as hubs
-from services.gateway.door import Door
-from services.gateway.followed import BEHIND_MOST, Damaged, Dropped, Sent, Session
-from services.gateway.limits import Limits
-from services.gateway.problems import Problem
-from services.gateway.verdicts import Reached
+from services.gateway.command_tracking import Reached
+from services.gateway.problem_details import Problem
+from services.gateway.rate_limit import Limits
+from services.gateway.service import Door
+from services.gateway.subscriptions import BEHIND_MOST, Damaged, Dropped, Sent, Session
+from services.ledger import keys
+from services.ledger.ack_levels import ACCEPTED
 from services.ledger.async_ledger import PAGE, AsyncLedger, Ring
-from services.ledger.levels import ACCEPTED
-from tests.gateway.listening import PARTITIONS, SOON_S, Scene, played, until
+from tests.gateway.subscribed_hub import PARTITIONS, SOON_S, Scene, played, until
 
 
 class Silent(AsyncLedger):

@@ -9,7 +9,7 @@ from typing import TypeVar
 import httpx
 import pytest
 
-from services.embedded import House
+from services.bootstrap.embedded import House
 from tests.gateway.clients import (
     DRAW,
     Json,

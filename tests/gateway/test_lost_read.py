@@ -10,9 +10,9 @@ from redis.exceptions import ConnectionError as Away
 
 from services.gateway import hub as hubs
 from services.ledger.async_ledger import PAGE, AsyncLedger, Found, Wanted
-from services.ledger.joining import TakenBack
-from tests.gateway.listening import Scene, played, until
-from tests.gateway.test_taken_back import grow, shorter
+from services.ledger.view_merge import TakenBack
+from tests.gateway.subscribed_hub import Scene, played, until
+from tests.gateway.test_log_rewound import grow, shorter
 
 
 class Deaf(AsyncLedger):

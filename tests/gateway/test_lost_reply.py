@@ -12,17 +12,18 @@ import pytest
 from redis.exceptions import ConnectionError as Away
 from starlette.websockets import WebSocket
 
-from schemas import keys, tokens
+from schemas import tokens
 from schemas.commands import Letter
 from services.gateway.app import create_app
-from services.gateway.play import PlaySocket
-from services.gateway.verdicts import AGAIN
+from services.gateway.command_tracking import AGAIN
+from services.gateway.websocket_session import PlaySocket
+from services.ledger import keys
+from services.ledger.ack_confirmation import Confirming, Node
+from services.ledger.ack_levels import DURABLE
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.confirming import Confirming, Node
-from services.ledger.engine import engine
-from services.ledger.levels import DURABLE
+from services.ledger.embedded_engine import engine
 from tests.gateway.clients import DRAW, problem
-from tests.gateway.confirmed import FREELY, GAME, PARTITION, Desk, at_desk, decided, doorway, soon
+from tests.gateway.confirmation import FREELY, GAME, PARTITION, Desk, at_desk, decided, doorway, soon
 
 TOKEN = tokens.mint(b"key", GAME, 0)
 PAIR = {"seats": [{"kind": "human"}, {"kind": "human"}]}

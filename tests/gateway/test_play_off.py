@@ -8,17 +8,17 @@ from typing import Any
 import httpx
 import pytest
 
-from schemas import keys, tokens
+from schemas import tokens
 from schemas.codec import pack_public
 from schemas.commands import BuildStation, PlayOff
 from schemas.events import PlayOffCalled
-from services.embedded import House
-from services.gateway.door import Door
+from services.bootstrap.embedded import House
 from services.gateway.hub import Hub
-from services.gateway.limits import Limits
-from services.gateway.play_offs import take_seat
-from services.gateway.problems import Problem
-from services.ledger import RedisLedger
+from services.gateway.problem_details import Problem
+from services.gateway.rate_limit import Limits
+from services.gateway.routes.play_offs import take_seat
+from services.gateway.service import Door
+from services.ledger import RedisLedger, keys
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.connection import connect, connect_async
 from services.referee.rules import faces, fold

@@ -9,9 +9,9 @@ import pytest
 
 from schemas.codec import unpack_entry
 from schemas.commands import DrawBlind
-from services.embedded import house
+from services.bootstrap.embedded import house
 from services.ledger import RedisLedger
-from services.settings import read_settings
+from services.runtime.settings import read_settings
 from tests.gateway.clients import (
     DRAW,
     LEAVE,

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from schemas.refusals import ALL, RULES
-from services.rule_passages import FOLDERS, passages, read_pages
+from services.rulebook import FOLDERS, passages, read_pages
 from tests.gateway.clients import problem
 
 ROOT = Path(__file__).parents[2]

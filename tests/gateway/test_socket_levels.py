@@ -8,14 +8,14 @@ from typing import Any
 import httpx
 import pytest
 
-from schemas import keys
 from schemas.codec import pack_letter
 from schemas.commands import DrawBlind, Letter
-from services.embedded import House
-from services.gateway.play import UNANSWERED_MOST
-from services.ledger.port import WAITING_MOST
+from services.bootstrap.embedded import House
+from services.gateway.websocket_session import UNANSWERED_MOST
+from services.ledger import keys
+from services.ledger.ports import WAITING_MOST
 from tests.gateway.clients import DRAW, Json, Socket, in_turn
-from tests.gateway.confirmed import SOON_S
+from tests.gateway.confirmation import SOON_S
 
 
 def test_P1_a_socket_is_told_when_its_command_has_the_level(http: httpx.Client, store: Any) -> None:

@@ -18,7 +18,7 @@ from schemas.events import (
     TicketsOffered,
     write_event,
 )
-from services.embedded import House
+from services.bootstrap.embedded import House
 from services.ledger import RedisLedger
 from services.referee.rules import seen_by
 from tests.gateway.clients import DRAW, Laid, bearer, entries, in_turn, problem, seated

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias, get_args
 
 from schemas.commands import CallTime, DeclineTunnel, DrawTickets, Leave
+from schemas.entries import Entry
 from schemas.events import (
     CardsGiven,
     ChoiceLaid,
@@ -40,9 +41,8 @@ from schemas.events import (
     TunnelDeclined,
     TunnelRevealed,
 )  # fmt: skip
+from schemas.field_types import LOCOMOTIVE, PASSENGER, PLUS_FOUR, Seat
 from schemas.refusals import RULES
-from schemas.views import Entry
-from schemas.words import LOCOMOTIVE, PASSENGER, PLUS_FOUR, Seat
 from services.referee.rules import Table, evolve
 from services.referee.rules.evolve import elapse
 from services.referee.rules.table import ACTION, Choice

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from schemas.words import Seat
+from schemas.field_types import Seat
 from tests.golden.own_boards import VALLEY
 from tests.golden.scenario import Said, Scenario
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from schemas.board_forms_trains import read_trains_map
-from schemas.boards import BOARD
+from schemas.boards.form import BOARD
+from schemas.boards.trains import read_trains_map
 
 ISLES: Final[dict[str, Any]] = {
     "format": 1,

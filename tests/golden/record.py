@@ -16,20 +16,20 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from schemas.chain import first_head
 from schemas.commands import CallTime, Command, ForkGame, Leave, Letter, StartGame, read_command
-from schemas.views import Entry
-from schemas.words import SEATS_MAX, Seat
+from schemas.entries import Entry
+from schemas.field_types import SEATS_MAX, Seat
+from schemas.hash_chain import first_head
 from services.bots.policies import POLICIES
-from services.bots.policies.dice import Dice
+from services.bots.policies.random_source import Dice
 from services.referee.rules import NotKept, Table, judge, legal
-from services.referee.rules.moves.forking import creation
-from services.referee.rules.piles import Piles
-from services.referee.rules.sealing import Past, seal
-from services.telling import document
-from tests.golden.mischief import anything, otherwise
+from services.referee.rules.proof.pile_tracker import Piles
+from services.referee.rules.proof.sealing import Past, seal
+from services.referee.rules.setup.fork import creation
+from services.text.events import document
 from tests.golden.scenario import Forked, Said, Scenario
 from tests.golden.scenarios import SCENARIOS
+from tests.golden.wrong_commands import anything, otherwise
 
 HERE = Path(__file__).parent
 CREATED = 1_790_000_000_000  # by the wall clock

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from schemas.words import Seat
+from schemas.field_types import Seat
 
 Wish = Mapping[str, Any]  # a command, as it is spelled in JSON
 Said = tuple[Seat | None, Wish]

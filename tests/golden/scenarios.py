@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from schemas.words import COLORS
+from schemas.field_types import COLORS
 from tests.golden.forks import FORKS
 from tests.golden.moments import MOMENTS, RICH, claims, says
 from tests.golden.own_boards import ISLES, VALLEY

@@ -13,22 +13,22 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from schemas.chain import first_head
 from schemas.codec import UNSEALED, join_view, unpack, unpack_entry
 from schemas.commands import Letter
+from schemas.entries import Entry
 from schemas.events import CommandRefused, Event, GameCreated, SeedSealed
-from schemas.former import FORMER
-from schemas.views import Entry
+from schemas.events.upcasting import FORMER
+from schemas.hash_chain import first_head
 from services.referee.rules import RULESETS, Table, fold, fold_events, judge, score, seen_by
 from services.referee.rules.board import names
-from services.referee.rules.piles import Piles
+from services.referee.rules.proof.pile_tracker import Piles
+from services.referee.rules.proof.sealing import Past, Sealed, seal
+from services.referee.rules.proof.view_verifier import Witness
 from services.referee.rules.rulesets import EDITIONS
-from services.referee.rules.sealing import Past, Sealed, seal
-from services.referee.rules.witness import Witness
-from services.telling import document
+from services.text.events import document
 from tests.golden.features import features
 from tests.golden.scenarios import SCENARIOS
-from tests.golden.wanted import wanted
+from tests.golden.wanted_features import wanted
 
 FILES = sorted(Path(__file__).parent.glob("*.json"))
 each_game = pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)

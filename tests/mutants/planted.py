@@ -13,96 +13,96 @@ from tests.mutants.planted_archive import ARCHIVE_MUTANTS
 from tests.mutants.planted_gateway import GATEWAY_MUTANTS, SIMULATOR
 from tests.mutants.planted_secrecy import SECRECY_MUTANTS
 
-CONTRACT: Final = ("tests/contract/test_append.py", "tests/contract/test_letters.py")
+CONTRACT: Final = ("tests/ledger_contract/test_append.py", "tests/ledger_contract/test_command_queue.py")
 REFEREE: Final = ("tests/referee/test_worker.py", "tests/referee/test_two_referees.py")
 
 LEDGER_MUTANTS: Final = (
     Mutant(
-        "no length check", "P3", "services/ledger/append.lua",
+        "no length check", "P3", "services/ledger/lua/append_entry.lua",
         "if length ~= tonumber(ARGV[3]) then", "if false then", CONTRACT,
     ),
     Mutant(
-        "the script ignores the head", "P3", "services/ledger/append.lua",
+        "the script ignores the head", "P3", "services/ledger/lua/append_entry.lua",
         "if before ~= '' and ARGV[4] ~= '' and before ~= ARGV[4] then", "if false then",
-        ("tests/contract/test_chain.py", *REFEREE),
+        ("tests/ledger_contract/test_hash_chain.py", *REFEREE),
     ),
     Mutant(
-        "no id check", "P2", "services/ledger/append.lua",
+        "no id check", "P2", "services/ledger/lua/append_entry.lua",
         "if known then", "if false then", CONTRACT,
     ),
     Mutant(
-        "an id's verdict isn't noted", "P2", "services/ledger/append.lua",
+        "an id's verdict isn't noted", "P2", "services/ledger/lua/append_entry.lua",
         "redis.call('HSET', KEYS[4], ARGV[5], number)", "", CONTRACT,
     ),
     Mutant(
-        "the answered letter stays in hand", "P9", "services/ledger/append.lua",
+        "the answered letter stays in hand", "P9", "services/ledger/lua/append_entry.lua",
         "    redis.call('XACK', KEYS[1], ARGV[1], ARGV[2])\n", "", CONTRACT,
     ),
     Mutant(
-        "the answered letter stays in the stream", "P9", "services/ledger/append.lua",
+        "the answered letter stays in the stream", "P9", "services/ledger/lua/append_entry.lua",
         "    redis.call('XDEL', KEYS[1], ARGV[2])\n", "", CONTRACT,
     ),
     Mutant(
-        "acknowledged before the append is sure", "P1", "services/ledger/append.lua",
+        "acknowledged before the append is sure", "P1", "services/ledger/lua/append_entry.lua",
         "local known = redis.call(", "acknowledge()\nlocal known = redis.call(", CONTRACT,
     ),
     Mutant(
-        "the public view is forgotten", "P5", "services/ledger/append.lua",
+        "the public view is forgotten", "P5", "services/ledger/lua/append_entry.lua",
         "redis.call('XADD', KEYS[3], id, 'e', ARGV[8], 'h', ARGV[9])", "", CONTRACT,
     ),
     Mutant(
-        "the last seat's part is forgotten", "P5", "services/ledger/append.lua",
+        "the last seat's part is forgotten", "P5", "services/ledger/lua/append_entry.lua",
         "for k = 9, #KEYS do\n  redis.call(", "for k = 9, #KEYS - 1 do\n  redis.call(", CONTRACT,
     ),
     Mutant(
-        "a part goes to the next seat", "P5", "services/ledger/append.lua",
+        "a part goes to the next seat", "P5", "services/ledger/lua/append_entry.lua",
         "redis.call('XADD', KEYS[k], id, 'e', ARGV[first + k - 9])",
         "redis.call('XADD', KEYS[9], id, 'e', ARGV[first + k - 9])", CONTRACT,
     ),
     Mutant(
-        "a deadline that is none any more stays", "P10", "services/ledger/append.lua",
+        "a deadline that is none any more stays", "P10", "services/ledger/lua/append_entry.lua",
         "  redis.call('ZREM', KEYS[6], ARGV[12])\n", "", CONTRACT,
     ),
     Mutant(
-        "a started game still leaves", "P9", "services/ledger/append.lua",
+        "a started game still leaves", "P9", "services/ledger/lua/append_entry.lua",
         "if ARGV[11] == '' then\n  redis.call('ZREM', KEYS[8], ARGV[12])",
-        "if ARGV[11] == '' then", ("tests/referee/test_retiring.py",),
+        "if ARGV[11] == '' then", ("tests/referee/test_eviction.py",),
     ),
     Mutant(
-        "an engine that is full counts as a damaged log", "P8", "services/ledger/append.lua",
+        "an engine that is full counts as a damaged log", "P8", "services/ledger/lua/append_entry.lua",
         "if string.find(tostring(written.err), 'equal or smaller') then", "if true then",
-        ("tests/contract",),
+        ("tests/ledger_contract",),
     ),
     Mutant(
-        "letters are dropped when too many wait", "P8", "services/ledger/submit.lua",
+        "letters are dropped when too many wait", "P8", "services/ledger/lua/submit_command.lua",
         "  return 0\n", "  return 1\n", CONTRACT,
     ),
     Mutant(
-        "any number of letters may wait", "P8", "services/ledger/submit.lua",
+        "any number of letters may wait", "P8", "services/ledger/lua/submit_command.lua",
         ">= tonumber(ARGV[1])", ">= 1e9", CONTRACT,
     ),
     Mutant(
-        "a letter is buried by whoever had it once", "P8", "services/ledger/dismiss.lua",
+        "a letter is buried by whoever had it once", "P8", "services/ledger/lua/reject_command.lua",
         "if redis.call('XACK', KEYS[1], ARGV[1], ARGV[2]) == 0 then",
         "if redis.call('XACK', KEYS[1], ARGV[1], ARGV[2]) == 9 then", CONTRACT,
     ),
     Mutant(
-        "a game that went on is removed", "P9", "services/ledger/retire.lua",
+        "a game that went on is removed", "P9", "services/ledger/lua/evict_game.lua",
         "if redis.call('XLEN', KEYS[1]) ~= tonumber(ARGV[2]) then", "if false then",
-        ("tests/referee/test_retiring.py",),
+        ("tests/referee/test_eviction.py",),
     ),
     Mutant(
-        "a consumer goes with what it holds", "P1", "services/ledger/forget.lua",
+        "a consumer goes with what it holds", "P1", "services/ledger/lua/remove_consumer.lua",
         "ARGV[2]) > 0 then", "ARGV[2]) > 99 then", CONTRACT,
     ),
     Mutant(
-        "the house's time goes back", "P10", "services/ledger/attend.lua",
-        "(lead > 0 and", "(true and", ("tests/referee/test_house.py",),
+        "the house's time goes back", "P10", "services/ledger/lua/heartbeat.lua",
+        "(lead > 0 and", "(true and", ("tests/referee/test_leases.py",),
     ),
     Mutant(
-        "a dead referee keeps its lease", "P7", "services/ledger/attend.lua",
+        "a dead referee keeps its lease", "P7", "services/ledger/lua/heartbeat.lua",
         "redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - tonumber(ARGV[4]))\n", "",
-        ("tests/referee/test_house.py",),
+        ("tests/referee/test_leases.py",),
     ),
     Mutant(
         "claimed too early", "P7", "services/referee/worker.py",
@@ -111,43 +111,43 @@ LEDGER_MUTANTS: Final = (
     Mutant(
         "suspects are decided together with others",
         "P8",
-        "services/ledger/groups.py",
+        "services/ledger/consumer_groups.py",
         "once = [each for each in left if each.sight.deliveries <= 1]",
         "once = left",
         (*CONTRACT, "tests/referee/test_poison.py"),
     ),
     Mutant(
-        "why it was dismissed before answers the next sending", "P2", "services/ledger/submit.lua",
-        "redis.call('DEL', KEYS[2])\n", "", ("tests/contract", "tests/gateway/test_idempotency.py"),
+        "why it was dismissed before answers the next sending", "P2", "services/ledger/lua/submit_command.lua",
+        "redis.call('DEL', KEYS[2])\n", "", ("tests/ledger_contract", "tests/gateway/test_idempotency.py"),
     ),
 )  # fmt: skip
 
 REFEREE_MUTANTS: Final = (
     Mutant(
-        "what conflicted isn't folded anew", "P3", "services/referee/desk.py",
+        "what conflicted isn't folded anew", "P3", "services/referee/command_processor.py",
         'elif kind == "conflict" or verdict.expected >= 0:', "elif verdict.expected < -1:",
         REFEREE,
     ),
     Mutant(
-        "a conflict is forgotten", "P1", "services/referee/desk.py",
+        "a conflict is forgotten", "P1", "services/referee/command_processor.py",
         'if kind == "conflict" and verdict.taken.id:', 'if kind == "lost" and verdict.taken.id:', REFEREE,
     ),
     Mutant(
-        "letters of several partitions that have the same id are taken for one", "P8", "services/referee/desk.py",
+        "letters of several partitions that have the same id are taken for one", "P8", "services/referee/command_processor.py",
         "place = verdict.taken.partition, verdict.taken.id", "place = 0, verdict.taken.id", ("tests/referee",),
     ),
     Mutant(
-        "a dismissal is decided on an old table", "P2", "services/referee/desk.py",
+        "a dismissal is decided on an old table", "P2", "services/referee/command_processor.py",
         "if not self.sittings.in_step(letter.game):", "if False:", ("tests/referee",),
     ),
     Mutant(
-        "a broken decision stops the referee", "P8", "services/referee/desk.py",
+        "a broken decision stops the referee", "P8", "services/referee/command_processor.py",
         "except BUGS as error:  #", "except ZeroDivisionError as error:  #", ("tests/referee/test_poison.py",),
     ),
     Mutant(
         "a broken table is used again",
         "P8",
-        "services/referee/desk.py",
+        "services/referee/command_processor.py",
         "if trying is nullcontext:",
         "if False:",
         REFEREE,
@@ -157,12 +157,12 @@ REFEREE_MUTANTS: Final = (
         "if taken.deliveries <= self.deliveries_most:", "if True:", ("tests/referee/test_poison.py",),
     ),
     Mutant(
-        "a bot isn't called again after its refusal", "P10", "services/referee/desk.py",
+        "a bot isn't called again after its refusal", "P10", "services/referee/command_processor.py",
         "(note.seat not in waited_for or note.seat == letter.seat)", "note.seat not in waited_for",
         ("tests/bots", *SIMULATOR),
     ),
     Mutant(
-        "every entry calls every bot", "P9", "services/referee/desk.py",
+        "every entry calls every bot", "P9", "services/referee/command_processor.py",
         "(note.seat not in waited_for or note.seat == letter.seat)", "True", ("tests/referee", *SIMULATOR),
     ),
     Mutant(
@@ -171,7 +171,7 @@ REFEREE_MUTANTS: Final = (
         "self.ledger.reclaim(self.name, (), idle_ms)", (*REFEREE, *SIMULATOR),
     ),
     Mutant(
-        "a seat that has time left can be called out", "P10", "services/referee/rules/moves/leaving.py",
+        "a seat that has time left can be called out", "P10", "services/referee/rules/moves/withdrawal.py",
         'require(table.out_of_time(late), "CLOCK-2"', 'require(True, "CLOCK-2"',
         ("tests/rules/test_deadlines.py", "tests/rules/test_conduct.py"),
     ),
@@ -181,24 +181,24 @@ REFEREE_MUTANTS: Final = (
         "services/referee/worker.py",
         "elif deadline is not None and table.opened + deadline[0] <= now:",
         "elif deadline is not None:",
-        ("tests/referee/test_clock.py", "tests/referee/test_called_again.py"),
+        ("tests/referee/test_clock.py", "tests/referee/test_redispatch.py"),
     ),
     Mutant(
-        "the wall clock decides", "P10", "services/wiring.py",
-        "times = Times(clock, now_ms,", "times = Times(now_ms, now_ms,", ("tests/referee/test_house.py",),
+        "the wall clock decides", "P10", "services/bootstrap/composition.py",
+        "times = Times(clock, now_ms,", "times = Times(now_ms, now_ms,", ("tests/referee/test_leases.py",),
     ),
     Mutant(
         "a game that is played retires", "P9", "services/referee/worker.py",
-        "if table.started and not table.over:", "if False:", ("tests/referee/test_retiring.py",),
+        "if table.started and not table.over:", "if False:", ("tests/referee/test_eviction.py",),
     ),
     Mutant(
-        "partitions fall to nobody when shares are uneven", "P7", "services/referee/house.py",
-        "(count == least and full < larger)", "False", ("tests/referee/test_house.py",),
+        "partitions fall to nobody when shares are uneven", "P7", "services/referee/leases.py",
+        "(count == least and full < larger)", "False", ("tests/referee/test_leases.py",),
     ),
     Mutant(
-        "the house's time runs while nobody keeps it", "P10", "services/referee/house.py",
+        "the house's time runs while nobody keeps it", "P10", "services/referee/leases.py",
         "min(self._monotonic() - self._set_at, SIGN_MS_MOST)", "(self._monotonic() - self._set_at)",
-        ("tests/referee/test_house.py",),
+        ("tests/referee/test_leases.py",),
     ),
     Mutant(
         "a bot believes what it saw before a fail-over", "P7", "services/bots/worker.py",
@@ -211,15 +211,15 @@ REFEREE_MUTANTS: Final = (
         "                self.witness.number, self.witness.head = entry.number, entry.shown.head\n", ("tests/bots",),
     ),
     Mutant(
-        "a verdict says that it was decided on itself", "P3", "services/referee/desk.py",
+        "a verdict says that it was decided on itself", "P3", "services/referee/command_processor.py",
         "before = sitting.head\n        sitting.count", "before = sealed.head\n        sitting.count",
         REFEREE,
     ),
     Mutant(
-        "a remembered game isn't held to its head", "P3", "services/referee/sitting.py",
+        "a remembered game isn't held to its head", "P3", "services/referee/game_cache.py",
         'if length == sitting.length and (not length or head in (sitting.head, b"")):',
         "if length == sitting.length:",
-        ("tests/referee/test_sittings.py",),
+        ("tests/referee/test_game_cache.py",),
     ),
     Mutant(
         "a bot's note is done before its command is sent",
@@ -232,18 +232,18 @@ REFEREE_MUTANTS: Final = (
     Mutant(
         "a bot that is silent isn't called again",
         "P7",
-        "services/referee/following.py",
+        "services/referee/scheduling.py",
         "moments.append(table.at + SILENT_MS)",
         "pass",
-        ("tests/referee/test_called_again.py",),
+        ("tests/referee/test_redispatch.py",),
     ),
     Mutant(
         "a letter conflicts with a damaged game for ever",
         "P8",
-        "services/referee/desk.py",
+        "services/referee/command_processor.py",
         'kind = kind if stuck[place] < STUCK_MOST else "damaged"',
         "pass",
-        ("tests/referee/test_damaged.py",),
+        ("tests/referee/test_damaged_games.py",),
     ),
 )  # fmt: skip
 

@@ -6,22 +6,22 @@ from typing import Final
 
 from tests.mutants.mutant import Mutant
 
-ARCHIVING: Final = ("tests/auditor_jobs/test_archiving.py",)
-MARKS: Final = ("tests/auditor_jobs/test_marks.py",)
-JOBS: Final = ("tests/auditor_jobs/test_jobs.py",)
-HOUSE: Final = ("tests/auditor_jobs/test_house.py",)
+ARCHIVING: Final = ("tests/auditor/test_archive_job.py",)
+MARKS: Final = ("tests/auditor/test_archive_index.py",)
+JOBS: Final = ("tests/auditor/test_jobs.py",)
+HOUSE: Final = ("tests/auditor/test_whole_server.py",)
 
 ARCHIVE_MUTANTS: Final = (
     Mutant(
-        "what was written isn't read back", "P9", "services/auditor/archiving.py",
+        "what was written isn't read back", "P9", "services/auditor/archive_job.py",
         "if archive.read(game) != data:", "if False:", ARCHIVING,
     ),
     Mutant(
-        "another game in the archive is written over", "P6", "services/auditor/archiving.py",
+        "another game in the archive is written over", "P6", "services/auditor/archive_job.py",
         "            _require_continued(there, log_)", "            pass", ARCHIVING,
     ),
     Mutant(
-        "heads aren't compared before they are signed", "P6", "services/auditor/proving.py",
+        "heads aren't compared before they are signed", "P6", "services/verification/log_check.py",
         "if told and told != head:", "if False:", ARCHIVING,
     ),
     Mutant(
@@ -29,19 +29,19 @@ ARCHIVE_MUTANTS: Final = (
         "self.archived(game) != sitting.length", "False", ARCHIVING,
     ),
     Mutant(
-        "a mark makes a game stay longer", "P9", "services/ledger/archived.py",
+        "a mark makes a game stay longer", "P9", "services/ledger/archive_index.py",
         "xx=True, lt=True", "xx=True", MARKS,
     ),
     Mutant(
-        "a mark makes a game leave that is played", "P10", "services/ledger/archived.py",
+        "a mark makes a game leave that is played", "P10", "services/ledger/archive_index.py",
         "xx=True, lt=True", "lt=True", MARKS,
     ),
     Mutant(
-        "the mark stays when the game leaves", "P9", "services/ledger/retire.lua",
+        "the mark stays when the game leaves", "P9", "services/ledger/lua/evict_game.lua",
         "for k = 2, 5 do", "for k = 2, 4 do", MARKS,
     ),
     Mutant(
-        "a killed auditor's job is nobody's", "P7", "services/auditor/work.py",
+        "a killed auditor's job is nobody's", "P7", "services/auditor/worker.py",
         "clean_registries(queue, [_noted])", "pass", JOBS,
     ),
     Mutant(
@@ -49,7 +49,7 @@ ARCHIVE_MUTANTS: Final = (
         "if self.queue.count >= self.waiting_most:", "if False:", JOBS,
     ),
     Mutant(
-        "a game in the archive is made anew under its id", "P2", "services/gateway/door.py",
+        "a game in the archive is made anew under its id", "P2", "services/gateway/service.py",
         "return (whole[0], str(DECIDED)) if whole else None", "return None", HOUSE,
     ),
 )  # fmt: skip

@@ -20,7 +20,7 @@ SECRECY_MUTANTS: Final = (
         "HandDealt: lambda e: HandDealt(e.seat, _down(e.cards)),", "HandDealt: lambda e: e,", DEALS,
     ),
     Mutant(
-        "what the seat to act can afford is published", "P5", "services/referee/rules/sealing.py",
+        "what the seat to act can afford is published", "P5", "services/referee/rules/proof/sealing.py",
         "pack_public(entry.at, turned, Proofs(",
         f"pack_public(entry.at, turned._replace(public=(*turned.public, (99, {AFFORDED}))), Proofs(",
         GATE,
@@ -44,26 +44,26 @@ SECRECY_MUTANTS: Final = (
         "return (_BLIND,) if cards_left(table) and table.deck[-1:] != [LOCOMOTIVE] else ()", GATE,
     ),
     Mutant(
-        "bots are called in the order of their tickets", "P5", "services/referee/following.py",
+        "bots are called in the order of their tickets", "P5", "services/referee/scheduling.py",
         "for seat in table.awaits if (policy",
         "for seat in sorted(table.awaits, key=lambda s: str(places[s].offer)) if (policy", DEALS,
     ),
     Mutant(
-        "a seat's part goes to the next one", "P5", "services/referee/rules/sealing.py",
+        "a seat's part goes to the next one", "P5", "services/referee/rules/proof/sealing.py",
         '(seat, _part(past, entry, seat, rows, openings.get(seat, b""), FORMAT))',
         '((seat + 1) % len(table.places), _part(past, entry, seat, rows, openings.get(seat, b""), FORMAT))', GATE,
     ),
     Mutant(
-        "the number of commitments tells of a part", "P5", "services/referee/rules/sealing.py",
+        "the number of commitments tells of a part", "P5", "services/referee/rules/proof/sealing.py",
         "kept += chain.part_commitment(", "kept += (1 + part[-1] % 2) * chain.part_commitment(", GATE,
     ),
     Mutant(
-        "a deadline tells of a hand", "P5", "services/referee/following.py",
+        "a deadline tells of a hand", "P5", "services/referee/scheduling.py",
         "moments = [deadline[0]] if deadline else []",
         'moments = [deadline[0] + table.places[deadline[1]].hand["red"]] if deadline else []', GATE,
     ),
     Mutant(
-        "a fork shows what its asker doesn't know", "P5", "services/referee/rules/moves/forking.py",
+        "a fork shows what its asker doesn't know", "P5", "services/referee/rules/setup/fork.py",
         "table = redeal(table, self.knowledge[asker], _by(seed))", "pass", DEALS,
     ),
     Mutant(
@@ -71,11 +71,11 @@ SECRECY_MUTANTS: Final = (
         "size = last + 1", "size = len(row)", ("tests/secrecy/test_chance.py",),
     ),
     Mutant(
-        "salts follow from what is told of the seed", "P6", "services/referee/rules/sealing.py",
+        "salts follow from what is told of the seed", "P6", "services/referee/rules/proof/sealing.py",
         "vault = vault_of(table.seed, table.game)", "vault = vault_of(table.commitment, table.game)", GUESSING,
     ),
     Mutant(
-        "the key follows from what is told of the seed", "P6", "services/referee/rules/dealing.py",
+        "the key follows from what is told of the seed", "P6", "services/referee/rules/fair_randomness.py",
         'sha256(b"ledgerline/key/1" + bytes.fromhex(table.seed)',
         'sha256(b"ledgerline/key/1" + bytes.fromhex(table.commitment)', GUESSING,
     ),

@@ -6,12 +6,7 @@ import pytest
 
 from services.ledger import RedisLedger
 from services.referee.worker import Referee
-from tests.referee.at_work import (
-    GAME,
-    opening,
-    referee_at,
-    submit,
-)
+from tests.referee.running_referee import GAME, opening, referee_at, submit
 
 
 @pytest.fixture

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from schemas import keys
 from schemas.commands import (
     CallTime,
     DrawBlind,
     Letter,
 )
 from schemas.events import GameEnded
-from services.ledger import RedisLedger
+from services.ledger import RedisLedger, keys
 from tests.conftest import ALL
-from tests.referee.at_work import (
+from tests.referee.running_referee import (
     GAME,
     NEXT_DOOR,
     NOON,

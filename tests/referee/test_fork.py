@@ -6,16 +6,15 @@ from collections.abc import Sequence
 from random import Random
 from typing import Any
 
-from schemas import keys
 from schemas.commands import CreateGame, ForkGame, Letter, StartGame
 from schemas.events import GameForked, PlayResumed
 from services.archive import ArchiveAway
-from services.ledger import RedisLedger
-from services.referee.desk import Times
+from services.ledger import RedisLedger, keys
+from services.referee.command_processor import Times
 from services.referee.rules import fold
 from services.referee.worker import Referee
 from tests.conftest import PARTITIONS
-from tests.referee.at_work import (
+from tests.referee.running_referee import (  # fmt: skip
     FRESH,
     GAME,
     Clock,
@@ -28,7 +27,7 @@ from tests.referee.at_work import (
     referee_at,
     submit,
     with_a_rival,
-)  # fmt: skip
+)
 
 FORK = "game-forked"
 AT = 12

@@ -12,11 +12,11 @@ from schemas.commands import CreateGame, Letter, PlayOff, SeatPlan, StartGame, T
 from schemas.contract import Malformed
 from schemas.events import GameCreated, GameStarted, PlayOffCalled, PlayOffEnded, SeatTaken
 from services.ledger import RedisLedger
-from services.referee.following import CREATE_ID, SILENT_MS, START_ID
 from services.referee.rules import Table, fold, legal
+from services.referee.scheduling import CREATE_ID, SILENT_MS, START_ID
 from services.referee.worker import FOLLOW_MS, LATER_MS, Referee
 from tests.conftest import ALL
-from tests.referee.at_work import (
+from tests.referee.running_referee import (
     FRESH,
     GAME,
     NOON,

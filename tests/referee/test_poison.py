@@ -9,11 +9,11 @@ import pytest
 
 from schemas.commands import KeepTickets, Letter
 from services.ledger import Answer, RedisLedger
-from services.referee import desk, worker
+from services.referee import command_processor, worker
 from services.referee.rules import judge
 from services.referee.worker import Referee
 from tests.conftest import ALL
-from tests.referee.at_work import GAME, dead, opening, referee_at, submit
+from tests.referee.running_referee import GAME, dead, opening, referee_at, submit
 
 KEEP = KeepTickets((0, 1))
 
@@ -33,7 +33,7 @@ def poison(monkeypatch: pytest.MonkeyPatch) -> list[BaseException]:
             raise harm[0]
         return real(table, letter, *told, **more)
 
-    monkeypatch.setattr(desk, "judge", poisoned)
+    monkeypatch.setattr(command_processor, "judge", poisoned)
     return harm
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from schemas import keys
 from schemas.commands import (
     DrawBlind,
     KeepTickets,
@@ -12,10 +11,10 @@ from schemas.commands import (
     Letter,
 )
 from schemas.events import CommandRefused
-from services.ledger import Answer, RedisLedger
+from services.ledger import Answer, RedisLedger, keys
 from services.referee.rules import fold
 from services.referee.worker import Referee
-from tests.referee.at_work import (
+from tests.referee.running_referee import (
     GAME,
     SENSELESS,
     entries,

@@ -18,7 +18,7 @@ from schemas.commands import ClaimRoute, Letter
 from services.ledger import Outcome, RedisLedger, Verdict
 from services.referee.rules import Table, fold
 from services.referee.worker import Referee
-from tests.referee.at_work import (
+from tests.referee.running_referee import (
     Clock,
     Players,
     complaints,

@@ -19,11 +19,11 @@ from schemas.commands import (
 )
 from schemas.events import Event
 from services.ledger import Answer, RedisLedger
+from services.referee.game_cache import Sittings
 from services.referee.rules import fold
-from services.referee.sitting import Sittings
 from services.referee.worker import Referee
 from tests.conftest import ALL, PARTITIONS
-from tests.referee.at_work import (
+from tests.referee.running_referee import (
     GAME,
     Clock,
     Players,

@@ -11,12 +11,12 @@ from typing import Any, Final
 
 from schemas.codec import pack_entry, unpack_entry
 from schemas.commands import Command, CreateGame, ForkGame, Letter, StartGame, TakeSeat
+from schemas.entries import Entry
 from schemas.events import DeckShuffled, Event, PlayOffCalled, PlayOffEnded, TicketsShuffled
-from schemas.views import Entry
-from schemas.words import Seat
+from schemas.field_types import Seat
 from services.referee.rules import Table, faces, fold, fold_events, judge
-from services.referee.rules.moves.forking import creation
-from services.referee.rules.redealing import Known
+from services.referee.rules.determinization import Known
+from services.referee.rules.setup.fork import creation
 from tests.rules.given import everything
 from tests.rules.random_games import BOARDS, HABITS, Play, a_position, seats_of, seen
 

@@ -8,11 +8,11 @@ from typing import Any
 
 from schemas.commands import Command, CreateGame, DrawTickets, KeepTickets, Letter, SeatPlan, StartGame
 from schemas.events import CommandRefused, DeckShuffled, Event, TicketsShuffled, TurnStarted
+from schemas.field_types import Seat
 from schemas.refusals import ALL
-from schemas.words import Seat
 from services.referee.rules import Table, advance, evolve, judge, legal
+from services.referee.rules.appliers.playing import take_route
 from services.referee.rules.board import worth
-from services.referee.rules.meaning.playing import take_route
 from services.referee.rules.table import MIX, Place
 
 SEED = "5e" * 32

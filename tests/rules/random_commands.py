@@ -19,7 +19,7 @@ from schemas.commands import (
     PayTunnel,
     RequestCards,
 )
-from schemas.words import CARDS, COLORS, LOCOMOTIVE, PLUS_FOUR
+from schemas.field_types import CARDS, COLORS, LOCOMOTIVE, PLUS_FOUR
 from services.referee.rules import Table
 from services.referee.rules.board import Route
 

@@ -32,10 +32,10 @@ from schemas.commands import (
     SeatPlan,
     StartGame,
 )
+from schemas.entries import Entry, ViewEntry
 from schemas.events import Event, PassengerMoved, SeatCleared, TicketsReturned
+from schemas.field_types import Seat
 from schemas.positions import Position, StationGiven, TicketGiven
-from schemas.views import Entry, ViewEntry
-from schemas.words import Seat
 from services.referee.rules import (
     RULESETS,
     NotKept,

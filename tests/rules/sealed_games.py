@@ -8,14 +8,14 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from schemas.chain import first_head
 from schemas.codec import join_view, unpack_entry
-from schemas.views import Entry, ViewEntry
-from schemas.words import Seat
+from schemas.entries import Entry, ViewEntry
+from schemas.field_types import Seat
+from schemas.hash_chain import first_head
 from services.referee.rules import RULESETS, Table, fold_events
-from services.referee.rules.piles import Piles
-from services.referee.rules.sealing import Past, Sealed, seal
-from services.referee.rules.witness import Witness
+from services.referee.rules.proof.pile_tracker import Piles
+from services.referee.rules.proof.sealing import Past, Sealed, seal
+from services.referee.rules.proof.view_verifier import Witness
 from tests.rules.random_games import BOARDS, Play, a_game, a_position, seats_of
 
 GAME = "random"  # what Play calls its game

@@ -9,7 +9,7 @@ from schemas.codec import pack_letter, unpack_letter
 from schemas.commands import Leave, Letter, Pass, StartGame
 from schemas.events import GameEnded, PlayOffCalled, PlayOffEnded
 from services.referee.rules import Table, judge
-from services.referee.rules.moves.playing_off import next_game
+from services.referee.rules.moves.play_off import next_game
 from tests.rules.given import CREATED, SEED, Scene, choose_at_first, given, own
 
 WIN = "cadiz-lisboa-a"  # whoever owns a route has won

@@ -10,7 +10,7 @@ import pytest
 from schemas.commands import CallTime, Letter, StartGame
 from services.referee.rules import RULESETS, Table, judge
 from services.referee.rules import board as boards
-from services.referee.rules.moves.playing_off import next_game
+from services.referee.rules.moves.play_off import next_game
 from tests.rules.given import CREATED, SEED
 from tests.rules.random_games import HABITS, Play, a_position
 from tests.rules.series import following

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from schemas.board_forms_trains import read_trains_map, write_trains_map
-from schemas.boards import BoardForm, TicketForm, read_board
+from schemas.boards.form import BoardForm, TicketForm, read_board
+from schemas.boards.trains import read_trains_map, write_trains_map
 from schemas.contract import Malformed
-from schemas.parameters import PARAMETERS, Parameters
+from schemas.rule_options import PARAMETERS, Parameters
 from services.referee.rules.board import Fare, build, load, names, with_pairs, with_tickets
 from services.referee.rules.rulesets import RULESETS
 

@@ -16,7 +16,7 @@ from schemas.events import (
     SeatGone,
     TurnStarted,
 )
-from schemas.words import COLORS
+from schemas.field_types import COLORS
 from services.referee.rules import seen_by
 from tests.rules.given import MARKET, given, started
 

@@ -34,8 +34,8 @@ from schemas.events import (
     TunnelDeclined,
     TurnStarted,
 )  # fmt: skip
+from schemas.field_types import Seat
 from schemas.positions import Position
-from schemas.words import Seat
 from services.referee.rules import RULESETS, NotKept, Table, fold_events
 from tests.rules.given import Scene, asked_for, created, given, started
 from tests.rules.random_games import Play, games

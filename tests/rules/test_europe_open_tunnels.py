@@ -33,8 +33,8 @@ from schemas.events import (
     TunnelRevealed,
     TurnStarted,
 )
-from tests.rules.digging import LOCO, PAMPLONA, SOCHI, discards, dug, hand
 from tests.rules.given import given
+from tests.rules.open_tunnels import LOCO, PAMPLONA, SOCHI, discards, dug, hand
 
 # -- what else may be said while one is open -----------------------------------------------------
 

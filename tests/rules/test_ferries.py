@@ -8,7 +8,7 @@ import pytest
 
 from schemas.commands import ClaimRoute
 from schemas.events import RouteClaimed, TurnStarted
-from schemas.words import CARDS, COLORS
+from schemas.field_types import CARDS, COLORS
 from services.referee.rules import board
 from tests.rules.given import given
 

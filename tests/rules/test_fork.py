@@ -9,10 +9,10 @@ from random import Random
 from schemas.codec import unpack_entry
 from schemas.commands import ForkGame
 from schemas.events import GameForked
-from schemas.words import Seat
+from schemas.field_types import Seat
 from services.referee.rules import RULESETS, fold
-from services.referee.rules.moves.forking import Past, creation
-from services.referee.rules.redealing import redeal
+from services.referee.rules.determinization import redeal
+from services.referee.rules.setup.fork import Past, creation
 from tests.rules.forks import (
     GAMES,
     KINDS,

@@ -10,6 +10,7 @@ import pytest
 
 from schemas.codec import pack_entry, unpack_entry
 from schemas.commands import CreateGame, DrawBlind, ForkGame, Leave, Letter, SeatPlan, StartGame, TakeSeat
+from schemas.entries import Entry
 from schemas.events import (
     CardDrawn,
     DeckKnown,
@@ -23,14 +24,13 @@ from schemas.events import (
     SeatTaken,
     SeedSealed,
 )  # fmt: skip
+from schemas.field_types import Seat
 from schemas.forks import Fork
 from schemas.refusals import Refused
-from schemas.views import Entry
-from schemas.words import Seat
 from services.referee.rules import NotKept, Table, faces, fold, fold_events, judge
-from services.referee.rules.moves.forking import creation
 from services.referee.rules.rulesets import EDITIONS
 from services.referee.rules.rulesets.former import FORMER
+from services.referee.rules.setup.fork import creation
 from tests.rules.forks import GAMES, OF, OPENED, SEED, Forked, a_game, begun_at, moments
 from tests.rules.test_properties import EVERY_RULESET
 

@@ -18,8 +18,8 @@ from schemas.commands import (
     PayTunnel,
 )
 from schemas.events import PassengerMoved
+from schemas.field_types import Seat
 from schemas.refusals import Refused
-from schemas.words import Seat
 from services.referee.rules import Table, decide, legal
 from tests.rules.given import everything
 from tests.rules.random_commands import bent, pool

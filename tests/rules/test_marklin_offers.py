@@ -10,11 +10,11 @@ import pytest
 
 from schemas.commands import Command, DrawTickets, MovePassenger, StartGame
 from schemas.events import PassengerMoved
+from schemas.field_types import PASSENGER, Seat
 from schemas.refusals import Refused
-from schemas.words import PASSENGER, Seat
 from services.referee.rules import Table, advance, decide, legal
-from services.referee.rules.journeys import Way, best_journeys
 from services.referee.rules.moves.passengers import move_offers, within_reach
+from services.referee.rules.search.passenger_journeys import Way, best_journeys
 from tests.rules.given import Scene, created, given
 
 NEAR_KOLN = (

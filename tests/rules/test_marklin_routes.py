@@ -8,7 +8,7 @@ import pytest
 
 from schemas.commands import ClaimRoute
 from schemas.events import RouteClaimed, TurnStarted
-from schemas.words import COLORS, LOCOMOTIVE
+from schemas.field_types import COLORS, LOCOMOTIVE
 from tests.rules.given import Scene, given
 
 PLENTY = {**dict.fromkeys(COLORS, 11), LOCOMOTIVE: 14}

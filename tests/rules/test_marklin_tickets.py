@@ -19,7 +19,7 @@ from schemas.events import (
     TicketsShuffled,
     TurnStarted,
 )  # fmt: skip
-from schemas.words import HIDDEN, Seat
+from schemas.field_types import HIDDEN, Seat
 from services.referee.rules import NotKept, Table, evolve, seen_by
 from tests.rules.given import Scene, created, everything, given
 from tests.rules.given import started as started_as

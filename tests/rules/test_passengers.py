@@ -9,7 +9,7 @@ import pytest
 from schemas.commands import ClaimRoute, DrawBlind, MovePassenger, read_command
 from schemas.contract import Malformed
 from schemas.events import PassengerMoved, PassengerPlaced, RouteClaimed, TurnStarted
-from schemas.words import COLORS, LOCOMOTIVE, PASSENGER, PLUS_FOUR
+from schemas.field_types import COLORS, LOCOMOTIVE, PASSENGER, PLUS_FOUR
 from services.referee.rules import seen_by
 from tests.rules.given import Scene, given
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from schemas.boards import BOARD
+from schemas.boards.form import BOARD
 from schemas.commands import CallTime, CreateGame, Leave, Letter, Pass, PlayOff, SeatPlan, StartGame
 from schemas.events import GameCreated, GameEnded, PlayOffCalled, SeatTaken, SeedRevealed, TicketsShown
 from schemas.positions import Position, TicketGiven
 from schemas.refusals import Refused
 from services.referee.rules import NotKept, Table, board, judge
-from services.referee.rules.moves.playing_off import called, next_game
+from services.referee.rules.moves.play_off import called, next_game
 from tests.rules.given import CREATED, SEED, asked_for, given
 from tests.rules.series import NOTHING, WIN, calls, ended, following, passed_round
 

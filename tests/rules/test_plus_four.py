@@ -10,8 +10,8 @@ import pytest
 
 from schemas.commands import ClaimRoute, DrawBlind, DrawMarket
 from schemas.events import CardDrawn, MarketCardTaken, MarketFilled, MarketFlushed, RouteClaimed, TurnStarted
+from schemas.field_types import CARDS, COLORS, LOCOMOTIVE, PASSENGER, PLUS_FOUR
 from schemas.refusals import Refused
-from schemas.words import CARDS, COLORS, LOCOMOTIVE, PASSENGER, PLUS_FOUR
 from services.referee.rules import decide
 from tests.rules.given import Scene, given
 

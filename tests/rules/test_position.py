@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from schemas.boards import BOARD
+from schemas.boards.form import BOARD
 from schemas.commands import CreateGame, DrawBlind, SeatPlan, StartGame
 from schemas.events import CardDrawn, DeckLaid, DeckShuffled, HandLaid, PositionLaid, TicketsLaid, TurnStarted
 from schemas.positions import POSITION, Position

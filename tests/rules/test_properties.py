@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from schemas.words import HIDDEN, Seat
+from schemas.field_types import HIDDEN, Seat
 from services.referee.rules import RULESETS, Table, fold, legal, score
 from services.referee.rules import board as boards
 from services.referee.rules.table import Place

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from schemas.boards import BOARD
+from schemas.boards.form import BOARD
 from schemas.codec import pack_entry, pack_letter, unpack_entry, unpack_letter
 from schemas.commands import CreateGame, Letter, SeatPlan
-from schemas.views import Entry
+from schemas.entries import Entry
 from services.referee.rules import Table, faces, fold, judge
 from services.referee.rules import board as boards
 from tests.rules.given import CREATED, SEED, everything

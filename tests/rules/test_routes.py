@@ -8,7 +8,7 @@ import pytest
 
 from schemas.commands import ClaimRoute, DrawBlind
 from schemas.events import RouteClaimed, TurnStarted
-from schemas.words import CARDS, COLORS
+from schemas.field_types import CARDS, COLORS
 from tests.rules.given import NEW_YORK, TORONTO, given
 
 LOCO = "locomotive"

@@ -10,9 +10,9 @@ from typing import Final
 
 import pytest
 
-from schemas.parameters import PARAMETERS, Parameters
+from schemas.field_types import COLORS, LOCOMOTIVE, PASSENGER, PLUS_FOUR
 from schemas.refusals import RULES
-from schemas.words import COLORS, LOCOMOTIVE, PASSENGER, PLUS_FOUR
+from schemas.rule_options import PARAMETERS, Parameters
 from services.referee.rules import RULESETS
 from services.referee.rules.board import load, names
 

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from schemas.chain import first_head, next_head
 from schemas.codec import FORMAT, UNSEALED, part_rows, proofs_of, unpack
 from schemas.commands import PlayOff
+from schemas.entries import Entry
 from schemas.events import SeedRevealed
-from schemas.views import Entry
+from schemas.hash_chain import first_head, next_head
 from services.referee.rules import RULESETS, faces, fold_events
-from services.referee.rules.piles import Piles
+from services.referee.rules.proof.pile_tracker import Piles
+from services.referee.rules.proof.sealing import Past, seal
 from services.referee.rules.rulesets import EDITIONS
-from services.referee.rules.sealing import Past, seal
 from services.referee.rules.table import Table
 from tests.rules.random_games import Play
 from tests.rules.sealed_games import GAME, SealedGame, played, sealed_games, some_games, watch

@@ -39,11 +39,11 @@ from schemas.events import (
     TicketsOffered,
     TunnelRevealed,
 )
+from schemas.field_types import Seat
 from schemas.positions import Position, TicketGiven
-from schemas.words import Seat
 from services.referee.rules import RULESETS, NotKept, Table, faces, judge, legal, seen_by
 from services.referee.rules import board as boards
-from services.referee.rules.dealing import contribution_of
+from services.referee.rules.fair_randomness import contribution_of
 from services.referee.rules.shuffle import commitment_of, luck_of
 from services.referee.rules.table import Place
 from tests.rules.given import CREATED, SEED, rootless

@@ -16,7 +16,7 @@ from schemas.events import (
     TicketsShuffled,
     TurnStarted,
 )
-from schemas.words import COLORS
+from schemas.field_types import COLORS
 from services.referee.rules import NotKept
 from tests.rules.given import SEED, asked_for, created, started
 

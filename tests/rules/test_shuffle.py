@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas.words import CARDS
+from schemas.field_types import CARDS
 from services.referee.rules import shuffle
 from services.referee.rules.shuffle import commitment_of, in_order, luck_of, seed_of, shuffled, words
 

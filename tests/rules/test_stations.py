@@ -9,7 +9,7 @@ import pytest
 
 from schemas.commands import BuildStation, ClaimRoute, Leave, Pass
 from schemas.events import CommandRefused, GameEnded, SeatScore, StationBuilt, TurnStarted
-from schemas.words import CARDS, COLORS
+from schemas.field_types import CARDS, COLORS
 from services.referee.rules import score
 from tests.rules.given import Scene, given
 

@@ -27,7 +27,7 @@ from schemas.events import (
     TunnelRevealed,
     TurnStarted,
 )
-from schemas.words import LOCOMOTIVE, PASSENGER, PLUS_FOUR, Seat
+from schemas.field_types import LOCOMOTIVE, PASSENGER, PLUS_FOUR, Seat
 from services.referee.rules import RULESETS
 from services.referee.rules import board as boards
 from services.referee.rules.board import GRAY, Route

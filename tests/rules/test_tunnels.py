@@ -23,10 +23,10 @@ from schemas.events import (
     TunnelRevealed,
     TurnStarted,
 )
-from schemas.words import COLORS
+from schemas.field_types import COLORS
 from services.referee.rules import seen_by
-from tests.rules.digging import EXAMPLE, LOCO, PAMPLONA, Payment, discards, dug, hand
 from tests.rules.given import MARKET, Scene, given
+from tests.rules.open_tunnels import EXAMPLE, LOCO, PAMPLONA, Payment, discards, dug, hand
 
 # -- what is turned up ---------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from schemas.boards import BoardForm, CityForm, RouteForm, TicketForm
+from schemas.boards.form import BoardForm, CityForm, RouteForm, TicketForm
 from schemas.commands import (
     BuildStation,
     CallTime,
@@ -77,8 +77,8 @@ from schemas.events import (
     TurnStarted,
 )  # fmt: skip
 from schemas.forks import Fork
-from schemas.parameters import Parameters
 from schemas.positions import Position, StationGiven, TicketGiven
+from schemas.rule_options import Parameters
 
 # Whatever is hidden in these events is one of these, so that a test can look for it in bytes.
 SEED: Final = "5eed" * 16

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas.board_forms_aimas import read_aimas_map
-from schemas.board_forms_trains import read_trains_map, write_trains_map
-from schemas.boards import BOARD, BoardForm
+from schemas.boards.aimas import read_aimas_map
+from schemas.boards.form import BOARD, BoardForm
+from schemas.boards.trains import read_trains_map, write_trains_map
 from schemas.contract import Malformed
-from services.board_files import BYTES_MOST, read_board_file
+from services.documents.board_files import BYTES_MOST, read_board_file
 from tests.schemas.board_examples import AIMAS, NODES, OURS, TRAINS, changed
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from schemas.board_forms_plain import is_plain_map, spelled_out
-from schemas.boards import read_board
+from schemas.boards.form import read_board
+from schemas.boards.plain import is_plain_map, spelled_out
 from schemas.contract import Malformed
 from tests.schemas.board_examples import OURS, TRAINS
 

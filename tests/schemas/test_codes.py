@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from schemas import commands, events
-from schemas.former import FORMER
+from schemas.events.upcasting import FORMER
 
 COMMAND_CODES = {
     ("create_game", 1): 1,

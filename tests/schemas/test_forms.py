@@ -13,8 +13,8 @@ import pytest
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
-from schemas import commands, events, generate, refusals
-from schemas.boards import BOARD
+from schemas import commands, events, json_schema, refusals
+from schemas.boards.form import BOARD
 from schemas.codec import (
     Faces,
     command_row,
@@ -29,9 +29,9 @@ from schemas.codec import (
 )
 from schemas.commands import ClaimRoute, Command, Letter, read_command, write_command
 from schemas.contract import Malformed
+from schemas.entries import Entry, Shown, ViewEntry, write_entry, write_view
 from schemas.events import CommandRefused, Event, RouteClaimed, TurnStarted, write_event
-from schemas.parameters import PARAMETERS
-from schemas.views import Entry, Shown, ViewEntry, write_entry, write_view
+from schemas.rule_options import PARAMETERS
 from services.referee.rules.views import seen_by
 from tests.schemas import examples
 
@@ -39,7 +39,7 @@ from tests.schemas import examples
 @cache
 def published(name: str) -> Draft202012Validator:
     """The validator of one generated file, which finds the others that it refers to."""
-    forms = {file: json.loads(text) for file, text in generate.files().items() if file != "wire.json"}
+    forms = {file: json.loads(text) for file, text in json_schema.files().items() if file != "wire.json"}
     every: Registry[Any] = Registry().with_resources(
         (file, Resource.from_contents(form)) for file, form in forms.items()
     )
@@ -57,33 +57,33 @@ def each(values: tuple[Any, ...]) -> list[Any]:
 
 
 def test_the_schemas_in_the_repository_are_what_the_contracts_say() -> None:
-    assert generate.stale() == [], "run make schemas"
-    assert generate.files() == generate.files()
+    assert json_schema.stale() == [], "run make schemas"
+    assert json_schema.files() == json_schema.files()
 
 
 def test_a_stale_a_missing_and_a_leftover_schema_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    generate.write(tmp_path)
-    assert generate.stale(tmp_path) == []
+    json_schema.write(tmp_path)
+    assert json_schema.stale(tmp_path) == []
     (tmp_path / "event.schema.json").write_text("{}\n")
     (tmp_path / "board.schema.json").unlink()
     (tmp_path / "old.schema.json").write_text("{}\n")
     late = ["board.schema.json", "event.schema.json", "old.schema.json"]
-    assert generate.stale(tmp_path) == late
+    assert json_schema.stale(tmp_path) == late
 
-    monkeypatch.setattr(generate, "stale", lambda: late)
-    assert generate.main(["--check"]) == 1
+    monkeypatch.setattr(json_schema, "stale", lambda: late)
+    assert json_schema.main(["--check"]) == 1
     said = capsys.readouterr().err
     assert all(f"schemas/json/{name} is stale" in said for name in late)
 
     monkeypatch.undo()
-    generate.write(tmp_path)
-    assert generate.stale(tmp_path) == []
+    json_schema.write(tmp_path)
+    assert json_schema.stale(tmp_path) == []
 
 
 def test_the_generator_takes_no_other_argument() -> None:
-    assert generate.main(["--chekc"]) == 2
+    assert json_schema.main(["--chekc"]) == 2
 
 
 def test_every_type_has_an_example() -> None:
@@ -165,7 +165,7 @@ def test_the_schema_refuses_what_the_contract_refuses(wrong: Mapping[str, object
 
 
 def test_the_wire_file_says_how_to_read_every_row() -> None:
-    wire = json.loads(generate.files()["wire.json"])
+    wire = json.loads(json_schema.files()["wire.json"])
     by_code = {entry["code"]: entry for entry in wire["events"]}
     for event in examples.EVENTS:
         code, *values = event_row(event)

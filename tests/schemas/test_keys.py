@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from schemas import keys
+from services.ledger import keys
 
 NAMED: dict[
     str, tuple[Any, ...]

@@ -33,8 +33,8 @@ from schemas.codec import (
 )  # fmt: skip
 from schemas.commands import CreateGame, Letter, Pass, SeatPlan, read_command
 from schemas.contract import Malformed
-from schemas.views import Entry
-from schemas.words import PLAIN_DEPTH
+from schemas.entries import Entry
+from schemas.field_types import PLAIN_DEPTH
 from services.referee.rules.views import faces
 from tests.schemas import examples
 from tests.schemas.wrong_commands import DEAL, WRONG_COMMANDS, nested

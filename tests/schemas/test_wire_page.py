@@ -7,7 +7,6 @@ from pathlib import Path
 
 import msgpack
 
-from schemas.chain import part_commitment, salt_of, secret_commitment, vault_of
 from schemas.codec import (
     FORMAT,
     LETTER_FORMAT,
@@ -21,12 +20,13 @@ from schemas.codec import (
     pack_sealed,
 )
 from schemas.commands import DrawBlind, Letter
+from schemas.entries import Entry
 from schemas.events import CardDrawn, TurnStarted
-from schemas.former import FORMER
-from schemas.generate import LAYOUTS
-from schemas.views import Entry
-from schemas.words import PLAIN_DEPTH
-from services.referee.rules.dealing import card_salt
+from schemas.events.upcasting import FORMER
+from schemas.field_types import PLAIN_DEPTH
+from schemas.hash_chain import part_commitment, salt_of, secret_commitment, vault_of
+from schemas.json_schema import LAYOUTS
+from services.referee.rules.fair_randomness import card_salt
 from services.referee.rules.shuffle import luck_of, seed_of
 from services.referee.rules.views import faces
 

@@ -6,7 +6,7 @@ import math
 
 import msgpack
 
-from schemas.words import PLAIN_DEPTH
+from schemas.field_types import PLAIN_DEPTH
 
 DEAL = {"type": "create_game", "seats": [{"kind": "human"}]}
 

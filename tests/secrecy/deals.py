@@ -23,11 +23,11 @@ from schemas.events import (
     TicketsOffered,
     TicketsShuffled,
 )  # fmt: skip
-from schemas.words import Seat
+from schemas.field_types import Seat
 from services.referee.rules import Table
+from tests.secrecy.bare_referee import Came, Referee, branched, got
 from tests.secrecy.gate import require_same
 from tests.secrecy.matches import Match
-from tests.secrecy.referee import Came, Referee, branched, got
 
 Orders = list[list[Any]]
 

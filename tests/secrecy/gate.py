@@ -26,15 +26,15 @@ from schemas.commands import (
     StartGame,
     TakeSeat,
 )
-from schemas.words import Seat
+from schemas.field_types import Seat
 from services.bots.policies import POLICIES
-from services.bots.policies.dice import Dice
+from services.bots.policies.random_source import Dice
+from services.referee.game_cache import Sitting
 from services.referee.rules import Table, legal
-from services.referee.rules.redealing import Known
-from services.referee.sitting import Sitting
+from services.referee.rules.determinization import Known
 from tests.rules.random_commands import bent, pool
+from tests.secrecy.bare_referee import Referee, branched, got
 from tests.secrecy.matches import Match, Step
-from tests.secrecy.referee import Referee, branched, got
 from tests.secrecy.twins import Future, alike, future, looks, twin
 
 POSITIONS: Final = 20_000  # of all rulesets, in the ordinary test run

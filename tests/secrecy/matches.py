@@ -18,13 +18,13 @@ from schemas.commands import (
     StartGame,
     TakeSeat,
 )
-from schemas.words import Seat
+from schemas.field_types import Seat
+from services.referee.game_cache import Sitting
 from services.referee.rules import RULESETS, Table, legal
-from services.referee.rules.redealing import Known
-from services.referee.sitting import Sitting
+from services.referee.rules.determinization import Known
 from tests.rules.random_commands import pool
 from tests.rules.random_games import BOARDS, HABITS, a_position, seats_of, small_deck
-from tests.secrecy.referee import OPENED, Came, Referee, branched
+from tests.secrecy.bare_referee import OPENED, Came, Referee, branched
 
 STEPS_MOST = 600
 LAID, FORKED = 4, 3  # of every five games

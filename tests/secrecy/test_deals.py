@@ -5,12 +5,12 @@ from __future__ import annotations
 from itertools import islice
 
 from schemas.commands import ForkGame
-from services.referee.rules.moves.forking import Past
-from services.referee.rules.redealing import redeal
+from services.referee.rules.determinization import redeal
+from services.referee.rules.setup.fork import Past
 from tests.rules.test_properties import EVERY_RULESET
 from tests.secrecy.deals import created_twice, watched_deals
 from tests.secrecy.matches import Match
-from tests.secrecy.test_redealing import with_dice
+from tests.secrecy.test_determinization import with_dice
 
 
 @EVERY_RULESET

@@ -9,9 +9,9 @@ from statistics import NormalDist
 import pytest
 
 from schemas.commands import DrawBlind, KeepTickets, RequestCards
-from schemas.words import Seat
+from schemas.field_types import Seat
 from tests.rules.test_properties import EVERY_RULESET
-from tests.secrecy.guessing import Told, leaves_opened, next_cards, parts_opened, seeds_found, told
+from tests.secrecy.guesser import Told, leaves_opened, next_cards, parts_opened, seeds_found, told
 from tests.secrecy.matches import Match
 
 LEVEL = 0.001

@@ -13,14 +13,15 @@ import pytest
 from schemas.codec import Faces, event_row
 from schemas.commands import ClaimRoute
 from schemas.events import CardDrawn, CommandRefused, Event, GameStarted, HandDealt, TicketsReturned
+from schemas.field_types import LOCOMOTIVE, Seat
 from schemas.refusals import Refused
-from schemas.words import LOCOMOTIVE, Seat
 from services.bots.policies import POLICIES
-from services.referee import desk, following
-from services.referee.rules import RULESETS, NotKept, Table, legal, sealing, views
-from services.referee.rules.moves import cards, leaving, tickets
+from services.referee import command_processor, scheduling
+from services.referee.rules import RULESETS, NotKept, Table, legal, views
+from services.referee.rules.moves import cards, tickets, withdrawal
+from services.referee.rules.proof import sealing
+from services.referee.rules.proof.sealing import Sealed
 from services.referee.rules.ruleset import Facts
-from services.referee.rules.sealing import Sealed
 from tests.secrecy import gate
 from tests.secrecy.deals import watched_deals
 from tests.secrecy.gate import Leak, watched
@@ -60,7 +61,7 @@ def test_the_order_of_rows_that_follows_names_nobody_may_know_is_caught(monkeypa
         yield from sorted(told, key=lambda event: str(event.tickets[0])[-1])
 
     tickets_given_back = tickets.give_back
-    for module in (tickets, leaving):
+    for module in (tickets, withdrawal):
         monkeypatch.setattr(module, "give_back", give_back)
     assert TicketsReturned.type
     assert "can tell" in caught("marklin")
@@ -72,7 +73,7 @@ def sealed_otherwise(monkeypatch: Patch, change: Callable[[Table, Sealed], Seale
     def seal(table: Table, *told: Any) -> Sealed:
         return change(table, sealing.seal(table, *told))
 
-    monkeypatch.setattr(desk, "seal", seal)
+    monkeypatch.setattr(command_processor, "seal", seal)
 
 
 def repacked(data: bytes, change: Callable[[list[Any]], None]) -> bytes:
@@ -207,18 +208,18 @@ def with_rules(table: Table, rules: Any) -> Table:
 
 def test_an_hour_that_follows_a_hand_is_caught(monkeypatch: Patch) -> None:
     def due_at(table: Table) -> int | None:
-        due = following.due_at(table)
+        due = scheduling.due_at(table)
         return due and due + sum(table.places[seat].hand["blue"] for seat in table.awaits)
 
-    monkeypatch.setattr(desk, "due_at", due_at)
+    monkeypatch.setattr(command_processor, "due_at", due_at)
     assert "deadline" in caught("usa")
 
 
 def test_notes_to_bots_that_follow_a_hand_are_caught(monkeypatch: Patch) -> None:
     def calls(table: Table, number: int) -> Any:
-        return [turn for turn in following.calls(table, number) if table.places[turn.seat].hand["green"] < 2]
+        return [turn for turn in scheduling.calls(table, number) if table.places[turn.seat].hand["green"] < 2]
 
-    monkeypatch.setattr(desk, "calls", calls)
+    monkeypatch.setattr(command_processor, "calls", calls)
     assert "can tell" in caught("usa")
 
 
@@ -237,7 +238,7 @@ def test_an_absent_seat_whose_tickets_are_chosen_by_their_names_is_caught(monkey
         place.offer.sort(key=str)
         yield from goes_out(table, seat, why)
 
-    goes_out = leaving.go_out
-    monkeypatch.setattr(leaving, "go_out", go_out)
+    goes_out = withdrawal.go_out
+    monkeypatch.setattr(withdrawal, "go_out", go_out)
     monkeypatch.setattr(DECIDE, "go_out", go_out)
     assert "can tell" in caught("marklin")

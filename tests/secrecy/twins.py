@@ -34,9 +34,9 @@ from schemas.events import (
     TicketsShown,
     TunnelRevealed,
 )  # fmt: skip
-from schemas.words import PASSENGER, Seat
+from schemas.field_types import PASSENGER, Seat
 from services.referee.rules import Table, legal
-from services.referee.rules.redealing import Known, deal_cards, deal_tickets, name_mixes
+from services.referee.rules.determinization import Known, deal_cards, deal_tickets, name_mixes
 from tests.rules.given import everything
 
 FROM_A_SHUFFLE = -1  # the place of a card that the deck gets only in this future

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from schemas.codec import Corrupt
-from schemas.words import Seat
-from services.referee.rules.witness import Betrayed
-from services.referee.rules.witness import Witness as Believer
+from schemas.field_types import Seat
+from services.referee.rules.proof.view_verifier import Betrayed
+from services.referee.rules.proof.view_verifier import Witness as Believer
 
 if TYPE_CHECKING:
-    from tests.simulator.witness import Record
+    from tests.simulator.recorder import Record
     from tests.simulator.world import World
 
 

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 from pydantic_core import to_json
 
-from schemas import keys
 from schemas.codec import unpack_letter
-from schemas.views import Entry, Shown, ViewEntry, write_view
-from schemas.words import Seat
+from schemas.entries import Entry, Shown, ViewEntry, write_view
+from schemas.field_types import Seat
+from services.ledger import keys
 from services.referee.rules import seen_by
 from tests.simulator.chains import chained, handed_out
-from tests.simulator.conserved import conserved
+from tests.simulator.conservation import conserved
 from tests.simulator.follower import Follower
 from tests.simulator.poison import POISONS
-from tests.simulator.witness import Record
+from tests.simulator.recorder import Record
 
 if TYPE_CHECKING:
     from tests.simulator.world import World

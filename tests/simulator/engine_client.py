@@ -24,8 +24,8 @@ from redis.commands import AsyncCoreCommands, CoreCommands
 from redis.utils import safe_str
 
 from tests.simulator.engine import Connection, Engine
-from tests.simulator.engine_ear import AsyncEar, Ear
-from tests.simulator.engine_line import Pool
+from tests.simulator.engine_connection import Pool
+from tests.simulator.engine_pubsub import AsyncEar, Ear
 from tests.simulator.engine_store import ErrorReply, Status
 
 Call = Sequence[Any]  # a command's name and arguments as redis-py would send them

@@ -148,7 +148,7 @@ def xrevrange(store: Store, args: Args) -> list[Entry] | None:
     if count == 0:
         return None
     if count == 1 and last >= stream.last and stream.ids and stream.ids[-1] >= first:
-        return [stream.entries[stream.ids[-1]]]  # what append.lua asks, twice a verdict
+        return [stream.entries[stream.ids[-1]]]  # what append_entry.lua asks, twice a verdict
     return stream.between(first, last)[::-1][:count]
 
 

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Final
 from pydantic_core import from_json
 from redis.exceptions import RedisError
 
-from schemas.words import Seat
-from services.gateway.door import Door
-from services.gateway.followed import Damaged, Dropped, Sent
-from services.gateway.problems import Problem
-from services.ledger.joining import TakenBack
+from schemas.field_types import Seat
+from services.gateway.problem_details import Problem
+from services.gateway.service import Door
+from services.gateway.subscriptions import Damaged, Dropped, Sent
+from services.ledger.view_merge import TakenBack
 from tests.simulator.agenda import NEVER
-from tests.simulator.house import DAMAGE, House
-from tests.simulator.wire import Wire
+from tests.simulator.gateways import DAMAGE, House
+from tests.simulator.network import Wire
 
 if TYPE_CHECKING:
     from tests.simulator.world import World

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
-import services.referee.desk
-from tests.simulator.wire import Crash
+import services.referee.command_processor
+from tests.simulator.network import Crash
 
 RAISES, KILLS = "poison-raises-", "poison-kills-"
 POISONS: Final = (RAISES, KILLS)
@@ -16,7 +16,7 @@ POISONS: Final = (RAISES, KILLS)
 @contextmanager
 def poison() -> Iterator[None]:
     """Within the block, judging a letter under such an id raises, or ends the process."""
-    desk: Any = services.referee.desk  # it doesn't export what it imports
+    desk: Any = services.referee.command_processor  # it doesn't export what it imports
     judge = desk.judge
 
     def judged(table: Any, letter: Any, *more: Any, **named: Any) -> Any:

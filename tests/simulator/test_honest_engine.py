@@ -13,15 +13,14 @@ from typing import Any
 import pytest
 import redis
 
-from schemas import keys
-from services.ledger import RedisLedger
+from services.ledger import RedisLedger, keys
+from services.ledger.ack_levels import DURABLE, replicated
 from services.ledger.async_ledger import AsyncLedger, Wanted
 from services.ledger.connection import birth
-from services.ledger.engine import engine
-from services.ledger.levels import DURABLE, replicated
-from tests.referee.at_work import GAME, Clock, Players, complaints, opening, referee_at, submit
+from services.ledger.embedded_engine import engine
+from tests.referee.running_referee import GAME, Clock, Players, complaints, opening, referee_at, submit
 from tests.simulator.any_command import AnyCommand
-from tests.simulator.any_letter import AnyLetter
+from tests.simulator.any_envelope import AnyLetter
 from tests.simulator.engine import COMMANDS, Engine
 from tests.simulator.engine_client import AsyncClient, Call, Execute, SyncClient
 from tests.simulator.twins import Twins

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from schemas.entries import Entry
 from schemas.events import GameCreated
-from schemas.views import Entry
 from tests.simulator.plan import Plan, draw
 from tests.simulator.simulate import quiet
 from tests.simulator.world import World

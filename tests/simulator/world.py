@@ -6,26 +6,25 @@ from collections.abc import Callable, Iterable, Sequence
 from random import Random
 from typing import Any, Final, TextIO
 
-from schemas import keys
-from services.ledger import RedisLedger
+from services.ledger import RedisLedger, keys
 from services.ledger.connection import birth
-from services.ledger.stored import numbered
+from services.ledger.replies import numbered
 from tests.simulator.agenda import NEVER, Actor, Agenda, Clock
 from tests.simulator.complaints import complaints, left_of_games, left_over
-from tests.simulator.crew import Worker, start_bots, start_referee
 from tests.simulator.engine import Engine
 from tests.simulator.engine_client import AsyncClient, SyncClient
+from tests.simulator.faults import SAFE_MS, Lag, Weather
 from tests.simulator.follower import Follower
-from tests.simulator.house import House
-from tests.simulator.people import Host, Person, Player, watch
+from tests.simulator.gateways import House
+from tests.simulator.network import Call, Wire
+from tests.simulator.pending_work import WaitingWork
 from tests.simulator.plan import Plan, draw
+from tests.simulator.players import Host, Person, Player, watch
 from tests.simulator.poison import poison
-from tests.simulator.stalls import Stalls
+from tests.simulator.recorder import Witness
+from tests.simulator.stall_detector import Stalls
 from tests.simulator.trace import Trace
-from tests.simulator.waiting_work import WaitingWork
-from tests.simulator.weather import SAFE_MS, Lag, Weather
-from tests.simulator.wire import Call, Wire
-from tests.simulator.witness import Witness
+from tests.simulator.workers import Worker, start_bots, start_referee
 
 TIME_MOST_MS: Final = 3_600_000.0
 CALM_MS: Final = 90_000.0

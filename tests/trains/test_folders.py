@@ -14,7 +14,7 @@ import pytest
 
 from schemas.contract import Malformed
 from services.trains.cases import read_values, values
-from services.trains.tally import run_folder
+from services.trains.report import run_folder
 from tests.trains.test_games import CARDS, MAP, STATE_TOLD
 
 ROOT = Path(__file__).parents[2]

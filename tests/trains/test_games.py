@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from schemas.board_forms_trains import read_trains_map
-from schemas.boards import BoardForm
-from services.trains.games import PLAYERS, Outcome, TooFewDestinations, laid, play
-from services.trains.kinds import TOO_FEW, answer
-from services.trains.states import STATE, table_of
-from services.trains.tournaments import groups, tournament
+from schemas.boards.form import BoardForm
+from schemas.boards.trains import read_trains_map
+from services.trains.case_kinds import TOO_FEW, answer
+from services.trains.given_cards import PLAYERS, Outcome, TooFewDestinations, laid, play
+from services.trains.player_state import STATE, table_of
+from services.trains.tournament import groups, tournament
 from tests.rules.trains_map import CONNECTIONS
 
 MAP = {

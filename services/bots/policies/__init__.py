@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from schemas.commands import Command
-from schemas.words import Seat
-from services.bots.policies.dice import Dice
+from schemas.field_types import Seat
 from services.bots.policies.greedy import greedy
-from services.bots.policies.strategies import buy_now, hold_10
-from services.bots.policies.uniform import uniform
+from services.bots.policies.random_policy import uniform
+from services.bots.policies.random_source import Dice
+from services.bots.policies.trains_strategies import buy_now, hold_10
 from services.referee.rules import Table
 
 Policy: TypeAlias = Callable[[Table, Seat, Sequence[Command], Dice], Command]

@@ -21,8 +21,8 @@ from schemas.commands import (
     PayTunnel,
     RequestCards,
 )  # fmt: skip
-from schemas.words import COLORS, LOCOMOTIVE, PLUS_FOUR, Seat
-from services.bots.policies.dice import Dice
+from schemas.field_types import COLORS, LOCOMOTIVE, PLUS_FOUR, Seat
+from services.bots.policies.random_source import Dice
 from services.referee.rules import Table
 from services.referee.rules.board import GRAY, Ticket
 from services.referee.rules.moves.passengers import collected

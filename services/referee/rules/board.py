@@ -12,11 +12,11 @@ from importlib.resources.abc import Traversable
 from itertools import combinations
 from typing import Final, NamedTuple
 
-from schemas.board_forms_trains import read_trains_map
-from schemas.boards import BOARD, BoardForm, TicketForm
+from schemas.boards.form import BOARD, BoardForm, TicketForm
+from schemas.boards.trains import read_trains_map
 from schemas.contract import Malformed
-from schemas.parameters import Parameters
-from services.referee.rules.networks import Networks
+from schemas.rule_options import Parameters
+from services.referee.rules.search.connectivity import Networks
 
 GRAY: Final = "gray"
 TRAINS: Final = ".trains.json"  # how the name of a file in the Trains form ends

@@ -11,13 +11,13 @@ from typing import Any, Final
 
 from schemas.commands import CallTime, Command, CreateGame, Leave, Letter, StartGame, TakeSeat
 from schemas.events import CommandRefused, Event
+from schemas.field_types import Seat
 from schemas.refusals import RULES, Refused, require
-from schemas.words import Seat
 from services.referee.rules.evolve import MEANING, elapse
-from services.referee.rules.moves.leaving import call_time, go_out, leave
-from services.referee.rules.moves.seating import Opening, create_game, start_game, take_seat
+from services.referee.rules.moves.withdrawal import call_time, go_out, leave
 from services.referee.rules.ruleset import Facts, Ruleset
 from services.referee.rules.rulesets import RULESETS
+from services.referee.rules.setup.create_game import Opening, create_game, start_game, take_seat
 from services.referee.rules.table import ACTION, Table
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 from schemas import events as facts
 from schemas.codec import unpack_facts
 from schemas.events import Event
-from services.referee.rules.meaning import ending, opening, playing
+from services.referee.rules.appliers import ending, opening, playing
 from services.referee.rules.table import Table
 
 

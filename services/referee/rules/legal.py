@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from schemas.commands import Command, Pass
-from schemas.words import Seat
+from schemas.field_types import Seat
 from services.referee.rules.table import ACTION, Table
 
 

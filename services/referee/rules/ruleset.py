@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from schemas.commands import ClaimRoute, Command
 from schemas.events import Contributor, Event, SeatScore
-from schemas.parameters import Parameters
-from schemas.words import Seat
+from schemas.field_types import Seat
+from schemas.rule_options import Parameters
 
 if TYPE_CHECKING:
     from services.referee.rules.board import Board, Fare, Route

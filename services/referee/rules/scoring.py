@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from schemas.events import SeatScore
 from services.referee.rules.board import Route, Ticket, worth
-from services.referee.rules.lending import Loan, best_loans
-from services.referee.rules.networks import Networks
+from services.referee.rules.search.connectivity import Networks
+from services.referee.rules.search.station_loans import Loan, best_loans
 from services.referee.rules.table import Place, Table
 
 

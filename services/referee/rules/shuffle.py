@@ -18,7 +18,7 @@ from hashlib import sha256
 from struct import unpack
 from typing import TypeVar
 
-from schemas.words import CARDS
+from schemas.field_types import CARDS
 
 T = TypeVar("T")
 ROW_MOST = 1_000_000  # cards: no rules allow so many

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from schemas.commands import PlayOff
 from schemas.events import GameEnded, PlayOffCalled
-from schemas.parameters import GoneBecause, Parameters
-from schemas.words import COLORS, HIDDEN, LOCOMOTIVE, Seat
+from schemas.field_types import COLORS, HIDDEN, LOCOMOTIVE, Seat
+from schemas.rule_options import GoneBecause, Parameters
 
 if TYPE_CHECKING:
     from services.referee.rules.board import Board, Fare

@@ -27,7 +27,7 @@ from schemas.events import (
     TicketsReturned,
     TicketsShuffled,
 )  # fmt: skip
-from schemas.words import HIDDEN, Seat
+from schemas.field_types import HIDDEN, Seat
 
 
 def seen_by(viewer: Seat | None, event: Event) -> Event | None:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from schemas.commands import DrawBlind, DrawMarket
 from schemas.events import CardDrawn, MarketCardTaken
+from schemas.field_types import LOCOMOTIVE, Seat
 from schemas.refusals import Refused, require
-from schemas.words import LOCOMOTIVE, Seat
 from services.referee.rules.moves.market import cards_left, fill_market, ready_deck
 from services.referee.rules.moves.turns import end_turn
 from services.referee.rules.ruleset import Facts, Move

@@ -8,12 +8,12 @@ from functools import lru_cache
 
 from schemas.commands import ClaimRoute, MovePassenger
 from schemas.events import PassengerMoved
+from schemas.field_types import PASSENGER, Seat
 from schemas.refusals import Refused, require
-from schemas.words import PASSENGER, Seat
 from services.referee.rules.board import Board, Route
-from services.referee.rules.journeys import Journey, Way, best_journeys
 from services.referee.rules.moves.turns import end_turn
 from services.referee.rules.ruleset import Facts, Move
+from services.referee.rules.search.passenger_journeys import Journey, Way, best_journeys
 from services.referee.rules.table import Table
 
 

@@ -7,9 +7,9 @@ from functools import cache, lru_cache
 from typing import Final
 
 from schemas.commands import ClaimRoute
-from schemas.parameters import Parameters
+from schemas.field_types import COLORS, LOCOMOTIVE, PASSENGER, PLUS_FOUR
 from schemas.refusals import Refused, require
-from schemas.words import COLORS, LOCOMOTIVE, PASSENGER, PLUS_FOUR
+from schemas.rule_options import Parameters
 from services.referee.rules.board import GRAY, Route
 from services.referee.rules.ruleset import Cards, Hand, OpenRoutes, Payable
 from services.referee.rules.table import Place

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from schemas.commands import RequestCards
 from schemas.events import CardsGiven, RequestUnmet
-from schemas.words import Seat
+from schemas.field_types import Seat
 from services.referee.rules.moves.turns import end_game, end_turn
 from services.referee.rules.ruleset import Facts, Move
 from services.referee.rules.table import Table

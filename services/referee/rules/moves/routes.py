@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from schemas.commands import ClaimRoute
+from schemas.field_types import Seat
 from schemas.refusals import Refused
-from schemas.words import Seat
 from services.referee.rules.board import Route
-from services.referee.rules.moves.laying import lay_cars
+from services.referee.rules.moves.claim_effects import lay_cars
 from services.referee.rules.moves.passengers import placing_offers, require_placeable
 from services.referee.rules.moves.payment import require_held
 from services.referee.rules.moves.tunnels import TUNNEL_KIND, begin_tunnel

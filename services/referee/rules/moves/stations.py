@@ -7,8 +7,8 @@ from functools import lru_cache
 
 from schemas.commands import BuildStation
 from schemas.events import StationBuilt
+from schemas.field_types import Seat
 from schemas.refusals import require
-from schemas.words import Seat
 from services.referee.rules.board import GRAY, neighbours
 from services.referee.rules.moves.payment import WILD, fits, gray_ways, require_held, spelled
 from services.referee.rules.moves.turns import end_turn

@@ -8,8 +8,8 @@ from itertools import combinations, product
 
 from schemas.commands import DrawTickets, KeepTickets
 from schemas.events import TicketsKept, TicketsNamed, TicketsOffered, TicketsReturned, TicketsShuffled
+from schemas.field_types import Seat
 from schemas.refusals import require
-from schemas.words import Seat
 from services.referee.rules.moves.turns import end_turn
 from services.referee.rules.ruleset import Facts, Move
 from services.referee.rules.table import Table

@@ -9,10 +9,10 @@ from typing import Final
 
 from schemas.commands import DeclineTunnel, PayTunnel
 from schemas.events import TunnelDeclined, TunnelRevealed
+from schemas.field_types import LOCOMOTIVE, Seat
 from schemas.refusals import require
-from schemas.words import LOCOMOTIVE, Seat
 from services.referee.rules.board import Route
-from services.referee.rules.moves.laying import lay_cars
+from services.referee.rules.moves.claim_effects import lay_cars
 from services.referee.rules.moves.market import ready_deck
 from services.referee.rules.moves.payment import require_held, spelled
 from services.referee.rules.moves.turns import end_turn

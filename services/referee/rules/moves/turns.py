@@ -14,10 +14,10 @@ from schemas.events import (
     TicketsShown,
     TurnStarted,
 )  # fmt: skip
+from schemas.field_types import Seat
 from schemas.refusals import require
-from schemas.words import Seat
 from services.referee.rules.moves.market import fill_market
-from services.referee.rules.moves.playing_off import play_off
+from services.referee.rules.moves.play_off import play_off
 from services.referee.rules.ruleset import Facts, Move
 from services.referee.rules.scoring import score
 from services.referee.rules.table import Table

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from services.referee.rules.dealing import BY_SEED
+from services.referee.rules.fair_randomness import BY_SEED
 from services.referee.rules.ruleset import Ruleset
 from services.referee.rules.rulesets.europe import EUROPE
 from services.referee.rules.rulesets.marklin import MARKLIN

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from schemas.words import COLORS, LOCOMOTIVE, PASSENGER, PLUS_FOUR
+from schemas.field_types import COLORS, LOCOMOTIVE, PASSENGER, PLUS_FOUR
 from services.referee.rules.moves.cards import DRAW_BLIND, DRAW_MARKET
 from services.referee.rules.moves.passengers import MOVE_PASSENGER
 from services.referee.rules.moves.payment import (
@@ -14,13 +14,13 @@ from services.referee.rules.moves.payment import (
     two_wilds_payable,
 )
 from services.referee.rules.moves.routes import CLAIM_ROUTE_WITH_PASSENGER
-from services.referee.rules.moves.setup import ask_for_mixes, when_all_have_named
-from services.referee.rules.moves.suiting import enough_for_mixes
 from services.referee.rules.moves.tickets import DRAW_MIX, NAME_TICKETS
 from services.referee.rules.moves.turns import PASS
 from services.referee.rules.rulesets.usa import FIGURES as USA_FIGURES
 from services.referee.rules.rulesets.usa import USA
 from services.referee.rules.scoring import merchandise_total, most_tickets_made
+from services.referee.rules.setup.deal import ask_for_mixes, when_all_have_named
+from services.referee.rules.setup.validation import enough_for_mixes
 from services.referee.rules.table import ACTION, MIX
 
 FIGURES: Final = replace(

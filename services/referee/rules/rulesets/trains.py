@@ -7,13 +7,13 @@ from typing import Final
 
 from services.referee.rules.moves.requests import REQUEST_CARDS
 from services.referee.rules.moves.routes import CLAIM_ROUTE
-from services.referee.rules.moves.setup import offer_to_first, when_the_seat_has_chosen
-from services.referee.rules.moves.suiting import enough_in_turn
 from services.referee.rules.moves.tickets import KEEP_TICKETS, give_back
 from services.referee.rules.moves.turns import PASS
-from services.referee.rules.paths import longest_path
 from services.referee.rules.rulesets.usa import FIGURES as USA_FIGURES
 from services.referee.rules.rulesets.usa import USA
+from services.referee.rules.search.longest_path import longest_path
+from services.referee.rules.setup.deal import offer_to_first, when_the_seat_has_chosen
+from services.referee.rules.setup.validation import enough_in_turn
 from services.referee.rules.table import ACTION, TICKETS
 
 FIGURES: Final = replace(

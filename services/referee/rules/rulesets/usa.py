@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import Final
 
-from schemas.parameters import Parameters
-from schemas.words import COLORS, LOCOMOTIVE
-from services.referee.rules.dealing import BY_KEY
+from schemas.field_types import COLORS, LOCOMOTIVE
+from schemas.rule_options import Parameters
+from services.referee.rules.fair_randomness import BY_KEY
 from services.referee.rules.moves.cards import DRAW_BLIND, DRAW_MARKET
 from services.referee.rules.moves.payment import one_colour, one_colour_payable
 from services.referee.rules.moves.routes import CLAIM_ROUTE
-from services.referee.rules.moves.setup import offer_to_all, out_of_the_game, when_all_have_chosen
-from services.referee.rules.moves.suiting import enough_for_all
 from services.referee.rules.moves.tickets import DRAW_TICKETS, KEEP_TICKETS
 from services.referee.rules.moves.turns import PASS
 from services.referee.rules.ruleset import Ruleset
 from services.referee.rules.scoring import holds_longest, most_tickets_made
+from services.referee.rules.search.longest_trail import longest_trail
+from services.referee.rules.setup.deal import offer_to_all, out_of_the_game, when_all_have_chosen
+from services.referee.rules.setup.validation import enough_for_all
 from services.referee.rules.table import ACTION, SECOND_CARD, TICKETS
-from services.referee.rules.trails import longest_trail
 
 FIGURES: Final = Parameters(
     seats_least=2,

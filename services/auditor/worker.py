@@ -1,0 +1,135 @@
+"""The auditor's worker: takes jobs, does them, looks after those that were left, and finds new ones.
+
+RQ keeps the jobs; this is its SimpleWorker taken apart, because the house's own loop runs it, which
+may be on a thread: it hears no signals, forks nothing, and waits no longer than it can be told to
+stop. A worker that is killed leaves its job as running; whoever looks next after that job's time is
+over puts it back. Any number of workers may run.
+"""
+
+from __future__ import annotations
+
+import logging
+from contextlib import suppress
+from typing import Any, Final
+
+import redis
+from redis.exceptions import RedisError
+from rq import Queue, SimpleWorker
+from rq.exceptions import NoSuchJobError
+from rq.job import Job
+from rq.registry import clean_registries
+from rq.serializers import JSONSerializer
+from rq.timeouts import BaseTimeoutException, TimerDeathPenalty
+from rq.worker_registration import clean_worker_registry
+
+from services.auditor import archive_job, dispute_job
+from services.auditor.jobs import AT_HAND, FAILED_MOST, Jobs, Tools, fail_note
+from services.runtime.logging_setup import get_log
+from services.runtime.worker_loop import BUGS
+
+log = get_log("auditor")
+MODULES: Final = (archive_job, dispute_job)  # with the kinds of jobs in them
+OVERTIME_S: Final = 5  # that a job may be late before its worker is taken for dead
+WORKER_TTL_S: Final = 15  # RQ adds a minute to it
+
+
+class Worker(SimpleWorker):
+    """RQ's worker, for any thread."""
+
+    death_penalty_class = TimerDeathPenalty  # the usual one needs a signal
+
+    def get_heartbeat_ttl(self, job: Job) -> int:
+        return int(job.timeout or 0) + OVERTIME_S
+
+    def procline(self, message: str) -> None:
+        """The house has other names for its processes."""
+
+
+class Auditor:
+    """One worker. Nothing in it can't be lost."""
+
+    def __init__(self, tools: Tools, client: redis.Redis, name: str) -> None:
+        self.tools, self.client, self.name = tools, client, name
+        self.jobs = Jobs(client)
+        self.finished = archive_job.Finished(tools, self.jobs)
+        self.disputed = dispute_job.Disputed(tools, self.jobs)
+        self._worker: Any = None  # half of it has no types
+        _quiet()
+
+    def begin(self) -> None:
+        """Show that it is there; needs the engine."""
+        self._worker = Worker(
+            [self.jobs.queue],
+            name=self.name,
+            connection=self.client,
+            exception_handlers=[_noted],
+            worker_ttl=WORKER_TTL_S,
+            serializer=JSONSerializer,
+        )
+        self._worker.register_birth()
+
+    def step(self) -> bool:
+        """Do the next job. False where there is none."""
+        try:
+            taken = Queue.dequeue_any(
+                [self.jobs.queue],
+                None,
+                connection=self.client,
+                serializer=JSONSerializer,
+                death_penalty_class=TimerDeathPenalty,
+            )
+            if taken is None:
+                return False
+            AT_HAND.set(self.tools)
+            self.worker.execute_job(*taken)
+        except (*BUGS, BaseTimeoutException, NoSuchJobError):  # RQ's own: a job that it can't even look at
+            log.exception("job can't be taken")
+        return True
+
+    def look(self) -> int:
+        """Put down jobs for what is to be done; how many."""
+        return self.finished.look() + self.disputed.look()  # what is audited whole is signed first
+
+    def tend(self) -> None:
+        """See to jobs whose time has come, that were left by a worker that ended, or failed long ago."""
+        self.worker.heartbeat()
+        queue, scheduled = self.jobs.queue, self.jobs.queue.scheduled_job_registry
+        for id_ in scheduled.get_jobs_to_schedule():
+            with suppress(NoSuchJobError):
+                queue.enqueue_job(Job.fetch(id_, self.client, JSONSerializer))
+            scheduled.remove(id_)
+        try:
+            clean_registries(queue, [_noted])
+            queue.intermediate_queue.cleanup(self.worker, queue)
+        except BUGS:
+            log.exception("jobs can't be tended")
+        clean_worker_registry(queue)
+        failed = queue.failed_job_registry
+        for id_ in failed.get_job_ids(0, -FAILED_MOST - 1, cleanup=False):
+            with suppress(NoSuchJobError):
+                failed.remove(id_, delete_job=True)
+
+    def leave(self) -> None:
+        """Say that it goes."""
+        with suppress(RedisError, OSError):
+            self.worker.register_death()
+
+    @property
+    def worker(self) -> Any:
+        assert self._worker is not None, "it has begun"
+        return self._worker
+
+
+def _noted(job: Job, kind: type[BaseException], error: BaseException, trace: Any) -> bool:
+    fail_note(job, kind, error, trace)
+    tries, why, left = job.meta["tries"], job.meta["why"], job.retries_left or 0
+    (log.warning if left else log.error)("job failed", job=job.id, tries=tries, tries_left=left, why=why)
+    return True
+
+
+def _quiet() -> None:
+    """RQ tells all that it does, in a form of its own; what matters of it is told here."""
+    rq = logging.getLogger("rq")
+    rq.propagate = False
+    if not rq.handlers:
+        rq.addHandler(logging.NullHandler())

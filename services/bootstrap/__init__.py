@@ -1,0 +1,1 @@
+"""Where everything is put together: the composition root, and all services in one process."""

@@ -1,0 +1,1 @@
+"""Files that people name: read within bounds, parsed strictly, written whole."""

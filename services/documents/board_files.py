@@ -1,0 +1,50 @@
+"""A board from a file of anybody's: our own form, a Trains map, or an AI-MAS map."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Final
+
+from schemas.boards.aimas import read_aimas_map
+from schemas.boards.form import BoardForm, read_board
+from schemas.boards.ids import slug
+from schemas.boards.plain import is_plain_map, spelled_out
+from schemas.boards.trains import read_trains_map
+from schemas.contract import Malformed
+from services.documents.reader import once_each, read_text
+
+BYTES_MOST: Final = 2_000_000
+
+
+def read_board_file(path: str | Path) -> BoardForm:
+    """The board in this file, whose form is told by its content. Other people's forms have no
+    id of their own: the board is then called as the file is.
+
+    Raises Malformed, naming the file and the entry."""
+    try:
+        return read_board_text(read_text(Path(path), BYTES_MOST), slug(Path(path).name.split(".")[0], "map"))
+    except Malformed as error:
+        raise Malformed("board", f"{path}: {error}", error.rule) from None
+
+
+def read_board_text(text: str, name: str) -> BoardForm:
+    """The same from text. Raises Malformed, naming the entry."""
+    if text.lstrip().startswith("<"):
+        return read_aimas_map(text, name)
+    value = _json(text)
+    if isinstance(value, dict) and "connections" in value and "format" not in value:
+        return read_trains_map(value, name)
+    return read_board(spelled_out(value, name) if is_plain_map(value) else value)
+
+
+def _json(text: str) -> object:
+    try:
+        return json.loads(text, object_pairs_hook=once_each)
+    except json.JSONDecodeError as error:
+        why = f"is neither JSON nor XML: {error.msg} in line {error.lineno}, column {error.colno}"
+        raise Malformed("", why) from None
+    except ValueError:  # the only other one that it knows
+        raise Malformed("", "holds a number of thousands of digits") from None
+    except RecursionError:
+        raise Malformed("", "is nested without end") from None

@@ -1,0 +1,1 @@
+"""The Lua scripts that Redis runs, one file each."""

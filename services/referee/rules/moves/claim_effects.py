@@ -1,0 +1,19 @@
+"""Laying cars: what a claim comes to once it is paid for (ROUTE-6, PASSENGER-1)."""
+
+from __future__ import annotations
+
+from schemas.events import PassengerPlaced, RouteClaimed
+from schemas.field_types import Seat
+from services.referee.rules.board import Route, worth
+from services.referee.rules.moves.turns import end_turn
+from services.referee.rules.ruleset import Cards, Facts
+from services.referee.rules.table import Table
+
+
+def lay_cars(table: Table, seat: Seat, route: Route, cards: Cards, passenger: str | None) -> Facts:
+    """The route is the seat's, and its turn is over."""
+    points = worth(table.figures, route) if table.figures.points_at_once else 0
+    yield RouteClaimed(seat, route.id, cards, points)
+    if passenger is not None:
+        yield PassengerPlaced(seat, passenger)
+    yield from end_turn(table, seat)

@@ -1,0 +1,1 @@
+"""Exact searches on a board: trails, paths, station loans, passenger journeys."""

@@ -1,0 +1,41 @@
+"""The rule pages, and what they say of every rule: the gateway shows them, the auditor cites them.
+
+The pages are docs/rules: in a checkout and in the image beside the packages, and where the packages
+were installed from a wheel in its shared folder.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from services.runtime.logging_setup import get_log
+
+log = get_log("rules")
+FOLDERS: Final = (
+    Path(__file__).parents[1] / "docs" / "rules",
+    Path(sys.prefix) / "share" / "ledgerline" / "rules",
+)
+RULE: Final = re.compile(r"^- \*\*([A-Z]+-\d)\*\* (.*(?:\n(?:  .+|(?=\n  \S)))*)", re.MULTILINE)
+
+
+def read_pages(folders: Sequence[Path] = FOLDERS) -> dict[str, str]:
+    """The rule pages by ruleset, from the first folder that is there. Without one, none: then the
+    sentences of the refusals have to do."""
+    folder = next((folder for folder in folders if folder.is_dir()), None)
+    if folder is None:
+        log.warning("there are no rule pages", looked_in=[str(folder) for folder in folders])
+        return {}
+    return {path.stem: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.md"))}
+
+
+def passages(pages: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """What the pages say of every rule, by its id and then by ruleset."""
+    told: dict[str, dict[str, str]] = {}
+    for ruleset, text in pages.items():
+        for rule, passage in RULE.findall(text):
+            told.setdefault(rule, {})[ruleset] = re.sub(r"^  ", "", passage, flags=re.MULTILINE)
+    return told

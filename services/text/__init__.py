@@ -1,0 +1,1 @@
+"""Sentences for people: events, commands, and how durations and lists are written."""

@@ -1,0 +1,1 @@
+"""The page for an arbiter: one HTML file of an audit."""

@@ -1,0 +1,81 @@
+"""The auditor as a service: its jobs may be on an engine of their own, and an engine that goes comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Event, Thread
+from typing import Any
+
+from pydantic import SecretStr
+
+from services.bootstrap.composition import run_auditor
+from services.ledger.connection import connect
+from services.runtime.settings import Settings, read_settings
+from tests.auditor.conftest import At
+from tests.auditor.given import play_out
+from tests.deploy.compose import wait_until
+from tests.referee.running_referee import GAME
+
+
+@contextmanager
+def serving(settings: Settings) -> Iterator[Callable[[], bool]]:
+    """An auditor on a thread; tells whether it still is at work."""
+    stop = Event()
+    thread = Thread(target=run_auditor, args=(settings, stop))
+    thread.start()
+    try:
+        yield thread.is_alive
+    finally:
+        stop.set()
+        thread.join(10)
+        assert not thread.is_alive()
+
+
+def settings_of(at: At, **more: Any) -> Settings:
+    return read_settings(
+        redis_url=at.url, archive_url=at.archive.url, signing_key=SecretStr("5e" * 32), **more
+    )
+
+
+def alone(at: At) -> Any:
+    """The engine without the auditor that other tests have at hand, nor anything of RQ's."""
+    at.auditor.leave()
+    client: Any = at.client
+    client.delete(*client.keys("rq:*"))
+    return client
+
+
+def test_jobs_may_be_on_an_engine_of_their_own(at: At) -> None:
+    apart = at.url.rpartition("/")[0] + "/15"
+    other: Any = connect(apart)
+    other.flushdb()
+    client = alone(at)
+    with serving(settings_of(at, jobs_url=apart)):
+        play_out(at.ledger, at.referee)
+        wait_until(lambda: at.archive.has(GAME), 20)
+        assert [*other.scan_iter("rq:*")]
+        assert not client.keys("rq:*")
+    assert not [*other.scan_iter("rq:job:*")]
+    other.flushdb()
+    other.close()
+
+
+def test_P7_an_auditor_goes_on_when_its_connections_were_lost(at: At) -> None:
+    client = alone(at)
+    with serving(settings_of(at)) as is_at_work:
+        wait_until(lambda: client.exists("rq:workers"), 20)
+        for _ in range(3):
+            client.execute_command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+        play_out(at.ledger, at.referee)
+        wait_until(lambda: at.archive.has(GAME), 30)
+        assert is_at_work()
+
+
+def test_without_an_archive_it_still_is_there_for_other_jobs(at: At) -> None:
+    client = alone(at)
+    with serving(read_settings(redis_url=at.url)) as is_at_work:
+        play_out(at.ledger, at.referee)
+        wait_until(lambda: client.exists("rq:workers"), 20)
+        assert is_at_work()
+    assert not at.archive.has(GAME)

@@ -1,0 +1,116 @@
+"""The two processes of the referee's figure: a referee, and a client without rules."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
+from time import perf_counter
+from types import TracebackType
+from typing import Any, NamedTuple, TypeAlias
+
+from services.bootstrap.composition import make_referee
+from services.ledger import RedisLedger, redis_ledger
+from services.ledger.connection import birth, connect
+from services.ledger.scripts import APPEND, Script, attempt
+from services.runtime.logging_setup import set_up_logs
+from services.runtime.settings import read_settings
+
+Call: TypeAlias = tuple[list[str], list[Any]]  # a script's keys and arguments
+Calls: TypeAlias = Sequence[Sequence[Call]]  # batches: each one round trip
+ANSWER_S = 600
+
+
+class Spent(NamedTuple):
+    """What so many commands took: time, and the process's own CPU time."""
+
+    commands: int
+    seconds: float
+    user: float
+    system: float
+
+
+class Worker:
+    """A process that answers questions over a pipe until it is told None."""
+
+    def __init__(self, run: Callable[[str, Connection], None], url: str) -> None:
+        spawn = get_context("spawn")
+        self.pipe, far = spawn.Pipe()
+        self.process = spawn.Process(target=run, args=(url, far), daemon=True)
+
+    def __enter__(self) -> Worker:
+        self.process.start()
+        self.answer()  # it is ready
+        return self
+
+    def ask(self, question: object) -> Any:
+        self.pipe.send(question)
+        return self.answer()
+
+    def answer(self) -> Any:
+        if not self.pipe.poll(ANSWER_S):
+            raise RuntimeError(f"no answer within {ANSWER_S} s")
+        return self.pipe.recv()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.process.is_alive():
+            self.pipe.send(None)
+        self.process.join(10)
+        self.process.kill()
+
+
+class Recording(RedisLedger):
+    """The ledger, noting down what it has the engine run."""
+
+    def __init__(self, url: str) -> None:
+        client = connect(url)
+        super().__init__(client, birth(client))
+        client.script_load(APPEND.text)  # else the first batch would be run, and noted, twice
+        self.calls: list[Sequence[Call]] = []
+        vars(redis_ledger)["attempt"] = self.attempt  # in this process, which has one ledger
+
+    def attempt(self, client: Any, script: Script, calls: Sequence[Call]) -> list[Any]:
+        if script is APPEND and calls:
+            self.calls.append(calls)
+        return attempt(client, script, calls)
+
+
+def run_referee(url: str, pipe: Connection) -> None:
+    """Answer so many letters, when asked: what it took, and the scripts that were run."""
+    set_up_logs("info", "json", Path(os.devnull).open("w"))  # noqa: SIM115 - for the whole process
+    ledger = Recording(url)
+    referee, _ = make_referee(ledger, read_settings(leases=False))
+    referee.step(1)  # makes the consumer groups
+    pipe.send("ready")
+    while letters := pipe.recv():
+        ledger.calls = []
+        start, before, answered = perf_counter(), os.times(), 0
+        while answered < letters:
+            answered += (taken := referee.step(1000))
+            assert taken, "letters got lost"
+        pipe.send((spent_since(letters, start, before), ledger.calls))
+
+
+def run_client(url: str, pipe: Connection) -> None:
+    """Run the scripts of a round, when asked, each batch in one round trip: what it took."""
+    client: Any = connect(url)
+    client.script_load(APPEND.text)
+    pipe.send("ready")
+    while calls := pipe.recv():
+        start, before = perf_counter(), os.times()
+        for batch in calls:
+            pipeline = client.pipeline(transaction=False)
+            for called, told in batch:
+                pipeline.execute_command("EVALSHA", APPEND.sha, len(called), *called, *told)
+            for outcome, _ in pipeline.execute():
+                assert outcome == 1, "the same verdict was not appended"
+        pipe.send(spent_since(sum(map(len, calls)), start, before))
+
+
+def spent_since(commands: int, start: float, before: os.times_result) -> Spent:
+    passed, now = perf_counter() - start, os.times()
+    return Spent(commands, passed, now.user - before.user, now.system - before.system)

@@ -1,0 +1,175 @@
+"""The policies hold-10 and buy-now: which destinations they keep, when they ask, what they acquire."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from typing import Any
+
+import pytest
+
+from schemas.commands import POLICIES as NAMES
+from schemas.commands import (
+    ClaimRoute,
+    Command,
+    CreateGame,
+    KeepTickets,
+    Letter,
+    RequestCards,
+    SeatPlan,
+    StartGame,
+)
+from services.bots.policies import POLICIES
+from services.bots.policies.random_source import Dice
+from services.bots.policies.trains_strategies import (
+    BUY_NOW,
+    HOLD_10,
+    Connection,
+    Destination,
+    acquired,
+    connection,
+    kept,
+)
+from services.referee.rules import Table, evolve, judge, legal, seen_by
+from tests.rules.given import SEED, Scene, given, started
+from tests.rules.trains_map import ASH_BOW_BLUE, ASH_BOW_RED, ASH_CAM, BOW_CAM, a_map, choosing, trains
+
+FIVE = [
+    Destination(*pair)
+    for pair in (("Ash", "Bow"), ("Ash", "Cam"), ("Ash B", "Cam"), ("Bow", "Ash"), ("Cam", "Dee"))
+]
+
+
+def choice(scene: Scene, policy: str, seat: int = 0) -> Command:
+    return POLICIES[policy](scene.table, seat, scene.legal(seat), Dice("00" * 32, 0))
+
+
+def test_every_policy_that_a_game_may_name_is_there() -> None:
+    assert set(POLICIES) == set(NAMES)
+
+
+# -- destinations ----------------------------------------------------------------------------
+
+
+def test_hold_10_keeps_the_first_two_and_buy_now_the_last_two_in_whatever_order_they_are_offered() -> None:
+    for offered in permutations(FIVE):
+        first, last = kept(HOLD_10, offered, 2), kept(BUY_NOW, offered, 2)
+        assert {offered[place] for place in first} == {*FIVE[:2]}
+        assert {offered[place] for place in last} == {*FIVE[3:]}
+        assert [*first] == sorted(first)
+
+
+def test_destinations_go_by_names_not_by_ids() -> None:
+    """As strings St. Louis comes before St.Louis, though its id has a number and comes after."""
+    cities = ("Ash", "St.Louis", "St. Louis", "Zed", "Yew")
+    board = a_map({"Ash": {city: {"red": 3} for city in cities[1:]}}, *cities)
+    assert [city["id"] for city in board["cities"]] == ["ash", "st-louis", "st-louis-2", "zed", "yew"]
+    scene = trains_on(board)
+    scene.place(0).offer = ["ash:zed", "ash:st-louis", "ash:st-louis-2", "ash:yew", "st-louis:zed"]
+    assert choice(scene, "hold-10") == KeepTickets((1, 2))
+    scene.place(0).offer = ["st-louis:zed", "st-louis-2:zed", "ash:yew", "ash:zed", "st-louis:yew"]
+    assert choice(scene, "buy-now") == KeepTickets((0, 4))
+
+
+def trains_on(board: dict[str, Any]) -> Scene:
+    return started(2, rules="trains", board=board)
+
+
+@pytest.mark.parametrize("policy", ["hold-10", "buy-now"])
+def test_what_they_keep_is_legal(policy: str) -> None:
+    scene = choosing(3)
+    for seat in range(3):
+        command = choice(scene, policy, seat)
+        assert command in scene.legal(seat)
+        scene.when(seat, command)
+
+
+# -- cards or a connection -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("hand", "hold_10", "buy_now"),
+    [
+        ({"red": 10}, None, ASH_BOW_RED),  # ten are not more than ten
+        ({"red": 11}, ASH_BOW_RED, ASH_BOW_RED),
+        ({"red": 3, "white": 7}, None, ASH_BOW_RED),
+        ({"red": 3, "white": 8}, ASH_BOW_RED, ASH_BOW_RED),
+        ({"red": 2, "blue": 2, "green": 2, "white": 4}, None, None),
+        ({"red": 2, "blue": 2, "green": 2, "white": 4, "purple": 9}, None, None),  # eleven and nothing to buy
+    ],
+    ids=str,
+)
+def test_hold_10_asks_up_to_ten_cards_and_buy_now_only_when_it_must(
+    hand: dict[str, int], hold_10: str | None, buy_now: str | None
+) -> None:
+    scene = trains(hands=[hand])
+    for policy, route in (("hold-10", hold_10), ("buy-now", buy_now)):
+        command = choice(scene, policy)
+        assert (command.route if isinstance(command, ClaimRoute) else None) == route
+        assert isinstance(command, ClaimRoute | RequestCards)
+        assert command in scene.legal(0)
+
+
+def test_without_rails_for_anything_they_ask() -> None:
+    scene = trains(hands=[{"red": 9, "blue": 9}], cars=[2])
+    assert choice(scene, "hold-10") == choice(scene, "buy-now") == RequestCards()
+
+
+def test_connections_go_by_cities_then_length_then_colour() -> None:
+    in_order = [
+        Connection("A", "B", 4, "red"),
+        Connection("A", "C", 3, "white"),
+        Connection("A", "C", 4, "blue"),
+        Connection("A", "C", 4, "green"),
+        Connection("A", "C", 4, "red"),
+        Connection("B", "C", 3, "blue"),
+    ]
+    for first in range(len(in_order)):
+        for possible in (in_order[first:], in_order[: first - 1 if first else None : -1]):
+            assert acquired(BUY_NOW, 0, possible) == in_order[first]
+    assert acquired(HOLD_10, 11, []) is None
+
+
+def test_length_counts_before_colour_and_colour_as_a_word() -> None:
+    scene = trains(hands=[{"red": 9, "blue": 9}])
+    assert choice(scene, "buy-now") == ClaimRoute(ASH_BOW_RED, {"red": 3})  # shorter than the blue one
+    scene = trains(hands=[{"red": 9, "blue": 9}], owners={ASH_BOW_RED: 1})
+    assert choice(scene, "buy-now") == ClaimRoute(ASH_BOW_BLUE, {"blue": 4})
+    scene = trains(hands=[{"red": 9, "green": 9}], owners={ASH_BOW_RED: 1})
+    assert choice(scene, "buy-now") == ClaimRoute(ASH_CAM, {"red": 4})
+    red = {"red": 3}
+    roads = {"Ash": {"Bow": {"white": 3, "red": 3, "green": 3}, "Cam": red, "Dee": red, "Esk": red}}
+    board = a_map(roads, "Ash", "Bow", "Cam", "Dee", "Esk")
+    scene = given(2, rules="trains", board=board, hands=[{"white": 5, "red": 5, "green": 5}])
+    assert choice(scene, "buy-now") == ClaimRoute("ash-bow-green", {"green": 3})
+
+
+def test_a_connection_is_named_with_the_lesser_city_first() -> None:
+    board = trains().table.board
+    assert connection(board, BOW_CAM) == Connection("Bow", "Cam", 3, "green")
+
+
+# -- whole games -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seats", [2, 5, 8])
+def test_whole_games_by_what_each_seat_may_see(seats: int) -> None:
+    """From its own view a seat chooses what it would choose if it saw all; nobody is removed."""
+    plans = tuple(SeatPlan("bot", ("hold-10", "buy-now")[seat % 2]) for seat in range(seats))
+    table, views = Table(), [Table() for _ in range(seats)]
+
+    def say(seat: int | None, command: Command) -> None:
+        for event in judge(table, Letter("test", "strategies", seat, command), 0, SEED):
+            for viewer, view in enumerate(views):
+                if shown := seen_by(viewer, event):
+                    evolve(view, shown)
+
+    say(None, CreateGame(plans, "trains"))
+    say(None, StartGame())
+    while not table.over:
+        (seat,) = table.awaits
+        policy, dice = POLICIES[str(plans[seat].policy)], Dice("00" * 32, 0)
+        command = policy(views[seat], seat, legal(views[seat], seat), dice)
+        assert command == policy(table, seat, legal(table, seat), dice)
+        say(seat, command)
+    assert not any(place.gone for place in table.places)
+    assert sum(len(place.routes) for place in table.places) > seats

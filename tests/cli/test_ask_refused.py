@@ -1,0 +1,248 @@
+"""Questions that can't be read, or can't be: one clear line that names the entry, never anything else."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from schemas.contract import Malformed
+from services.cli.ask import BYTES_MOST, LETTERS_MOST, answer, ask
+from services.documents import reader
+from services.documents.reader import read_document
+from services.referee.rules import RULESETS
+from tests.cli.test_ask import ROOT, ledgerline
+from tests.schemas.board_examples import OURS, TRAINS
+from tests.schemas.test_forms import published
+from tests.schemas.test_position_queries import WHOLE
+
+# -- reading JSON and YAML -----------------------------------------------------------------
+
+
+def test_yaml_and_json_spell_the_same_question() -> None:
+    for style in (True, False, None):
+        text = yaml.safe_dump(WHOLE, default_flow_style=style)
+        assert read_document(text) == WHOLE
+    assert read_document(json.dumps(WHOLE)) == WHOLE
+
+
+def test_in_yaml_only_what_json_calls_a_number_or_a_word_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = """
+    a: [no, on, yes, Null, "3", '', 012, 1_000, 1:30, 2026-01-01, 0x10, .5, 1., +3, =, .inf, .NaN]
+    b: [0, -3, 1.5, -2e3, true, false, null, ~, ]
+    c:
+    no: >
+      two
+      lines
+    """
+    told = {
+        "a": ["no", "on", "yes", "Null", "3", "", "012", "1_000", "1:30", "2026-01-01", "0x10", ".5", "1.", "+3",
+              "=", ".inf", ".NaN"],
+        "b": [0, -3, 1.5, -2000.0, True, False, None, None],
+        "c": None,
+        "no": "two lines\n",
+    }  # fmt: skip
+    assert read_document(text) == told
+    monkeypatch.setattr(reader, "_LOADER", yaml.SafeLoader)  # where there is none in C
+    assert read_document(text) == told
+
+
+BOMB = "a: &a [x, x]\n" + "".join(
+    f"{b}: &{b} [*{a}, *{a}]\n" for a, b in zip("abcdefgh", "bcdefghi", strict=True)
+)
+UNREADABLE = [
+    ("", "is empty"),
+    ("# nothing\n", "is empty"),
+    ('{"seats": 2, "seats": 3}', "'seats' stands twice"),
+    ('{"seats": 2, "position": {"routes": {"a-b": 0, "a-b": 1}}}', "'a-b' stands twice"),
+    ("seats: 2\nposition:\n  routes: {a-b: 0, a-b: 1}\n", "'a-b' stands twice"),
+    ("seats: 2\n'seats': 3\n", "'seats' stands twice"),
+    (BOMB, r"line 2: aliases .* \*a"),
+    ("seats: !!int '2'\n", "line 1: tags"),
+    ("seats: !!python/object/apply:os.system [ls]\n", "line 1: tags"),
+    ("? [a, b]\n: 1\n", "line 1: a key"),
+    ("a: 1\n---\nb: 2\n", "a second document"),
+    ('{"seats": 2,, }', "isn't JSON: .* line 1, column 13"),
+    ("seats: 2\n  board: usa\n", "neither JSON nor YAML: .* line 2"),
+    ("seats: [2\n", "neither JSON nor YAML"),
+    ("seats: \x01", "neither JSON nor YAML"),
+    ('{"seats": NaN}', "NaN is no number"),
+    ('{"seats": -Infinity}', "-Infinity is no number"),
+    ('{"seats": ' + "9" * 5000 + "}", "thousands of digits"),
+    ("[" * 100_000, "nested too deep"),
+    ("- " * 100_000, "nested too deep"),
+    ("a: " + "[" * 60 + "]" * 60, "line 1: is nested too deep"),
+]
+
+
+@pytest.mark.parametrize(("text", "told"), UNREADABLE, ids=[text[:30] for text, _ in UNREADABLE])
+def test_a_text_that_cannot_be_read_says_where(text: str, told: str) -> None:
+    with pytest.raises(Malformed, match=told):
+        read_document(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{" + ",".join(f'"{n}":0' for n in range(26_000)) + ',"25999":1}',
+        "{" * 130_000 + "}" * 130_000,
+        "a: [" + "x, " * 80_000 + "]",
+        "? " * 130_000,
+        "&a " * 80_000,
+        "'" * 262_000,
+        "- [" + "a: b, " * 40_000,
+    ],
+    ids=["many keys", "braces", "a long row", "question marks", "anchors", "quotes", "pairs"],
+)
+def test_no_text_of_the_size_that_is_allowed_takes_long(text: str, tmp_path: Path) -> None:
+    assert len(text) <= BYTES_MOST
+    file = tmp_path / "question"
+    file.write_text(text)
+    start = process_time()
+    with pytest.raises(Malformed):
+        ask(str(file))
+    assert process_time() - start < 5
+
+
+def test_what_is_said_is_one_line_that_fits_a_screen(tmp_path: Path) -> None:
+    file = tmp_path / "question.json"
+    file.write_text(json.dumps({"seats": 2, "position": {"routes": {"\x1b[2J\na" + "b" * 5000: 0}}}))
+    with pytest.raises(Malformed) as error:
+        ask(str(file))
+    assert str(error.value).isprintable()
+    assert str(error.value).startswith(r"position.routes.\x1b[2J\nabb")
+    assert len(str(error.value)) <= LETTERS_MOST
+
+
+# -- the command line ----------------------------------------------------------------------
+
+FILES: list[tuple[bytes, str]] = [
+    (b'{"seats": 2, "seats": 2}', "'seats' stands twice"),
+    (b'{"seats": 2, "position": {"hands": [{"red": -1}]}}', "position.hands.0.red"),
+    (b'{"seats": 2, "position": {"routes": {"boston-atlantis-a": 0}}}', "position.routes.boston-atlantis-a"),
+    (b'{"seats": 7}', "seats: 7"),
+    (b'{"seats": 2, "ruleset": "chess"}', "chess"),
+    (b'{"seats": 2, "options": {"hand": -1}}', "options: hand"),
+    (b'{"seats": 2, "options": {"carz": 1}}', "options: carz"),
+    (b'{"seats": 2, "commands": [{"type": "take_seat", "name": "x"}]}', "commands.0"),
+    (b"seats: 2\nboard: no/such.json", "board: no/such.json: can't be read"),
+    (b"\xff\xfe{}", "isn't UTF-8"),
+    (b"x" * (BYTES_MOST + 1), f"has more than {BYTES_MOST} bytes"),
+    (b"just words", "question"),
+]
+
+
+@pytest.mark.parametrize(("content", "told"), FILES, ids=[str(content[:40]) for content, _ in FILES])
+def test_a_bad_question_is_one_line_and_exit_code_2(content: bytes, told: str) -> None:
+    done = ledgerline("ask", "-", given=content)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert told in done.stderr
+    assert done.stderr.startswith("ledgerline: ") and done.stderr.count("\n") == 1
+
+
+def test_a_file_that_is_not_there_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
+    for name in (str(tmp_path / "none.json"), str(tmp_path)):
+        done = ledgerline("ask", name)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert name in done.stderr and done.stderr.count("\n") == 1
+    assert ledgerline("ask").returncode == 2
+
+
+# -- anything at all -----------------------------------------------------------------------
+
+PLAY: dict[str, Any] = {
+    "ruleset": "marklin",
+    "seats": 3,
+    "position": {
+        "hands": [{"red": 9, "locomotive4": 2, "passenger": 3}],
+        "routes": {"berlin-leipzig-a": 0, "dresden-leipzig-a": 1},
+        "passengers": {"berlin": 0},
+        "tokens": {"dresden": [3, 2]},
+        "tickets": [[{"between": ["berlin", "dresden"], "points": 4}]],
+    },
+    "commands": [
+        {"seat": 0, "type": "move_passenger", "city": "berlin", "path": ["berlin-leipzig-a"]},
+        {"seat": 1, "type": "draw_tickets", "decks": {"short": 4}},
+        {"seat": 1, "type": "keep_tickets", "keep": [0]},
+        {"seat": 2, "type": "draw_market", "slot": 1},
+    ],
+    "legal": True,
+    "score": True,
+}
+STARTS: list[dict[str, Any]] = [
+    WHOLE,
+    PLAY,
+    {"seats": 2, "board": OURS, "ruleset": "europe", "options": {"start_tickets": {}, "start_keep": 0}},
+    {"seats": 2, "board": TRAINS, "options": {"start_tickets": {}, "start_keep": 0}, "legal": True},
+    *({"seats": 2, "ruleset": rules, "legal": True, "score": True} for rules in RULESETS),
+]
+VALUES: st.SearchStrategy[Any] = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-5, 60),
+    st.sampled_from(
+        [2**70, -(2**70), 0.5, 1e300, "", "red", "berlin", "wien", "a-b", "\ud800", "é\0", [], {}, [[]]]
+    ),
+    st.sampled_from([{"red": 1000}, {"red": 250, "locomotive": 250}, ["red"] * 12, [[[[[[[[[[1]]]]]]]]]]]),
+    st.text(max_size=8),
+    st.dictionaries(st.text(max_size=5), st.integers(), max_size=2),
+)
+EXTRA = (
+    "turn", "hands", "market", "deck", "tokens", "passenger", "cards", "cars", "clock_ms", "strict", "market",
+     "flush", "pair_tickets", "station_costs", "passengers", "tunnel_cards", "hand", "kind", "seat", "nonsense",
+)  # fmt: skip
+
+
+@st.composite
+def mutated(draw: st.DrawFn) -> Any:
+    """A question with a few places changed, dropped, repeated or added to."""
+    question = copy.deepcopy(draw(st.sampled_from(STARTS)))
+    for _ in range(draw(st.integers(1, 3))):
+        inner: Any = question
+        while deeper := [part for part in parts(inner) if isinstance(part, dict | list)]:
+            if inner is not question and draw(st.integers(0, 2)) == 0:
+                break
+            inner = draw(st.sampled_from(deeper))
+        change(draw, inner if draw(st.integers(0, 9)) else question)
+    return question
+
+
+def parts(inner: Any) -> list[Any]:
+    return [*inner.values()] if isinstance(inner, dict) else inner
+
+
+def change(draw: st.DrawFn, inner: Any) -> None:
+    if isinstance(inner, dict):
+        key = draw(st.sampled_from([*inner, *EXTRA]))
+        if draw(st.integers(0, 4)) == 0:
+            inner.pop(key, None)
+        else:
+            inner[key] = copy.deepcopy(draw(VALUES))
+    elif bool(inner) and draw(st.booleans()):
+        inner.append(copy.deepcopy(inner[0]))
+    else:
+        inner.append(copy.deepcopy(draw(VALUES)))
+
+
+@settings(
+    max_examples=400,
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    database=None,
+)
+@given(mutated())
+def test_whatever_is_asked_there_is_an_answer_or_it_is_malformed(question: Any) -> None:
+    try:
+        told = answer(question, ROOT)
+    except Malformed as error:
+        assert str(error).strip()
+    else:
+        published("answer").validate(json.loads(json.dumps(told)))

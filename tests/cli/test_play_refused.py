@@ -1,0 +1,45 @@
+"""`ledgerline play` told nonsense: one line that names the word, before any house is opened."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from schemas.contract import Malformed
+from services.cli.play import creation
+
+DEEP = "[" * 100_000
+LONG = "a" * 5_000
+
+
+@pytest.mark.parametrize(
+    ("named", "told"),
+    [
+        ("--board", {"board": LONG}),
+        ("--board", {"board": "\x00"}),
+        ("board", {"board": f"{LONG}.json"}),
+        ("--rules", {"rules": LONG}),
+        ("--seats", {"seats": LONG}),
+        ("--seed", {"seed": "\udc80"}),
+        ("--option", {"options": ["cars=NaN"]}),
+        ("--option", {"options": ["cars=1e999"]}),
+        ("--option", {"options": ["cars=[[[[[[[[[[1]]]]]]]]]]"]}),
+        ("--option", {"options": ['cars="\\ud800"']}),
+        ("--option", {"options": ["\udc80=1"]}),
+        ("--option", {"options": [LONG]}),
+    ],
+)
+def test_SHAPE_1_what_nobody_can_read_is_refused_in_one_line_that_names_it(
+    named: str, told: dict[str, object]
+) -> None:
+    with pytest.raises(Malformed) as caught:
+        creation(**{"rules": None, "seats": "greedy,random", "seed": None, "board": None, **told})  # type: ignore[arg-type]
+    line = str(caught.value)
+    assert line.startswith(f"{named}: ") and line.isprintable() and len(line) < len(LONG) + 300
+
+
+@pytest.mark.parametrize("value", [DEEP, "9" * 5_000, "plain"])
+def test_SHAPE_1_a_value_that_is_no_json_goes_to_the_referee_as_a_word(value: str) -> None:
+    body = creation(None, "greedy,random", None, None, [f"cars={value}"])
+    assert json.loads(json.dumps(body, allow_nan=False))["options"] == {"cars": value}

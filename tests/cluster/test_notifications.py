@@ -1,0 +1,108 @@
+"""Bells are heard at any node, and again at another when that one dies."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import suppress
+
+import pytest
+from redis.exceptions import ConnectionError, RedisError
+
+from services.ledger import RedisLedger, Taken, keys
+from services.ledger.async_ledger import AsyncLedger, Latest, Page, Ring, Wanted
+from services.ledger.connection import birth, connect, connect_async
+from tests.cluster.nodes import Cluster, Node, follows_port, wait_until
+from tests.conftest import PARTITIONS
+from tests.ledger_contract.given import verdict
+
+
+def game_of(partition: int) -> str:
+    return next(f"game-{n}" for n in range(1000) if keys.partition_of(f"game-{n}", PARTITIONS) == partition)
+
+
+def listening(nodes: Cluster) -> list[Node]:
+    return [node for node in nodes.alive if node.call.pubsub_numpat()]
+
+
+async def heard(nodes: Cluster, bells: AsyncIterator[Ring], writer: RedisLedger, partition: int) -> Ring:
+    """The first ring after an entry of a game of this partition is written."""
+    hearing = asyncio.ensure_future(anext(bells))
+    try:
+        await asyncio.to_thread(
+            wait_until, lambda: listening(nodes) != [] or hearing.done(), "somebody listens"
+        )
+        hand, game = Taken(partition, "", b""), game_of(partition)
+        expected = len(writer.history(game))
+        [outcome] = writer.append([verdict(hand, expected, f"c{expected + 1}", game=game)])
+        assert outcome.kind == "appended"
+        return await hearing
+    finally:
+        hearing.cancel()
+
+
+def test_P8_bells_of_every_node_are_heard_at_one_and_again_at_another_when_it_dies(nodes: Cluster) -> None:
+    async def listen() -> None:
+        ledger = AsyncLedger(connect_async(nodes.url), PARTITIONS)
+        client = connect(nodes.url)
+        writer = RedisLedger(client, birth(client, PARTITIONS))
+        bells = ledger.bells()
+        for partition in range(PARTITIONS):
+            assert (await heard(nodes, bells, writer, partition)).game == game_of(partition)
+        [node] = listening(nodes)
+        left = next(partition for partition in range(PARTITIONS) if nodes.holder(partition) is not node)
+        node.kill()
+        with pytest.raises(ConnectionError):
+            await anext(bells)
+        assert (await heard_again(nodes, ledger, writer, left)).game == game_of(left)
+        writer.close()
+        await ledger.close()
+
+    asyncio.run(listen())
+
+
+def test_P8_a_dead_part_of_the_cluster_keeps_nobody_elses_missed_entries_back(nodes: Cluster) -> None:
+    """No bell brings these entries: they are found by the slow look, which asks for every game at once."""
+
+    async def story() -> None:
+        ledger = AsyncLedger(connect_async(nodes.url), PARTITIONS)
+        client = connect(nodes.url)
+        writer = RedisLedger(client, birth(client, PARTITIONS))
+        dead = nodes.holder(0)
+        left = next(partition for partition in range(PARTITIONS) if nodes.holder(partition) is not dead)
+        games = [game_of(0), game_of(left)]
+        for partition, game in zip((0, left), games, strict=True):
+            writer.append([verdict(Taken(partition, "", b""), 0, "c1", game=game)])
+        await asyncio.to_thread(_die, nodes, dead)
+        await asked(ledger, games)
+        dead.start()  # before its replica, which has nobody to follow without it
+        writer.close()
+        await ledger.close()
+
+    async def asked(ledger: AsyncLedger, games: list[str]) -> None:
+        latest = await ledger.latest(games)
+        assert isinstance(latest[0], RedisError)
+        assert isinstance(latest[1], Latest)
+        assert latest[1].number == 1
+        gone, found = await ledger.seen_many([Wanted(game, 0, (None, 0)) for game in games])
+        assert isinstance(gone, RedisError)
+        assert isinstance(found, Page)
+        assert [entry.number for entry in found.views[0]] == [1]
+
+    asyncio.run(story())
+
+
+def _die(nodes: Cluster, primary: Node) -> None:
+    """A primary and its replica."""
+    replica = next(node for node in nodes.alive if node is not primary and follows_port(node) == primary.port)
+    replica.kill()
+    primary.kill()
+
+
+async def heard_again(nodes: Cluster, ledger: AsyncLedger, writer: RedisLedger, partition: int) -> Ring:
+    """The same, listening anew at whichever node lives, as a gateway does."""
+    while True:
+        bells = ledger.bells()
+        with suppress(RedisError):
+            return await heard(nodes, bells, writer, partition)
+        await asyncio.sleep(0.05)

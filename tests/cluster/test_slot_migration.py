@@ -1,0 +1,95 @@
+"""While a partition is half here and half there, it waits; nothing else does, and nothing is given up."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+
+from schemas.codec import unpack_letter
+from services.ledger import RedisLedger, keys
+from services.ledger.async_ledger import AsyncLedger
+from services.ledger.connection import birth, connect, connect_async
+from tests.cluster.nodes import Cluster, Node
+from tests.conftest import ALL, PARTITIONS
+from tests.referee.running_referee import GAME, entries, opening, partition_of, referee_at, submit
+
+PARTITION = partition_of(GAME)
+ELSEWHERE = next(f"game-{n}" for n in range(100) if partition_of(f"game-{n}") != PARTITION)
+
+
+@pytest.fixture
+def ledger(nodes: Cluster) -> Iterator[RedisLedger]:
+    client = connect(nodes.url)
+    ledger = RedisLedger(client, birth(client, PARTITIONS))
+    yield ledger
+    ledger.close()
+
+
+@pytest.fixture
+def half_way(nodes: Cluster, ledger: RedisLedger) -> Iterator[tuple[Node, Node]]:
+    """A partition on its way, with its streams still here and its letters' stream there."""
+    referee = referee_at(ledger)
+    submit(ledger, opening()[:1])
+    assert referee.step(0) == 1
+    here = nodes.holder(PARTITION)
+    there = nodes.other_primary(here)
+    nodes.begin_move(PARTITION, there)
+    nodes.carry(here, PARTITION, there, names=[keys.commands(PARTITION)])
+    yield here, there
+    nodes.end_move(here, PARTITION, there)
+
+
+def test_P8_the_others_in_a_batch_are_answered_and_the_letter_waits(
+    nodes: Cluster, ledger: RedisLedger, half_way: tuple[Node, Node]
+) -> None:
+    referee = referee_at(ledger)
+    submit(ledger, [*opening()[1:], *opening(ELSEWHERE)])
+    assert referee.step(0) == 3
+    assert (len(entries(ledger)), len(entries(ledger, ELSEWHERE))) == (1, 2)
+    nodes.end_move(half_way[0], PARTITION, half_way[1])
+    referee.desk.answer(ledger.reclaim("another", ALL, 0))
+    assert len(entries(ledger)) == 2
+
+
+def test_P8_a_letter_that_waits_is_not_counted_as_one_that_breaks_referees(
+    ledger: RedisLedger, half_way: tuple[Node, Node]
+) -> None:
+    submit(ledger, opening()[1:])
+    taken = ledger.take("one", ALL, 10, 0)
+    for _ in range(3):
+        assert [letter.deliveries for letter in taken] == [1]
+        referee_at(ledger).desk.answer(taken)
+        taken = ledger.reclaim("one", ALL, 0)
+
+
+@pytest.mark.usefixtures("half_way")
+def test_P1_a_letter_is_taken_in_while_its_partition_moves(nodes: Cluster, ledger: RedisLedger) -> None:
+    async def put_down() -> None:
+        gateway = AsyncLedger(connect_async(nodes.url), PARTITIONS)
+        await gateway.submit(opening()[1])
+        await gateway.close()
+
+    asyncio.run(put_down())
+    ledger.submit(opening(GAME, 3)[0])
+    taken = [unpack_letter(letter.data).id for letter in ledger.take("one", ALL, 10, 0)]
+    assert taken == ["start", "create"]
+
+
+def test_P7_a_script_that_one_node_never_saw_is_brought_to_it(nodes: Cluster, ledger: RedisLedger) -> None:
+    """As a replica that took over never saw one that was run by its hash."""
+    referee = referee_at(ledger)
+    submit(ledger, [*opening(), *opening(ELSEWHERE)])
+    nodes.holder(PARTITION).call.script_flush()
+    assert referee.step(0) == 4
+    assert (len(entries(ledger)), len(entries(ledger, ELSEWHERE))) == (2, 2)
+
+
+def test_whoever_puts_a_letter_down_knocks_once_at_any_node(nodes: Cluster, ledger: RedisLedger) -> None:
+    with connect(nodes.url) as client, client.pubsub(ignore_subscribe_messages=True) as heard:
+        heard.subscribe(keys.KNOCK[keys.REFEREES])
+        heard.get_message(timeout=5)
+        submit(ledger, opening())
+        assert heard.get_message(timeout=5) is not None
+    assert len(ledger.take("one", ALL, 10, 0)) == 2

@@ -1,0 +1,32 @@
+"""A task that is cancelled while it talks to the engine ends: else a busy gateway never stops."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from services.bootstrap.embedded import House
+from services.ledger.async_ledger import AsyncLedger, Wanted
+from services.ledger.connection import connect_async
+
+
+@pytest.mark.parametrize("turns", range(12))
+def test_P7_a_cancellation_is_never_swallowed_by_a_sending_connection(home: House, turns: int) -> None:
+    async def read_for_ever(ledger: AsyncLedger) -> None:
+        while True:
+            await ledger.seen_many([Wanted("game", 0, (None,))])
+
+    async def story() -> None:
+        ledger = AsyncLedger(connect_async(home.settings.redis_url), 4)
+        for _ in range(20):
+            reading = asyncio.create_task(read_for_ever(ledger))
+            await asyncio.sleep(0.002)
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            reading.cancel()
+            done, _ = await asyncio.wait([reading], timeout=2)
+            assert done, "cancelled, and still reading"
+        await ledger.close()
+
+    asyncio.run(story())

@@ -1,0 +1,36 @@
+"""A client may leave at any time, and that is no error of the house's."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import fakeredis
+import pytest
+
+from services.gateway.app import create_app
+from services.gateway.rate_limit import Limits
+from services.ledger.async_ledger import AsyncLedger
+from tests.gateway.subscribed_hub import PARTITIONS
+
+
+@pytest.mark.parametrize("came", [b"", b'{"seats": ['])
+def test_a_client_that_leaves_while_it_still_sends_breaks_nothing(came: bytes) -> None:
+    coming = [{"type": "http.request", "body": came, "more_body": True}, {"type": "http.disconnect"}]
+    answers: list[Any] = []
+
+    async def receive() -> Any:
+        return coming.pop(0)
+
+    async def send(message: Any) -> None:
+        answers.append(message)
+
+    async def story() -> None:
+        ledger = AsyncLedger(fakeredis.FakeAsyncRedis(), PARTITIONS)
+        app = create_app(ledger, b"key", Limits(1000, 1000, lambda: 0.0))
+        scope = {"type": "http", "method": "POST", "path": "/games", "query_string": b"", "headers": []}
+        await app(scope, receive, send)
+        await ledger.close()
+
+    asyncio.run(story())
+    assert answers[0]["status"] == 400

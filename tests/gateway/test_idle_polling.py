@@ -1,0 +1,56 @@
+"""The slow look finds what lost bells left out, and holds up nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from redis.exceptions import RedisError
+
+from schemas.codec import Corrupt
+from services.gateway import hub as hubs
+from services.ledger.async_ledger import AsyncLedger, Latest
+from tests.gateway.subscribed_hub import Scene, played, until
+
+
+class Counting(AsyncLedger):
+    """A ledger that writes down which games a look asks for."""
+
+    def __init__(self, *parts: Any) -> None:
+        super().__init__(*parts)
+        self.looks: list[list[str]] = []
+
+    async def latest(self, games: Sequence[str]) -> list[Latest | Corrupt | RedisError]:
+        self.looks.append([*games])
+        return await super().latest(games)
+
+
+def test_P8_silent_games_are_asked_for_a_few_at_a_time_and_all_of_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(hubs, "LOOK_S", 0.05)
+
+    async def story(here: Scene) -> None:
+        assert isinstance(here.ledger, Counting)
+        games = {f"game-{number}" for number in range(3 * hubs.LOOK_AT_ONCE + 1)}
+        for game in games:
+            here.hub.attach(game, None, 0)
+        looks = here.ledger.looks
+        await until(lambda: {game for look in looks for game in look} == games)
+        assert max(map(len, looks)) == hubs.LOOK_AT_ONCE
+
+    played(story, Counting)
+
+
+def test_P8_a_look_strikes_for_what_waited_at_the_last_one_and_not_for_what_was_just_sent() -> None:
+    waiting = {"sent just now"}
+    bell = hubs.Bell(every=False, waiting=waiting)
+    bell.look()
+    assert not bell.rung.is_set()
+    waiting.clear()
+    waiting.add("sent since")
+    bell.look()
+    assert not bell.rung.is_set()
+    bell.look()
+    assert bell.rung.is_set()

@@ -1,0 +1,78 @@
+"""Commands of every kind, most of them wrong; and right ones that no policy thinks of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from random import Random
+from typing import TypeVar
+
+from schemas.commands import (
+    BuildStation,
+    ClaimRoute,
+    Command,
+    DeclineTunnel,
+    DrawBlind,
+    DrawMarket,
+    DrawTickets,
+    KeepTickets,
+    MovePassenger,
+    Pass,
+    PayTunnel,
+    RequestCards,
+    StartGame,
+    TakeSeat,
+)  # fmt: skip
+from schemas.field_types import CARDS, Seat
+from services.referee.rules import Table
+
+T = TypeVar("T")
+
+
+def anything(dice: Random, table: Table, seat: Seat) -> Command:
+    """A command as somebody sends it who knows the words and not the rules."""
+    board = table.board
+    cities, routes = list(board.cities), list(board.routes)
+    route = board.routes[dice.choice(routes)]
+    return dice.choice(
+        (
+            DrawBlind(),
+            DrawMarket(dice.randrange(10)),
+            DrawMarket(color=dice.choice(CARDS)),
+            DrawTickets(),
+            DrawTickets({deck: dice.randrange(5) for deck in (*table.ticket_decks, "none")}),
+            KeepTickets(tuple(dice.choices(range(4), k=dice.randrange(4)))),
+            ClaimRoute(route.id, _cards(dice, table, seat, route.length)),
+            ClaimRoute(route.id, _cards(dice, table, seat, route.length), dice.choice((route.a, route.b))),
+            PayTunnel(_cards(dice, table, seat, 1)),
+            DeclineTunnel(),
+            BuildStation(dice.choice(cities), _cards(dice, table, seat, 1), dice.choice((None, *cities))),
+            MovePassenger(dice.choice([*table.passengers, *cities[:2]]), tuple(dice.sample(routes, 2))),
+            RequestCards(),
+            Pass(),
+            StartGame(),
+            TakeSeat("Nobody"),
+        )
+    )
+
+
+def otherwise(dice: Random, table: Table, command: Command) -> Command:
+    """The same wish as others would spell it: a card by its kind, a station with its neighbour."""
+    match command:
+        case DrawMarket(slot=int(slot)) if dice.random() < 0.3:
+            return DrawMarket(color=table.market[slot])
+        case BuildStation(city=city) if dice.random() < 0.6:
+            routes = [route for route in table.board.routes.values() if city in (route.a, route.b)]
+            route = _any(dice, [r for r in routes if r.id in table.owners]) or dice.choice(routes)
+            return replace(command, neighbour=route.b if city == route.a else route.a)
+    return command
+
+
+def _cards(dice: Random, table: Table, seat: Seat, count: int) -> dict[str, int]:
+    """So many cards, more or less, of a kind that the seat holds, more or less."""
+    held = [card for card, number in table.places[seat].hand.items() if card and number]
+    return {_any(dice, held) or "red": max(1, count + dice.choice((-1, 0, 0, 0, 1)))}
+
+
+def _any(dice: Random, choices: Sequence[T]) -> T | None:
+    return dice.choice(choices) if choices else None

@@ -1,0 +1,164 @@
+"""P3, P6: every entry stands beside the head of the chain after it, and nothing is written on another's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from schemas.hash_chain import first_head, next_head
+from services.ledger import Gap, Outcome, RedisLedger, Verdict, keys
+from services.ledger.async_ledger import Ring, read_ring
+from services.ledger.log_reader import read_histories
+from tests.ledger_contract.given import GAME, PARTITION, holds, shown, verdict
+
+LOG, PUBLIC = keys.log(PARTITION, GAME), keys.public(PARTITION, GAME)
+
+
+def heads(publics: Sequence[bytes]) -> list[bytes]:
+    """Of a game with these public entries: before the first, and after each."""
+    found = [first_head(GAME)]
+    for number, public in enumerate(publics, 1):
+        found.append(next_head(found[-1], number, public))
+    return found
+
+
+def branch(*shown_at: int) -> list[Verdict]:
+    """Verdicts c1, c2 and so on, whose public entries tell these times; their entries tell no more."""
+    publics = [shown(at) for at in shown_at]
+    known = heads(publics)
+    return [
+        verdict(expected=n, id_=f"c{n + 1}", public=public, before=known[n], head=known[n + 1])
+        for n, public in enumerate(publics)
+    ]
+
+
+def without_heads(client: Any, last: int) -> None:
+    """As it was written before there was a chain, up to an entry."""
+    entries = client.xrange(PUBLIC)
+    client.delete(PUBLIC)
+    for id_, fields in entries:
+        old = int(id_.partition(b"-")[0]) <= last
+        client.xadd(PUBLIC, {b"e": fields[b"e"]} if old else fields, id_)
+
+
+def test_P6_every_viewer_is_told_the_head_after_each_entry(ledger: RedisLedger) -> None:
+    ledger.append(branch(1, 2, 3))
+    known = heads([shown(at) for at in (1, 2, 3)])
+    for viewer in (0, 1, None):
+        assert [entry.shown.head for entry in ledger.seen(GAME, viewer)] == known[1:]
+        assert [entry.shown.public for entry in ledger.seen(GAME, viewer)] == [shown(at) for at in (1, 2, 3)]
+    assert ledger.head(GAME) == (3, known[3])
+    assert ledger.whole(GAME) == ([b"entry of c1", b"entry of c2", b"entry of c3"], known[3])
+    assert ledger.histories([GAME, "game-two"]) == {
+        GAME: ledger.whole(GAME),
+        "game-two": ([], first_head("game-two")),
+    }
+
+
+def test_a_game_that_there_is_not_has_the_first_head(ledger: RedisLedger) -> None:
+    assert ledger.head(GAME) == (0, b"")
+    assert ledger.whole(GAME) == ([], first_head(GAME))
+
+
+def test_P3_branches_that_differ_further_back_are_told_apart(ledger: RedisLedger, client: Any) -> None:
+    """Both have two entries, and the same bytes in the last: log, public view, and command."""
+    mine, other = branch(1, 5, 9), branch(2, 5)
+    assert (mine[1].entry, mine[1].public) == (other[1].entry, other[1].public)
+    ledger.append(other)
+    before = holds(client)
+    assert ledger.append(mine[2:]) == [Outcome("conflict", 2)]
+    assert holds(client) == before
+
+
+def test_P3_what_was_decided_on_this_branch_is_written(ledger: RedisLedger) -> None:
+    ledger.append(branch(1, 5))
+    assert ledger.append(branch(1, 5, 9)[2:]) == [Outcome("appended", 3)]
+    assert ledger.head(GAME) == (3, heads([shown(at) for at in (1, 5, 9)])[3])
+
+
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_P4_a_game_that_began_before_there_was_a_chain_goes_on(
+    ledger: RedisLedger, client: Any, most: int
+) -> None:
+    """Its heads follow from its public entries, those without a head too."""
+    whole = branch(1, 2, 3, 4)
+    ledger.append(whole[:3])
+    without_heads(client, most)
+    number, head = ledger.head(GAME)
+    assert (number, head) == (3, b"" if most == 3 else whole[2].head)
+    assert ledger.whole(GAME).head == whole[3].before
+    assert ledger.append([whole[3]]) == [Outcome("appended", 4)]
+    assert ledger.whole(GAME).head == whole[3].head
+    told = [entry.shown.head for entry in ledger.seen(GAME, None)]
+    assert told == [b"" if each.expected < most else each.head for each in whole]
+
+
+class OneByOne:
+    """A client whose pipeline sends call by call, and something else happens after the first."""
+
+    def __init__(self, client: Any, happens: Callable[[], object]) -> None:
+        self._client, self._happens = client, happens
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._client, name)
+
+    def pipeline(self, transaction: bool) -> Any:
+        return Line(self._client, self._happens)
+
+
+class Line:
+    def __init__(self, client: Any, happens: Callable[[], object]) -> None:
+        self._client, self._happens, self._replies = client, happens, list[Any]()
+
+    def xrevrange(self, name: str, count: int) -> None:
+        self._replies.append(self._client.xrevrange(name, count=count))
+        self._happens()
+
+    def xrange(self, name: str) -> None:
+        self._replies.append(self._client.xrange(name))
+
+    def execute(self, raise_on_error: bool) -> list[Any]:
+        return self._replies
+
+
+def test_P3_a_log_that_grows_while_it_is_read_comes_with_the_head_of_its_own_end(
+    ledger: RedisLedger, client: Any
+) -> None:
+    whole = branch(1, 2)
+    ledger.append(whole[:1])
+    line = OneByOne(client, lambda: ledger.append(whole[1:]))
+    [found] = read_histories(line, ledger.partitions, [GAME])
+    assert found == ([each.entry for each in whole], whole[1].head)
+
+
+def test_P8_a_log_whose_view_lost_its_end_has_no_head(ledger: RedisLedger, client: Any) -> None:
+    ledger.append(branch(1, 2))
+    client.xdel(PUBLIC, "2-0")
+    assert ledger.whole(GAME) == ([b"entry of c1", b"entry of c2"], b"")
+
+
+def test_P3_a_log_whose_entry_is_missing_has_no_head_either(ledger: RedisLedger, client: Any) -> None:
+    ledger.append(branch(1, 2, 3))
+    client.xdel(LOG, "2-0")
+    with pytest.raises(Gap):
+        ledger.whole(GAME)
+    assert ledger.histories([GAME]) == {}
+
+
+def test_P1_bells_bring_both_heads(ledger: RedisLedger, client: Any) -> None:
+    ear = client.pubsub(ignore_subscribe_messages=True)
+    ear.psubscribe(keys.EVERY_BELL)
+    ear.get_message(timeout=1)
+    whole = branch(1, 2)
+    ledger.append(whole)
+    rings: list[Ring | None] = []
+    while len(rings) < 2:
+        message = ear.get_message(timeout=5)
+        rings += [read_ring(message["data"])] if message else []
+    ear.close()
+    assert [(ring.number, ring.before, ring.head) for ring in rings if ring] == [
+        (1, b"", whole[0].head),
+        (2, whole[0].head, whole[1].head),
+    ]

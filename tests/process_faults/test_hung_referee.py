@@ -1,0 +1,79 @@
+"""A referee that hangs is as good as dead: others go on with its games, and when it wakes up,
+what it still had in hand harms nobody."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from services.ledger import RedisLedger, keys
+from services.ledger.connection import birth, connect
+from tests.deploy.compose import Running, stage, wait_until
+from tests.process_faults.players import Crowd
+from tests.process_faults.seeds import SOAK, new_seed
+from tests.referee.running_referee import complaints, entries
+
+TABLES, SEATS = 20, 3
+HANGS = 20 if SOAK else 3
+
+
+def in_hand(client: Any, partitions: int) -> dict[str, int]:
+    """How many letters each referee has taken and not yet answered."""
+    found: dict[str, int] = {}
+    for partition in range(partitions):
+        for consumer in client.xinfo_consumers(keys.commands(partition), keys.REFEREES):
+            name = consumer["name"].decode()
+            found[name] = found.get(name, 0) + consumer["pending"]
+    return found
+
+
+def hang_with_letters_in_hand(referee: Running, name: str, client: Any, partitions: int) -> None:
+    """Stop it just as it is, once it has taken letters that it didn't answer."""
+
+    def caught() -> bool:
+        referee.process.send_signal(signal.SIGSTOP)
+        if in_hand(client, partitions).get(name):
+            return True
+        referee.process.send_signal(signal.SIGCONT)
+        return False
+
+    wait_until(caught)
+
+
+@pytest.mark.timeout(600 if SOAK else 300)
+def test_P7_games_of_a_referee_that_hangs_go_on_and_its_waking_harms_nobody(tmp_path: Path) -> None:
+    dice = Random(seed := new_seed())
+    quiet = {"LEDGERLINE_LOG_LEVEL": "info", "LEDGERLINE_PARTITIONS": "16"}
+    with stage(tmp_path) as at:
+        at.start_engine()
+        hanging, _ = at.start("referee", **quiet), at.start("bots", **quiet)
+        at.start("gateway", **quiet)
+        wait_until(at.healthy)
+        with connect(at.engine_url) as client:
+            ledger = RedisLedger(client, partitions := birth(client))
+            crowd = Crowd(at.url, TABLES, seed, ["decided"])
+            with crowd.playing():
+                crowd.await_promises(1)  # so that it is the only one that there is
+                (name,) = in_hand(client, partitions)
+                at.start("referee", **quiet)
+                for _ in range(HANGS):
+                    crowd.await_promises(dice.randint(1, 2 * TABLES))
+                    hang_with_letters_in_hand(hanging, name, client, partitions)
+                    stood = {game: len(ledger.history(game)) for game in crowd.games[-TABLES:]}
+                    wait_until(lambda stood=stood: all_moved(at, ledger, stood))  # type: ignore[misc]
+                    hanging.process.send_signal(signal.SIGCONT)
+            for game in crowd.games:
+                assert complaints(ledger, game, SEATS) == []
+                log = entries(ledger, game)
+                assert len({(entry.seat, entry.id) for entry in log}) == len(log)
+        assert hanging.stop() == 0
+        assert "Traceback" not in hanging.text(), hanging.text()
+
+
+def all_moved(at: Any, ledger: RedisLedger, stood: dict[str, int]) -> bool:
+    """Whether each of these games has gone on, or is over."""
+    return all(len(ledger.history(game)) > length or at.ended(game) for game, length in stood.items())

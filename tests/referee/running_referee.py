@@ -1,0 +1,161 @@
+"""Referees at work on a ledger, with a clock that a test sets, and players at their tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from random import Random
+from typing import Any
+
+from schemas.codec import unpack_entry
+from schemas.commands import ClaimRoute, Command, CreateGame, Letter, SeatPlan, StartGame
+from schemas.entries import Entry
+from schemas.field_types import Seat
+from services.ledger import Ledger, Outcome, RedisLedger, Turn, Verdict, keys
+from services.referee.command_processor import Times
+from services.referee.rules import Table, fold_events, legal, seen_by
+from services.referee.worker import Referee
+from tests.conftest import PARTITIONS
+
+GAME = "game-one"
+NOON = 1_800_000_000_000
+FRESH = "5e" * 32
+
+
+SENSELESS = ClaimRoute("no-such-route", {"red": 1})
+
+
+class Clock:
+    """Milliseconds since 1970, moved on by hand."""
+
+    def __init__(self) -> None:
+        self.now = NOON
+
+    def __call__(self) -> int:
+        return self.now
+
+
+def partition_of(game: str) -> int:
+    return keys.partition_of(game, PARTITIONS)
+
+
+NEXT_DOOR = next(f"game-{n}" for n in range(100) if partition_of(f"game-{n}") == partition_of(GAME))
+LOG = keys.log(partition_of(GAME), GAME)
+
+
+def referee_at(
+    ledger: Ledger,
+    name: str = "one",
+    clock: Callable[[], int] | None = None,
+    seed: str = FRESH,
+    share: Sequence[int] = range(PARTITIONS),
+) -> Referee:
+    """A referee that looks after all partitions, unless told which, by one clock for all times."""
+    time = clock or Clock()
+    return Referee(ledger, name, Times(time, time), lambda: seed, lambda: share)
+
+
+def opening(game: str = GAME, seats: int = 2, **options: Any) -> list[Letter]:
+    """A table of bots is laid and the game starts."""
+    plans = tuple(SeatPlan("bot", "random") for _ in range(seats))
+    create = CreateGame(plans, seed=f"seed of {game}", options=options or None)
+    return [Letter("create", game, None, create), Letter("start", game, None, StartGame())]
+
+
+def submit(ledger: Ledger, letters: Iterable[Letter]) -> None:
+    for letter in letters:
+        ledger.submit(letter)
+
+
+def entries(ledger: Ledger, game: str = GAME) -> list[Entry]:
+    return [unpack_entry(data) for data in ledger.history(game)]
+
+
+class Interrupted:
+    """A ledger on which something else happens just before the next append."""
+
+    def __init__(self, ledger: RedisLedger, happens: Callable[[], object]) -> None:
+        self._ledger, self._happens = ledger, happens
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._ledger, name)
+
+    def append(self, verdicts: Sequence[Verdict]) -> list[Outcome]:
+        happens, self._happens = self._happens, lambda: None
+        happens()
+        return self._ledger.append(verdicts)
+
+
+def with_a_rival(ledger: RedisLedger, happens: Callable[[], object], clock: Clock | None = None) -> Referee:
+    interrupted: Any = Interrupted(ledger, happens)
+    return referee_at(interrupted, "interrupted", clock)
+
+
+class Player:
+    """A seat's own fold of what it is shown, and its choice among the legal moves."""
+
+    def __init__(self, ledger: Ledger, game: str, seat: Seat) -> None:
+        self.ledger, self.game, self.seat = ledger, game, seat
+        self.table, self.number = Table(), 0
+
+    def look(self) -> Table:
+        """The table as the seat sees it now."""
+        for entry in self.ledger.seen(self.game, self.seat, self.number):
+            fold_events(self.table, entry.at, entry.events)
+            self.number = entry.number
+        return self.table
+
+    def choose(self, dice: Random) -> Command | None:
+        """A legal move as of now, claims first; None where it isn't this seat's turn."""
+        moves = legal(self.look(), self.seat)
+        claims = [move for move in moves if isinstance(move, ClaimRoute)]
+        return dice.choice(claims or moves) if moves else None
+
+
+class Players:
+    """Whoever plays the seats that the turns stream names, as a bots' worker does."""
+
+    def __init__(self, ledger: RedisLedger, dice: Random) -> None:
+        self.ledger, self.dice = ledger, dice
+        self.seats: dict[tuple[str, Seat], Player] = {}
+        self.sent: list[Letter] = []
+
+    def letter(self, turn: Turn) -> Letter | None:
+        player = self.seats.setdefault((turn.game, turn.seat), Player(self.ledger, turn.game, turn.seat))
+        command = player.choose(self.dice)
+        return Letter(f"at-{turn.number}", turn.game, turn.seat, command) if command else None
+
+    def step(self) -> int:
+        """Answer the notes of the turns stream; how many there were."""
+        turns = self.ledger.take_turns("bots", 16, 0)
+        for turn in (taken.turn for taken in turns):
+            if letter := self.letter(turn):
+                self.send(letter)
+        self.ledger.finish_turns(turns)
+        return len(turns)
+
+    def send(self, letter: Letter) -> None:
+        self.sent.append(letter)
+        self.ledger.submit(letter)
+
+
+def complaints(ledger: RedisLedger, game: str, seats: int) -> list[str]:
+    """What is wrong between a game's log and what its viewers get."""
+    log, found = entries(ledger, game), []
+    for viewer in (*range(seats), None):
+        for entry, view in zip(log, ledger.seen(game, viewer), strict=True):
+            told = tuple(shown for event in entry.events if (shown := seen_by(viewer, event)) is not None)
+            own = entry.id if entry.seat == viewer and viewer is not None else None
+            if (view.at, view.answers, view.events) != (entry.at, own, told):
+                found.append(f"{game} entry {view.number} as seat {viewer} sees it: {view}, not {told}")
+    return found
+
+
+def left_over(client: Any) -> dict[str, int]:
+    """Letters and notes that are still on their way, by stream."""
+    streams = [name(p) for p in range(PARTITIONS) for name in (keys.commands, keys.turns)]
+    return {name: count for name in streams if (count := client.xlen(name))}
+
+
+def dead(client: Any) -> list[bytes]:
+    """The reasons of all dead letters."""
+    return [fields[b"reason"] for p in range(PARTITIONS) for _, fields in client.xrange(keys.dead(p))]

@@ -1,0 +1,172 @@
+"""P8: a game whose keys don't fit each other, or that ends whoever looks at it, stops no other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from redis.exceptions import ConnectionError
+
+from schemas.codec import pack_letter
+from schemas.commands import Leave, Letter, StartGame
+from services.ledger import RedisLedger, keys
+from services.referee import worker
+from services.referee.scheduling import due_at
+from services.referee.worker import LETTERS_MOST, Referee
+from tests.conftest import ALL
+from tests.referee.running_referee import (
+    GAME,
+    LOG,
+    NEXT_DOOR,
+    NOON,
+    Clock,
+    dead,
+    opening,
+    partition_of,
+    referee_at,
+    submit,
+    with_a_rival,
+)
+
+PARTITION = partition_of(GAME)
+PUBLIC = keys.public(PARTITION, GAME)
+Harm = Callable[[Any], object]
+
+
+def no_verdicts(client: Any) -> None:
+    client.delete(keys.verdicts(PARTITION, GAME, None))
+
+
+def another_field(client: Any) -> None:
+    """The last entry was written by somebody else's hand."""
+    *before, (last, fields) = client.xrange(LOG)
+    client.delete(LOG)
+    for id_, kept in before:
+        client.xadd(LOG, kept, id=id_)
+    client.xadd(LOG, {"x": fields[b"e"]}, id=last)
+
+
+HARMS: dict[str, Harm] = {
+    "verdicts lost": no_verdicts,
+    "a view that is ahead": lambda client: client.xadd(PUBLIC, {"e": b"x"}, id="100-0"),
+    "a view that lost its end": lambda client: client.delete(PUBLIC),
+    "a part that is ahead": lambda client: client.xadd(keys.seat(PARTITION, GAME, 0), {"e": b"x"}, id="9-0"),
+    "a log that is none": lambda client: (client.delete(LOG), client.set(LOG, "what?")),
+    "verdicts that are none": lambda client: (
+        client.delete(keys.verdicts(PARTITION, GAME, 0)),
+        client.set(keys.verdicts(PARTITION, GAME, 0), "what?"),
+    ),
+}
+
+
+@pytest.mark.parametrize("harm", HARMS.values(), ids=HARMS)
+def test_P8_a_letter_to_a_damaged_game_is_put_aside_and_the_others_go_on(
+    ledger: RedisLedger, opened: Referee, client: Any, harm: Harm
+) -> None:
+    harm(client)
+    again = Letter("start", GAME, None, StartGame())
+    submit(ledger, [again, Letter("leave", GAME, 0, Leave()), *opening(NEXT_DOOR)])
+    before = client.type(LOG) == b"stream" and client.xlen(LOG)
+    for referee in (opened, referee_at(ledger, "fresh")):
+        referee.step(0)
+        referee.reclaim(0)
+    assert dead(client) != []
+    if harm is not no_verdicts:  # there the seat's own command is still decided
+        assert before == (client.type(LOG) == b"stream" and client.xlen(LOG))  # and no half verdict
+    assert len(ledger.history(NEXT_DOOR)) == 2
+    assert ledger.reclaim("anybody", ALL, 0) == []
+
+
+def test_P8_a_log_entry_that_cannot_be_read_ends_nobody_who_folds_it(
+    ledger: RedisLedger, opened: Referee, client: Any
+) -> None:
+    """Only they meet it: who remembers the game goes by its length and its head."""
+    another_field(client)
+    submit(ledger, [Letter("leave", GAME, 0, Leave()), *opening(NEXT_DOOR)])
+    referee_at(ledger, "fresh").step(0)
+    assert dead(client) == [b"the log can't be read: an entry has no field b'e'"]
+    assert (client.xlen(LOG), len(ledger.history(NEXT_DOOR))) == (2, 2)
+    assert ledger.reclaim("anybody", ALL, 0) == []
+
+
+def away() -> None:
+    raise ConnectionError("the request was lost")
+
+
+def test_P8_letters_of_several_partitions_that_have_the_same_id_are_not_taken_for_one(
+    ledger: RedisLedger, client: Any
+) -> None:
+    """The engine goes away amid their verdicts, so each conflicts once with what the referee remembers."""
+    games = [next(f"game-{n}" for n in range(100) if partition_of(f"game-{n}") == part) for part in ALL]
+    for partition, game in zip(ALL, games, strict=True):
+        client.xadd(keys.commands(partition), {"c": pack_letter(opening(game)[0])}, id="1-1")
+    referee = with_a_rival(ledger, away)
+    with pytest.raises(ConnectionError):
+        referee.step(0)
+    referee.reclaim(0)
+    assert dead(client) == []
+    assert [len(ledger.history(game)) for game in games] == [1] * len(games)
+    assert ledger.reclaim("anybody", ALL, 0) == []
+
+
+class Killed(BaseException):
+    """The process is gone, amid a decision."""
+
+
+def test_P8_a_clock_that_ends_its_referee_does_not_end_the_next_one_at_once(
+    ledger: RedisLedger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock()
+    submit(ledger, [*opening(clock_ms=1000), *opening(NEXT_DOOR, clock_ms=1000)])
+    referee_at(ledger, "one", clock).step(0)
+
+    def deadly(table: Any) -> Any:
+        if table.game == GAME:
+            raise Killed
+        return due_at(table)
+
+    monkeypatch.setattr(worker, "due_at", deadly)
+    clock.now = NOON + 1000
+    for name in ("two", "three", "four"):
+        try:
+            referee_at(ledger, name, clock).call_time()
+        except Killed:
+            clock.now += 1
+    assert len(ledger.history(NEXT_DOOR)) > 2
+    monkeypatch.undo()
+    clock.now += worker.LATER_MS
+    referee_at(ledger, "five", clock).call_time()
+    assert len(ledger.history(GAME)) == 3
+
+
+def test_P8_strange_members_of_the_due_ones_end_nobody(ledger: RedisLedger, client: Any) -> None:
+    client.zadd(keys.due(PARTITION), {b"\xff\xfe": NOON, "no-such-game": "-inf"})
+    client.zadd(keys.over(PARTITION), {b"\xff\xfe": NOON})
+    referee = referee_at(ledger)
+    submit(ledger, opening(clock_ms=1000))
+    referee.step(0)
+    clock: Any = referee.times.house
+    clock.now = NOON + 1000
+    referee.call_time()
+    referee.retire()
+    assert len(ledger.history(GAME)) == 3
+    assert ledger.leaving(NOON * 10, ALL) == []
+
+
+def test_P7_no_more_letters_are_taken_than_can_be_answered_in_time(ledger: RedisLedger) -> None:
+    counts: list[int] = []
+
+    class Counting:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(ledger, name)
+
+        def take(self, consumer: str, partitions: Any, count: int, block_ms: int) -> Any:
+            counts.append(count * len(partitions))
+            return ledger.take(consumer, partitions, count, block_ms)
+
+    counting: Any = Counting()
+    for share in (1, 4, 256, 4096):
+        referee_at(counting, share=[0] * share).step(0)
+    assert [count <= LETTERS_MOST for count in counts] == [True, True, True, False]
+    assert counts[-1] == 4096  # one of each

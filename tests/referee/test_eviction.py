@@ -1,0 +1,178 @@
+"""P9: games that nobody plays leave the engine, whole, and no others do."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import pytest
+
+from schemas.commands import CreateGame, Letter, SeatPlan, StartGame
+from services.ledger import RedisLedger, keys
+from services.referee.command_processor import Times
+from services.referee.rules import fold
+from services.referee.worker import Referee
+from tests.conftest import ALL
+from tests.ledger_contract.given import holds
+from tests.referee.running_referee import (
+    FRESH,
+    GAME,
+    NEXT_DOOR,
+    NOON,
+    Clock,
+    Players,
+    opening,
+    partition_of,
+    referee_at,
+    submit,
+)
+from tests.referee.test_play_off import NEXT, laid, look, play
+
+STAYS_MS = 60_000
+
+
+@pytest.fixture
+def wall() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def keeper(ledger: RedisLedger, wall: Clock) -> Referee:
+    """A referee whose games stay for a minute."""
+    return Referee(ledger, "keeper", Times(Clock(), wall, STAYS_MS), lambda: FRESH, lambda: ALL)
+
+
+def play_out(ledger: RedisLedger, referee: Referee, game: str = GAME) -> None:
+    submit(ledger, opening(game, cars=5))
+    players = Players(ledger, Random(3))
+    while referee.step(0) + players.step():
+        pass
+    assert fold(ledger.history(game)).over
+
+
+def test_P9_a_finished_game_leaves_when_its_time_is_over_and_leaves_nothing(
+    ledger: RedisLedger, keeper: Referee, wall: Clock, client: Any
+) -> None:
+    keeper.step(0)
+    ledger.take_turns("bots", 1, 0)
+    empty = holds(client)
+    play_out(ledger, keeper)
+    wall.now += STAYS_MS - 1
+    assert keeper.retire() == 0
+    wall.now += 1
+    assert keeper.retire() == 1
+    assert ledger.games() == []
+    assert ledger.history(GAME) == []
+    assert holds(client) == empty
+
+
+def test_P9_a_table_that_never_started_leaves(ledger: RedisLedger, keeper: Referee, wall: Clock) -> None:
+    submit(ledger, [Letter("create", GAME, None, CreateGame((SeatPlan(), SeatPlan())))])
+    keeper.step(0)
+    wall.now += STAYS_MS
+    assert keeper.retire() == 1
+    assert ledger.games() == []
+
+
+def test_P9_a_game_that_is_played_stays(ledger: RedisLedger, keeper: Referee, wall: Clock) -> None:
+    submit(ledger, opening())
+    keeper.step(0)
+    wall.now += 1000 * STAYS_MS
+    assert keeper.retire() == 0
+    assert ledger.games() == [GAME]
+
+
+def test_P9_a_game_that_starts_at_the_last_moment_stays(
+    ledger: RedisLedger, other_ledger: RedisLedger, keeper: Referee, wall: Clock
+) -> None:
+    create, start = opening()
+    submit(ledger, [create])
+    keeper.step(0)
+    wall.now += STAYS_MS
+    submit(ledger, [start])
+    length = len(ledger.history(GAME))
+    referee_at(other_ledger, "rival").step(0)
+    assert not ledger.retire(GAME, 2, length)
+    assert keeper.retire() == 0
+    assert len(ledger.history(GAME)) == 2
+
+
+def test_P9_a_wrong_time_to_leave_is_put_right(ledger: RedisLedger, keeper: Referee) -> None:
+    submit(ledger, opening())
+    keeper.step(0)
+    ledger.stay(GAME, NOON - 1)
+    ledger.stay("no-such-game", NOON - 1)
+    assert keeper.retire() == 2
+    assert ledger.leaving(NOON * 10, ALL) == []
+    assert len(ledger.history(GAME)) == 2
+
+
+def test_P8_a_wrecked_game_keeps_no_other_from_leaving(
+    ledger: RedisLedger, keeper: Referee, wall: Clock, client: Any
+) -> None:
+    client.xadd(keys.log(partition_of(NEXT_DOOR), NEXT_DOOR), {"e": b"\xc1"}, id="1-0")
+    ledger.stay(NEXT_DOOR, NOON)
+    play_out(ledger, keeper)
+    wall.now += STAYS_MS
+    keeper.retire()
+    assert ledger.games() == []
+    assert ledger.leaving(NOON * 10, ALL) == [NEXT_DOOR]
+
+
+def test_GAME_1_a_letter_to_a_game_that_left_is_told_that_there_is_none(
+    ledger: RedisLedger, keeper: Referee, wall: Clock
+) -> None:
+    play_out(ledger, keeper)
+    wall.now += STAYS_MS
+    keeper.retire()
+    submit(ledger, [Letter("late", GAME, None, StartGame())])
+    keeper.step(0)
+    told = ledger.answer(GAME, None, "late")
+    assert told is not None
+    assert (told.number, told.rule) == (0, "GAME-1")
+
+
+def test_P9_consumers_that_went_are_forgotten_but_not_what_they_hold(
+    ledger: RedisLedger, client: Any
+) -> None:
+    submit(ledger, opening())
+    ledger.take("gone", ALL, 1, 0)
+    ledger.take("idle", ALL, 1, 0)
+    ledger.take("nothing", ALL, 1, 0)
+    ledger.sweep(ALL, 0)
+    group = client.xinfo_consumers(keys.commands(partition_of(GAME)), keys.REFEREES)
+    assert sorted(consumer["name"] for consumer in group) == [b"gone", b"idle"]
+    assert len(ledger.reclaim("heir", ALL, 0)) == 2
+
+
+def test_TIE_1_a_game_stays_until_its_play_off_is_there(
+    ledger: RedisLedger, keeper: Referee, wall: Clock
+) -> None:
+    """The house was closed for longer than games stay."""
+    submit(ledger, laid())
+    keeper.step(0)
+    assert play(ledger, keeper).called is not None
+    wall.now += STAYS_MS
+    keeper.retire()
+    assert GAME in ledger.games()
+    for _ in range(3):
+        look(keeper)
+    wall.now += STAYS_MS
+    keeper.retire()
+    assert GAME not in ledger.games()
+
+
+def test_TIE_1_a_game_whose_play_off_has_left_already_lays_it_no_second_time(
+    ledger: RedisLedger, keeper: Referee, wall: Clock
+) -> None:
+    submit(ledger, laid())
+    keeper.step(0)
+    play(ledger, keeper)
+    for _ in range(3):
+        look(keeper)
+    ledger.stay(NEXT, NOON)
+    assert ledger.retire(NEXT, 2, len(ledger.history(NEXT)))
+    wall.now += STAYS_MS
+    keeper.retire()
+    look(keeper)
+    assert ledger.games() == []

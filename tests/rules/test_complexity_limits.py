@@ -1,0 +1,101 @@
+"""GAME-6: a game that would keep its referee from the others is refused when it is created."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from time import process_time
+from typing import Any
+
+import pytest
+
+from schemas.commands import CreateGame, Letter, SeatPlan
+from schemas.positions import Position
+from services.referee.rules import RULESETS, NotKept, Table, judge
+from services.referee.rules.board import load, names
+from services.referee.rules.search.passenger_journeys import Way, best_journeys
+from services.referee.rules.setup.complexity_limits import require_bounded
+from tests.rules.given import CREATED, SEED
+
+
+def a_board(cities: int, joined: list[tuple[int, int]], length: int = 1) -> dict[str, Any]:
+    """A board of so many cities with a gray route for every pair that is named."""
+    return {
+        "format": 1,
+        "id": "made",
+        "title": "Made",
+        "size": [1, 1],
+        "cities": [{"id": f"c{n}", "name": f"c{n}", "at": [0, 0]} for n in range(cities)],
+        "routes": [
+            {"id": f"r{n}", "between": [f"c{a}", f"c{b}"], "length": length, "color": "gray"}
+            for n, (a, b) in enumerate(joined)
+        ],
+        "tickets": [],
+    }
+
+
+def row(cities: int) -> list[tuple[int, int]]:
+    return [(n, n + 1) for n in range(cities - 1)]
+
+
+def said(rules: str, board: dict[str, Any], options: dict[str, Any]) -> str:
+    """Why there can be no such game; empty if there is one."""
+    wish = CreateGame((SeatPlan(),) * 2, rules, board, options=options, position=Position())
+    try:
+        judge(Table(), Letter("one", "the-game", None, wish), CREATED, SEED)
+    except NotKept as no:
+        assert no.rule == "GAME-6"
+        return no.why
+    return ""
+
+
+STAR = [(0, n) for n in range(1, 66)]
+WEB = list(combinations(range(30), 2))
+
+
+@pytest.mark.parametrize(
+    ("option", "rules", "within", "beyond", "options"),
+    [
+        ("cars", "usa", a_board(60, row(53)), a_board(60, row(60)), {"cars": 60}),
+        ("cards", "usa", a_board(30, WEB, 5), a_board(30, 2 * WEB, 20), {"route_points": [1] * 20}),
+        ("station_costs", "europe", a_board(40, row(40)), a_board(30, WEB), {"station_costs": [1] * 4}),
+        ("passengers", "marklin", a_board(70, STAR[:12]), a_board(70, STAR[:13]), {"passengers": 5}),
+        ("pair_tickets", "usa", a_board(300, row(100)), a_board(300, row(101)), {"pair_tickets": 1}),
+    ],
+)
+def test_GAME_6_a_board_too_large_for_an_option_is_refused_in_its_name(
+    option: str, rules: str, within: dict[str, Any], beyond: dict[str, Any], options: dict[str, Any]
+) -> None:
+    assert said(rules, within, options) == ""
+    assert said(rules, beyond, options).startswith(f"options.{option}: up to ")
+
+
+@pytest.mark.parametrize("board", names())
+def test_GAME_6_every_board_of_ours_is_within_all_bounds_of_its_rules(board: str) -> None:
+    loaded = load(board)
+    require_bounded(RULESETS[loaded.rules].figures, loaded)
+
+
+def test_PASSENGER_2_a_hand_full_of_passenger_cards_makes_no_journey_longer_to_find() -> None:
+    pairs = [(a, b) for a, b in combinations(range(40), 2) if (a * 7 + b * 5) % 3]
+    ways = [Way(f"{a}-{b}", f"c{a}", f"c{b}", int((a + b) % 5 > 0)) for a, b in pairs]
+    tokens = {f"c{n}": 1 + n % 7 for n in range(40)}
+
+    def took(cards: int) -> float:
+        before = process_time()
+        best_journeys("c0", ways, tokens, cards)
+        return process_time() - before
+
+    assert min(took(250) for _ in range(3)) < 3 * max(took(8) for _ in range(3))
+
+
+def test_GAME_6_a_board_in_place_leaves_room_for_the_play_off_that_may_follow() -> None:
+    board = a_board(500, row(500))
+    board["tickets"] = [
+        {"id": f"c{n}:c{n + 1}:{'x' * 60}", "between": [f"c{n}", f"c{n + 1}"], "points": 1, "deck": "regular"}
+        for n in range(400)
+    ]
+    options = {"station_costs": [1], "pair_tickets": None, "cars": 45}
+    assert said("europe", board, options).startswith("board: has ")
+    assert said("europe", board, {**options, "play_off": 0}) == ""
+    board["tickets"] = board["tickets"][:20]
+    assert said("europe", board, options) == ""

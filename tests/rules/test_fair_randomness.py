@@ -1,0 +1,192 @@
+"""Where chance comes from is what docs/proof.md says: done here again from the page's words alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from hashlib import sha256
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from schemas.codec import pack
+from schemas.commands import Command, CreateGame, Letter, SeatPlan, StartGame, TakeSeat
+from schemas.events import DeckShuffled, GameCreated, SeatTaken, SeedSealed
+from schemas.hash_chain import vault_of
+from schemas.rule_options import PARAMETERS
+from services.referee.rules import Table, judge
+from services.referee.rules.fair_randomness import (
+    card_leaves,
+    card_salt,
+    key_of,
+    merkle_root,
+    root_of,
+    terms_of,
+)
+from services.referee.rules.shuffle import in_order, seed_of, shuffled
+from tests.rules.given import SEED, Scene, asked_for
+
+ADAS, BOBS = "ada0" * 16, "b0b0" * 16
+PERSON, BOT = SeatPlan(), SeatPlan("bot", "random")
+
+
+def seated(*gave: str | None, **wish: Any) -> Scene:
+    """A table where a person for each contribution and one bot sit."""
+    scene = asked_for(CreateGame((*(PERSON for _ in gave), BOT), **wish))
+    for number, contribution in enumerate(gave):
+        scene.when(None, TakeSeat(f"person {number}", contribution=contribution))
+    return scene
+
+
+def h(*parts: bytes) -> bytes:
+    return sha256(b"".join(parts)).digest()
+
+
+def test_P1_the_key_is_made_of_the_seed_the_rules_all_contributions_and_the_game() -> None:
+    table = seated(ADAS, BOBS).when(None, StartGame()).table
+    seed = bytes.fromhex(SEED)
+    figures = PARAMETERS.write(table.figures)
+    rules = pack(["usa", table.rules.version, "usa", table.board.digest, figures, 3])
+    house = h(b"ledgerline/contribution/1", seed, b"\x02")
+    gave = (bytes.fromhex(ADAS), bytes.fromhex(BOBS), house)
+    key = h(b"ledgerline/key/1", seed, h(b"ledgerline/rules/1", rules), *gave, table.game.encode())
+    assert table.key == key.hex()
+
+
+def test_P1_games_of_one_named_seed_are_dealt_alike_under_any_id() -> None:
+    one, two = (seated(ADAS, seed="cup 7").when(None, StartGame()).table for _ in range(2))
+    two.game = "another"
+    assert key_of(one) == key_of(two)
+    two.places[0].contribution = BOBS  # which no such game takes from its players
+    assert key_of(one) != key_of(two)
+
+
+def dealt_at(game: str) -> Table:
+    """A table of a tournament: a bot and Ada, dealt from the seed that the cup is played with."""
+    table = Table()
+    wishes: tuple[Command, ...] = (CreateGame((BOT, PERSON), seed="cup 7"), TakeSeat("Ada"), StartGame())
+    for number, wish in enumerate(wishes):
+        judge(table, Letter(f"c{number}", game, None, wish), 0, SEED)
+    return table
+
+
+def test_P5_what_a_person_is_told_in_one_game_of_a_named_seed_opens_nothing_in_another() -> None:
+    """The same cards lie in the same places; every salt is another one."""
+    one, two = dealt_at("table-1"), dealt_at("table-2")
+    assert one.deck == two.deck
+    assert one.places[0].luck == two.places[0].luck  # bots play alike
+    assert one.places[1].luck != two.places[1].luck
+    assert vault_of(one.seed or "", one.game) != vault_of(two.seed or "", two.game)
+    assert root_of(one, ("red",)) != root_of(two, ("red",))
+
+
+def test_P1_every_ingredient_changes_the_key() -> None:
+    def key(scene: Scene, **changed: Any) -> str:
+        for name, value in changed.items():
+            setattr(scene.table, name, value)
+        return key_of(scene.table)
+
+    keys = [
+        key(seated(ADAS)),
+        key(seated(BOBS)),
+        key(seated(None)),
+        key(seated(ADAS, BOBS)),
+        key(seated(BOBS, ADAS)),
+        key(seated(ADAS), seed="5f" * 32),
+        key(seated(ADAS), game="another"),
+        key(seated(ADAS), terms="5f" * 32),
+        key(seated(ADAS, options={"cars": 44})),
+        key(seated(ADAS, board="usa-1910")),
+    ]
+    assert len(set(keys)) == len(keys)
+    assert key(seated(ADAS)) == keys[0]
+
+
+def test_P1_whatever_makes_another_game_of_it_changes_its_terms() -> None:
+    event = asked_for(CreateGame((PERSON, BOT))).told(GameCreated)[0]
+    changes: list[dict[str, Any]] = [
+        {"ruleset": "europe"},
+        {"rules": 99},
+        {"board": "usa-1910"},
+        {"board_digest": "5f" * 32},
+        {"parameters": replace(event.parameters, cars=44)},
+        {"seats": event.seats[:-1]},
+    ]
+    terms = [terms_of(replace(event, **change)) for change in ({}, *changes)]
+    assert len(set(terms)) == len(terms)
+    assert (
+        terms_of(replace(event, created=7, opened=8)) == terms[0]
+    )  # who plays it, and when, is no part of it
+
+
+def test_P1_the_deck_is_shuffled_by_the_key_and_not_by_the_seed() -> None:
+    scene = seated(ADAS).when(None, StartGame())
+    dealt = scene.told(DeckShuffled)[0]
+    row = in_order(scene.table.figures.cards.items())
+    assert dealt.order == shuffled(row, scene.table.key, 0) != shuffled(row, SEED, 0)
+
+
+def test_P1_a_seat_that_gives_none_gets_zeros_and_the_log_says_so() -> None:
+    (taken,) = seated(None).told(SeatTaken)
+    assert (taken.contribution, taken.by) == ("00" * 32, "nobody")
+
+
+def test_P1_what_a_player_gives_stands_in_the_log_for_all() -> None:
+    (taken,) = seated(ADAS).told(SeatTaken)
+    assert (taken.contribution, taken.by) == (ADAS, "seat")
+
+
+def test_P1_a_bot_s_contribution_follows_from_the_seed_by_its_seat() -> None:
+    scene = asked_for(CreateGame((BOT, BOT)))
+    seed = bytes.fromhex(SEED)
+    for seat, taken in enumerate(scene.told(SeatTaken)):
+        gave = h(b"ledgerline/contribution/1", seed, bytes([seat])).hex()
+        assert (taken.contribution, taken.by) == (gave, "house")
+    assert scene.told(SeedSealed)[0].given is False
+
+
+def test_P1_of_a_given_seed_comes_everything_whatever_a_seat_sends_and_the_log_says_so() -> None:
+    scene = asked_for(CreateGame((PERSON, BOT), seed="friday"))
+    assert scene.told(SeedSealed)[0].given is True
+    created, seed = scene.told(GameCreated)[0], bytes.fromhex(seed_of("friday"))
+    taken = [*scene.told(SeatTaken), *scene.when(None, TakeSeat("Ada", contribution=ADAS)).told(SeatTaken)]
+    assert created.seats == (PERSON, BOT)
+    assert {(one.seat, one.contribution, one.by) for one in taken} == {
+        (seat, h(b"ledgerline/contribution/1", seed, bytes([seat])).hex(), "seed") for seat in (0, 1)
+    }
+
+
+# -- what cards are committed to by --------------------------------------------------------------
+
+
+def by_halves(leaves: list[bytes]) -> bytes:
+    """The root of a row, its left part being the greatest power of two below its length: the same tree."""
+    if len(leaves) == 1:
+        return leaves[0]
+    half = 1 << (len(leaves) - 1).bit_length() - 1
+    return h(b"ledgerline/node/1", by_halves(leaves[:half]), by_halves(leaves[half:]))
+
+
+@settings(max_examples=60, deadline=None)
+@given(leaves=st.lists(st.binary(min_size=16, max_size=16), max_size=70))
+def test_P5_the_root_is_that_of_the_page(leaves: list[bytes]) -> None:
+    alone = h(b"ledgerline/node/1", *leaves)
+    assert merkle_root(b"".join(leaves)) == (by_halves(leaves) if len(leaves) > 1 else alone)
+
+
+def test_P5_leaves_hold_the_salt_of_their_place_and_the_name() -> None:
+    vault, names, epoch = b"\x07" * 32, ("red", "blue"), 1 << 33
+    expected = b""
+    for position, name in enumerate(names):
+        place = epoch.to_bytes(8, "big") + position.to_bytes(8, "big")
+        salt = h(b"ledgerline/card-salt/1", vault, place)[:16]
+        assert card_salt(vault, epoch, position) == salt
+        expected += h(b"ledgerline/card/1", salt, name.encode())[:16]
+    assert card_leaves(vault, epoch, names) == expected
+
+
+def test_P5_a_shuffle_tells_the_root_of_its_leaves() -> None:
+    scene = seated(ADAS).when(None, StartGame())
+    shuffle, game = scene.told(DeckShuffled)[0], scene.table.game.encode()
+    vault = h(b"ledgerline/vault/1", bytes.fromhex(SEED), game)
+    assert shuffle.root == merkle_root(card_leaves(vault, 0, shuffle.order)).hex()

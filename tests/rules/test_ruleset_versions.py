@@ -1,0 +1,99 @@
+"""P4: what a ruleset meant before is kept as a value; a log's game goes on, and is decided again, by its own."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+
+import pytest
+
+from schemas.codec import Corrupt
+from schemas.commands import CallTime, CreateGame, Letter, SeatPlan, StartGame
+from schemas.events import GameCreated, SeatGone
+from services.referee.rules import RULESETS, NotKept, Table, evolve, judge
+from services.referee.rules.rulesets import EDITIONS
+from services.referee.rules.rulesets.former import FORMER
+from services.referee.scheduling import SILENT_MS, due_at
+from tests.rules.given import CREATED, SEED
+
+PLANS = (SeatPlan("bot", "random"), SeatPlan("bot", "random"))
+DAY_MS = 86_400_000
+every_ruleset = pytest.mark.parametrize("rules", RULESETS)
+
+
+def laid(rules: str, version: int) -> tuple[Table, GameCreated]:
+    """A game that was created by this version of the rules."""
+    table, letter = Table(), Letter("create", "old", None, CreateGame(PLANS, rules))
+    told, *_ = judge(table, letter, CREATED, SEED, rulesets={rules: EDITIONS[rules, version]})
+    assert isinstance(told, GameCreated)
+    return table, told
+
+
+@every_ruleset
+def test_P4_every_version_of_a_ruleset_up_to_todays_is_there(rules: str) -> None:
+    todays = RULESETS[rules]
+    assert EDITIONS[rules, todays.version] is todays
+    assert [version for name, version in EDITIONS if name == rules] == [*range(1, todays.version + 1)]
+    assert len(EDITIONS) == len(FORMER) + len(RULESETS)
+
+
+@every_ruleset
+def test_P4_the_first_version_differs_only_in_that_moves_have_no_limit(rules: str) -> None:
+    old, new = EDITIONS[rules, 1].figures, EDITIONS[rules, 2].figures
+    differing = {field.name for field in fields(old) if getattr(old, field.name) != getattr(new, field.name)}
+    assert differing == {"move_ms"}
+    assert (old.move_ms, new.move_ms) == (None, 3 * DAY_MS)
+
+
+@every_ruleset
+def test_P4_a_game_is_created_again_by_the_version_that_its_log_names(rules: str) -> None:
+    for version, move_ms in ((1, None), (2, 3 * DAY_MS)):
+        table, told = laid(rules, version)
+        assert (told.rules, told.parameters.move_ms) == (version, move_ms)
+        assert table.rules is EDITIONS[rules, version]
+
+
+@every_ruleset
+def test_P4_and_goes_on_by_it_whatever_is_usual_today(rules: str) -> None:
+    table, _ = laid(rules, 1)
+    judge(table, Letter("start", "old", None, StartGame()), CREATED, SEED)
+    assert (table.next_deadline() is None) == (table.figures.clock_ms is None)
+    assert {place.until for place in table.places} <= {None, table.figures.clock_ms}
+
+
+@pytest.mark.parametrize(("rules", "version"), [("usa", 0), ("usa", 99), ("mars", 1)])
+def test_P4_a_version_that_this_referee_has_not_is_told_and_not_guessed(rules: str, version: int) -> None:
+    _, told = laid("usa", 2)
+    unknown = replace(told, ruleset=rules, rules=version)
+    with pytest.raises(Corrupt, match=f"version {version} of the rules {rules}"):
+        evolve(Table(), unknown)
+
+
+# -- two times -------------------------------------------------------------------------------
+
+
+def test_P4_entries_count_in_the_houses_time_and_the_wall_clock_is_only_written_down() -> None:
+    for wall in (0, 1_790_000_000_000):
+        table = Table()
+        judge(table, Letter("create", "g", None, CreateGame(PLANS, "usa")), 5_000, SEED, created=wall)
+        judge(table, Letter("start", "g", None, StartGame()), 5_250, SEED, created=wall - 3_600_000)
+        assert (table.opened, table.created, table.at) == (5_000, wall, 250)
+        assert table.next_deadline() == (250 + 3 * DAY_MS, 0)
+        assert due_at(table) == 5_250 + SILENT_MS  # until then its bots are to move
+
+
+def test_CLOCK_2_a_flood_of_refusals_is_judged_in_the_houses_time_too() -> None:
+    table, options = Table(), {"refusals_kept": 1, "move_ms": 1000}
+    create = CreateGame(PLANS, "usa", options=options)
+    judge(table, Letter("create", "g", None, create), 5_000, SEED, created=CREATED)
+    for command, now in ((StartGame(), 5_000), (CallTime(0), 5_999)):
+        judge(table, Letter("said", "g", None, command), now, SEED)
+    assert sum(table.refusals.values()) == table.figures.refusals_kept
+    with pytest.raises(NotKept, match="RATE-1"):
+        judge(table, Letter("again", "g", None, CallTime(0)), 5_999, SEED)
+    (gone, *_) = judge(table, Letter("late", "g", None, CallTime(0)), 6_000, SEED)[1:]
+    assert gone == SeatGone(0, "out of time")
+
+
+def test_P4_whoever_gives_one_time_has_given_both() -> None:
+    table, told = laid("usa", 2)
+    assert (told.created, told.opened, table.at) == (CREATED, CREATED, 0)

@@ -1,0 +1,297 @@
+"""Whatever lie a house tells one viewer, that viewer's witness notices (docs/proof.md)."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schemas.codec import Corrupt, join_view, pack, unpack
+from schemas.entries import ViewEntry
+from schemas.events import (
+    CardDrawn,
+    CommandRefused,
+    DeckShuffled,
+    HandDealt,
+    MarketFilled,
+    SeatTaken,
+    TicketsKept,
+    TicketsOffered,
+    TicketsReturned,
+    TunnelRevealed,
+)
+from schemas.field_types import Seat
+from services.referee.rules.proof.view_verifier import Betrayed, Witness
+from tests.rules.sealed_games import GAME, SealedGame, part_of, some_games, watch
+
+Shows = list[ViewEntry]
+GOLDEN = Path(__file__).parents[1] / "golden"
+
+
+@cache
+def game() -> SealedGame:
+    return next(some_games("europe", steps_most=300))
+
+
+def shown(viewer: Seat | None = 0) -> Shows:
+    return game().shown(viewer)
+
+
+def require_noticed(entries: Shows, number: int, viewer: Seat | None = 0) -> None:
+    """The lie in this entry is noticed there, and no sooner."""
+    with pytest.raises(Betrayed) as told:
+        watch(viewer, entries)
+    assert told.value.number == number
+
+
+def where(kind: type, seat: Seat = 0, *, own: bool = True) -> int:
+    """The number of the first entry with a fact of this kind, of the seat or of any."""
+    for number, entry in enumerate(game().entries, 1):
+        for event in entry.events:
+            if isinstance(event, kind) and (not own or getattr(event, "seat", None) == seat):
+                return number
+    raise AssertionError(f"no {kind.__name__} in the game")
+
+
+def forged(
+    number: int,
+    viewer: Seat | None = 0,
+    public: Callable[[list[object]], None] = lambda value: None,
+    part: Callable[[list[object]], None] = lambda value: None,
+) -> Shows:
+    """What the viewer is shown, one entry of it changed, and heads that fit what is shown."""
+    entries = shown(viewer)
+    at = entries[number - 1]
+    new = _changed(at.shown.public, public)
+    own = _changed(at.shown.part, part) if at.shown.part else None
+    changed = join_view(number, new, own)
+    return [*entries[: number - 1], changed, *(_headless(entry) for entry in entries[number:])]
+
+
+def _changed(data: bytes, change: Callable[[list[object]], None]) -> bytes:
+    value = _lists(unpack(data))
+    change(value)
+    return bytes(pack(value))
+
+
+def _lists(value: object) -> list:  # type: ignore[type-arg]  # any row in any row
+    if isinstance(value, dict):
+        return {key: _lists(row) for key, row in value.items()}  # type: ignore[return-value]
+    return [_lists(part) for part in value] if isinstance(value, tuple) else value  # type: ignore[return-value]
+
+
+def _headless(entry: ViewEntry) -> ViewEntry:
+    return join_view(entry.number, entry.shown.public, entry.shown.part)
+
+
+def flip(run: object, at: int = 0) -> bytes:
+    assert isinstance(run, bytes)
+    return run[:at] + bytes([run[at] ^ 1]) + run[at + 1 :]
+
+
+def test_P6_an_honest_house_is_believed_with_heads_and_without() -> None:
+    for viewer in game().viewers():
+        watch(viewer, shown(viewer))
+        watch(viewer, [_headless(entry) for entry in shown(viewer)])
+
+
+# -- cards ---------------------------------------------------------------------------------------
+
+
+def test_P6_a_card_other_than_the_one_that_lay_there_is_noticed_by_all() -> None:
+    number = where(MarketFilled, own=False)
+
+    def swap(value: list) -> None:  # type: ignore[type-arg]
+        row = next(row for row in value[2] if row and row[0] == MarketFilled.code)
+        row[2][0] = "red" if row[2][0] != "red" else "blue"
+
+    for viewer in (None, 0):
+        require_noticed(forged(number, viewer, public=swap), number, viewer)
+
+
+@pytest.mark.parametrize("kind", [CardDrawn, TicketsOffered, HandDealt, TicketsReturned])
+def test_P6_a_card_or_ticket_that_was_swapped_for_its_own_seat_is_noticed(kind: type) -> None:
+    """Even by a house that commits to the changed part."""
+    number = where(kind)
+    fake = forged(number, part=lambda value: _swap(value[3]))
+    require_noticed(fake, number)
+
+
+def _swap(rows: object) -> None:
+    assert isinstance(rows, dict)
+    for row in rows.values():
+        for at, value in enumerate(row):
+            if at > 1 and isinstance(value, list) and value:
+                value[-1] = "locomotive" if value[-1] != "locomotive" else "red"
+            elif at > 1 and isinstance(value, str):
+                row[at] = "locomotive" if value != "locomotive" else "red"
+
+
+@pytest.mark.parametrize("kind", [MarketFilled, TunnelRevealed])
+def test_P6_an_opening_that_is_changed_is_noticed(kind: type) -> None:
+    number = where(kind, own=False)
+
+    def change(value: list) -> None:  # type: ignore[type-arg]
+        value[5] = flip(value[5], 3)
+
+    require_noticed(forged(number, public=change), number)
+
+
+def test_P6_an_opening_of_one_s_own_that_is_changed_is_noticed() -> None:
+    number = where(CardDrawn)
+
+    def change(value: list) -> None:  # type: ignore[type-arg]
+        value[4] = flip(value[4])
+
+    require_noticed(forged(number, part=change), number)
+
+
+def test_P6_a_leaf_that_is_changed_is_noticed_when_its_card_is_shown() -> None:
+    def change(value: list) -> None:  # type: ignore[type-arg]
+        value[4] = flip(value[4])  # of the top card
+
+    entries = forged(2, public=change)
+    first = next(e.number for e in shown() if any(isinstance(x, HandDealt) for x in e.events))
+    require_noticed(entries, first)
+
+
+def test_P6_a_root_that_is_not_that_of_its_leaves_is_noticed() -> None:
+    """Else the log's root and the leaves that are opened could be of two decks."""
+    number = where(DeckShuffled, own=False)
+
+    def change(value: list) -> None:  # type: ignore[type-arg]
+        row = next(row for row in value[2] if row and row[0] == DeckShuffled.code)
+        row[2] = "ab" * 32
+
+    require_noticed(forged(number, None, public=change), number, None)
+
+
+@pytest.mark.parametrize("place", [4, 5])
+def test_P6_too_few_and_too_many_salts_and_leaves_are_noticed(place: int) -> None:
+    def longer(value: list) -> None:  # type: ignore[type-arg]
+        value[place] += b"\0" * 16
+
+    def shorter(value: list) -> None:  # type: ignore[type-arg]
+        value[place] = value[place][:-16]
+
+    number = where(HandDealt)
+    require_noticed(forged(number, public=longer), number)
+    require_noticed(forged(number, public=shorter), number)
+
+
+# -- own parts -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [CardDrawn, HandDealt, TicketsOffered, TicketsKept, TicketsReturned])
+def test_P6_a_part_that_is_withheld_is_noticed_at_once(kind: type) -> None:
+    number = where(kind)
+    entries = shown()
+    public = entries[number - 1].shown.public
+    entries[number - 1] = join_view(number, public, None, entries[number - 1].shown.head)
+    require_noticed(entries, number)
+
+
+def test_P6_a_withheld_refusal_is_noticed_by_the_next_part() -> None:
+    number = where(CommandRefused)
+    entries = shown()
+    later = next(entry.number for entry in entries[number:] if entry.shown.part)
+    entries[number - 1] = join_view(number, entries[number - 1].shown.public, None)
+    require_noticed(entries, later)
+
+
+def test_P6_a_refusal_without_its_words_is_noticed() -> None:
+    number = where(CommandRefused)
+    require_noticed(forged(number, part=lambda value: value[3].clear()), number)  # type: ignore[attr-defined]
+
+
+def test_P6_a_refusal_in_other_words_is_noticed() -> None:
+    def change(value: list) -> None:  # type: ignore[type-arg]
+        value[3][0][3] = "because"
+
+    number = where(CommandRefused)
+    require_noticed(forged(number, part=change), number)
+
+
+def test_P6_a_part_that_contradicts_what_all_see_is_noticed() -> None:
+    def change(value: list) -> None:  # type: ignore[type-arg]
+        row = next(row for row in value[3].values() if row[0] == TicketsOffered.code)
+        row[4] = 0  # how many must be kept
+
+    number = where(TicketsOffered)
+    with pytest.raises(Betrayed, match="contradict"):
+        watch(0, forged(number, part=change))
+
+
+def test_P6_another_seat_s_part_is_noticed() -> None:
+    number = where(HandDealt)
+    entries, theirs = shown(), part_of(game().sealed[number - 1], 1)
+    entries[number - 1] = join_view(number, entries[number - 1].shown.public, theirs)
+    require_noticed(entries, number)
+
+
+# -- the chain -----------------------------------------------------------------------------------
+
+
+def test_P6_another_head_is_noticed() -> None:
+    for number in (1, 7, len(shown())):
+        entries = shown()
+        one = entries[number - 1].shown
+        entries[number - 1] = join_view(number, one.public, one.part, flip(one.head))
+        require_noticed(entries, number)
+
+
+def test_P6_a_public_entry_that_differs_in_anything_has_another_head() -> None:
+    def later(value: list) -> None:  # type: ignore[type-arg]
+        value[1] += 1
+
+    entries = forged(9, None, public=later)
+    entries[8] = join_view(9, entries[8].shown.public, None, shown(None)[8].shown.head)
+    require_noticed(entries, 9, None)
+
+
+def test_P6_an_entry_that_is_dropped_or_swapped_is_noticed() -> None:
+    for number in (2, 9, 20):
+        entries = shown()
+        require_noticed(entries[: number - 1] + entries[number:], number + 1)
+        bare = [_headless(entry) for entry in entries]
+        require_noticed(bare[: number - 1] + bare[number:], number + 1)
+        entries[number - 1], entries[number] = entries[number], entries[number - 1]
+        require_noticed(entries, number + 1)
+
+
+def test_P6_entries_that_are_numbered_anew_after_one_was_dropped_have_other_heads() -> None:
+    entries = shown(None)
+    moved = [join_view(e.number - 1, e.shown.public, None, e.shown.head) for e in entries[9:]]
+    require_noticed([*entries[:8], *moved], 9, None)
+
+
+def test_P6_an_entry_of_another_game_is_noticed() -> None:
+    other = Witness("another", None)
+    with pytest.raises(Betrayed):
+        other.see(shown(None)[0])
+    with pytest.raises(Betrayed, match=f"of the game {GAME}"):
+        other.see(_headless(shown(None)[0]))
+    another = next(some_games("usa")).shown(None)
+    require_noticed([*shown(None)[:8], another[8]], 9, None)
+
+
+def test_a_game_of_former_rules_proves_nothing_and_is_believed_as_far_as_it_goes() -> None:
+    told = json.loads((GOLDEN / "usa-opening.json").read_text())
+    _, at, _, _, _, public, _, _ = unpack(b64decode(told["log"][0]))
+    Witness("usa-opening", None).see(join_view(1, pack((1, at, public)), None))
+
+
+@pytest.mark.parametrize("luck", [7, "zz", {}, "ab"], ids=repr)
+def test_P6_a_luck_of_any_form_is_noticed_and_breaks_nothing(luck: object) -> None:
+    def other(value: list[object]) -> None:
+        rows: Any = value[3]
+        next(row for row in rows.values() if row[0] == SeatTaken.code)[5] = luck
+
+    number = where(SeatTaken)
+    with pytest.raises((Betrayed, Corrupt)):
+        watch(0, forged(number, part=other))

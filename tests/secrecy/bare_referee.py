@@ -1,0 +1,124 @@
+"""A referee's desk without a ledger: what comes of one letter, and what of it a viewer gets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from typing import Any, Final, NamedTuple
+
+import msgpack
+
+from schemas.commands import Letter
+from schemas.events import DeckShuffled, Event, TicketsShuffled
+from schemas.field_types import Seat
+from schemas.hash_chain import COMMITMENT_BYTES
+from services.ledger import Taken, Turn, Verdict
+from services.referee.command_processor import Decision, Desk, Times
+from services.referee.game_cache import Sitting
+from services.referee.rules import NotKept, Table
+from services.referee.rules.proof.pile_tracker import Piles
+
+OPENED: Final = 1_700_000_000_000
+NOWHERE: Final[Any] = None
+TAKEN: Final = Taken(0, "1-1", b"")
+
+
+class Came(NamedTuple):
+    """All that came of a letter: events and a verdict, or a dismissal's reason."""
+
+    events: tuple[Event, ...]
+    verdict: Verdict | None
+    dismissed: tuple[str, str] | None
+
+
+class Referee:
+    """The product's own desk, deciding for whichever sitting it is shown."""
+
+    def __init__(self, seed: str = "5e" * 32, origin: Sequence[bytes] = ()) -> None:
+        self.now = OPENED
+        self.sitting = Sitting()
+        times = Times(lambda: self.now, lambda: self.now)
+        self.desk = Desk(NOWHERE, times, lambda: seed, 0, lambda game: origin)
+        self.desk.sittings = self  # type: ignore[assignment]  # it asks for one game's sitting, no more
+
+    def of(self, game: str) -> Sitting:
+        return self.sitting
+
+    def decide(self, sitting: Sitting, letter: Letter, now: int) -> Came:
+        """What comes of the letter; the sitting takes it on."""
+        self.sitting, self.now = sitting, now
+        try:
+            decision: Decision = self.desk._judge(TAKEN, letter)
+        except NotKept as no:
+            return Came((), None, (no.rule, no.why))
+        return Came(decision.events, decision.verdict, None)
+
+    def tried(self, sitting: Sitting, letter: Letter, now: int) -> Came:
+        """The same, and the sitting stays as it was."""
+        return self.decide(branched(sitting), letter, now)
+
+
+def branched(sitting: Sitting, table: Table | None = None) -> Sitting:
+    """A copy that may go its own way, around this table if one is given."""
+    other = copy(sitting)
+    other.table = sitting.table.branch() if table is None else table
+    other.parts = sitting.parts.copy()
+    shuffles, laid, returned, runs = sitting.piles.state()
+    other.piles = Piles.of((shuffles, laid, returned, {pile: row[:] for pile, row in runs.items()}))
+    return other
+
+
+class Got(NamedTuple):
+    """What one viewer gets of a letter, by bytes where there are bytes."""
+
+    number: int  # what an acknowledgement names, and the order of entries
+    public: object
+    part: object
+    turns: Sequence[Turn]  # who is called, and so when whose bot moves
+    deadline: int | None  # and when the house does
+    leaves: object
+    head: int  # its length: it follows from the hashes
+    told: tuple[str, str] | None  # why it has no entry, for who said it
+    kept: bool
+
+
+def got(came: Came, viewer: Seat | None, speaker: Seat | None, *, same_seed: bool) -> Got:
+    verdict = came.verdict
+    if verdict is None:
+        return Got(0, None, None, (), None, None, 0, came.dismissed if speaker == viewer else None, False)
+    part = dict(verdict.parts).get(viewer) if viewer is not None else None
+    return Got(
+        verdict.expected + 1,
+        bare_public(verdict.public, same_seed),
+        part if same_seed or part is None else bare_part(part),
+        verdict.turns,
+        verdict.deadline,
+        verdict.leaves,
+        len(verdict.head),
+        None,
+        True,
+    )
+
+
+def bare_public(data: bytes, same_seed: bool) -> object:
+    """A public entry with its length, and without what hashes hide: of those the number counts. Where
+    nothing but cards differs, the salts that are told must be the same, byte for byte."""
+    form, at, rows, *proofs = msgpack.unpackb(data, use_list=False, strict_map_key=False)
+    commitments, leaves, openings = (*proofs, b"", b"")[:3]
+    assert len(commitments) % COMMITMENT_BYTES == len(leaves) % COMMITMENT_BYTES == 0
+    told = openings if same_seed else len(openings)
+    return len(data), form, at, bare_rows(rows), len(commitments), len(leaves), told
+
+
+def bare_rows(rows: Sequence[Any]) -> object:
+    """Rows of events without the roots of shuffles."""
+    return [row[:-1] if row and row[0] in ROOTED else row for row in rows]
+
+
+def bare_part(data: bytes) -> object:
+    """A seat's part with its length, and the number of the salts in it."""
+    form, before, answers, rows, *openings = msgpack.unpackb(data, use_list=False, strict_map_key=False)
+    return len(data), form, before, answers, rows, [len(salts) for salts in openings]
+
+
+ROOTED: Final = (DeckShuffled.code, TicketsShuffled.code)  # their last field is the root

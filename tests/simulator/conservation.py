@@ -1,0 +1,49 @@
+"""Cards, tickets, cars and all else on a table: none appears, none is lost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from schemas.field_types import Seat
+from services.referee.rules import Table, fold_events, score
+from tests.rules.random_games import Play
+from tests.rules.test_properties import cards_of, count_pieces, tickets_of, tokens_of
+from tests.simulator.recorder import Record
+
+LOOK_EVERY = 40
+
+
+@dataclass
+class Tally:
+    """What left a table, counted as the rules' own tests count it."""
+
+    table: Table = field(default_factory=Table)
+    out: Counter[str] = field(default_factory=Counter)
+    lost: Counter[str] = field(default_factory=Counter)
+    spent: int = 0
+    travelled: Counter[Seat] = field(default_factory=Counter)
+
+
+def conserved(record: Record) -> Iterator[str]:
+    """Fold the log once more, counting."""
+    tally: Any = Tally()
+    held: object = None
+    for number, entry in enumerate(record.entries, 1):
+        before = [place.copy() for place in tally.table.places]
+        Play.account(tally, before, entry.events)
+        fold_events(tally.table, entry.at, entry.events)
+        if not tally.table.started or not (number % LOOK_EVERY == 0 or tally.table.over):
+            continue
+        now = (cards_of(tally), tickets_of(tally), tokens_of(tally))
+        if held not in (None, now):
+            yield f"{record.game}: something appeared or was lost before entry {number}"
+        held = now
+        try:
+            count_pieces(tally)
+        except AssertionError as error:
+            yield f"{record.game}: at entry {number} the pieces don't add up: {error}"
+    if tally.table.over and tally.table.over.scores != score(tally.table):
+        yield f"{record.game}: the score isn't the table's"

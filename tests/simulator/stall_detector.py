@@ -1,0 +1,49 @@
+"""P7: a watchman who finds what lies about for longer than it takes to get over the last misfortune."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from services.ledger import keys
+from tests.simulator.agenda import NEVER, NOON
+from tests.simulator.engine_sets import SortedSet
+from tests.simulator.engine_streams import BITS, Stream
+
+if TYPE_CHECKING:
+    from tests.simulator.world import World
+
+LOOK_MS: Final = 1_000.0
+STALL_MS: Final = 10_000.0  # a dead worker's start, its lease's end, and two rounds of reclaiming
+
+
+class Stalls:
+    """Where nothing went wrong for a while, no letter, note or deadline has waited for so long."""
+
+    name = "watchman"
+
+    def __init__(self, world: World) -> None:
+        self.world, self.store = world, world.engine.store
+        self.troubled = 0.0  # when something went wrong last
+
+    def trouble(self, lasts_ms: float = 0.0) -> None:
+        """Something goes wrong for so long: whoever waits now has a reason to."""
+        self.troubled = max(self.troubled, self.world.clock.now + lasts_ms)
+
+    def step(self) -> float:
+        for why in self.found() if self.world.clock.now > self.troubled + STALL_MS else ():
+            self.world.complain(f"P7 {why} for more than {STALL_MS / 1000:.0f} s, and nothing went wrong")
+            return NEVER
+        return LOOK_MS
+
+    def found(self) -> Iterator[str]:
+        before = self.world.clock.now - STALL_MS
+        for partition in range(self.world.plan.partitions):
+            for name in (keys.commands(partition), keys.turns(partition)):
+                stream = self.store.keys.get(name.encode())
+                if isinstance(stream, Stream) and stream.ids and (stream.ids[0] >> BITS) - NOON < before:
+                    yield f"something waits in {name}"
+            due = self.store.keys.get(keys.due(partition).encode())
+            house = int(self.store.keys.get(keys.HOUSE_TIME.encode(), 0))
+            if isinstance(due, SortedSet) and due.order and due.order[0][0] < house - STALL_MS:
+                yield f"something is overdue in {keys.due(partition)}"

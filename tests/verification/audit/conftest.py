@@ -1,0 +1,32 @@
+"""A short game that real referees played on a ledger in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import fakeredis
+import pytest
+
+from services.ledger import RedisLedger
+from tests.conftest import PARTITIONS
+from tests.referee.running_referee import Players, opening, referee_at, submit
+
+
+@pytest.fixture
+def client() -> Iterator[Any]:
+    with fakeredis.FakeRedis() as client:
+        yield client
+
+
+@pytest.fixture
+def ledger(client: Any) -> RedisLedger:
+    """A ledger that holds one game of two bots, which is over."""
+    ledger = RedisLedger(client, PARTITIONS)
+    referee = referee_at(ledger)
+    submit(ledger, opening(cars=15))
+    players = Players(ledger, Random(3))
+    while referee.step(0) + players.step():
+        pass
+    return ledger

@@ -1,0 +1,48 @@
+"""Golden games to audit, and what somebody who may write to a log could do to them."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from schemas.codec import pack_entry, unpack_entry
+from schemas.entries import Entry
+from schemas.events import Event
+from services.referee.rules import faces
+
+GOLDEN = Path(__file__).parents[2] / "golden"
+NAMES = sorted(path.stem for path in GOLDEN.glob("*.json"))
+USA = "usa-four-mixed"
+
+
+@cache
+def _stored(game: str) -> tuple[bytes, ...]:
+    told = json.loads((GOLDEN / f"{game}.json").read_text())
+    return tuple(b64decode(line) for line in told["log"])
+
+
+def golden(game: str = USA) -> list[bytes]:
+    """The log of a golden game, to do with as one likes."""
+    return list(_stored(game))
+
+
+def entries(game: str = USA) -> list[Entry]:
+    return [unpack_entry(data) for data in _stored(game)]
+
+
+def find(game: str, fits: Callable[[Entry], object], skip: int = 0) -> int:
+    """The number of the first entry that fits, after so many others that do."""
+    numbers = [number for number, entry in enumerate(entries(game), 1) if fits(entry)]
+    return numbers[skip]
+
+
+def rewritten(log: list[bytes], number: int, *events: Event, **fields: Any) -> list[bytes]:
+    """The log with one entry told otherwise."""
+    entry = unpack_entry(log[number - 1])
+    told = replace(entry, events=events or entry.events, **fields)
+    return [*log[: number - 1], pack_entry(told, faces(told.events)), *log[number:]]

@@ -1,0 +1,161 @@
+"""No bit of a game's file can change without a check of it saying so, and saying where (P6)."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from functools import cache
+from random import Random
+
+import msgpack
+import pytest
+
+from schemas.hash_chain import first_head
+from services.archive import GameFile, Unreadable, read_file, statement, write_file
+from services.archive.game_file import BEGINS, MARK_BYTES, SUM_BYTES, folded
+from services.verification.findings import Finding
+from services.verification.log_check import proven_bytes, proven_file
+from tests.verification.audit.small_server import GAME, SIGNER, House
+
+FLIPS = 2_000
+
+
+@cache
+def played(dice: int = 5) -> House:
+    """A short game: a changed file is checked whole, thousands of times."""
+    return House().play(seats=2, dice=dice, options={"cars": 8})
+
+
+@cache
+def written() -> bytes:
+    entries, heads = [each.entry for each in played().log], [each.head for each in played().log]
+    return write_file(GAME, entries, heads, SIGNER)
+
+
+def findings(file: GameFile) -> list[Finding]:
+    return [found for check in proven_file(file) for found in check.findings]
+
+
+def first_bad(file: GameFile) -> int | None:
+    return min((found.number for found in findings(file) if found.number is not None), default=None)
+
+
+def with_entries(entries: Sequence[bytes]) -> GameFile:
+    """As somebody without the house's key would change it: all that follows from the log is made anew."""
+    told = read_file(written())
+    return told._replace(entries=[*entries])
+
+
+def test_P6_the_unchanged_file_has_no_findings() -> None:
+    assert findings(read_file(written())) == []
+
+
+def test_P6_every_bit_of_the_file_counts_and_the_first_bad_entry_is_named() -> None:
+    dice, whole = Random(1), read_file(written())
+    named, beginning = 0, 400 + len(whole.marks)  # bytes without which nothing can be checked
+    for _ in range(FLIPS):
+        place, bit = dice.randrange(len(written())), dice.randrange(8)
+        data = bytearray(written())
+        data[place] ^= 1 << bit
+        try:
+            file, checks = proven_bytes(bytes(data))
+        except Unreadable:
+            assert place < beginning
+            continue
+        [found] = [found for check in checks for found in check.findings]
+        if found.number is not None:
+            named += 1
+            before = found.number - 1
+            assert file.entries[:before] == whole.entries[:before]
+            assert (
+                file.entries[before : before + 1] != whole.entries[before : before + 1] or place < beginning
+            )
+    assert named > FLIPS * 0.6
+
+
+def test_P6_every_bit_of_what_the_file_unfolds_to_counts() -> None:
+    dice, whole = Random(2), zlib.decompress(written()[len(BEGINS) : -SUM_BYTES])
+    for _ in range(FLIPS // 4):
+        place, bit = dice.randrange(len(whole)), dice.randrange(8)
+        data = bytearray(whole)
+        data[place] ^= 1 << bit
+        try:
+            assert findings(read_file(folded(bytes(data)))), (place, bit)
+        except Unreadable:
+            continue
+
+
+def test_P6_a_bit_of_an_entry_is_found_at_that_entry() -> None:
+    dice, entries = Random(3), read_file(written()).entries
+    for _ in range(FLIPS // 4):
+        number = dice.randrange(len(entries))
+        data = bytearray(entries[number])
+        place, bit = dice.randrange(len(data)), dice.randrange(8)
+        data[place] ^= 1 << bit
+        changed = [*entries[:number], bytes(data), *entries[number + 1 :]]
+        assert first_bad(with_entries(changed)) == number + 1, (number, place, bit)
+
+
+@pytest.mark.parametrize("number", [1, 2, 7, 20, -1])
+def test_P6_a_dropped_entry_is_found_where_it_is_missing(number: int) -> None:
+    entries = read_file(written()).entries
+    number %= len(entries)
+    assert first_bad(with_entries(entries[:number] + entries[number + 1 :])) == number + 1
+
+
+@pytest.mark.parametrize("number", [1, 5, 20])
+def test_P6_entries_that_changed_places_are_found_at_the_first(number: int) -> None:
+    entries = read_file(written()).entries
+    entries[number], entries[number + 1] = entries[number + 1], entries[number]
+    assert first_bad(with_entries(entries)) == number + 1
+
+
+def test_P6_an_entry_that_was_put_in_is_found_there() -> None:
+    entries = read_file(written()).entries
+    assert first_bad(with_entries([*entries[:9], entries[8], *entries[9:]])) == 10
+
+
+def test_P6_another_games_entry_is_found_there() -> None:
+    entries, others = read_file(written()).entries, [each.entry for each in played(6).log]
+    number = next(n for n in range(6, len(others)) if others[n] != entries[n])
+    assert first_bad(with_entries([*entries[:number], others[number], *entries[number + 1 :]])) == number + 1
+
+
+@pytest.mark.parametrize("cut", [1, 5])
+def test_P6_a_tail_that_was_cut_is_found_where_it_ended(cut: int) -> None:
+    entries = read_file(written()).entries[:-cut]
+    assert first_bad(with_entries(entries)) == len(entries) + 1
+
+
+def test_P6_another_signature_or_key_is_found() -> None:
+    file = read_file(written())
+    for changed in (
+        file._replace(key=bytes(32)),
+        file._replace(signature=bytes(64)),
+        file._replace(head=bytes(32)),
+    ):
+        assert {found.kind for found in findings(changed)} >= {"signature"}
+
+
+def test_P6_a_file_that_is_short_for_a_four_seat_game_stays_short() -> None:
+    """The goal is 40 KiB; marks and signature are all that the log doesn't hold already."""
+    file = House().play(seats=4, dice=2).file()
+    assert len(folded(msgpack.packb(file._asdict()))) < 16 * 1024
+
+
+def test_a_number_of_entries_below_0_is_told_of_and_breaks_nothing() -> None:
+    told = read_file(written())._replace(number=-1)
+    file, [check] = proven_bytes(folded(msgpack.packb(told._asdict())))
+    assert file.number == -1
+    assert check.findings
+
+
+@pytest.mark.parametrize("left", [0, 1, 20])
+def test_P6_a_file_that_the_house_itself_ends_before_the_game_does_is_not_good(left: int) -> None:
+    log, heads = [each.entry for each in played().log[:left]], [each.head for each in played().log[:left]]
+    head = heads[-1] if heads else first_head(GAME)
+    marks = b"".join(each[:MARK_BYTES] for each in heads)
+    signature = SIGNER.sign(statement(GAME, left, head))
+    [found] = findings(GameFile(GAME, left, head, SIGNER.key, signature, marks, log))
+    assert (found.number, found.kind) == (None, "chain")
+    assert "isn't over" in found.why

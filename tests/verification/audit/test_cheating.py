@@ -1,0 +1,193 @@
+"""A house that cheats is caught: by its players at once, or by whoever checks the file (P6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from schemas.codec import Row, pack, unpack
+from schemas.entries import Entry
+from schemas.events import (
+    CardDrawn,
+    CommandRefused,
+    Event,
+    RouteClaimed,
+    SeedSealed,
+    TurnStarted,
+)
+from schemas.field_types import COLORS
+from schemas.hash_chain import next_head
+from services.referee.rules import Table
+from services.referee.rules.fair_randomness import order_by_key
+from services.referee.rules.proof.sealing import Sealed
+from services.referee.rules.shuffle import commitment_of
+from services.verification.audit import audit
+from services.verification.findings import Finding
+from services.verification.log_check import proven_file
+from tests.verification.audit.small_server import Events, House
+
+Alter = Callable[[House, Event], Event]
+LONG = {
+    "options": {"cards": {**dict.fromkeys(COLORS, 7), "locomotive": 7}}
+}  # so short a deck is shuffled often
+
+
+def findings(house: House) -> list[Finding]:
+    """All that a check of the house's file finds, every command decided again."""
+    file = house.file()
+    return list(audit(file.game, file.entries, proven_file(file)).findings)
+
+
+def kinds(house: House) -> set[str]:
+    return {found.kind for found in findings(house)}
+
+
+def first_bad(house: House) -> int | None:
+    return min(found.number for found in findings(house) if found.number)
+
+
+def once(kind: type[Event], alter: Alter, skip: int = 0) -> Callable[[House, Entry], Events | None]:
+    """A cheat that alters one event of a kind, after so many honest ones."""
+    left = [skip]
+
+    def cheat(house: House, entry: Entry) -> Events | None:
+        if left[0] < 0 or not any(isinstance(event, kind) for event in entry.events):
+            return None
+        left[0] -= 1
+        if left[0] >= 0:
+            return None
+        return tuple(alter(house, event) if isinstance(event, kind) else event for event in entry.events)
+
+    return cheat
+
+
+@cache
+def honest() -> House:
+    return House().play()
+
+
+def test_P6_an_honest_game_has_no_findings_and_betrays_nobody() -> None:
+    assert findings(honest()) == []
+    assert honest().betrayed == []
+
+
+def test_P6_a_swapped_card_is_noticed_by_who_draws_it_and_by_whoever_checks() -> None:
+    def other(house: House, event: Event) -> Event:
+        assert isinstance(event, CardDrawn)
+        return replace(event, card="red" if event.card != "red" else "blue")
+
+    house = House(cheat=once(CardDrawn, other, skip=5)).play()
+    [(viewer, betrayed)] = house.betrayed
+    assert "isn't what was committed to" in betrayed.why
+    assert kinds(house) == {"deal", "verdict"}
+    assert first_bad(house) == betrayed.number
+    assert viewer is not None
+
+
+@pytest.mark.parametrize("epoch", [0, 3], ids=["the first", "a later one, after a peek at the deck"])
+def test_P6_a_shuffle_that_was_made_to_suit_is_found_when_the_seed_is_told(epoch: int) -> None:
+    def suited(table: Table, row: Sequence[str]) -> tuple[str, ...]:
+        return tuple(sorted(row)) if table.epoch == epoch else order_by_key(table, row)
+
+    house = House(shuffle=suited).play(**LONG)  # type: ignore[arg-type]
+    assert house.betrayed == []  # whoever plays can't know yet
+    assert "deal" in kinds(house)
+    assert any("isn't the one that seed and contributions give" in found.why for found in findings(house))
+
+
+def test_P6_a_seed_that_was_chosen_after_the_contributions_does_not_fit_its_commitment() -> None:
+    def promised(house: House, event: Event) -> Event:
+        assert isinstance(event, SeedSealed)
+        return replace(event, commitment=commitment_of("ab" * 32))
+
+    house = House(cheat=once(SeedSealed, promised)).play()
+    assert first_bad(house) == 1
+    assert "deal" in kinds(house)
+
+
+def test_P6_a_history_that_was_written_anew_with_another_seed_is_convicted_by_a_kept_head() -> None:
+    """It is in order in itself; only, somebody kept a head."""
+    kept = honest().log[3].head
+    house = House(seed="1f" * 32).play()
+    assert findings(house) == []
+    file = house.file()
+    [chain, *_] = proven_file(file, kept={4: kept})
+    [found] = chain.findings
+    assert found.number is not None
+    assert found.number <= 4
+    assert "kept" in found.why
+
+
+def test_P6_a_legal_command_that_was_refused_is_found() -> None:
+    def refuse(house: House, entry: Entry) -> Events | None:
+        if len(house.log) != 20 or entry.seat is None:
+            return None
+        return (CommandRefused(entry.seat, "TURN-1", "it isn't your turn"),)
+
+    house = House(cheat=refuse).play()
+    assert kinds(house) == {"verdict"}
+    assert first_bad(house) == 21
+
+
+def test_P6_an_illegal_command_that_was_accepted_is_found() -> None:
+    """Two seats get the same route."""
+    done: list[int] = []
+
+    def accept(house: House, entry: Entry) -> Events | None:
+        first = entry.events[0]
+        if done or not house.table.owners or not isinstance(first, RouteClaimed):
+            return None
+        taken = next((route for route in house.table.owners if route != first.route), None)
+        if (
+            taken is None
+            or house.table.board.routes[taken].length != house.table.board.routes[first.route].length
+        ):
+            return None
+        done.append(len(house.log) + 1)
+        return (replace(first, route=taken), *entry.events[1:])
+
+    house = House(cheat=accept).play()
+    assert done
+    assert "verdict" in kinds(house)
+    assert first_bad(house) == done[0]
+
+
+def test_P5_a_view_with_one_private_byte_too_many_is_found() -> None:
+    """All are shown which card a seat drew; the chain and the signature are made over just that."""
+    house = TellTale().play()
+    assert kinds(house) == {"view", "chain"}
+    assert first_bad(house) == TellTale.number
+
+
+class TellTale(House):
+    """Shows everybody one card that is for one seat alone."""
+
+    number = 0
+
+    def seal(self, entry: Entry) -> Sealed:
+        sealed = super().seal(entry)
+        if TellTale.number or not isinstance(entry.events[0], CardDrawn):
+            return sealed
+        TellTale.number = len(self.log) + 1
+        shown, written = [*unpack(sealed.public)], [*unpack(sealed.entry)]
+        row: Row = written[6][entry.seat][0]
+        shown[2] = (row, *shown[2][1:])
+        written[5] = shown[2]
+        public = pack(shown)
+        head = next_head(self.head, TellTale.number, public)
+        return sealed._replace(public=public, entry=pack(written), head=head)
+
+
+def test_P6_two_players_who_are_told_different_stories_have_different_heads() -> None:
+    """The house shows one of them another entry; each chain is in order in itself."""
+    one, other = House(), House()
+    for house in (one, other):
+        house.play(dice=3)
+    assert one.head == other.head
+    told = House(cheat=once(TurnStarted, lambda _, event: TurnStarted(2), skip=1))
+    told.play(dice=3)
+    assert told.log[5].head == one.log[5].head
+    assert told.head != one.head

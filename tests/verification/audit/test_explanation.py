@@ -1,0 +1,134 @@
+"""One move explained: who saw what, the command, the verdict, the rule, what else there was to do."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from schemas.codec import Corrupt
+from schemas.commands import ClaimRoute, DrawBlind
+from schemas.contract import Malformed
+from schemas.events import CardDrawn
+from schemas.refusals import RULES
+from services.referee.rules import Table, fold, legal, seen_by
+from services.verification.audit import audit, document
+from services.verification.explanation import explain, seek
+from services.verification.explanation_json import explanation_for
+from tests.verification.audit.given import USA, entries, find, golden, rewritten
+
+GAMES = ("usa-mischief", "europe-mischief", "marklin-mischief", "trains-requests", "usa-own-board")
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_every_entry_of_a_game_can_be_explained_and_told_as_json(game: str) -> None:
+    log = golden(game)
+    for number in range(1, len(log) + 1, 7):
+        told = explain(game, log, number)
+        assert told.doubt == ""
+        move = json.loads(json.dumps(document(audit(game, log[:1]), log, number)["move"]))
+        assert (move["number"], move["as_the_rules_say"]) == (number, True)
+        assert set(move["seen"]) == {"referee", "public", *map(str, range(len(told.after.places)))}
+
+
+def test_a_drawn_card_is_seen_by_its_seat_and_the_referee_and_by_nobody_else() -> None:
+    number = find(USA, lambda e: isinstance(e.events[0], CardDrawn), skip=5)
+    told = explain(USA, golden(), number)
+    drawn = told.entry.events[0]
+    assert isinstance(drawn, CardDrawn)
+    shown = {viewer: sight.told[0].event for viewer, sight in told.sights.items()}
+    for viewer, event in shown.items():
+        assert isinstance(event, CardDrawn)
+        assert (event.card is not None) == (viewer in ("referee", drawn.seat)), viewer
+
+
+def test_a_viewer_s_table_is_the_fold_of_what_it_was_shown() -> None:
+    number = 100
+    told = explain(USA, golden(), number)
+    for seat in range(4):
+        other = (seat + 1) % 4
+        before = told.sights[seat].before
+        assert set(before.deck) == {None}
+        assert before.places[seat].hand == told.before.places[seat].hand
+        assert before.places[other].cards == told.before.places[other].cards
+        assert before.places[other].tickets == [None] * len(told.before.places[other].tickets)
+    assert told.after.owners == fold(golden()[:number]).owners
+
+
+def test_the_alternatives_are_what_the_seat_could_have_done() -> None:
+    number = find(USA, lambda e: isinstance(e.command, ClaimRoute), skip=9)
+    told = explain(USA, golden(), number)
+    assert told.entry.seat is not None
+    assert list(told.alternatives) == legal(fold(golden()[: number - 1]), told.entry.seat)
+    assert told.entry.command in told.alternatives
+
+
+def test_the_rule_that_refused_comes_first_with_its_sentence_and_its_page_s_words() -> None:
+    number = find("usa-mischief", lambda e: e.refusal and e.refusal.rule == "ROUTE-2")
+    cited = explain("usa-mischief", golden("usa-mischief"), number).cited
+    assert (cited[0].rule, cited[0].sentence) == ("ROUTE-2", RULES["ROUTE-2"])
+    assert "of one colour" in cited[0].passage or "all of one colour" in cited[0].passage
+    assert "TUNNEL-1" not in [rule.rule for rule in cited]  # the game has none
+
+
+def test_a_wrong_verdict_is_told_with_the_move() -> None:
+    number = find(USA, lambda e: isinstance(e.command, DrawBlind) and len(e.events) > 1)
+    drawn, *rest = entries()[number - 1].events
+    assert isinstance(drawn, CardDrawn)
+    other = CardDrawn(drawn.seat, "red" if drawn.card != "red" else "blue")
+    told = explain(USA, rewritten(golden(), number, other, *rest), number)
+    assert "by the rules it is" in told.doubt
+
+
+def test_seeking_gives_the_table_after_any_entry() -> None:
+    log = golden()
+    assert not seek(log, 0).game
+    for number in (1, 57, len(log)):
+        assert seek(log, number).owners == fold(log[:number]).owners
+
+
+@pytest.mark.parametrize("number", [0, -1, 10_000])
+def test_an_entry_that_there_is_not_is_one_clear_line(number: int) -> None:
+    with pytest.raises(Malformed, match=r"^--at: game usa-four-mixed has 241 entries"):
+        explain(USA, golden(), number)
+
+
+def test_a_move_behind_a_damaged_entry_names_that_entry() -> None:
+    log = golden()
+    with pytest.raises(Corrupt, match="entry 41"):
+        explain(USA, [*log[:40], b"\xc1", *log[41:]], 60)
+    assert document(audit(USA, [b"\xc1"]), [b"\xc1"], 1)["move"]["number"] == 1
+
+
+def test_nothing_that_a_seat_is_shown_is_more_than_seen_by_gives_it() -> None:
+    told = explain(USA, golden(), 30)
+    for seat in range(4):
+        ought = [seen for event in told.entry.events if (seen := seen_by(seat, event)) is not None]
+        assert [line.event for line in told.sights[seat].told] == ought
+    assert isinstance(told.sights["public"].before, Table)
+
+
+def test_P5_what_a_seat_is_told_while_the_game_runs_does_not_depend_on_what_it_may_not_know() -> None:
+    number = find(USA, lambda e: isinstance(e.events[0], CardDrawn), skip=5)
+    speaks = entries()[number - 1].seat
+    drawn, *rest = entries()[number - 1].events
+    assert isinstance(drawn, CardDrawn)
+    other = replace(drawn, card="red" if drawn.card != "red" else "blue")
+    log = rewritten(golden(), number, other, *rest)
+    honest, swapped = explain(USA, golden(), number), explain(USA, log, number)
+    for seat in range(4):
+        same = json.dumps(explanation_for(honest, seat)) == json.dumps(explanation_for(swapped, seat))
+        assert same == (seat != speaks)
+
+
+def test_the_speaker_is_told_all_of_its_own_move_but_how_a_wrong_verdict_is_wrong() -> None:
+    number = find("usa-mischief", lambda e: e.refusal and e.refusal.rule == "ROUTE-2")
+    told = explain("usa-mischief", golden("usa-mischief"), number)
+    assert told.entry.seat is not None
+    own = explanation_for(told, told.entry.seat)
+    assert (own["refusal"]["rule"], own["as_the_rules_say"]) == ("ROUTE-2", True)
+    assert set(own["seen"]) == {str(told.entry.seat)}
+    assert "doubt" not in own
+    others = explanation_for(told, (told.entry.seat + 1) % 4)
+    assert set(others) == {"number", "at", "seen"}

@@ -1,0 +1,117 @@
+"""The arbiter's page: whole in itself, in order as HTML, and nothing that stands in a game can break it."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as Xml
+from dataclasses import replace
+
+import pytest
+
+from schemas.commands import ClaimRoute, TakeSeat
+from schemas.events import CardDrawn, SeatTaken
+from services.verification.audit import audit
+from services.verification.explanation import explain
+from services.verification.report.html import el, markdown, safe
+from services.verification.report.page import page
+from tests.verification.audit.given import NAMES, USA, entries, find, golden, rewritten
+
+MISCHIEF = "usa-mischief"
+
+
+def shown(game: str, log: list[bytes], number: int | None = None) -> str:
+    told = explain(game, log, number) if number else None
+    return page(audit(game, log), log, told)
+
+
+def parsed(html: str) -> Xml.Element:
+    """The page's own part, read as strictly as XML is. Raises ParseError."""
+    start, end = html.index("<main>"), html.index("</main>")
+    return Xml.fromstring(html[start : end + len("</main>")])
+
+
+@pytest.mark.parametrize("game", NAMES[::6])
+def test_a_page_of_any_game_is_in_order_and_its_links_lead_somewhere(game: str) -> None:
+    log = golden(game)
+    for number in (1, len(log) // 2, len(log)):
+        tree = parsed(shown(game, log, number))
+        ids = [element.get("id") for element in tree.iter() if element.get("id")]
+        assert len(ids) == len(set(ids))
+        assert {f"e{n}" for n in range(1, len(log) + 1)} <= set(ids)
+        assert {str(a.get("href")).removeprefix("#") for a in tree.iter("a")} <= set(ids)
+
+
+def test_the_page_asks_no_network_and_runs_no_script() -> None:
+    html = shown(MISCHIEF, golden(MISCHIEF), 100)
+    assert "default-src 'none'" in html
+    for outside in ("<script", "src=", "@import", "url(", "<link", "javascript:", "//"):
+        assert outside not in html, outside
+
+
+def test_the_verdict_stands_first_and_a_finding_leads_to_its_entry() -> None:
+    number = find(USA, lambda e: isinstance(e.events[0], CardDrawn))
+    drawn, *rest = entries()[number - 1].events
+    assert isinstance(drawn, CardDrawn)
+    other = replace(drawn, card="red" if drawn.card != "red" else "blue")
+    html = shown(USA, rewritten(golden(), number, other, *rest), number)
+    tree = parsed(html)
+    header = tree.find("header")
+    assert header is not None
+    assert f"from entry {number} of 241 on" in "".join(header.itertext())
+    first = tree.find("section/ol/li/strong/a")
+    assert first is not None
+    assert (first.get("href"), first.text) == (f"#e{number}", f"Entry {number}")
+    assert "Not as the rules say." in html
+
+
+def test_a_page_says_what_was_not_checked() -> None:
+    text = "".join(parsed(shown(USA, golden())).itertext())
+    assert "Nothing wrong was found in game usa-four-mixed; not checked: the chain" in text
+    assert "Nothing is wrong" not in text
+
+
+def test_a_refused_claim_is_marked_on_the_map_with_its_rule() -> None:
+    number = find(MISCHIEF, lambda e: isinstance(e.command, ClaimRoute) and e.refusal)
+    tree = parsed(shown(MISCHIEF, golden(MISCHIEF), number))
+    assert [p for p in tree.iter("path") if p.get("class") == "halo"]
+    move = next(section for section in tree.iter("section") if section.get("id") == "move")
+    text = "".join(move.itertext())
+    refusal = entries(MISCHIEF)[number - 1].refusal
+    assert refusal is not None
+    assert f"Refused by {refusal.rule}" in text
+    for heading in ("The rule in words", "The table before it", "Who saw what", "could have done", "changed"):
+        assert heading in text, heading
+
+
+def test_names_that_would_be_markup_are_only_names() -> None:
+    game, evil = "usa-turns", "<script>alert(1)</script>&\"'"
+    log = golden(game)
+    number = find(game, lambda e: isinstance(e.command, TakeSeat)) if _has_people(game) else 1
+    events = tuple(
+        replace(event, name=evil) if isinstance(event, SeatTaken) else event
+        for event in entries(game)[number - 1].events
+    )
+    html = shown(game, rewritten(log, number, *events), min(number + 2, len(log)))
+    assert "<script" not in html
+    assert evil in "".join(parsed(html).itertext())
+
+
+def test_text_is_escaped_unless_it_is_markup_already() -> None:
+    assert el("p", "<b>", el("i", "&"), title='"') == '<p title="&quot;">&lt;b&gt;<i>&amp;</i></p>'
+    assert safe(None) == ""
+    assert "<a" not in markdown("[x](javascript:alert(1)) <b>")
+    assert "<b>" not in markdown("<b>")
+
+
+@pytest.mark.parametrize("damage", [1, 2, 30, 241])
+def test_a_damaged_game_has_a_page_too(damage: int) -> None:
+    log = golden()
+    log[damage - 1] = b"\xc1"
+    html = page(audit(USA, log), log)
+    parsed(re.sub(r'href="#e\d+"', "", html))
+    assert f"Entry {damage}" in html
+    assert "nothing is told from there on" in html
+
+
+def _has_people(game: str) -> bool:
+    return any(isinstance(entry.command, TakeSeat) for entry in entries(game))

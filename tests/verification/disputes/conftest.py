@@ -1,0 +1,97 @@
+"""A house whose parts are stepped by hand, with its gateway's own web face in the same process."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import httpx
+import pytest
+
+from schemas import tokens
+from schemas.field_types import Seat
+from services.archive import Archive
+from services.gateway.app import create_app
+from services.gateway.rate_limit import Limits
+from services.ledger import RedisLedger
+from services.ledger.async_ledger import AsyncLedger
+from services.ledger.connection import birth, connect, connect_async
+from services.referee.command_processor import Times
+from services.referee.worker import Referee
+from services.verification.game_repository import Shelf
+from tests.auditor.conftest import At, auditor_at
+from tests.conftest import ALL, PARTITIONS
+from tests.referee.running_referee import FRESH, GAME, Clock
+
+KEY: Final = b"k" * 32
+
+
+class Office(NamedTuple):
+    """The house, and how somebody with a seat's token speaks to its gateway."""
+
+    at: At
+    loop: asyncio.Runner
+    http: httpx.AsyncClient
+
+    def headers(self, seat: Seat | None, game: str, key: str | None) -> dict[str, str]:
+        told = {"Authorization": f"Bearer {tokens.mint(KEY, game, seat)}"}
+        return told if key is None else told | {"Idempotency-Key": key}
+
+    def dispute(
+        self, seat: Seat | None, body: Any, key: str | None = None, game: str = GAME
+    ) -> httpx.Response:
+        path = f"/games/{game}/disputes"
+        return self.loop.run(self.http.post(path, json=body, headers=self.headers(seat, game, key)))
+
+    def raised(self, seat: Seat, number: int, key: str | None = None) -> str:
+        """A dispute that was taken in; its id."""
+        reply = self.dispute(seat, {"number": number, "reason": "I doubt it."}, key)
+        assert reply.status_code == 202, reply.text
+        id_: str = reply.json()["dispute"]
+        return id_
+
+    def get(self, seat: Seat | None, path: str, game: str = GAME) -> httpx.Response:
+        path = f"/games/{game}/disputes{path}"
+        return self.loop.run(self.http.get(path, headers=self.headers(seat, game, None)))
+
+    def told(self, id_: str, seat: Seat = 0) -> Any:
+        reply = self.get(seat, f"/{id_}")
+        assert reply.status_code == 200, reply.text
+        return reply.json()
+
+
+@pytest.fixture
+def office(engine_url: str, tmp_path: Path) -> Iterator[Office]:
+    with open_office(engine_url, tmp_path) as opened:
+        yield opened
+
+
+def keys_left(office: Office) -> list[bytes]:
+    """What the engine keeps of disputes."""
+    client: Any = office.at.client
+    return sorted(client.scan_iter("*disputes*"))
+
+
+@contextmanager
+def open_office(url: str, folder: Path, limits: Limits | None = None) -> Iterator[Office]:
+    """A house on an engine that is emptied, with an archive of its own."""
+    client = connect(url)
+    client.flushdb()
+    ledger = RedisLedger(client, birth(client, PARTITIONS))
+    wall, archive = Clock(), Archive((folder / "archive").as_uri())
+    times, archived = Times(Clock(), wall), ledger.archived().length
+    referee = Referee(ledger, "referee", times, lambda: FRESH, lambda: ALL, archived=archived)
+    auditor = auditor_at(client, ledger, archive, wall)
+    with asyncio.Runner() as loop:
+        web = AsyncLedger(connect_async(url), PARTITIONS)
+        freely = limits or Limits(10_000, 100_000, lambda: 0.0)
+        app = create_app(web, KEY, freely, archived=Shelf(archive).view)
+        http = httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://house")
+        yield Office(At(url, client, ledger, archive, wall, referee, auditor), loop, http)
+        loop.run(http.aclose())
+        loop.run(web.close())
+    auditor.leave()
+    client.close()

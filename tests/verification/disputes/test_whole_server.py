@@ -1,0 +1,37 @@
+"""A whole house: somebody disputes a move over the web, and the house's own auditor answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from services.bootstrap.embedded import house
+from services.runtime.settings import read_settings
+from tests.deploy.compose import wait_until
+from tests.gateway.clients import LEAVE, bearer, begun
+
+
+def test_the_house_answers_while_the_game_runs_and_again_when_it_is_over(tmp_path: Path) -> None:
+    settings = read_settings(port=0, archived_stays_s=0)
+    with (
+        house(tmp_path, settings) as running,
+        httpx.Client(base_url=running.url, timeout=20, trust_env=False) as http,
+    ):
+        ada, bo = begun(http)
+        number = ada.do(ada.legal()[0])["number"]
+        body = {"number": number, "reason": "I meant the others."}
+        raised = http.post(f"/games/{ada.game}/disputes", json=body, headers=bearer(ada.token))
+        assert raised.status_code == 202
+
+        def told() -> Any:
+            return http.get(raised.headers["Location"], headers=bearer(ada.token)).json()
+
+        wait_until(lambda: told()["state"] == "answered", 30)
+        assert told()["answer"]["as_the_rules_say"] is True
+        for player in (ada, bo):
+            assert player.send(LEAVE).status_code == 200
+        wait_until(lambda: told()["final"], 30)
+        assert told()["answer"]["ok"]
+        assert running.trouble() == ""

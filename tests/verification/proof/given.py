@@ -1,0 +1,91 @@
+"""Files of games for the one-file verifier, which is loaded as anybody would who has nothing else."""
+
+from __future__ import annotations
+
+import sys
+import zlib
+from base64 import b64decode
+from collections.abc import Callable, Sequence
+from functools import cache
+from hashlib import sha256
+from importlib.util import module_from_spec, spec_from_file_location
+from json import loads
+from pathlib import Path
+from typing import Any
+
+import msgpack
+
+from schemas.codec import pack
+from schemas.hash_chain import first_head, next_head
+from services.archive import read_file, write_file
+from services.verification.log_check import walk
+from tests.golden.record import Recorder
+from tests.golden.scenarios import SCENARIOS
+from tests.verification.audit.small_server import SIGNER
+
+ROOT = Path(__file__).parents[3]
+VERIFIER = ROOT / "deploy" / "verify_game.py"
+BEGINS = b"ledgerline/log/1\n"
+
+
+def _loaded() -> Any:
+    spec = spec_from_file_location("verify_game", VERIFIER)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+verify_game: Any = _loaded()
+
+
+@cache
+def played(scenario: str) -> bytes:
+    """The file of this scenario's game, played under today's rules."""
+    recorder = Recorder(scenario, SCENARIOS[scenario])
+    recorder.play()
+    return filed(scenario, recorder.log)
+
+
+def filed(game: str, log: Sequence[bytes]) -> bytes:
+    steps = list(walk(game, log))
+    entries, heads = [step.sealed.entry for step in steps], [step.sealed.head for step in steps]
+    return write_file(game, entries, heads, SIGNER)
+
+
+@cache
+def of_old(path: Path) -> bytes:
+    """The file of a golden game: of an unsealed one, entries as they were written then, chained by their
+    public rows."""
+    log = [b64decode(line) for line in loads(path.read_text())["log"]]
+    if msgpack.unpackb(log[0], strict_map_key=False)[0] == 2:
+        return filed(path.stem, log)
+    heads, head = [], first_head(path.stem)
+    for number, data in enumerate(log, 1):
+        _, at, _, _, _, public, _, _ = msgpack.unpackb(data, strict_map_key=False)
+        heads.append(head := next_head(head, number, pack([1, at, public])))
+    return write_file(path.stem, log, heads, SIGNER)
+
+
+def told_otherwise(file: bytes, change: Callable[[dict[str, Any]], object]) -> bytes:
+    """The file with its map changed, folded and summed up like a good one."""
+    told = read_file(file)._asdict()
+    change(told)
+    return folded(msgpack.packb(told))
+
+
+def folded(packed: bytes) -> bytes:
+    data = BEGINS + zlib.compress(packed, 1)
+    return data + sha256(data).digest()
+
+
+def unfolded(file: bytes) -> bytes:
+    return zlib.decompress(file[len(BEGINS) : -32])
+
+
+def first_found(file: bytes) -> tuple[int | None, str] | None:
+    """The first thing that the verifier finds, and with which entry; None if the file is good."""
+    findings = verify_game.verify(file)["findings"]
+    return (findings[0]["entry"], findings[0]["why"]) if findings else None

@@ -1,0 +1,105 @@
+"""A house that cheats, commits to it, chains it and signs it: the one-file verifier finds what the
+cards, the seed and the key tell against it (P6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from schemas.entries import Entry
+from schemas.events import (
+    CardDrawn,
+    Event,
+    HandDealt,
+    MarketFilled,
+    SeatTaken,
+    SeedRevealed,
+    SeedSealed,
+    TicketsOffered,
+)  # fmt: skip
+from services.archive import write_file
+from services.referee.rules.fair_randomness import order_by_key
+from tests.verification.audit.small_server import SIGNER, Events, House
+from tests.verification.proof.given import first_found
+
+OTHER = {"red": "blue", "blue": "red"}
+
+
+def other(card: Any) -> str:
+    return OTHER.get(card, "red")
+
+
+def first(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    return (other(row[0]), *row[1:])
+
+
+def once(
+    kind: type[Event], skip: int, alter: Callable[[Any], Event]
+) -> Callable[[House, Entry], Events | None]:
+    """Alter the event of a kind that comes after so many others."""
+    left = [skip]
+
+    def cheat(house: House, entry: Entry) -> Events | None:
+        if not any(isinstance(event, kind) for event in entry.events):
+            return None
+        left[0] -= 1
+        if left[0] != -1:
+            return None
+        return tuple(alter(event) if isinstance(event, kind) else event for event in entry.events)
+
+    return cheat
+
+
+def found_in(house: House) -> tuple[int | None, str] | None:
+    entries, heads = [each.entry for each in house.log], [each.head for each in house.log]
+    return first_found(write_file(house.game, entries, heads, SIGNER))
+
+
+def test_an_honest_house_is_found_to_be_one() -> None:
+    assert found_in(House().play()) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "skip", "alter", "why"),
+    [
+        (CardDrawn, 4, lambda e: replace(e, card=other(e.card)), "from a pile on whose top"),
+        (HandDealt, 0, lambda e: replace(e, cards=first(e.cards)), "from a pile on whose top"),
+        (MarketFilled, 3, lambda e: replace(e, cards=first(e.cards)), "from a pile on whose top"),
+        (TicketsOffered, 0, lambda e: replace(e, tickets=e.tickets[::-1]), "from a pile on whose top"),
+        (SeedSealed, 0, lambda e: replace(e, commitment="ab" * 32), "wasn't committed to"),
+        (SeedSealed, 0, lambda e: replace(e, given=True), "given"),
+        (SeedRevealed, 0, lambda e: replace(e, seed="ab" * 32), "another seed"),
+        (SeatTaken, 1, lambda e: replace(e, contribution="ab" * 32), "contribution of seat 1"),
+        (SeatTaken, 2, lambda e: replace(e, contribution="00" * 32, by="nobody"), "contribution of seat 2"),
+        (SeatTaken, 0, lambda e: replace(e, luck="ab" * 32), "luck or contribution of seat 0"),
+    ],
+)  # fmt: skip
+def test_P6_what_a_house_alters_is_found_though_it_signed_it(
+    kind: type[Event], skip: int, alter: Callable[[Any], Event], why: str
+) -> None:
+    at: list[int] = []
+
+    def noted(house: House, entry: Entry) -> Events | None:
+        events = cheat(house, entry)
+        if events is not None:
+            at.append(len(house.log) + 1)
+        return events
+
+    cheat = once(kind, skip, alter)
+    found = found_in(House(cheat=noted).play())
+    assert found is not None
+    assert [found[0]] == at
+    assert why in found[1]
+
+
+@pytest.mark.parametrize("epoch", [0, 1])
+def test_P6_a_shuffle_that_was_made_to_suit_is_found(epoch: int) -> None:
+    house = House(
+        shuffle=lambda table, row: tuple(sorted(row)) if table.epoch == epoch else order_by_key(table, row)
+    )
+    found = found_in(house.play())
+    assert found is not None
+    assert "doesn't follow from the game's key" in found[1]

@@ -1,0 +1,260 @@
+"""The verifier in one file: good files are good, everything else is found, whatever the bytes (P6)."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+from random import Random
+from time import perf_counter
+from typing import Any
+
+import msgpack
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.archive import read_file
+from tests.golden.scenarios import SCENARIOS
+from tests.verification.audit.small_server import SIGNER
+from tests.verification.proof.given import (  # fmt: skip
+    BEGINS,
+    ROOT,
+    VERIFIER,
+    first_found,
+    folded,
+    of_old,
+    played,
+    told_otherwise,
+    unfolded,
+    verify_game,
+)
+
+GOLDEN = sorted((ROOT / "tests" / "golden").glob("*.json"))
+FOUR_SEATS = "usa-four-mixed"
+SMALL = "usa-move-or-clock"
+LAST = 1_000  # stands for the last entry's number
+
+
+# -- good files --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_a_game_of_today_is_good(scenario: str) -> None:
+    report = verify_game.verify(played(scenario))
+    assert report["findings"] == []
+    assert report["head"] == read_file(played(scenario)).head.hex()
+
+
+@pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
+def test_P4_a_golden_game_is_good_and_said_to_be_unsealed_if_it_is(path: Path) -> None:
+    report = verify_game.verify(of_old(path))
+    assert report["good"]
+    assert any("an old game" in note for note in report["notes"]) == (entry_format(path) == 1)
+
+
+def entry_format(path: Path) -> int:
+    found: int = msgpack.unpackb(read_file(of_old(path)).entries[0], strict_map_key=False)[0]
+    return found
+
+
+def test_it_is_one_short_file_that_needs_nothing_but_python() -> None:
+    text = VERIFIER.read_text()
+    assert len(text.splitlines()) < 500
+    imported = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Import | ast.ImportFrom)]
+    names = {name.name for node in imported if isinstance(node, ast.Import) for name in node.names}
+    names |= {node.module or "" for node in imported if isinstance(node, ast.ImportFrom)}
+    assert {name.split(".")[0] for name in names} <= sys.stdlib_module_names
+
+
+def test_a_game_of_four_is_checked_within_two_seconds() -> None:
+    since = perf_counter()
+    assert verify_game.verify(played(FOUR_SEATS))["good"]
+    assert perf_counter() - since < 2
+
+
+# -- one thing changed -------------------------------------------------------------------------
+
+
+def test_P6_every_flipped_bit_of_a_file_is_found() -> None:
+    file, dice = played(SMALL), Random(4)
+    for place in [*dice.sample(range(8 * len(file)), 2_000), *range(8 * len(file) - 400, 8 * len(file))]:
+        bent = bytearray(file)
+        bent[place // 8] ^= 1 << place % 8
+        try:
+            assert first_found(bytes(bent)) is not None, place
+        except verify_game.Wrong:
+            continue
+
+
+def test_P6_a_flipped_bit_of_an_entry_names_that_entry() -> None:
+    """Even where whoever flipped it folds the file anew."""
+    packed, dice = unfolded(played(SMALL)), Random(4)
+    entries = read_file(played(SMALL)).entries
+    for _ in range(300):
+        number = dice.randrange(len(entries))
+        start, size = packed.index(entries[number]), len(entries[number])
+        bent, place = bytearray(packed), 8 * start + dice.randrange(8 * size)
+        bent[place // 8] ^= 1 << place % 8
+        found = first_found(folded(bytes(bent)))
+        assert found is not None
+        assert found[0] == number + 1
+
+
+@pytest.mark.parametrize(
+    ("change", "number"),
+    [
+        (lambda told: told["entries"].pop(9), 10),
+        (lambda told: told["entries"].insert(9, told["entries"][9]), 11),
+        (lambda told: told["entries"].insert(9, told["entries"][12]), 10),
+        (lambda told: told["entries"].__setitem__(slice(9, 11), told["entries"][10:8:-1]), 10),
+        (lambda told: told["entries"].pop(), LAST),
+        (lambda told: told["entries"].__setitem__(9, read_file(played("usa-two-greedy")).entries[9]), 10),
+        (lambda told: told.update(marks=bytes(4) + told["marks"][4:]), 1),
+        (lambda told: told.update(marks=told["marks"] + bytes(4)), LAST + 1),
+        (lambda told: told.update(number=told["number"] - 1), LAST + 1),
+        (lambda told: told.update(head=bytes(32)), LAST),
+        (lambda told: told.update(game="another"), 1),
+        (lambda told: told.update(entries=told["entries"][:200], marks=told["marks"][:800]), 201),
+        (lambda told: told.update(signature=bytes(64)), None),
+        (lambda told: told.update(key=bytes(32)), None),
+        (lambda told: told.update(key=bytes(3)), None),
+    ],
+    ids=[
+        *("dropped", "twice", "inserted", "swapped", "last dropped", "of another game", "mark", "marks more"),
+        *("number", "head", "game", "tail", "signature", "key", "short key"),
+    ],
+)  # fmt: skip
+def test_P6_what_was_changed_is_found_where_it_was_changed(change: Any, number: int | None) -> None:
+    found = first_found(told_otherwise(played(FOUR_SEATS), change))
+    assert found is not None
+    last = read_file(played(FOUR_SEATS)).number
+    assert found[0] == (number + last - LAST if number is not None and number >= LAST else number)
+
+
+def test_P6_a_file_whose_end_is_damaged_is_checked_as_far_as_it_can_be_read() -> None:
+    file = played(FOUR_SEATS)
+    found = first_found(file[: len(file) * 2 // 3])
+    assert found is not None
+    assert 100 < (found[0] or 0) < read_file(file).number
+
+
+# -- bytes from anywhere -----------------------------------------------------------------------
+
+
+def bytes_from_anywhere() -> list[bytes]:
+    dice = Random(1)
+    packed = unfolded(played(SMALL))
+    cut = [folded(packed[: dice.randrange(len(packed))]) for _ in range(30)]
+    nested = [folded(b"\x91" * 100_000), folded(b"\x81\x01" * 100_000), folded(b"\xdd\xff\xff\xff\xff")]
+    told: list[Any] = [None, [], {}, {"game": []}, {1: 2}, [[]] * 7]
+    maps = [folded(msgpack.packb(value)) for value in told]
+    names = ("game", "number", "head", "key", "signature", "marks", "entries")
+    good, values = read_file(played(SMALL))._asdict(), [None, -1, list[Any]([[]])]
+    odd = [{**good, name: value} for name in names for value in values]
+    rows: list[Any] = [b"", b"\xc1", [], 7, "text", b"\x98" + b"\xc0" * 8, b"\x98\x02" + b"\x90" * 7]
+    odd += [{**good, "entries": [row]} for row in rows]
+    bomb = BEGINS + zlib.compress(bytes(1 << 26), 9)
+    plain = [b"", BEGINS, BEGINS + bytes(40), BEGINS + b"\x78", dice.randbytes(10_000), bomb]
+    return [*plain, *cut, *nested, *maps, *(folded(msgpack.packb(told)) for told in odd)]
+
+
+def test_whatever_the_bytes_are_it_says_so_and_never_breaks() -> None:
+    for number, data in enumerate(bytes_from_anywhere()):
+        try:
+            assert first_found(data) is not None, number
+        except verify_game.Wrong as wrong:
+            assert str(wrong).startswith("the file "), number
+
+
+def test_rows_of_any_form_are_told_of_never_a_traceback() -> None:
+    """Entries in which one value is another: what a house could write that means harm."""
+    file, dice = read_file(played("europe-tunnels-and-stations")), Random(2)
+    odd: list[Any] = [None, True, -1, 1 << 63, 1.5, "", "red", b"x", [], [[]], {}, {0: []}, {"a": None}]
+    for _ in range(300):
+        number = dice.randrange(len(file.entries))
+        value: Any = msgpack.unpackb(file.entries[number], strict_map_key=False)
+        where, place = value, dice.randrange(len(value))
+        while isinstance(where[place], list | dict) and where[place] and dice.random() < 0.8:
+            where = where[place]
+            place = dice.choice(list(where) if isinstance(where, dict) else range(len(where)))
+        if where[place] == (chosen := dice.choice(odd)):
+            continue
+        where[place] = chosen
+        entries = [*file.entries[:number], msgpack.packb(value), *file.entries[number + 1 :]]
+        _, found, why = verify_game.followed(verify_game.Game(file.game), entries, file.marks)
+        assert found == number + 1, (chosen, why)
+
+
+# -- the command -------------------------------------------------------------------------------
+
+
+def told(file: bytes, tmp_path: Path, *options: str) -> tuple[int, str]:
+    """Its exit code and what it prints, run without the product and without any package."""
+    path = tmp_path / "game.ledgerline"
+    path.write_bytes(file)
+    command = [sys.executable, "-I", "-S", str(VERIFIER), str(path), *options]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.stderr == ""
+    return done.returncode, done.stdout
+
+
+def test_the_command_tells_by_its_exit_code(tmp_path: Path) -> None:
+    key, bent = SIGNER.key.hex(), told_otherwise(played(SMALL), lambda told: told["entries"].pop(3))
+    assert told(played(SMALL), tmp_path)[0] == 0
+    assert told(played(SMALL), tmp_path, "--key", key.upper())[0] == 0
+    assert told(played(SMALL), tmp_path, "--key", "00" * 32)[0] == 1
+    assert told(bent, tmp_path)[0] == 1
+    assert "entry 4" in told(bent, tmp_path)[1]
+    assert told(b"nothing", tmp_path)[0] == 2
+
+
+def test_the_command_tells_programs_the_same(tmp_path: Path) -> None:
+    good = json.loads(told(played(SMALL), tmp_path, "--json")[1])
+    assert (good["good"], good["game"], good["findings"]) == (True, SMALL, [])
+    bad = json.loads(told(played(SMALL), tmp_path, "--json", "--key", "00" * 32)[1])
+    assert (bad["good"], len(bad["findings"]), bad["findings"][0]["entry"]) == (False, 1, None)
+
+
+def test_what_a_file_calls_its_game_can_say_nothing_of_its_own(tmp_path: Path) -> None:
+    code, text = told(told_otherwise(played(SMALL), lambda of: of.update(game="x\nGOOD \x1b[2J")), tmp_path)
+    assert code == 1
+    assert "\x1b" not in text
+    assert "\nGOOD" not in text
+
+
+# -- its own Ed25519 and msgpack -----------------------------------------------------------------
+
+
+def test_signatures_are_those_of_the_standard() -> None:
+    dice = Random(3)
+    for size in range(20):
+        private, said = Ed25519PrivateKey.from_private_bytes(dice.randbytes(32)), dice.randbytes(size)
+        key, signature = private.public_key().public_bytes_raw(), private.sign(said)
+        assert verify_game.is_signed(key, said, signature)
+        assert not verify_game.is_signed(key, said + b".", signature)
+        more = int.from_bytes(signature[32:], "little") + verify_game.ORDER
+        assert not verify_game.is_signed(key, said, signature[:32] + more.to_bytes(32, "little"))
+        bent = bytearray(signature)
+        bent[dice.randrange(64)] ^= 1 << dice.randrange(8)
+        assert not verify_game.is_signed(key, said, bytes(bent))
+
+
+SCALARS = st.none() | st.booleans() | st.integers(-(1 << 63), (1 << 64) - 1) | st.floats(allow_nan=False)
+VALUES = st.recursive(
+    SCALARS | st.text() | st.binary(),
+    lambda held: (
+        st.lists(held, max_size=20) | st.dictionaries(st.text() | st.integers(0, 300), held, max_size=20)
+    ),
+)
+
+
+@given(VALUES)
+def test_msgpack_is_written_and_read_as_others_do(value: Any) -> None:
+    packed = msgpack.packb(value)
+    assert verify_game.pack(value) == packed
+    assert verify_game.Reader(packed).value() == value

@@ -1,0 +1,140 @@
+"""docs/proof-vectors.md, recomputed: by the product, and by the words of docs/proof.md alone."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode
+from hashlib import sha256
+from typing import Any
+
+import msgpack
+
+from schemas import hash_chain
+from services.archive import Signer, is_signed, read_file, statement
+from services.referee.rules.fair_randomness import card_leaf, card_salt, contribution_of, merkle_root
+from services.referee.rules.shuffle import commitment_of, luck_of, seed_of
+from tests.verification.proof.given import ROOT, verify_game
+
+PAGE = (ROOT / "docs" / "proof-vectors.md").read_text(encoding="utf-8")
+Told = dict[str, str]
+
+
+def told(kind: str) -> list[Told]:
+    """The blocks of one kind on the page, each as its fields."""
+    blocks = re.findall(rf"```{kind}\n(.*?)```", PAGE, re.DOTALL)
+    return [dict(re.findall(r"^([a-z0-9 ]+): (.*)$", block, re.MULTILINE)) for block in blocks]
+
+
+def h(label: str, *parts: bytes) -> bytes:
+    """H of the page, over a label and parts."""
+    return sha256(f"ledgerline/{label}/1".encode() + b"".join(parts)).digest()
+
+
+def u64(number: int) -> bytes:
+    return number.to_bytes(8, "big")
+
+
+[SEED_BLOCK] = told("seed")
+SEED, VAULT = SEED_BLOCK["seed"], bytes.fromhex(SEED_BLOCK["vault"])
+
+
+def test_the_page_has_every_kind_of_vector() -> None:
+    kinds = ("seed", "key", "leaf", "root", "chain", "entry", "final", "head")
+    assert [len(told(kind)) for kind in kinds] == [1, 1, 7, 5, 1, 3, 1, 1]
+
+
+def test_the_seed_and_what_follows_from_it() -> None:
+    assert {
+        "text": "ledgerline",
+        "seed": seed_of("ledgerline"),
+        "commitment": commitment_of(SEED),
+        "vault": hash_chain.vault_of(SEED, "demo").hex(),
+        "luck of seat 0": luck_of(SEED, 0, "demo"),  # a person
+        "luck of seat 1": luck_of(SEED, 1),  # a bot
+        "contribution of seat 1": contribution_of(SEED, 1),
+    } == SEED_BLOCK
+    assert h("vault", bytes.fromhex(SEED), b"demo") == VAULT
+    assert h("contribution", bytes.fromhex(SEED), b"\1").hex() == SEED_BLOCK["contribution of seat 1"]
+
+
+def test_the_key() -> None:
+    [key] = told("key")
+    packed = msgpack.packb(["usa", 3, "usa", "00" * 32, {"cars": 45, "market": 5}, 2])
+    assert packed.hex() == key["packed"]
+    assert h("rules", packed).hex() == key["rules"]
+    assert key["contribution 1"] == SEED_BLOCK["contribution of seat 1"]
+    made = SEED + key["rules"] + key["contribution 0"] + key["contribution 1"]
+    assert h("key", bytes.fromhex(made), key["game"].encode()).hex() == key["key"]
+    given = SEED + key["rules"] + contribution_of(SEED, 0) + key["contribution 1"]
+    assert h("key", bytes.fromhex(given)).hex() == key["key of a given seed"]
+
+
+def test_leaves_and_roots() -> None:
+    for leaf in told("leaf"):
+        epoch, position = int(leaf["epoch"]), int(leaf["position"])
+        salt = card_salt(VAULT, epoch, position)
+        assert salt == h("card-salt", VAULT, u64(epoch), u64(position))[:16]
+        assert (salt.hex(), card_leaf(salt, leaf["name"]).hex()) == (leaf["salt"], leaf["leaf"])
+        assert h("card", salt, leaf["name"].encode())[:16].hex() == leaf["leaf"]
+    leaves = [bytes.fromhex(leaf["leaf"]) for leaf in told("leaf")]
+    for root in told("root"):
+        count = int(root["leaves"])
+        assert merkle_root(b"".join(leaves[:count])).hex() == root["root"]
+        assert verify_game.root(leaves[:count]).hex() == root["root"]
+
+
+def test_the_root_of_three_is_what_the_words_say() -> None:
+    one, two, three = (bytes.fromhex(leaf["leaf"]) for leaf in told("leaf")[:3])
+    assert h("node", h("node", one, two), three).hex() == told("root")[3]["root"]
+
+
+def test_the_chain_and_what_its_entries_commit_to() -> None:
+    head = hash_chain.first_head("demo")
+    assert told("chain") == [{"game": "demo", "head": head.hex()}]
+    for entry in told("entry"):
+        number, public = int(entry["number"]), bytes.fromhex(entry["public"])
+        salt, secret = hash_chain.salt_of(VAULT, number, "demo"), bytes.fromhex(entry["secret"])
+        assert salt.hex() == entry["secret salt"]
+        assert h("secret", salt, secret)[:16].hex() == entry["secret commitment"]
+        assert hash_chain.secret_commitment(salt, secret).hex() == entry["secret commitment"]
+        assert read(public)[3].hex() == entry["secret commitment"] + part_commitment(number, entry)
+        assert h("leaf", public).hex() == entry["leaf"]
+        assert h("head", u64(number), head, h("leaf", public)).hex() == entry["head"]
+        head = hash_chain.next_head(head, number, public)
+        assert head.hex() == entry["head"]
+
+
+def part_commitment(number: int, entry: Told) -> str:
+    if "seat" not in entry:
+        return ""
+    luck = bytes.fromhex(SEED_BLOCK[f"luck of seat {entry['seat']}"])
+    salt, part = hash_chain.salt_of(luck, number, "demo"), bytes.fromhex(entry["part"])
+    assert salt.hex() == entry["part salt"]
+    assert salt == h("salt", luck, u64(number), b"demo")[:16]
+    assert hash_chain.part_commitment(salt, part).hex() == entry["part commitment"]
+    assert read(part)[4].hex() == told("leaf")[0]["salt"]
+    return entry["part commitment"]
+
+
+def read(packed: bytes) -> list[Any]:
+    """A row, which must be spelled as it is always spelled."""
+    row: list[Any] = msgpack.unpackb(packed, strict_map_key=False)
+    assert verify_game.pack(row) == packed
+    return row
+
+
+def test_the_signature() -> None:
+    [final] = told("final")
+    signer, head = Signer(final["private"]), bytes.fromhex(told("entry")[-1]["head"])
+    said, key, signature = (bytes.fromhex(final[name]) for name in ("statement", "key", "signature"))
+    assert said == statement("demo", 3, head) == b"ledgerline/final/1\0demo\0" + u64(3) + head
+    assert (signer.key, signer.sign(said)) == (key, signature)
+    assert is_signed(said, signature, key)
+    assert verify_game.is_signed(key, said, signature)
+
+
+def test_the_whole_file() -> None:
+    [block] = re.findall(r"```file\n(.*?)```", PAGE, re.DOTALL)
+    data, [head] = b64decode(block), told("head")
+    assert verify_game.verify(data)["findings"] == []
+    assert read_file(data).head.hex() == head["head"]
