@@ -37,7 +37,7 @@ from services.ledger.scripts import Script
 from services.runtime.logging_setup import get_log
 
 log = get_log("gateway")
-CONFIRM: Final = Script("confirm")
+CONFIRM: Final = Script("confirm_entry")
 LINES: Final = 8  # rounds under way at once, for each node and level
 ROUND_MOST: Final = 512
 ROUND_MS: Final = 5_000  # below the time-out of a socket; who waits longer asks again

@@ -181,17 +181,17 @@ CHILD = """
 import sys
 from pathlib import Path
 from services.archive import Archive
-from services.auditor import work
+from services.auditor import worker
 from services.auditor.jobs import KINDS, Tools, kind
 from services.ledger import RedisLedger
-from services.ledger.archived import Archived
+from services.ledger.archive_index import Archived
 from services.ledger.connection import connect
-from tests.auditor_jobs.conftest import auditor_at
-from tests.referee.at_work import Clock
+from tests.auditor.conftest import auditor_at
+from tests.referee.running_referee import Clock
 import time
 
 url, archive, ready = sys.argv[1:]
-work.OVERTIME_S = {overtime}
+worker.OVERTIME_S = {overtime}
 
 @kind("hang", timeout_s=1)
 def hang(tools, word):

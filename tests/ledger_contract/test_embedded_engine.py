@@ -97,7 +97,7 @@ def test_P7_a_killed_engine_keeps_what_was_fsynced(tmp_path: Path) -> None:
 HOUSE = """
 import sys, time
 from pathlib import Path
-from services.ledger.engine import engine
+from services.ledger.embedded_engine import engine
 with engine(Path(sys.argv[1])):
     print("open", flush=True)
     time.sleep(60)

@@ -55,7 +55,7 @@ SECRECY_MUTANTS: Final = (
     ),
     Mutant(
         "the number of commitments tells of a part", "P5", "services/referee/rules/proof/sealing.py",
-        "kept += chain.part_commitment(", "kept += (1 + part[-1] % 2) * chain.part_commitment(", GATE,
+        "kept += hash_chain.part_commitment(", "kept += (1 + part[-1] % 2) * hash_chain.part_commitment(", GATE,
     ),
     Mutant(
         "a deadline tells of a hand", "P5", "services/referee/scheduling.py",

@@ -203,11 +203,11 @@ def test_what_is_known_of_a_dispute_is_never_less_than_before(office: Office) ->
     assert keys_left(office) == []
 
 
-@pytest.mark.parametrize("where", ["Disputes.settle", "Disputes.one", "disputing.answer_so_far"])
+@pytest.mark.parametrize("where", ["Disputes.settle", "Disputes.one", "dispute_job.answer_so_far"])
 def test_P7_an_auditor_killed_anywhere_loses_no_dispute(office: Office, tmp_path: Path, where: str) -> None:
     play(office.at)
     id_ = office.raised(0, 7)
-    before = "from services.auditor import disputing; from services.ledger.dispute_store import Disputes; "
+    before = "from services.auditor import dispute_job; from services.ledger.dispute_store import Disputes; "
     before += f"{where} = stop; KINDS['dispute'] = KINDS['dispute']._replace(timeout_s=1)"
     killed(office.at, tmp_path, before)
     at = office.at
