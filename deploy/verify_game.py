@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 MAGIC = b"ledgerline/log/1\n"
-FILE_MOST, UNFOLDED_MOST, DEPTH_MOST = 1 << 22, 1 << 25, 32  # a long game has a hundredth of it
+MAX_FILE_SIZE, MAX_UNPACKED_SIZE, MAX_DEPTH = 1 << 22, 1 << 25, 32  # a long game has a hundredth of it
 SEALED_SINCE = 3  # the version of the rules from which games are sealed
 CARDS = "purple white blue yellow orange red green black locomotive locomotive4 passenger".split()  # noqa: SIM905
 CONSTANTS = {0xC0: None, 0xC2: False, 0xC3: True}  # of msgpack
@@ -80,7 +80,7 @@ class Reader:
         return struct.unpack(form, self.take(struct.calcsize(form)))[0]
 
     def row(self, size: int) -> list[Any]:
-        require(size <= len(self.data) - self.at and len(self.open) < DEPTH_MOST, "is too long or too deep")
+        require(size <= len(self.data) - self.at and len(self.open) < MAX_DEPTH, "is too long or too deep")
         self.open.append([])
         for _ in range(size):
             value = self.value()
@@ -110,7 +110,7 @@ def pack(value: Any) -> bytes:
     if kind is list:
         return sized(len(value), 0x90, 16, 0xDC, 2, 4) + b"".join(map(pack, value))
     if kind is dict:
-        pairs = (pack(key) + pack(held) for key, held in value.items())
+        pairs = (pack(key) + pack(item) for key, item in value.items())
         return sized(len(value), 0x80, 16, 0xDE, 2, 4) + b"".join(pairs)
     if kind is bytes:
         return sized(len(value), 0, 0, 0xC4, 1, 2, 4) + bytes(value)
@@ -124,22 +124,22 @@ P, ORDER = 2**255 - 19, 2**252 + 27742317777372353535851937790883648493
 D = -121665 * pow(121666, -1, P) % P
 
 
-def joined(a: tuple[int, int], b: tuple[int, int]) -> tuple[int, int]:
+def add_points(a: tuple[int, int], b: tuple[int, int]) -> tuple[int, int]:
     cross, along = a[0] * b[1] + a[1] * b[0], a[1] * b[1] + a[0] * b[0]
     skew = D * a[0] * b[0] * a[1] * b[1] % P
     both = pow(1 - skew * skew, -1, P)  # one inversion for the two
     return cross * (1 - skew) * both % P, along * (1 + skew) * both % P
 
 
-def times(scalar: int, point: tuple[int, int]) -> tuple[int, int]:
+def multiply(scalar: int, point: tuple[int, int]) -> tuple[int, int]:
     total = (0, 1)
     while scalar:
-        total = joined(total, point) if scalar & 1 else total
-        point, scalar = joined(point, point), scalar >> 1
+        total = add_points(total, point) if scalar & 1 else total
+        point, scalar = add_points(point, point), scalar >> 1
     return total
 
 
-def point_of(data: bytes) -> tuple[int, int]:
+def decode_point(data: bytes) -> tuple[int, int]:
     """The point that 32 bytes stand for. Raises ValueError if they stand for none."""
     y, odd = int.from_bytes(data, "little") & (1 << 255) - 1, data[31] >> 7
     square = (y * y - 1) * pow(D * y * y + 1, -1, P) % P
@@ -153,12 +153,12 @@ def point_of(data: bytes) -> tuple[int, int]:
 def is_signed(key: bytes, message: bytes, signature: bytes) -> bool:
     """Whether this is a signature of the message by this key's owner."""
     try:
-        a, r, base = point_of(key), point_of(signature[:32]), point_of(b"\x58" + b"\x66" * 31)
+        a, r, base = decode_point(key), decode_point(signature[:32]), decode_point(b"\x58" + b"\x66" * 31)
     except (ValueError, IndexError):
         return False
     s = int.from_bytes(signature[32:], "little")
     k = int.from_bytes(sha512(signature[:32] + key + message).digest(), "little") % ORDER
-    return len(signature) == 64 and s < ORDER and times(s, base) == joined(r, times(k, a))
+    return len(signature) == 64 and s < ORDER and multiply(s, base) == add_points(r, multiply(k, a))
 
 
 def shuffled(row: list[str], key: bytes, epoch: int) -> list[str]:
@@ -184,7 +184,7 @@ def root(leaves: list[bytes]) -> bytes:
 
 
 # -- who may see what
-LENGTHS = {  # of the rows of events, by code
+ROW_LENGTHS = {  # of the rows of events, by code
     1: 11, 2: 6, 3: 2, 4: 2, 5: 3, 6: 3, 7: 3, 8: 1, 9: 5, 10: 3, 11: 5, 12: 2, 13: 3, 14: 4, 15: 5, 16: 2, 17: 2,
     18: 3, 19: 3, 20: 3, 21: 4, 22: 3, 23: 2, 24: 3, 25: 6, 26: 2, 27: 1, 28: 5, 29: 3, 30: 7, 31: 3, 32: 2, 33: 12,
     34: 2, 35: 3, 36: 4, 37: 4, 38: 3, 39: 2, 40: 12, 41: 3, 42: 8, 43: 4, 44: 2, 45: 4, 50: 5, 51: 13, 52: 6,
@@ -196,22 +196,22 @@ HIDDEN = {  # by code: which fields are face down, for all but the event's seat 
 }  # fmt: skip
 SECRET = (22, 43, 4, 41, 5, 45, 34, 35)  # what they hide nobody sees before the end; others' only their seat
 SEAT_TAKEN, REFUSED = (2, 42), 21
-LAYING = (1, 40, 22, 43, 33, 34, 35, 36, 50, 51, 52, 53)  # the game, its seed, a position or a fork
+OPENING = (1, 40, 22, 43, 33, 34, 35, 36, 50, 51, 52, 53)  # the game, its seed, a position or a fork
 
 
-def faces(events: list[list[Any]]) -> list[Any]:
+def split_rows(events: list[list[Any]]) -> list[Any]:
     """What a log's entry should say of these events: to all, to seats, to nobody."""
     public: list[Any] = []
     private: dict[int, dict[int, Any]] = {}
     secret: dict[int, Any] = {}
-    for place, row in enumerate(events):
+    for position, row in enumerate(events):
         public.append(row)
         if row[0] not in HIDDEN or (row[0] in SEAT_TAKEN and row[5] is None) or row[:2] == [REFUSED, None]:
             continue
-        (secret if row[0] in SECRET else private.setdefault(row[1], {}))[place] = row
-        down = [[None] * len(field) if type(field) is list else None for field in row]
-        shown = [down[i] if i in HIDDEN[row[0]] else field for i, field in enumerate(row)]
-        public[place] = None if row[0] == REFUSED else shown
+        (secret if row[0] in SECRET else private.setdefault(row[1], {}))[position] = row
+        redacted = [[None] * len(field) if type(field) is list else None for field in row]
+        shown = [redacted[i] if i in HIDDEN[row[0]] else field for i, field in enumerate(row)]
+        public[position] = None if row[0] == REFUSED else shown
     return [public, private, secret]
 
 
@@ -224,9 +224,9 @@ def read_entry(data: bytes) -> tuple[list[Any], list[list[Any]]]:
         for place, row in rows.items():
             events[place] = row
     for row in events:
-        known = row is not None and LENGTHS.get(row[0]) == len(row) and type(row[0]) is int
+        known = row is not None and ROW_LENGTHS.get(row[0]) == len(row) and type(row[0]) is int
         require(known, f"has an event that this verifier doesn't know: {row}"[:200])
-    for name, has, due in zip(("public", "private", "secret"), value[5:], faces(events), strict=True):
+    for name, has, due in zip(("public", "private", "secret"), value[5:], split_rows(events), strict=True):
         require(pack(has) == pack(due), f"has other {name} rows than its events should show")
     return value, events
 
@@ -238,49 +238,49 @@ class Game:
         self.name, self.seed, self.key, self.vault = name, b"", b"", b""
         self.created, self.turned_up = list[Any](), list[str]()
         self.sealed = self.given = self.over = self.revealed = False
-        self.doubt = ""  # the first thing in this entry that isn't as the deal has it
+        self.error = ""  # the first thing in this entry that isn't as the deal has it
         self.piles: dict[str | None, Pile] = defaultdict(list)
         self.epochs = {"shuffled": 0, "laid": 1 << 32, "returned": 1 << 33}  # the next of each
-        self.before: Counter[int] = Counter()  # the number of each seat's last part
+        self.last_parts: Counter[int] = Counter()  # the number of each seat's last part
         self.shares: dict[int, str] = {}  # the seats' contributions
         self.market, self.lucks = dict[int, str | None](), dict[int, bytes]()
         self.discards: Counter[str] = Counter()
 
     def expect(self, condition: object, why: str) -> None:
-        self.doubt = self.doubt or ("" if condition else why)
+        self.error = self.error or ("" if condition else why)
 
-    def take(self, entry: list[Any], events: list[list[Any]]) -> None:
+    def apply(self, entry: list[Any], events: list[list[Any]]) -> None:
         """Take on an entry's events; `doubt` tells what isn't as the deal has it."""
         first, self.leaves, self.shown = not self.created, list[bytes](), list[bytes]()  # leaves; all's salts
-        self.told: dict[int, list[bytes]] = defaultdict(list)  # salts of what each seat sees
+        self.seat_salts: dict[int, list[bytes]] = defaultdict(list)  # salts of what each seat sees
         self.expect(not self.over, "comes after the game's end")
         for row in events:
-            self.expect(first or row[0] not in LAYING, "tells what only a game's first entry may tell")
-            self.take_event((entry[4] + [None] * 9)[:9], row)
+            self.expect(first or row[0] not in OPENING, "tells what only a game's first entry may tell")
+            self.apply_event((entry[4] + [None] * 9)[:9], row)
         end = self.over and self.sealed
         self.expect(self.revealed == end, f"{'ends the game, but tells no' if end else 'tells the'} seed")
         require(self.seed and entry[0] == 1 + self.sealed, "has another format than its game")
 
-    def public_of(self, number: int, entry: list[Any]) -> bytes:
+    def public_bytes(self, number: int, entry: list[Any]) -> bytes:
         """P(n), once the entry's events have been taken on."""
-        _, at, id_, speaker, command, rows, private, secret = entry
+        _, at, id_, sender, command, rows, private, secret = entry
         if not self.sealed:
             return pack([1, at, rows])
         salt = h("salt", self.vault, u64(number), self.name.encode())[:16]
-        made = [h("secret", salt, pack([id_, speaker, command, secret]))[:16]]
-        for seat in sorted({*private, *(() if speaker is None else (speaker,))}):
-            part = [2, self.before[seat], id_ if seat == speaker else None, private.get(seat, {})]
-            part += [b"".join(self.told[seat])] if self.told[seat] else []
+        commitments = [h("secret", salt, pack([id_, sender, command, secret]))[:16]]
+        for seat in sorted({*private, *(() if sender is None else (sender,))}):
+            part = [2, self.last_parts[seat], id_ if seat == sender else None, private.get(seat, {})]
+            part += [b"".join(self.seat_salts[seat])] if self.seat_salts[seat] else []
             luck = self.lucks.get(seat) or h("luck", self.seed, bytes((seat,)), self.name.encode())
             salt = h("salt", luck, u64(number), self.name.encode())[:16]
-            made += [h("part", salt, pack(part))[:16]] if seat in private else []
-            self.before[seat] = number
-        public = [2, at, rows, *map(b"".join, (made, self.leaves, self.shown))]
+            commitments += [h("part", salt, pack(part))[:16]] if seat in private else []
+            self.last_parts[seat] = number
+        public = [2, at, rows, *map(b"".join, (commitments, self.leaves, self.shown))]
         while not public[-1]:
             public.pop()
         return pack(public)
 
-    def down(self, kind: str, names: list[str]) -> tuple[Pile, bytes]:
+    def place_face_down(self, kind: str, names: list[str]) -> tuple[Pile, bytes]:
         """Give places to what goes face down, top first, and promise them; also their root."""
         source = self.vault + u64(self.epochs[kind])
         self.epochs[kind] += 1
@@ -292,33 +292,33 @@ class Game:
     def shuffle(self, what: str, row: list[str], order: list[str], roots: list[str]) -> Pile:
         require(self.key, "shuffles before the game has started")
         due = shuffled(row, self.key, self.epochs["shuffled"])
-        pile, top = self.down("shuffled", order)
+        pile, top = self.place_face_down("shuffled", order)
         fits = order == due and roots in ([[top.hex()]] if self.sealed else [[], [None]])
         self.expect(fits, f"has the {what} in an order, or a root, that doesn't follow from the game's key")
         return pile
 
-    def lay(self, deck: str | None, order: list[str], given: list[str] | None) -> None:
+    def lay_pile(self, deck: str | None, order: list[str], given: list[str] | None) -> None:
         """A pile that isn't dealt: the given one, or the rest of all there is, shuffled by the seed."""
         row = sorted(order, key=CARDS.index) if deck is None else sorted(order)
         due = shuffled(row, self.seed, self.epochs["laid"]) if given is None else given
         self.expect(order == due, "lays a pile that wasn't given, and doesn't follow from the seed")
-        self.piles[deck], _ = self.down("laid", order)
+        self.piles[deck], _ = self.place_face_down("laid", order)
 
-    def off(self, deck: str | None, names: list[str]) -> Iterator[bytes]:
+    def take_top(self, deck: str | None, names: list[str]) -> Iterator[bytes]:
         """These leave the top of a pile: their salts."""
         for name in names:
-            lay, salt = self.piles[deck].pop() if self.piles[deck] else ("nothing", b"")
-            self.expect(name == lay, f"takes {name} from a pile on whose top {lay} lay")
+            top, salt = self.piles[deck].pop() if self.piles[deck] else ("nothing", b"")
+            self.expect(name == top, f"takes {name} from a pile on whose top {top} lay")
             yield salt
 
-    def take_event(self, wish: list[Any], row: list[Any]) -> None:
+    def apply_event(self, command: list[Any], row: list[Any]) -> None:
         match row:
-            case [1 | 40, game, _, rules, _, _, _, figures, *_]:
+            case [1 | 40, game, _, rules, _, _, _, options, *_]:
                 self.expect(game == self.name and not self.created, "creates another game")
                 self.created, self.sealed = row, rules >= SEALED_SINCE
-                self.discards.update(figures["cards"])
+                self.discards.update(options["cards"])
             case [22 | 43, commitment, *given, seed]:
-                self.seed, self.given, text = bytes.fromhex(seed), wish[4] is not None, wish[4]
+                self.seed, self.given, text = bytes.fromhex(seed), command[4] is not None, command[4]
                 self.vault = h("vault", self.seed, self.name.encode())
                 fits = h("commitment", self.seed).hex() == commitment
                 fits &= given in ([[self.given]] if self.sealed else [[], [None]])
@@ -326,29 +326,29 @@ class Game:
                 self.expect(fits, "has a seed that wasn't committed to, or not the one that was given")
             case [2 | 42, seat, _, policy, _, luck, *share]:
                 own = h("contribution", self.seed, bytes((seat,))).hex()
-                made = {"seed": own, "house": own, "seat": wish[4], "nobody": bytes(32).hex()}
-                by = "seed" if self.given else "house" if policy else "seat" if wish[4] else "nobody"
+                made = {"seed": own, "house": own, "seat": command[4], "nobody": bytes(32).hex()}
+                by = "seed" if self.given else "house" if policy else "seat" if command[4] else "nobody"
                 fits = share == ([made[by], by] if self.sealed else [None] * len(share))
-                whose = b"" if policy else self.name.encode()
-                self.lucks[seat] = due = h("luck", self.seed, bytes((seat,)), whose)
+                scope = b"" if policy else self.name.encode()
+                self.lucks[seat] = due = h("luck", self.seed, bytes((seat,)), scope)
                 fits &= luck == (due.hex() if self.sealed or policy else None) and seat not in self.shares
                 self.expect(fits, f"has another luck or contribution of seat {seat} than it should")
                 self.shares[seat] = made[by]
             case [3, _]:
                 self.expect(not self.key, "starts the game again")
-                _, game, ruleset, rules, board, digest, _, figures, seats, *_ = self.created
+                _, game, ruleset, rules, board, digest, _, options, seats, *_ = self.created
                 shares = "".join(self.shares[seat] for seat in range(len(seats))) if self.sealed else ""
                 require(len(shares) in (0, 64 * len(seats)), "starts without 32 bytes of every seat's")
-                resolved = h("rules", pack([ruleset, rules, board, digest, figures, len(seats)]))
-                told = resolved, bytes.fromhex(shares), b"" if self.given else game.encode()
-                self.key = h("key", self.seed, *told) if self.sealed else self.seed
+                resolved = h("rules", pack([ruleset, rules, board, digest, options, len(seats)]))
+                setup = resolved, bytes.fromhex(shares), b"" if self.given else game.encode()
+                self.key = h("key", self.seed, *setup) if self.sealed else self.seed
             case [33, _, market, discards, *_]:
                 self.market, self.discards = dict(enumerate(market)), Counter(discards)
             case [34 | 35, *deck, order]:
-                wished, forked = wish[6] or {}, (wish[8] or {}).get("facts", ())
-                named = bool(deck) and deck[0] in wished.get("ticket_decks", ())  # by their cities
-                fixed = order if named or row in forked else None if deck else wished.get("deck")
-                self.lay(deck[0] if deck else None, order, fixed)
+                position, forked = command[6] or {}, (command[8] or {}).get("facts", ())
+                named = bool(deck) and deck[0] in position.get("ticket_decks", ())  # by their cities
+                fixed = order if named or row in forked else None if deck else position.get("deck")
+                self.lay_pile(deck[0] if deck else None, order, fixed)
             case [20, _, _]:
                 self.over = True
             case [51, _, _, _, [_, _, revealed, _], *_]:
@@ -371,9 +371,9 @@ class Game:
                 self.expect(fits, f"shuffles other tickets than lay in the deck {deck}")
                 self.piles[deck] = self.shuffle(f"tickets of {deck}", sorted(order), order, roots)
             case [6 | 13 | 31, seat, cards]:
-                self.told[seat] += self.off(None, [cards] if row[0] == 13 else cards)
+                self.seat_salts[seat] += self.take_top(None, [cards] if row[0] == 13 else cards)
             case [7, slots, cards]:
-                self.shown += self.off(None, cards)
+                self.shown += self.take_top(None, cards)
                 self.market.update(zip(slots, cards, strict=True))
             case [8]:
                 self.discards.update(card for card in self.market.values() if card is not None)
@@ -383,19 +383,19 @@ class Game:
             case [15 | 28, seat, _, cards, _] | [30, seat, _, _, cards, _, _]:
                 self.discards.update({"passenger": cards} if row[0] == 30 else cards)
             case [25, _, _, _, revealed, _]:
-                self.shown += self.off(None, revealed)
+                self.shown += self.take_top(None, revealed)
                 self.turned_up = revealed
             case [27]:
                 self.discards.update(self.turned_up)
                 self.turned_up = []
             case [9, seat, decks, names, _]:
                 for deck, name in zip(decks, names, strict=True):
-                    self.told[seat] += self.off(deck, [name])
+                    self.seat_salts[seat] += self.take_top(deck, [name])
             case [11, seat, deck, to, names]:
                 pile = [(name, b"") for name in reversed(names)]
                 if to in ("bottom", "top"):
-                    pile, _ = self.down("returned", names)
-                    self.told[seat] += [salt for _, salt in reversed(pile)]
+                    pile, _ = self.place_face_down("returned", names)
+                    self.seat_salts[seat] += [salt for _, salt in reversed(pile)]
                 place = len(self.piles[deck]) if to == "top" else 0
                 self.piles[deck][place:place] = pile if to != "out" else ()
 
@@ -404,31 +404,31 @@ class Game:
 KEYS = ("game", "number", "head", "key", "signature", "marks", "entries")
 
 
-def unfolded(stream: bytes) -> tuple[bytes, bool]:
+def decompressed(stream: bytes) -> tuple[bytes, bool]:
     """What a zlib stream unfolds to, and whether it does so to its end."""
-    out, engine, end = bytearray(), zlib.decompressobj(), 0
+    unpacked, engine, end = bytearray(), zlib.decompressobj(), 0
     with suppress(zlib.error):
-        while end < len(stream) and not engine.eof and len(out) <= UNFOLDED_MOST:
-            out += engine.decompress(stream[end : end + 1])  # to have all that comes before a damage
+        while end < len(stream) and not engine.eof and len(unpacked) <= MAX_UNPACKED_SIZE:
+            unpacked += engine.decompress(stream[end : end + 1])  # to have all that comes before a damage
             end += 1
-    return bytes(out), engine.eof and end == len(stream)
+    return bytes(unpacked), engine.eof and end == len(stream)
 
 
-def opened(data: bytes) -> tuple[dict[str, Any], str]:
+def read_game_file(data: bytes) -> tuple[dict[str, Any], str]:
     """What the file holds, as far as it can be read, and what is wrong with how it is written. Raises Wrong."""
-    require(data.startswith(MAGIC) and len(data) <= FILE_MOST, "the file isn't that of a game")
-    out, whole = unfolded(data[len(MAGIC) : -32])
+    require(data.startswith(MAGIC) and len(data) <= MAX_FILE_SIZE, "the file isn't that of a game")
+    out, whole = decompressed(data[len(MAGIC) : -32])
     sound = whole and sha256(data[:-32]).digest() == data[-32:]
     wrong = "" if sound else "the file is damaged: it isn't as it was written"
     reader = Reader(out)
     try:
-        held = reader.value()
+        fields = reader.value()
     except (Wrong, ValueError, TypeError) as error:
         wrong, pairs = wrong or f"the file {error}", [*(reader.open or [[]])[0], *reader.open[1:2]]
-        held = dict(zip(KEYS, pairs[1::2], strict=False)) if (*pairs[::2],) == KEYS else None
-    kinds = [type(value) for value in held.values()] if type(held) is dict and (*held,) == KEYS else ()
+        fields = dict(zip(KEYS, pairs[1::2], strict=False)) if (*pairs[::2],) == KEYS else None
+    kinds = [type(value) for value in fields.values()] if type(fields) is dict and (*fields,) == KEYS else ()
     require(kinds == [str, int, bytes, bytes, bytes, bytes, list], wrong or "the file holds no game")
-    return held, wrong or ("" if pack(held) == out else "the file isn't written as such files are")
+    return fields, wrong or ("" if pack(fields) == out else "the file isn't written as such files are")
 
 
 def followed(game: Game, entries: list[bytes], marks: bytes) -> tuple[bytes, int, str]:
@@ -437,23 +437,23 @@ def followed(game: Game, entries: list[bytes], marks: bytes) -> tuple[bytes, int
     for number, data in enumerate(entries, 1):
         try:
             entry, events = read_entry(data)
-            game.take(entry, events)
-            head = h("head", u64(number), head, h("leaf", game.public_of(number, entry)))
+            game.apply(entry, events)
+            head = h("head", u64(number), head, h("leaf", game.public_bytes(number, entry)))
         except Wrong as wrong:
             return head, number, str(wrong)
         except Exception as error:  # whatever its bytes are, it is the entry that is wrong
             return head, number, f"can't be read as an entry of a log ({type(error).__name__})"
         if head[:4] != marks[4 * number - 4 : 4 * number]:
-            return head, number, "isn't, or its mark isn't, as signed" + (game.doubt and f"; it {game.doubt}")
-        if game.doubt:
-            return head, number, game.doubt
+            return head, number, "isn't, or its mark isn't, as signed" + (game.error and f"; it {game.error}")
+        if game.error:
+            return head, number, game.error
     return head, 0, ""
 
 
 def verify(data: bytes, trusted: str | None = None) -> dict[str, Any]:
     """What there is to say of a file with these bytes. Raises Wrong if no game can be read from it."""
-    held, damage = opened(data)
-    name, number, end, key, signature, marks, entries = held.values()
+    fields, damage = read_game_file(data)
+    name, number, end, key, signature, marks, entries = fields.values()
     game, lost = Game(name), number != len(entries) or len(marks) != 4 * number
     head, first, why = followed(game, entries, marks)
     final = b"\0".join((b"ledgerline/final/1", name.encode(), u64(number & (1 << 64) - 1) + end))
@@ -479,11 +479,11 @@ def main(args: list[str] | None = None) -> int:
     parser.add_argument("file", type=Path)
     parser.add_argument("--key", metavar="HEX", type=str.lower, help="the only key that may have signed")
     parser.add_argument("--json", action="store_true", help="tell it as JSON")
-    asked = parser.parse_args(args)
+    options = parser.parse_args(args)
     code, verdict = 2, "UNREADABLE"
     try:
-        with asked.file.open("rb") as file:
-            report = verify(file.read(FILE_MOST + 1), asked.key)
+        with options.file.open("rb") as file:
+            report = verify(file.read(MAX_FILE_SIZE + 1), options.key)
         code, verdict = (0, "GOOD") if report["good"] else (1, "BAD")
     except (Wrong, OSError) as error:
         why = getattr(error, "strerror", None) or str(error)
@@ -491,7 +491,7 @@ def main(args: list[str] | None = None) -> int:
     about = ", ".join(f"{key} {report[key]}" for key in ("game", "entries", "head", "key") if key in report)
     found = (f"entry {found['entry'] or '-'}: {found['why']}" for found in report["findings"])
     lines = (ascii(line)[1:-1] for line in (f"{verdict} {about}", *found, *report["notes"]))
-    sys.stdout.write((json.dumps(report) if asked.json else "\n".join(lines)) + "\n")
+    sys.stdout.write((json.dumps(report) if options.json else "\n".join(lines)) + "\n")
     return code
 
 

@@ -19,21 +19,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
-from reprlib import repr as brief  # of a value nested ever so deep
+from reprlib import repr as short_repr  # of a value nested ever so deep
 from typing import Any, Final, NamedTuple
 
 import msgpack
 
 from schemas.commands import BY_CODE as COMMAND_BY_CODE
 from schemas.commands import FIELDS as COMMAND_FIELDS
-from schemas.commands import ClaimRoute, Command, Letter, read_command, write_command
-from schemas.contract import Malformed, Shape, contract
-from schemas.entries import Entry, Shown, ViewEntry
+from schemas.commands import ClaimRoute, Command, CommandEnvelope, read_command, write_command
+from schemas.contract import InvalidInputError, Schema, contract
+from schemas.entries import Entry, ShownBytes, ViewEntry
 from schemas.events import (
     BY_CODE,
     EVENTS,
     FIELDS,
-    SHAPES,
+    SCHEMAS,
     Event,
     GameCreated,
     GameEnded,
@@ -44,14 +44,14 @@ from schemas.events import (
 from schemas.events.upcasting import upcast
 from schemas.field_types import CommandId, GameId, Seat
 
-FORMAT: Final = 2  # of entries and parts
-UNSEALED: Final = 1  # of those that prove nothing
-LETTER_FORMAT: Final = 1
-LETTER_MOST: Final = 65_536  # bytes of a command on its way: a board written in place fits
+ENTRY_FORMAT: Final = 2  # of entries and parts
+UNSEALED_FORMAT: Final = 1  # of those that prove nothing
+ENVELOPE_FORMAT: Final = 1
+MAX_ENVELOPE_BYTES: Final = 65_536  # bytes of a command on its way: a board written in place fits
 Row = Sequence[Any]
 
 
-class Corrupt(Exception):
+class CorruptDataError(Exception):
     """A log or view holds what no referee writes: the store is damaged, not the game."""
 
 
@@ -66,74 +66,78 @@ def unpack(data: bytes) -> Any:
 # -- events as rows ------------------------------------------------------------------
 
 # their fields hold contracts of their own
-_NESTED: Final = (GameCreated, GameEnded, PositionLaid, PlayOffCalled)
+_NESTED_EVENTS: Final = (GameCreated, GameEnded, PositionLaid, PlayOffCalled)
 
 
-def _getter(cls: type[Event]) -> Callable[[Any], tuple[Any, ...]]:
-    names = FIELDS[cls]
-    if len(names) > 1:
-        return attrgetter(*names)
-    return lambda event: tuple(getattr(event, name) for name in names)
+def _make_field_getter(cls: type[Event]) -> Callable[[Any], tuple[Any, ...]]:
+    field_names = FIELDS[cls]
+    if len(field_names) > 1:
+        return attrgetter(*field_names)
+    return lambda event: tuple(getattr(event, name) for name in field_names)
 
 
-_GET: Final = {cls: _getter(cls) for cls in EVENTS}
+_FIELD_GETTERS: Final = {cls: _make_field_getter(cls) for cls in EVENTS}
 
 
-def event_row(event: Event) -> Row:
+def event_to_row(event: Event) -> Row:
     cls = type(event)
-    if cls in _NESTED:
-        written = SHAPES[cls.type].write(event, brief=True)
-        return (cls.code, *(written[name] for name in FIELDS[cls]))
-    return (cls.code, *_GET[cls](event))
+    if cls in _NESTED_EVENTS:
+        dumped = SCHEMAS[cls.type].write(event, exclude_defaults=True)
+        return (cls.code, *(dumped[name] for name in FIELDS[cls]))
+    return (cls.code, *_FIELD_GETTERS[cls](event))
 
 
-def row_event(row: Row) -> Event:
+def row_to_event(row: Row) -> Event:
     """The event of a row that a referee wrote. Unchecked but for its code and count."""
     try:
         cls = BY_CODE.get(row[0])
         if cls is None:  # of a former version, or of none
-            return row_event(upcast(row))
-        if cls in _NESTED:
-            return SHAPES[cls.type].read(dict(zip(FIELDS[cls], row[1:], strict=True)))
+            return row_to_event(upcast(row))
+        if cls in _NESTED_EVENTS:
+            return SCHEMAS[cls.type].read(dict(zip(FIELDS[cls], row[1:], strict=True)))
         return cls(*row[1:])
     except LookupError:  # said without the key: a deep one breaks its own message
-        raise Corrupt(f"no event has the code of {brief(row)}") from None
-    except (TypeError, ValueError, Malformed) as error:
-        raise Corrupt(f"no event can be read from {brief(row)}: {error}") from None
+        raise CorruptDataError(f"no event has the code of {short_repr(row)}") from None
+    except (TypeError, ValueError, InvalidInputError) as error:
+        raise CorruptDataError(f"no event can be read from {short_repr(row)}: {error}") from None
 
 
 # -- letters -------------------------------------------------------------------------
 
 
-def pack_letter(letter: Letter) -> bytes:
+def pack_envelope(envelope: CommandEnvelope) -> bytes:
     """The letter's bytes. Raises Malformed if no referee would read so many."""
-    data = pack((LETTER_FORMAT, letter.id, letter.game, letter.seat, write_command(letter.command)))
+    data = pack((ENVELOPE_FORMAT, envelope.id, envelope.game, envelope.seat, write_command(envelope.command)))
     _require_size(data)
     return data
 
 
 def _require_size(data: bytes) -> None:
-    if len(data) > LETTER_MOST:
-        raise Malformed("letter", f"has {len(data)} bytes, {LETTER_MOST} are allowed", "SIZE-1")
+    if len(data) > MAX_ENVELOPE_BYTES:
+        raise InvalidInputError(
+            "letter", f"has {len(data)} bytes, {MAX_ENVELOPE_BYTES} are allowed", "SIZE-1"
+        )
 
 
-def unpack_letter(data: bytes) -> Letter:
+def unpack_envelope(data: bytes) -> CommandEnvelope:
     """The letter that bytes from the commands stream spell. Raises Malformed."""
     _require_size(data)
     try:
-        form, id_, game, seat, command = msgpack.unpackb(data)
+        envelope_format, id_, game, seat, command = msgpack.unpackb(data)
     except (ValueError, TypeError, msgpack.UnpackException) as error:
-        raise Malformed("letter", f"isn't [format, id, game, seat, command]: {error}") from None
-    if form != LETTER_FORMAT or form.__class__ is not int:
-        raise Malformed("letter", f"is of format {brief(form)}, this referee reads {LETTER_FORMAT}")
-    address = _ADDRESS.read({"id": id_, "game": game, "seat": seat})
-    return Letter(address.id, address.game, address.seat, read_command(command))
+        raise InvalidInputError("letter", f"isn't [format, id, game, seat, command]: {error}") from None
+    if envelope_format != ENVELOPE_FORMAT or envelope_format.__class__ is not int:
+        raise InvalidInputError(
+            "letter", f"is of format {short_repr(envelope_format)}, this referee reads {ENVELOPE_FORMAT}"
+        )
+    header = _ENVELOPE_HEADER.read({"id": id_, "game": game, "seat": seat})
+    return CommandEnvelope(header.id, header.game, header.seat, read_command(command))
 
 
 # -- log entries and views -----------------------------------------------------------
 
 
-class Faces(NamedTuple):
+class VisibilitySplit(NamedTuple):
     """An entry's events, each turned to whom it concerns: see the top of this module."""
 
     public: tuple[Row | None, ...]
@@ -141,20 +145,20 @@ class Faces(NamedTuple):
     secret: dict[int, Row]
 
 
-def command_row(command: Command) -> Row:
+def command_to_row(command: Command) -> Row:
     """A command as a row, like an event's; trailing fields that hold nothing are left off."""
-    written = write_command(command)
-    row = [command.code, *(written.get(name) for name in COMMAND_FIELDS[type(command)])]
+    dumped = write_command(command)
+    row = [command.code, *(dumped.get(name) for name in COMMAND_FIELDS[type(command)])]
     while row[-1] is None:
         row.pop()
     return row
 
 
-def row_command(row: Row) -> Command:
+def row_to_command(row: Row) -> Command:
     """The command of a row from a log. Raises Malformed or Corrupt."""
     cls = COMMAND_BY_CODE.get(row[0])
     if cls is None:
-        raise Corrupt(f"no command has the code of {brief(row)}")
+        raise CorruptDataError(f"no command has the code of {short_repr(row)}")
     return read_command({"type": cls.type, **dict(zip(COMMAND_FIELDS[cls], row[1:], strict=False))})
 
 
@@ -166,24 +170,24 @@ class Proofs(NamedTuple):
     openings: bytes = b""
 
 
-def pack_entry(entry: Entry, faces: Faces, form: int = FORMAT) -> bytes:
-    return pack((form, entry.at, entry.id, entry.seat, _spoken(entry), *faces))
+def pack_entry(entry: Entry, split: VisibilitySplit, entry_format: int = ENTRY_FORMAT) -> bytes:
+    return pack((entry_format, entry.at, entry.id, entry.seat, _logged_command(entry), *split))
 
 
-def pack_sealed(entry: Entry, faces: Faces) -> tuple[bytes, bytes]:
+def pack_sealed_entry(entry: Entry, split: VisibilitySplit) -> tuple[bytes, bytes]:
     """The entry, and of it what nobody but the speaker knows before the game is over."""
-    row = _spoken(entry)
-    secret = pack((entry.id, entry.seat, row, faces.secret))
-    return pack((FORMAT, entry.at, entry.id, entry.seat, row, *faces)), secret
+    row = _logged_command(entry)
+    secret = pack((entry.id, entry.seat, row, split.secret))
+    return pack((ENTRY_FORMAT, entry.at, entry.id, entry.seat, row, *split)), secret
 
 
-def _spoken(entry: Entry) -> Row:
+def _logged_command(entry: Entry) -> Row:
     """The command as the log has it."""
     command = entry.command
-    return (command.code,) if command == _claim_told_by(entry.events) else command_row(command)
+    return (command.code,) if command == _claim_from_events(entry.events) else command_to_row(command)
 
 
-def _claim_told_by(events: Sequence[Event]) -> Command | None:
+def _claim_from_events(events: Sequence[Event]) -> Command | None:
     """The claim that its own event tells whole: in the log its code alone stands for it."""
     first = events[0] if events else None
     return ClaimRoute(first.route, first.cards) if isinstance(first, RouteClaimed) else None
@@ -192,108 +196,122 @@ def _claim_told_by(events: Sequence[Event]) -> Command | None:
 def unpack_entry(data: bytes) -> Entry:
     """The whole entry, its command read as strictly as when it came."""
     try:
-        _, at, id_, seat, command, public, private, secret = _formatted(data)
-        events = _whole(public, (*private.values(), secret))
-        told = _claim_told_by(events) if command == (ClaimRoute.code,) else None
-        return Entry(at, id_, seat, told or row_command(command), events)
-    except (LookupError, TypeError, ValueError, AttributeError, Malformed) as error:
-        raise Corrupt(f"no log entry can be read from {data[:60]!r}: {error}") from None
+        _, at, id_, seat, command, public, private, secret = _unpack_formatted(data)
+        events = _merge_rows(public, (*private.values(), secret))
+        claim = _claim_from_events(events) if command == (ClaimRoute.code,) else None
+        return Entry(at, id_, seat, claim or row_to_command(command), events)
+    except (LookupError, TypeError, ValueError, AttributeError, InvalidInputError) as error:
+        raise CorruptDataError(f"no log entry can be read from {data[:60]!r}: {error}") from None
 
 
-def unpack_facts(data: bytes) -> tuple[int, str, int | None, tuple[int, ...], list[Event]]:
+def unpack_for_fold(data: bytes) -> tuple[int, str, int | None, tuple[int, ...], list[Event]]:
     """What a fold needs of an entry: time, command id, speaker, seats with a part, events."""
     try:
-        _, at, id_, seat, _, public, private, secret = _formatted(data)
+        _, at, id_, seat, _, public, private, secret = _unpack_formatted(data)
         if not private and not secret:  # most entries hide nothing; this is the hot path
-            return at, id_, seat, (), [_fact(row) for row in public]
-        return at, id_, seat, tuple(private), list(_whole(public, (*private.values(), secret)))
+            return at, id_, seat, (), [_trusted_row_to_event(row) for row in public]
+        return at, id_, seat, tuple(private), list(_merge_rows(public, (*private.values(), secret)))
     except (LookupError, TypeError, ValueError, AttributeError) as error:
-        raise Corrupt(f"no log entry can be read from {data[:60]!r}: {error}") from None
+        raise CorruptDataError(f"no log entry can be read from {data[:60]!r}: {error}") from None
 
 
-def pack_public(at: int, faces: Faces, proofs: Proofs | None = None) -> bytes:
+def pack_public(at_ms: int, split: VisibilitySplit, proofs: Proofs | None = None) -> bytes:
     if proofs is None:
-        return pack((UNSEALED, at, faces.public))
-    told = proofs if proofs.openings else proofs[:2] if proofs.leaves else proofs[:1]
-    return pack((FORMAT, at, faces.public, *told))
+        return pack((UNSEALED_FORMAT, at_ms, split.public))
+    proof_fields = proofs if proofs.openings else proofs[:2] if proofs.leaves else proofs[:1]
+    return pack((ENTRY_FORMAT, at_ms, split.public, *proof_fields))
 
 
-def pack_part(
-    before: int, answers: str | None, rows: dict[int, Row], openings: bytes = b"", form: int = FORMAT
+def pack_private_part(
+    previous: int,
+    answers: str | None,
+    rows: dict[int, Row],
+    openings: bytes = b"",
+    entry_format: int = ENTRY_FORMAT,
 ) -> bytes:
     """One seat's own part of an entry; `before` is the number of its previous part."""
-    return pack((form, before, answers, rows, openings) if openings else (form, before, answers, rows))
+    return pack(
+        (entry_format, previous, answers, rows, openings)
+        if openings
+        else (entry_format, previous, answers, rows)
+    )
 
 
-def proofs_of(public: bytes) -> tuple[Sequence[Row | None], Proofs] | None:
+def read_proofs(public: bytes) -> tuple[Sequence[Row | None], Proofs] | None:
     """The rows of a public entry and what it proves of them; None if that is nothing. Raises Corrupt."""
     try:
-        form, _, rows, *proofs = _formatted(public)
-        if form == UNSEALED:
+        entry_format, _, rows, *proofs = _unpack_formatted(public)
+        if entry_format == UNSEALED_FORMAT:
             return None
-        return rows, Proofs(*(bytes(memoryview(run)) for run in proofs))
+        return rows, Proofs(*(bytes(memoryview(proof)) for proof in proofs))
     except (TypeError, ValueError) as error:
-        raise Corrupt(f"no proofs can be read from {public[:60]!r}: {error}") from None
+        raise CorruptDataError(f"no proofs can be read from {public[:60]!r}: {error}") from None
 
 
-def part_rows(part: bytes) -> tuple[Mapping[int, Row], bytes]:
+def read_private_rows(private_part: bytes) -> tuple[Mapping[int, Row], bytes]:
     """The rows of a seat's part, and the salts that it tells. Raises Corrupt."""
     try:
-        _, _, _, rows, *openings = _formatted(part)
+        _, _, _, rows, *openings = _unpack_formatted(private_part)
         return rows, bytes(memoryview(openings[0])) if openings else b""
     except (TypeError, ValueError) as error:
-        raise Corrupt(f"no part can be read from {part[:60]!r}: {error}") from None
+        raise CorruptDataError(f"no part can be read from {private_part[:60]!r}: {error}") from None
 
 
-def part_before(part: bytes) -> int:
+def read_previous_part(private_part: bytes) -> int:
     try:
-        _, before, *_ = _formatted(part)
-        return int(before)
+        _, previous, *_ = _unpack_formatted(private_part)
+        return int(previous)
     except (TypeError, ValueError) as error:
-        raise Corrupt(f"no part can be read from {part[:60]!r}: {error}") from None
+        raise CorruptDataError(f"no part can be read from {private_part[:60]!r}: {error}") from None
 
 
-def join_view(number: int, public: bytes, part: bytes | None, head: bytes = b"") -> ViewEntry:
+def build_view_entry(
+    sequence: int, public: bytes, private_part: bytes | None, head: bytes = b""
+) -> ViewEntry:
     """The entry that a viewer gets: the public one, with its own part laid over it."""
     try:
-        _, at, rows, *_ = _formatted(public)
-        _, _, answers, own, *_ = _formatted(part) if part else (FORMAT, 0, None, {})
-        return ViewEntry(number, at, answers, _whole(rows, (own,)), Shown(public, part, head))
+        _, at, rows, *_ = _unpack_formatted(public)
+        _, _, answers, private_rows, *_ = (
+            _unpack_formatted(private_part) if private_part else (ENTRY_FORMAT, 0, None, {})
+        )
+        return ViewEntry(
+            sequence, at, answers, _merge_rows(rows, (private_rows,)), ShownBytes(public, private_part, head)
+        )
     except (LookupError, TypeError, ValueError, AttributeError) as error:
-        raise Corrupt(f"no view entry can be read from {public[:60]!r}: {error}") from None
+        raise CorruptDataError(f"no view entry can be read from {public[:60]!r}: {error}") from None
 
 
-def _formatted(data: bytes) -> Any:
+def _unpack_formatted(data: bytes) -> Any:
     try:
         value = unpack(data)
     except (ValueError, TypeError, msgpack.UnpackException) as error:
-        raise Corrupt(f"no msgpack in {data[:60]!r}: {error}") from None
-    if not isinstance(value, tuple) or not value or value[0] not in (FORMAT, UNSEALED):
-        raise Corrupt(f"{data[:60]!r} isn't of format {FORMAT}, nor of {UNSEALED}")
+        raise CorruptDataError(f"no msgpack in {data[:60]!r}: {error}") from None
+    if not isinstance(value, tuple) or not value or value[0] not in (ENTRY_FORMAT, UNSEALED_FORMAT):
+        raise CorruptDataError(f"{data[:60]!r} isn't of format {ENTRY_FORMAT}, nor of {UNSEALED_FORMAT}")
     return value
 
 
-def _whole(public: Row, over: Iterable[dict[int, Row]]) -> tuple[Event, ...]:
+def _merge_rows(public: Row, private_rows: Iterable[dict[int, Row]]) -> tuple[Event, ...]:
     """Public rows with the rows laid over them that know more; what stays nil is left out."""
     rows = list(public)
-    for patch in over:
-        for place, row in patch.items():
-            rows[place] = row
-    return tuple(row_event(row) for row in rows if row is not None)
+    for rows_by_index in private_rows:
+        for index, row in rows_by_index.items():
+            rows[index] = row
+    return tuple(row_to_event(row) for row in rows if row is not None)
 
 
-def _fact(row: Row) -> Event:
+def _trusted_row_to_event(row: Row) -> Event:
     cls = BY_CODE.get(row[0])
-    if cls is None or cls in _NESTED:
-        return row_event(row)
+    if cls is None or cls in _NESTED_EVENTS:
+        return row_to_event(row)
     return cls(*row[1:])
 
 
 @contract()
-class _Address:
+class _EnvelopeHeader:
     id: CommandId
     game: GameId
     seat: Seat | None
 
 
-_ADDRESS: Final[Shape[_Address]] = Shape(_Address, "letter")
+_ENVELOPE_HEADER: Final[Schema[_EnvelopeHeader]] = Schema(_EnvelopeHeader, "letter")

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
-from schemas.contract import Contract, Malformed, Shape, contract, field_names
+from schemas.contract import Contract, InvalidInputError, Schema, contract, field_names
 from schemas.field_types import (  # fmt: skip
     Age,
     Card,
@@ -22,15 +22,15 @@ from schemas.field_types import (  # fmt: skip
     GameId,
     Hex32,
     Int,
+    JsonObject,
     Name,
-    Plain,
     RouteId,
     Seat,
+    Slug,
     Text,
-    Word,
-    plain,
+    require_json_object,
 )
-from schemas.forks import Fork, Number
+from schemas.forks import Fork, SequenceNumber
 from schemas.positions import Position
 
 Payment = Annotated[Cards, Field(min_length=1)]
@@ -59,9 +59,9 @@ class PlayOff:
     wins: Annotated[tuple[Int, ...], Field(min_length=2, max_length=8)]  # of each, in the play-off so far
 
 
-def _named_or_given(board: str | Mapping[str, Any]) -> str | Mapping[str, Any]:
+def _validate_board_choice(board: str | Mapping[str, Any]) -> str | Mapping[str, Any]:
     if isinstance(board, dict):
-        return plain(board)
+        return require_json_object(board)
     if isinstance(board, str) and re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,39}", board):
         return board
     raise ValueError("must be the name of a board, or a board")
@@ -69,7 +69,7 @@ def _named_or_given(board: str | Mapping[str, Any]) -> str | Mapping[str, Any]:
 
 BoardChoice = Annotated[
     Any,
-    AfterValidator(_named_or_given),
+    AfterValidator(_validate_board_choice),
     WithJsonSchema(
         {"anyOf": [{"type": "string", "pattern": "^[a-z0-9][a-z0-9_-]{0,39}$"}, {"type": "object"}]}
     ),
@@ -81,10 +81,10 @@ class CreateGame(Contract):
     """Lay a table: which rules, which board, who sits there, what differs from the usual."""
 
     seats: Annotated[tuple[SeatPlan, ...], Field(min_length=1, max_length=8)]
-    ruleset: Word | None = None  # else the one that the board is usually played with
+    ruleset: Slug | None = None  # else the one that the board is usually played with
     board: BoardChoice | None = None  # else the ruleset's own
     seed: Annotated[Text, Field(min_length=1, max_length=64)] | None = None
-    options: Annotated[Plain, Field(max_length=64)] | None = None
+    options: Annotated[JsonObject, Field(max_length=64)] | None = None
     position: Position | None = None  # the table to start from, in place of a deal
     play_off: PlayOff | None = None
     fork: Fork | None = None  # the table to start from, where another game stood
@@ -118,7 +118,7 @@ class DrawMarket(Contract):
     color: Card | None = None
 
     @model_validator(mode="after")
-    def _one_of_the_two(self) -> DrawMarket:
+    def _require_slot_or_color(self) -> DrawMarket:
         if (self.slot is None) == (self.color is None):
             raise ValueError("give either slot or color")
         return self
@@ -128,7 +128,7 @@ class DrawMarket(Contract):
 class DrawTickets(Contract):
     """Ask for more destination tickets; which decks, where the ruleset has several."""
 
-    decks: Annotated[Mapping[Word, Annotated[Int, Field(ge=0, le=10)]], Field(max_length=4)] | None = None
+    decks: Annotated[Mapping[Slug, Annotated[Int, Field(ge=0, le=10)]], Field(max_length=4)] | None = None
 
 
 @contract(type="keep_tickets", code=7)
@@ -204,7 +204,7 @@ class ForkGame(Contract):
     the table that it found there into a CreateGame in its place (see schemas/forks.py)."""
 
     of: GameId
-    at: Number
+    at: SequenceNumber
     asker: Seat | None = None  # whose knowledge it is dealt by; None: what everybody knows
 
 
@@ -212,17 +212,23 @@ PlayerCommand: TypeAlias = (
     DrawBlind | DrawMarket | DrawTickets | KeepTickets | ClaimRoute | PayTunnel | DeclineTunnel | BuildStation
     | MovePassenger | RequestCards | Pass | Leave
 )  # fmt: skip
-HouseCommand: TypeAlias = CreateGame | TakeSeat | StartGame | CallTime | ForkGame
-Command: TypeAlias = PlayerCommand | HouseCommand
+SystemCommand: TypeAlias = CreateGame | TakeSeat | StartGame | CallTime | ForkGame
+Command: TypeAlias = PlayerCommand | SystemCommand
 
 PLAYER_COMMANDS: Final[tuple[type[PlayerCommand], ...]] = (
     DrawBlind, DrawMarket, DrawTickets, KeepTickets, ClaimRoute, PayTunnel, DeclineTunnel, BuildStation,
     MovePassenger, RequestCards, Pass, Leave,
 )  # fmt: skip
-HOUSE_COMMANDS: Final[tuple[type[HouseCommand], ...]] = (CreateGame, TakeSeat, StartGame, CallTime, ForkGame)
-COMMANDS: Final[tuple[type[Command], ...]] = (*HOUSE_COMMANDS, *PLAYER_COMMANDS)
+SYSTEM_COMMANDS: Final[tuple[type[SystemCommand], ...]] = (
+    CreateGame,
+    TakeSeat,
+    StartGame,
+    CallTime,
+    ForkGame,
+)
+COMMANDS: Final[tuple[type[Command], ...]] = (*SYSTEM_COMMANDS, *PLAYER_COMMANDS)
 
-SHAPES: Final[dict[str, Shape[Command]]] = {cls.type: Shape(cls, cls.type) for cls in COMMANDS}
+SCHEMAS: Final[dict[str, Schema[Command]]] = {cls.type: Schema(cls, cls.type) for cls in COMMANDS}
 FIELDS: Final[dict[type[Command], tuple[str, ...]]] = {cls: field_names(cls) for cls in COMMANDS}
 BY_CODE: Final[dict[int, type[Command]]] = {cls.code: cls for cls in COMMANDS}
 assert len(BY_CODE) == len(COMMANDS), "two commands share a code"
@@ -230,7 +236,7 @@ _PLAYER_TYPES: Final = frozenset(cls.type for cls in PLAYER_COMMANDS)
 
 
 @contract()
-class Letter:
+class CommandEnvelope:
     """A command on its way: who speaks (None is the house), in which game, under which id."""
 
     id: CommandId
@@ -244,13 +250,13 @@ def read_command(value: object, *, players_only: bool = False) -> Command:
 
     Raises Malformed: no object, an unknown type, an unknown field, a value out of range."""
     if not isinstance(value, dict):
-        raise Malformed("command", "must be an object with a type")
+        raise InvalidInputError("command", "must be an object with a type")
     fields = dict(value)
-    kind = fields.pop("type", None)
-    known = _PLAYER_TYPES if players_only else SHAPES.keys()
-    if not isinstance(kind, str) or kind not in known:
-        raise Malformed("type", f"must be one of {', '.join(sorted(known))}")
-    return SHAPES[kind].read(fields)
+    command_type = fields.pop("type", None)
+    allowed_types = _PLAYER_TYPES if players_only else SCHEMAS.keys()
+    if not isinstance(command_type, str) or command_type not in allowed_types:
+        raise InvalidInputError("type", f"must be one of {', '.join(sorted(allowed_types))}")
+    return SCHEMAS[command_type].read(fields)
 
 
 def write_command(command: Command) -> dict[str, Any]:
@@ -260,11 +266,12 @@ def write_command(command: Command) -> dict[str, Any]:
         if (value := getattr(command, name)) is not None:
             written[name] = value
     if isinstance(command, CreateGame):
-        whole = SHAPES[CreateGame.type].write(command, brief=True)
+        dumped = SCHEMAS[CreateGame.type].write(command, exclude_defaults=True)
         for name in ("position", "play_off", "fork"):
             if name in written:
-                written[name] = whole[name]
+                written[name] = dumped[name]
         written["seats"] = [
-            {"kind": plan.kind, **told} for plan, told in zip(command.seats, whole["seats"], strict=True)
+            {"kind": plan.kind, **dumped_plan}
+            for plan, dumped_plan in zip(command.seats, dumped["seats"], strict=True)
         ]
     return written

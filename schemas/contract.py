@@ -35,29 +35,29 @@ def contract(*, type: str = "", code: int = 0, version: int = 1) -> Callable[[Cl
     Whole numbers and truth values are strict by their types in `words` (a "3" is no 3);
     the class itself isn't, or pydantic would want tuples where msgpack and JSON have lists."""
 
-    def make(cls: Class[T]) -> Class[T]:
-        made: Any = dataclass(slots=True)(cls)
-        made.type, made.version, made.code = type, version, code
-        made.__pydantic_config__ = ConfigDict(extra="forbid")
-        return made  # type: ignore[no-any-return]  # dataclass() keeps the class's type
+    def decorate(cls: Class[T]) -> Class[T]:
+        contract_class: Any = dataclass(slots=True)(cls)
+        contract_class.type, contract_class.version, contract_class.code = type, version, code
+        contract_class.__pydantic_config__ = ConfigDict(extra="forbid")
+        return contract_class  # type: ignore[no-any-return]  # dataclass() keeps the class's type
 
-    return make
+    return decorate
 
 
-class Malformed(Exception):
+class InvalidInputError(Exception):
     """Something from outside is not of its contract's form. Says which field and why."""
 
-    def __init__(self, field: str, why: str, rule: str = "SHAPE-1") -> None:
-        super().__init__(f"{field}: {why}" if field else why)
-        self.field, self.why, self.rule = field, why, rule
+    def __init__(self, field: str, reason: str, rule: str = "SHAPE-1") -> None:
+        super().__init__(f"{field}: {reason}" if field else reason)
+        self.field, self.reason, self.rule = field, reason, rule
 
 
-class Shape(Generic[T]):
+class Schema(Generic[T]):
     """The strict reading of one contract, from JSON-like values or from JSON bytes."""
 
-    def __init__(self, form: Any, name: str) -> None:
+    def __init__(self, contract_type: Any, name: str) -> None:
         self.name = name
-        self._adapter: TypeAdapter[T] = TypeAdapter(form)
+        self._adapter: TypeAdapter[T] = TypeAdapter(contract_type)
 
     def read(self, value: object) -> T:
         """The contract that `value` (dicts, tuples, numbers, strings) spells.
@@ -66,33 +66,33 @@ class Shape(Generic[T]):
         try:
             return self._adapter.validate_python(value)
         except ValidationError as error:
-            raise first_problem(error, self.name) from None
+            raise to_invalid_input_error(error, self.name) from None
 
     def read_json(self, text: bytes | str) -> T:
         """The same from JSON text, where lists stand for tuples."""
         try:
             return self._adapter.validate_json(text)
         except ValidationError as error:
-            raise first_problem(error, self.name) from None
+            raise to_invalid_input_error(error, self.name) from None
 
-    def write(self, value: T, *, brief: bool = False) -> Any:
+    def write(self, value: T, *, exclude_defaults: bool = False) -> Any:
         """The JSON-like value that spells this contract; a brief one leaves out what is usual."""
-        return self._adapter.dump_python(value, mode="json", exclude_defaults=brief)
+        return self._adapter.dump_python(value, mode="json", exclude_defaults=exclude_defaults)
 
     def json_schema(self) -> dict[str, Any]:
         return self._adapter.json_schema()
 
 
-def first_problem(error: ValidationError, name: str) -> Malformed:
+def to_invalid_input_error(error: ValidationError, name: str) -> InvalidInputError:
     """A validation error as one sentence about one field."""
     first = error.errors(include_url=False, include_input=False)[0]
     field = ".".join(str(part) for part in first["loc"] if part != "[key]") or name
-    why = _PLAINER.get(first["type"], first["msg"].removeprefix("Value error, "))
-    more = error.error_count() - 1
-    return Malformed(field, why + (f" (and {more} more)" if more else ""))
+    reason = _PLAIN_MESSAGES.get(first["type"], first["msg"].removeprefix("Value error, "))
+    further_errors = error.error_count() - 1
+    return InvalidInputError(field, reason + (f" (and {further_errors} more)" if further_errors else ""))
 
 
-_PLAINER = {
+_PLAIN_MESSAGES = {
     "unexpected_keyword_argument": "there is no such field",
     "missing_argument": "is missing",
     "missing": "is missing",

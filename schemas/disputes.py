@@ -14,37 +14,37 @@ from typing import Annotated, Any, Final, NamedTuple
 
 from pydantic import AfterValidator, Field
 
-from schemas.codec import Corrupt, pack, unpack
-from schemas.contract import Malformed, Shape, contract
+from schemas.codec import CorruptDataError, pack, unpack
+from schemas.contract import InvalidInputError, Schema, contract
 from schemas.field_types import Int, Seat, Text
 
 OPERATOR: Final = "operator"
-OPEN_MOST: Final = 20  # of a seat in a game, that wait for their answer
-MOST: Final = 40  # of a seat in a game, whatever became of them
-WAITING_MOST: Final = 1_000  # in a partition
-REASON_MOST: Final = 500  # characters
-FORMAT: Final = 1
+MAX_OPEN_PER_SEAT: Final = 20  # of a seat in a game, that wait for their answer
+MAX_PER_SEAT: Final = 40  # of a seat in a game, whatever became of them
+MAX_WAITING_PER_PARTITION: Final = 1_000  # in a partition
+MAX_REASON_LENGTH: Final = 500  # characters
+DISPUTE_FORMAT: Final = 1
 
 # What becomes of one. The last two are for good.
-LOOKING: Final = "looking"  # a job has it in hand
+IN_PROGRESS: Final = "looking"  # a job has it in hand
 FAILED: Final = "failed"  # the job broke, and is tried again
-TOLD: Final = "told"  # answered, as far as may be told while the game runs
-WHOLE: Final = "whole"  # answered by the whole audit
-LOST: Final = "lost"  # the game is gone: nothing more of it can be checked
-FINAL: Final = (WHOLE, LOST)
-PLAINLY: Final = {
+ANSWERED_PARTLY: Final = "told"  # answered, as far as may be told while the game runs
+ANSWERED_FULLY: Final = "whole"  # answered by the whole audit
+GAME_LOST: Final = "lost"  # the game is gone: nothing more of it can be checked
+FINAL_STATES: Final = (ANSWERED_FULLY, GAME_LOST)
+STATE_LABELS: Final = {
     "": "waiting",
-    LOOKING: "being looked at",
+    IN_PROGRESS: "being looked at",
     FAILED: "failed",
-    TOLD: "answered",
-    WHOLE: "answered",
-    LOST: "failed",
+    ANSWERED_PARTLY: "answered",
+    ANSWERED_FULLY: "answered",
+    GAME_LOST: "failed",
 }
 
 _ID: Final = re.compile(rf"([a-z0-9][a-z0-9-]{{2,39}})_({OPERATOR}|[0-7])_([0-9a-f]{{12}})")
 
 
-def _readable(reason: str) -> str:
+def _require_readable(reason: str) -> str:
     """No letter without a shape: it could turn a line around, or an operator's terminal."""
     if not reason.isprintable():
         raise ValueError("must hold only letters that can be seen, on one line")
@@ -53,7 +53,7 @@ def _readable(reason: str) -> str:
     return reason
 
 
-Reason = Annotated[Text, Field(min_length=1, max_length=REASON_MOST), AfterValidator(_readable)]
+Reason = Annotated[Text, Field(min_length=1, max_length=MAX_REASON_LENGTH), AfterValidator(_require_readable)]
 
 
 @contract()
@@ -64,61 +64,63 @@ class DisputeMove:
     reason: Reason
 
 
-DISPUTE: Final[Shape[DisputeMove]] = Shape(DisputeMove, "dispute")
+DISPUTE_SCHEMA: Final[Schema[DisputeMove]] = Schema(DisputeMove, "dispute")
 
 
-class Name(NamedTuple):
+class DisputeId(NamedTuple):
     """The parts of a dispute's id."""
 
     game: str
     seat: Seat | None  # who raised it; None is the operator
-    mark: str
+    digest: str
 
     @property
     def id(self) -> str:
-        return f"{self.game}_{OPERATOR if self.seat is None else self.seat}_{self.mark}"
+        return f"{self.game}_{OPERATOR if self.seat is None else self.seat}_{self.digest}"
 
 
-def named(game: str, seat: Seat | None, key: str) -> Name:
+def derive_dispute_id(game: str, seat: Seat | None, idempotency_key: str) -> DisputeId:
     """The dispute that this caller raises in this game under an id of its own."""
-    mark = sha256(f"ledgerline/dispute/1 {game} {seat} {key}".encode()).hexdigest()[:12]
-    return Name(game, seat, mark)
+    digest = sha256(f"ledgerline/dispute/1 {game} {seat} {idempotency_key}".encode()).hexdigest()[:12]
+    return DisputeId(game, seat, digest)
 
 
-def read_name(id_: str) -> Name:
+def parse_dispute_id(id_: str) -> DisputeId:
     """The parts of an id. Raises Malformed: no dispute has such a one."""
-    found = _ID.fullmatch(id_)
-    if found is None:
-        raise Malformed("dispute", "is named as `ledgerline disputes` shows it: 3f9a1c0b77e2_0_5e1d09a77b12")
-    return Name(found[1], None if found[2] == OPERATOR else int(found[2]), found[3])
+    match = _ID.fullmatch(id_)
+    if match is None:
+        raise InvalidInputError(
+            "dispute", "is named as `ledgerline disputes` shows it: 3f9a1c0b77e2_0_5e1d09a77b12"
+        )
+    return DisputeId(match[1], None if match[2] == OPERATOR else int(match[2]), match[3])
 
 
 def pack_dispute(dispute: DisputeMove) -> bytes:
-    return pack((FORMAT, dispute.number, dispute.reason))
+    return pack((DISPUTE_FORMAT, dispute.number, dispute.reason))
 
 
 def unpack_dispute(data: bytes) -> DisputeMove:
     """Raises Corrupt."""
     try:
-        form, number, reason = unpack(data)
-        if form == FORMAT:
-            return DISPUTE.read({"number": number, "reason": reason})
-    except (TypeError, ValueError, Malformed) as error:
-        raise Corrupt(f"a dispute can't be read: {error}") from None
-    raise Corrupt(f"a dispute of format {form} can't be read")
+        dispute_format, number, reason = unpack(data)
+        if dispute_format == DISPUTE_FORMAT:
+            return DISPUTE_SCHEMA.read({"number": number, "reason": reason})
+    except (TypeError, ValueError, InvalidInputError) as error:
+        raise CorruptDataError(f"a dispute can't be read: {error}") from None
+    raise CorruptDataError(f"a dispute of format {dispute_format} can't be read")
 
 
-def pack_answer(told: dict[str, Any]) -> bytes:
+def pack_answer(answer: dict[str, Any]) -> bytes:
     """What an auditor says, as it is kept: the same always in the same bytes."""
-    return zlib.compress(json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode(), 6)
+    return zlib.compress(json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode(), 6)
 
 
 def unpack_answer(data: bytes) -> dict[str, Any]:
     """Raises Corrupt."""
     try:
-        told = json.loads(zlib.decompress(data))
+        answer = json.loads(zlib.decompress(data))
     except (zlib.error, ValueError) as error:
-        raise Corrupt(f"an answer to a dispute can't be read: {error}") from None
-    if not isinstance(told, dict):
-        raise Corrupt("an answer to a dispute can't be read")
-    return told
+        raise CorruptDataError(f"an answer to a dispute can't be read: {error}") from None
+    if not isinstance(answer, dict):
+        raise CorruptDataError("an answer to a dispute can't be read")
+    return answer

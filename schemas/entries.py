@@ -34,11 +34,11 @@ class Entry:
         return first if isinstance(first, CommandRefused) else None
 
 
-class Shown(NamedTuple):
+class ShownBytes(NamedTuple):
     """The bytes that a view entry was read from, and the head after it (docs/proof.md)."""
 
     public: bytes = b""
-    part: bytes | None = None
+    private_part: bytes | None = None
     head: bytes = b""  # empty where it isn't known
 
 
@@ -50,13 +50,13 @@ class ViewEntry:
     at: Milliseconds
     answers: CommandId | None  # the viewer's own command that this is the verdict on
     events: tuple[Event, ...]
-    shown: Shown = field(default=Shown(), compare=False, repr=False)
+    shown: ShownBytes = field(default=ShownBytes(), compare=False, repr=False)
 
 
-def write_entry(number: int, entry: Entry) -> dict[str, Any]:
+def write_entry(sequence: int, entry: Entry) -> dict[str, Any]:
     """A log entry as a JSON object, for replays and audits."""
     return {
-        "number": number,
+        "number": sequence,
         "at": entry.at,
         "id": entry.id,
         "seat": entry.seat,
@@ -65,7 +65,7 @@ def write_entry(number: int, entry: Entry) -> dict[str, Any]:
     }
 
 
-def write_view(entry: ViewEntry) -> dict[str, Any]:
+def write_view_entry(entry: ViewEntry) -> dict[str, Any]:
     """A view entry as a JSON object: what the gateway sends."""
     return {
         "number": entry.number,
@@ -78,8 +78,8 @@ def write_view(entry: ViewEntry) -> dict[str, Any]:
 
 def write_proof(entry: ViewEntry) -> dict[str, Any]:
     """The very bytes of a view entry, in base64, for those who compute the chain themselves."""
-    part = entry.shown.part
+    private_part = entry.shown.private_part
     return {
         "public": b64encode(entry.shown.public).decode(),
-        "part": b64encode(part).decode() if part else None,
+        "part": b64encode(private_part).decode() if private_part else None,
     }

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, Field, Strict
 
-SEATS_MAX: Final = 8
+MAX_SEATS: Final = 8
 
 COLORS: Final = ("purple", "white", "blue", "yellow", "orange", "red", "green", "black")
 LOCOMOTIVE: Final = "locomotive"
@@ -32,7 +32,7 @@ Card = Annotated[Text, one_of(CARDS)]
 
 HIDDEN: Final = None  # a thing face down: it is there, and the viewer may not know what it is
 
-Seat = Annotated[Int, Field(ge=0, lt=SEATS_MAX)]
+Seat = Annotated[Int, Field(ge=0, lt=MAX_SEATS)]
 GameId = Annotated[Text, Field(pattern=r"^[a-z0-9][a-z0-9-]{2,39}$")]
 CommandId = Annotated[Text, Field(pattern=r"^[A-Za-z0-9._:-]{1,64}$")]
 RouteId = Annotated[Text, Field(pattern=r"^[a-z0-9][a-z0-9.-]{0,79}$")]
@@ -40,15 +40,17 @@ CityId = Annotated[Text, Field(pattern=r"^[a-z0-9][a-z0-9.-]{0,39}$")]
 TicketId = Annotated[Text, Field(pattern=r"^[a-z0-9][a-z0-9.:-]{0,99}$")]
 
 
-def _printable(name: str) -> str:
+def _require_printable(name: str) -> str:
     """No letter without a shape: it could make two names look alike, or turn a line around."""
     if not name.isprintable():
         raise ValueError("must hold only letters that can be seen")
     return name
 
 
-Name = Annotated[Text, Field(min_length=1, max_length=40, pattern=r"^\S(.*\S)?$"), AfterValidator(_printable)]
-Word = Annotated[Text, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")]
+Name = Annotated[
+    Text, Field(min_length=1, max_length=40, pattern=r"^\S(.*\S)?$"), AfterValidator(_require_printable)
+]
+Slug = Annotated[Text, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")]
 Hex32 = Annotated[Text, Field(pattern=r"^[0-9a-f]{64}$")]
 Slot = Annotated[Int, Field(ge=0, le=9)]
 CardRow = tuple[Card | None, ...]
@@ -57,40 +59,40 @@ Cards = Mapping[Card, Annotated[Int, Field(ge=1, le=250)]]
 Age = Annotated[Int, Field(ge=0, le=150)]
 Milliseconds = Annotated[Int, Field(ge=0, le=2**53)]
 
-PLAIN_DEPTH: Final = 8  # far below what msgpack can nest
+MAX_JSON_DEPTH: Final = 8  # far below what msgpack can nest
 
 
-def is_plain(value: object, depth: int = PLAIN_DEPTH) -> bool:
+def is_json_value(value: object, depth: int = MAX_JSON_DEPTH) -> bool:
     """Whether msgpack and JSON can both spell a value, in every language."""
     if isinstance(value, dict):
-        named = all(isinstance(key, str) for key in value)
-        return named and is_plain([*value, *value.values()], depth)
+        has_text_keys = all(isinstance(key, str) for key in value)
+        return has_text_keys and is_json_value([*value, *value.values()], depth)
     if isinstance(value, list | tuple):
-        return depth > 0 and all(is_plain(item, depth - 1) for item in value)
+        return depth > 0 and all(is_json_value(item, depth - 1) for item in value)
     if isinstance(value, str):
-        return not any("\ud800" <= letter <= "\udfff" for letter in value)  # half a letter
+        return not any("\ud800" <= character <= "\udfff" for character in value)  # half a letter
     if isinstance(value, float):
         return isfinite(value)
     return value is None or (isinstance(value, int) and abs(value) <= 2**53)
 
 
-def plain(value: Mapping[str, Any]) -> Mapping[str, Any]:
+def require_json_object(value: Mapping[str, Any]) -> Mapping[str, Any]:
     """The same object, its rows as lists, if every language can spell it. Raises ValueError.
 
     A log gives rows back as tuples: what is read from it must still equal what was said."""
-    if not is_plain(value):
+    if not is_json_value(value):
         raise ValueError(
             f"must hold only text, finite numbers up to 2**53, true, false, null, and lists and objects"
-            f" of these, nested at most {PLAIN_DEPTH} deep"
+            f" of these, nested at most {MAX_JSON_DEPTH} deep"
         )
-    written: Mapping[str, Any] = _listed(value)
-    return written
+    json_object: Mapping[str, Any] = _tuples_to_lists(value)
+    return json_object
 
 
-def _listed(value: Any) -> Any:
+def _tuples_to_lists(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _listed(item) for key, item in value.items()}
-    return [_listed(item) for item in value] if isinstance(value, list | tuple) else value
+        return {key: _tuples_to_lists(item) for key, item in value.items()}
+    return [_tuples_to_lists(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-Plain = Annotated[Mapping[str, Any], AfterValidator(plain)]
+JsonObject = Annotated[Mapping[str, Any], AfterValidator(require_json_object)]

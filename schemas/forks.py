@@ -12,25 +12,25 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
-from schemas.contract import Shape, contract
-from schemas.field_types import Bool, GameId, Int, Seat, plain
+from schemas.contract import Schema, contract
+from schemas.field_types import Bool, GameId, Int, Seat, require_json_object
 
 
-def _rows(rows: tuple[Any, ...]) -> tuple[Any, ...]:
+def _to_logged_rows(rows: tuple[Any, ...]) -> tuple[Any, ...]:
     """The same rows as a log gives them back. Raises ValueError for what no log can hold."""
-    plain({"rows": rows})
-    told: tuple[Any, ...] = _tupled(rows)
-    return told
+    require_json_object({"rows": rows})
+    logged: tuple[Any, ...] = _lists_to_tuples(rows)
+    return logged
 
 
-def _tupled(value: Any) -> Any:
+def _lists_to_tuples(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _tupled(item) for key, item in value.items()}
-    return tuple(map(_tupled, value)) if isinstance(value, list | tuple) else value
+        return {key: _lists_to_tuples(item) for key, item in value.items()}
+    return tuple(map(_lists_to_tuples, value)) if isinstance(value, list | tuple) else value
 
 
-Number = Annotated[Int, Field(ge=1)]  # of an entry
-Rows = Annotated[tuple[Any, ...], AfterValidator(_rows)]
+SequenceNumber = Annotated[Int, Field(ge=1)]  # of an entry
+EventRows = Annotated[tuple[Any, ...], AfterValidator(_to_logged_rows)]
 
 
 @contract()
@@ -38,11 +38,11 @@ class Fork:
     """Where a new game comes from, and the facts that lay its table."""
 
     of: GameId
-    at: Number
+    at: SequenceNumber
     asker: Seat | None  # by whose knowledge it was dealt afresh; None: by everybody's
     afresh: Bool  # what lies face down was dealt afresh; else it lies as it lay
     rules: Int  # the version of the rules that both games are played by
-    facts: Rows  # as rows on the wire: see schemas/codec.py
+    facts: EventRows  # as rows on the wire: see schemas/codec.py
 
 
-FORK: Shape[Fork] = Shape(Fork, "fork")
+FORK_SCHEMA: Schema[Fork] = Schema(Fork, "fork")

@@ -14,32 +14,32 @@ COMMITMENT_BYTES: Final = 16
 HEAD_BYTES: Final = 32
 
 
-def first_head(game: str) -> bytes:
+def initial_head(game: str) -> bytes:
     """The head of a game's empty log."""
     return sha256(b"ledgerline/chain/1" + game.encode()).digest()
 
 
-def next_head(head: bytes, number: int, public: bytes) -> bytes:
+def next_head(previous_head: bytes, sequence: int, public: bytes) -> bytes:
     """The head after entry `number`, whose public bytes these are, from the head before it."""
     leaf = sha256(b"ledgerline/leaf/1" + public).digest()
-    return sha256(b"ledgerline/head/1" + number.to_bytes(8, "big") + head + leaf).digest()
+    return sha256(b"ledgerline/head/1" + sequence.to_bytes(8, "big") + previous_head + leaf).digest()
 
 
-def vault_of(seed: str, game: str) -> bytes:
+def derive_salt_key(seed: str, game: str) -> bytes:
     """What the salts of a game's secrets are made of; it tells nothing of the seed, nor of another game
     that has the same one."""
     return sha256(b"ledgerline/vault/1" + bytes.fromhex(seed) + game.encode()).digest()
 
 
-def salt_of(source: bytes, number: int, game: str) -> bytes:
+def derive_salt(source: bytes, sequence: int, game: str) -> bytes:
     """The salt of what one source hides in one entry: a seat's luck its own part, the vault the rest."""
-    told = b"ledgerline/salt/1" + source + number.to_bytes(8, "big") + game.encode()
-    return sha256(told).digest()[:COMMITMENT_BYTES]
+    preimage = b"ledgerline/salt/1" + source + sequence.to_bytes(8, "big") + game.encode()
+    return sha256(preimage).digest()[:COMMITMENT_BYTES]
 
 
-def part_commitment(salt: bytes, part: bytes) -> bytes:
+def private_part_commitment(salt: bytes, private_part: bytes) -> bytes:
     """What an entry's public bytes say of one seat's own part."""
-    return sha256(b"ledgerline/part/1" + salt + part).digest()[:COMMITMENT_BYTES]
+    return sha256(b"ledgerline/part/1" + salt + private_part).digest()[:COMMITMENT_BYTES]
 
 
 def secret_commitment(salt: bytes, secret: bytes) -> bytes:

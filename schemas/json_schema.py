@@ -16,16 +16,16 @@ from typing import Annotated, Any, Final, TypeAlias
 from pydantic import Field
 
 from schemas import commands, events, refusals
-from schemas.boards.form import BOARD
-from schemas.codec import FORMAT, LETTER_FORMAT, LETTER_MOST, UNSEALED
-from schemas.contract import Contract, Shape, field_names
-from schemas.events.upcasting import FORMER
+from schemas.boards.form import BOARD_SCHEMA
+from schemas.codec import ENTRY_FORMAT, ENVELOPE_FORMAT, MAX_ENVELOPE_BYTES, UNSEALED_FORMAT
+from schemas.contract import Contract, Schema, field_names
+from schemas.events.upcasting import FORMER_VERSIONS
 from schemas.field_types import CommandId, GameId, Hex32, Int, Milliseconds, Seat
-from schemas.position_queries import INQUIRY, SEAT_COUNTED
-from schemas.rule_options import PARAMETERS
+from schemas.position_queries import POSITION_QUERY_SCHEMA, SEAT_COUNTED_SCHEMA
+from schemas.rule_options import RULE_OPTIONS_SCHEMA
 
 FOLDER: Final = Path(__file__).parent / "json"
-Schema: TypeAlias = dict[str, Any]
+JsonSchema: TypeAlias = dict[str, Any]
 
 LAYOUTS: Final = {
     "letter": ["format", "id", "game", "seat", "command"],
@@ -35,38 +35,44 @@ LAYOUTS: Final = {
 }  # as schemas/codec.py says in its first lines; the tests take packed ones apart
 
 
-def files() -> dict[str, str]:
+def generate_files() -> dict[str, str]:
     """Every generated file: its name and what must stand in it."""
     schemas = {
-        "command": _one_of(commands.SHAPES, commands.COMMANDS, "Any command, by its type."),
-        "event": _one_of(events.SHAPES, events.EVENTS, "Any event, by its type. What is hidden is null."),
-        "letter": _letter(),
-        "log-entry": _log_entry(),
-        "view-entry": _view_entry(),
-        "refusal": _refusal(),
-        "parameters": _tidy(PARAMETERS.json_schema()),
-        "board": _tidy(BOARD.json_schema()),
-        "inquiry": _inquiry(),
-        "answer": _answer(),
+        "command": _union_schema(commands.SCHEMAS, commands.COMMANDS, "Any command, by its type."),
+        "event": _union_schema(
+            events.SCHEMAS, events.EVENTS, "Any event, by its type. What is hidden is null."
+        ),
+        "letter": _envelope_schema(),
+        "log-entry": _log_entry_schema(),
+        "view-entry": _view_entry_schema(),
+        "refusal": _refusal_schema(),
+        "parameters": _simplify(RULE_OPTIONS_SCHEMA.json_schema()),
+        "board": _simplify(BOARD_SCHEMA.json_schema()),
+        "inquiry": _position_query_schema(),
+        "answer": _answer_schema(),
     }
-    written = {f"{name}.schema.json": _text(_headed(name, schema)) for name, schema in schemas.items()}
-    return {**written, "wire.json": _text(_wire())}
+    generated = {
+        f"{name}.schema.json": _to_json_text(_with_header(name, schema)) for name, schema in schemas.items()
+    }
+    return {**generated, "wire.json": _to_json_text(_wire_layout())}
 
 
-def stale(folder: Path = FOLDER) -> list[str]:
+def find_stale_files(folder: Path = FOLDER) -> list[str]:
     """The names of the files that differ from what the contracts say, are missing, or are left over."""
-    wanted = files()
-    there = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.json")}
-    return sorted(name for name in wanted.keys() | there.keys() if wanted.get(name) != there.get(name))
+    expected = generate_files()
+    existing = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.json")}
+    return sorted(
+        name for name in expected.keys() | existing.keys() if expected.get(name) != existing.get(name)
+    )
 
 
-def write(folder: Path = FOLDER) -> None:
+def write_files(folder: Path = FOLDER) -> None:
     """Make the folder hold what the contracts say, and no other JSON."""
     folder.mkdir(exist_ok=True)
-    wanted = files()
-    for name in stale(folder):
-        if name in wanted:
-            (folder / name).write_text(wanted[name], encoding="utf-8")
+    expected = generate_files()
+    for name in find_stale_files(folder):
+        if name in expected:
+            (folder / name).write_text(expected[name], encoding="utf-8")
         else:
             (folder / name).unlink()
 
@@ -74,112 +80,131 @@ def write(folder: Path = FOLDER) -> None:
 # -- the forms -----------------------------------------------------------------------
 
 
-def _one_of(shapes: Mapping[str, Shape[Any]], classes: tuple[type[Contract], ...], what: str) -> Schema:
-    forms: Schema = {}
-    parts: Schema = {}
+def _union_schema(
+    contract_schemas: Mapping[str, Schema[Any]], classes: tuple[type[Contract], ...], description: str
+) -> JsonSchema:
+    variants: JsonSchema = {}
+    definitions: JsonSchema = {}
     for cls in sorted(classes, key=lambda cls: cls.type):
-        form = _tidy(shapes[cls.type].json_schema())
-        for name, part in form.pop("$defs", {}).items():
-            assert parts.setdefault(name, part) == part, f"two contracts are called {name}"
-        form["properties"] = {"type": {"const": cls.type}, **form["properties"]}
-        form["required"] = ["type", *form.get("required", ())]
-        forms[cls.type] = {**form, "x-version": cls.version, "x-code": cls.code}
-    chosen = [{"$ref": f"#/$defs/{name}"} for name in forms]
-    return {"description": what, "oneOf": chosen, "$defs": {**forms, **dict(sorted(parts.items()))}}
-
-
-def _letter() -> Schema:
-    places = [{"const": LETTER_FORMAT}, _word(CommandId), _word(GameId), _word(Seat | None), _ref("command")]
+        variant = _simplify(contract_schemas[cls.type].json_schema())
+        for name, definition in variant.pop("$defs", {}).items():
+            assert definitions.setdefault(name, definition) == definition, f"two contracts are called {name}"
+        variant["properties"] = {"type": {"const": cls.type}, **variant["properties"]}
+        variant["required"] = ["type", *variant.get("required", ())]
+        variants[cls.type] = {**variant, "x-version": cls.version, "x-code": cls.code}
+    references = [{"$ref": f"#/$defs/{name}"} for name in variants]
     return {
-        "description": "A command on its way, as its msgpack array: " + ", ".join(LAYOUTS["letter"]) + ".",
-        "type": "array",
-        "prefixItems": places,
-        "minItems": len(places),
-        "maxItems": len(places),
+        "description": description,
+        "oneOf": references,
+        "$defs": {**variants, **dict(sorted(definitions.items()))},
     }
 
 
-def _log_entry() -> Schema:
-    fields = {"id": _word(CommandId), "seat": _word(Seat | None), "command": _ref("command")}
-    return _entry("A log entry, as replays and audits show it.", fields)
+def _envelope_schema() -> JsonSchema:
+    items = [
+        {"const": ENVELOPE_FORMAT},
+        _field_schema(CommandId),
+        _field_schema(GameId),
+        _field_schema(Seat | None),
+        _ref("command"),
+    ]
+    return {
+        "description": "A command on its way, as its msgpack array: " + ", ".join(LAYOUTS["letter"]) + ".",
+        "type": "array",
+        "prefixItems": items,
+        "minItems": len(items),
+        "maxItems": len(items),
+    }
 
 
-def _view_entry() -> Schema:
-    seen = _entry("An entry as one viewer gets it.", {"answers": _word(CommandId | None)})
-    seen["properties"]["head"] = _word(Hex32 | None)
-    seen["required"].append("head")
-    return seen
+def _log_entry_schema() -> JsonSchema:
+    fields = {"id": _field_schema(CommandId), "seat": _field_schema(Seat | None), "command": _ref("command")}
+    return _entry_schema("A log entry, as replays and audits show it.", fields)
 
 
-def _entry(what: str, fields: Schema) -> Schema:
-    return _object(
-        what,
-        number=_word(Annotated[Int, Field(ge=1)]),
-        at=_word(Milliseconds),
+def _view_entry_schema() -> JsonSchema:
+    schema = _entry_schema("An entry as one viewer gets it.", {"answers": _field_schema(CommandId | None)})
+    schema["properties"]["head"] = _field_schema(Hex32 | None)
+    schema["required"].append("head")
+    return schema
+
+
+def _entry_schema(description: str, fields: JsonSchema) -> JsonSchema:
+    return _object_schema(
+        description,
+        number=_field_schema(Annotated[Int, Field(ge=1)]),
+        at=_field_schema(Milliseconds),
         **fields,
         events={"type": "array", "items": _ref("event")},
     )
 
 
-def _refusal() -> Schema:
-    rule = {"enum": sorted(refusals.ALL), "x-sentences": dict(sorted(refusals.ALL.items()))}
-    return _object("Why a command was refused.", rule=rule, why={"type": "string"})
+def _refusal_schema() -> JsonSchema:
+    rule = {"enum": sorted(refusals.ALL_RULES), "x-sentences": dict(sorted(refusals.ALL_RULES.items()))}
+    return _object_schema("Why a command was refused.", rule=rule, why={"type": "string"})
 
 
-def _inquiry() -> Schema:
+def _position_query_schema() -> JsonSchema:
     """A question's form. A command in it is as on the commands stream, with its seat besides."""
-    form: Schema = _tidy(INQUIRY.json_schema())
-    spoken = _one_of(commands.SHAPES, commands.PLAYER_COMMANDS, "A command, and the seat that speaks.")
-    parts = spoken.pop("$defs")
+    query_schema: JsonSchema = _simplify(POSITION_QUERY_SCHEMA.json_schema())
+    command_schema = _union_schema(
+        commands.SCHEMAS, commands.PLAYER_COMMANDS, "A command, and the seat that speaks."
+    )
+    definitions = command_schema.pop("$defs")
     for command in commands.PLAYER_COMMANDS:
-        part = parts[command.type]
-        part["properties"] = {"seat": _word(Seat), **part["properties"]}
-        part["required"] = ["seat", *part["required"]]
-    form["properties"]["commands"]["items"] = spoken
-    shared = form.get("$defs", {})
-    assert not shared.keys() & parts.keys(), "a part of a question is called like a command"
-    return {**form, "$defs": {**shared, **parts}}
+        definition = definitions[command.type]
+        definition["properties"] = {"seat": _field_schema(Seat), **definition["properties"]}
+        definition["required"] = ["seat", *definition["required"]]
+    query_schema["properties"]["commands"]["items"] = command_schema
+    shared_definitions = query_schema.get("$defs", {})
+    assert not shared_definitions.keys() & definitions.keys(), "a part of a question is called like a command"
+    return {**query_schema, "$defs": {**shared_definitions, **definitions}}
 
 
-def _answer() -> Schema:
-    happened = {"type": "array", "items": _ref("event")}
-    told: Schema = {"accepted": {"const": True}, "events": happened}
-    accepted = _object("The referee accepts it, and this comes of it.", **told)
-    rule = {"enum": sorted(refusals.ALL)}
-    told = {"accepted": {"const": False}, "rule": rule, "why": {"type": "string"}}
-    refused = _object("The referee refuses it.", **told)
-    refused["properties"]["events"] = {**happened, "minItems": 1}
-    spoken = {"$ref": "inquiry.schema.json#/properties/commands/items"}
-    counted: Schema = _tidy(SEAT_COUNTED.json_schema())
-    parts = counted.pop("$defs")
-    answer = _object(
+def _answer_schema() -> JsonSchema:
+    events_schema = {"type": "array", "items": _ref("event")}
+    fields: JsonSchema = {"accepted": {"const": True}, "events": events_schema}
+    accepted = _object_schema("The referee accepts it, and this comes of it.", **fields)
+    rule = {"enum": sorted(refusals.ALL_RULES)}
+    fields = {"accepted": {"const": False}, "rule": rule, "why": {"type": "string"}}
+    refused = _object_schema("The referee refuses it.", **fields)
+    refused["properties"]["events"] = {**events_schema, "minItems": 1}
+    command_schema = {"$ref": "inquiry.schema.json#/properties/commands/items"}
+    score_schema: JsonSchema = _simplify(SEAT_COUNTED_SCHEMA.json_schema())
+    definitions = score_schema.pop("$defs")
+    answer = _object_schema(
         "What the referee says.", verdicts={"type": "array", "items": {"oneOf": [accepted, refused]}}
     )
-    answer["properties"]["legal"] = {"type": "array", "items": spoken}
-    answer["properties"]["score"] = {"type": "array", "items": counted}
-    return {**answer, "$defs": parts}
+    answer["properties"]["legal"] = {"type": "array", "items": command_schema}
+    answer["properties"]["score"] = {"type": "array", "items": score_schema}
+    return {**answer, "$defs": definitions}
 
 
-def _wire() -> Schema:
+def _wire_layout() -> JsonSchema:
     """What a reader of rows needs besides the schemas: codes and the order of fields."""
 
-    def rows(classes: tuple[type[Contract], ...]) -> list[Schema]:
+    def rows(classes: tuple[type[Contract], ...]) -> list[JsonSchema]:
         return [
             {"type": cls.type, "version": cls.version, "code": cls.code, "fields": field_names(cls)}
             for cls in sorted(classes, key=lambda cls: cls.code)
         ]
 
     return {
-        "format": FORMAT,
-        "former_format": UNSEALED,
-        "letter_format": LETTER_FORMAT,
-        "letter_most": LETTER_MOST,
+        "format": ENTRY_FORMAT,
+        "former_format": UNSEALED_FORMAT,
+        "letter_format": ENVELOPE_FORMAT,
+        "letter_most": MAX_ENVELOPE_BYTES,
         "layouts": LAYOUTS,
         "commands": rows(commands.COMMANDS),
         "events": rows(events.EVENTS),
         "former_events": [
-            {"type": former.type, "version": former.version, "code": code, "fields": former.fields}
-            for code, former in sorted(FORMER.items())
+            {
+                "type": former_version.type,
+                "version": former_version.version,
+                "code": code,
+                "fields": former_version.fields,
+            }
+            for code, former_version in sorted(FORMER_VERSIONS.items())
         ],
     }
 
@@ -187,9 +212,9 @@ def _wire() -> Schema:
 # -- how they are written ------------------------------------------------------------
 
 
-def _object(what: str, **fields: Schema) -> Schema:
+def _object_schema(description: str, **fields: JsonSchema) -> JsonSchema:
     return {
-        "description": what,
+        "description": description,
         "type": "object",
         "properties": fields,
         "required": [*fields],
@@ -197,40 +222,42 @@ def _object(what: str, **fields: Schema) -> Schema:
     }
 
 
-def _word(form: Any) -> Schema:
-    schema: Schema = _tidy(Shape(form, "").json_schema())
+def _field_schema(field_type: Any) -> JsonSchema:
+    schema: JsonSchema = _simplify(Schema(field_type, "").json_schema())
     return schema
 
 
-def _ref(name: str) -> Schema:
+def _ref(name: str) -> JsonSchema:
     return {"$ref": f"{name}.schema.json"}
 
 
-def _tidy(schema: Any) -> Any:
+def _simplify(schema: Any) -> Any:
     """Without the titles that only repeat names, and strict where keys must fit a pattern."""
     if isinstance(schema, list):
-        return [_tidy(part) for part in schema]
+        return [_simplify(part) for part in schema]
     if not isinstance(schema, dict):
         return schema
-    by_name = {"properties", "patternProperties", "$defs"}  # their keys are names, not keywords
-    tidy = {
-        key: {name: _tidy(value) for name, value in part.items()} if key in by_name else _tidy(part)
+    name_keyed = {"properties", "patternProperties", "$defs"}  # their keys are names, not keywords
+    simplified = {
+        key: {name: _simplify(value) for name, value in part.items()}
+        if key in name_keyed
+        else _simplify(part)
         for key, part in schema.items()
         if key != "title"
     }
-    return {**tidy, "additionalProperties": False} if "patternProperties" in tidy else tidy
+    return {**simplified, "additionalProperties": False} if "patternProperties" in simplified else simplified
 
 
-def _headed(name: str, schema: Schema) -> Schema:
-    head = {
+def _with_header(name: str, schema: JsonSchema) -> JsonSchema:
+    header = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"{name}.schema.json",
         "title": name,
     }
-    return {**head, **schema}
+    return {**header, **schema}
 
 
-def _text(document: Schema) -> str:
+def _to_json_text(document: JsonSchema) -> str:
     return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
 
 
@@ -239,12 +266,12 @@ def main(arguments: list[str]) -> int:
         print("usage: python -m schemas.json_schema [--check]", file=sys.stderr)
         return 2
     if not arguments:
-        write()
+        write_files()
         return 0
-    late = stale()
-    for name in late:
+    stale_files = find_stale_files()
+    for name in stale_files:
         print(f"schemas/json/{name} is stale: make schemas", file=sys.stderr)
-    return 1 if late else 0
+    return 1 if stale_files else 0
 
 
 if __name__ == "__main__":

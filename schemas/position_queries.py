@@ -11,15 +11,26 @@ from typing import Annotated, Any, Final
 from pydantic import Field, PlainValidator, WithJsonSchema
 
 from schemas.commands import PlayerCommand, read_command
-from schemas.contract import Malformed, Shape, contract
-from schemas.field_types import SEATS_MAX, Bool, CityId, Int, Plain, RouteId, Seat, Text, Word, plain
+from schemas.contract import InvalidInputError, Schema, contract
+from schemas.field_types import (
+    MAX_SEATS,
+    Bool,
+    CityId,
+    Int,
+    JsonObject,
+    RouteId,
+    Seat,
+    Slug,
+    Text,
+    require_json_object,
+)
 from schemas.positions import Position
 
-COMMANDS_MOST: Final = 1000
-BOARD_TEXT_MOST: Final = 262_144  # letters of a board written in place as XML
+MAX_COMMANDS: Final = 1000
+MAX_BOARD_TEXT_LENGTH: Final = 262_144  # letters of a board written in place as XML
 
-_SEAT: Final[Shape[Seat]] = Shape(Seat, "seat")
-_NOTHING: Final = {
+_SEAT_SCHEMA: Final[Schema[Seat]] = Schema(Seat, "seat")
+_EMPTY_FIELD_RULES: Final = {
     "claim_route.cards": "ROUTE-2",
     "build_station.cards": "STATION-2",
     "pay_tunnel.cards": "TUNNEL-3",
@@ -28,7 +39,7 @@ _NOTHING: Final = {
 
 
 @contract()
-class Misshapen:
+class InvalidCommand:
     """What is no command: the seat is told why, as at a table, and nothing changes."""
 
     rule: Text
@@ -40,55 +51,62 @@ class SeatCommand:
     """A command and who speaks. In the file they are one object: `{"seat": 0, "type": "pass"}`."""
 
     seat: Seat
-    command: PlayerCommand | Misshapen
+    command: PlayerCommand | InvalidCommand
 
 
-def _spoken(value: object) -> SeatCommand:
+def _read_seat_command(value: object) -> SeatCommand:
     fields = dict(value) if isinstance(value, dict) else {}
     try:
         if "seat" not in fields:
-            raise Malformed("", "must be an object with a seat and a type")
-        seat = _SEAT.read(fields.pop("seat"))
-    except Malformed as error:
+            raise InvalidInputError("", "must be an object with a seat and a type")
+        seat = _SEAT_SCHEMA.read(fields.pop("seat"))
+    except InvalidInputError as error:
         raise ValueError(str(error)) from None
     if isinstance(cards := fields.get("cards"), dict):
         fields["cards"] = {card: count for card, count in cards.items() if count != 0 or count is False}
     try:
         return SeatCommand(seat, read_command(fields, players_only=True))  # type: ignore[arg-type]
-    except Malformed as error:
-        rule = _NOTHING.get(f"{fields.get('type')}.{error.field}")
+    except InvalidInputError as error:
+        rule = _EMPTY_FIELD_RULES.get(f"{fields.get('type')}.{error.field}")
         empty = fields.get(error.field) in ({}, [])
-        return SeatCommand(seat, Misshapen(rule if rule and empty else error.rule, str(error)))
+        return SeatCommand(seat, InvalidCommand(rule if rule and empty else error.rule, str(error)))
 
 
-def _named_or_written(board: object) -> str | Mapping[str, Any]:
-    if isinstance(board, str) and 0 < len(board) <= BOARD_TEXT_MOST:
+def _validate_board(board: object) -> str | Mapping[str, Any]:
+    if isinstance(board, str) and 0 < len(board) <= MAX_BOARD_TEXT_LENGTH:
         return board
     if isinstance(board, dict):
-        return plain(board)
+        return require_json_object(board)
     raise ValueError("must be the name of a board, a file, or a board written in place")
 
 
-Spoken = Annotated[SeatCommand, PlainValidator(_spoken), WithJsonSchema({"type": "object"})]
-BoardAsked = Annotated[
+SeatCommandField = Annotated[
+    SeatCommand, PlainValidator(_read_seat_command), WithJsonSchema({"type": "object"})
+]
+BoardField = Annotated[
     Any,
-    PlainValidator(_named_or_written),
+    PlainValidator(_validate_board),
     WithJsonSchema(
-        {"anyOf": [{"type": "string", "minLength": 1, "maxLength": BOARD_TEXT_MOST}, {"type": "object"}]}
+        {
+            "anyOf": [
+                {"type": "string", "minLength": 1, "maxLength": MAX_BOARD_TEXT_LENGTH},
+                {"type": "object"},
+            ]
+        }
     ),
 ]  # its name, a file, or the board itself in any form that a file may have
 
 
 @contract()
-class Inquiry:
+class PositionQuery:
     """A question: this table, these commands one after the other, and what to tell besides."""
 
-    seats: Annotated[Int, Field(ge=1, le=SEATS_MAX)]
-    ruleset: Word | None = None  # else the one that the board is usually played with
-    board: BoardAsked | None = None  # else the ruleset's own
-    options: Annotated[Plain, Field(max_length=64)] | None = None
+    seats: Annotated[Int, Field(ge=1, le=MAX_SEATS)]
+    ruleset: Slug | None = None  # else the one that the board is usually played with
+    board: BoardField | None = None  # else the ruleset's own
+    options: Annotated[JsonObject, Field(max_length=64)] | None = None
     position: Position | None = None
-    commands: Annotated[tuple[Spoken, ...], Field(max_length=COMMANDS_MOST)] = ()
+    commands: Annotated[tuple[SeatCommandField, ...], Field(max_length=MAX_COMMANDS)] = ()
     legal: Bool = False  # what the seats that are to act may do after the commands
     score: Bool = False  # what every seat would have if the game ended after the commands
     seed: Annotated[Text, Field(min_length=1, max_length=64)] | None = (
@@ -128,5 +146,5 @@ class SeatCounted:
     place: Int
 
 
-INQUIRY: Final[Shape[Inquiry]] = Shape(Inquiry, "question")
-SEAT_COUNTED: Final[Shape[SeatCounted]] = Shape(SeatCounted, "score")
+POSITION_QUERY_SCHEMA: Final[Schema[PositionQuery]] = Schema(PositionQuery, "question")
+SEAT_COUNTED_SCHEMA: Final[Schema[SeatCounted]] = Schema(SeatCounted, "score")

@@ -13,12 +13,12 @@ from typing import Annotated
 
 from pydantic import Field
 
-from schemas.contract import Shape, contract
-from schemas.field_types import Card, CityId, Int, RouteId, Seat, Word
+from schemas.contract import Schema, contract
+from schemas.field_types import Card, CityId, Int, RouteId, Seat, Slug
 
-Some = Annotated[Int, Field(ge=0, le=1000)]
+SmallCount = Annotated[Int, Field(ge=0, le=1000)]
 Points = Annotated[Int, Field(ge=-10_000, le=10_000)]
-Held = Mapping[Card, Annotated[Int, Field(ge=0, le=250)]]
+CardCounts = Mapping[Card, Annotated[Int, Field(ge=0, le=250)]]
 
 
 @contract()
@@ -35,7 +35,7 @@ class StationGiven:
     neighbour: CityId | None = None
 
 
-TicketRow = Annotated[tuple[TicketGiven, ...], Field(max_length=2000)]
+GivenTickets = Annotated[tuple[TicketGiven, ...], Field(max_length=2000)]
 
 
 @contract()
@@ -43,14 +43,14 @@ class Position:
     """What lies on the table. None is the natural value: see the top of this module."""
 
     turn: Seat = 0
-    hands: Annotated[tuple[Held, ...], Field(max_length=8)] = ()
+    hands: Annotated[tuple[CardCounts, ...], Field(max_length=8)] = ()
     market: Annotated[tuple[Card | None, ...], Field(max_length=10)] | None = None  # null is a gap
     deck: Annotated[tuple[Card, ...], Field(max_length=2000)] | None = None
-    discard: Held | None = None
+    discard: CardCounts | None = None
     routes: Annotated[Mapping[RouteId, Seat], Field(max_length=1000)] | None = None
-    cars: Annotated[tuple[Some, ...], Field(max_length=8)] = ()
-    tickets: Annotated[tuple[TicketRow, ...], Field(max_length=8)] = ()
-    ticket_decks: Annotated[Mapping[Word, TicketRow], Field(max_length=4)] | None = None
+    cars: Annotated[tuple[SmallCount, ...], Field(max_length=8)] = ()
+    tickets: Annotated[tuple[GivenTickets, ...], Field(max_length=8)] = ()
+    ticket_decks: Annotated[Mapping[Slug, GivenTickets], Field(max_length=4)] | None = None
     stations: Annotated[Mapping[CityId, StationGiven], Field(max_length=100)] | None = None
     passengers: Annotated[Mapping[CityId, Seat], Field(max_length=100)] | None = None
     tokens: (
@@ -60,8 +60,8 @@ class Position:
         ]
         | None
     ) = None
-    merchandise: Annotated[tuple[Some, ...], Field(max_length=8)] = ()
+    merchandise: Annotated[tuple[SmallCount, ...], Field(max_length=8)] = ()
     points: Annotated[tuple[Points, ...], Field(max_length=8)] = ()
 
 
-POSITION: Shape[Position] = Shape(Position, "position")
+POSITION_SCHEMA: Schema[Position] = Schema(Position, "position")

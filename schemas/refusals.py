@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-RULES: Final[dict[str, str]] = {
+GAME_RULES: Final[dict[str, str]] = {
     "SETUP-2": "Starting tickets are chosen once, from what was offered.",
     "SETUP-3": "At least the least number of starting tickets is kept.",
     "SETUP-4": "Exactly so many destinations are kept, and a map has enough of them for all seats.",
@@ -40,7 +40,7 @@ RULES: Final[dict[str, str]] = {
     "CONDUCT-3": "A seat that left, or was removed, is skipped from then on.",
 }
 
-CONTRACT: Final[dict[str, str]] = {
+MESSAGE_RULES: Final[dict[str, str]] = {
     "SHAPE-1": "The message isn't of its contract's form.",
     "SIZE-1": "The message is larger than allowed.",
     "TOKEN-1": "The token isn't valid for this game and seat.",
@@ -59,18 +59,18 @@ CONTRACT: Final[dict[str, str]] = {
     "DISPUTE-2": "A seat disputes only so many moves of a game, and has only so many wait for an answer.",
 }
 
-ALL: Final[dict[str, str]] = {**RULES, **CONTRACT}
+ALL_RULES: Final[dict[str, str]] = {**GAME_RULES, **MESSAGE_RULES}
 
 
-class Refused(Exception):
+class CommandRefusedError(Exception):
     """A rule said no. The table is as it was."""
 
-    def __init__(self, rule: str, why: str) -> None:
-        super().__init__(f"{rule}: {why}")
-        self.rule, self.why = rule, why
+    def __init__(self, rule: str, reason: str) -> None:
+        super().__init__(f"{rule}: {reason}")
+        self.rule, self.reason = rule, reason
 
 
-def require(condition: object, rule: str, why: str) -> None:
+def require(condition: object, rule: str, reason: str) -> None:
     """Go on if the condition holds, else refuse, naming the rule."""
     if not condition:
-        raise Refused(rule, why)
+        raise CommandRefusedError(rule, reason)

@@ -11,14 +11,14 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from schemas.contract import Shape, contract
-from schemas.field_types import Bool, Card, Int, Word
+from schemas.contract import Schema, contract
+from schemas.field_types import Bool, Card, Int, Slug
 
 Count = Annotated[Int, Field(ge=0, le=1000)]
 
 
 @contract()
-class Parameters:
+class RuleOptions:
     """All figures of one game. Times are milliseconds; None is 'no such limit'."""
 
     seats_least: Annotated[Int, Field(ge=1, le=8)]
@@ -30,19 +30,18 @@ class Parameters:
     market: Annotated[Int, Field(ge=0, le=10)]  # cards face up
     flush: Mapping[Card, Annotated[Int, Field(ge=1, le=10)]]  # this many of a kind flush the market
     flush_most: Annotated[Int, Field(ge=1, le=20)]  # flushes in a row before it stays (MARKET-2)
-    start_tickets: Mapping[Word, Count]  # offered at the start, by deck
+    start_tickets: Mapping[Slug, Count]  # offered at the start, by deck
     start_named: Annotated[
         Int, Field(ge=0, le=10)
     ]  # so many, in a mix the seat names; 0: as start_tickets says
     start_keep: Count  # at least
     start_keep_most: Count | None
     start_return: Literal["bottom", "out", "shuffled", "top"]  # where those given back go: see docs/rules
-    draw_tickets: Mapping[Word, Count]  # offered by a later draw, by deck
+    draw_tickets: Mapping[Slug, Count]  # offered by a later draw, by deck
     draw_named: Annotated[Int, Field(ge=0, le=10)]
     draw_keep: Count
-    pair_tickets: (
-        Annotated[Int, Field(ge=1, le=100)] | None
-    )  # every pair of joined cities is a ticket worth this
+    # Every pair of joined cities is a ticket worth this.
+    pair_tickets: Annotated[Int, Field(ge=1, le=100)] | None
     route_points: Annotated[
         tuple[Count | None, ...], Field(min_length=1, max_length=20)
     ]  # of length 1, 2, ..
@@ -60,7 +59,7 @@ class Parameters:
     station_points: Count  # for one not built (SCORE-5)
     passengers: Annotated[Int, Field(ge=0, le=5)]  # of each seat; more would make their search long
     merchandise: Annotated[
-        Mapping[Word, Annotated[tuple[Annotated[Int, Field(ge=1, le=50)], ...], Field(max_length=10)]],
+        Mapping[Slug, Annotated[tuple[Annotated[Int, Field(ge=1, le=50)], ...], Field(max_length=10)]],
         Field(max_length=10),
     ]  # the tokens at a city of this colour, highest first (MERCH-1)
     plus_four_least: Annotated[Int, Field(ge=1, le=20)]  # spaces where a "+4" is wild (ROUTE-7)
@@ -71,6 +70,6 @@ class Parameters:
     refusals_kept: Annotated[Int, Field(ge=1, le=1000)]  # per seat and turn; past it, answered but not kept
 
 
-PARAMETERS: Shape[Parameters] = Shape(Parameters, "options")
+RULE_OPTIONS_SCHEMA: Schema[RuleOptions] = Schema(RuleOptions, "options")
 
-GoneBecause = Literal["left", "out of time", "removed"]
+ExitReason = Literal["left", "out of time", "removed"]

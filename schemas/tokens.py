@@ -28,16 +28,16 @@ class Holder(NamedTuple):
 def mint(key: bytes, game: str, seat: Seat | None) -> str:
     """The token of a seat, or of the host (None)."""
     claim = f"{game}/{HOST if seat is None else seat}"
-    return f"{_PREFIX}.{_text(claim.encode())}.{_text(_signature(key, claim))}"
+    return f"{_PREFIX}.{_encode_base64(claim.encode())}.{_encode_base64(_signature(key, claim))}"
 
 
-def read(key: bytes, token: str) -> Holder | None:
+def verify(key: bytes, token: str) -> Holder | None:
     """Whom the token names, or None if we didn't make it."""
     try:
         prefix, body, signature = token.split(".")
-        claim = _bytes(body).decode()
-        ours = _text(_signature(key, claim)).encode()  # as text: base64 reads other texts alike
-        if prefix != _PREFIX or not hmac.compare_digest(signature.encode(), ours):
+        claim = _decode_base64(body).decode()
+        expected = _encode_base64(_signature(key, claim)).encode()  # as text: base64 reads other texts alike
+        if prefix != _PREFIX or not hmac.compare_digest(signature.encode(), expected):
             return None
         game, holder = claim.split("/")
         return Holder(game, None if holder == HOST else int(holder))
@@ -49,9 +49,9 @@ def _signature(key: bytes, claim: str) -> bytes:
     return hmac.new(key, b"ledgerline/token/1" + claim.encode(), sha256).digest()[:24]
 
 
-def _text(raw: bytes) -> str:
+def _encode_base64(raw: bytes) -> str:
     return urlsafe_b64encode(raw).decode().rstrip("=")
 
 
-def _bytes(text: str) -> bytes:
+def _decode_base64(text: str) -> bytes:
     return urlsafe_b64decode(text + "=" * (-len(text) % 4))

@@ -12,17 +12,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from services.runtime.logging_setup import get_log
+from services.runtime.logging_setup import get_logger
 
-log = get_log("rules")
-FOLDERS: Final = (
+log = get_logger("rules")
+PAGE_FOLDERS: Final = (
     Path(__file__).parents[1] / "docs" / "rules",
     Path(sys.prefix) / "share" / "ledgerline" / "rules",
 )
-RULE: Final = re.compile(r"^- \*\*([A-Z]+-\d)\*\* (.*(?:\n(?:  .+|(?=\n  \S)))*)", re.MULTILINE)
+RULE_PATTERN: Final = re.compile(r"^- \*\*([A-Z]+-\d)\*\* (.*(?:\n(?:  .+|(?=\n  \S)))*)", re.MULTILINE)
 
 
-def read_pages(folders: Sequence[Path] = FOLDERS) -> dict[str, str]:
+def read_pages(folders: Sequence[Path] = PAGE_FOLDERS) -> dict[str, str]:
     """The rule pages by ruleset, from the first folder that is there. Without one, none: then the
     sentences of the refusals have to do."""
     folder = next((folder for folder in folders if folder.is_dir()), None)
@@ -32,10 +32,10 @@ def read_pages(folders: Sequence[Path] = FOLDERS) -> dict[str, str]:
     return {path.stem: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.md"))}
 
 
-def passages(pages: Mapping[str, str]) -> dict[str, dict[str, str]]:
+def extract_passages(pages: Mapping[str, str]) -> dict[str, dict[str, str]]:
     """What the pages say of every rule, by its id and then by ruleset."""
-    told: dict[str, dict[str, str]] = {}
+    passages_by_rule: dict[str, dict[str, str]] = {}
     for ruleset, text in pages.items():
-        for rule, passage in RULE.findall(text):
-            told.setdefault(rule, {})[ruleset] = re.sub(r"^  ", "", passage, flags=re.MULTILINE)
-    return told
+        for rule, passage in RULE_PATTERN.findall(text):
+            passages_by_rule.setdefault(rule, {})[ruleset] = re.sub(r"^  ", "", passage, flags=re.MULTILINE)
+    return passages_by_rule

@@ -11,8 +11,8 @@ import pytest
 import redis
 
 from services.ledger import RedisLedger
-from services.ledger.connection import birth, connect
-from services.ledger.embedded_engine import engine
+from services.ledger.connection import connect, init_partition_count
+from services.ledger.embedded_engine import running_engine
 from tests.cluster.nodes import cluster
 
 PARTITIONS = 4
@@ -30,7 +30,7 @@ def engine_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
         yield f"{given.rstrip('/')}/{int(worker.removeprefix('gw'))}"
         return
-    with engine(tmp_path_factory.mktemp("engine")) as url:
+    with running_engine(tmp_path_factory.mktemp("engine")) as url:
         yield url
 
 
@@ -72,11 +72,11 @@ def client(connection: Connect) -> Any:
 @pytest.fixture
 def ledger(connection: Connect) -> RedisLedger:
     client = connection()
-    return RedisLedger(client, birth(client, PARTITIONS))
+    return RedisLedger(client, init_partition_count(client, PARTITIONS))
 
 
 @pytest.fixture
 def other_ledger(connection: Connect) -> RedisLedger:
     """The same store through a connection of its own, as another service has it."""
     client = connection()
-    return RedisLedger(client, birth(client, PARTITIONS))
+    return RedisLedger(client, init_partition_count(client, PARTITIONS))

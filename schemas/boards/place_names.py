@@ -9,63 +9,65 @@ import re
 from typing import Any, Final
 
 from schemas.boards.ids import slug
-from schemas.contract import Malformed
+from schemas.contract import InvalidInputError
 
-NAME_MOST: Final = 40
-_ID: Final = re.compile(r"[a-z0-9][a-z0-9.-]{0,39}")
-_BY_CITY: Final = ("stations", "passengers", "tokens")
+MAX_NAME_LENGTH: Final = 40
+_CITY_ID: Final = re.compile(r"[a-z0-9][a-z0-9.-]{0,39}")
+_CITY_KEYED_FIELDS: Final = ("stations", "passengers", "tokens")
 
 
-def with_ids(question: dict[str, Any]) -> dict[str, Any]:
+def replace_city_names(query: dict[str, Any]) -> dict[str, Any]:
     """The question with ids for the names of cities. What isn't of its form is left as it is.
 
     Raises Malformed if a city stands twice, once by its id and once by its name."""
-    position = question.get("position")
-    spelled = dict(question)
+    position = query.get("position")
+    converted = dict(query)
     if isinstance(position, dict):
-        spelled["position"] = _position(position)
-    if isinstance(question.get("commands"), list):
-        spelled["commands"] = _in_fields(question["commands"], "city", "neighbour", "passenger")
-    return spelled
+        converted["position"] = _convert_position(position)
+    if isinstance(query.get("commands"), list):
+        converted["commands"] = _convert_rows(query["commands"], "city", "neighbour", "passenger")
+    return converted
 
 
-def _position(position: dict[str, Any]) -> dict[str, Any]:
-    spelled = dict(position)
-    for field in _BY_CITY:
+def _convert_position(position: dict[str, Any]) -> dict[str, Any]:
+    converted = dict(position)
+    for field in _CITY_KEYED_FIELDS:
         if isinstance(position.get(field), dict):
-            spelled[field] = _in_keys(position[field], f"position.{field}")
-    if isinstance(stations := spelled.get("stations"), dict):
-        spelled["stations"] = {city: _fields(station, "neighbour") for city, station in stations.items()}
+            converted[field] = _convert_keys(position[field], f"position.{field}")
+    if isinstance(stations := converted.get("stations"), dict):
+        converted["stations"] = {
+            city: _convert_fields(station, "neighbour") for city, station in stations.items()
+        }
     if isinstance(rows := position.get("tickets"), list):
-        spelled["tickets"] = [_in_fields(row, "between") for row in rows]
+        converted["tickets"] = [_convert_rows(row, "between") for row in rows]
     if isinstance(decks := position.get("ticket_decks"), dict):
-        spelled["ticket_decks"] = {deck: _in_fields(row, "between") for deck, row in decks.items()}
-    return spelled
+        converted["ticket_decks"] = {deck: _convert_rows(row, "between") for deck, row in decks.items()}
+    return converted
 
 
-def _in_keys(by_city: dict[str, Any], entry: str) -> dict[str, Any]:
-    spelled: dict[str, Any] = {}
+def _convert_keys(by_city: dict[str, Any], field_path: str) -> dict[str, Any]:
+    converted: dict[str, Any] = {}
     for name, value in by_city.items():
-        if (city := _id(name)) in spelled:
-            raise Malformed(f"{entry}.{name}", f"{city} is there already")
-        spelled[city] = value
-    return spelled
+        if (city := _to_city_id(name)) in converted:
+            raise InvalidInputError(f"{field_path}.{name}", f"{city} is there already")
+        converted[city] = value
+    return converted
 
 
-def _in_fields(rows: object, *fields: str) -> object:
-    return [_fields(row, *fields) for row in rows] if isinstance(rows, list) else rows
+def _convert_rows(rows: object, *fields: str) -> object:
+    return [_convert_fields(row, *fields) for row in rows] if isinstance(rows, list) else rows
 
 
-def _fields(row: object, *fields: str) -> object:
+def _convert_fields(row: object, *fields: str) -> object:
     if not isinstance(row, dict):
         return row
-    return {field: _spelled(told) if field in fields else told for field, told in row.items()}
+    return {field: _convert_value(value) if field in fields else value for field, value in row.items()}
 
 
-def _spelled(told: object) -> object:
-    return [_id(name) for name in told] if isinstance(told, list) else _id(told)
+def _convert_value(value: object) -> object:
+    return [_to_city_id(name) for name in value] if isinstance(value, list) else _to_city_id(value)
 
 
-def _id(name: Any) -> Any:
-    fits = isinstance(name, str) and len(name) <= NAME_MOST and not _ID.fullmatch(name)
-    return slug(name, name) if fits else name
+def _to_city_id(name: Any) -> Any:
+    needs_slug = isinstance(name, str) and len(name) <= MAX_NAME_LENGTH and not _CITY_ID.fullmatch(name)
+    return slug(name, name) if needs_slug else name

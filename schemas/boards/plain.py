@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, TypeGuard
 
-from schemas.boards.ids import unique
+from schemas.boards.ids import make_unique
 
-SIDE: Final = 1000  # of a picture whose size isn't told
-_OF_THE_MAP: Final = {"width", "height", "lat", "lon", "x", "y", "terminals", "merchandise_verified"}
-_OTHER_TICKETS: Final = {"extra_tickets", "multi_tickets"}  # which aren't those of the game
+DEFAULT_SIDE: Final = 1000  # of a picture whose size isn't told
+_MAP_ONLY_KEYS: Final = {"width", "height", "lat", "lon", "x", "y", "terminals", "merchandise_verified"}
+_OTHER_TICKET_KEYS: Final = {"extra_tickets", "multi_tickets"}  # which aren't those of the game
 
 
 def is_plain_map(value: object) -> TypeGuard[Mapping[str, Any]]:
@@ -25,67 +25,71 @@ def is_plain_map(value: object) -> TypeGuard[Mapping[str, Any]]:
     return isinstance(value, Mapping) and "cities" in value and not value.keys() & {"format", "connections"}
 
 
-def spelled_out(value: Mapping[str, Any], name: str = "map") -> dict[str, Any]:
+def to_board_form(value: Mapping[str, Any], name: str = "map") -> dict[str, Any]:
     """The same board in our own form, as far as it can be told; reading it checks the rest."""
-    size = value.get("size") or [_whole(value.get(side, SIDE)) for side in ("width", "height")]
-    known = {key: told for key, told in value.items() if key not in _OF_THE_MAP | _OTHER_TICKETS}
+    size = value.get("size") or [_round_float(value.get(side, DEFAULT_SIDE)) for side in ("width", "height")]
+    board_fields = {
+        key: field_value
+        for key, field_value in value.items()
+        if key not in _MAP_ONLY_KEYS | _OTHER_TICKET_KEYS
+    }
     return {
         "title": value.get("title") or value.get("id") or name,
         "id": name,
         "routes": [],
-        "rules": _rules(value),
-        **known,
+        "rules": _guess_ruleset(value),
+        **board_fields,
         "format": 1,
         "size": size,
-        "cities": _each(value["cities"], _city),
-        "tickets": _tickets(value.get("tickets", [])),
+        "cities": _convert_rows(value["cities"], _convert_city),
+        "tickets": _convert_tickets(value.get("tickets", [])),
     }
 
 
-def _rules(value: Mapping[str, Any]) -> str:
+def _guess_ruleset(value: Mapping[str, Any]) -> str:
     """The ruleset that has rules for everything that lies on the map."""
 
-    def told(rows: str, field: str) -> set[object]:
-        listed = value.get(rows)
+    def field_values(key: str, field: str) -> set[object]:
+        entries = value.get(key)
         return (
-            {str(row.get(field)) for row in listed if isinstance(row, dict)}
-            if isinstance(listed, list)
+            {str(row.get(field)) for row in entries if isinstance(row, dict)}
+            if isinstance(entries, list)
             else set()
         )
 
-    if told("routes", "kind") & {"ferry", "tunnel"}:
+    if field_values("routes", "kind") & {"ferry", "tunnel"}:
         return "europe"
-    return "marklin" if told("tickets", "deck") & {"short", "long"} else "usa"
+    return "marklin" if field_values("tickets", "deck") & {"short", "long"} else "usa"
 
 
-def _each(rows: object, spell: Any) -> object:
+def _convert_rows(rows: object, convert: Any) -> object:
     """The rows, each spelled out; what is no row of objects is left for the reading to refuse."""
     if not isinstance(rows, list):
         return rows
-    return [spell(row) if isinstance(row, dict) else row for row in rows]
+    return [convert(row) if isinstance(row, dict) else row for row in rows]
 
 
-def _city(city: dict[str, Any]) -> dict[str, Any]:
-    spelled = {key: told for key, told in city.items() if key not in _OF_THE_MAP}
-    spelled.setdefault("name", city.get("id"))
-    spelled.setdefault("at", [_whole(city.get("x", 0)), _whole(city.get("y", 0))])
+def _convert_city(city: dict[str, Any]) -> dict[str, Any]:
+    converted = {key: value for key, value in city.items() if key not in _MAP_ONLY_KEYS}
+    converted.setdefault("name", city.get("id"))
+    converted.setdefault("at", [_round_float(city.get("x", 0)), _round_float(city.get("y", 0))])
     if city.get("merchandise") and city.get("merchandise_verified") is False:
-        spelled["unverified"] = True
-    return spelled
+        converted["unverified"] = True
+    return converted
 
 
-def _tickets(rows: object) -> object:
+def _convert_tickets(rows: object) -> object:
     """A ticket without an id is called by its cities."""
     if not isinstance(rows, list):
         return rows
-    ids = iter(unique(":".join(sorted(map(str, _ends(row)))) for row in rows))
-    return _each(rows, lambda row: {"deck": "regular", "id": next(ids), **row})
+    ids = iter(make_unique(":".join(sorted(map(str, _ticket_ends(row)))) for row in rows))
+    return _convert_rows(rows, lambda row: {"deck": "regular", "id": next(ids), **row})
 
 
-def _ends(ticket: object) -> list[object]:
+def _ticket_ends(ticket: object) -> list[object]:
     ends = ticket.get("between") if isinstance(ticket, dict) else None
     return ends if isinstance(ends, list) else []
 
 
-def _whole(number: object) -> object:
+def _round_float(number: object) -> object:
     return round(number) if isinstance(number, float) and abs(number) < 1e6 else number

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Final, TypeAlias
 
-from schemas.contract import Shape, field_names
+from schemas.contract import Schema, field_names
 from schemas.events.ending import (
     CommandRefused,
     EndReason,
@@ -102,7 +102,7 @@ __all__ = [
     "RequestUnmet",
     "RevealedDiscarded",
     "RouteClaimed",
-    "SHAPES",
+    "SCHEMAS",
     "SeatCleared",
     "SeatGone",
     "SeatScore",
@@ -143,7 +143,7 @@ EVENTS: Final[tuple[type[Event], ...]] = (
     GameForked, MomentLaid, ChoiceLaid, DeckKnown, PlayResumed,
 )  # fmt: skip
 
-SHAPES: Final[dict[str, Shape[Event]]] = {cls.type: Shape(cls, cls.type) for cls in EVENTS}
+SCHEMAS: Final[dict[str, Schema[Event]]] = {cls.type: Schema(cls, cls.type) for cls in EVENTS}
 FIELDS: Final[dict[type[Event], tuple[str, ...]]] = {cls: field_names(cls) for cls in EVENTS}
 BY_CODE: Final[dict[int, type[Event]]] = {cls.code: cls for cls in EVENTS}
 assert len(BY_CODE) == len(EVENTS), "two events share a code"
@@ -151,5 +151,5 @@ assert len(BY_CODE) == len(EVENTS), "two events share a code"
 
 def write_event(event: Event) -> dict[str, object]:
     """An event as a JSON object with its type first: the form of the web edge and of replays."""
-    written: dict[str, object] = SHAPES[event.type].write(event)
+    written: dict[str, object] = SCHEMAS[event.type].write(event)
     return {"type": event.type, **written}

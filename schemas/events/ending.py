@@ -7,7 +7,7 @@ from typing import Literal
 from schemas.commands import PlayOff
 from schemas.contract import Contract, contract
 from schemas.field_types import GameId, Hex32, Int, RouteId, Seat, Text, TicketId  # fmt: skip
-from schemas.rule_options import GoneBecause
+from schemas.rule_options import ExitReason
 
 EndReason = Literal["last turns", "all passed", "no change", "out of time", "all gone"]
 
@@ -44,7 +44,7 @@ class SeatGone(Contract):
     """The seat takes no further part."""
 
     seat: Seat
-    why: GoneBecause
+    why: ExitReason
 
 
 @contract(type="seat_cleared", code=23)

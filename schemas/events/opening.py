@@ -24,12 +24,12 @@ from schemas.field_types import (  # fmt: skip
     Name,
     RouteId,
     Seat,
+    Slug,
     TicketRow,
-    Word,
 )
-from schemas.forks import Number
+from schemas.forks import SequenceNumber
 from schemas.positions import Points, StationGiven
-from schemas.rule_options import GoneBecause, Parameters
+from schemas.rule_options import ExitReason, RuleOptions
 
 
 @contract(type="game_created", code=40, version=2)
@@ -37,12 +37,12 @@ class GameCreated(Contract):
     """A table is laid, with every figure of its rules."""
 
     game: GameId
-    ruleset: Word
+    ruleset: Slug
     rules: Int  # the version of the ruleset's meaning
-    board: Word
+    board: Slug
     board_digest: Hex32
     board_form: BoardForm | None  # of a board that doesn't come with the product
-    parameters: Parameters
+    parameters: RuleOptions
     seats: tuple[SeatPlan, ...]
     play_off: PlayOff | None
     created: Milliseconds  # since 1970, by the wall clock: told to people, and nothing counts by it
@@ -65,7 +65,7 @@ class SeedSealed(Contract):
 class SeatTaken(Contract):
     seat: Seat
     name: Name
-    policy: Word | None  # of a bot; null for a person
+    policy: Slug | None  # of a bot; null for a person
     age: Age | None
     luck: Hex32 | None  # private: what a bot's own dice, and the salts of the seat's own parts, start from
     contribution: Hex32 | None  # the seat's part in all chance of this game; null in old games
@@ -89,7 +89,7 @@ class DeckShuffled(Contract):
 
 @contract(type="tickets_shuffled", code=45, version=2)
 class TicketsShuffled(Contract):
-    deck: Word
+    deck: Slug
     order: TicketRow  # secret, top first
     root: Hex32 | None  # as of a deck's
 
@@ -124,7 +124,7 @@ class DeckLaid(Contract):
 
 @contract(type="tickets_laid", code=35)
 class TicketsLaid(Contract):
-    deck: Word
+    deck: Slug
     order: TicketRow  # secret, top first
 
 
@@ -137,8 +137,8 @@ class HandLaid(Contract):
 
 # -- a fork: more of a table than a position can say -----------------------------------------
 
-Awaited = tuple[Seat, Literal["action", "second card", "tickets", "mix", "tunnel"], Int | None]
-Begun = tuple[RouteId, Cards, tuple[Card, ...], Int]
+PendingChoiceRow = tuple[Seat, Literal["action", "second card", "tickets", "mix", "tunnel"], Int | None]
+TunnelInProgress = tuple[RouteId, Cards, tuple[Card, ...], Int]
 
 
 @contract(type="game_forked", code=50)
@@ -146,7 +146,7 @@ class GameForked(Contract):
     """The game goes on from where another one stood."""
 
     of: GameId
-    at: Number  # the entry after which it stood so
+    at: SequenceNumber  # the entry after which it stood so
     asker: Seat | None  # by whose knowledge it was dealt; None: by everybody's
     afresh: Bool  # what lies face down was dealt afresh; else it lies as it lay
 
@@ -157,13 +157,16 @@ class MomentLaid(Contract):
 
     order: tuple[Seat, ...]  # of the turns
     turn: Seat | None
-    awaits: tuple[Awaited, ...]  # whom the table waits for, for what, and the milliseconds left for it
-    tunnel: Begun | None  # its route, the base payment, the cards turned up, and how many it asks for
+    awaits: tuple[
+        PendingChoiceRow, ...
+    ]  # whom the table waits for, for what, and the milliseconds left for it
+    # Its route, the base payment, the cards turned up, and how many it asks for.
+    tunnel: TunnelInProgress | None
     ending: Bool
     last: tuple[Seat, ...]  # who has a last turn to come
     passed: tuple[Seat, ...]
     chosen: tuple[Bool, ...]  # starting tickets
-    gone: tuple[GoneBecause | None, ...]
+    gone: tuple[ExitReason | None, ...]
     clocks: tuple[Int, ...]  # milliseconds left, where there are clocks
     passengers: tuple[Int, ...]  # still to be placed
     shown: tuple[Cards, ...]  # the part of each hand that all have seen
@@ -177,7 +180,7 @@ class ChoiceLaid(Contract):
     offer: TicketRow  # private
     least: Annotated[Int, Field(ge=0, le=10)]
     named: Bool
-    mix: Mapping[Word, Int] | None  # private
+    mix: Mapping[Slug, Int] | None  # private
 
 
 @contract(type="deck_known", code=53)
@@ -185,7 +188,7 @@ class DeckKnown(Contract):
     """Which tickets of a deck a seat has seen in their places."""
 
     seat: Seat
-    deck: Word
+    deck: Slug
     order: TicketRow  # private, top first; null for those that it doesn't know
 
 

@@ -17,8 +17,8 @@ from schemas.field_types import (  # fmt: skip
     RouteId,
     Seat,
     Slot,
+    Slug,
     TicketRow,
-    Word,
 )
 
 
@@ -40,7 +40,7 @@ class TicketsOffered(Contract):
     """Tickets from the tops of their decks; the seat keeps at least `least` of them."""
 
     seat: Seat
-    decks: tuple[Word, ...]  # the deck of each, in order
+    decks: tuple[Slug, ...]  # the deck of each, in order
     tickets: TicketRow  # private
     least: Annotated[Int, Field(ge=0, le=10)]
 
@@ -56,7 +56,7 @@ class TicketsReturned(Contract):
     """What was offered and not kept went back."""
 
     seat: Seat
-    deck: Word
+    deck: Slug
     to: Literal["bottom", "out", "shuffled", "top"]  # of its deck; shuffled: among it, or out of the game
     tickets: TicketRow  # private
 
@@ -73,7 +73,7 @@ class TicketsNamed(Contract):
     """The seat said how many tickets of each deck it wants; they come when all have (SETUP-3)."""
 
     seat: Seat
-    decks: Mapping[Word, Int] | None  # private
+    decks: Mapping[Slug, Int] | None  # private
 
 
 @contract(type="turn_started", code=12)

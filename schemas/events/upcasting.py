@@ -13,43 +13,43 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from schemas.events import BY_CODE, FIELDS
 
-Told: TypeAlias = Mapping[str, Any]  # what a row's fields hold, by their names
+FieldValues: TypeAlias = Mapping[str, Any]  # what a row's fields hold, by their names
 
 
-class Former(NamedTuple):
+class FormerVersion(NamedTuple):
     """One version that is written no more."""
 
     type: str
     version: int
     fields: tuple[str, ...]  # in the order of its rows
-    code_of_next: int
-    as_next: Callable[[Told], Told]
+    next_code: int
+    to_next: Callable[[FieldValues], FieldValues]
 
 
-def _with_time_for_a_move(told: Told) -> Told:
+def _add_move_limit(fields: FieldValues) -> FieldValues:
     """Version 2 has a limit for one move, and tells the house's time, by which entries count, from
     the wall clock's. Before, no move had a limit and the wall clock was both."""
-    parameters = {**told["parameters"], "move_ms": None}
-    return {**told, "parameters": parameters, "opened": told["created"]}
+    rule_options = {**fields["parameters"], "move_ms": None}
+    return {**fields, "parameters": rule_options, "opened": fields["created"]}
 
 
-def _not_named(told: Told) -> Told:
+def _add_seed_origin(fields: FieldValues) -> FieldValues:
     """Version 2 says whether the seed was named by whoever created the game. Before, nobody did."""
-    return {**told, "given": None}
+    return {**fields, "given": None}
 
 
-def _without_a_say(told: Told) -> Told:
+def _add_contribution(fields: FieldValues) -> FieldValues:
     """Version 2 has the seat's own part in the game's chance. Before, all of it was the house's."""
-    return {**told, "contribution": None, "by": None}
+    return {**fields, "contribution": None, "by": None}
 
 
-def _uncommitted(told: Told) -> Told:
+def _add_commitment_root(fields: FieldValues) -> FieldValues:
     """Version 2 commits to each card. Before, only the seed was committed to."""
-    return {**told, "root": None}
+    return {**fields, "root": None}
 
 
-FORMER: Final[Mapping[int, Former]] = {  # by code
-    1: Former(
+FORMER_VERSIONS: Final[Mapping[int, FormerVersion]] = {  # by code
+    1: FormerVersion(
         "game_created",
         1,
         (
@@ -57,24 +57,24 @@ FORMER: Final[Mapping[int, Former]] = {  # by code
             *("parameters", "seats", "play_off", "created"),
         ),
         40,
-        _with_time_for_a_move,
+        _add_move_limit,
     ),
-    2: Former("seat_taken", 1, ("seat", "name", "policy", "age", "luck"), 42, _without_a_say),
-    4: Former("deck_shuffled", 1, ("order",), 41, _uncommitted),
-    5: Former("tickets_shuffled", 1, ("deck", "order"), 45, _uncommitted),
-    22: Former("seed_sealed", 1, ("commitment", "seed"), 43, _not_named),
+    2: FormerVersion("seat_taken", 1, ("seat", "name", "policy", "age", "luck"), 42, _add_contribution),
+    4: FormerVersion("deck_shuffled", 1, ("order",), 41, _add_commitment_root),
+    5: FormerVersion("tickets_shuffled", 1, ("deck", "order"), 45, _add_commitment_root),
+    22: FormerVersion("seed_sealed", 1, ("commitment", "seed"), 43, _add_seed_origin),
 }
-assert not FORMER.keys() & BY_CODE.keys(), "a former version's code was given again"
+assert not FORMER_VERSIONS.keys() & BY_CODE.keys(), "a former version's code was given again"
 
 
 def upcast(row: Sequence[Any]) -> Sequence[Any]:
     """The row as the next version of its type has it. Raises LookupError for a code that never
     was, and ValueError for a row that its version doesn't fit."""
-    former = FORMER[row[0]]
-    told = former.as_next(dict(zip(former.fields, row[1:], strict=True)))
-    return (former.code_of_next, *(told[name] for name in _fields(former.code_of_next)))
+    former = FORMER_VERSIONS[row[0]]
+    fields = former.to_next(dict(zip(former.fields, row[1:], strict=True)))
+    return (former.next_code, *(fields[name] for name in _field_names(former.next_code)))
 
 
-def _fields(code: int) -> tuple[str, ...]:
-    former = FORMER.get(code)
+def _field_names(code: int) -> tuple[str, ...]:
+    former = FORMER_VERSIONS.get(code)
     return former.fields if former else FIELDS[BY_CODE[code]]

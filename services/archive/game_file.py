@@ -15,14 +15,14 @@ import msgpack
 
 from services.archive.signing import Signer
 
-BEGINS: Final = b"ledgerline/log/1\n"
+FILE_MAGIC: Final = b"ledgerline/log/1\n"
 MARK_BYTES: Final = 4  # of a head: enough to tell at which entry a damage begins
-FILE_MOST: Final = 64 * 1024 * 1024  # bytes
-UNFOLDED_MOST: Final = 256 * 1024 * 1024  # bytes that a file may unfold to
-SUM_BYTES: Final = 32  # SHA-256 over all before it: one zlib stream can be spelled in many ways
+MAX_FILE_BYTES: Final = 64 * 1024 * 1024  # bytes
+MAX_UNCOMPRESSED_BYTES: Final = 256 * 1024 * 1024  # bytes that a file may unfold to
+DIGEST_BYTES: Final = 32  # SHA-256 over all before it: one zlib stream can be spelled in many ways
 
 
-class Unreadable(Exception):
+class GameFileError(Exception):
     """The bytes are no file of a game."""
 
 
@@ -38,67 +38,67 @@ class GameFile(NamedTuple):
     entries: list[bytes]  # as the log stores them
 
 
-FORMS: Final = dict(zip(GameFile._fields, (str, int, bytes, bytes, bytes, bytes, list), strict=True))
+FIELD_TYPES: Final = dict(zip(GameFile._fields, (str, int, bytes, bytes, bytes, bytes, list), strict=True))
 
 
-def statement(game: str, number: int, head: bytes) -> bytes:
+def build_statement(game: str, sequence: int, head: bytes) -> bytes:
     """What the house signs of a finished game."""
-    return b"ledgerline/final/1\0" + game.encode() + b"\0" + number.to_bytes(8, "big") + head
+    return b"ledgerline/final/1\0" + game.encode() + b"\0" + sequence.to_bytes(8, "big") + head
 
 
-def write_file(game: str, entries: Sequence[bytes], heads: Sequence[bytes], signer: Signer) -> bytes:
+def encode_game_file(game: str, entries: Sequence[bytes], heads: Sequence[bytes], signer: Signer) -> bytes:
     """The file of a game from its log, which has entries, and the head after each of them."""
-    number, head = len(entries), heads[-1]
-    assert len(heads) == number, "every entry has its head"
-    marks = b"".join(each[:MARK_BYTES] for each in heads)
-    signature = signer.sign(statement(game, number, head))
-    told = GameFile(game, number, head, signer.key, signature, marks, [*entries])
-    return folded(msgpack.packb(told._asdict()))
+    sequence, head = len(entries), heads[-1]
+    assert len(heads) == sequence, "every entry has its head"
+    marks = b"".join(entry_head[:MARK_BYTES] for entry_head in heads)
+    signature = signer.sign(build_statement(game, sequence, head))
+    game_file = GameFile(game, sequence, head, signer.public_key, signature, marks, [*entries])
+    return compress_packed(msgpack.packb(game_file._asdict()))
 
 
-def folded(packed: bytes) -> bytes:
+def compress_packed(packed: bytes) -> bytes:
     """The file around a packed map."""
-    data = BEGINS + zlib.compress(packed, 9)
+    data = FILE_MAGIC + zlib.compress(packed, 9)
     return data + sha256(data).digest()
 
 
-def read_file(data: bytes) -> GameFile:
+def decode_game_file(data: bytes) -> GameFile:
     """What a file says. Raises Unreadable."""
-    if not data.startswith(BEGINS):
-        raise Unreadable(f"the file doesn't begin with {BEGINS.decode().strip()}")
-    rest, told_sum = data[:-SUM_BYTES], data[-SUM_BYTES:]
-    if sha256(rest).digest() != told_sum:
-        raise Unreadable("the file is damaged: its bytes don't give its own sum")
-    packed = _unfolded(rest[len(BEGINS) :])
+    if not data.startswith(FILE_MAGIC):
+        raise GameFileError(f"the file doesn't begin with {FILE_MAGIC.decode().strip()}")
+    body, stored_digest = data[:-DIGEST_BYTES], data[-DIGEST_BYTES:]
+    if sha256(body).digest() != stored_digest:
+        raise GameFileError("the file is damaged: its bytes don't give its own sum")
+    packed = _decompress(body[len(FILE_MAGIC) :])
     try:
-        told: Any = msgpack.unpackb(packed)
+        fields: Any = msgpack.unpackb(packed)
     except (ValueError, TypeError, RecursionError, msgpack.UnpackException) as error:
-        raise Unreadable(f"the file holds no msgpack: {error}") from None
-    if not isinstance(told, dict) or tuple(told) != GameFile._fields:
-        raise Unreadable(f"the file isn't a map of {', '.join(GameFile._fields)}")
-    for name, form in FORMS.items():
-        if told[name].__class__ is not form:
-            raise Unreadable(f"{name} isn't {form.__name__}")
-    if told["number"] < 0:
-        raise Unreadable("number is below 0")
-    if any(entry.__class__ is not bytes for entry in told["entries"]):
-        raise Unreadable("an entry isn't bytes")
-    if msgpack.packb(told) != packed:
-        raise Unreadable("the file isn't msgpack in its shortest forms")
-    return GameFile(**told)
+        raise GameFileError(f"the file holds no msgpack: {error}") from None
+    if not isinstance(fields, dict) or tuple(fields) != GameFile._fields:
+        raise GameFileError(f"the file isn't a map of {', '.join(GameFile._fields)}")
+    for name, field_type in FIELD_TYPES.items():
+        if fields[name].__class__ is not field_type:
+            raise GameFileError(f"{name} isn't {field_type.__name__}")
+    if fields["number"] < 0:
+        raise GameFileError("number is below 0")
+    if any(entry.__class__ is not bytes for entry in fields["entries"]):
+        raise GameFileError("an entry isn't bytes")
+    if msgpack.packb(fields) != packed:
+        raise GameFileError("the file isn't msgpack in its shortest forms")
+    return GameFile(**fields)
 
 
-def _unfolded(stream: bytes) -> bytes:
+def _decompress(compressed: bytes) -> bytes:
     """What a zlib stream holds, all of it. Raises Unreadable."""
-    unfolding = zlib.decompressobj()
+    decompressor = zlib.decompressobj()
     try:
-        found = unfolding.decompress(stream, UNFOLDED_MOST)
+        decompressed = decompressor.decompress(compressed, MAX_UNCOMPRESSED_BYTES)
     except zlib.error as error:
-        raise Unreadable(f"the file is damaged: {error}") from None
-    if unfolding.unconsumed_tail:
-        raise Unreadable(f"the file unfolds to more than {UNFOLDED_MOST} bytes")
-    if not unfolding.eof or unfolding.unused_data:
-        raise Unreadable(
-            "the file is damaged: " + ("something follows" if unfolding.eof else "its end is missing")
+        raise GameFileError(f"the file is damaged: {error}") from None
+    if decompressor.unconsumed_tail:
+        raise GameFileError(f"the file unfolds to more than {MAX_UNCOMPRESSED_BYTES} bytes")
+    if not decompressor.eof or decompressor.unused_data:
+        raise GameFileError(
+            "the file is damaged: " + ("something follows" if decompressor.eof else "its end is missing")
         )
-    return found
+    return decompressed

@@ -8,42 +8,44 @@ from typing import Any, Final
 
 import msgpack
 
-from services.archive.game_file import BEGINS, FORMS, SUM_BYTES, UNFOLDED_MOST, GameFile
+from services.archive.game_file import DIGEST_BYTES, FIELD_TYPES, FILE_MAGIC, MAX_UNCOMPRESSED_BYTES, GameFile
 
-SLICE: Final = 64  # bytes that are unfolded at once: what stands before a damage comes out
+SLICE_BYTES: Final = 64  # bytes that are unfolded at once: what stands before a damage comes out
 
 
-def salvage(data: bytes) -> GameFile | None:
+def recover_game_file(data: bytes) -> GameFile | None:
     """The file with the entries that can be read before anything is wrong; None where not even what
     stands before them can be. Nothing of it is to be believed but what its marks confirm."""
-    unpacker = msgpack.Unpacker(max_buffer_size=UNFOLDED_MOST)
-    unpacker.feed(_unfolded(data[len(BEGINS) : -SUM_BYTES]))
-    told: dict[str, Any] = {}
+    unpacker = msgpack.Unpacker(max_buffer_size=MAX_UNCOMPRESSED_BYTES)
+    unpacker.feed(_decompress_readable(data[len(FILE_MAGIC) : -DIGEST_BYTES]))
+    fields: dict[str, Any] = {}
     with suppress(ValueError, TypeError, RecursionError, msgpack.UnpackException):
         unpacker.read_map_header()
-        for name, form in FORMS.items():
+        for name, field_type in FIELD_TYPES.items():
             if unpacker.unpack() != name:
                 break
-            if form is list:
-                told[name] = []
+            if field_type is list:
+                fields[name] = []
                 for _ in range(unpacker.read_array_header()):
                     entry = unpacker.unpack()
                     if entry.__class__ is not bytes:
                         break
-                    told[name].append(entry)
+                    fields[name].append(entry)
             else:
-                told[name] = unpacker.unpack()
-                if told[name].__class__ is not form:
+                fields[name] = unpacker.unpack()
+                if fields[name].__class__ is not field_type:
                     return None
-    return GameFile(**told) if told.keys() == FORMS.keys() else None
+    return GameFile(**fields) if fields.keys() == FIELD_TYPES.keys() else None
 
 
-def _unfolded(stream: bytes) -> bytes:
+def _decompress_readable(compressed: bytes) -> bytes:
     """What a zlib stream holds, as far as it can be read."""
-    unfolding, found = zlib.decompressobj(), b""
+    decompressor, decompressed = zlib.decompressobj(), b""
     with suppress(zlib.error):
-        for at in range(0, len(stream), SLICE):
-            found += unfolding.decompress(stream[at : at + SLICE], UNFOLDED_MOST)
-            if len(found) > UNFOLDED_MOST:
+        for offset in range(0, len(compressed), SLICE_BYTES):
+            decompressed += decompressor.decompress(
+                compressed[offset : offset + SLICE_BYTES], MAX_UNCOMPRESSED_BYTES
+            )
+            if len(decompressed) > MAX_UNCOMPRESSED_BYTES:
                 break
-    return found
+    return decompressed

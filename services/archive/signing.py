@@ -7,9 +7,9 @@ from typing import Final
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from schemas.contract import Malformed
+from schemas.contract import InvalidInputError
 
-SETTING: Final = "LEDGERLINE_SIGNING_KEY"
+SIGNING_KEY_VARIABLE: Final = "LEDGERLINE_SIGNING_KEY"
 SECRET_BYTES: Final = 32
 
 
@@ -18,23 +18,23 @@ class Signer:
 
     def __init__(self, secret: str) -> None:
         try:
-            told = bytes.fromhex(secret)
+            key_bytes = bytes.fromhex(secret)
         except ValueError:
-            told = b""
-        if len(told) != SECRET_BYTES:
-            raise Malformed(SETTING, "must be 64 hex digits: openssl rand -hex 32")
-        self._private = Ed25519PrivateKey.from_private_bytes(told)
-        self.key = self._private.public_key().public_bytes_raw()
+            key_bytes = b""
+        if len(key_bytes) != SECRET_BYTES:
+            raise InvalidInputError(SIGNING_KEY_VARIABLE, "must be 64 hex digits: openssl rand -hex 32")
+        self._private_key = Ed25519PrivateKey.from_private_bytes(key_bytes)
+        self.public_key = self._private_key.public_key().public_bytes_raw()
 
-    def sign(self, said: bytes) -> bytes:
+    def sign(self, message: bytes) -> bytes:
         """The signature; the same for the same words, always."""
-        return self._private.sign(said)
+        return self._private_key.sign(message)
 
 
-def is_signed(said: bytes, signature: bytes, key: bytes) -> bool:
+def is_signed(message: bytes, signature: bytes, public_key: bytes) -> bool:
     """Whether who holds that key signed these words."""
     try:
-        Ed25519PublicKey.from_public_bytes(key).verify(signature, said)
+        Ed25519PublicKey.from_public_bytes(public_key).verify(signature, message)
     except (InvalidSignature, ValueError):
         return False
     return True

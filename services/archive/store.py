@@ -18,18 +18,18 @@ from typing import Any, Final
 
 import fsspec
 
-from schemas.contract import Malformed, Shape
+from schemas.contract import InvalidInputError, Schema
 from schemas.field_types import GameId
 
-SETTING: Final = "LEDGERLINE_ARCHIVE_URL"
+ARCHIVE_URL_VARIABLE: Final = "LEDGERLINE_ARCHIVE_URL"
 SUFFIX: Final = ".ledgerline"
-FOLDERS: Final = {"file", "local"}
-S3: Final = {"s3", "s3a"}
-LIMITS: Final = {"connect_timeout": 5, "read_timeout": 20, "retries": {"max_attempts": 2}}
-_GAME_ID: Final[Shape[str]] = Shape(GameId, "game")
+LOCAL_PROTOCOLS: Final = {"file", "local"}
+S3_PROTOCOLS: Final = {"s3", "s3a"}
+S3_CLIENT_CONFIG: Final = {"connect_timeout": 5, "read_timeout": 20, "retries": {"max_attempts": 2}}
+_GAME_ID: Final[Schema[str]] = Schema(GameId, "game")
 
 
-class ArchiveAway(Exception):
+class ArchiveUnavailableError(Exception):
     """The archive can't be read or written now; a missing file is no such thing."""
 
 
@@ -39,85 +39,95 @@ class Archive:
     def __init__(self, url: str) -> None:
         self.url = url
         protocol = url.partition("://")[0] if "://" in url else "file"
-        options: dict[str, Any] = {"config_kwargs": LIMITS} if protocol in S3 else {}
+        options: dict[str, Any] = {"config_kwargs": S3_CLIENT_CONFIG} if protocol in S3_PROTOCOLS else {}
         try:
-            self._files, root = fsspec.core.url_to_fs(url, **options)
+            self._filesystem, root = fsspec.core.url_to_fs(url, **options)
         except (ImportError, ValueError, TypeError) as error:
-            raise Malformed(SETTING, f"is no place that can be written to: {error}") from None
+            raise InvalidInputError(
+                ARCHIVE_URL_VARIABLE, f"is no place that can be written to: {error}"
+            ) from None
         self._root = root.rstrip("/")
-        self._is_folder = protocol in FOLDERS
+        self._is_local = protocol in LOCAL_PROTOCOLS
         if not self._root or not url.partition("://")[2 if "://" in url else 0]:
-            raise Malformed(SETTING, "must name a folder, or a bucket")
+            raise InvalidInputError(ARCHIVE_URL_VARIABLE, "must name a folder, or a bucket")
 
     def read(self, game: str) -> bytes | None:
         """The file of a game, or None if there is none. Raises ArchiveAway."""
-        with self._reached(), suppress(FileNotFoundError, Malformed):
-            found: bytes = self._files.cat_file(self._place(game))
-            return found
+        with self._translated_errors(), suppress(FileNotFoundError, InvalidInputError):
+            data: bytes = self._filesystem.cat_file(self._path(game))
+            return data
         return None
 
     def has(self, game: str) -> bool:
         """Whether there is a file of this game. Raises ArchiveAway."""
-        with self._reached(), suppress(Malformed):
-            self._files.invalidate_cache()
-            return bool(self._files.exists(self._place(game)))
+        with self._translated_errors(), suppress(InvalidInputError):
+            self._filesystem.invalidate_cache()
+            return bool(self._filesystem.exists(self._path(game)))
         return False
 
     def games(self) -> list[str]:
         """Every game that is there, the latest first. Asks for all names at once: for people, not
         for every request. Raises ArchiveAway."""
-        with self._reached():
-            self._files.invalidate_cache()
-            found = self._files.find(self._root, detail=True) if self._files.exists(self._root) else {}
-        told = [(_written(about), Path(path).name) for path, about in found.items() if path.endswith(SUFFIX)]
-        return [name.removesuffix(SUFFIX) for _, name in sorted(told, reverse=True)]
+        with self._translated_errors():
+            self._filesystem.invalidate_cache()
+            infos_by_path = (
+                self._filesystem.find(self._root, detail=True) if self._filesystem.exists(self._root) else {}
+            )
+        dated_names = [
+            (_modified_at(info), Path(path).name)
+            for path, info in infos_by_path.items()
+            if path.endswith(SUFFIX)
+        ]
+        return [name.removesuffix(SUFFIX) for _, name in sorted(dated_names, reverse=True)]
 
     def write(self, game: str, data: bytes) -> None:
         """Put a game's file there, instead of one that may be there. Raises ArchiveAway, Malformed."""
-        place = self._place(game)
-        with self._reached(missing=()):
-            if self._is_folder:
-                _write_whole(Path(place), data)
+        path = self._path(game)
+        with self._translated_errors(passed_through=()):
+            if self._is_local:
+                _write_atomically(Path(path), data)
             else:
-                self._files.pipe_file(place, data)
+                self._filesystem.pipe_file(path, data)
 
-    def _place(self, game: str) -> str:
+    def _path(self, game: str) -> str:
         name = _GAME_ID.read(game)
         return f"{self._root}/{sha256(name.encode()).hexdigest()[:2]}/{name}{SUFFIX}"
 
     @contextmanager
-    def _reached(self, missing: tuple[type[Exception], ...] = (FileNotFoundError,)) -> Iterator[None]:
+    def _translated_errors(
+        self, passed_through: tuple[type[Exception], ...] = (FileNotFoundError,)
+    ) -> Iterator[None]:
         try:
             yield
-        except Malformed:
+        except InvalidInputError:
             raise
         except Exception as error:  # each store has errors of its own kind
-            if isinstance(error, missing):
+            if isinstance(error, passed_through):
                 raise
-            raise ArchiveAway(
+            raise ArchiveUnavailableError(
                 f"the archive at {self.url} doesn't answer: {type(error).__name__}: {error}"
             ) from error
 
 
-def _written(about: Any) -> float:
+def _modified_at(info: Any) -> float:
     """When a file was written, however its store says so."""
-    when = about.get("mtime") or about.get("LastModified") or 0.0
-    return float(when if isinstance(when, int | float) else when.timestamp())
+    modified = info.get("mtime") or info.get("LastModified") or 0.0
+    return float(modified if isinstance(modified, int | float) else modified.timestamp())
 
 
-def _write_whole(place: Path, data: bytes) -> None:
+def _write_atomically(path: Path, data: bytes) -> None:
     """A file that is on disk, whole, when this returns; cut off anywhere, it isn't there."""
-    place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    beside = place.with_name(f".{place.name}.{secrets.token_hex(4)}")
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    temporary_path = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        with beside.open("xb") as file:
+        with temporary_path.open("xb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        beside.replace(place)
+        temporary_path.replace(path)
     finally:
-        beside.unlink(missing_ok=True)
-    folder = os.open(place.parent, os.O_RDONLY)
+        temporary_path.unlink(missing_ok=True)
+    folder = os.open(path.parent, os.O_RDONLY)
     try:
         os.fsync(folder)
     finally:

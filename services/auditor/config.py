@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from schemas.contract import Malformed
+from schemas.contract import InvalidInputError
 from services.archive import Signer
-from services.ledger.connection import cluster_nodes
+from services.ledger.connection import parse_seed_nodes
 from services.runtime.settings import Settings
 
 
-def signer_of(settings: Settings) -> Signer | None:
+def build_signer(settings: Settings) -> Signer | None:
     """Who signs finished games; None where there is no archive to put them into.
 
     Raises Malformed where there is one, and no key, or one that is none."""
     secret = settings.signing_key.get_secret_value()
     if not secret and settings.archive_url:
         why = "is missing: finished games are signed with it before they go into the archive"
-        raise Malformed("LEDGERLINE_SIGNING_KEY", why)
+        raise InvalidInputError("LEDGERLINE_SIGNING_KEY", why)
     return Signer(secret) if secret else None
 
 
-def jobs_url_of(settings: Settings) -> str:
+def resolve_jobs_url(settings: Settings) -> str:
     """The address of the engine that jobs are on. Raises Malformed: RQ can't run on a cluster."""
     if settings.jobs_url:
         return settings.jobs_url
-    if cluster_nodes(settings.redis_url) is not None:
+    if parse_seed_nodes(settings.redis_url) is not None:
         why = "is missing: jobs can't be kept on a cluster, so name a single engine for them"
-        raise Malformed("LEDGERLINE_JOBS_URL", why)
+        raise InvalidInputError("LEDGERLINE_JOBS_URL", why)
     return settings.redis_url

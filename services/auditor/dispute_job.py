@@ -11,122 +11,145 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
-from schemas.codec import Corrupt, unpack_entry
+from schemas.codec import CorruptDataError, unpack_entry
 from schemas.commands import Command
-from schemas.disputes import FAILED, LOOKING, LOST, TOLD, WHOLE, Name, pack_answer, read_name
+from schemas.disputes import (
+    ANSWERED_FULLY,
+    ANSWERED_PARTLY,
+    FAILED,
+    GAME_LOST,
+    IN_PROGRESS,
+    DisputeId,
+    pack_answer,
+    parse_dispute_id,
+)
 from schemas.entries import ViewEntry
-from services.archive import ArchiveAway
-from services.auditor.jobs import Jobs, Tools, kind
-from services.auditor.recheck_throttle import Rests
-from services.ledger import Gap, RedisLedger, whole_view
-from services.ledger.dispute_store import Held
+from services.archive import ArchiveUnavailableError
+from services.auditor.jobs import JobContext, Jobs, job_type
+from services.auditor.recheck_throttle import RecheckThrottle
+from services.ledger import MissingEntryError, RedisLedger, iter_view
+from services.ledger.dispute_store import DisputeRecord
 from services.referee.rules import fold
-from services.runtime.logging_setup import get_log
-from services.runtime.worker_loop import BUGS
-from services.verification.audit import Audit, audit, document
-from services.verification.game_repository import Shelf
-from services.verification.log_check import proven_file, signed
-from services.verification.seat_answer import answer_so_far, table_of
-from services.verification.verdict_check import UNREADABLE
-from services.verification.view_check import UNSIGNED, chain_sent, views_sent
+from services.runtime.logging_setup import get_logger
+from services.runtime.worker_loop import PROGRAMMING_ERRORS
+from services.verification.audit import Audit, audit, audit_json
+from services.verification.game_repository import ArchiveReader
+from services.verification.log_check import check_file, check_signature
+from services.verification.seat_answer import fold_view, seat_visible_answer
+from services.verification.verdict_check import REPLAY_ERRORS
+from services.verification.view_check import SIGNATURE_NOT_CHECKED, check_stored_chain, check_stored_views
 
-log = get_log("auditor")
-KIND: Final = "dispute"
-AGAIN_S: Final = 300.0  # before a dispute that was looked at is looked at again, unless its game went on
-FOUND_MOST: Final = 20  # findings that are kept of one audit; there is always `ledgerline audit`
-GONE: Final = "This entry of the game is no longer kept, so nothing more of it can be checked."
+log = get_logger("auditor")
+JOB_NAME: Final = "dispute"
+RECHECK_INTERVAL_S: Final = (
+    300.0  # before a dispute that was looked at is looked at again, unless its game went on
+)
+MAX_STORED_FINDINGS: Final = 20  # findings that are kept of one audit; there is always `ledgerline audit`
+ENTRY_GONE: Final = "This entry of the game is no longer kept, so nothing more of it can be checked."
 
 
-@kind(KIND, timeout_s=120)
-def answer_dispute(tools: Tools, id_: str) -> None:
+@job_type(JOB_NAME, timeout_s=120)
+def answer_dispute(context: JobContext, id_: str) -> None:
     """Answer a dispute as far as it can be answered now. Done again it comes to the same."""
-    name = read_name(id_)
-    disputes = tools.ledger.disputes()
-    held = disputes.one(name)
-    if held is None or held.final:
+    name = parse_dispute_id(id_)
+    disputes = context.ledger.disputes()
+    record = disputes.find(name)
+    if record is None or record.is_final:
         return
-    disputes.settle(name, LOOKING)
+    disputes.record_answer(name, IN_PROGRESS)
     try:
-        runs = _answered(tools, held)
+        is_running = _answer(context, record)
     except Exception:
-        disputes.settle(name, FAILED)
+        disputes.record_answer(name, FAILED)
         raise
-    if runs and name.seat is not None:
-        _tell_operator(tools, held)
+    if is_running and name.seat is not None:
+        _audit_for_operator(context, record)
 
 
-def _answered(tools: Tools, held: Held) -> bool:
+def _answer(context: JobContext, record: DisputeRecord) -> bool:
     """Write the answer; whether the game runs on. While it does, only the seat's own view was read."""
-    name, number = held.name, held.dispute.number
+    name, sequence = record.name, record.dispute.number
     if name.seat is None:
-        return _audited(tools, held, is_over=False)
-    view = list(whole_view(tools.ledger, name.game, name.seat))
-    is_over = table_of(view).over is not None
+        return _answer_by_audit(context, record, is_over=False)
+    view = list(iter_view(context.ledger, name.game, name.seat))
+    is_over = fold_view(view).result is not None
     if not view or is_over:
-        return _audited(tools, held, is_over=is_over)
-    if number > len(view):
-        raise Gap(f"what seat {name.seat} of {name.game} was sent ends before entry {number}")
-    own = _own_command(tools.ledger, view, name, number)
-    tools.ledger.disputes().settle(
-        name, TOLD, pack_answer(answer_so_far(name.game, name.seat, view, number, own))
+        return _answer_by_audit(context, record, is_over=is_over)
+    if sequence > len(view):
+        raise MissingEntryError(f"what seat {name.seat} of {name.game} was sent ends before entry {sequence}")
+    command = _own_command(context.ledger, view, name, sequence)
+    context.ledger.disputes().record_answer(
+        name, ANSWERED_PARTLY, pack_answer(seat_visible_answer(name.game, name.seat, view, sequence, command))
     )
     return True
 
 
-def _audited(tools: Tools, held: Held, is_over: bool) -> bool:
+def _answer_by_audit(context: JobContext, record: DisputeRecord, is_over: bool) -> bool:
     """The same with the whole audit for an answer. Raises Gap rather than tell a seat of a game that may
     run: its view is lost, so nobody can say what it may know."""
-    name, disputes = held.name, tools.ledger.disputes()
-    leaves = tools.wall_ms() + round(tools.settings.retention_s * 1000)
-    found = audited(tools, name.game)
-    if found is None or held.dispute.number > len(found.entries):  # a log that lost its end, say
-        lost = b"" if held.answer else pack_answer({"scope": "whole", "verdict": GONE})
-        disputes.settle(name, LOST, lost, leaves=leaves)
+    name, disputes = record.name, context.ledger.disputes()
+    evict_at_ms = context.wall_ms() + round(context.settings.retention_s * 1000)
+    audited_game = audit_game(context, name.game)
+    if audited_game is None or record.dispute.number > len(
+        audited_game.entries
+    ):  # a log that lost its end, say
+        answer = b"" if record.answer else pack_answer({"scope": "whole", "verdict": ENTRY_GONE})
+        disputes.record_answer(name, GAME_LOST, answer, evict_at_ms=evict_at_ms)
         return False
-    is_over = is_over or found.is_over
+    is_over = is_over or audited_game.is_over
     if not is_over and name.seat is not None:
-        raise Gap(f"nothing is there of what seat {name.seat} of {name.game} was sent")
-    told = {"scope": "whole", **document(found.audit, found.entries, held.dispute.number)}
-    state, until = (WHOLE, leaves) if is_over else (TOLD, None)
-    disputes.settle(name, state, pack_answer(told), _summary(found.audit), until)
-    _log(held, found.audit)
+        raise MissingEntryError(f"nothing is there of what seat {name.seat} of {name.game} was sent")
+    payload = {
+        "scope": "whole",
+        **audit_json(audited_game.audit, audited_game.entries, record.dispute.number),
+    }
+    state, final_evict_at_ms = (ANSWERED_FULLY, evict_at_ms) if is_over else (ANSWERED_PARTLY, None)
+    disputes.record_answer(name, state, pack_answer(payload), _summary(audited_game.audit), final_evict_at_ms)
+    _log_audit(record, audited_game.audit)
     return not is_over
 
 
-def _tell_operator(tools: Tools, held: Held) -> None:
+def _audit_for_operator(context: JobContext, record: DisputeRecord) -> None:
     """Audit the game as it is for the operator. The seat isn't told what comes of it, nor when, nor that
     it broke: its own answer is written."""
     try:
-        found = audited(tools, held.name.game)
-    except (Gap, Corrupt, ArchiveAway, *BUGS):
-        log.exception("disputed game can't be audited", dispute=held.name.id, game=held.name.game)
+        audited_game = audit_game(context, record.name.game)
+    except (MissingEntryError, CorruptDataError, ArchiveUnavailableError, *PROGRAMMING_ERRORS):
+        log.exception("disputed game can't be audited", dispute=record.name.id, game=record.name.game)
         return
-    if found is not None:
-        tools.ledger.disputes().settle(held.name, TOLD, found=_summary(found.audit))
-        _log(held, found.audit)
+    if audited_game is not None:
+        context.ledger.disputes().record_answer(
+            record.name, ANSWERED_PARTLY, findings=_summary(audited_game.audit)
+        )
+        _log_audit(record, audited_game.audit)
 
 
-def _log(held: Held, done: Audit) -> None:
-    about = {"dispute": held.name.id, "game": held.name.game, "entry": held.dispute.number}
-    if done.ok:
-        log.info("dispute looked at", **about)
+def _log_audit(record: DisputeRecord, result: Audit) -> None:
+    fields = {"dispute": record.name.id, "game": record.name.game, "entry": record.dispute.number}
+    if result.ok:
+        log.info("dispute looked at", **fields)
         return
     log.error(
-        "disputed game isn't as it should be", **about, findings=len(done.findings), why=done.findings[0].why
+        "disputed game isn't as it should be",
+        **fields,
+        findings=len(result.findings),
+        why=result.findings[0].why,
     )
 
 
 # -- what is read ------------------------------------------------------------------------
 
 
-def _own_command(ledger: RedisLedger, view: Sequence[ViewEntry], name: Name, number: int) -> Command | None:
+def _own_command(
+    ledger: RedisLedger, view: Sequence[ViewEntry], name: DisputeId, sequence: int
+) -> Command | None:
     """What the seat itself said there: it knows, but its view doesn't hold it. None where another spoke."""
-    if view[number - 1].answers is None:
+    if view[sequence - 1].answers is None:
         return None
-    return unpack_entry(ledger.history(name.game, number - 1)[0]).command
+    return unpack_entry(ledger.read_entries(name.game, sequence - 1)[0]).command
 
 
-class Audited(NamedTuple):
+class AuditedGame(NamedTuple):
     """A game that was audited, as it was then."""
 
     audit: Audit
@@ -134,55 +157,70 @@ class Audited(NamedTuple):
     is_over: bool
 
 
-def audited(tools: Tools, game: str) -> Audited | None:
+def audit_game(context: JobContext, game: str) -> AuditedGame | None:
     """The audit of a game in the engine, or else of its file in the archive; None where it is in neither.
     Raises ArchiveAway."""
-    entries = tools.ledger.history(game)
+    entries = context.ledger.read_entries(game)
     is_over = not entries or _is_over(entries)
-    file = Shelf(tools.archive).file(game) if tools.archive and is_over else None
+    file = ArchiveReader(context.archive).read_game_file(game) if context.archive and is_over else None
     if not entries:
-        return file and Audited(audit(game, file.entries, proven_file(file)), file.entries, is_over=True)
-    signature = signed(file, None) if file is not None and file.entries == entries else UNSIGNED
-    checks = (*chain_sent(tools.ledger, game, entries), views_sent(tools.ledger, game, entries), signature)
-    return Audited(audit(game, entries, checks), entries, is_over)
+        return file and AuditedGame(audit(game, file.entries, check_file(file)), file.entries, is_over=True)
+    signature = (
+        check_signature(file, None) if file is not None and file.entries == entries else SIGNATURE_NOT_CHECKED
+    )
+    checks = (
+        *check_stored_chain(context.ledger, game, entries),
+        check_stored_views(context.ledger, game, entries),
+        signature,
+    )
+    return AuditedGame(audit(game, entries, checks), entries, is_over)
 
 
 def _is_over(entries: Sequence[bytes]) -> bool:
     try:
-        return bool(fold(entries).over)
-    except UNREADABLE:  # the audit says so
+        return bool(fold(entries).result)
+    except REPLAY_ERRORS:  # the audit says so
         return False
 
 
-def _summary(done: Audit) -> bytes:
+def _summary(result: Audit) -> bytes:
     """What the operator is told of an audit, in short."""
-    found = [finding._asdict() for finding in done.findings[:FOUND_MOST]]
-    told = {"ok": done.ok, "verdict": done.in_a_sentence, "count": len(done.findings), "findings": found}
-    return pack_answer(told)
+    findings = [finding._asdict() for finding in result.findings[:MAX_STORED_FINDINGS]]
+    payload = {
+        "ok": result.ok,
+        "verdict": result.summary,
+        "count": len(result.findings),
+        "findings": findings,
+    }
+    return pack_answer(payload)
 
 
 # -- what is to be done ------------------------------------------------------------------
 
 
-class Disputed:
+class DisputeScanner:
     """Finds disputes that wait for an answer, or for the end of their game, and forgets old ones."""
 
-    def __init__(self, tools: Tools, jobs: Jobs, clock: Callable[[], float] = time.monotonic) -> None:
-        self.tools, self.jobs, self.rests = tools, jobs, Rests(AGAIN_S, clock)
-        self.disputes = tools.ledger.disputes()
+    def __init__(self, context: JobContext, jobs: Jobs, clock: Callable[[], float] = time.monotonic) -> None:
+        self.context, self.jobs, self.throttle = context, jobs, RecheckThrottle(RECHECK_INTERVAL_S, clock)
+        self.disputes = context.ledger.disputes()
 
-    def look(self) -> int:
+    def enqueue_due(self) -> int:
         """Put down jobs for some of them; how many."""
-        self.disputes.leave(self.tools.wall_ms())
-        wanted = [(id_, -1) for id_ in self.disputes.waiting()]
-        wanted += [(told.id, told.length) for told in self.disputes.told() if told.idle or not told.length]
+        self.disputes.evict(self.context.wall_ms())
+        due = [(id_, -1) for id_ in self.disputes.next_unanswered()]
+        due += [
+            (answered.id, answered.length)
+            for answered in self.disputes.next_provisional()
+            if answered.is_idle or not answered.length
+        ]
         count = 0
-        for id_, length in wanted:
-            if (id_, length) in self.rests:
+        for id_, length in due:
+            if (id_, length) in self.throttle:
                 continue
-            put = self.jobs.put(KIND, id_, id_)
-            if put is None:
+            enqueued = self.jobs.enqueue(JOB_NAME, id_, id_)
+            if enqueued is None:
                 break  # so many wait that there is time to come back
-            count += put
-            self.rests.add(id_, length)
+            count += enqueued
+            self.throttle.add(id_, length)
         return count

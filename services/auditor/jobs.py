@@ -25,21 +25,21 @@ from rq.exceptions import DuplicateJobError
 from rq.job import Job
 from rq.serializers import JSONSerializer
 
-from schemas.contract import Malformed
+from schemas.contract import InvalidInputError
 from services.archive import Archive, Signer
 from services.ledger import RedisLedger
 from services.runtime.settings import Settings
 
-QUEUE: Final = "ledgerline"
-PERFORM: Final = "services.auditor.jobs.perform"  # in every job that is queued anywhere: it stays
+QUEUE_NAME: Final = "ledgerline"
+PERFORM_PATH: Final = "services.auditor.jobs.perform"  # in every job that is queued anywhere: it stays
 BACK_OFF_S: Final = (5, 30, 120, 600, 3_600, 21_600, 86_400)  # before each try after the first
-WAITING_MOST: Final = 1_000  # jobs; what isn't taken in is asked for again
-FAILED_MOST: Final = 10_000  # that are kept, the latest
-FAILED_S: Final = 365 * 86_400  # that one is kept
-STATES: Final = ("failed", "running", "waiting", "later")
+MAX_WAITING_JOBS: Final = 1_000  # jobs; what isn't taken in is asked for again
+MAX_FAILED_JOBS: Final = 10_000  # that are kept, the latest
+FAILED_TTL_S: Final = 365 * 86_400  # that one is kept
+JOB_STATES: Final = ("failed", "running", "waiting", "later")
 
 
-class Tools(NamedTuple):
+class JobContext(NamedTuple):
     """What a job has at hand."""
 
     ledger: RedisLedger
@@ -49,35 +49,35 @@ class Tools(NamedTuple):
     signer: Signer | None = None
 
 
-class Kind(NamedTuple):
-    do: Callable[..., None]
+class JobType(NamedTuple):
+    function: Callable[..., None]
     timeout_s: int
 
 
-KINDS: Final[dict[str, Kind]] = {}
-AT_HAND: Final[ContextVar[Tools]] = ContextVar("tools")  # of the worker that runs in this thread
-Do = Callable[..., None]
+JOB_TYPES: Final[dict[str, JobType]] = {}
+CURRENT_CONTEXT: Final[ContextVar[JobContext]] = ContextVar("tools")  # of the worker that runs in this thread
+JobFunction = Callable[..., None]
 
 
-def kind(name: str, timeout_s: int = 60) -> Callable[[Do], Do]:
+def job_type(name: str, timeout_s: int = 60) -> Callable[[JobFunction], JobFunction]:
     """The function below is what jobs of this name do, within so many seconds."""
 
-    def known(do: Do) -> Do:
-        assert name not in KINDS, f"there are jobs named {name} already"
-        KINDS[name] = Kind(do, timeout_s)
-        return do
+    def register(function: JobFunction) -> JobFunction:
+        assert name not in JOB_TYPES, f"there are jobs named {name} already"
+        JOB_TYPES[name] = JobType(function, timeout_s)
+        return function
 
-    return known
+    return register
 
 
-def perform(name: str, *words: Any) -> None:
+def perform(name: str, *arguments: Any) -> None:
     """Do a job of this kind: what RQ calls."""
-    if name not in KINDS:
+    if name not in JOB_TYPES:
         raise LookupError(f"this auditor knows no job named {name}; a later version may")
-    KINDS[name].do(AT_HAND.get(), *words)
+    JOB_TYPES[name].function(CURRENT_CONTEXT.get(), *arguments)
 
 
-class Told(NamedTuple):
+class JobInfo(NamedTuple):
     """A job, for whoever looks after them."""
 
     id: str
@@ -93,25 +93,25 @@ class Told(NamedTuple):
 class Jobs:
     """The jobs of a house, on one engine. `client` is no cluster's: RQ can't run on one."""
 
-    def __init__(self, client: redis.Redis, waiting_most: int = WAITING_MOST) -> None:
-        self.queue = Queue(QUEUE, connection=client, serializer=JSONSerializer)
-        self.waiting_most = waiting_most
+    def __init__(self, client: redis.Redis, max_waiting: int = MAX_WAITING_JOBS) -> None:
+        self.queue = Queue(QUEUE_NAME, connection=client, serializer=JSONSerializer)
+        self.max_waiting = max_waiting
 
-    def put(self, name: str, about: str, *words: Any) -> bool | None:
+    def enqueue(self, name: str, subject: str, *arguments: Any) -> bool | None:
         """Have a job done about something: `about` is a game's id, say. There is never a second one of
         this name about it. True if it was put down, False if it is there already (or failed, and an
         operator is to look), None if too many wait: ask again."""
-        if self.queue.count >= self.waiting_most:
+        if self.queue.count >= self.max_waiting:
             return None
         try:
             self.queue.enqueue(
-                PERFORM,
-                args=(name, *words),
-                job_id=f"{name}-{about}",
+                PERFORM_PATH,
+                args=(name, *arguments),
+                job_id=f"{name}-{subject}",
                 unique=True,
-                job_timeout=KINDS[name].timeout_s,
+                job_timeout=JOB_TYPES[name].timeout_s,
                 result_ttl=0,
-                failure_ttl=FAILED_S,
+                failure_ttl=FAILED_TTL_S,
                 retry=Retry(len(BACK_OFF_S), BACK_OFF_S),
                 description=name,
             )
@@ -119,24 +119,24 @@ class Jobs:
             return False
         return True
 
-    def all(self, most: int = 1_000) -> list[Told]:
+    def list_jobs(self, limit: int = 1_000) -> list[JobInfo]:
         """The jobs there are, at most so many of each state; the failed ones first."""
-        return [told for state in STATES for told in self._in(state, most)]
+        return [job for state in JOB_STATES for job in self._jobs_in(state, limit)]
 
     def count(self) -> dict[str, int]:
         """How many jobs are in each state."""
         queue = self.queue
-        counted = (
+        counts = (
             queue.failed_job_registry.get_job_count(cleanup=False),
             queue.started_job_registry.get_job_count(cleanup=False),
             queue.count,
             queue.scheduled_job_registry.get_job_count(cleanup=False),
         )
-        return dict(zip(STATES, counted, strict=True))
+        return dict(zip(JOB_STATES, counts, strict=True))
 
     def retry(self, id_: str) -> None:
         """Try a job again now that failed, or waits for its next try. Raises Malformed: there is none."""
-        job = self._idle(id_)
+        job = self._fetch_idle(id_)
         job.retries_left = len(BACK_OFF_S)
         job.meta.pop("tries", None)
         for registry in (self.queue.failed_job_registry, self.queue.scheduled_job_registry):
@@ -145,53 +145,55 @@ class Jobs:
 
     def drop(self, id_: str) -> None:
         """Forget a job that failed, or waits for its next try. Raises Malformed: there is none."""
-        self._idle(id_).delete()
+        self._fetch_idle(id_).delete()
 
-    def _idle(self, id_: str) -> Job:
+    def _fetch_idle(self, id_: str) -> Job:
         """A job that nobody has in hand and nobody is about to take."""
-        job = self._fetch([id_])
-        if not job or (
+        jobs = self._fetch([id_])
+        if not jobs or (
             id_ not in self.queue.failed_job_registry and id_ not in self.queue.scheduled_job_registry
         ):
-            raise Malformed("job", f"there is no {id_} to try again; `ledgerline jobs` shows those there are")
-        return job[0]
+            raise InvalidInputError(
+                "job", f"there is no {id_} to try again; `ledgerline jobs` shows those there are"
+            )
+        return jobs[0]
 
-    def _in(self, state: str, most: int) -> Iterator[Told]:
+    def _jobs_in(self, state: str, limit: int) -> Iterator[JobInfo]:
         queue = self.queue
         match state:
             case "failed":
-                ids = queue.failed_job_registry.get_job_ids(0, most - 1, desc=True, cleanup=False)
+                ids = queue.failed_job_registry.get_job_ids(0, limit - 1, desc=True, cleanup=False)
             case "running":
-                ids = queue.started_job_registry.get_job_ids(0, most - 1, cleanup=False)
+                ids = queue.started_job_registry.get_job_ids(0, limit - 1, cleanup=False)
             case "waiting":
-                ids = queue.get_job_ids(0, most)
+                ids = queue.get_job_ids(0, limit)
             case _:
-                ids = queue.scheduled_job_registry.get_job_ids(0, most - 1, cleanup=False)
+                ids = queue.scheduled_job_registry.get_job_ids(0, limit - 1, cleanup=False)
         for job in self._fetch(ids):
-            again = queue.scheduled_job_registry.get_scheduled_time(job) if state == "later" else None
-            name, *about = _words(job)
+            retry_at = queue.scheduled_job_registry.get_scheduled_time(job) if state == "later" else None
+            name, *arguments = _job_arguments(job)
             tries, why = int(job.meta.get("tries", 0)), str(job.meta.get("why", ""))
-            yield Told(job.id, state, name, about, tries, why, job.created_at, again)
+            yield JobInfo(job.id, state, name, arguments, tries, why, job.created_at, retry_at)
 
     def _fetch(self, ids: list[str]) -> list[Job]:
         try:
-            found = Job.fetch_many(ids, self.queue.connection, JSONSerializer)
+            jobs = Job.fetch_many(ids, self.queue.connection, JSONSerializer)
         except ValueError:  # no job can have such an id
             return []
-        return [job for job in found if job is not None]
+        return [job for job in jobs if job is not None]
 
 
-def fail_note(job: Any, kind_: type[BaseException], error: BaseException, _: object) -> bool:
+def record_failure(job: Any, error_type: type[BaseException], error: BaseException, _: object) -> bool:
     """What RQ calls when a job raised, or its worker ended: the reason stays with the job."""
-    why = str(error) or ("its worker ended" if kind_.__name__ == "AbandonedJobError" else "")
+    why = str(error) or ("its worker ended" if error_type.__name__ == "AbandonedJobError" else "")
     job.meta["tries"] = int(job.meta.get("tries", 0)) + 1
-    job.meta["why"] = f"{kind_.__name__}: {why}"[:500]
+    job.meta["why"] = f"{error_type.__name__}: {why}"[:500]
     job.meta["at"] = datetime.now(UTC).isoformat(timespec="seconds")
     job.save_meta()
     return True
 
 
-def _words(job: Job) -> list[Any]:
+def _job_arguments(job: Job) -> list[Any]:
     """A job's kind and what it is about, even where another version put it down."""
     try:
         return [str(job.args[0]), *job.args[1:]]

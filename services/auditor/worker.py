@@ -23,17 +23,17 @@ from rq.timeouts import BaseTimeoutException, TimerDeathPenalty
 from rq.worker_registration import clean_worker_registry
 
 from services.auditor import archive_job, dispute_job
-from services.auditor.jobs import AT_HAND, FAILED_MOST, Jobs, Tools, fail_note
-from services.runtime.logging_setup import get_log
-from services.runtime.worker_loop import BUGS
+from services.auditor.jobs import CURRENT_CONTEXT, MAX_FAILED_JOBS, JobContext, Jobs, record_failure
+from services.runtime.logging_setup import get_logger
+from services.runtime.worker_loop import PROGRAMMING_ERRORS
 
-log = get_log("auditor")
-MODULES: Final = (archive_job, dispute_job)  # with the kinds of jobs in them
+log = get_logger("auditor")
+JOB_MODULES: Final = (archive_job, dispute_job)  # with the kinds of jobs in them
 OVERTIME_S: Final = 5  # that a job may be late before its worker is taken for dead
 WORKER_TTL_S: Final = 15  # RQ adds a minute to it
 
 
-class Worker(SimpleWorker):
+class RqWorker(SimpleWorker):
     """RQ's worker, for any thread."""
 
     death_penalty_class = TimerDeathPenalty  # the usual one needs a signal
@@ -48,21 +48,21 @@ class Worker(SimpleWorker):
 class Auditor:
     """One worker. Nothing in it can't be lost."""
 
-    def __init__(self, tools: Tools, client: redis.Redis, name: str) -> None:
-        self.tools, self.client, self.name = tools, client, name
+    def __init__(self, context: JobContext, client: redis.Redis, name: str) -> None:
+        self.context, self.client, self.name = context, client, name
         self.jobs = Jobs(client)
-        self.finished = archive_job.Finished(tools, self.jobs)
-        self.disputed = dispute_job.Disputed(tools, self.jobs)
+        self.finished_games = archive_job.FinishedGameScanner(context, self.jobs)
+        self.disputed_moves = dispute_job.DisputeScanner(context, self.jobs)
         self._worker: Any = None  # half of it has no types
-        _quiet()
+        _silence_rq_logging()
 
-    def begin(self) -> None:
+    def register(self) -> None:
         """Show that it is there; needs the engine."""
-        self._worker = Worker(
+        self._worker = RqWorker(
             [self.jobs.queue],
             name=self.name,
             connection=self.client,
-            exception_handlers=[_noted],
+            exception_handlers=[_log_failure],
             worker_ttl=WORKER_TTL_S,
             serializer=JSONSerializer,
         )
@@ -71,26 +71,31 @@ class Auditor:
     def step(self) -> bool:
         """Do the next job. False where there is none."""
         try:
-            taken = Queue.dequeue_any(
+            dequeued = Queue.dequeue_any(
                 [self.jobs.queue],
                 None,
                 connection=self.client,
                 serializer=JSONSerializer,
                 death_penalty_class=TimerDeathPenalty,
             )
-            if taken is None:
+            if dequeued is None:
                 return False
-            AT_HAND.set(self.tools)
-            self.worker.execute_job(*taken)
-        except (*BUGS, BaseTimeoutException, NoSuchJobError):  # RQ's own: a job that it can't even look at
+            CURRENT_CONTEXT.set(self.context)
+            self.worker.execute_job(*dequeued)
+        except (
+            *PROGRAMMING_ERRORS,
+            BaseTimeoutException,
+            NoSuchJobError,
+        ):  # RQ's own: a job that it can't even look at
             log.exception("job can't be taken")
         return True
 
-    def look(self) -> int:
+    def enqueue_due(self) -> int:
         """Put down jobs for what is to be done; how many."""
-        return self.finished.look() + self.disputed.look()  # what is audited whole is signed first
+        # What is audited whole is signed first.
+        return self.finished_games.enqueue_due() + self.disputed_moves.enqueue_due()
 
-    def tend(self) -> None:
+    def maintain(self) -> None:
         """See to jobs whose time has come, that were left by a worker that ended, or failed long ago."""
         self.worker.heartbeat()
         queue, scheduled = self.jobs.queue, self.jobs.queue.scheduled_job_registry
@@ -99,17 +104,17 @@ class Auditor:
                 queue.enqueue_job(Job.fetch(id_, self.client, JSONSerializer))
             scheduled.remove(id_)
         try:
-            clean_registries(queue, [_noted])
+            clean_registries(queue, [_log_failure])
             queue.intermediate_queue.cleanup(self.worker, queue)
-        except BUGS:
+        except PROGRAMMING_ERRORS:
             log.exception("jobs can't be tended")
         clean_worker_registry(queue)
         failed = queue.failed_job_registry
-        for id_ in failed.get_job_ids(0, -FAILED_MOST - 1, cleanup=False):
+        for id_ in failed.get_job_ids(0, -MAX_FAILED_JOBS - 1, cleanup=False):
             with suppress(NoSuchJobError):
                 failed.remove(id_, delete_job=True)
 
-    def leave(self) -> None:
+    def deregister(self) -> None:
         """Say that it goes."""
         with suppress(RedisError, OSError):
             self.worker.register_death()
@@ -120,16 +125,18 @@ class Auditor:
         return self._worker
 
 
-def _noted(job: Job, kind: type[BaseException], error: BaseException, trace: Any) -> bool:
-    fail_note(job, kind, error, trace)
-    tries, why, left = job.meta["tries"], job.meta["why"], job.retries_left or 0
-    (log.warning if left else log.error)("job failed", job=job.id, tries=tries, tries_left=left, why=why)
+def _log_failure(job: Job, error_type: type[BaseException], error: BaseException, trace: Any) -> bool:
+    record_failure(job, error_type, error, trace)
+    tries, why, tries_left = job.meta["tries"], job.meta["why"], job.retries_left or 0
+    (log.warning if tries_left else log.error)(
+        "job failed", job=job.id, tries=tries, tries_left=tries_left, why=why
+    )
     return True
 
 
-def _quiet() -> None:
+def _silence_rq_logging() -> None:
     """RQ tells all that it does, in a form of its own; what matters of it is told here."""
-    rq = logging.getLogger("rq")
-    rq.propagate = False
-    if not rq.handlers:
-        rq.addHandler(logging.NullHandler())
+    rq_log = logging.getLogger("rq")
+    rq_log.propagate = False
+    if not rq_log.handlers:
+        rq_log.addHandler(logging.NullHandler())

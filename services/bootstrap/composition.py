@@ -11,29 +11,29 @@ from typing import Final
 
 from redis.exceptions import RedisError
 
-from schemas.contract import Malformed
+from schemas.contract import InvalidInputError
 from services.archive import Archive, Signer
-from services.auditor.config import jobs_url_of, signer_of
-from services.auditor.jobs import Tools
+from services.auditor.config import build_signer, resolve_jobs_url
+from services.auditor.jobs import JobContext
 from services.auditor.worker import Auditor
-from services.bots.gateway_client import Gateway
-from services.bots.worker import Bots, Outlet, Stream
-from services.gateway.archive_views import View
-from services.gateway.server import gateway, listen
+from services.bots.gateway_client import GatewaySink
+from services.bots.worker import BotWorker, CommandSink, DirectSink
+from services.gateway.archive_views import ArchiveViewReader
+from services.gateway.server import build_server, open_listener
 from services.ledger import RedisLedger
-from services.ledger.connection import EngineAway, birth, connect
+from services.ledger.connection import EngineUnreachableError, connect, init_partition_count
 from services.ledger.consumer_groups import monotonic_ms
-from services.referee.command_processor import Times
-from services.referee.leases import HouseClock, Lease
+from services.referee.command_processor import Clocks
+from services.referee.leases import GameClock, Lease
 from services.referee.worker import Referee
 from services.runtime import worker_loop
-from services.runtime.logging_setup import get_log
+from services.runtime.logging_setup import get_logger
 from services.runtime.settings import Settings, read_settings
-from services.runtime.worker_loop import Chore, Outage
-from services.verification.game_repository import Kept, Shelf
+from services.runtime.worker_loop import Outage, PeriodicTask
+from services.verification.game_repository import ArchiveReader, GameRepository
 
-IDLE_S: Final = 0.5
-NOTES_AT_ONCE: Final = (
+IDLE_PAUSE_S: Final = 0.5
+MAX_TASKS_PER_STEP: Final = (
     1_024  # of all partitions: no more than a worker can deal with before others claim them
 )
 
@@ -43,7 +43,7 @@ def now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-def new_name(service: str) -> str:
+def new_consumer_name(service: str) -> str:
     """A consumer's name: one for each start, so that nobody takes another's letters for its own."""
     return f"{service}-{secrets.token_hex(4)}"
 
@@ -51,74 +51,76 @@ def new_name(service: str) -> str:
 def open_ledger(settings: Settings) -> RedisLedger:
     """A ledger on the settings' engine. Raises EngineUnavailable."""
     client = connect(settings.redis_url)
-    return RedisLedger(client, birth(client, settings.partitions), settings.waiting)
+    return RedisLedger(client, init_partition_count(client, settings.partitions), settings.waiting)
 
 
-def await_ledger(service: str, settings: Settings, stop: Event) -> RedisLedger | None:
+def wait_for_ledger(service: str, settings: Settings, stop: Event) -> RedisLedger | None:
     """The same for a service that may start before the engine: it waits; None if told to stop.
 
     Raises EngineUnavailable when the wait was too long, or waiting can't help."""
-    outage = Outage(get_log(service))
-    patience_ends = time.monotonic() + settings.engine_wait_s
+    outage = Outage(get_logger(service))
+    give_up_at_s = time.monotonic() + settings.engine_wait_s
     while not stop.is_set():
         try:
             ledger = open_ledger(settings)
-        except EngineAway as error:
-            if time.monotonic() >= patience_ends:
+        except EngineUnreachableError as error:
+            if time.monotonic() >= give_up_at_s:
                 raise
-            stop.wait(outage.pause_s("engine", error))
+            stop.wait(outage.record_failure("engine", error))
         else:
-            outage.over()
+            outage.record_success()
             return ledger
     return None
 
 
-def make_referee(ledger: RedisLedger, settings: Settings | None = None) -> tuple[Referee, Lease]:
+def build_referee(ledger: RedisLedger, settings: Settings | None = None) -> tuple[Referee, Lease]:
     """A referee that can begin at once, and its lease."""
-    referee, lease = _referee(ledger, settings or read_settings())
+    referee, lease = _build_referee(ledger, settings or read_settings())
     lease.renew()
     return referee, lease
 
 
-def _referee(ledger: RedisLedger, settings: Settings) -> tuple[Referee, Lease]:
+def _build_referee(ledger: RedisLedger, settings: Settings) -> tuple[Referee, Lease]:
     """A referee and its lease, which must be renewed once before the referee can begin."""
-    name, clock = new_name("referee"), HouseClock(monotonic_ms)
-    lease = Lease(ledger.roster(), name, ledger.partitions, clock, now_ms, alone=not settings.leases)
-    times = Times(clock, now_ms, round(settings.retention_s * 1000))
+    name, clock = new_consumer_name("referee"), GameClock(monotonic_ms)
+    lease = Lease(
+        ledger.membership(), name, ledger.partitions, clock, now_ms, all_partitions=not settings.leases
+    )
+    clocks = Clocks(clock, now_ms, round(settings.retention_s * 1000))
     referee = Referee(
         ledger,
         name,
-        times,
+        clocks,
         lambda: secrets.token_hex(32),
         lambda: lease.partitions,
-        remembers_bytes=settings.remembers_mib * 1024 * 1024,
-        archived=ledger.archived().length if settings.archive_url else None,
-        origins=Kept(ledger, shelf_of(settings)).history,
+        cache_bytes=settings.remembers_mib * 1024 * 1024,
+        read_archived_length=ledger.archive_index().archived_length if settings.archive_url else None,
+        read_source_log=GameRepository(ledger, open_archive_reader(settings)).read_entries,
     )
     return referee, lease
 
 
 def run_referee(settings: Settings, stop: Event) -> None:
-    ledger = await_ledger("referee", settings, stop)
+    ledger = wait_for_ledger("referee", settings, stop)
     if ledger is None:
         return
     with closing(ledger):
-        referee, lease = _referee(ledger, settings)
-        chores = [
-            Chore(0.5, lease.renew),
-            Chore(0.25, referee.call_time),
-            Chore(0.5, referee.reclaim),
-            Chore(5.0, referee.retire),
-            Chore(60.0, referee.sweep),
+        referee, lease = _build_referee(ledger, settings)
+        periodic_tasks = [
+            PeriodicTask(0.5, lease.renew),
+            PeriodicTask(0.25, referee.process_due_games),
+            PeriodicTask(0.5, referee.reclaim),
+            PeriodicTask(5.0, referee.evict),
+            PeriodicTask(60.0, referee.prune_consumers),
         ]
 
         def step() -> None:
             if lease.partitions:
                 referee.step()
             else:  # there are more referees than partitions
-                stop.wait(IDLE_S)
+                stop.wait(IDLE_PAUSE_S)
 
-        worker_loop.run("referee", step, chores, stop, begin=lease.renew)
+        worker_loop.run_worker("referee", step, periodic_tasks, stop, on_start=lease.renew)
         with suppress(RedisError, OSError):  # the lease ends by itself where the engine is away
             lease.leave()
 
@@ -126,77 +128,81 @@ def run_referee(settings: Settings, stop: Event) -> None:
 def run_bots(settings: Settings, stop: Event) -> None:
     """Play until told to stop. Raises Malformed where a gateway is set and its tokens have no key."""
     if settings.gateway_url and not settings.token_key.get_secret_value():
-        raise Malformed("LEDGERLINE_TOKEN_KEY", "is missing: bots need their gateway's secret")
-    ledger = await_ledger("bots", settings, stop)
+        raise InvalidInputError("LEDGERLINE_TOKEN_KEY", "is missing: bots need their gateway's secret")
+    ledger = wait_for_ledger("bots", settings, stop)
     if ledger is None:
         return
-    with ExitStack() as leaving:
-        leaving.enter_context(closing(ledger))
-        outlet: Outlet = Stream(ledger)
+    with ExitStack() as exit_stack:
+        exit_stack.enter_context(closing(ledger))
+        sink: CommandSink = DirectSink(ledger)
         if settings.gateway_url:
-            outlet = Gateway(settings.gateway_url, settings.token_key.get_secret_value().encode())
-            leaving.enter_context(closing(outlet))
-        bots = Bots(ledger, outlet, new_name("bots"), batch=max(1, NOTES_AT_ONCE // ledger.partitions))
-        worker_loop.run("bots", bots.step, [Chore(1.0, bots.reclaim)], stop)
+            sink = GatewaySink(settings.gateway_url, settings.token_key.get_secret_value().encode())
+            exit_stack.enter_context(closing(sink))
+        bots = BotWorker(
+            ledger, sink, new_consumer_name("bots"), batch=max(1, MAX_TASKS_PER_STEP // ledger.partitions)
+        )
+        worker_loop.run_worker("bots", bots.step, [PeriodicTask(1.0, bots.reclaim)], stop)
 
 
-def shelf_of(settings: Settings) -> Shelf | None:
+def open_archive_reader(settings: Settings) -> ArchiveReader | None:
     """The games of the archive; None where there is none. Raises Malformed."""
-    return Shelf(Archive(settings.archive_url)) if settings.archive_url else None
+    return ArchiveReader(Archive(settings.archive_url)) if settings.archive_url else None
 
 
-def archived_views(settings: Settings) -> View | None:
+def open_archive_views(settings: Settings) -> ArchiveViewReader | None:
     """How games are looked at that are in the archive; None where there is none. Raises Malformed."""
-    shelf = shelf_of(settings)
-    return shelf.view if shelf else None
+    archive_reader = open_archive_reader(settings)
+    return archive_reader.read_view if archive_reader else None
 
 
-def auditor_parts(settings: Settings) -> tuple[str, Archive | None, Signer | None]:
+def build_auditor_parts(settings: Settings) -> tuple[str, Archive | None, Signer | None]:
     """Where an auditor's jobs are, where it puts finished games, who signs them. Raises Malformed."""
     archive = Archive(settings.archive_url) if settings.archive_url else None
-    return jobs_url_of(settings), archive, signer_of(settings)
+    return resolve_jobs_url(settings), archive, build_signer(settings)
 
 
 def run_auditor(settings: Settings, stop: Event) -> None:
     """Do the house's jobs until told to stop. Raises Malformed where a setting that it needs is wrong."""
-    jobs_url, archive, signer = auditor_parts(settings)
-    ledger = await_ledger("auditor", settings, stop)
+    jobs_url, archive, signer = build_auditor_parts(settings)
+    ledger = wait_for_ledger("auditor", settings, stop)
     if ledger is None:
         return
     with closing(ledger), closing(connect(jobs_url)) as client:
-        tools = Tools(ledger, settings, now_ms, archive, signer)
-        auditor = Auditor(tools, client, new_name("auditor"))
+        job_context = JobContext(ledger, settings, now_ms, archive, signer)
+        auditor = Auditor(job_context, client, new_consumer_name("auditor"))
 
         def step() -> None:
             if not auditor.step():
-                stop.wait(IDLE_S)
+                stop.wait(IDLE_PAUSE_S)
 
-        chores = [Chore(2.0, auditor.look), Chore(5.0, auditor.tend)]
-        worker_loop.run("auditor", step, chores, stop, begin=auditor.begin)
-        auditor.leave()
+        periodic_tasks = [PeriodicTask(2.0, auditor.enqueue_due), PeriodicTask(5.0, auditor.maintain)]
+        worker_loop.run_worker("auditor", step, periodic_tasks, stop, on_start=auditor.register)
+        auditor.deregister()
 
 
 def run_gateway(settings: Settings, stop: Event) -> None:
     """Serve until told to stop. Raises Malformed where the tokens have no key."""
     if not settings.token_key.get_secret_value():
-        raise Malformed("LEDGERLINE_TOKEN_KEY", "is missing: set one secret for all gateways and bots")
-    archived = archived_views(settings)
-    ledger = await_ledger("gateway", settings, stop)
+        raise InvalidInputError(
+            "LEDGERLINE_TOKEN_KEY", "is missing: set one secret for all gateways and bots"
+        )
+    archive_views = open_archive_views(settings)
+    ledger = wait_for_ledger("gateway", settings, stop)
     if ledger is None:
         return
-    server = gateway(settings, ledger.partitions, archived)
+    server = build_server(settings, ledger.partitions, archive_views)
 
-    def close() -> None:
+    def stop_server() -> None:
         stop.wait()
         server.should_exit = True
 
     # uvicorn hears signals itself, but only once it runs; what came before it is heard here.
-    Thread(target=close, name="gateway-stop", daemon=True).start()
-    log = get_log("gateway")
-    with listen(settings.host, settings.port) as listening:
+    Thread(target=stop_server, name="gateway-stop", daemon=True).start()
+    log = get_logger("gateway")
+    with open_listener(settings.host, settings.port) as listening:
         log.info("listening", host=settings.host, port=listening.getsockname()[1])
         server.run([listening])
     log.info("stopped")
 
 
-Service = Callable[[Settings, Event], None]
+ServiceRunner = Callable[[Settings, Event], None]

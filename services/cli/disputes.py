@@ -14,167 +14,203 @@ from rich.table import Column
 from rich.table import Table as Grid
 from rich.text import Text
 
-from schemas.contract import Malformed, Shape
-from schemas.disputes import DISPUTE, MOST, OPEN_MOST, named, read_name, unpack_answer
+from schemas.contract import InvalidInputError, Schema
+from schemas.disputes import (
+    DISPUTE_SCHEMA,
+    MAX_OPEN_PER_SEAT,
+    MAX_PER_SEAT,
+    derive_dispute_id,
+    parse_dispute_id,
+    unpack_answer,
+)
 from schemas.field_types import GameId
-from services.bootstrap.composition import shelf_of
-from services.cli.options import DATA, AsJson, Data, open_to_read, settings_of, with_archive
-from services.cli.replay import NoSuchGame
-from services.cli.tables import out
+from services.bootstrap.composition import open_archive_reader
+from services.cli.options import (
+    DEFAULT_DATA,
+    DataOption,
+    JsonOption,
+    load_settings,
+    open_read_ledger,
+    with_archive_url,
+)
+from services.cli.replay import GameNotFoundError
+from services.cli.tables import console
 from services.ledger import RedisLedger
-from services.ledger.dispute_store import Held, document
-from services.text.events import count
-from services.verification.game_repository import Kept
+from services.ledger.dispute_store import DisputeRecord, dispute_json
+from services.text.events import pluralize
+from services.verification.game_repository import GameRepository
 
-WAITS: Final = (
+WAITING_MESSAGE: Final = (
     "The auditor looks at it where the house is open (`ledgerline serve`, or `ledgerline auditor`)."
 )
-FAILED: Final = "The audit broke and is tried again; `ledgerline jobs` tells why."
-_GAME_ID: Final[Shape[str]] = Shape(GameId, "game")
+FAILED_MESSAGE: Final = "The audit broke and is tried again; `ledgerline jobs` tells why."
+_GAME_ID: Final[Schema[str]] = Schema(GameId, "game")
 app = typer.Typer(help="Look at the moves that somebody disputes.")
 
 
-class Games(NamedTuple):
+class DisputeContext(NamedTuple):
     """The ledger with its disputes, and every game that there ever was."""
 
     ledger: RedisLedger
-    kept: Kept
+    repository: GameRepository
 
 
 @contextmanager
-def _open(data: Path) -> Iterator[Games]:
-    with open_to_read(data) as ledger:
-        yield Games(ledger, Kept(ledger, shelf_of(with_archive(settings_of(), data))))
+def _open_context(data: Path) -> Iterator[DisputeContext]:
+    with open_read_ledger(data) as ledger:
+        yield DisputeContext(
+            ledger, GameRepository(ledger, open_archive_reader(with_archive_url(load_settings(), data)))
+        )
 
 
 @app.callback(invoke_without_command=True)
-def listed(
+def disputes_callback(
     context: typer.Context,
     game: Annotated[str | None, typer.Option(help="Only those of this game.")] = None,
     open_only: Annotated[bool, typer.Option("--open", help="Only those without their last answer.")] = False,
-    data: Data = DATA,
-    as_json: AsJson = False,
+    data: DataOption = DEFAULT_DATA,
+    as_json: JsonOption = False,
 ) -> None:
     """List the disputes, the latest first: who doubts which entry, how it stands, what was found."""
     if context.invoked_subcommand is None:
-        with _open(data) as games:
+        with _open_context(data) as games:
             list_disputes(games.ledger, game, open_only, as_json)
 
 
 @app.command()
 def show(
     dispute: Annotated[str, typer.Argument(help="As `disputes` shows it.")],
-    data: Data = DATA,
-    as_json: AsJson = False,
+    data: DataOption = DEFAULT_DATA,
+    as_json: JsonOption = False,
 ) -> None:
     """Tell all of one: what was said, what its seat was told, and what the audit found."""
-    with _open(data) as games:
+    with _open_context(data) as games:
         show_dispute(games.ledger, dispute, as_json)
 
 
 @app.command("raise")
-def raise_(
+def raise_command(
     game: Annotated[str, typer.Argument(help="The game's id, as play and games print it.")],
     at: Annotated[int, typer.Option(min=1, help="The entry that is doubted.")],
     reason: Annotated[str, typer.Option(help="Why, in up to 500 characters.")],
-    data: Data = DATA,
-    as_json: AsJson = False,
+    data: DataOption = DEFAULT_DATA,
+    as_json: JsonOption = False,
 ) -> None:
     """Dispute a move yourself. An operator is told all of it, even while the game runs."""
-    with _open(data) as games:
+    with _open_context(data) as games:
         raise_dispute(games, game, at, reason, as_json)
 
 
 def list_disputes(ledger: RedisLedger, game: str | None, open_only: bool, as_json: bool) -> None:
     """Those that fit, the latest first. Raises Malformed."""
-    wanted = None if game is None else _GAME_ID.read(game)
-    found = sorted(ledger.disputes().all(), key=lambda held: (-held.at, held.name.id))
-    found = [held for held in found if wanted in (None, held.name.game) and not (open_only and held.final)]
-    told = [_told(ledger, held) for held in found]
+    wanted_game = None if game is None else _GAME_ID.read(game)
+    records = sorted(ledger.disputes().list_all(), key=lambda held: (-held.raised_at_ms, held.name.id))
+    records = [
+        held
+        for held in records
+        if wanted_game in (None, held.name.game) and not (open_only and held.is_final)
+    ]
+    rows = [_dispute_fields(ledger, held) for held in records]
     if as_json:
-        print(json.dumps({"disputes": told}, ensure_ascii=False, indent=2))
+        print(json.dumps({"disputes": rows}, ensure_ascii=False, indent=2))
         return
-    if not told:
-        out.print("No disputes.")
+    if not rows:
+        console.print("No disputes.")
         return
     names = ("dispute", "since", "entry", "who", "state", "found")
     grid = Grid(*(Column(name, no_wrap=True) for name in names), "reason")
-    for one in told:
-        state = "so far" if one["answer"] and not one["final"] else one["state"]
-        since = one["since"][:16].replace("T", " ")
-        cells = (one["dispute"], since, str(one["number"]), _who(one), state, _found(one), one["reason"])
+    for row in rows:
+        state = "so far" if row["answer"] and not row["final"] else row["state"]
+        since = row["since"][:16].replace("T", " ")
+        cells = (
+            row["dispute"],
+            since,
+            str(row["number"]),
+            _disputant(row),
+            state,
+            _finding_summary(row),
+            row["reason"],
+        )
         grid.add_row(*(Text(cell) for cell in cells))
-    out.print(grid)
-    out.print("`ledgerline disputes show DISPUTE` tells all of one.")
+    console.print(grid)
+    console.print("`ledgerline disputes show DISPUTE` tells all of one.")
 
 
-def show_dispute(ledger: RedisLedger, id_: str, as_json: bool) -> None:
+def show_dispute(ledger: RedisLedger, dispute_id: str, as_json: bool) -> None:
     """All of one dispute. Raises Malformed: there is none."""
-    held = ledger.disputes().one(read_name(id_))
-    if held is None:
-        raise Malformed("dispute", f"there is no {id_}; `ledgerline disputes` shows those there are")
-    told = _told(ledger, held)
+    record = ledger.disputes().find(parse_dispute_id(dispute_id))
+    if record is None:
+        raise InvalidInputError(
+            "dispute", f"there is no {dispute_id}; `ledgerline disputes` shows those there are"
+        )
+    fields = _dispute_fields(ledger, record)
     if as_json:
-        print(json.dumps(told, ensure_ascii=False, indent=2))
+        print(json.dumps(fields, ensure_ascii=False, indent=2))
         return
-    _print(f"The {_who(told)} disputes entry {told['number']} of game {told['game']} since {told['since']}:")
-    _print(f"  {told['reason']}")
-    answer, found = told["answer"], told["found"]
+    _print_line(
+        f"The {_disputant(fields)} disputes entry {fields['number']} of game {fields['game']} since {fields['since']}:"
+    )
+    _print_line(f"  {fields['reason']}")
+    answer, audit_answer = fields["answer"], fields["found"]
     if answer is None:
-        _print(f"It is {told['state']}. {WAITS}" if told["state"] != "failed" else FAILED)
+        _print_line(
+            f"It is {fields['state']}. {WAITING_MESSAGE}" if fields["state"] != "failed" else FAILED_MESSAGE
+        )
     else:
-        whose = (
+        answer_label = (
             "The answer"
-            if told["final"] or held.name.seat is None
+            if fields["final"] or record.name.seat is None
             else "Its seat was told, while the game runs"
         )
-        _print(f"{whose}: {answer['verdict']}")
-    if found is not None:
-        if not told["final"]:
-            _print(f"The audit, for you alone until the game is over: {found['verdict']}")
-        for finding in found["findings"]:
+        _print_line(f"{answer_label}: {answer['verdict']}")
+    if audit_answer is not None:
+        if not fields["final"]:
+            _print_line(f"The audit, for you alone until the game is over: {audit_answer['verdict']}")
+        for finding in audit_answer["findings"]:
             where = "the game" if finding["number"] is None else f"entry {finding['number']}"
-            _print(f"  {where}: {finding['why']}")
-    _print(f"`ledgerline audit {held.name.game} --at {told['number']}` explains the move.")
+            _print_line(f"  {where}: {finding['why']}")
+    _print_line(f"`ledgerline audit {record.name.game} --at {fields['number']}` explains the move.")
 
 
-def raise_dispute(games: Games, game: str, number: int, reason: str, as_json: bool) -> None:
+def raise_dispute(context: DisputeContext, game: str, sequence: int, reason: str, as_json: bool) -> None:
     """Put a dispute of the operator's down. Raises Malformed, or NoSuchGame."""
-    length = len(games.kept.history(_GAME_ID.read(game)))
+    length = len(context.repository.read_entries(_GAME_ID.read(game)))
     if not length:
-        raise NoSuchGame(f"there is no game {game}; `ledgerline games` lists them")
-    if number > length:
-        raise Malformed("--at", f"game {game} has {length} entries, so there is no entry {number}")
-    wish = DISPUTE.read({"number": number, "reason": reason})
-    name = named(game, None, secrets.token_hex(12))
-    came = games.ledger.disputes().raise_(name, wish)
-    if came == "many":
-        raise Malformed("game", f"the operator has disputed {MOST} moves of it already")
-    if came in ("open", "busy"):
-        raise Malformed("game", f"too many disputes wait for their answer (of one game at most {OPEN_MOST})")
+        raise GameNotFoundError(f"there is no game {game}; `ledgerline games` lists them")
+    if sequence > length:
+        raise InvalidInputError("--at", f"game {game} has {length} entries, so there is no entry {sequence}")
+    request = DISPUTE_SCHEMA.read({"number": sequence, "reason": reason})
+    name = derive_dispute_id(game, None, secrets.token_hex(12))
+    outcome = context.ledger.disputes().create(name, request)
+    if outcome == "many":
+        raise InvalidInputError("game", f"the operator has disputed {MAX_PER_SEAT} moves of it already")
+    if outcome in ("open", "busy"):
+        raise InvalidInputError(
+            "game", f"too many disputes wait for their answer (of one game at most {MAX_OPEN_PER_SEAT})"
+        )
     if as_json:
-        print(json.dumps({"dispute": name.id, "game": game, "number": number}))
+        print(json.dumps({"dispute": name.id, "game": game, "number": sequence}))
         return
-    _print(f"Entry {number} of game {game} is disputed: {name.id}")
-    _print(WAITS)
+    _print_line(f"Entry {sequence} of game {game} is disputed: {name.id}")
+    _print_line(WAITING_MESSAGE)
 
 
-def _told(ledger: RedisLedger, held: Held) -> dict[str, Any]:
+def _dispute_fields(ledger: RedisLedger, record: DisputeRecord) -> dict[str, Any]:
     """A dispute with what was found, which only the operator sees."""
-    found = ledger.disputes().found(held.name)
-    return {**document(held), "found": unpack_answer(found) if found else None}
+    audit_answer = ledger.disputes().read_findings(record.name)
+    return {**dispute_json(record), "found": unpack_answer(audit_answer) if audit_answer else None}
 
 
-def _who(told: dict[str, Any]) -> str:
-    return "operator" if told["seat"] is None else f"seat {told['seat']}"
+def _disputant(fields: dict[str, Any]) -> str:
+    return "operator" if fields["seat"] is None else f"seat {fields['seat']}"
 
 
-def _found(told: dict[str, Any]) -> str:
-    found = told["found"]
-    if found is None:
+def _finding_summary(fields: dict[str, Any]) -> str:
+    audit_answer = fields["found"]
+    if audit_answer is None:
         return ""
-    return "nothing wrong" if found["ok"] else count(found["count"], "finding")
+    return "nothing wrong" if audit_answer["ok"] else pluralize(audit_answer["count"], "finding")
 
 
-def _print(sentence: str) -> None:
-    out.print(sentence, markup=False, soft_wrap=True)
+def _print_line(sentence: str) -> None:
+    console.print(sentence, markup=False, soft_wrap=True)

@@ -8,7 +8,7 @@ from typing import NoReturn
 from rich.console import Console
 
 
-def fail(why: str, code: int) -> NoReturn:
+def exit_with_error(message: str, exit_code: int) -> NoReturn:
     """End the process: 2 says that the input was wrong, 1 that something else was."""
-    Console(stderr=True, soft_wrap=True, highlight=False).print(f"ledgerline: {why}", markup=False)
-    sys.exit(code)
+    Console(stderr=True, soft_wrap=True, highlight=False).print(f"ledgerline: {message}", markup=False)
+    sys.exit(exit_code)

@@ -9,88 +9,105 @@ from typing import Any
 
 from schemas import tokens
 from schemas.codec import unpack_entry
-from schemas.commands import Command, ForkGame, Letter, StartGame
-from schemas.contract import Malformed
+from schemas.commands import Command, CommandEnvelope, ForkGame, StartGame
+from schemas.contract import InvalidInputError
 from schemas.events import GameForked
 from schemas.field_types import Seat
-from services.bootstrap.composition import make_referee, shelf_of
-from services.cli.replay import read_game, read_viewer
-from services.cli.tables import out, standing_table
+from services.bootstrap.composition import build_referee, open_archive_reader
+from services.cli.replay import parse_viewer, read_game_log
+from services.cli.tables import console, standings_table
 from services.ledger import RedisLedger
-from services.referee.rules import NotKept, Table, fold
+from services.referee.rules import GameState, UnloggedRejectionError, fold
 from services.referee.worker import Referee
 from services.runtime.settings import Settings
-from services.text.events import count
-from services.verification.game_repository import Kept
+from services.text.events import pluralize
+from services.verification.game_repository import GameRepository
 
 
-def fork(
-    ledger: RedisLedger, settings: Settings, game: str, at: int, viewer: str, key: str, as_json: bool
+def fork_game(
+    ledger: RedisLedger,
+    settings: Settings,
+    game: str,
+    sequence: int,
+    viewer: str,
+    token_key: str,
+    as_json: bool,
 ) -> None:
     """Lay the new game, start it if nobody has to sit down first, and tell how it stands. `key` signs tokens.
 
     Raises Malformed, naming the option, or NoSuchGame."""
-    log = read_game(Kept(ledger, shelf_of(settings)), game)
-    asker = read_viewer(viewer, len(fold(log[:1]).places))
-    new = secrets.token_hex(6)
-    referee, lease = make_referee(ledger, settings)
+    log = read_game_log(GameRepository(ledger, open_archive_reader(settings)), game)
+    viewer_seat = parse_viewer(viewer, len(fold(log[:1]).seats))
+    new_game = secrets.token_hex(6)
+    referee, lease = build_referee(ledger, settings)
     try:
-        _say(referee, new, ForkGame(game, at, asker))
-        if not _free(fold(ledger.history(new))):
-            _say(referee, new, StartGame())
+        _send_command(referee, new_game, ForkGame(game, sequence, viewer_seat))
+        if not _free_seats(fold(ledger.read_entries(new_game))):
+            _send_command(referee, new_game, StartGame())
     finally:
         lease.leave()
-    log = ledger.history(new)
-    table, told = fold(log), _document(log, key)
+    log = ledger.read_entries(new_game)
+    state, fields = fold(log), _fork_json(log, token_key)
     if as_json:
-        print(json.dumps(told, ensure_ascii=False, indent=2))
+        print(json.dumps(fields, ensure_ascii=False, indent=2))
     else:
-        _tell(table, told)
+        _print_fork(state, fields)
 
 
-def _say(referee: Referee, game: str, command: Command) -> None:
+def _send_command(referee: Referee, game: str, command: Command) -> None:
     """Have it decided at once: a referee that is at work besides does no harm, and none is needed."""
     try:
-        referee.desk.say(Letter(f"operator:{secrets.token_hex(8)}", game, None, command))
-    except NotKept as no:
-        field, _, why = no.why.partition(": ")
-        raise Malformed(f"--{field}", why) if why else Malformed(no.rule, no.why) from None
+        referee.processor.process_system_command(
+            CommandEnvelope(f"operator:{secrets.token_hex(8)}", game, None, command)
+        )
+    except UnloggedRejectionError as rejection:
+        field, _, reason = rejection.reason.partition(": ")
+        raise (
+            InvalidInputError(f"--{field}", reason)
+            if reason
+            else InvalidInputError(rejection.rule, rejection.reason)
+        ) from None
 
 
-def _free(table: Table) -> list[Seat]:
-    return [seat for seat, place in enumerate(table.places) if not place.taken]
+def _free_seats(state: GameState) -> list[Seat]:
+    return [seat for seat, seat_state in enumerate(state.seats) if not seat_state.is_seated]
 
 
-def _document(log: Sequence[bytes], key: str) -> dict[str, Any]:
+def _fork_json(log: Sequence[bytes], token_key: str) -> dict[str, Any]:
     """All that is needed to go on with it. The tokens are as good as the gateway's."""
-    table = fold(log)
+    state = fold(log)
     (forked,) = [event for event in unpack_entry(log[0]).events if isinstance(event, GameForked)]
-    told: dict[str, Any] = {
-        "game": table.game,
+    fields: dict[str, Any] = {
+        "game": state.game,
         "of": forked.of,
         "at": forked.at,
         "afresh": forked.afresh,
-        "started": table.started,
-        "free": _free(table),
-        "token": tokens.mint(key.encode(), table.game, None),
+        "started": state.started,
+        "free": _free_seats(state),
+        "token": tokens.mint(token_key.encode(), state.game, None),
     }
     if forked.asker is not None:
-        told |= {"seat": forked.asker, "seat_token": tokens.mint(key.encode(), table.game, forked.asker)}
-    return told
+        fields |= {
+            "seat": forked.asker,
+            "seat_token": tokens.mint(token_key.encode(), state.game, forked.asker),
+        }
+    return fields
 
 
-def _tell(table: Table, told: dict[str, Any]) -> None:
-    out.print(standing_table(table))
-    dealt = "what wasn't known is dealt afresh" if told["afresh"] else "everything lies as it lay"
-    out.print(f"Game {table.game} goes on from game {told['of']} after entry {told['at']}; {dealt}.")
-    if told["started"]:
-        out.print("It has started: its bots play on where the house is open (`ledgerline serve`).")
-        return
-    free = ", ".join(map(str, told["free"]))
-    out.print(
-        f"{count(len(told['free']), 'seat')} to be taken: {free}. The host starts it then, with this token:"
+def _print_fork(state: GameState, fields: dict[str, Any]) -> None:
+    console.print(standings_table(state))
+    deal_note = "what wasn't known is dealt afresh" if fields["afresh"] else "everything lies as it lay"
+    console.print(
+        f"Game {state.game} goes on from game {fields['of']} after entry {fields['at']}; {deal_note}."
     )
-    out.print(told["token"], markup=False)
-    if "seat" in told:
-        out.print(f"Seat {told['seat']} is yours, with this one:")
-        out.print(told["seat_token"], markup=False)
+    if fields["started"]:
+        console.print("It has started: its bots play on where the house is open (`ledgerline serve`).")
+        return
+    free_seats = ", ".join(map(str, fields["free"]))
+    console.print(
+        f"{pluralize(len(fields['free']), 'seat')} to be taken: {free_seats}. The host starts it then, with this token:"
+    )
+    console.print(fields["token"], markup=False)
+    if "seat" in fields:
+        console.print(f"Seat {fields['seat']} is yours, with this one:")
+        console.print(fields["seat_token"], markup=False)

@@ -13,9 +13,9 @@ from typing import Annotated
 
 import typer
 
-from schemas.contract import Malformed
-from services.cli.ask import ask as ask_referee
-from services.cli.exit import fail
+from schemas.contract import InvalidInputError
+from services.cli.ask import answer_file as ask_referee
+from services.cli.exit import exit_with_error
 
 app = typer.Typer(
     name="ledgerline",
@@ -40,8 +40,8 @@ def ask(
 
 def main() -> None:
     """Run the command; what goes wrong is one clear line, and exit code 2 if it was the input."""
-    for number in (signal.SIGTERM, signal.SIGHUP):  # like Ctrl-C: leave the house in order
-        signal.signal(number, signal.default_int_handler)
+    for signal_number in (signal.SIGTERM, signal.SIGHUP):  # like Ctrl-C: leave the house in order
+        signal.signal(signal_number, signal.default_int_handler)
     try:
         if sys.argv[1:2] == ["ask"]:
             app()
@@ -49,9 +49,9 @@ def main() -> None:
             from services.cli.app import run  # noqa: PLC0415 - ask needs none of it: see the top
 
             run(app)
-    except Malformed as error:
-        fail(str(error), 2)
+    except InvalidInputError as error:
+        exit_with_error(str(error), 2)
     except BrokenPipeError:  # whoever read our lines has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KeyboardInterrupt:
-        fail("stopped", 130)
+        exit_with_error("stopped", 130)

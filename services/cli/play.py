@@ -9,7 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from reprlib import repr as brief
+from reprlib import repr as short_repr
 from typing import Any, Final
 
 import httpx
@@ -18,197 +18,216 @@ from rich.live import Live
 from rich.progress import BarColumn, Progress, TextColumn
 from rich.text import Text
 
-from schemas.boards.form import BOARD
+from schemas.boards.form import BOARD_SCHEMA
 from schemas.commands import POLICIES
-from schemas.contract import Malformed, Shape
+from schemas.contract import InvalidInputError, Schema
 from schemas.entries import ViewEntry
-from schemas.field_types import GameId, is_plain
-from services.cli.tables import final_table, out, progress, standing_table
+from schemas.field_types import GameId, is_json_value
+from services.cli.tables import console, final_score_table, game_progress, standings_table
 from services.documents.board_files import read_board_file
 from services.ledger import RedisLedger
-from services.referee.rules import RULESETS, Table, fold_events
-from services.referee.rules.board import load, names
-from services.referee.rules.proof.view_verifier import Betrayed, Witness
-from services.text.events import document, tell
+from services.referee.rules import RULESETS, GameState, fold_events
+from services.referee.rules.board import board_names, load_board
+from services.referee.rules.proof.view_verifier import VerificationFailedError, ViewVerifier
+from services.text.events import event_sentence, game_summary_json
 
-STALLED_S: Final = 30.0
-_GAME_ID: Final[Shape[str]] = Shape(GameId, "game")
+STALL_TIMEOUT_S: Final = 30.0
+_GAME_ID: Final[Schema[str]] = Schema(GameId, "game")
 
 
-class Failed(Exception):
+class CommandLineError(Exception):
     """The command could not be carried out."""
 
 
-def creation(
+def create_game_body(
     rules: str | None, seats: str, seed: str | None, board: str | None, options: Sequence[str] = ()
 ) -> dict[str, Any]:
     """The request that creates a game of bots. Raises Malformed, naming the option."""
     body: dict[str, Any] = {}
     if board is not None:
-        body["board"], usual = _board(board)
-        rules = rules or usual
+        body["board"], default_rules = _read_board(board)
+        rules = rules or default_rules
     rules = rules or "usa"
     if rules not in RULESETS:
-        raise Malformed("--rules", f"there is no ruleset {brief(rules)}; there is {', '.join(RULESETS)}")
+        raise InvalidInputError(
+            "--rules", f"there is no ruleset {short_repr(rules)}; there is {', '.join(RULESETS)}"
+        )
     policies = [policy.strip() for policy in seats.split(",")]
     for policy in policies:
         if policy not in POLICIES:
-            raise Malformed("--seats", f"there is no policy {brief(policy)}; there is {', '.join(POLICIES)}")
+            raise InvalidInputError(
+                "--seats", f"there is no policy {short_repr(policy)}; there is {', '.join(POLICIES)}"
+            )
     body["ruleset"] = rules
     body["seats"] = [{"kind": "bot", "policy": policy} for policy in policies]
     if seed is not None:
-        if not is_plain(seed):
-            raise Malformed("--seed", "isn't text as UTF-8 has it")
+        if not is_json_value(seed):
+            raise InvalidInputError("--seed", "isn't text as UTF-8 has it")
         body["seed"] = seed
     if options:
-        body["options"] = dict(_option(option) for option in options)
+        body["options"] = dict(_parse_option(option) for option in options)
     return body
 
 
-def _board(board: str) -> tuple[Any, str]:
+def _read_board(board: str) -> tuple[Any, str]:
     """A board by its name, or from a file, and the ruleset that it is usually played with."""
-    if board in names():
-        return board, load(board).rules
+    if board in board_names():
+        return board, load_board(board).default_ruleset
     if Path(board).suffix or os.path.exists(board):  # noqa: PTH110 - Path's own raises for a name too long
         form = read_board_file(Path(board))
-        return BOARD.write(form, brief=True), form.rules
-    raise Malformed("--board", f"{brief(board)} is no file and no board; there is {', '.join(names())}")
+        return BOARD_SCHEMA.write(form, exclude_defaults=True), form.rules
+    raise InvalidInputError(
+        "--board", f"{short_repr(board)} is no file and no board; there is {', '.join(board_names())}"
+    )
 
 
-def _option(option: str) -> tuple[str, Any]:
+def _parse_option(option: str) -> tuple[str, Any]:
     """A figure that is set otherwise: NAME=VALUE, the value being JSON or a plain word."""
     name, equals, value = option.partition("=")
     if not equals:
-        raise Malformed("--option", f"{brief(option)} isn't NAME=VALUE, such as clock_ms=60000")
+        raise InvalidInputError("--option", f"{short_repr(option)} isn't NAME=VALUE, such as clock_ms=60000")
     try:
-        figure = json.loads(value)
+        parsed = json.loads(value)
     except (ValueError, RecursionError):
-        figure = value
-    if not is_plain({name: figure}):
-        raise Malformed("--option", f"{brief(option)} holds what is neither text nor a finite number")
-    return name, figure
+        parsed = value
+    if not is_json_value({name: parsed}):
+        raise InvalidInputError(
+            "--option", f"{short_repr(option)} holds what is neither text nor a finite number"
+        )
+    return name, parsed
 
 
-def play(
+def play_games(
     url: str,
     ledger: RedisLedger,
     body: dict[str, Any],
-    games: int,
+    game_count: int,
     as_json: bool,
-    trouble: Callable[[], str],
-    again: str,
+    failure_reason: Callable[[], str],
+    replay_command: str,
 ) -> None:
     """Create games through the gateway, watch them to their ends, and print how they ended.
 
     `trouble` says why the house can't go on, `again` how to see a game again."""
     try:
         with httpx.Client(base_url=url, timeout=30, trust_env=False) as http:
-            watched = [Watched(_create(http, body, nth)) for nth in range(games)]
+            watched = [WatchedGame(_create_game(http, body, index)) for index in range(game_count)]
     except httpx.HTTPError as error:
-        raise Failed(f"the gateway doesn't answer: {error}") from None
+        raise CommandLineError(f"the gateway doesn't answer: {error}") from None
     if as_json:
-        _watch(ledger, watched, _Silent(), trouble)
-        documents = [game.document() for game in watched]
+        _follow_games(ledger, watched, _SilentDisplay(), failure_reason)
+        documents = [game.summary_json() for game in watched]
         print(
             json.dumps(
                 documents[0] if len(watched) == 1 else {"games": documents}, ensure_ascii=False, indent=2
             )
         )
         return
-    _watch(ledger, watched, _OnTerminal(watched) if out.is_terminal else _InLines(watched), trouble)
+    _follow_games(
+        ledger,
+        watched,
+        _LiveDisplay(watched) if console.is_terminal else _LineDisplay(watched),
+        failure_reason,
+    )
     for game in watched:
-        out.print(final_table(game.table))
-        told = f"Game {game.id}: {game.events} events in {game.number} entries."
-        out.print(f"{told} See it again: {again} {game.id}", markup=False)
+        console.print(final_score_table(game.state))
+        summary = f"Game {game.id}: {game.event_count} events in {game.sequence} entries."
+        console.print(f"{summary} See it again: {replay_command} {game.id}", markup=False)
 
 
-def _create(http: httpx.Client, body: dict[str, Any], nth: int) -> str:
+def _create_game(http: httpx.Client, body: dict[str, Any], index: int) -> str:
     """Create and start the nth game; each has a seed of its own that follows from the given one."""
-    if "seed" in body and nth:
-        body = {**body, "seed": f"{body['seed']}/{nth}"}
-    created = http.post("/games", json=body, headers={"Idempotency-Key": secrets.token_hex(12)})
-    _require_ok(created)
-    game: str = created.json()["game"]
-    bearer = {"Authorization": f"Bearer {created.json()['token']}"}
-    _require_ok(http.post(f"/games/{game}/start", headers=bearer))
+    if "seed" in body and index:
+        body = {**body, "seed": f"{body['seed']}/{index}"}
+    response = http.post("/games", json=body, headers={"Idempotency-Key": secrets.token_hex(12)})
+    _require_ok(response)
+    game: str = response.json()["game"]
+    authorization = {"Authorization": f"Bearer {response.json()['token']}"}
+    _require_ok(http.post(f"/games/{game}/start", headers=authorization))
     return game
 
 
-def _require_ok(reply: httpx.Response) -> None:
-    if reply.is_server_error:
-        raise Failed(f"the gateway can't create games now: {reply.text[:200]}")
-    if reply.is_error:
-        problem = reply.json()
-        raise Malformed(problem.get("rule", ""), problem.get("detail", problem["title"]))
+def _require_ok(response: httpx.Response) -> None:
+    if response.is_server_error:
+        raise CommandLineError(f"the gateway can't create games now: {response.text[:200]}")
+    if response.is_error:
+        problem = response.json()
+        raise InvalidInputError(problem.get("rule", ""), problem.get("detail", problem["title"]))
 
 
-class Watched:
+class WatchedGame:
     """A game as the public sees it, checked and folded as far as it was read."""
 
     def __init__(self, game: str) -> None:
-        self.id, self.table, self.witness = game, Table(), Witness(game, None)
-        self.number = self.events = 0
-        self.said: deque[str] = deque(maxlen=6)
+        self.id, self.state, self.view_verifier = game, GameState(), ViewVerifier(game, None)
+        self.sequence = self.event_count = 0
+        self.recent_sentences: deque[str] = deque(maxlen=6)
 
-    def take(self, entries: Iterable[ViewEntry]) -> list[str]:
+    def apply_entries(self, entries: Iterable[ViewEntry]) -> list[str]:
         """Read on; what there is to say about it. Raises Failed: it isn't to be believed."""
-        said = []
+        sentences = []
         for entry in entries:
             try:
-                self.witness.see(entry)
-            except Betrayed as betrayed:
-                raise Failed(f"THE HOUSE IS NOT TO BE BELIEVED: game {self.id}, {betrayed}") from None
-            fold_events(self.table, entry.at, entry.events)
-            self.number = entry.number
-            self.events += len(entry.events)
-            said += [sentence for event in entry.events if (sentence := tell(self.table, event))]
-        self.said.extend(said)
-        return said
+                self.view_verifier.verify(entry)
+            except VerificationFailedError as failure:
+                raise CommandLineError(
+                    f"THE HOUSE IS NOT TO BE BELIEVED: game {self.id}, {failure}"
+                ) from None
+            fold_events(self.state, entry.at, entry.events)
+            self.sequence = entry.number
+            self.event_count += len(entry.events)
+            sentences += [
+                sentence for event in entry.events if (sentence := event_sentence(self.state, event))
+            ]
+        self.recent_sentences.extend(sentences)
+        return sentences
 
-    def document(self) -> dict[str, Any]:
-        return document(self.table, self.events, self.number)
+    def summary_json(self) -> dict[str, Any]:
+        return game_summary_json(self.state, self.event_count, self.sequence)
 
 
-class _Silent:
-    def show(self, game: Watched, said: Sequence[str]) -> None: ...
+class _SilentDisplay:
+    def show(self, game: WatchedGame, sentences: Sequence[str]) -> None: ...
 
     def __enter__(self) -> None: ...
 
     def __exit__(self, *_: object) -> None: ...
 
 
-class _InLines(_Silent):
+class _LineDisplay(_SilentDisplay):
     """Plain lines, for a file or a pipe."""
 
-    def __init__(self, watched: Sequence[Watched]) -> None:
-        self.many = len(watched) > 1
+    def __init__(self, watched: Sequence[WatchedGame]) -> None:
+        self.has_many_games = len(watched) > 1
 
-    def show(self, game: Watched, said: Sequence[str]) -> None:
-        for sentence in said:
-            print(f"{game.id}  {sentence}" if self.many else sentence, flush=True)
+    def show(self, game: WatchedGame, sentences: Sequence[str]) -> None:
+        for sentence in sentences:
+            print(f"{game.id}  {sentence}" if self.has_many_games else sentence, flush=True)
 
 
-class _OnTerminal(_Silent):
+class _LiveDisplay(_SilentDisplay):
     """A picture that is drawn anew as the game goes on."""
 
-    def __init__(self, watched: Sequence[Watched]) -> None:
+    def __init__(self, watched: Sequence[WatchedGame]) -> None:
         self.watched = watched
-        self.live = Live(self.picture(), console=out, transient=True, refresh_per_second=12)
+        self.live = Live(self.render(), console=console, transient=True, refresh_per_second=12)
 
-    def show(self, game: Watched, said: Sequence[str]) -> None:
-        self.live.update(self.picture(game))
+    def show(self, game: WatchedGame, sentences: Sequence[str]) -> None:
+        self.live.update(self.render(game))
 
-    def picture(self, game: Watched | None = None) -> Group:
+    def render(self, game: WatchedGame | None = None) -> Group:
         bar = Progress(
             TextColumn("{task.description}"), BarColumn(40), TextColumn("{task.percentage:>3.0f} %")
         )
-        done = sum(progress(watched.table) for watched in self.watched) / len(self.watched)
-        over = sum(bool(watched.table.over) for watched in self.watched)
-        label = f"{over} of {len(self.watched)} games over" if len(self.watched) > 1 else "playing"
+        done = sum(game_progress(watched.state) for watched in self.watched) / len(self.watched)
+        finished = sum(bool(watched.state.result) for watched in self.watched)
+        label = f"{finished} of {len(self.watched)} games over" if len(self.watched) > 1 else "playing"
         bar.add_task(label, total=100, completed=round(100 * done))
-        if game is None or not game.table.game:
+        if game is None or not game.state.game:
             return Group(bar)
-        return Group(bar, standing_table(game.table), *(Text(sentence) for sentence in game.said))
+        return Group(
+            bar, standings_table(game.state), *(Text(sentence) for sentence in game.recent_sentences)
+        )
 
     def __enter__(self) -> None:
         self.live.start()
@@ -217,22 +236,27 @@ class _OnTerminal(_Silent):
         self.live.stop()
 
 
-def _watch(ledger: RedisLedger, watched: list[Watched], display: _Silent, trouble: Callable[[], str]) -> None:
+def _follow_games(
+    ledger: RedisLedger,
+    watched: list[WatchedGame],
+    display: _SilentDisplay,
+    failure_reason: Callable[[], str],
+) -> None:
     """Follow every game to its end, and the play-offs that come of them. Raises Failed when the
     house is in trouble, or a game stands still."""
     with display:
-        open_games, moved = deque(watched), time.monotonic()
+        open_games, last_progress_s = deque(watched), time.monotonic()
         while open_games:
             game = open_games.popleft()
-            if entries := ledger.follow(game.id, None, game.number, 10 if open_games else 1000):
-                display.show(game, game.take(entries))
-                moved = time.monotonic()
-            elif why := trouble():
-                raise Failed(why)
-            elif time.monotonic() - moved > STALLED_S:
-                raise Failed(f"game {game.id} has stood still for {STALLED_S:g} s")
-            if not game.table.over:
+            if entries := ledger.follow_view(game.id, None, game.sequence, 10 if open_games else 1000):
+                display.show(game, game.apply_entries(entries))
+                last_progress_s = time.monotonic()
+            elif reason := failure_reason():
+                raise CommandLineError(reason)
+            elif time.monotonic() - last_progress_s > STALL_TIMEOUT_S:
+                raise CommandLineError(f"game {game.id} has stood still for {STALL_TIMEOUT_S:g} s")
+            if not game.state.result:
                 open_games.append(game)
-            elif game.table.called:  # a play-off for its first place
-                open_games.append(Watched(game.table.called.game))
+            elif game.state.next_play_off:  # a play-off for its first place
+                open_games.append(WatchedGame(game.state.next_play_off.game))
                 watched.append(open_games[-1])

@@ -9,12 +9,12 @@ from typing import Final
 from schemas.boards.aimas import read_aimas_map
 from schemas.boards.form import BoardForm, read_board
 from schemas.boards.ids import slug
-from schemas.boards.plain import is_plain_map, spelled_out
+from schemas.boards.plain import is_plain_map, to_board_form
 from schemas.boards.trains import read_trains_map
-from schemas.contract import Malformed
-from services.documents.reader import once_each, read_text
+from schemas.contract import InvalidInputError
+from services.documents.reader import build_unique_dict, read_text
 
-BYTES_MOST: Final = 2_000_000
+MAX_BOARD_BYTES: Final = 2_000_000
 
 
 def read_board_file(path: str | Path) -> BoardForm:
@@ -23,28 +23,30 @@ def read_board_file(path: str | Path) -> BoardForm:
 
     Raises Malformed, naming the file and the entry."""
     try:
-        return read_board_text(read_text(Path(path), BYTES_MOST), slug(Path(path).name.split(".")[0], "map"))
-    except Malformed as error:
-        raise Malformed("board", f"{path}: {error}", error.rule) from None
+        return read_board_text(
+            read_text(Path(path), MAX_BOARD_BYTES), slug(Path(path).name.split(".")[0], "map")
+        )
+    except InvalidInputError as error:
+        raise InvalidInputError("board", f"{path}: {error}", error.rule) from None
 
 
 def read_board_text(text: str, name: str) -> BoardForm:
     """The same from text. Raises Malformed, naming the entry."""
     if text.lstrip().startswith("<"):
         return read_aimas_map(text, name)
-    value = _json(text)
+    value = _read_json(text)
     if isinstance(value, dict) and "connections" in value and "format" not in value:
         return read_trains_map(value, name)
-    return read_board(spelled_out(value, name) if is_plain_map(value) else value)
+    return read_board(to_board_form(value, name) if is_plain_map(value) else value)
 
 
-def _json(text: str) -> object:
+def _read_json(text: str) -> object:
     try:
-        return json.loads(text, object_pairs_hook=once_each)
+        return json.loads(text, object_pairs_hook=build_unique_dict)
     except json.JSONDecodeError as error:
-        why = f"is neither JSON nor XML: {error.msg} in line {error.lineno}, column {error.colno}"
-        raise Malformed("", why) from None
+        reason = f"is neither JSON nor XML: {error.msg} in line {error.lineno}, column {error.colno}"
+        raise InvalidInputError("", reason) from None
     except ValueError:  # the only other one that it knows
-        raise Malformed("", "holds a number of thousands of digits") from None
+        raise InvalidInputError("", "holds a number of thousands of digits") from None
     except RecursionError:
-        raise Malformed("", "is nested without end") from None
+        raise InvalidInputError("", "is nested without end") from None

@@ -5,21 +5,21 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from schemas.contract import Malformed
+from schemas.contract import InvalidInputError
 
 
-def read_bytes(path: Path | None, most: int, field: str = "") -> bytes:
+def read_bytes(path: Path | None, max_bytes: int, field: str = "") -> bytes:
     """What a file (None is standard input) of so many bytes at most holds. Raises Malformed."""
     try:
         if path is None:
-            content = sys.stdin.buffer.read(most + 1)
+            content = sys.stdin.buffer.read(max_bytes + 1)
         else:
             with path.open("rb") as file:
-                content = file.read(most + 1)
+                content = file.read(max_bytes + 1)
     except (OSError, ValueError) as error:
-        raise Malformed(field, f"can't be read: {error.args[-1]}") from None
-    if len(content) > most:
-        raise Malformed(field, f"has more than {most} bytes", "SIZE-1")
+        raise InvalidInputError(field, f"can't be read: {error.args[-1]}") from None
+    if len(content) > max_bytes:
+        raise InvalidInputError(field, f"has more than {max_bytes} bytes", "SIZE-1")
     return content
 
 
@@ -28,4 +28,4 @@ def write_bytes(path: Path, content: bytes, field: str) -> None:
     try:
         path.write_bytes(content)
     except (OSError, ValueError) as error:
-        raise Malformed(field, f"{path} can't be written: {error.args[-1]}") from None
+        raise InvalidInputError(field, f"{path} can't be written: {error.args[-1]}") from None

@@ -10,46 +10,48 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from schemas.commands import Letter
+from schemas.commands import CommandEnvelope
 from schemas.entries import ViewEntry
 from schemas.field_types import Seat
-from services.archive import ArchiveAway
-from services.gateway.command_tracking import TOLD, Reached
-from services.gateway.problem_details import Problem, refused
+from services.archive import ArchiveUnavailableError
+from services.gateway.command_tracking import UNLOGGED_LEVEL, CommandProgress
+from services.gateway.problem_details import HttpProblemError, refusal_problem
 from services.ledger.ack_levels import DECIDED
-from services.runtime.logging_setup import get_log
+from services.runtime.logging_setup import get_logger
 
-log = get_log("gateway")
-View = Callable[[str, Seat | None], Sequence[ViewEntry] | None]  # all of it; None: there is no such game
-AT_ONCE: Final = 2
+log = get_logger("gateway")
+ArchiveViewReader = Callable[
+    [str, Seat | None], Sequence[ViewEntry] | None
+]  # all of it; None: there is no such game
+MAX_CONCURRENT_READS: Final = 2
 
 
-class Archived:
+class ArchiveViews:
     """The archive's views, for an event loop; and what was answered in them."""
 
-    def __init__(self, view: View | None) -> None:
-        self._view = view
-        self._room = asyncio.Semaphore(AT_ONCE)
+    def __init__(self, read_view: ArchiveViewReader | None) -> None:
+        self._read_view = read_view
+        self._semaphore = asyncio.Semaphore(MAX_CONCURRENT_READS)
 
-    async def view(self, game: str, viewer: Seat | None) -> Sequence[ViewEntry] | None:
+    async def read_view(self, game: str, viewer: Seat | None) -> Sequence[ViewEntry] | None:
         """All that a viewer was sent of a game, or None. Raises Corrupt, or Problem: it can't be read now."""
-        if self._view is None:
+        if self._read_view is None:
             return None
         try:
-            async with self._room:
-                return await asyncio.to_thread(self._view, game, viewer)
-        except ArchiveAway as error:
+            async with self._semaphore:
+                return await asyncio.to_thread(self._read_view, game, viewer)
+        except ArchiveUnavailableError as error:
             log.error("archive unavailable", game=game, error=str(error))
-            why = f"game {game} may be in the archive, which doesn't answer; ask again"
-            raise Problem(503, "WAIT-1", why, retry_after=5) from None
+            detail = f"game {game} may be in the archive, which doesn't answer; ask again"
+            raise HttpProblemError(503, "WAIT-1", detail, retry_after=5) from None
 
-    async def verdict(self, letter: Letter) -> Reached:
+    async def read_verdict(self, envelope: CommandEnvelope) -> CommandProgress:
         """What a command was answered while its game was played. Raises Problem: that it was refused, or
         that it comes too late."""
-        for entry in await self.view(letter.game, letter.seat) or ():
-            if entry.answers == letter.id:
-                reached = Reached(DECIDED, entry.number, entry)
-                if (problem := reached.refusal(letter.id)) is not None:
+        for entry in await self.read_view(envelope.game, envelope.seat) or ():
+            if entry.answers == envelope.id:
+                progress = CommandProgress(DECIDED, entry.number, entry)
+                if (problem := progress.refusal(envelope.id)) is not None:
                     raise problem
-                return reached
-        raise refused("GAME-3", "the game is over", id=letter.id, level=TOLD)
+                return progress
+        raise refusal_problem("GAME-3", "the game is over", id=envelope.id, level=UNLOGGED_LEVEL)

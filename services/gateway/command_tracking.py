@@ -13,143 +13,151 @@ from typing import Any, Final, NamedTuple
 
 from redis.exceptions import RedisError
 
-from schemas.commands import Letter
-from schemas.contract import Malformed
+from schemas.commands import CommandEnvelope
+from schemas.contract import InvalidInputError
 from schemas.entries import ViewEntry
 from schemas.events import CommandRefused
 from services.gateway.hub import Hub
-from services.gateway.problem_details import Problem, refused
-from services.ledger import Gap
-from services.ledger.ack_levels import ACCEPTED, DECIDED, Level, read_level
+from services.gateway.problem_details import HttpProblemError, refusal_problem
+from services.ledger import MissingEntryError
+from services.ledger.ack_levels import ACCEPTED, DECIDED, AckLevel, parse_ack_level
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.ports import Full
-from services.runtime.logging_setup import get_log
+from services.ledger.ports import QueueFullError
+from services.runtime.logging_setup import get_logger
 
-log = get_log("gateway")
-WAIT_MS_MOST: Final = 60_000
-AGAIN: Final = "send it again with the same id: it gives the one verdict"
-TOLD: Final = "told"  # the level of an answer without an entry: it is said, and nothing is kept of it
+log = get_logger("gateway")
+MAX_WAIT_MS: Final = 60_000
+RETRY_HINT: Final = "send it again with the same id: it gives the one verdict"
+UNLOGGED_LEVEL: Final = (
+    "told"  # the level of an answer without an entry: it is said, and nothing is kept of it
+)
 
 
-class Ask(NamedTuple):
+class AckRequest(NamedTuple):
     """How sure a caller wants to be of its command, and how long it waits for that."""
 
-    level: Level
+    level: AckLevel
     wait_s: float
 
 
-def read_ask(level: object, wait_ms: object, answer_s: float) -> Ask:
+def parse_ack_request(level: object, wait_ms: object, default_wait_s: float) -> AckRequest:
     """What a caller asks for; what it leaves out is `decided`, and the house's time. Raises Malformed."""
-    wanted = DECIDED if level is None else read_level(level)
+    wanted_level = DECIDED if level is None else parse_ack_level(level)
     if wait_ms is None:
-        return Ask(wanted, answer_s)
-    if not isinstance(wait_ms, int) or isinstance(wait_ms, bool) or not 1 <= wait_ms <= WAIT_MS_MOST:
-        raise Malformed("wait_ms", f"must be a whole number from 1 to {WAIT_MS_MOST}")
-    return Ask(wanted, wait_ms / 1000)
+        return AckRequest(wanted_level, default_wait_s)
+    if not isinstance(wait_ms, int) or isinstance(wait_ms, bool) or not 1 <= wait_ms <= MAX_WAIT_MS:
+        raise InvalidInputError("wait_ms", f"must be a whole number from 1 to {MAX_WAIT_MS}")
+    return AckRequest(wanted_level, wait_ms / 1000)
 
 
 @dataclass(slots=True)
-class Reached:
+class CommandProgress:
     """How far a command is known to have come; with the level asked for, its entry is here."""
 
-    level: Level | None = None  # None: not even that it was accepted
-    number: int = 0
+    level: AckLevel | None = None  # None: not even that it was accepted
+    sequence: int = 0
     entry: ViewEntry | None = None
 
-    def body(self) -> dict[str, Any]:
+    def json_fields(self) -> dict[str, Any]:
         """The level, the number and the head after it, as every answer names them."""
-        told: dict[str, Any] = {"level": str(self.level) if self.level else None}
-        if self.number:
-            told["number"] = self.number
+        fields: dict[str, Any] = {"level": str(self.level) if self.level else None}
+        if self.sequence:
+            fields["number"] = self.sequence
         if self.entry is not None:
-            told["head"] = self.entry.shown.head.hex() or None
-        return told
+            fields["head"] = self.entry.shown.head.hex() or None
+        return fields
 
-    def refusal(self, id_: str) -> Problem | None:
+    def refusal(self, id_: str) -> HttpProblemError | None:
         """The problem that this verdict is, where it is a refusal."""
         for event in self.entry.events if self.entry else ():
             if isinstance(event, CommandRefused):
-                return refused(event.rule, event.why, id=id_, **self.body())
+                return refusal_problem(event.rule, event.why, id=id_, **self.json_fields())
         return None
 
 
-class Verdicts:
+class CommandTracker:
     """Sends letters, and waits for what comes of them."""
 
     def __init__(self, ledger: AsyncLedger, hub: Hub) -> None:
         self.ledger, self.hub = ledger, hub
 
-    async def require(self, game: str, level: Level) -> None:
+    async def require_level(self, game: str, level: AckLevel) -> None:
         """Raise Problem unless the engine can give this level now. Nothing is sent yet."""
-        if lack := await self.ledger.lack(game, level):
-            raise Problem(501, "LEVEL-1", lack, asked=str(level))
+        if unavailable_reason := await self.ledger.unavailable_reason(game, level):
+            raise HttpProblemError(501, "LEVEL-1", unavailable_reason, asked=str(level))
 
-    async def send(self, letter: Letter) -> None:
+    async def send(self, envelope: CommandEnvelope) -> None:
         """Put a letter on its way. Raises Problem where too many wait, unless its verdict is known."""
         try:
-            await self.ledger.submit(letter)
-        except Full as full:
-            answer = await self.ledger.answer(letter.game, letter.seat, letter.id)
-            if answer is None or not answer.number:
-                raise Problem(429, "BUSY-1", str(full), retry_after=1, id=letter.id) from None
-        log.debug("command sent", **_about(letter, None), type=letter.command.type)
+            await self.ledger.submit(envelope)
+        except QueueFullError as error:
+            result = await self.ledger.read_result(envelope.game, envelope.seat, envelope.id)
+            if result is None or not result.sequence:
+                raise HttpProblemError(429, "BUSY-1", str(error), retry_after=1, id=envelope.id) from None
+        log.debug("command sent", **_log_fields(envelope, None), type=envelope.command.type)
 
-    async def reach(self, letter: Letter, ask: Ask) -> Reached:
+    async def track(self, envelope: CommandEnvelope, ack_request: AckRequest) -> CommandProgress:
         """Send a letter and follow it to a level, or as far as it comes within the time.
 
         Raises Problem if the level can't be had (then nothing was sent), or no entry was made of it.
         An engine that didn't answer may have the letter or not: then it has no level, and its
         verdict is looked for all the same."""
-        await self.require(letter.game, ask.level)
-        reached = Reached()
-        with self.hub.bell_of(letter.game, every=True) as rung, suppress(TimeoutError):
-            async with asyncio.timeout(ask.wait_s):
+        await self.require_level(envelope.game, ack_request.level)
+        progress = CommandProgress()
+        with self.hub.verdict_event(envelope.game, on_every_entry=True) as notified, suppress(TimeoutError):
+            async with asyncio.timeout(ack_request.wait_s):
                 with suppress(RedisError, OSError):
-                    await self.send(letter)
-                    reached.level = ACCEPTED
-                await self._follow(letter, ask.level, rung, reached)
-        return reached
+                    await self.send(envelope)
+                    progress.level = ACCEPTED
+                await self._await_level(envelope, ack_request.level, notified, progress)
+        return progress
 
-    async def catch_up(self, letter: Letter, ask: Ask) -> Reached:
+    async def resume(self, envelope: CommandEnvelope, ack_request: AckRequest) -> CommandProgress:
         """The same for a letter that was sent."""
-        reached = Reached(ACCEPTED)
-        with self.hub.bell_of(letter.game, every=True) as rung, suppress(TimeoutError):
-            rung.set()  # it may have rung before
-            async with asyncio.timeout(ask.wait_s):
-                await self._follow(letter, ask.level, rung, reached)
-        return reached
+        progress = CommandProgress(ACCEPTED)
+        with self.hub.verdict_event(envelope.game, on_every_entry=True) as notified, suppress(TimeoutError):
+            notified.set()  # it may have rung before
+            async with asyncio.timeout(ack_request.wait_s):
+                await self._await_level(envelope, ack_request.level, notified, progress)
+        return progress
 
-    async def _follow(self, letter: Letter, level: Level, rung: asyncio.Event, reached: Reached) -> None:
-        while level != ACCEPTED and reached.entry is None:
-            await rung.wait()
-            rung.clear()
+    async def _await_level(
+        self, envelope: CommandEnvelope, level: AckLevel, notified: asyncio.Event, progress: CommandProgress
+    ) -> None:
+        while level != ACCEPTED and progress.entry is None:
+            await notified.wait()
+            notified.clear()
             with suppress(RedisError, OSError):  # nothing is known yet; the next bell, or look, asks again
-                await self._look(letter, level, reached)
+                await self._update_progress(envelope, level, progress)
 
-    async def _look(self, letter: Letter, level: Level, reached: Reached) -> None:
+    async def _update_progress(
+        self, envelope: CommandEnvelope, level: AckLevel, progress: CommandProgress
+    ) -> None:
         """Go on as far as the command has come. Raises Problem for an answer without an entry."""
-        answer = await self.ledger.answer(letter.game, letter.seat, letter.id)
-        if answer is None:
-            if reached.number:  # an engine took over that had lost the verdict, and maybe the letter
-                reached.level, reached.number = ACCEPTED, 0
-                await self.send(letter)
+        result = await self.ledger.read_result(envelope.game, envelope.seat, envelope.id)
+        if result is None:
+            if progress.sequence:  # an engine took over that had lost the verdict, and maybe the letter
+                progress.level, progress.sequence = ACCEPTED, 0
+                await self.send(envelope)
             return
-        if not answer.number:
-            raise refused(answer.rule, answer.why, id=letter.id, level=TOLD)
-        reached.level, reached.number = DECIDED, answer.number
-        entry = await self._entry(letter, answer.number, level)
+        if not result.sequence:
+            raise refusal_problem(result.rule, result.reason, id=envelope.id, level=UNLOGGED_LEVEL)
+        progress.level, progress.sequence = DECIDED, result.sequence
+        entry = await self._read_verdict(envelope, result.sequence, level)
         if entry is not None:
-            reached.level, reached.number, reached.entry = level, entry.number, entry
-            log.debug("verdict", **_about(letter, entry.number), level=str(level))
+            progress.level, progress.sequence, progress.entry = level, entry.number, entry
+            log.debug("verdict", **_log_fields(envelope, entry.number), level=str(level))
 
-    async def _entry(self, letter: Letter, number: int, level: Level) -> ViewEntry | None:
+    async def _read_verdict(
+        self, envelope: CommandEnvelope, sequence: int, level: AckLevel
+    ) -> ViewEntry | None:
         """The verdict as the speaker sees it, at this level; None where it isn't known to have that."""
-        if level.confirmed:
-            return await self.ledger.confirm(letter.game, letter.seat, letter.id, level)
-        for entry in await self.ledger.seen(letter.game, letter.seat, number - 1, 1):
+        if level.needs_confirmation:
+            return await self.ledger.confirm(envelope.game, envelope.seat, envelope.id, level)
+        for entry in await self.ledger.read_view(envelope.game, envelope.seat, sequence - 1, 1):
             return entry
-        raise Gap(f"view: entry {number} is missing, which answers a command")
+        raise MissingEntryError(f"view: entry {sequence} is missing, which answers a command")
 
 
-def _about(letter: Letter, number: int | None) -> dict[str, object]:
-    return {"game": letter.game, "seat": letter.seat, "command": letter.id, "sequence": number}
+def _log_fields(envelope: CommandEnvelope, sequence: int | None) -> dict[str, object]:
+    return {"game": envelope.game, "seat": envelope.seat, "command": envelope.id, "sequence": sequence}

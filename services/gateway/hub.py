@@ -20,95 +20,105 @@ from typing import Final
 
 from redis.exceptions import RedisError
 
-from schemas.codec import Corrupt
+from schemas.codec import CorruptDataError
 from schemas.field_types import Seat
-from services.gateway.subscriptions import Damaged, End, Game, Hand, Sent, Session, sent
-from services.ledger import Gap
-from services.ledger.async_ledger import PAGE, AsyncLedger, Latest, Ring, Wanted
-from services.ledger.view_merge import TakenBack
-from services.runtime.logging_setup import get_log
+from services.gateway.subscriptions import (
+    DirectSend,
+    EncodedEntry,
+    FollowedGame,
+    Subscription,
+    SubscriptionEnd,
+    ViewDamagedError,
+    encode_entry,
+)
+from services.ledger import MissingEntryError
+from services.ledger.async_ledger import PAGE_SIZE, AsyncLedger, EntryNotification, LogHead, ViewRequest
+from services.ledger.view_merge import LogRewoundError
+from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import Outage
 
-log = get_log("gateway")
-LOOK_S: Final = 1.0
-LOOK_MOST: Final = 2_000  # silent games that one round asks for; where there are more, they take turns
-LOOK_AT_ONCE: Final = 50
-RINGS_AT_ONCE: Final = 32
+log = get_logger("gateway")
+POLL_INTERVAL_S: Final = 1.0
+MAX_IDLE_POLLED: Final = 2_000  # silent games that one round asks for; where there are more, they take turns
+POLL_BATCH_SIZE: Final = 50
+NOTIFICATIONS_PER_YIELD: Final = 32
 
 
-class Bell:
+class VerdictWaiter:
     """Somebody who waits for verdicts; nobody does while `waiting` is empty."""
 
-    __slots__ = ("every", "rung", "waited", "waiting")
+    __slots__ = ("notified", "on_every_entry", "pending_at_last_poll", "pending_ids")
 
-    def __init__(self, every: bool, waiting: Collection[str]) -> None:
-        self.rung = asyncio.Event()
-        self.every, self.waiting = every, waiting
-        self.waited: Collection[str] = ()  # at the last look
+    def __init__(self, on_every_entry: bool, pending_ids: Collection[str]) -> None:
+        self.notified = asyncio.Event()
+        self.on_every_entry, self.pending_ids = on_every_entry, pending_ids
+        self.pending_at_last_poll: Collection[str] = ()  # at the last look
 
-    def strike(self) -> None:
-        if self.waiting:
-            self.rung.set()
+    def notify(self) -> None:
+        if self.pending_ids:
+            self.notified.set()
 
-    def look(self) -> None:
+    def poll(self) -> None:
         """Strike if something waited at the last look already: its bell may be lost. What came since
         may well have an answer on its way; to ask for all of it at once would hold up everybody."""
-        if any(id_ in self.waiting for id_ in self.waited):
-            self.rung.set()
-        self.waited = tuple(self.waiting)
+        if any(id_ in self.pending_ids for id_ in self.pending_at_last_poll):
+            self.notified.set()
+        self.pending_at_last_poll = tuple(self.pending_ids)
 
 
 class Hub:
     def __init__(self, ledger: AsyncLedger) -> None:
         self.ledger = ledger
-        self.games: dict[str, Game] = {}
-        self._bells: dict[str, set[Bell]] = {}
-        self._rung: set[str] = set()
-        self._unread: set[str] = set()  # games that rang, and the engine didn't answer
-        self._heard: set[str] = set()  # games that were handed out since the last look
-        self._unlooked: list[str] = []  # games whose turn to be looked at is still to come
-        self._wake = asyncio.Event()
+        self.followed_games: dict[str, FollowedGame] = {}
+        self._waiters: dict[str, set[VerdictWaiter]] = {}
+        self._stale: set[str] = set()
+        self._failed_reads: set[str] = set()  # games that rang, and the engine didn't answer
+        self._recently_delivered: set[str] = set()  # games that were handed out since the last look
+        self._poll_queue: list[str] = []  # games whose turn to be looked at is still to come
+        self._has_stale = asyncio.Event()
 
     # -- listening ---------------------------------------------------------------------
 
-    def attach(self, game: str, viewer: Seat | None, after: int, proofs: bool = False) -> Session:
+    def subscribe(self, game: str, viewer: Seat | None, after: int, proofs: bool = False) -> Subscription:
         """Begin to listen: the session's queue holds everything after `session.start`."""
-        followed = self.games.setdefault(game, Game(after))
-        session = Session(viewer, followed.last, proofs)
-        followed.sessions.add(session)
-        self.ring(game)
-        return session
+        followed = self.followed_games.setdefault(game, FollowedGame(after))
+        subscription = Subscription(viewer, followed.last_sequence, proofs)
+        followed.subscriptions.add(subscription)
+        self.mark_stale(game)
+        return subscription
 
-    def detach(self, game: str, session: Session) -> None:
-        followed = self.games.get(game)
-        if followed is None or session not in followed.sessions:
+    def unsubscribe(self, game: str, subscription: Subscription) -> None:
+        followed = self.followed_games.get(game)
+        if followed is None or subscription not in followed.subscriptions:
             return  # the game was ended for all
-        followed.sessions.discard(session)
-        if not followed.sessions:
-            del self.games[game]
+        followed.subscriptions.discard(subscription)
+        if not followed.subscriptions:
+            del self.followed_games[game]
 
     async def follow(
-        self, game: str, session: Session, after: int, hand: Hand | None = None
-    ) -> AsyncIterator[Sent]:
+        self, game: str, subscription: Subscription, after: int, direct_send: DirectSend | None = None
+    ) -> AsyncIterator[EncodedEntry]:
         """A session's entries after a number, for ever; once none waits, `hand` gets them instead.
 
         Raises Dropped, Damaged, TakenBack, Gap or Corrupt."""
         head: bytes | None = None
-        while after < session.start:  # and no further: what follows must be handed out, whatever was lost
-            most = min(PAGE, session.start - after)
-            page = await self.ledger.seen(game, session.viewer, after, most, head)
+        while (
+            after < subscription.start
+        ):  # and no further: what follows must be handed out, whatever was lost
+            limit = min(PAGE_SIZE, subscription.start - after)
+            page = await self.ledger.read_view(game, subscription.viewer, after, limit, head)
             if not page:
-                raise TakenBack(f"nothing is left after {after}, but {session.start} was there")
+                raise LogRewoundError(f"nothing is left after {after}, but {subscription.start} was there")
             for entry in page:
-                yield sent(entry, session.proofs)
+                yield encode_entry(entry, subscription.proofs)
                 after = entry.number
             head = page[-1].shown.head
-        session.starts_at(head or b"")
+        subscription.add_start_head(head or b"")
         while True:
-            if session.queue.empty():
-                session.hand = hand
-            item = await session.queue.get()
-            if isinstance(item, End):
+            if subscription.queue.empty():
+                subscription.direct_send = direct_send
+            item = await subscription.queue.get()
+            if isinstance(item, SubscriptionEnd):
                 raise item
             if item[0] > after:
                 yield item
@@ -116,151 +126,165 @@ class Hub:
 
     # -- ringing -----------------------------------------------------------------------
 
-    def ring(self, game: str) -> None:
+    def mark_stale(self, game: str) -> None:
         """The game may have new entries: read on, for those who follow it."""
-        if game in self.games:
-            self._rung.add(game)
-            self._wake.set()
+        if game in self.followed_games:
+            self._stale.add(game)
+            self._has_stale.set()
 
-    def _strike(self, ring: Ring) -> None:
+    def _on_notification(self, notification: EntryNotification) -> None:
         """A bell. What isn't a new entry is a verdict without one, or one given again; a new
         entry that the bell brings, and that is the next, goes out without a read."""
-        followed = self.games.get(ring.game)
-        old = followed is None or ring.number <= followed.last
-        for bell in self._bells.get(ring.game, ()):
-            if old or bell.every:
-                bell.strike()
-        if followed is None or ring.public is None or ring.number != followed.last + 1:
-            self.ring(ring.game)
+        followed = self.followed_games.get(notification.game)
+        is_old = followed is None or notification.sequence <= followed.last_sequence
+        for waiter in self._waiters.get(notification.game, ()):
+            if is_old or waiter.on_every_entry:
+                waiter.notify()
+        if (
+            followed is None
+            or notification.public is None
+            or notification.sequence != followed.last_sequence + 1
+        ):
+            self.mark_stale(notification.game)
             return
-        self._heard.add(ring.game)
+        self._recently_delivered.add(notification.game)
         try:
-            followed.hear(ring)
-        except (Corrupt, TakenBack) as error:
-            self._end(ring.game, error)
+            followed.deliver_notification(notification)
+        except (CorruptDataError, LogRewoundError) as error:
+            self._end_subscriptions(notification.game, error)
 
-    def _end(self, game: str, why: Gap | Corrupt | TakenBack) -> None:
+    def _end_subscriptions(
+        self, game: str, error: MissingEntryError | CorruptDataError | LogRewoundError
+    ) -> None:
         """Nothing more can be shown of this game to those who follow it; who comes now begins anew."""
-        followed = self.games.pop(game)
-        log.error("view is damaged", game=game, sequence=followed.last, error=str(why))
-        end = why if isinstance(why, TakenBack) else Damaged("this game's view is damaged")
-        for session in followed.sessions:
-            session.end(end)
+        followed = self.followed_games.pop(game)
+        log.error("view is damaged", game=game, sequence=followed.last_sequence, error=str(error))
+        reason = (
+            error if isinstance(error, LogRewoundError) else ViewDamagedError("this game's view is damaged")
+        )
+        for subscription in followed.subscriptions:
+            subscription.end(reason)
 
     @contextmanager
-    def bell_of(
-        self, game: str, *, every: bool, waiting: Collection[str] = ("it",)
+    def verdict_event(
+        self, game: str, *, on_every_entry: bool, pending_ids: Collection[str] = ("it",)
     ) -> Iterator[asyncio.Event]:
         """An event that is set when something happens in the game that brings no new entry,
         or at `every` bell; and once a second for what waits so long, because bells may be lost. Not
         while `waiting` holds nothing."""
-        bell = Bell(every, waiting)
-        self._bells.setdefault(game, set()).add(bell)
+        waiter = VerdictWaiter(on_every_entry, pending_ids)
+        self._waiters.setdefault(game, set()).add(waiter)
         try:
-            yield bell.rung
+            yield waiter.notified
         finally:
-            self._bells[game].discard(bell)
-            if not self._bells[game]:
-                del self._bells[game]
+            self._waiters[game].discard(waiter)
+            if not self._waiters[game]:
+                del self._waiters[game]
 
     async def run(self) -> None:
         """Listen to the bells and hand out entries, until cancelled."""
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._listen())
-            tasks.create_task(self._look())
-            tasks.create_task(self._go_round())
-            tasks.create_task(self._hand_out())
+            tasks.create_task(self._poll_waiters())
+            tasks.create_task(self._poll_idle())
+            tasks.create_task(self._dispatch())
 
     async def _listen(self) -> None:
         outage = Outage(log)
         while True:
             try:
                 await self.ledger.ping()
-                outage.over()
-                for game in self.games:
-                    self.ring(game)  # what rang meanwhile, nobody heard
-                struck = 0
-                async for ring in self.ledger.bells():
-                    self._strike(ring)
-                    struck += 1
-                    if struck % RINGS_AT_ONCE == 0:
+                outage.record_success()
+                for game in self.followed_games:
+                    self.mark_stale(game)  # what rang meanwhile, nobody heard
+                handled = 0
+                async for notification in self.ledger.subscribe():
+                    self._on_notification(notification)
+                    handled += 1
+                    if handled % NOTIFICATIONS_PER_YIELD == 0:
                         await asyncio.sleep(0)  # commands that came meanwhile don't wait for all the rest
             except (RedisError, OSError) as error:
-                outage.pause_s("engine", error)
-                await asyncio.sleep(LOOK_S)  # no longer: commands that wait for a verdict need their bells
+                outage.record_failure("engine", error)
+                await asyncio.sleep(
+                    POLL_INTERVAL_S
+                )  # no longer: commands that wait for a verdict need their bells
 
-    async def _look(self) -> None:
+    async def _poll_waiters(self) -> None:
         while True:
-            await asyncio.sleep(LOOK_S)
-            for bells in self._bells.values():
-                for bell in bells:
-                    bell.look()
-            unread, self._unread = self._unread, set()
-            for game in unread:
-                self.ring(game)
+            await asyncio.sleep(POLL_INTERVAL_S)
+            for waiters in self._waiters.values():
+                for waiter in waiters:
+                    waiter.poll()
+            failed, self._failed_reads = self._failed_reads, set()
+            for game in failed:
+                self.mark_stale(game)
 
-    async def _go_round(self) -> None:
+    async def _poll_idle(self) -> None:
         """Look at the silent games, a few at a time: nobody else is to wait for it."""
         while True:
-            silent = self._silent()
-            pause_s = LOOK_S / max(1, ceil(len(silent) / LOOK_AT_ONCE))
+            idle = self._idle_games()
+            pause_s = POLL_INTERVAL_S / max(1, ceil(len(idle) / POLL_BATCH_SIZE))
             await asyncio.sleep(pause_s)
-            while silent:
-                some, silent = silent[:LOOK_AT_ONCE], silent[LOOK_AT_ONCE:]
+            while idle:
+                batch, idle = idle[:POLL_BATCH_SIZE], idle[POLL_BATCH_SIZE:]
                 with suppress(RedisError, OSError):  # the next round tries again
-                    self._compare(some, await self.ledger.latest(some))
+                    self._mark_changed(batch, await self.ledger.read_heads(batch))
                 await asyncio.sleep(pause_s)
 
-    def _compare(self, games: Sequence[str], found: Sequence[Latest | Corrupt | RedisError]) -> None:
-        for game, latest in zip(games, found, strict=True):
-            followed = self.games.get(game)
+    def _mark_changed(
+        self, games: Sequence[str], heads: Sequence[LogHead | CorruptDataError | RedisError]
+    ) -> None:
+        for game, latest in zip(games, heads, strict=True):
+            followed = self.followed_games.get(game)
             if followed is None or isinstance(latest, RedisError):
                 continue
-            if isinstance(latest, Corrupt) or not followed.is_at(*latest):
-                self.ring(game)
+            if isinstance(latest, CorruptDataError) or not followed.is_at(*latest):
+                self.mark_stale(game)
 
-    def _silent(self) -> list[str]:
+    def _idle_games(self) -> list[str]:
         """Games whose turn it is to be looked at, but for those that were heard since."""
-        if not self._unlooked:
-            self._unlooked = list(self.games)
-        turn = list(islice(reversed(self._unlooked), LOOK_MOST))
-        del self._unlooked[-LOOK_MOST:]
-        heard, self._heard = self._heard, set()
-        return [game for game in turn if game not in heard]
+        if not self._poll_queue:
+            self._poll_queue = list(self.followed_games)
+        batch = list(islice(reversed(self._poll_queue), MAX_IDLE_POLLED))
+        del self._poll_queue[-MAX_IDLE_POLLED:]
+        delivered, self._recently_delivered = self._recently_delivered, set()
+        return [game for game in batch if game not in delivered]
 
-    async def _hand_out(self) -> None:
+    async def _dispatch(self) -> None:
         while True:
-            await self._wake.wait()
-            self._wake.clear()
-            rung, self._rung = self._rung & self.games.keys(), set()
+            await self._has_stale.wait()
+            self._has_stale.clear()
+            stale, self._stale = self._stale & self.followed_games.keys(), set()
             try:
-                await self._read(rung)
+                await self._read_stale(stale)
             except (RedisError, OSError):
-                self._unread |= rung  # the next look tries again: it may be as long as before, and another
+                self._failed_reads |= (
+                    stale  # the next look tries again: it may be as long as before, and another
+                )
 
-    async def _read(self, rung: set[str]) -> None:
-        wanted = [
-            Wanted(game, followed.last, self._viewers(game), followed.head)
-            for game, followed in ((game, self.games[game]) for game in rung)
+    async def _read_stale(self, stale: set[str]) -> None:
+        requests = [
+            ViewRequest(game, followed.last_sequence, self._viewers(game), followed.head)
+            for game, followed in ((game, self.followed_games[game]) for game in stale)
         ]
-        if not wanted:
+        if not requests:
             return
-        for (game, after, *_), page in zip(wanted, await self.ledger.seen_many(wanted), strict=True):
-            followed = self.games.get(game)
-            if followed is None or followed.last != after:
+        for (game, after, *_), page in zip(requests, await self.ledger.read_views(requests), strict=True):
+            followed = self.followed_games.get(game)
+            if followed is None or followed.last_sequence != after:
                 continue  # everybody left, or left and others came, while we read
             if isinstance(page, RedisError):
-                self._unread.add(game)
+                self._failed_reads.add(game)
                 continue
             try:
-                if isinstance(page, Gap | Corrupt | TakenBack):
+                if isinstance(page, MissingEntryError | CorruptDataError | LogRewoundError):
                     raise page
-                if any(session.viewer not in page.views for session in followed.sessions):
-                    self.ring(game)  # somebody came while we read: read again, for all
-                elif followed.take(page) == PAGE:
-                    self.ring(game)
-            except (Gap, Corrupt, TakenBack) as damage:
-                self._end(game, damage)
+                if any(subscription.viewer not in page.views for subscription in followed.subscriptions):
+                    self.mark_stale(game)  # somebody came while we read: read again, for all
+                elif followed.deliver_page(page) == PAGE_SIZE:
+                    self.mark_stale(game)
+            except (MissingEntryError, CorruptDataError, LogRewoundError) as error:
+                self._end_subscriptions(game, error)
 
     def _viewers(self, game: str) -> tuple[Seat | None, ...]:
-        return tuple({session.viewer for session in self.games[game].sessions})
+        return tuple({subscription.viewer for subscription in self.followed_games[game].subscriptions})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from schemas.commands import PLAYER_COMMANDS, SHAPES
+from schemas.commands import PLAYER_COMMANDS, SCHEMAS
 
 DESCRIPTION: Final = """
 A game is one append-only log. You send **commands**; the referee answers each with one
@@ -43,13 +43,13 @@ Say how sure you want to be with `level` (and `wait_ms`): `decided` is what you 
 is `"verdict": "unknown"` with the level that was reached: send the same id again. A level that
 the engine can't give is refused (LEVEL-1) before anything is sent.
 """
-LEVEL: Final = (
+LEVEL_DESCRIPTION: Final = (
     "how sure the answer is: accepted (on its way), decided (in the log), durable (and on disk), "
     "replicated:k (and on k replicas, 1 to 9)"
 )
-WAIT_MS: Final = "how long to wait for that, before the answer is unknown"
+WAIT_MS_DESCRIPTION: Final = "how long to wait for that, before the answer is unknown"
 
-_PROBLEM: Final[dict[str, Any]] = {
+_PROBLEM_SCHEMA: Final[dict[str, Any]] = {
     "type": "object",
     "required": ["type", "title", "status"],
     "properties": {
@@ -67,31 +67,31 @@ _PROBLEM: Final[dict[str, Any]] = {
 }
 
 
-def _problem(what: str, status: int, rule: str, title: str, detail: str) -> dict[str, Any]:
+def _problem_response(description: str, status: int, rule: str, title: str, detail: str) -> dict[str, Any]:
     example = {"type": f"/rules/{rule}", "title": title, "status": status, "detail": detail, "rule": rule}
     return {
-        "description": what,
-        "content": {"application/problem+json": {"schema": _PROBLEM, "example": example}},
+        "description": description,
+        "content": {"application/problem+json": {"schema": _PROBLEM_SCHEMA, "example": example}},
     }
 
 
-PROBLEMS: Final[dict[int | str, dict[str, Any]]] = {
-    401: _problem("No token, or not ours", 401, "TOKEN-1", "The token isn't valid for this game and seat.",
+PROBLEM_RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
+    401: _problem_response("No token, or not ours", 401, "TOKEN-1", "The token isn't valid for this game and seat.",
                   "send the seat's token: Authorization: Bearer <token>"),
-    404: _problem("No such game", 404, "GAME-1", "There is no such game.", "there is no game 3f9a1c0b77e2"),
-    409: _problem("A rule says no", 409, "ROUTE-2",
+    404: _problem_response("No such game", 404, "GAME-1", "There is no such game.", "there is no game 3f9a1c0b77e2"),
+    409: _problem_response("A rule says no", 409, "ROUTE-2",
                   "As many cards as the route has spaces, of one colour that suits it, locomotives wild.",
                   "2 red doesn't pay: it takes 3 of blue, locomotives wild"),
-    422: _problem("Not of the right form", 422, "SHAPE-1", "The message isn't of its contract's form.",
+    422: _problem_response("Not of the right form", 422, "SHAPE-1", "The message isn't of its contract's form.",
                   "cards.red: Input should be greater than or equal to 1"),
-    429: _problem("Too fast (RATE-1), or the house is busy (BUSY-1): nothing was sent, try again", 429, "RATE-1",
+    429: _problem_response("Too fast (RATE-1), or the house is busy (BUSY-1): nothing was sent, try again", 429, "RATE-1",
                   "Too many commands in too short a time.", "more than 50 commands a second"),
-    501: _problem("The engine can't give this level", 501, "LEVEL-1",
+    501: _problem_response("The engine can't give this level", 501, "LEVEL-1",
                   "The engine can't make a command as sure as was asked; nothing was sent.",
                   "the engine keeps no AOF: set appendonly yes"),
 }  # fmt: skip
 
-UNKNOWN: Final[dict[int | str, dict[str, Any]]] = {
+UNKNOWN_VERDICT_RESPONSE: Final[dict[int | str, dict[str, Any]]] = {
     202: {
         "description": "Not that sure, or not within the time: send the same id again",
         "content": {
@@ -109,23 +109,23 @@ UNKNOWN: Final[dict[int | str, dict[str, Any]]] = {
 }
 
 
-def _body(schema: dict[str, Any], **examples: dict[str, Any]) -> dict[str, Any]:
+def _request_body(schema: dict[str, Any], **examples: dict[str, Any]) -> dict[str, Any]:
     content = {"schema": schema, "examples": {name: {"value": value} for name, value in examples.items()}}
     return {"requestBody": {"required": True, "content": {"application/json": content}}}
 
 
 def _command_schema() -> dict[str, Any]:
     """Any command of a player: its type, and that type's fields."""
-    forms = []
+    schemas = []
     for cls in PLAYER_COMMANDS:
-        form = SHAPES[cls.type].json_schema()
-        form["properties"] = {"type": {"const": cls.type}, **form.get("properties", {})}
-        form["required"] = ["type", *form.get("required", [])]
-        forms.append(form)
-    return {"oneOf": forms}
+        schema = SCHEMAS[cls.type].json_schema()
+        schema["properties"] = {"type": {"const": cls.type}, **schema.get("properties", {})}
+        schema["required"] = ["type", *schema.get("required", [])]
+        schemas.append(schema)
+    return {"oneOf": schemas}
 
 
-CREATE: Final = _body(
+CREATE_BODY: Final = _request_body(
     {
         "type": "object",
         "required": ["seats"],
@@ -149,7 +149,7 @@ CREATE: Final = _body(
         "options": {"clock_ms": 1_200_000},
     },
 )
-JOIN: Final = _body(
+JOIN_BODY: Final = _request_body(
     {
         "type": "object",
         "required": ["name"],
@@ -164,7 +164,7 @@ JOIN: Final = _body(
     anywhere={"name": "Ada", "contribution": "5f" * 32},
     at_a_seat={"name": "Ada", "seat": 1},
 )
-FORK: Final = _body(
+FORK_BODY: Final = _request_body(
     {
         "type": "object",
         "required": ["at"],
@@ -173,7 +173,7 @@ FORK: Final = _body(
     },
     after_entry_40={"at": 40},
 )
-COMMAND: Final = _body(
+COMMAND_BODY: Final = _request_body(
     _command_schema(),
     draw_blind={"type": "draw_blind"},
     draw_market={"type": "draw_market", "slot": 2},

@@ -11,14 +11,14 @@ from redis.exceptions import RedisError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from schemas.codec import Corrupt
-from schemas.contract import Malformed
-from schemas.refusals import ALL
-from services.ledger import Gap
-from services.runtime.logging_setup import get_log
+from schemas.codec import CorruptDataError
+from schemas.contract import InvalidInputError
+from schemas.refusals import ALL_RULES
+from services.ledger import MissingEntryError
+from services.runtime.logging_setup import get_logger
 
-log = get_log("gateway")
-STATUSES: Final = {
+log = get_logger("gateway")
+STATUS_BY_RULE: Final = {
     "RATE-1": 429,
     "TOKEN-1": 403,
     "GAME-1": 404,
@@ -27,89 +27,93 @@ STATUSES: Final = {
     "GAME-6": 422,
     "POISON-1": 500,
 }
-MEDIA_TYPE = "application/problem+json"
+PROBLEM_MEDIA_TYPE = "application/problem+json"
 
 
-class Problem(Exception):
+class HttpProblemError(Exception):
     """A request that can't be granted. `rule` is an id of the rules or of the contract."""
 
-    def __init__(self, status: int, rule: str, why: str, **more: Any) -> None:
-        super().__init__(why)
-        self.status, self.rule, self.why, self.more = status, rule, why, more
+    def __init__(self, status: int, rule: str, detail: str, **extensions: Any) -> None:
+        super().__init__(detail)
+        self.status, self.rule, self.detail, self.extensions = status, rule, detail, extensions
 
     def body(self) -> dict[str, Any]:
         return {
             "type": f"/rules/{self.rule}",
-            "title": ALL[self.rule],
+            "title": ALL_RULES[self.rule],
             "status": self.status,
-            "detail": self.why,
+            "detail": self.detail,
             "rule": self.rule,
-            **self.more,
+            **self.extensions,
         }
 
     def response(self) -> JSONResponse:
-        headers = {"Retry-After": str(self.more["retry_after"])} if "retry_after" in self.more else None
+        headers = (
+            {"Retry-After": str(self.extensions["retry_after"])} if "retry_after" in self.extensions else None
+        )
         if self.status == 401:
             headers = {"WWW-Authenticate": "Bearer"}
-        return JSONResponse(self.body(), self.status, headers, MEDIA_TYPE)
+        return JSONResponse(self.body(), self.status, headers, PROBLEM_MEDIA_TYPE)
 
 
-def refused(rule: str, why: str, **more: Any) -> Problem:
+def refusal_problem(rule: str, detail: str, **extensions: Any) -> HttpProblemError:
     """A referee's no: about the play (409), or about the message (its own status)."""
     if rule == "RATE-1":
-        more = {"retry_after": 1, **more}
-    return Problem(STATUSES.get(rule, 409), rule, why, **more)
+        extensions = {"retry_after": 1, **extensions}
+    return HttpProblemError(STATUS_BY_RULE.get(rule, 409), rule, detail, **extensions)
 
 
-def malformed(error: Malformed) -> Problem:
+def invalid_input_problem(error: InvalidInputError) -> HttpProblemError:
     status = 413 if error.rule == "SIZE-1" else 422
-    return Problem(status, error.rule, str(error), field=error.field)
+    return HttpProblemError(status, error.rule, str(error), field=error.field)
 
 
-def install(app: FastAPI) -> None:
+def install_error_handlers(app: FastAPI) -> None:
     """Every error leaves the gateway as problem details."""
 
-    @app.exception_handler(Problem)
-    async def _problem(request: Request, error: Problem) -> JSONResponse:
+    @app.exception_handler(HttpProblemError)
+    async def _problem(request: Request, error: HttpProblemError) -> JSONResponse:
         return error.response()
 
-    @app.exception_handler(Malformed)
-    async def _malformed(request: Request, error: Malformed) -> JSONResponse:
-        return malformed(error).response()
+    @app.exception_handler(InvalidInputError)
+    async def _invalid_input(request: Request, error: InvalidInputError) -> JSONResponse:
+        return invalid_input_problem(error).response()
 
     @app.exception_handler(RequestValidationError)
-    async def _invalid(request: Request, error: RequestValidationError) -> JSONResponse:
+    async def _validation_error(request: Request, error: RequestValidationError) -> JSONResponse:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"][1:])
-        return Problem(422, "SHAPE-1", f"{field}: {first['msg']}", field=field).response()
+        return HttpProblemError(422, "SHAPE-1", f"{field}: {first['msg']}", field=field).response()
 
     @app.exception_handler(HTTPException)
-    async def _http(request: Request, error: HTTPException) -> JSONResponse:
+    async def _http_exception(request: Request, error: HTTPException) -> JSONResponse:
         body = {"type": "about:blank", "title": str(error.detail), "status": error.status_code}
-        return JSONResponse(body, error.status_code, error.headers, MEDIA_TYPE)
+        return JSONResponse(body, error.status_code, error.headers, PROBLEM_MEDIA_TYPE)
 
     @app.exception_handler(ClientDisconnect)
-    async def _gone(request: Request, error: ClientDisconnect) -> Response:
+    async def _client_disconnected(request: Request, error: ClientDisconnect) -> Response:
         return Response(status_code=400)  # whoever was still sending its request has left: nobody reads this
 
     @app.exception_handler(RedisError)
-    async def _engine(request: Request, error: RedisError) -> JSONResponse:
+    async def _engine_unreachable(request: Request, error: RedisError) -> JSONResponse:
         log.error("engine unavailable", error=str(error))
         title = "The engine doesn't answer. Ask again; a command with the same id, if it had one."
         body = {"type": "about:blank", "title": title, "status": 503, "retry_after": 1}
-        return JSONResponse(body, 503, {"Retry-After": "1"}, MEDIA_TYPE)
+        return JSONResponse(body, 503, {"Retry-After": "1"}, PROBLEM_MEDIA_TYPE)
 
-    @app.exception_handler(Gap)
-    async def _gap(request: Request, error: Gap) -> JSONResponse:
+    @app.exception_handler(MissingEntryError)
+    async def _missing_entry(request: Request, error: MissingEntryError) -> JSONResponse:
         log.error("view has a gap", error=str(error))
-        return _damaged(str(error))
+        return _damaged_view_response(str(error))
 
-    @app.exception_handler(Corrupt)
-    async def _corrupt(request: Request, error: Corrupt) -> JSONResponse:
+    @app.exception_handler(CorruptDataError)
+    async def _corrupt_data(request: Request, error: CorruptDataError) -> JSONResponse:
         log.error("view is damaged", error=str(error))
-        return _damaged("an entry can't be read")  # the error quotes bytes that may be a seat's secret
+        return _damaged_view_response(
+            "an entry can't be read"
+        )  # the error quotes bytes that may be a seat's secret
 
 
-def _damaged(why: str) -> JSONResponse:
-    body = {"type": "about:blank", "title": "This view is damaged", "status": 500, "detail": why}
-    return JSONResponse(body, 500, None, MEDIA_TYPE)
+def _damaged_view_response(detail: str) -> JSONResponse:
+    body = {"type": "about:blank", "title": "This view is damaged", "status": 500, "detail": detail}
+    return JSONResponse(body, 500, None, PROBLEM_MEDIA_TYPE)

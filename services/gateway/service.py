@@ -13,260 +13,286 @@ from hashlib import sha256
 from typing import Any, Final, NamedTuple
 
 from schemas import tokens
-from schemas.commands import Command, CreateGame, Letter, StartGame, TakeSeat, read_command
-from schemas.contract import Malformed, Shape
+from schemas.commands import Command, CommandEnvelope, CreateGame, StartGame, TakeSeat, read_command
+from schemas.contract import InvalidInputError, Schema
 from schemas.entries import ViewEntry
 from schemas.events import GameStarted, SeatTaken
 from schemas.field_types import CommandId, GameId, Seat
-from services.gateway.archive_views import Archived
-from services.gateway.command_tracking import AGAIN, Ask, Reached, Verdicts, read_ask
+from services.gateway.archive_views import ArchiveViews
+from services.gateway.command_tracking import (
+    RETRY_HINT,
+    AckRequest,
+    CommandProgress,
+    CommandTracker,
+    parse_ack_request,
+)
 from services.gateway.hub import Hub
-from services.gateway.problem_details import Problem
-from services.gateway.rate_limit import Limits
+from services.gateway.problem_details import HttpProblemError
+from services.gateway.rate_limit import RateLimiter
 from services.ledger.ack_levels import ACCEPTED, DECIDED
 from services.ledger.async_ledger import AsyncLedger
 
-SECRET_ID_LEAST: Final = 16  # an id that a new token hangs on must not be guessable
+MIN_SECRET_ID_LENGTH: Final = 16  # an id that a new token hangs on must not be guessable
 
 # How the house's own ids begin: one that is used up would stop a clock, or a play-off.
-OWN_IDS: Final = ("clock:", "play-off:")
+RESERVED_ID_PREFIXES: Final = ("clock:", "play-off:")
 
-_COMMAND_ID: Final[Shape[str]] = Shape(CommandId, "Idempotency-Key")
-_GAME_ID: Final[Shape[str]] = Shape(GameId, "game")
+_COMMAND_ID: Final[Schema[str]] = Schema(CommandId, "Idempotency-Key")
+_GAME_ID: Final[Schema[str]] = Schema(GameId, "game")
 
 
-class Standing(NamedTuple):
+class GameLocation(NamedTuple):
     """A game that there is."""
 
     length: int  # how many entries it has
-    left: bool  # the engine, for the archive: it is over
+    archived: bool  # the engine, for the archive: it is over
 
 
-class Door:
+class GatewayService:
     """Everything that a client may ask for, as plain calls. Raises Problem or Malformed."""
 
     def __init__(
         self,
         ledger: AsyncLedger,
         hub: Hub,
-        key: bytes,
-        limits: Limits,
-        answer_s: float,
-        archived: Archived | None = None,
+        token_key: bytes,
+        rate_limiter: RateLimiter,
+        answer_timeout_s: float,
+        archive_views: ArchiveViews | None = None,
     ) -> None:
-        self.ledger, self.hub, self.key = ledger, hub, key
-        self.archived = archived or Archived(None)
-        self.verdicts = Verdicts(ledger, hub)
-        self.limits, self.answer_s = limits, answer_s
+        self.ledger, self.hub, self.token_key = ledger, hub, token_key
+        self.archive_views = archive_views or ArchiveViews(None)
+        self.command_tracker = CommandTracker(ledger, hub)
+        self.rate_limiter, self.answer_timeout_s = rate_limiter, answer_timeout_s
 
     # -- games ---------------------------------------------------------------------------
 
-    async def create(self, body: Mapping[str, Any], id_: str | None, client: str, ask: Ask) -> dict[str, Any]:
+    async def create(
+        self, body: Mapping[str, Any], id_: str | None, client: str, ack_request: AckRequest
+    ) -> dict[str, Any]:
         """Lay a table. The same id again gives the same game and the same host's token."""
-        told, _ = await self.lay(_read_house(CreateGame, body), id_, client, ask)
-        return told
+        result, _ = await self.create_from(_read_system_command(CreateGame, body), id_, client, ack_request)
+        return result
 
-    async def lay(
-        self, command: Command, id_: str | None, client: str, ask: Ask
+    async def create_from(
+        self, command: Command, id_: str | None, client: str, ack_request: AckRequest
     ) -> tuple[dict[str, Any], ViewEntry]:
         """A new game, and its first entry, by the command that lays it. Its id follows from the command's."""
-        said, id_ = id_, self._secret_id(id_)
-        self.limit(("house", client))
-        game = hmac.new(self.key, b"game" + id_.encode(), sha256).hexdigest()[:12]
-        entry, level = await self._made_before(game, said) or await self._decided(
-            Letter(id_, game, None, command), ask
+        requested_id, id_ = id_, self._secret_command_id(id_)
+        self.enforce_rate_limit(("house", client))
+        game = hmac.new(self.token_key, b"game" + id_.encode(), sha256).hexdigest()[:12]
+        entry, level = await self._find_archived_creation(game, requested_id) or await self._execute_decided(
+            CommandEnvelope(id_, game, None, command), ack_request
         )
         seats = [
             {"seat": event.seat, "name": event.name, "policy": event.policy}
             for event in entry.events
             if isinstance(event, SeatTaken)
         ]
-        host = tokens.mint(self.key, game, None)
-        return {"game": game, "token": host, "taken": seats, **_reached(entry, level)}, entry
+        host_token = tokens.mint(self.token_key, game, None)
+        return {"game": game, "token": host_token, "taken": seats, **_verdict_fields(entry, level)}, entry
 
     async def join(
-        self, game: str, body: Mapping[str, Any], id_: str | None, client: str, ask: Ask
+        self, game: str, body: Mapping[str, Any], id_: str | None, client: str, ack_request: AckRequest
     ) -> dict[str, Any]:
         """Sit down. The same id again gives the same seat and token."""
         await self.require_game(game)
-        letter = Letter(self._secret_id(id_), game, None, _read_house(TakeSeat, body))
-        self.limit(("house", client))
-        entry, level = await self._decided(letter, ask)
-        taken = entry.events[0]
-        if not isinstance(taken, SeatTaken):  # the creation, say, whose bots' tokens are nobody's
-            raise used_for_another()
-        token = tokens.mint(self.key, game, taken.seat)
+        envelope = CommandEnvelope(
+            self._secret_command_id(id_), game, None, _read_system_command(TakeSeat, body)
+        )
+        self.enforce_rate_limit(("house", client))
+        entry, level = await self._execute_decided(envelope, ack_request)
+        seat_taken = entry.events[0]
+        if not isinstance(seat_taken, SeatTaken):  # the creation, say, whose bots' tokens are nobody's
+            raise reused_id_error()
+        token = tokens.mint(self.token_key, game, seat_taken.seat)
         return {
             "game": game,
-            "seat": taken.seat,
+            "seat": seat_taken.seat,
             "token": token,
-            **_reached(entry, level),
+            **_verdict_fields(entry, level),
         }
 
-    async def start(self, game: str, bearer: str | None, id_: str | None, ask: Ask) -> dict[str, Any]:
+    async def start(
+        self, game: str, bearer: str | None, id_: str | None, ack_request: AckRequest
+    ) -> dict[str, Any]:
         """Shuffle and deal; the host or any seat may ask."""
         await self.require_game(game)
-        holder = self.holder(game, bearer)
-        letter = Letter(self._house_id(id_), game, None, StartGame())
-        self.limit((game, holder.seat))
-        entry, level = await self._decided(letter, ask)
+        holder = self.require_holder(game, bearer)
+        envelope = CommandEnvelope(self._system_command_id(id_), game, None, StartGame())
+        self.enforce_rate_limit((game, holder.seat))
+        entry, level = await self._execute_decided(envelope, ack_request)
         if not isinstance(entry.events[0], GameStarted):
-            raise used_for_another()
-        return {"game": game, **_reached(entry, level)}
+            raise reused_id_error()
+        return {"game": game, **_verdict_fields(entry, level)}
 
-    async def games(self, most: int, client: str) -> list[str]:
+    async def list_games(self, limit: int, client: str) -> list[str]:
         """The latest games. Every partition is asked, so nobody may ask without end."""
-        self.limit(("games", client))
-        return await self.ledger.games(most)
+        self.enforce_rate_limit(("games", client))
+        return await self.ledger.games(limit)
 
-    async def page(
-        self, game: str, bearer: str | None, after: int, most: int, client: str
+    async def read_page(
+        self, game: str, bearer: str | None, after: int, limit: int, client: str
     ) -> tuple[Seat | None, Sequence[ViewEntry], int]:
         """Who asks, a page of what that viewer may see, and how many entries there are; of a game in the
         engine or in the archive. Raises Problem."""
-        length, left = await self.standing(game, client)
-        viewer = self.viewer(game, bearer)
+        length, archived = await self.locate_game(game, client)
+        viewer = self.resolve_viewer(game, bearer)
         if after >= length:
             return viewer, (), length
-        if left:
-            whole = await self.archived.view(game, viewer) or ()
-            return viewer, whole[after : after + most], length
-        return viewer, await self.ledger.seen(game, viewer, after, most), length
+        if archived:
+            entries = await self.archive_views.read_view(game, viewer) or ()
+            return viewer, entries[after : after + limit], length
+        return viewer, await self.ledger.read_view(game, viewer, after, limit), length
 
     async def require_game(self, game: str) -> int:
         """The number of the game's last entry. Raises Problem where there is no such game."""
         try:
-            length = await self.ledger.length(_GAME_ID.read(game))
-        except Malformed:
+            length = await self.ledger.read_length(_GAME_ID.read(game))
+        except InvalidInputError:
             length = 0
         if not length:
-            raise Problem(404, "GAME-1", f"there is no game {game[:40]}")
+            raise HttpProblemError(404, "GAME-1", f"there is no game {game[:40]}")
         return length
 
-    async def standing(self, game: str, client: str) -> Standing:
+    async def locate_game(self, game: str, client: str) -> GameLocation:
         """How long the game is, and where. Raises Problem: it is neither in the engine nor in the archive,
         or this client looks into that too often."""
         try:
-            return Standing(await self.require_game(game), left=False)
-        except Problem as unknown:
-            self.limit(("archive", client))
-            whole = await self.archived.view(game, None)
-            if whole is None:
-                raise unknown from None
-            return Standing(len(whole), left=True)
+            return GameLocation(await self.require_game(game), archived=False)
+        except HttpProblemError as not_found:
+            self.enforce_rate_limit(("archive", client))
+            entries = await self.archive_views.read_view(game, None)
+            if entries is None:
+                raise not_found from None
+            return GameLocation(len(entries), archived=True)
 
     # -- who speaks ------------------------------------------------------------------------
 
-    def holder(self, game: str, bearer: str | None) -> tokens.Holder:
+    def require_holder(self, game: str, bearer: str | None) -> tokens.Holder:
         """Whose token this is. Raises Problem: none, not ours, or another game's."""
         if not bearer:
-            raise Problem(401, "TOKEN-1", "send the seat's token: Authorization: Bearer <token>")
-        holder = tokens.read(self.key, bearer)
+            raise HttpProblemError(401, "TOKEN-1", "send the seat's token: Authorization: Bearer <token>")
+        holder = tokens.verify(self.token_key, bearer)
         if holder is None:
-            raise Problem(401, "TOKEN-1", "this isn't a token of ours")
+            raise HttpProblemError(401, "TOKEN-1", "this isn't a token of ours")
         if holder.game != game:
-            raise Problem(403, "TOKEN-1", "this token is for another game")
+            raise HttpProblemError(403, "TOKEN-1", "this token is for another game")
         return holder
 
-    def seat(self, game: str, bearer: str | None) -> Seat:
+    def require_seat(self, game: str, bearer: str | None) -> Seat:
         """The seat that the token holds. The host's token holds none."""
-        seat = self.holder(game, bearer).seat
+        seat = self.require_holder(game, bearer).seat
         if seat is None:
-            raise Problem(403, "TOKEN-1", "the host's token starts the game; it plays no seat")
+            raise HttpProblemError(403, "TOKEN-1", "the host's token starts the game; it plays no seat")
         return seat
 
-    def viewer(self, game: str, bearer: str | None) -> Seat | None:
+    def resolve_viewer(self, game: str, bearer: str | None) -> Seat | None:
         """Whose view a request may read: the token's seat, or without a token the public's."""
-        return self.holder(game, bearer).seat if bearer else None
+        return self.require_holder(game, bearer).seat if bearer else None
 
     # -- commands --------------------------------------------------------------------------
 
-    def letter(self, game: str, seat: Seat, body: object, id_: str | None) -> Letter:
+    def build_envelope(self, game: str, seat: Seat, body: object, id_: str | None) -> CommandEnvelope:
         """A seat's command on its way, checked in form, size and rate, and for whom it speaks."""
         if isinstance(body, dict) and "seat" in body:
             body = dict(body)
-            said = body.pop("seat")
-            if said.__class__ is not int or said != seat:
-                raise Problem(403, "TOKEN-1", f"your token is for seat {seat}")
+            claimed_seat = body.pop("seat")
+            if claimed_seat.__class__ is not int or claimed_seat != seat:
+                raise HttpProblemError(403, "TOKEN-1", f"your token is for seat {seat}")
         command = read_command(body, players_only=True)
-        letter = Letter(self._id(id_), game, seat, command)
-        self.limit((game, seat))
-        return letter
+        envelope = CommandEnvelope(self._command_id(id_), game, seat, command)
+        self.enforce_rate_limit((game, seat))
+        return envelope
 
-    def ask(self, level: object, wait_ms: object) -> Ask:
+    def parse_ack_request(self, level: object, wait_ms: object) -> AckRequest:
         """How sure a caller wants to be, within what time. Raises Malformed."""
-        return read_ask(level, wait_ms, self.answer_s)
+        return parse_ack_request(level, wait_ms, self.answer_timeout_s)
 
-    async def command(self, letter: Letter, ask: Ask) -> Reached:
+    async def execute(self, envelope: CommandEnvelope, ack_request: AckRequest) -> CommandProgress:
         """Send a letter and follow it to a level, or as far as it comes within the time.
 
         Raises Problem if it was refused, or the level can't be had."""
-        reached = await self.verdicts.reach(letter, ask)
-        if (problem := reached.refusal(letter.id)) is not None:
+        progress = await self.command_tracker.track(envelope, ack_request)
+        if (problem := progress.refusal(envelope.id)) is not None:
             raise problem
-        return reached
+        return progress
 
-    async def _made_before(self, game: str, id_: str | None) -> tuple[ViewEntry, str] | None:
+    async def _find_archived_creation(self, game: str, id_: str | None) -> tuple[ViewEntry, str] | None:
         """The verdict on the creation of a game that has left the engine since: the same id must not
         make it anew."""
-        if id_ is None or await self.ledger.length(game):
+        if id_ is None or await self.ledger.read_length(game):
             return None
-        whole = await self.archived.view(game, None)
-        return (whole[0], str(DECIDED)) if whole else None
+        entries = await self.archive_views.read_view(game, None)
+        return (entries[0], str(DECIDED)) if entries else None
 
-    async def _decided(self, letter: Letter, ask: Ask) -> tuple[ViewEntry, str]:
+    async def _execute_decided(
+        self, envelope: CommandEnvelope, ack_request: AckRequest
+    ) -> tuple[ViewEntry, str]:
         """The verdict on a command of the house, whose answer it is, and the level that it has."""
-        if ask.level == ACCEPTED:
-            raise Malformed("level", "must be decided or more here: the answer is what the verdict says")
-        reached = await self.command(letter, ask)
-        if reached.entry is None:
-            why = f"no verdict at level {ask.level} within {ask.wait_s:g} s; Idempotency-Key: {letter.id}; {AGAIN}"
-            raise Problem(
-                503, "WAIT-1", why, retry_after=1, id=letter.id, verdict="unknown", **reached.body()
+        if ack_request.level == ACCEPTED:
+            raise InvalidInputError(
+                "level", "must be decided or more here: the answer is what the verdict says"
             )
-        return reached.entry, str(reached.level)
+        progress = await self.execute(envelope, ack_request)
+        if progress.entry is None:
+            detail = f"no verdict at level {ack_request.level} within {ack_request.wait_s:g} s; Idempotency-Key: {envelope.id}; {RETRY_HINT}"
+            raise HttpProblemError(
+                503,
+                "WAIT-1",
+                detail,
+                retry_after=1,
+                id=envelope.id,
+                verdict="unknown",
+                **progress.json_fields(),
+            )
+        return progress.entry, str(progress.level)
 
     # -- small checks ------------------------------------------------------------------------
 
-    def limit(self, speaker: object) -> None:
+    def enforce_rate_limit(self, sender: object) -> None:
         """Count a request of this speaker's. Raises Problem: it has made too many."""
-        if wait := self.limits.wait_s(speaker):
-            raise Problem(
+        if retry_after_s := self.rate_limiter.acquire(sender):
+            raise HttpProblemError(
                 429,
                 "RATE-1",
-                f"more than {self.limits.rate:g} commands a second",
-                retry_after=max(1, round(wait)),
+                f"more than {self.rate_limiter.rate:g} commands a second",
+                retry_after=max(1, round(retry_after_s)),
             )
 
-    def _id(self, id_: str | None) -> str:
+    def _command_id(self, id_: str | None) -> str:
         return secrets.token_hex(12) if id_ is None else _COMMAND_ID.read(id_)
 
-    def _house_id(self, id_: str | None) -> str:
-        checked = self._id(id_)
-        if checked.startswith(OWN_IDS):
-            raise Malformed("Idempotency-Key", f"can't begin with {' or '.join(OWN_IDS)} here")
-        return checked
+    def _system_command_id(self, id_: str | None) -> str:
+        command_id = self._command_id(id_)
+        if command_id.startswith(RESERVED_ID_PREFIXES):
+            raise InvalidInputError(
+                "Idempotency-Key", f"can't begin with {' or '.join(RESERVED_ID_PREFIXES)} here"
+            )
+        return command_id
 
-    def _secret_id(self, id_: str | None) -> str:
-        checked = self._house_id(id_)
-        if len(checked) < SECRET_ID_LEAST:
-            raise Malformed("Idempotency-Key", f"needs {SECRET_ID_LEAST} characters here, chosen at random")
-        return checked
+    def _secret_command_id(self, id_: str | None) -> str:
+        command_id = self._system_command_id(id_)
+        if len(command_id) < MIN_SECRET_ID_LENGTH:
+            raise InvalidInputError(
+                "Idempotency-Key", f"needs {MIN_SECRET_ID_LENGTH} characters here, chosen at random"
+            )
+        return command_id
 
 
-def _read_house(kind: type[Command], body: Mapping[str, Any]) -> Command:
+def _read_system_command(command_type: type[Command], body: Mapping[str, Any]) -> Command:
     """The command of the house that a body spells, its type being told by the address. That a game belongs
     to a play-off, or how another one stood, is for the referee alone to say."""
     for field in ("type", "play_off", "fork"):
         if field in body:
-            raise Malformed(field, "there is no such field")
-    return read_command({**body, "type": kind.type})
+            raise InvalidInputError(field, "there is no such field")
+    return read_command({**body, "type": command_type.type})
 
 
-def _reached(entry: ViewEntry, level: str) -> dict[str, Any]:
+def _verdict_fields(entry: ViewEntry, level: str) -> dict[str, Any]:
     return {"number": entry.number, "level": level, "head": entry.shown.head.hex() or None}
 
 
-def used_for_another() -> Malformed:
+def reused_id_error() -> InvalidInputError:
     """What is wrong with an id whose verdict answers something else."""
-    return Malformed("Idempotency-Key", "is the id of another command in this game")
+    return InvalidInputError("Idempotency-Key", "is the id of another command in this game")

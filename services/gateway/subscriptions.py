@@ -8,128 +8,138 @@ from typing import Final
 
 from pydantic_core import to_json
 
-from schemas.codec import Corrupt
-from schemas.entries import ViewEntry, write_proof, write_view
+from schemas.codec import CorruptDataError
+from schemas.entries import ViewEntry, write_proof, write_view_entry
 from schemas.field_types import Seat
-from services.ledger.async_ledger import Page, Ring
-from services.ledger.view_merge import TakenBack
+from services.ledger.async_ledger import EntryNotification, ViewPage
+from services.ledger.view_merge import LogRewoundError
 
-BEHIND_MOST: Final = 1_000  # entries that wait for a slow viewer before it is dropped
+MAX_QUEUED_ENTRIES: Final = 1_000  # entries that wait for a slow viewer before it is dropped
 
-Sent = tuple[int, str | None, str]  # number, the viewer's command that it answers, JSON text
-Hand = Callable[[Sent], bool]  # sends an entry at once; False where the viewer is too far behind
+EncodedEntry = tuple[int, str | None, str]  # number, the viewer's command that it answers, JSON text
+DirectSend = Callable[
+    [EncodedEntry], bool
+]  # sends an entry at once; False where the viewer is too far behind
 
 
-class Dropped(Exception):
+class SlowConsumerError(Exception):
     """The viewer doesn't keep up; it may come back and go on from its last number."""
 
 
-class Damaged(Exception):
+class ViewDamagedError(Exception):
     """The game's view can't be read on. What exactly is broken stays in the log: it may be a
     seat's secret part."""
 
 
-End = Dropped | Damaged | TakenBack  # why a session is over
+SubscriptionEnd = SlowConsumerError | ViewDamagedError | LogRewoundError  # why a session is over
 
 
-class Session:
+class Subscription:
     """One viewer of one game, for as long as somebody listens: it reads what there is up to entry
     `start` by itself, and is handed the rest. Entries wait in its queue, or where `hand` is set they
     go straight on."""
 
-    __slots__ = ("hand", "heads", "proofs", "queue", "start", "viewer")
+    __slots__ = ("direct_send", "proofs", "queue", "start", "start_heads", "viewer")
 
     def __init__(self, viewer: Seat | None, start: int, proofs: bool = False) -> None:
         self.viewer, self.start, self.proofs = viewer, start, proofs
-        self.queue: asyncio.Queue[Sent | End] = asyncio.Queue(BEHIND_MOST)
-        self.hand: Hand | None = None
-        self.heads: set[bytes] = set()  # after entry `start`: as it was read, and as all follow it
+        self.queue: asyncio.Queue[EncodedEntry | SubscriptionEnd] = asyncio.Queue(MAX_QUEUED_ENTRIES)
+        self.direct_send: DirectSend | None = None
+        self.start_heads: set[bytes] = set()  # after entry `start`: as it was read, and as all follow it
 
-    def starts_at(self, head: bytes) -> None:
+    def add_start_head(self, head: bytes) -> None:
         """A head after entry `start`, empty where it isn't known. The log may have lost its end
         between what this viewer read and what all are handed: then there are two."""
         if head:
-            self.heads.add(head)
-        if len(self.heads) > 1:
-            self.end(TakenBack(f"entry {self.start} isn't the one that others were handed"))
+            self.start_heads.add(head)
+        if len(self.start_heads) > 1:
+            self.end(LogRewoundError(f"entry {self.start} isn't the one that others were handed"))
 
-    def put(self, sent: Sent) -> None:
-        if self.hand is not None:
-            if not self.hand(sent):
-                self.end(Dropped("too far behind"))
+    def deliver(self, encoded: EncodedEntry) -> None:
+        if self.direct_send is not None:
+            if not self.direct_send(encoded):
+                self.end(SlowConsumerError("too far behind"))
             return
         try:
-            self.queue.put_nowait(sent)
+            self.queue.put_nowait(encoded)
         except asyncio.QueueFull:
-            self.end(Dropped(f"more than {BEHIND_MOST} entries behind"))
+            self.end(SlowConsumerError(f"more than {MAX_QUEUED_ENTRIES} entries behind"))
 
-    def end(self, why: End) -> None:
+    def end(self, reason: SubscriptionEnd) -> None:
         """Drop what waits; the listener is told why, and gets nothing more."""
-        self.hand = None
+        self.direct_send = None
         while not self.queue.empty():
             self.queue.get_nowait()
-        self.queue.put_nowait(why)
+        self.queue.put_nowait(reason)
 
 
-class Game:
+class FollowedGame:
     """A followed game: how far its view was read, the head there, and who listens."""
 
-    __slots__ = ("head", "last", "sessions")
+    __slots__ = ("head", "last_sequence", "subscriptions")
 
-    def __init__(self, last: int) -> None:
-        self.last = last
+    def __init__(self, last_sequence: int) -> None:
+        self.last_sequence = last_sequence
         self.head = b""  # empty while it isn't known
-        self.sessions: set[Session] = set()
+        self.subscriptions: set[Subscription] = set()
 
-    def take(self, page: Page) -> int:
+    def deliver_page(self, page: ViewPage) -> int:
         """Hand the next entries of every viewer to its sessions; how many entries there were."""
-        wanted = {(session.viewer, session.proofs) for session in self.sessions}
-        texts = {who: [sent(entry, who[1]) for entry in page.views[who[0]]] for who in wanted}
+        variants = {(subscription.viewer, subscription.proofs) for subscription in self.subscriptions}
+        encoded_by_variant = {
+            variant: [encode_entry(entry, variant[1]) for entry in page.views[variant[0]]]
+            for variant in variants
+        }
         count = len(next(iter(page.views.values()), ()))
-        self._know(page.before)
-        self.last += count
+        self._learn_head(page.previous_head)
+        self.last_sequence += count
         self.head = page.head
-        for session in self.sessions:
-            for item in texts[session.viewer, session.proofs]:
-                session.put(item)
+        for subscription in self.subscriptions:
+            for encoded in encoded_by_variant[subscription.viewer, subscription.proofs]:
+                subscription.deliver(encoded)
         return count
 
-    def hear(self, ring: Ring) -> None:
+    def deliver_notification(self, notification: EntryNotification) -> None:
         """The same for the one entry that a bell brings: who has no part of it sees what all see."""
-        assert ring.public is not None, "only a new entry is brought"
-        if self.head and ring.before and ring.before != self.head:
-            raise TakenBack(f"entry {self.last} isn't the one that was handed out")
-        texts: dict[tuple[Seat | None, bool], Sent] = {}
-        whose = [session.viewer if session.viewer in ring.parts else None for session in self.sessions]
-        due = list(zip(self.sessions, whose, strict=True))
-        for session, viewer in due:
-            if (viewer, session.proofs) not in texts:
-                texts[viewer, session.proofs] = sent(ring.entry_for(viewer), session.proofs)
-        self._know(ring.before)
-        self.last, self.head = ring.number, ring.head
-        for session, viewer in due:
-            session.put(texts[viewer, session.proofs])
+        assert notification.public is not None, "only a new entry is brought"
+        if self.head and notification.previous_head and notification.previous_head != self.head:
+            raise LogRewoundError(f"entry {self.last_sequence} isn't the one that was handed out")
+        encoded_by_variant: dict[tuple[Seat | None, bool], EncodedEntry] = {}
+        viewers = [
+            subscription.viewer if subscription.viewer in notification.private_parts else None
+            for subscription in self.subscriptions
+        ]
+        recipients = list(zip(self.subscriptions, viewers, strict=True))
+        for subscription, viewer in recipients:
+            if (viewer, subscription.proofs) not in encoded_by_variant:
+                encoded_by_variant[viewer, subscription.proofs] = encode_entry(
+                    notification.entry_for(viewer), subscription.proofs
+                )
+        self._learn_head(notification.previous_head)
+        self.last_sequence, self.head = notification.sequence, notification.head
+        for subscription, viewer in recipients:
+            subscription.deliver(encoded_by_variant[viewer, subscription.proofs])
 
-    def is_at(self, number: int, head: bytes) -> bool:
+    def is_at(self, sequence: int, head: bytes) -> bool:
         """Whether the game ends with what was handed out last, as far as its head is known."""
-        return self.last == number and (not head or self.head in (b"", head))
+        return self.last_sequence == sequence and (not head or self.head in (b"", head))
 
-    def _know(self, head: bytes) -> None:
+    def _learn_head(self, head: bytes) -> None:
         """The head after the last entry, once it is known for the first time."""
         if not self.head:
-            for session in self.sessions:
-                if session.start == self.last:
-                    session.starts_at(head)
+            for subscription in self.subscriptions:
+                if subscription.start == self.last_sequence:
+                    subscription.add_start_head(head)
 
 
-def sent(entry: ViewEntry, proofs: bool = False) -> Sent:
+def encode_entry(entry: ViewEntry, proofs: bool = False) -> EncodedEntry:
     """An entry as it goes out: its JSON is made once for all who see the same. With proofs, the very
     bytes go with it that the chain is made of.
 
     Raises Corrupt: an entry may be msgpack of our form and still hold what no JSON can say."""
     try:
-        more = {"proof": write_proof(entry)} if proofs else {}
-        text = to_json({"type": "entry", **write_view(entry), **more}).decode()
+        proof_field = {"proof": write_proof(entry)} if proofs else {}
+        text = to_json({"type": "entry", **write_view_entry(entry), **proof_field}).decode()
     except (ValueError, TypeError, AttributeError) as error:
-        raise Corrupt(f"entry {entry.number} can't be written as JSON: {error}") from None
+        raise CorruptDataError(f"entry {entry.number} can't be written as JSON: {error}") from None
     return entry.number, entry.answers, text

@@ -25,235 +25,267 @@ from pydantic_core import to_json
 from redis.exceptions import RedisError
 
 from schemas import tokens
-from schemas.codec import Corrupt
-from schemas.commands import Letter
-from schemas.contract import Malformed, Shape
+from schemas.codec import CorruptDataError
+from schemas.commands import CommandEnvelope
+from schemas.contract import InvalidInputError, Schema
 from schemas.field_types import CommandId, Seat
-from services.gateway.command_tracking import AGAIN, TOLD, Ask, Reached
-from services.gateway.dependencies import client_of
-from services.gateway.problem_details import Problem, malformed, refused
-from services.gateway.request_parsing import read_bearer, read_object
-from services.gateway.service import Door
-from services.gateway.subscriptions import Damaged, Dropped, Sent, sent
-from services.gateway.websocket_protocol import lay_of
-from services.ledger import Gap
+from services.gateway.command_tracking import RETRY_HINT, UNLOGGED_LEVEL, AckRequest, CommandProgress
+from services.gateway.dependencies import client_address
+from services.gateway.problem_details import HttpProblemError, invalid_input_problem, refusal_problem
+from services.gateway.request_parsing import parse_bearer_token, parse_json_object
+from services.gateway.service import GatewayService
+from services.gateway.subscriptions import EncodedEntry, SlowConsumerError, ViewDamagedError, encode_entry
+from services.gateway.websocket_protocol import find_send_nowait
+from services.ledger import MissingEntryError
 from services.ledger.ack_levels import ACCEPTED
-from services.ledger.view_merge import TakenBack
-from services.runtime.logging_setup import get_log
+from services.ledger.view_merge import LogRewoundError
+from services.runtime.logging_setup import get_logger
 
-log = get_log("gateway")
+log = get_logger("gateway")
 SUBPROTOCOL: Final = "ledgerline"
 TOKEN_PREFIX: Final = "token."  # noqa: S105 - no secret; a browser can't send headers: its token comes as a subprotocol
-UNANSWERED_MOST: Final = 64  # commands of one socket that wait for their verdict
-UNSENT_MOST: Final = 1 << 20  # bytes that wait for a slow client before it is dropped
+MAX_PENDING_COMMANDS: Final = 64  # commands of one socket that wait for their verdict
+MAX_UNSENT_BYTES: Final = 1 << 20  # bytes that wait for a slow client before it is dropped
 
-FIELDS: Final = {"id", "command", "level", "wait_ms"}
+MESSAGE_FIELDS: Final = {"id", "command", "level", "wait_ms"}
 
-_COMMAND_ID: Final[Shape[str]] = Shape(CommandId, "id")
-REASON_MOST: Final = 123  # bytes that fit into a closing frame
-DONE, GOING_AWAY, POLICY, BROKEN, TRY_LATER = 1000, 1001, 1008, 1011, 1013
-BACK: Final = "the engine lost the last entries, and the game went on before them: come back from 0"
-AWAY: Final = "the engine doesn't answer: come back and go on"
+_COMMAND_ID: Final[Schema[str]] = Schema(CommandId, "id")
+MAX_CLOSE_REASON_BYTES: Final = 123  # bytes that fit into a closing frame
+CLOSE_NORMAL, CLOSE_GOING_AWAY, CLOSE_POLICY_VIOLATION, CLOSE_INTERNAL_ERROR, CLOSE_TRY_AGAIN_LATER = (
+    1000,
+    1001,
+    1008,
+    1011,
+    1013,
+)
+LOG_REWOUND_REASON: Final = (
+    "the engine lost the last entries, and the game went on before them: come back from 0"
+)
+ENGINE_UNREACHABLE_REASON: Final = "the engine doesn't answer: come back and go on"
 
 
-class PlaySocket:
+class WebSocketSession:
     """One client's socket: who it is, what it has seen, what it waits for."""
 
-    def __init__(self, door: Door, websocket: WebSocket, game: str, after: int, proofs: bool = False) -> None:
-        self.door, self.socket, self.game, self.after = door, websocket, game, after
+    def __init__(
+        self, service: GatewayService, websocket: WebSocket, game: str, after: int, proofs: bool = False
+    ) -> None:
+        self.service, self.websocket, self.game, self.last_sequence = service, websocket, game, after
         self.proofs = proofs
         self.viewer: Seat | None = None
-        self.waiting: dict[str, float] = {}  # ids of commands that have no verdict yet, and until when
-        self.following: set[str] = set()  # ids of commands whose level is being waited for
+        self.pending_deadlines: dict[
+            str, float
+        ] = {}  # ids of commands that have no verdict yet, and until when
+        self.tracked_ids: set[str] = set()  # ids of commands whose level is being waited for
         self.tasks = asyncio.TaskGroup()
-        self.lay = lay_of(websocket.scope)
+        self.send_nowait = find_send_nowait(websocket.scope)
 
     async def run(self) -> None:
         """Serve the client until either side ends it."""
-        offered = self.socket.scope.get("subprotocols") or []
-        await self.socket.accept(SUBPROTOCOL if SUBPROTOCOL in offered else None)
+        subprotocols = self.websocket.scope.get("subprotocols") or []
+        await self.websocket.accept(SUBPROTOCOL if SUBPROTOCOL in subprotocols else None)
         try:
-            length, left = await self.door.standing(self.game, client_of(self.socket))
-            bearer = read_bearer(self.socket.headers.get("authorization")) or _offered_token(offered)
-            holder = self.door.holder(self.game, bearer) if bearer else tokens.Holder(self.game, None)
+            length, archived = await self.service.locate_game(self.game, client_address(self.websocket))
+            bearer = parse_bearer_token(self.websocket.headers.get("authorization")) or _offered_token(
+                subprotocols
+            )
+            holder = (
+                self.service.require_holder(self.game, bearer) if bearer else tokens.Holder(self.game, None)
+            )
             self.viewer = holder.seat
-            if not 0 <= self.after <= length:
-                raise Problem(422, "SHAPE-1", f"after: {self.after} isn't between 0 and {length}")
-            if left:
-                await self._show()
+            if not 0 <= self.last_sequence <= length:
+                raise HttpProblemError(
+                    422, "SHAPE-1", f"after: {self.last_sequence} isn't between 0 and {length}"
+                )
+            if archived:
+                await self._send_archived()
                 return
-        except Problem as problem:
+        except HttpProblemError as problem:
             with suppress(RuntimeError, WebSocketDisconnect):
-                await self._tell(problem, None)
-            await self._end(POLICY, problem.why)
+                await self._send_problem(problem, None)
+            await self._close(CLOSE_POLICY_VIOLATION, problem.detail)
             return
         except (RedisError, OSError) as error:
             log.error("socket ended", game=self.game, error=str(error))
-            await self._end(TRY_LATER, AWAY)
+            await self._close(CLOSE_TRY_AGAIN_LATER, ENGINE_UNREACHABLE_REASON)
             return
         await self._serve()
 
-    async def _show(self) -> None:
+    async def _send_archived(self) -> None:
         """Send what is left to see of a game that is in the archive."""
         with suppress(RuntimeError, WebSocketDisconnect):
-            for entry in await self.door.archived.view(self.game, self.viewer) or ():
-                if entry.number > self.after:
-                    await self.socket.send_text(sent(entry, self.proofs)[2])
-        await self._end(DONE, "the game is over")
+            for entry in await self.service.archive_views.read_view(self.game, self.viewer) or ():
+                if entry.number > self.last_sequence:
+                    await self.websocket.send_text(encode_entry(entry, self.proofs)[2])
+        await self._close(CLOSE_NORMAL, "the game is over")
 
     async def _serve(self) -> None:
         try:
             async with self.tasks:
-                for side in (self._down(), self._up(), self._verdicts()):
-                    self.tasks.create_task(side)
+                for coroutine in (self._send_entries(), self._receive_commands(), self._watch_verdicts()):
+                    self.tasks.create_task(coroutine)
         except* (WebSocketDisconnect, RuntimeError):
             pass  # the client went, or a message met a closed socket
-        except* Dropped as dropped:
-            why = str(dropped.exceptions[0])
-            log.info("viewer dropped", game=self.game, seat=self.viewer, sequence=self.after, why=why)
-            await self._end(TRY_LATER, f"{why}: come back and go on")
-        except* TakenBack as back:
-            log.error("socket ended", game=self.game, seat=self.viewer, error=str(back.exceptions[0]))
-            await self._end(TRY_LATER, BACK)
-        except* (Damaged, Gap, Corrupt) as damaged:
+        except* SlowConsumerError as slow:
+            reason = str(slow.exceptions[0])
+            log.info(
+                "viewer dropped", game=self.game, seat=self.viewer, sequence=self.last_sequence, why=reason
+            )
+            await self._close(CLOSE_TRY_AGAIN_LATER, f"{reason}: come back and go on")
+        except* LogRewoundError as rewound:
+            log.error("socket ended", game=self.game, seat=self.viewer, error=str(rewound.exceptions[0]))
+            await self._close(CLOSE_TRY_AGAIN_LATER, LOG_REWOUND_REASON)
+        except* (ViewDamagedError, MissingEntryError, CorruptDataError) as damaged:
             log.error("socket ended", game=self.game, seat=self.viewer, error=str(damaged.exceptions[0]))
-            await self._end(BROKEN, "this game's view is damaged")
-        except* (RedisError, OSError) as broken:
-            log.error("socket ended", game=self.game, seat=self.viewer, error=str(broken.exceptions[0]))
-            await self._end(TRY_LATER, AWAY)
+            await self._close(CLOSE_INTERNAL_ERROR, "this game's view is damaged")
+        except* (RedisError, OSError) as unreachable:
+            log.error("socket ended", game=self.game, seat=self.viewer, error=str(unreachable.exceptions[0]))
+            await self._close(CLOSE_TRY_AGAIN_LATER, ENGINE_UNREACHABLE_REASON)
 
-    async def _down(self) -> None:
-        session = self.door.hub.attach(self.game, self.viewer, self.after, self.proofs)
-        hand = self._hand if self.lay else None
+    async def _send_entries(self) -> None:
+        subscription = self.service.hub.subscribe(self.game, self.viewer, self.last_sequence, self.proofs)
+        direct_send = self._send_directly if self.send_nowait else None
         try:
-            async for number, answers, text in self.door.hub.follow(self.game, session, self.after, hand):
-                self._note(number, answers)
-                await self.socket.send_text(text)
+            async for sequence, answers, text in self.service.hub.follow(
+                self.game, subscription, self.last_sequence, direct_send
+            ):
+                self._mark_answered(sequence, answers)
+                await self.websocket.send_text(text)
         finally:
-            self.door.hub.detach(self.game, session)
+            self.service.hub.unsubscribe(self.game, subscription)
 
-    def _hand(self, sent: Sent) -> bool:
+    def _send_directly(self, encoded: EncodedEntry) -> bool:
         """Send an entry at once. False where too much waits already for a slow client."""
-        assert self.lay is not None, "else nothing is handed here"
-        number, answers, text = sent
-        if number <= self.after:
+        assert self.send_nowait is not None, "else nothing is handed here"
+        sequence, answers, text = encoded
+        if sequence <= self.last_sequence:
             return True
-        self._note(number, answers)
-        return self.lay(text) <= UNSENT_MOST
+        self._mark_answered(sequence, answers)
+        return self.send_nowait(text) <= MAX_UNSENT_BYTES
 
-    def _note(self, number: int, answers: str | None) -> None:
+    def _mark_answered(self, sequence: int, answers: str | None) -> None:
         """An entry goes down; what waited for it is answered."""
         if answers is not None:
-            self.waiting.pop(answers, None)
-            log.debug("verdict", game=self.game, seat=self.viewer, command=answers, sequence=number)
-        self.after = number
+            self.pending_deadlines.pop(answers, None)
+            log.debug("verdict", game=self.game, seat=self.viewer, command=answers, sequence=sequence)
+        self.last_sequence = sequence
 
-    async def _up(self) -> None:
+    async def _receive_commands(self) -> None:
         while True:
-            message = await self.socket.receive()
+            message = await self.websocket.receive()
             if message["type"] == "websocket.disconnect":
-                raise WebSocketDisconnect(message.get("code", GOING_AWAY))
-            await self._take(message.get("text") or message.get("bytes") or "")
+                raise WebSocketDisconnect(message.get("code", CLOSE_GOING_AWAY))
+            await self._handle_message(message.get("text") or message.get("bytes") or "")
 
-    async def _take(self, text: bytes | str) -> None:
+    async def _handle_message(self, text: bytes | str) -> None:
         """One message from the client: a command goes on its way, anything else is a problem."""
         id_: object = None
         try:
-            message = read_object(text)
+            message = parse_json_object(text)
             id_ = message.get("id")
-            if unknown := message.keys() - FIELDS:
-                raise Malformed(sorted(unknown)[0], "there is no such field")
+            if unknown_fields := message.keys() - MESSAGE_FIELDS:
+                raise InvalidInputError(sorted(unknown_fields)[0], "there is no such field")
             if self.viewer is None:
-                raise Problem(403, "TOKEN-1", "only a seat's token may send commands")
-            if len(self.waiting.keys() | self.following) >= UNANSWERED_MOST:
-                why = f"{UNANSWERED_MOST} commands wait for their verdict"
-                raise Problem(429, "RATE-1", why, retry_after=1)
-            letter = self.door.letter(self.game, self.viewer, message.get("command"), _id(id_))
-            ask = self.door.ask(message.get("level"), message.get("wait_ms"))
-            await self._send(letter, ask, followed=bool(message.keys() & {"level", "wait_ms"}))
-        except Malformed as error:
-            await self._tell(malformed(error), id_)
-        except Problem as problem:
-            await self._tell(problem, id_)
+                raise HttpProblemError(403, "TOKEN-1", "only a seat's token may send commands")
+            if len(self.pending_deadlines.keys() | self.tracked_ids) >= MAX_PENDING_COMMANDS:
+                detail = f"{MAX_PENDING_COMMANDS} commands wait for their verdict"
+                raise HttpProblemError(429, "RATE-1", detail, retry_after=1)
+            envelope = self.service.build_envelope(
+                self.game, self.viewer, message.get("command"), _parse_command_id(id_)
+            )
+            ack_request = self.service.parse_ack_request(message.get("level"), message.get("wait_ms"))
+            await self._submit(envelope, ack_request, acknowledge=bool(message.keys() & {"level", "wait_ms"}))
+        except InvalidInputError as error:
+            await self._send_problem(invalid_input_problem(error), id_)
+        except HttpProblemError as problem:
+            await self._send_problem(problem, id_)
 
-    async def _send(self, letter: Letter, ask: Ask, *, followed: bool) -> None:
+    async def _submit(self, envelope: CommandEnvelope, ack_request: AckRequest, *, acknowledge: bool) -> None:
         """Put a command on its way. Raises Problem: then it isn't."""
-        await self.door.verdicts.require(self.game, ask.level)
-        self.waiting[letter.id] = asyncio.get_running_loop().time() + ask.wait_s
+        await self.service.command_tracker.require_level(self.game, ack_request.level)
+        self.pending_deadlines[envelope.id] = asyncio.get_running_loop().time() + ack_request.wait_s
         try:
-            await self.door.verdicts.send(letter)
-        except Problem:
-            self.waiting.pop(letter.id, None)
+            await self.service.command_tracker.send(envelope)
+        except HttpProblemError:
+            self.pending_deadlines.pop(envelope.id, None)
             raise
         except (RedisError, OSError):  # the engine may have it or not: its verdict may still come
-            self.waiting.pop(letter.id, None)
-            await self._say("unknown", letter.id, {**Reached().body(), "detail": AGAIN})
+            self.pending_deadlines.pop(envelope.id, None)
+            await self._send_message(
+                "unknown", envelope.id, {**CommandProgress().json_fields(), "detail": RETRY_HINT}
+            )
             return
-        if ask.level == ACCEPTED:
-            await self._say("acknowledged", letter.id, Reached(ACCEPTED).body())
-        elif followed:
-            self.following.add(letter.id)
-            self.tasks.create_task(self._follow(letter, ask))
+        if ack_request.level == ACCEPTED:
+            await self._send_message("acknowledged", envelope.id, CommandProgress(ACCEPTED).json_fields())
+        elif acknowledge:
+            self.tracked_ids.add(envelope.id)
+            self.tasks.create_task(self._acknowledge(envelope, ack_request))
 
-    async def _follow(self, letter: Letter, ask: Ask) -> None:
+    async def _acknowledge(self, envelope: CommandEnvelope, ack_request: AckRequest) -> None:
         """Tell when a command has the level asked for, or that its time is over."""
         try:
-            reached = await self.door.verdicts.catch_up(letter, ask)
-        except Problem:
+            progress = await self.service.command_tracker.resume(envelope, ack_request)
+        except HttpProblemError:
             return  # answered without an entry: whoever looks for verdicts tells it
         finally:
-            self.following.discard(letter.id)
-        if reached.entry is not None:
-            await self._say("acknowledged", letter.id, reached.body())
+            self.tracked_ids.discard(envelope.id)
+        if progress.entry is not None:
+            await self._send_message("acknowledged", envelope.id, progress.json_fields())
             return
-        self.waiting.pop(letter.id, None)
-        await self._say("unknown", letter.id, {**reached.body(), "detail": AGAIN})
+        self.pending_deadlines.pop(envelope.id, None)
+        await self._send_message("unknown", envelope.id, {**progress.json_fields(), "detail": RETRY_HINT})
 
-    async def _verdicts(self) -> None:
+    async def _watch_verdicts(self) -> None:
         """Tell of commands that were answered without a new entry, and of those that are late."""
-        with self.door.hub.bell_of(self.game, every=False, waiting=self.waiting) as rung:
+        with self.service.hub.verdict_event(
+            self.game, on_every_entry=False, pending_ids=self.pending_deadlines
+        ) as notified:
             while True:
-                await rung.wait()
-                rung.clear()
-                for id_ in tuple(self.waiting):
-                    await self._look_for(id_)
+                await notified.wait()
+                notified.clear()
+                for id_ in tuple(self.pending_deadlines):
+                    await self._check_verdict(id_)
 
-    async def _look_for(self, id_: str) -> None:
-        answer = await self.door.ledger.answer(self.game, self.viewer, id_)
-        if id_ not in self.waiting:
+    async def _check_verdict(self, id_: str) -> None:
+        result = await self.service.ledger.read_result(self.game, self.viewer, id_)
+        if id_ not in self.pending_deadlines:
             return  # it went down with its entry while we asked
-        if answer is None:
-            await self._wait_no_longer(id_)
-        elif not answer.number:
-            del self.waiting[id_]
-            await self._tell(refused(answer.rule, answer.why, level=TOLD), id_)
-        elif answer.number <= self.after:  # an id sent again: its verdict goes down again
-            del self.waiting[id_]
-            for entry in await self.door.ledger.seen(self.game, self.viewer, answer.number - 1, 1):
-                await self.socket.send_text(sent(entry, self.proofs)[2])
+        if result is None:
+            await self._expire_if_late(id_)
+        elif not result.sequence:
+            del self.pending_deadlines[id_]
+            await self._send_problem(refusal_problem(result.rule, result.reason, level=UNLOGGED_LEVEL), id_)
+        elif result.sequence <= self.last_sequence:  # an id sent again: its verdict goes down again
+            del self.pending_deadlines[id_]
+            for entry in await self.service.ledger.read_view(self.game, self.viewer, result.sequence - 1, 1):
+                await self.websocket.send_text(encode_entry(entry, self.proofs)[2])
 
-    async def _wait_no_longer(self, id_: str) -> None:
+    async def _expire_if_late(self, id_: str) -> None:
         """A command that is late gives its place to another; its verdict may still come."""
-        late = asyncio.get_running_loop().time() >= self.waiting[id_]
-        if late and id_ not in self.following:  # who follows one tells of it
-            del self.waiting[id_]
-            await self._say("unknown", id_, {**Reached(ACCEPTED).body(), "detail": AGAIN})
+        is_late = asyncio.get_running_loop().time() >= self.pending_deadlines[id_]
+        if is_late and id_ not in self.tracked_ids:  # who follows one tells of it
+            del self.pending_deadlines[id_]
+            await self._send_message(
+                "unknown", id_, {**CommandProgress(ACCEPTED).json_fields(), "detail": RETRY_HINT}
+            )
 
-    async def _say(self, type_: str, id_: str, more: dict[str, Any]) -> None:
-        await self.socket.send_text(to_json({"type": type_, "id": id_, **more}).decode())
+    async def _send_message(self, type_: str, id_: str, fields: dict[str, Any]) -> None:
+        await self.websocket.send_text(to_json({"type": type_, "id": id_, **fields}).decode())
 
-    async def _tell(self, problem: Problem, id_: object) -> None:
+    async def _send_problem(self, problem: HttpProblemError, id_: object) -> None:
         body: dict[str, Any] = {"type": "problem", "id": id_, "problem": problem.body()}
-        await self.socket.send_text(to_json(body).decode())
+        await self.websocket.send_text(to_json(body).decode())
 
-    async def _end(self, code: int, why: str) -> None:
+    async def _close(self, code: int, reason: str) -> None:
         with suppress(RuntimeError, WebSocketDisconnect):
-            await self.socket.close(code, why.encode()[:REASON_MOST].decode(errors="ignore"))
+            await self.websocket.close(code, reason.encode()[:MAX_CLOSE_REASON_BYTES].decode(errors="ignore"))
 
 
-def _id(id_: object) -> str | None:
+def _parse_command_id(id_: object) -> str | None:
     return None if id_ is None else _COMMAND_ID.read(id_)
 
 
-def _offered_token(offered: list[str]) -> str | None:
-    return next((name.removeprefix(TOKEN_PREFIX) for name in offered if name.startswith(TOKEN_PREFIX)), None)
+def _offered_token(subprotocols: list[str]) -> str | None:
+    return next(
+        (name.removeprefix(TOKEN_PREFIX) for name in subprotocols if name.startswith(TOKEN_PREFIX)), None
+    )

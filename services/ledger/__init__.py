@@ -1,22 +1,22 @@
 """The log and the broker. `port.Ledger` says what they promise, `RedisLedger` is how."""
 
 from services.ledger.ports import (
-    Answer,
-    Full,
-    Gap,
-    History,
+    AppendRequest,
+    AppendResult,
+    BotTask,
+    CommandResult,
+    DeliveredBotTask,
+    DeliveredCommand,
+    GameLog,
     Ledger,
-    Outcome,
-    Seen,
-    Taken,
-    TakenTurn,
-    Turn,
-    Verdict,
-    whole_view,
+    MissingEntryError,
+    QueueFullError,
+    ViewReader,
+    iter_view,
 )
 from services.ledger.redis_ledger import RedisLedger
 
 __all__ = [
-    "Answer", "Full", "Gap", "History", "Ledger", "Outcome", "RedisLedger", "Seen", "Taken", "TakenTurn", "Turn",
-    "Verdict", "whole_view",
+    "CommandResult", "QueueFullError", "MissingEntryError", "GameLog", "Ledger", "AppendResult", "RedisLedger", "ViewReader", "DeliveredCommand", "DeliveredBotTask", "BotTask",
+    "AppendRequest", "iter_view",
 ]  # fmt: skip

@@ -19,41 +19,41 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError, RedisClusterException, RedisError, ResponseError
 
-from schemas.codec import join_view
+from schemas.codec import build_view_entry
 from schemas.entries import ViewEntry
 from services.ledger.ack_levels import (
     DURABLE,
     FSYNC_SETTINGS,
-    Level,
-    Powers,
-    ask,
-    fsync_of,
-    in_force,
-    powers_of,
-    replicas_of,
+    AckLevel,
+    EngineCapabilities,
+    count_replicas,
+    is_aof_in_force,
+    parse_fsync_policy,
+    read_capabilities,
+    send_command,
 )
-from services.ledger.ports import Gap
+from services.ledger.ports import MissingEntryError
 from services.ledger.scripts import Script
-from services.runtime.logging_setup import get_log
+from services.runtime.logging_setup import get_logger
 
-log = get_log("gateway")
-CONFIRM: Final = Script("confirm_entry")
-LINES: Final = 8  # rounds under way at once, for each node and level
-ROUND_MOST: Final = 512
-ROUND_MS: Final = 5_000  # below the time-out of a socket; who waits longer asks again
+log = get_logger("gateway")
+CONFIRM_ENTRY: Final = Script("confirm_entry")
+MAX_CONNECTIONS: Final = 8  # rounds under way at once, for each node and level
+MAX_ROUND_SIZE: Final = 512
+ROUND_TIMEOUT_MS: Final = 5_000  # below the time-out of a socket; who waits longer asks again
 
 
-class Node(NamedTuple):
+class EngineNode(NamedTuple):
     """Where a key lives, and how to make a connection of one's own to it."""
 
     name: str
-    connection: Callable[[], Any]
+    make_connection: Callable[[], Any]
 
 
-async def node_of(client: Any, key: str) -> Node:
+async def find_node(client: Any, key: str) -> EngineNode:
     """Where a key lives: the one place here that knows a cluster from an engine alone."""
     if not isinstance(client, RedisCluster):
-        return Node("", client.connection_pool.make_connection)
+        return EngineNode("", client.connection_pool.make_connection)
     await client.initialize()
     try:
         node = client.get_node_from_key(key)
@@ -61,79 +61,79 @@ async def node_of(client: Any, key: str) -> Node:
         raise ConnectionError(f"no node has {key}: {error}") from None
     assert node is not None, "only a replica may be missing"
     options = {**node.connection_kwargs, "retry": Retry(NoBackoff(), 0)}
-    return Node(node.name, lambda: node.connection_class(**options))
+    return EngineNode(node.name, lambda: node.connection_class(**options))
 
 
-class Line(NamedTuple):
+class ConfirmationConnection(NamedTuple):
     """A connection, and what the engine that it met can do."""
 
     connection: Any
-    powers: Powers
+    capabilities: EngineCapabilities
 
-    def proof(self, level: Level) -> list[tuple[Any, ...]]:
+    def proof_commands(self, level: AckLevel) -> list[tuple[Any, ...]]:
         """The commands whose replies say whether everything before them has the level."""
         if level != DURABLE:
-            return [("WAIT", level.replicas, ROUND_MS)]
-        if self.powers.waitaof:
-            return [("WAITAOF", 1, 0, ROUND_MS)]
+            return [("WAIT", level.replicas, ROUND_TIMEOUT_MS)]
+        if self.capabilities.supports_waitaof:
+            return [("WAITAOF", 1, 0, ROUND_TIMEOUT_MS)]
         return [("CONFIG", "GET", FSYNC_SETTINGS), ("INFO", "persistence")]
 
-    def proves(self, level: Level, told: Sequence[Any]) -> bool:
-        if any(isinstance(reply, ResponseError) for reply in told):
+    def is_proved_by(self, level: AckLevel, replies: Sequence[Any]) -> bool:
+        if any(isinstance(reply, ResponseError) for reply in replies):
             return False
         if level != DURABLE:
-            return bool(told[0] >= level.replicas)
-        if self.powers.waitaof:
-            return bool(told[0][0] >= 1)
-        return fsync_of(told[0]) == "always" and in_force(told[1])
+            return bool(replies[0] >= level.replicas)
+        if self.capabilities.supports_waitaof:
+            return bool(replies[0][0] >= 1)
+        return parse_fsync_policy(replies[0]) == "always" and is_aof_in_force(replies[1])
 
 
-class Asked(NamedTuple):
+class PendingConfirmation(NamedTuple):
     """A confirmation on its way: the arguments of confirm_entry.lua, and who waits for it."""
 
-    called: Sequence[str]
+    script_keys: Sequence[str]
     command_id: str
-    told: asyncio.Future[ViewEntry | None]
+    future: asyncio.Future[ViewEntry | None]
 
 
-class Confirming:
+class ConfirmationBatcher:
     """The confirmations of one level on one node. They go in rounds, some at once; while there
     are rounds under way the next one leaves a little later, so that it takes more along."""
 
-    def __init__(self, node: Node, level: Level) -> None:
+    def __init__(self, node: EngineNode, level: AckLevel) -> None:
         self.node, self.level = node, level
-        self._asked: list[Asked] = []
+        self._pending: list[PendingConfirmation] = []
         self._rounds: set[asyncio.Task[None]] = set()
-        self._idle: list[Line] = []
-        self._looking: asyncio.Task[str] | None = None
-        self._leaving = asyncio.Lock()
-        self._took_s = 0.0
+        self._idle_connections: list[ConfirmationConnection] = []
+        self._availability_check: asyncio.Task[str] | None = None
+        self._departure_lock = asyncio.Lock()
+        self._last_round_s = 0.0
 
-    async def lack(self) -> str:
+    async def unavailable_reason(self) -> str:
         """Why this level can't be had here and now, and what to do about it; '' where it can.
 
         Raises RedisError or OSError: the engine doesn't answer. Who asks while somebody else
         does is told the same."""
-        if self._looking is None or self._looking.done():
-            self._looking = asyncio.create_task(self._look())
-            self._looking.add_done_callback(_heed)
-        return await asyncio.shield(self._looking)
+        if self._availability_check is None or self._availability_check.done():
+            self._availability_check = asyncio.create_task(self._check_availability())
+            self._availability_check.add_done_callback(_consume_exception)
+        return await asyncio.shield(self._availability_check)
 
-    async def _look(self) -> str:
+    async def _check_availability(self) -> str:
         while True:
-            met_before = bool(self._idle)
+            had_idle = bool(self._idle_connections)
             try:
-                return await self._lack()
+                return await self._read_unavailable_reason()
             except (RedisError, OSError):
-                if not met_before:
+                if not had_idle:
                     raise  # a connection that nobody used yet tells how the engine is
 
-    async def _lack(self) -> str:
-        async with self._line() as line:
+    async def _read_unavailable_reason(self) -> str:
+        async with self._checked_connection() as checked:
             if self.level == DURABLE:
-                await ask(line.connection, "PING")  # an engine that came back may be another
-                return line.powers.lack
-            replicas = await replicas_of(line.connection)
+                await send_command(checked.connection, "PING")  # an engine that came back may be another
+                return checked.capabilities.unavailable_reason
+            replicas = await count_replicas(checked.connection)
         if replicas is None:
             return "the engine doesn't tell of its replicas: allow INFO"
         if replicas < self.level.replicas:
@@ -142,96 +142,100 @@ class Confirming:
             )
         return ""
 
-    async def confirm(self, called: Sequence[str], command_id: str) -> ViewEntry | None:
+    async def confirm(self, script_keys: Sequence[str], command_id: str) -> ViewEntry | None:
         """The verdict, once it has this level; None where it isn't known to have it: there is
         no such verdict, the engine didn't manage in time, or it didn't answer. Raises Gap or Corrupt."""
-        asked = Asked(called, command_id, asyncio.get_running_loop().create_future())
-        self._asked.append(asked)
-        if len(self._rounds) < LINES:
-            task = asyncio.create_task(self._go())
+        pending = PendingConfirmation(script_keys, command_id, asyncio.get_running_loop().create_future())
+        self._pending.append(pending)
+        if len(self._rounds) < MAX_CONNECTIONS:
+            task = asyncio.create_task(self._run_rounds())
             self._rounds.add(task)
             task.add_done_callback(self._rounds.discard)
-        return await asked.told
+        return await pending.future
 
     async def close(self) -> None:
-        tasks = [*self._rounds, *([self._looking] if self._looking else [])]
+        tasks = [*self._rounds, *([self._availability_check] if self._availability_check else [])]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        for asked in self._asked:
-            _tell(asked, None)
-        for line in self._idle:
-            await line.connection.disconnect()
+        for pending in self._pending:
+            _resolve(pending, None)
+        for idle in self._idle_connections:
+            await idle.connection.disconnect()
 
     # -- rounds ------------------------------------------------------------------------
 
-    async def _go(self) -> None:
+    async def _run_rounds(self) -> None:
         """Round after round, while anybody waits."""
-        while self._asked:
-            async with self._leaving:
-                await asyncio.sleep(self._took_s / LINES if len(self._rounds) > 1 else 0)
-                batch, self._asked = self._asked[:ROUND_MOST], self._asked[ROUND_MOST:]
-            batch = [asked for asked in batch if not asked.told.done()]  # who gave up needs no round
+        while self._pending:
+            async with self._departure_lock:
+                await asyncio.sleep(self._last_round_s / MAX_CONNECTIONS if len(self._rounds) > 1 else 0)
+                batch, self._pending = self._pending[:MAX_ROUND_SIZE], self._pending[MAX_ROUND_SIZE:]
+            batch = [pending for pending in batch if not pending.future.done()]  # who gave up needs no round
             if batch:
-                await self._round(batch)
+                await self._run_round(batch)
 
-    async def _round(self, batch: Sequence[Asked]) -> None:
+    async def _run_round(self, batch: Sequence[PendingConfirmation]) -> None:
         """Tell everybody in the batch, whatever happens."""
-        began = asyncio.get_running_loop().time()
+        started_s = asyncio.get_running_loop().time()
         replies: list[Any] = []
         try:
-            async with self._line() as line:
-                replies = await self._exchange(line, batch)
+            async with self._checked_connection() as checked:
+                replies = await self._send_batch(checked, batch)
         except (RedisError, OSError) as error:
             log.warning("engine away", level=str(self.level), error=str(error))
         finally:
-            self._took_s = asyncio.get_running_loop().time() - began
-            for asked, reply in zip(batch, replies or [None] * len(batch), strict=True):
-                _tell(asked, reply)
+            self._last_round_s = asyncio.get_running_loop().time() - started_s
+            for pending, reply in zip(batch, replies or [None] * len(batch), strict=True):
+                _resolve(pending, reply)
 
-    async def _exchange(self, line: Line, batch: Sequence[Asked]) -> list[Any]:
+    async def _send_batch(
+        self, checked: ConfirmationConnection, batch: Sequence[PendingConfirmation]
+    ) -> list[Any]:
         """The scripts' replies, if the engine made sure of them; else none."""
         commands: list[tuple[Any, ...]] = []
-        for asked in batch:  # the first brings the script, which an engine may forget at any time
-            script = ("EVALSHA", CONFIRM.sha) if commands else ("EVAL", CONFIRM.text)
-            commands.append((*script, len(asked.called), *asked.called, asked.command_id))
-        commands += line.proof(self.level)
-        await line.connection.send_packed_command(line.connection.pack_commands(commands))
-        told = [await _reply(line.connection) for _ in commands]
-        replies, proof = told[: len(batch)], told[len(batch) :]
-        proved = line.proves(self.level, proof)
-        if not proved or any(isinstance(reply, ResponseError) for reply in replies):
-            await line.connection.disconnect()  # it may be another engine now, or set otherwise: meet it anew
-        return replies if proved else []
+        for pending in batch:  # the first brings the script, which an engine may forget at any time
+            script = ("EVALSHA", CONFIRM_ENTRY.sha) if commands else ("EVAL", CONFIRM_ENTRY.source)
+            commands.append((*script, len(pending.script_keys), *pending.script_keys, pending.command_id))
+        commands += checked.proof_commands(self.level)
+        await checked.connection.send_packed_command(checked.connection.pack_commands(commands))
+        all_replies = [await _read_reply(checked.connection) for _ in commands]
+        replies, proof_replies = all_replies[: len(batch)], all_replies[len(batch) :]
+        is_proved = checked.is_proved_by(self.level, proof_replies)
+        if not is_proved or any(isinstance(reply, ResponseError) for reply in replies):
+            await (
+                checked.connection.disconnect()
+            )  # it may be another engine now, or set otherwise: meet it anew
+        return replies if is_proved else []
 
     @asynccontextmanager
-    async def _line(self) -> AsyncIterator[Line]:
+    async def _checked_connection(self) -> AsyncIterator[ConfirmationConnection]:
         """A connection that has met its engine. One that met trouble isn't used again."""
-        line = self._idle.pop() if self._idle else None
-        while line is not None and not line.connection.is_connected:
-            line = self._idle.pop() if self._idle else None
-        connection = self.node.connection() if line is None else line.connection
+        checked = self._idle_connections.pop() if self._idle_connections else None
+        while checked is not None and not checked.connection.is_connected:
+            checked = self._idle_connections.pop() if self._idle_connections else None
+        connection = self.node.make_connection() if checked is None else checked.connection
         try:
-            if line is None:
+            if checked is None:
                 await connection.connect()
-                line = Line(connection, await powers_of(connection))
-            yield line
+                checked = ConfirmationConnection(connection, await read_capabilities(connection))
+            yield checked
         except BaseException:
             await connection.disconnect(nowait=True)
             raise
-        if self.level == DURABLE and line.powers.lack:
+        if self.level == DURABLE and checked.capabilities.unavailable_reason:
             await connection.disconnect()  # somebody may set that right at any time
         else:
-            self._idle.append(line)
+            self._idle_connections.append(checked)
 
 
-def _heed(looking: asyncio.Task[str]) -> None:
+def _consume_exception(task: asyncio.Task[str]) -> None:
     """What went wrong is told to those who still wait; where all gave up, it concerns nobody."""
-    if not looking.cancelled():
-        looking.exception()
+    if not task.cancelled():
+        task.exception()
 
 
-async def _reply(connection: Any) -> Any:
+async def _read_reply(connection: Any) -> Any:
     """The next reply; an error of the engine's is one too, and concerns nobody else's."""
     try:
         return await connection.read_response()
@@ -239,17 +243,17 @@ async def _reply(connection: Any) -> Any:
         return error
 
 
-def _tell(asked: Asked, reply: Any) -> None:
+def _resolve(pending: PendingConfirmation, reply: Any) -> None:
     """What a reply of confirm_entry.lua says, or that nothing is known."""
-    if asked.told.done():
+    if pending.future.done():
         return
     if not reply or isinstance(reply, ResponseError):
-        asked.told.set_result(None)
+        pending.future.set_result(None)
         return
-    number, public, head, part = reply
+    sequence, public, head, private_part = reply
     try:
         if not public:
-            raise Gap(f"view: entry {number} is missing, which answers a command")
-        asked.told.set_result(join_view(number, public, part or None, head))
-    except Exception as damage:
-        asked.told.set_exception(damage)
+            raise MissingEntryError(f"view: entry {sequence} is missing, which answers a command")
+        pending.future.set_result(build_view_entry(sequence, public, private_part or None, head))
+    except Exception as error:
+        pending.future.set_exception(error)

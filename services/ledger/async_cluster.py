@@ -11,7 +11,14 @@ from redis.asyncio.cluster import ClusterNode, ClusterPubSub, RedisCluster
 from redis.commands import AsyncCoreCommands
 from redis.exceptions import ConnectionError, RedisError
 
-from services.ledger.cluster_pipeline import PAUSES_S, Call, node_away, replies, settle, shares
+from services.ledger.cluster_pipeline import (
+    RETRY_PAUSES_S,
+    ClusterCommand,
+    collect_replies,
+    group_by_node,
+    is_node_lost,
+    plan_next_round,
+)
 
 
 class AsyncCluster(RedisCluster):
@@ -35,43 +42,45 @@ class AsyncPipeline(AsyncCoreCommands):
     def __init__(self, cluster: RedisCluster) -> None:
         self._cluster = cluster
         self._nodes: Any = cluster.nodes_manager
-        self._calls: list[Call] = []
+        self._commands: list[ClusterCommand] = []
 
     def execute_command(self, *args: Any, **options: Any) -> Any:
-        self._calls.append(Call(args, options))
+        self._commands.append(ClusterCommand(args, options))
         return self
 
     async def execute(self, raise_on_error: bool = True) -> list[Any]:
         """Send everything; the replies in the order of the commands."""
-        calls, self._calls = self._calls, []
+        commands, self._commands = self._commands, []
         await self._cluster.initialize()
-        again = calls
-        for pause_s in (0.0, *PAUSES_S):
+        to_send = commands
+        for pause_s in (0.0, *RETRY_PAUSES_S):
             if pause_s:
                 await asyncio.sleep(pause_s)
-            found = shares(again, self._nodes.get_node_from_slot, self._named)
-            await asyncio.gather(*(_exchange(node, share) for node, share in found.items()))
-            again, moved = settle(again)
+            commands_by_node = group_by_node(to_send, self._nodes.get_node_from_slot, self._node_by_name)
+            await asyncio.gather(
+                *(_exchange_with_node(node, share) for node, share in commands_by_node.items())
+            )
+            to_send, moved = plan_next_round(to_send)
             for error in moved:
                 await self._nodes.move_slot(error)
-            if not again:
+            if not to_send:
                 break
-        if node_away(calls):
+        if is_node_lost(commands):
             with suppress(RedisError, OSError):
                 await self._nodes.initialize()
-        return replies(calls, raise_on_error)
+        return collect_replies(commands, raise_on_error)
 
-    def _named(self, name: str) -> Any:
+    def _node_by_name(self, name: str) -> Any:
         return self._nodes.get_node(node_name=name)
 
 
-async def _exchange(node: ClusterNode, share: list[Call]) -> None:
+async def _exchange_with_node(node: ClusterNode, share: list[ClusterCommand]) -> None:
     """Send one node its share of a round, and read the replies."""
-    for call in share:
-        call.result = None
+    for command in share:
+        command.result = None
     try:
         await node.execute_pipeline(share)  # type: ignore[arg-type]  # a Call has what it looks for
     except (RedisError, OSError) as error:  # before the first reply
-        lost = error if isinstance(error, RedisError) else ConnectionError(str(error))
-        for call in share:
-            call.result = lost
+        connection_error = error if isinstance(error, RedisError) else ConnectionError(str(error))
+        for command in share:
+            command.result = connection_error

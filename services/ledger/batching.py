@@ -7,59 +7,61 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
-from services.ledger.scripts import Call
+from services.ledger.scripts import ScriptCall
 
-BAG_MOST: Final = 512
+MAX_BATCH_SIZE: Final = 512
 
-Carry = Callable[[Sequence[Call]], Awaitable[Sequence[Any]]]  # a reply for each; an error is one too
+SendBatch = Callable[
+    [Sequence[ScriptCall]], Awaitable[Sequence[Any]]
+]  # a reply for each; an error is one too
 
 
-class Waiting(NamedTuple):
+class PendingRequest(NamedTuple):
     """A letter in the bag, and who waits to hear that it was put down."""
 
-    call: Call
-    told: asyncio.Future[Any]
+    call: ScriptCall
+    future: asyncio.Future[Any]
 
 
-class Bag:
+class RequestBatcher:
     """While one bag is on its way, the next is filled. So the busier, the fuller the bags, and a
     letter that comes alone goes at once."""
 
-    def __init__(self, carry: Carry) -> None:
-        self._carry = carry
-        self._filling: list[Waiting] = []
-        self._carrier: asyncio.Task[None] | None = None
+    def __init__(self, send_batch: SendBatch) -> None:
+        self._send_batch = send_batch
+        self._queued: list[PendingRequest] = []
+        self._sender_task: asyncio.Task[None] | None = None
 
-    async def put(self, call: Call) -> Any:
+    async def submit(self, call: ScriptCall) -> Any:
         """The engine's reply to this call. Raises what went wrong, for this call or for its bag."""
-        told: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._filling.append(Waiting(call, told))
-        if self._carrier is None:
-            self._carrier = asyncio.create_task(self._go())
-        reply = await told
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._queued.append(PendingRequest(call, future))
+        if self._sender_task is None:
+            self._sender_task = asyncio.create_task(self._send_batches())
+        reply = await future
         if isinstance(reply, Exception):
             raise reply
         return reply
 
     async def close(self) -> None:
         """Let go of the engine; what wasn't answered stays unanswered."""
-        if self._carrier is not None:
-            self._carrier.cancel()
+        if self._sender_task is not None:
+            self._sender_task.cancel()
             with suppress(asyncio.CancelledError):
-                await self._carrier
+                await self._sender_task
 
-    async def _go(self) -> None:
+    async def _send_batches(self) -> None:
         """Bag after bag, until none is filled."""
         try:
-            while self._filling:
-                bag, self._filling = self._filling[:BAG_MOST], self._filling[BAG_MOST:]
+            while self._queued:
+                batch, self._queued = self._queued[:MAX_BATCH_SIZE], self._queued[MAX_BATCH_SIZE:]
                 replies: Sequence[Any]
                 try:
-                    replies = await self._carry([waiting.call for waiting in bag])
+                    replies = await self._send_batch([waiting.call for waiting in batch])
                 except Exception as error:
-                    replies = [error] * len(bag)
-                for waiting, reply in zip(bag, replies, strict=True):
-                    if not waiting.told.done():
-                        waiting.told.set_result(reply)
+                    replies = [error] * len(batch)
+                for waiting, reply in zip(batch, replies, strict=True):
+                    if not waiting.future.done():
+                        waiting.future.set_result(reply)
         finally:
-            self._carrier = None
+            self._sender_task = None

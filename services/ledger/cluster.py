@@ -17,7 +17,14 @@ from redis.cluster import PRIMARY, RedisCluster
 from redis.commands import CoreCommands
 from redis.exceptions import ConnectionError, RedisError, TimeoutError
 
-from services.ledger.cluster_pipeline import PAUSES_S, Call, node_away, replies, settle, shares
+from services.ledger.cluster_pipeline import (
+    RETRY_PAUSES_S,
+    ClusterCommand,
+    collect_replies,
+    group_by_node,
+    is_node_lost,
+    plan_next_round,
+)
 
 
 class Cluster(RedisCluster):
@@ -31,8 +38,8 @@ class Cluster(RedisCluster):
         """A subscription at any node: what is published anywhere on the cluster is heard there.
         It ends with ConnectionError when that node dies; the next one may be at another."""
         nodes: Any = self.nodes_manager
-        at = node or random.choice(nodes.get_nodes_by_server_type(PRIMARY))  # noqa: S311 - any will do
-        return PubSub(at.redis_connection.connection_pool, **kwargs)
+        primary = node or random.choice(nodes.get_nodes_by_server_type(PRIMARY))  # noqa: S311 - any will do
+        return PubSub(primary.redis_connection.connection_pool, **kwargs)
 
 
 class Pipeline(CoreCommands):
@@ -42,33 +49,33 @@ class Pipeline(CoreCommands):
 
     def __init__(self, cluster: RedisCluster) -> None:
         self._nodes: Any = cluster.nodes_manager
-        self._calls: list[Call] = []
+        self._commands: list[ClusterCommand] = []
 
     def execute_command(self, *args: Any, **options: Any) -> Any:
-        self._calls.append(Call(args, options))
+        self._commands.append(ClusterCommand(args, options))
         return self
 
     def execute(self, raise_on_error: bool = True) -> list[Any]:
         """Send everything; the replies in the order of the commands."""
-        calls, self._calls = self._calls, []
-        again = calls
-        for pause_s in (0.0, *PAUSES_S):
+        commands, self._commands = self._commands, []
+        to_send = commands
+        for pause_s in (0.0, *RETRY_PAUSES_S):
             time.sleep(pause_s)
-            self._send(again)
-            again, moved = settle(again)
+            self._send(to_send)
+            to_send, moved = plan_next_round(to_send)
             for error in moved:
                 self._nodes.move_slot(error)
-            if not again:
+            if not to_send:
                 break
-        if node_away(calls):
+        if is_node_lost(commands):
             with suppress(RedisError):
                 self._nodes.initialize()
-        return replies(calls, raise_on_error)
+        return collect_replies(commands, raise_on_error)
 
-    def _send(self, calls: list[Call]) -> None:
+    def _send(self, commands: list[ClusterCommand]) -> None:
         """Write to all nodes before the first reply is read."""
-        found = shares(calls, self._nodes.get_node_from_slot, self._named)
-        exchanges = [Exchange(node.redis_connection, share) for node, share in found.items()]
+        commands_by_node = group_by_node(commands, self._nodes.get_node_from_slot, self._node_by_name)
+        exchanges = [NodeExchange(node.redis_connection, share) for node, share in commands_by_node.items()]
         try:
             for exchange in exchanges:
                 exchange.write()
@@ -78,46 +85,50 @@ class Pipeline(CoreCommands):
             for exchange in exchanges:
                 exchange.close()
 
-    def _named(self, name: str) -> Any:
+    def _node_by_name(self, name: str) -> Any:
         return self._nodes.get_node(node_name=name)
 
 
-class Exchange:
+class NodeExchange:
     """One node's share of a round: written at once, read afterwards."""
 
-    def __init__(self, client: Any, share: list[Call]) -> None:
-        self._client, self._left = client, deque(share)
+    def __init__(self, client: Any, share: list[ClusterCommand]) -> None:
+        self._client, self._unanswered = client, deque(share)
         self._connection: Any = None
 
     def write(self) -> None:
         try:
             self._connection = connection = self._client.connection_pool.get_connection()
-            connection.send_packed_command(connection.pack_commands([call.args for call in self._left]))
+            connection.send_packed_command(
+                connection.pack_commands([command.args for command in self._unanswered])
+            )
         except (ConnectionError, TimeoutError) as error:
-            self._lose(error)
+            self._fail_remaining(error)
 
     def read(self) -> None:
-        while self._left:
-            call = self._left[0]
+        while self._unanswered:
+            command = self._unanswered[0]
             try:
-                call.result = self._client.parse_response(self._connection, call.args[0], **call.kwargs)
+                command.result = self._client.parse_response(
+                    self._connection, command.args[0], **command.kwargs
+                )
             except (ConnectionError, TimeoutError) as error:
-                self._lose(error)
+                self._fail_remaining(error)
                 return
             except RedisError as error:
-                call.result = error
-            self._left.popleft()
+                command.result = error
+            self._unanswered.popleft()
 
     def close(self) -> None:
         """Give the connection back; one with replies still to come is of no use to anybody."""
         if self._connection is not None:
-            if self._left:
+            if self._unanswered:
                 self._connection.disconnect()
             self._client.connection_pool.release(self._connection)
 
-    def _lose(self, error: Exception) -> None:
-        for call in self._left:
-            call.result = error
+    def _fail_remaining(self, error: Exception) -> None:
+        for command in self._unanswered:
+            command.result = error
         if self._connection is not None:
             self._connection.disconnect()
-        self._left.clear()
+        self._unanswered.clear()

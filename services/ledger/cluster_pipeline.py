@@ -22,24 +22,24 @@ from redis.exceptions import (
     TryAgainError,
 )
 
-PAUSES_S: Final = (0.0, 0.0, 0.01, 0.02, 0.04)  # before each round after the first
-KEYLESS: Final = ("WAIT", "WAITAOF", "ASKING")  # these go with a command beside them
-LOST: Final = (ConnectionError, TimeoutError, ClusterDownError, SlotNotCoveredError)
+RETRY_PAUSES_S: Final = (0.0, 0.0, 0.01, 0.02, 0.04)  # before each round after the first
+KEYLESS_COMMANDS: Final = ("WAIT", "WAITAOF", "ASKING")  # these go with a command beside them
+NODE_LOST_ERRORS: Final = (ConnectionError, TimeoutError, ClusterDownError, SlotNotCoveredError)
 
 
-class Call:
+class ClusterCommand:
     """A command and, in the end, its reply. Its fields have the names that redis-py looks for."""
 
-    __slots__ = ("args", "asked", "kwargs", "result", "slot")
+    __slots__ = ("args", "ask_node", "kwargs", "result", "slot")
 
     def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.args, self.kwargs = args, kwargs
-        self.slot = None if args[0] in KEYLESS else slot_of(key_of(args))
+        self.slot = None if args[0] in KEYLESS_COMMANDS else hash_slot(first_key(args))
         self.result: Any = None
-        self.asked = ""  # the node that may have the key while its slot moves
+        self.ask_node = ""  # the node that may have the key while its slot moves
 
 
-def key_of(args: tuple[Any, ...]) -> Any:
+def first_key(args: tuple[Any, ...]) -> Any:
     """The first key of a command."""
     match args[0]:
         case "EVALSHA" | "EVAL":
@@ -50,70 +50,74 @@ def key_of(args: tuple[Any, ...]) -> Any:
             return args[1]
 
 
-def slot_of(key: Any) -> int:
+def hash_slot(key: Any) -> int:
     return int(key_slot(key if isinstance(key, bytes) else str(key).encode()))
 
 
-def shares(
-    calls: Iterable[Call], node_of: Callable[[int], Any], named: Callable[[str], Any]
-) -> dict[Any, list[Call]]:
+def group_by_node(
+    commands: Iterable[ClusterCommand], node_by_slot: Callable[[int], Any], node_by_name: Callable[[str], Any]
+) -> dict[Any, list[ClusterCommand]]:
     """What each node is sent, in the order in which it was given."""
-    found: dict[Any, list[Call]] = {}
+    commands_by_node: dict[Any, list[ClusterCommand]] = {}
     node = None
-    for call in calls:
-        if call.slot is not None:
+    for command in commands:
+        if command.slot is not None:
             try:
-                node = (named(call.asked) if call.asked else None) or node_of(call.slot)
+                node = (node_by_name(command.ask_node) if command.ask_node else None) or node_by_slot(
+                    command.slot
+                )
             except (SlotNotCoveredError, KeyError):  # KeyError: redis-py's asyncio client
                 node = None
         if node is None:
-            call.result = SlotNotCoveredError(f"no node has slot {call.slot}")
+            command.result = SlotNotCoveredError(f"no node has slot {command.slot}")
             continue
-        share = found.setdefault(node, [])
-        if call.asked:
-            share.append(Call(("ASKING",), {}))
-        share.append(call)
-    return found
+        share = commands_by_node.setdefault(node, [])
+        if command.ask_node:
+            share.append(ClusterCommand(("ASKING",), {}))
+        share.append(command)
+    return commands_by_node
 
 
-def node_away(calls: Iterable[Call]) -> bool:
+def is_node_lost(commands: Iterable[ClusterCommand]) -> bool:
     """Whether a node didn't answer, so that the map of the slots may be out of date."""
-    return any(isinstance(call.result, LOST) for call in calls)
+    return any(isinstance(command.result, NODE_LOST_ERRORS) for command in commands)
 
 
-def replies(calls: Iterable[Call], raise_on_error: bool) -> list[Any]:
+def collect_replies(commands: Iterable[ClusterCommand], raise_on_error: bool) -> list[Any]:
     """What each command was answered; an error is raised, or is the answer."""
-    found = [call.result for call in calls]
-    for reply in found if raise_on_error else ():
+    results = [command.result for command in commands]
+    for reply in results if raise_on_error else ():
         if isinstance(reply, Exception):
             raise reply
-    return found
+    return results
 
 
-def present(found: Sequence[Any]) -> list[Any]:
+def available_replies(replies: Sequence[Any]) -> list[Any]:
     """What the nodes that are there replied, and nothing for those that are away: their part
     waits, the others go on. Raises what went wrong otherwise, and when all are away."""
-    away = [reply for reply in found if isinstance(reply, LOST)]
-    for reply in found:
-        if isinstance(reply, Exception) and (not isinstance(reply, LOST) or len(away) == len(found)):
+    lost = [reply for reply in replies if isinstance(reply, NODE_LOST_ERRORS)]
+    for reply in replies:
+        if isinstance(reply, Exception) and (
+            not isinstance(reply, NODE_LOST_ERRORS) or len(lost) == len(replies)
+        ):
             raise reply
-    return [() if isinstance(reply, LOST) else reply for reply in found]
+    return [() if isinstance(reply, NODE_LOST_ERRORS) else reply for reply in replies]
 
 
-def settle(calls: Iterable[Call]) -> tuple[list[Call], list[MovedError]]:
+def plan_next_round(commands: Iterable[ClusterCommand]) -> tuple[list[ClusterCommand], list[MovedError]]:
     """What must be sent again after a round, and the slots that turned out to be elsewhere."""
-    again: list[Call] = []
+    to_resend: list[ClusterCommand] = []
     moved: dict[int, MovedError] = {}
-    sent_back = False
-    for call in calls:
-        if call.slot is not None:
-            sent_back = isinstance(call.result, (MovedError, AskError, TryAgainError))
-        if not sent_back:
+    is_redirected = False
+    for command in commands:
+        if command.slot is not None:
+            is_redirected = isinstance(command.result, (MovedError, AskError, TryAgainError))
+        if not is_redirected:
             continue
-        error, call.asked = call.result, ""
+        error, command.ask_node = command.result, ""
         if isinstance(error, MovedError):  # first, as redis-py makes it a kind of AskError
             moved[error.slot_id] = error
         elif isinstance(error, AskError):
-            call.asked = f"{error.host}:{error.port}"
-        again.append(call)
-    return again, list(moved.values())
+            command.ask_node = f"{error.host}:{error.port}"
+        to_resend.append(command)
+    return to_resend, list(moved.values())

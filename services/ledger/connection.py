@@ -22,135 +22,150 @@ from redis.cluster import ClusterNode
 from redis.exceptions import ClusterCrossSlotError, RedisClusterException
 from redis.retry import Retry
 
-from schemas.contract import Malformed
+from schemas.contract import InvalidInputError
 from services.ledger import keys
 from services.ledger.async_cluster import AsyncCluster
 from services.ledger.cluster import Cluster
 
 SOCKET_TIMEOUT_S: Final = 10.0  # every blocking read blocks for less
-BLOCK_MS_MOST: Final = 5_000
-CONNECTIONS_MOST: Final = 1_000  # of a gateway, to each engine
-SETTING: Final = "LEDGERLINE_REDIS_URL"
-CLUSTER: Final = "+cluster"
-LIMITS: Final[Any] = {"protocol": 2, "socket_timeout": SOCKET_TIMEOUT_S, "socket_connect_timeout": 5}
+MAX_BLOCK_MS: Final = 5_000
+MAX_CONNECTIONS: Final = 1_000  # of a gateway, to each engine
+URL_SETTING: Final = "LEDGERLINE_REDIS_URL"
+CLUSTER_SUFFIX: Final = "+cluster"
+CONNECTION_OPTIONS: Final[Any] = {
+    "protocol": 2,
+    "socket_timeout": SOCKET_TIMEOUT_S,
+    "socket_connect_timeout": 5,
+}
 
 
-class EngineUnavailable(Exception):
+class EngineUnavailableError(Exception):
     """The engine doesn't answer, or isn't one that we can use."""
 
 
-class EngineAway(EngineUnavailable):
+class EngineUnreachableError(EngineUnavailableError):
     """The engine doesn't answer now; it may later."""
 
 
-class Nodes(NamedTuple):
+class SeedNodes(NamedTuple):
     """Some nodes of a cluster, by which all are found."""
 
-    first: str  # as the address of a single engine, with what holds for all: user, password, TLS
+    first_url: str  # as the address of a single engine, with what holds for all: user, password, TLS
     addresses: list[tuple[str, int]]
 
     def __str__(self) -> str:
         return ", ".join(f"{host}:{port}" for host, port in self.addresses)
 
 
-def check_url(url: str) -> None:
+def require_engine_url(url: str) -> None:
     """Raise Malformed unless a connection can be made of this address."""
-    if cluster_nodes(url) is None:
-        _check_engine(url)
+    if parse_seed_nodes(url) is None:
+        _require_single_engine_url(url)
 
 
-def cluster_nodes(url: str) -> Nodes | None:
+def parse_seed_nodes(url: str) -> SeedNodes | None:
     """The nodes that a cluster's address names; None for the address of a single engine.
 
     Raises Malformed where it can't be read."""
     scheme, _, rest = url.partition("://")
-    if not scheme.endswith(CLUSTER):
+    if not scheme.endswith(CLUSTER_SUFFIX):
         return None
-    who, at, named = rest.rpartition("@")
-    end = min((place for mark in "/?" if (place := named.find(mark)) >= 0), default=len(named))
-    scheme = scheme.removesuffix(CLUSTER)
+    credentials, at_sign, host_list = rest.rpartition("@")
+    hosts_end = min(
+        (index for delimiter in "/?" if (index := host_list.find(delimiter)) >= 0), default=len(host_list)
+    )
+    scheme = scheme.removesuffix(CLUSTER_SUFFIX)
     if scheme not in {"redis", "rediss"}:
-        raise Malformed(SETTING, "of a cluster only begins redis+cluster:// or rediss+cluster://")
-    if not all(named[:end].split(",")):
-        raise Malformed(SETTING, "names no node where it should: redis+cluster://host:port,host:port")
-    each = [f"{scheme}://{who}{at}{node}{named[end:]}" for node in named[:end].split(",")]
-    for node in each:
-        _check_engine(node)
+        raise InvalidInputError(URL_SETTING, "of a cluster only begins redis+cluster:// or rediss+cluster://")
+    if not all(host_list[:hosts_end].split(",")):
+        raise InvalidInputError(
+            URL_SETTING, "names no node where it should: redis+cluster://host:port,host:port"
+        )
+    node_urls = [
+        f"{scheme}://{credentials}{at_sign}{node}{host_list[hosts_end:]}"
+        for node in host_list[:hosts_end].split(",")
+    ]
+    for node in node_urls:
+        _require_single_engine_url(node)
     parse_url: Any = redis.connection.parse_url  # it has no types
-    options = [parse_url(node) for node in each]
-    if any(option.get("db") for option in options):
-        raise Malformed(SETTING, "names a database, and a cluster has none: leave out what follows the nodes")
-    return Nodes(each[0], [(option.get("host", "localhost"), option.get("port", 6379)) for option in options])
+    node_options = [parse_url(node) for node in node_urls]
+    if any(option.get("db") for option in node_options):
+        raise InvalidInputError(
+            URL_SETTING, "names a database, and a cluster has none: leave out what follows the nodes"
+        )
+    return SeedNodes(
+        node_urls[0], [(option.get("host", "localhost"), option.get("port", 6379)) for option in node_options]
+    )
 
 
-def _check_engine(url: str) -> None:
+def _require_single_engine_url(url: str) -> None:
     try:
         redis.ConnectionPool.from_url(url).make_connection()
     except (ValueError, TypeError, redis.RedisError) as error:
-        raise Malformed(SETTING, f"is no address of an engine: {error}") from None
+        raise InvalidInputError(URL_SETTING, f"is no address of an engine: {error}") from None
 
 
 def connect(url: str) -> redis.Redis:
     """A client for referees, bots and replays. Raises EngineUnavailable for a cluster of which
     no node answers: without one, there is no telling what is where."""
-    check_url(url)
-    if (nodes := cluster_nodes(url)) is not None:
-        whole: Any = _connect_cluster(nodes)  # whoever has a client needn't know of what
-        return cast(redis.Redis, whole)
-    return redis.Redis.from_url(url, retry=Retry(NoBackoff(), 0), **LIMITS)
+    require_engine_url(url)
+    if (nodes := parse_seed_nodes(url)) is not None:
+        cluster: Any = _connect_cluster(nodes)  # whoever has a client needn't know of what
+        return cast(redis.Redis, cluster)
+    return redis.Redis.from_url(url, retry=Retry(NoBackoff(), 0), **CONNECTION_OPTIONS)
 
 
-def _connect_cluster(nodes: Nodes) -> Cluster:
-    node: Any = ClusterNode  # it has no types
+def _connect_cluster(nodes: SeedNodes) -> Cluster:
+    node_class: Any = ClusterNode  # it has no types
     try:
         return Cluster(
-            url=nodes.first,
-            startup_nodes=[node(host, port) for host, port in nodes.addresses[1:]],
+            url=nodes.first_url,
+            startup_nodes=[node_class(host, port) for host, port in nodes.addresses[1:]],
             retry=Retry(NoBackoff(), 0),
             require_full_coverage=False,  # the games of the other nodes go on
-            **LIMITS,
+            **CONNECTION_OPTIONS,
         )
     except RedisClusterException as error:
         if "not enabled" in str(error):
-            why = f"{nodes}: no cluster; a single engine's address begins with redis:// or rediss://"
-            raise EngineUnavailable(why) from None
-        raise EngineAway(f"no node of the cluster answers ({nodes}): {error}") from None
+            reason = f"{nodes}: no cluster; a single engine's address begins with redis:// or rediss://"
+            raise EngineUnavailableError(reason) from None
+        raise EngineUnreachableError(f"no node of the cluster answers ({nodes}): {error}") from None
 
 
 def connect_async(url: str) -> redis.asyncio.Redis:
     """A client for the gateway."""
-    if (nodes := cluster_nodes(url)) is not None:
-        whole: Any = _connect_async_cluster(nodes)
-        return cast(redis.asyncio.Redis, whole)
+    if (nodes := parse_seed_nodes(url)) is not None:
+        cluster: Any = _connect_async_cluster(nodes)
+        return cast(redis.asyncio.Redis, cluster)
     client = redis.asyncio.Redis.from_url(
-        url, retry=AsyncRetry(NoBackoff(), 0), max_connections=CONNECTIONS_MOST, **LIMITS
+        url, retry=AsyncRetry(NoBackoff(), 0), max_connections=MAX_CONNECTIONS, **CONNECTION_OPTIONS
     )
     pool: Any = client.connection_pool
-    pool.connection_class = cancellable(pool.connection_class)
+    pool.connection_class = with_cancellable_send(pool.connection_class)
     return client
 
 
-def _connect_async_cluster(nodes: Nodes) -> AsyncCluster:
+def _connect_async_cluster(nodes: SeedNodes) -> AsyncCluster:
     client: Any = AsyncCluster.from_url(
-        nodes.first,
+        nodes.first_url,
         startup_nodes=[AsyncNode(host, port) for host, port in nodes.addresses[1:]],
         retry=AsyncRetry(NoBackoff(), 0),
         require_full_coverage=False,
-        max_connections=CONNECTIONS_MOST,
-        **LIMITS,
+        max_connections=MAX_CONNECTIONS,
+        **CONNECTION_OPTIONS,
     )
-    kind = cancellable(client.connection_kwargs["connection_class"])
-    client.connection_kwargs["connection_class"] = kind  # of nodes that are found later
+    connection_class = with_cancellable_send(client.connection_kwargs["connection_class"])
+    client.connection_kwargs["connection_class"] = connection_class  # of nodes that are found later
     for node in client.startup_nodes:
-        node.connection_class = kind
+        node.connection_class = connection_class
     return cast(AsyncCluster, client)
 
 
-def cancellable(connection_class: type) -> Any:
-    return type("Connection", (Cancellable, connection_class), {})
+def with_cancellable_send(connection_class: type) -> Any:
+    return type("Connection", (CancellableSend, connection_class), {})
 
 
-class Cancellable:
+class CancellableSend:
     """Laid over a connection of redis-py's: a task may be cancelled while it sends.
 
     redis-py sends under `asyncio.wait_for`, which before Python 3.12 swallows a cancellation
@@ -159,39 +174,41 @@ class Cancellable:
     socket_timeout: float | None
 
     async def send_packed_command(self, command: Any, check_health: bool = True) -> None:
-        limit, self.socket_timeout = self.socket_timeout, None
+        timeout_s, self.socket_timeout = self.socket_timeout, None
         base: Any = super()
         try:
-            async with asyncio.timeout(limit):
+            async with asyncio.timeout(timeout_s):
                 await base.send_packed_command(command, check_health)
         except TimeoutError:
             await base.disconnect(nowait=True)
             raise redis.TimeoutError("Timeout writing to socket") from None
         finally:
-            self.socket_timeout = limit
+            self.socket_timeout = timeout_s
 
 
-def birth(client: redis.Redis, partitions: int | None = None) -> int:
+def init_partition_count(client: redis.Redis, partitions: int | None = None) -> int:
     """The number of partitions, fixed by whoever comes first; None takes what is there.
 
     Raises EngineAway when the engine doesn't answer, EngineUnavailable when it was born with
     another number."""
-    wanted = keys.PARTITIONS_DEFAULT if partitions is None else partitions
-    if not 1 <= wanted <= keys.PARTITIONS_MOST:
-        raise EngineUnavailable(f"partitions: {wanted} isn't between 1 and {keys.PARTITIONS_MOST}")
-    call: Any = client  # redis-py types replies for both of its clients at once
+    requested = keys.DEFAULT_PARTITIONS if partitions is None else partitions
+    if not 1 <= requested <= keys.MAX_PARTITIONS:
+        raise EngineUnavailableError(f"partitions: {requested} isn't between 1 and {keys.MAX_PARTITIONS}")
+    untyped_client: Any = client  # redis-py types replies for both of its clients at once
     try:
-        call.exists(keys.BIRTH, "of another slot")  # which a cluster's node by itself refuses
-        call.hsetnx(keys.BIRTH, "partitions", wanted)
-        fixed = int(call.hget(keys.BIRTH, "partitions"))
+        untyped_client.exists(
+            keys.PARTITION_COUNT_KEY, "of another slot"
+        )  # which a cluster's node by itself refuses
+        untyped_client.hsetnx(keys.PARTITION_COUNT_KEY, "partitions", requested)
+        stored_count = int(untyped_client.hget(keys.PARTITION_COUNT_KEY, "partitions"))
     except ClusterCrossSlotError:
-        why = "the engine is a node of a cluster: its address begins with redis+cluster://"
-        raise EngineUnavailable(why) from None
+        reason = "the engine is a node of a cluster: its address begins with redis+cluster://"
+        raise EngineUnavailableError(reason) from None
     except redis.RedisError as error:
-        raise EngineAway(f"the engine doesn't answer: {error}") from None
-    if partitions is not None and fixed != partitions:
-        raise EngineUnavailable(
-            f"partitions: this engine was born with {fixed}, the setting says {partitions}; "
+        raise EngineUnreachableError(f"the engine doesn't answer: {error}") from None
+    if partitions is not None and stored_count != partitions:
+        raise EngineUnavailableError(
+            f"partitions: this engine was born with {stored_count}, the setting says {partitions}; "
             "the number can't change, so leave the setting out or use another engine"
         )
-    return fixed
+    return stored_count

@@ -20,38 +20,40 @@ from redis.exceptions import ResponseError
 
 from services.ledger import keys
 from services.ledger.cluster import Cluster
-from services.ledger.cluster_pipeline import present
-from services.ledger.scripts import FINISH, FORGET, run
-from services.ledger.wakeups import Knocks
+from services.ledger.cluster_pipeline import available_replies
+from services.ledger.scripts import ACKNOWLEDGE, REMOVE_CONSUMER, run_script
+from services.ledger.wakeups import WakeupChannel
 
-CLAIMED_MOST: Final = 100  # entries of a stream that are claimed at once
-CLAIMED_AT_ONCE: Final = 500  # of all: what can be dealt with before others take it for left behind
-LOOK_MS: Final = 5_000  # between two looks at all that is in hand, be it idle or not: that costs more
-NOBODY: Final = "nobody"  # a consumer that has in hand what is put off
+MAX_CLAIMS_PER_STREAM: Final = 100  # entries of a stream that are claimed at once
+MAX_CLAIMS_AT_ONCE: Final = 500  # of all: what can be dealt with before others take it for left behind
+FULL_SCAN_INTERVAL_MS: Final = (
+    5_000  # between two looks at all that is in hand, be it idle or not: that costs more
+)
+REQUEUE_CONSUMER: Final = "nobody"  # a consumer that has in hand what is put off
 
 
-class Handed(NamedTuple):
+class Delivery(NamedTuple):
     """An entry in a consumer's hands."""
 
     partition: int
     id: str
     fields: Any
-    deliveries: int
+    delivery_count: int
 
 
-class Sight(NamedTuple):
+class PendingEntry(NamedTuple):
     """A pending entry as it was seen: in this hand, handed out so often."""
 
     partition: int
     id: str
     consumer: bytes
-    deliveries: int
+    delivery_count: int
 
 
-class Left(NamedTuple):
+class StaleDelivery(NamedTuple):
     """What a consumer seems to have left behind. It is claimed if it still has this idle time."""
 
-    sight: Sight
+    pending: PendingEntry
     idle_ms: int
 
 
@@ -60,7 +62,7 @@ def monotonic_ms() -> int:
     return time.monotonic_ns() // 1_000_000
 
 
-class Group:
+class ConsumerGroup:
     """One consumer group: the same name on one stream of each partition."""
 
     def __init__(
@@ -74,42 +76,46 @@ class Group:
         self._client, self.name, self._clock = client, name, clock
         self._streams = [stream_of(partition) for partition in range(partitions)]
         self._partition_of = {stream: partition for partition, stream in enumerate(self._streams)}
-        self._made = False
-        self._since: dict[Sight, int] = {}  # what was pending at the last look at all, by the own clock
-        self._looked: dict[str, int] = {}
-        self._knocks = Knocks(client, keys.KNOCK[name]) if isinstance(client, Cluster) else None
+        self._is_created = False
+        self._first_seen_ms: dict[
+            PendingEntry, int
+        ] = {}  # what was pending at the last look at all, by the own clock
+        self._last_scan_ms: dict[str, int] = {}
+        self._wakeups = (
+            WakeupChannel(client, keys.WAKEUP_CHANNELS[name]) if isinstance(client, Cluster) else None
+        )
 
     def close(self) -> None:
-        if self._knocks is not None:
-            self._knocks.close()
+        if self._wakeups is not None:
+            self._wakeups.close()
 
-    def read(self, consumer: str, partitions: Iterable[int], count: int, block_ms: int) -> list[Handed]:
+    def read(self, consumer: str, partitions: Iterable[int], count: int, block_ms: int) -> list[Delivery]:
         """Entries that nobody was handed yet, at most `count` of each partition."""
-        names = [self._streams[partition] for partition in partitions]
-        if not names:
+        stream_names = [self._streams[partition] for partition in partitions]
+        if not stream_names:
             return []
-        if self._knocks is None:
-            return self._read(consumer, names, count, block_ms)
-        found = self._read_each(consumer, names, count)
-        if not found and block_ms > 0:
-            self._knocks.wait(block_ms / 1000)
-            found = self._read_each(consumer, names, count)
-        return found
+        if self._wakeups is None:
+            return self._read_from_engine(consumer, stream_names, count, block_ms)
+        deliveries = self._read_from_cluster(consumer, stream_names, count)
+        if not deliveries and block_ms > 0:
+            self._wakeups.wait(block_ms / 1000)
+            deliveries = self._read_from_cluster(consumer, stream_names, count)
+        return deliveries
 
-    def reclaim(self, consumer: str, partitions: Sequence[int], idle_ms: int) -> list[Handed]:
+    def reclaim(self, consumer: str, partitions: Sequence[int], idle_ms: int) -> list[Delivery]:
         """Entries that another consumer was handed so long ago and never acknowledged, of those
         that were handed out once."""
-        left = self._left("reclaim", partitions, idle_ms)
-        once = [each for each in left if each.sight.deliveries <= 1]
-        return self._claim(consumer, once[:CLAIMED_AT_ONCE])
+        stale = self._find_stale("reclaim", partitions, idle_ms)
+        delivered_once = [delivery for delivery in stale if delivery.pending.delivery_count <= 1]
+        return self._claim(consumer, delivered_once[:MAX_CLAIMS_AT_ONCE])
 
-    def suspects(self, consumer: str, partitions: Sequence[int], idle_ms: int) -> Iterator[Handed]:
+    def redelivered(self, consumer: str, partitions: Sequence[int], idle_ms: int) -> Iterator[Delivery]:
         """Those that were handed out more often, each claimed just before it is given. The ones
         that were handed out least come first: if one ends its consumer, the next begins with
         the others."""
-        left = self._left("suspects", partitions, idle_ms)
-        again = [each for each in left if each.sight.deliveries > 1]
-        for each in sorted(again, key=lambda each: each.sight.deliveries):
+        stale = self._find_stale("suspects", partitions, idle_ms)
+        repeated = [each for each in stale if each.pending.delivery_count > 1]
+        for each in sorted(repeated, key=lambda each: each.pending.delivery_count):
             yield from self._claim(consumer, [each])
 
     def acknowledge(self, entries: Iterable[tuple[int, str]]) -> None:
@@ -118,131 +124,137 @@ class Group:
         for partition, id_ in entries:
             by_partition.setdefault(partition, []).append(id_)
         calls = [([self._streams[p]], [self.name, *ids]) for p, ids in by_partition.items()]
-        run(self._client, FINISH, calls)
+        run_script(self._client, ACKNOWLEDGE, calls)
 
-    def put_off(self, entries: Iterable[tuple[int, str, int]]) -> None:
+    def requeue(self, entries: Iterable[tuple[int, str, int]]) -> None:
         """Leave these for later, not counted as handed out this time: it wasn't for them that
         they couldn't be dealt with. An entry comes with how often it was handed out."""
         pipe = self._client.pipeline(transaction=False)
-        for partition, id_, deliveries in entries:
-            told = {"retrycount": deliveries - 1, "justid": True}
-            pipe.xclaim(self._streams[partition], self.name, NOBODY, 0, [id_], **told)
+        for partition, id_, delivery_count in entries:
+            options = {"retrycount": delivery_count - 1, "justid": True}
+            pipe.xclaim(self._streams[partition], self.name, REQUEUE_CONSUMER, 0, [id_], **options)
         pipe.execute(raise_on_error=False)  # one that wasn't put off is only counted once more
 
-    def sweep(self, partitions: Iterable[int], idle_ms: int) -> int:
+    def prune_consumers(self, partitions: Iterable[int], idle_ms: int) -> int:
         """Forget consumers that have nothing in hand and were silent for so long; how many."""
-        names = [self._streams[partition] for partition in partitions]
+        stream_names = [self._streams[partition] for partition in partitions]
 
-        def ask() -> Any:
+        def query() -> Any:
             pipe = self._client.pipeline(transaction=False)
-            for name in names:
-                pipe.xinfo_consumers(name, self.name)
-            return present(pipe.execute(raise_on_error=False))
+            for stream in stream_names:
+                pipe.xinfo_consumers(stream, self.name)
+            return available_replies(pipe.execute(raise_on_error=False))
 
-        silent = [
-            ([name], [self.name, consumer["name"]])
-            for name, consumers in zip(names, self._in_group(ask), strict=True)
+        idle_consumers = [
+            ([stream], [self.name, consumer["name"]])
+            for stream, consumers in zip(stream_names, self._query_in_group(query), strict=True)
             for consumer in consumers
             if consumer["pending"] == 0 and consumer["idle"] >= idle_ms
         ]
-        return sum(run(self._client, FORGET, silent))
+        return sum(run_script(self._client, REMOVE_CONSUMER, idle_consumers))
 
-    def _read(self, consumer: str, names: Sequence[str], count: int, block_ms: int) -> list[Handed]:
+    def _read_from_engine(
+        self, consumer: str, stream_names: Sequence[str], count: int, block_ms: int
+    ) -> list[Delivery]:
         """Ask one engine for all streams at once."""
         block = block_ms if block_ms > 0 else None  # 0 would block for ever
 
-        def ask() -> Any:
-            streams = dict.fromkeys(names, ">")
+        def query() -> Any:
+            streams = dict.fromkeys(stream_names, ">")
             return self._client.xreadgroup(self.name, consumer, streams, count=count, block=block)
 
-        return self._handed(self._in_group(ask) or ())
+        return self._parse_deliveries(self._query_in_group(query) or ())
 
-    def _read_each(self, consumer: str, names: Sequence[str], count: int) -> list[Handed]:
+    def _read_from_cluster(self, consumer: str, stream_names: Sequence[str], count: int) -> list[Delivery]:
         """Ask a cluster for each stream, in one round trip."""
 
-        def ask() -> Any:
+        def query() -> Any:
             pipe = self._client.pipeline(transaction=False)
-            for name in names:
-                pipe.xreadgroup(self.name, consumer, {name: ">"}, count=count)
-            return present(pipe.execute(raise_on_error=False))
+            for stream in stream_names:
+                pipe.xreadgroup(self.name, consumer, {stream: ">"}, count=count)
+            return available_replies(pipe.execute(raise_on_error=False))
 
-        return self._handed(part for reply in self._in_group(ask) for part in reply or ())
+        return self._parse_deliveries(
+            stream_reply for reply in self._query_in_group(query) for stream_reply in reply or ()
+        )
 
-    def _handed(self, parts: Iterable[Any]) -> list[Handed]:
+    def _parse_deliveries(self, stream_replies: Iterable[Any]) -> list[Delivery]:
         return [
-            Handed(self._partition_of[stream.decode()], id_.decode(), fields, 1)
-            for stream, entries in parts
+            Delivery(self._partition_of[stream.decode()], id_.decode(), fields, 1)
+            for stream, entries in stream_replies
             for id_, fields in entries
         ]
 
-    def _left(self, what_for: str, partitions: Sequence[int], idle_ms: int) -> list[Left]:
+    def _find_stale(self, purpose: str, partitions: Sequence[int], idle_ms: int) -> list[StaleDelivery]:
         """What nobody acknowledged for so long, by the engine's clock or, now and then, by ours."""
-        now = self._clock()
-        if now - self._looked.get(what_for, -LOOK_MS) < LOOK_MS:
-            return [Left(sight, idle_ms) for sight, _ in self._pending(partitions, idle_ms)]
-        self._looked[what_for] = now
-        left, since = [], {}
-        for sight, idle in self._pending(partitions, 0):
-            since[sight] = self._since.get(sight, now)
+        now_ms = self._clock()
+        if now_ms - self._last_scan_ms.get(purpose, -FULL_SCAN_INTERVAL_MS) < FULL_SCAN_INTERVAL_MS:
+            return [StaleDelivery(sight, idle_ms) for sight, _ in self._iter_pending(partitions, idle_ms)]
+        self._last_scan_ms[purpose] = now_ms
+        stale, first_seen_ms = [], {}
+        for sight, idle in self._iter_pending(partitions, 0):
+            first_seen_ms[sight] = self._first_seen_ms.get(sight, now_ms)
             if idle >= idle_ms:
-                left.append(Left(sight, idle_ms))
-            elif now - since[sight] >= idle_ms:
-                left.append(Left(sight, 0))
-        self._since = since
-        return left
+                stale.append(StaleDelivery(sight, idle_ms))
+            elif now_ms - first_seen_ms[sight] >= idle_ms:
+                stale.append(StaleDelivery(sight, 0))
+        self._first_seen_ms = first_seen_ms
+        return stale
 
-    def _pending(self, partitions: Sequence[int], idle_ms: int) -> Iterator[tuple[Sight, int]]:
+    def _iter_pending(self, partitions: Sequence[int], idle_ms: int) -> Iterator[tuple[PendingEntry, int]]:
         """What is in hand, and for how long by the engine's clock: at least so long."""
 
-        def ask() -> Any:
-            pipe, span = self._client.pipeline(transaction=False), ("-", "+", CLAIMED_MOST)
+        def query() -> Any:
+            pipe, id_range = self._client.pipeline(transaction=False), ("-", "+", MAX_CLAIMS_PER_STREAM)
             for partition in partitions:
-                pipe.xpending_range(self._streams[partition], self.name, *span, idle=idle_ms or None)
-            return present(pipe.execute(raise_on_error=False))
+                pipe.xpending_range(self._streams[partition], self.name, *id_range, idle=idle_ms or None)
+            return available_replies(pipe.execute(raise_on_error=False))
 
-        for partition, entries in zip(partitions, self._in_group(ask), strict=True):
+        for partition, entries in zip(partitions, self._query_in_group(query), strict=True):
             for entry in entries:
-                id_, consumer, idle, deliveries = entry.values()
-                yield Sight(partition, id_.decode(), consumer, deliveries), idle
+                id_, consumer, idle, delivery_count = entry.values()
+                yield PendingEntry(partition, id_.decode(), consumer, delivery_count), idle
 
-    def _claim(self, consumer: str, chosen: Sequence[Left]) -> list[Handed]:
-        calls: dict[tuple[int, int], list[str]] = {}
-        deliveries = {}
-        for sight, idle_ms in chosen:
-            calls.setdefault((sight.partition, idle_ms), []).append(sight.id)
-            deliveries[sight.partition, sight.id] = sight.deliveries + 1
-            self._since.pop(sight, None)  # it may be put off, and then it waits anew
+    def _claim(self, consumer: str, stale: Sequence[StaleDelivery]) -> list[Delivery]:
+        ids_by_claim: dict[tuple[int, int], list[str]] = {}
+        delivery_counts = {}
+        for pending, idle_ms in stale:
+            ids_by_claim.setdefault((pending.partition, idle_ms), []).append(pending.id)
+            delivery_counts[pending.partition, pending.id] = pending.delivery_count + 1
+            self._first_seen_ms.pop(pending, None)  # it may be put off, and then it waits anew
         pipe = self._client.pipeline(transaction=False)
-        for (partition, idle_ms), ids in calls.items():
+        for (partition, idle_ms), ids in ids_by_claim.items():
             pipe.xclaim(self._streams[partition], self.name, consumer, idle_ms, ids)
         return [
-            Handed(partition, id_.decode(), fields, deliveries[partition, id_.decode()])
-            for (partition, _), claimed in zip(calls, pipe.execute(), strict=True)
+            Delivery(partition, id_.decode(), fields, delivery_counts[partition, id_.decode()])
+            for (partition, _), claimed in zip(ids_by_claim, pipe.execute(), strict=True)
             for id_, fields in claimed
             if fields  # an entry that was deleted while pending has none
         ]
 
-    def _in_group(self, ask: Callable[[], Any]) -> Any:
+    def _query_in_group(self, query: Callable[[], Any]) -> Any:
         """Ask as a member of the group; make it first where the engine has none, be it new,
         flushed, or a replica that took over too early."""
-        if not self._made:
-            self._make()
+        if not self._is_created:
+            self._create()
         try:
-            return ask()
+            return query()
         except ResponseError as error:
             if "NOGROUP" not in str(error):
                 raise
-            self._make()
-            return ask()
+            self._create()
+            return query()
 
-    def _make(self) -> None:
+    def _create(self) -> None:
         """Make the group everywhere; where a node is away, when it is back and knows no such group."""
         pipe = self._client.pipeline(transaction=False)
         for stream in self._streams:
             pipe.xgroup_create(stream, self.name, "0", mkstream=True)
-        present([None if _exists(reply) else reply for reply in pipe.execute(raise_on_error=False)])
-        self._made = True
+        available_replies(
+            [None if _is_group_exists_error(reply) else reply for reply in pipe.execute(raise_on_error=False)]
+        )
+        self._is_created = True
 
 
-def _exists(reply: Any) -> bool:
+def _is_group_exists_error(reply: Any) -> bool:
     return isinstance(reply, ResponseError) and "BUSYGROUP" in str(reply)

@@ -8,14 +8,14 @@ from typing import Any, Final, NamedTuple
 
 import redis
 
-from schemas.codec import unpack_letter
-from schemas.commands import Letter
-from schemas.contract import Malformed
+from schemas.codec import unpack_envelope
+from schemas.commands import CommandEnvelope
+from schemas.contract import InvalidInputError
 from services.ledger import keys
-from services.ledger.scripts import REVIVE, run
+from services.ledger.scripts import RETRY_DEAD_LETTER, run_script
 
-DEAD_MOST: Final = 1_000  # of a partition; past it a dead letter is told and logged, and not kept
-REFERENCE: Final = re.compile(r"p([0-9a-f]{2,3})/(\d+-\d+)")
+MAX_DEAD_LETTERS: Final = 1_000  # of a partition; past it a dead letter is told and logged, and not kept
+REFERENCE_PATTERN: Final = re.compile(r"p([0-9a-f]{2,3})/(\d+-\d+)")
 
 
 class DeadLetter(NamedTuple):
@@ -23,73 +23,81 @@ class DeadLetter(NamedTuple):
 
     reference: str
     reason: str
-    deliveries: int
-    at: int  # milliseconds since 1970, by the engine's clock
+    delivery_count: int
+    at_ms: int  # milliseconds since 1970, by the engine's clock
     data: bytes
-    letter: Letter | None  # None where it can't be read
+    envelope: CommandEnvelope | None  # None where it can't be read
 
 
-class DeadLetters:
+class DeadLetterStore:
     def __init__(self, client: redis.Redis, partitions: int) -> None:
         self._client: Any = client  # redis-py types replies for both of its clients at once
         self.partitions = partitions
 
-    def all(self, most: int = 1000) -> list[DeadLetter]:
+    def list_all(self, limit: int = 1000) -> list[DeadLetter]:
         """The oldest of every partition, the oldest first, at most so many."""
         pipe = self._client.pipeline(transaction=False)
         for partition in range(self.partitions):
-            pipe.xrange(keys.dead(partition), count=most)
-        found = [
-            _read(partition, id_.decode(), fields)
+            pipe.xrange(keys.dead_letters(partition), count=limit)
+        dead_letters = [
+            _parse_dead_letter(partition, id_.decode(), fields)
             for partition, entries in enumerate(pipe.execute())
             for id_, fields in entries
         ]
-        return sorted(found, key=lambda dead: dead.at)[:most]
+        return sorted(dead_letters, key=lambda dead_letter: dead_letter.at_ms)[:limit]
 
-    def one(self, reference: str) -> DeadLetter | None:
+    def find(self, reference: str) -> DeadLetter | None:
         """The one of that name, if there is one. Raises Malformed: no such name can be."""
-        partition, id_ = self._place(reference)
-        for found, fields in self._client.xrange(keys.dead(partition), id_, id_):
-            return _read(partition, found.decode(), fields)
+        partition, id_ = self._parse_reference(reference)
+        for entry_id, fields in self._client.xrange(keys.dead_letters(partition), id_, id_):
+            return _parse_dead_letter(partition, entry_id.decode(), fields)
         return None
 
-    def retry(self, dead: DeadLetter) -> bool:
+    def retry(self, dead_letter: DeadLetter) -> bool:
         """Put it on its way again. False if it is gone."""
-        partition, id_ = self._place(dead.reference)
-        called = [keys.dead(partition), keys.commands(partition)]
-        if (letter := dead.letter) is not None:
-            called.append(keys.dismissed(partition, letter.game, letter.seat, letter.id))
-        return bool(run(self._client, REVIVE, [(called, [id_, keys.KNOCK[keys.REFEREES]])])[0])
+        partition, id_ = self._parse_reference(dead_letter.reference)
+        script_keys = [keys.dead_letters(partition), keys.commands(partition)]
+        if (envelope := dead_letter.envelope) is not None:
+            script_keys.append(keys.rejection(partition, envelope.game, envelope.seat, envelope.id))
+        return bool(
+            run_script(
+                self._client,
+                RETRY_DEAD_LETTER,
+                [(script_keys, [id_, keys.WAKEUP_CHANNELS[keys.REFEREE_GROUP]])],
+            )[0]
+        )
 
-    def drop(self, dead: DeadLetter) -> bool:
+    def drop(self, dead_letter: DeadLetter) -> bool:
         """Forget it. False if it is gone."""
-        partition, id_ = self._place(dead.reference)
-        return bool(self._client.xdel(keys.dead(partition), id_))
+        partition, id_ = self._parse_reference(dead_letter.reference)
+        return bool(self._client.xdel(keys.dead_letters(partition), id_))
 
-    def _place(self, reference: str) -> tuple[int, str]:
-        found = REFERENCE.fullmatch(reference)
-        if found is None or int(found[1], 16) >= self.partitions:
-            raise Malformed("dead letter", "is named as `ledgerline dead list` shows it: p07/1700000000000-0")
-        return int(found[1], 16), found[2]
+    def _parse_reference(self, reference: str) -> tuple[int, str]:
+        matched = REFERENCE_PATTERN.fullmatch(reference)
+        if matched is None or int(matched[1], 16) >= self.partitions:
+            raise InvalidInputError(
+                "dead letter", "is named as `ledgerline dead list` shows it: p07/1700000000000-0"
+            )
+        return int(matched[1], 16), matched[2]
 
 
-def fields_of(reason: str, data: bytes, deliveries: int) -> Iterator[Any]:
+def dead_letter_fields(reason: str, data: bytes, delivery_count: int) -> Iterator[Any]:
     """A dead letter as reject_command.lua keeps it."""
-    for name, value in (("reason", reason), ("c", data), ("deliveries", deliveries)):
+    for name, value in (("reason", reason), ("c", data), ("deliveries", delivery_count)):
         yield from (name, value)
 
 
-def _read(partition: int, id_: str, fields: Any) -> DeadLetter:
+def _parse_dead_letter(partition: int, id_: str, fields: Any) -> DeadLetter:
     data = fields.get(b"c", b"")
     try:
-        letter = unpack_letter(data)
-    except Malformed:
-        letter = None
+        envelope = unpack_envelope(data)
+    except InvalidInputError:
+        envelope = None
     return DeadLetter(
-        f"{keys.tag(partition)[1:-1]}/{id_}",
+        f"{keys.hash_tag(partition)[1:-1]}/{id_}",
         fields.get(b"reason", b"").decode(errors="replace"),
         int(fields.get(b"deliveries", 0)),
         int(id_.partition("-")[0]),
         data,
-        letter,
+        envelope,
     )

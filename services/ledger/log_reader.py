@@ -5,45 +5,51 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from schemas.hash_chain import first_head, next_head
+from schemas.hash_chain import initial_head, next_head
 from services.ledger import keys
-from services.ledger.ports import History
-from services.ledger.replies import headed, of_game, whole
+from services.ledger.ports import GameLog
+from services.ledger.replies import parse_log, parse_public_entries, require_game_reply
 
 
-def read_histories(client: Any, partitions: int, games: Sequence[str]) -> list[History | Exception]:
+def read_game_logs(client: Any, partitions: int, games: Sequence[str]) -> list[GameLog | Exception]:
     """Each log and the head after its last entry, or what is wrong with it. A head that isn't there
     though there are entries (the view is damaged) is empty."""
     pipe = client.pipeline(transaction=False)
     for game in games:
         partition = keys.partition_of(game, partitions)
-        pipe.xrevrange(keys.public(partition, game), count=1)
+        pipe.xrevrange(keys.public_view(partition, game), count=1)
         pipe.xrange(keys.log(partition, game))
     replies = iter(pipe.execute(raise_on_error=False))
-    found: list[History | Exception] = []
+    logs: list[GameLog | Exception] = []
     for game in games:
-        last, log = next(replies), next(replies)
+        head_reply, log_reply = next(replies), next(replies)
         try:
-            entries = whole(game, of_game(game, log))
-            stream = keys.public(keys.partition_of(game, partitions), game)
-            found.append(History(entries, _head(client, game, stream, len(entries), of_game(game, last))))
+            entries = parse_log(game, require_game_reply(game, log_reply))
+            stream = keys.public_view(keys.partition_of(game, partitions), game)
+            logs.append(
+                GameLog(
+                    entries,
+                    _read_head(client, game, stream, len(entries), require_game_reply(game, head_reply)),
+                )
+            )
         except Exception as error:
-            found.append(error)
-    return found
+            logs.append(error)
+    return logs
 
 
-def _head(client: Any, game: str, stream: str, length: int, last: Any) -> bytes:
-    shown = headed(last)
-    if shown and shown[0][0] < length:  # the log grew between the two, or its view is damaged
-        shown = headed(client.xrange(stream, f"{length}-0", f"{length}-0"))
-    if not shown:
-        return b"" if length else first_head(game)
-    return shown[0][2] or _chained(game, headed(client.xrange(stream)))
+def _read_head(client: Any, game: str, stream: str, length: int, head_reply: Any) -> bytes:
+    public_entries = parse_public_entries(head_reply)
+    # The log grew between the two, or its view is damaged.
+    if public_entries and public_entries[0][0] < length:
+        public_entries = parse_public_entries(client.xrange(stream, f"{length}-0", f"{length}-0"))
+    if not public_entries:
+        return b"" if length else initial_head(game)
+    return public_entries[0][2] or _recompute_head(game, parse_public_entries(client.xrange(stream)))
 
 
-def _chained(game: str, shown: Sequence[tuple[int, bytes, bytes]]) -> bytes:
+def _recompute_head(game: str, public_entries: Sequence[tuple[int, bytes, bytes]]) -> bytes:
     """The head of a game whose last entry was written before there was a chain."""
-    head = first_head(game)
-    for number, public, _ in shown:
-        head = next_head(head, number, public)
+    head = initial_head(game)
+    for sequence, public, _ in public_entries:
+        head = next_head(head, sequence, public)
     return head

@@ -13,30 +13,34 @@ from typing import Any, Final, NamedTuple
 import redis
 
 from services.ledger import keys
-from services.ledger.scripts import ATTEND, run
+from services.ledger.scripts import HEARTBEAT, run_script
 
-LEAD_MS_MOST: Final = 15_000  # of one referee's time before the house's: more than any silence lets it have
+MAX_CLOCK_LEAD_MS: Final = (
+    15_000  # of one referee's time before the house's: more than any silence lets it have
+)
 LEASE_MS: Final = 2_500  # without a sign of life for so long, a referee's partitions go to others
 
 
-class Attendance(NamedTuple):
+class HeartbeatReply(NamedTuple):
     """What a sign of life is answered with."""
 
-    house_ms: int  # the house's time
-    names: tuple[str, ...]  # the referees that are there
+    game_time_ms: int  # the house's time
+    members: tuple[str, ...]  # the referees that are there
 
 
-class Roster:
+class Membership:
     def __init__(self, client: redis.Redis) -> None:
         self._client: Any = client  # redis-py types replies for both of its clients at once
 
-    def attend(self, name: str, house_ms: int | None, wall_ms: int) -> Attendance:
+    def heartbeat(self, name: str, game_time_ms: int | None, wall_ms: int) -> HeartbeatReply:
         """A sign of life. The house's time as this referee has it moves the others' on where
         it is ahead; where there is none at all it begins as the wall clock's."""
-        told = ["" if house_ms is None else house_ms, wall_ms, LEASE_MS, LEAD_MS_MOST]
-        [(house, *names)] = run(self._client, ATTEND, [([keys.ROSTER, keys.HOUSE_TIME], [name, *told])])
-        return Attendance(int(house), tuple(member.decode(errors="replace") for member in names))
+        arguments = ["" if game_time_ms is None else game_time_ms, wall_ms, LEASE_MS, MAX_CLOCK_LEAD_MS]
+        [(reply_ms, *names)] = run_script(
+            self._client, HEARTBEAT, [([keys.MEMBERSHIP_KEY, keys.GAME_CLOCK_KEY], [name, *arguments])]
+        )
+        return HeartbeatReply(int(reply_ms), tuple(member.decode(errors="replace") for member in names))
 
     def leave(self, name: str) -> None:
         """Go at once, not only when the lease ends."""
-        self._client.zrem(keys.ROSTER, name)
+        self._client.zrem(keys.MEMBERSHIP_KEY, name)

@@ -6,40 +6,40 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from services.ledger import keys
-from services.ledger.cluster_pipeline import present
+from services.ledger.cluster_pipeline import available_replies
 
-PAGE: Final = 100
+PAGE_SIZE: Final = 100
 
 
-class Circuit:
+class PartitionScanner:
     """Goes round the members of such sets. A member that stays is met in every round."""
 
-    def __init__(self, client: Any, partitions: int, kind: Callable[[int], str]) -> None:
-        self._client, self._places = client, [kind(partition) for partition in range(partitions)]
+    def __init__(self, client: Any, partitions: int, key_of: Callable[[int], str]) -> None:
+        self._client, self._set_keys = client, [key_of(partition) for partition in range(partitions)]
         self._cursors = [0] * partitions
 
-    def more(self) -> list[str]:
+    def next_page(self) -> list[str]:
         """Some more members, about a page of each partition. A partition that is away is passed over."""
         pipe = self._client.pipeline(transaction=False)
-        for place, cursor in zip(self._places, self._cursors, strict=True):
-            pipe.zscan(place, cursor, count=PAGE)
+        for set_key, cursor in zip(self._set_keys, self._cursors, strict=True):
+            pipe.zscan(set_key, cursor, count=PAGE_SIZE)
         members: list[str] = []
-        for partition, reply in enumerate(present(pipe.execute(raise_on_error=False))):
+        for partition, reply in enumerate(available_replies(pipe.execute(raise_on_error=False))):
             if reply:
                 self._cursors[partition] = int(reply[0])
                 members += [member.decode(errors="replace") for member, _ in reply[1]]
         return members
 
 
-def lengths_and_scores(
-    client: Any, partitions: int, games: Sequence[str], kind: Callable[[int], str]
+def read_lengths_and_scores(
+    client: Any, partitions: int, games: Sequence[str], key_of: Callable[[int], str]
 ) -> list[tuple[int, float | None] | None]:
     """How long each of these games' logs is, and its score in such a set; None where that isn't known now."""
     pipe = client.pipeline(transaction=False)
     for game in games:
         partition = keys.partition_of(game, partitions)
         pipe.execute_command("XLEN", keys.log(partition, game))
-        pipe.zscore(kind(partition), game)
+        pipe.zscore(key_of(partition), game)
     replies = iter(pipe.execute(raise_on_error=False) if games else ())
     return [
         None if isinstance(length, Exception) or isinstance(score, Exception) else (int(length), score)

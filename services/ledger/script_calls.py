@@ -2,67 +2,69 @@
 
 from __future__ import annotations
 
-from schemas.codec import pack, pack_letter
-from schemas.commands import Letter
+from schemas.codec import pack, pack_envelope
+from schemas.commands import CommandEnvelope
 from services.ledger import keys
-from services.ledger.ports import Verdict
-from services.ledger.scripts import Call
+from services.ledger.ports import AppendRequest
+from services.ledger.scripts import ScriptCall
 
 
-def submit_call(letter: Letter, partitions: int, waiting_most: int, knock: str = "") -> Call:
+def build_submit_call(
+    envelope: CommandEnvelope, partitions: int, max_waiting: int, wakeup_channel: str = ""
+) -> ScriptCall:
     """The keys and arguments of submit_command.lua. Raises Malformed: the letter is too large."""
-    partition = keys.partition_of(letter.game, partitions)
-    dismissed = keys.dismissed(partition, letter.game, letter.seat, letter.id)
-    return [keys.commands(partition), dismissed], [waiting_most, pack_letter(letter), knock]
+    partition = keys.partition_of(envelope.game, partitions)
+    rejection_key = keys.rejection(partition, envelope.game, envelope.seat, envelope.id)
+    return [keys.commands(partition), rejection_key], [max_waiting, pack_envelope(envelope), wakeup_channel]
 
 
-def append_call(verdict: Verdict, knock: str) -> Call:
+def build_append_call(request: AppendRequest, wakeup_channel: str) -> ScriptCall:
     """The keys and arguments of append_entry.lua."""
-    game, partition, leaves = verdict.game, verdict.taken.partition, verdict.leaves
-    called = [
+    game, partition, evict_at_ms = request.game, request.delivery.partition, request.evict_at_ms
+    script_keys = [
         keys.commands(partition),
         keys.log(partition, game),
-        keys.public(partition, game),
-        keys.verdicts(partition, game, verdict.speaker),
-        keys.turns(partition),
-        keys.due(partition),
+        keys.public_view(partition, game),
+        keys.command_results(partition, game, request.sender),
+        keys.bot_tasks(partition),
+        keys.deadlines(partition),
         keys.games(partition),
-        keys.over(partition),
-        *(keys.seat(partition, game, seat) for seat, _ in verdict.parts),
+        keys.evictions(partition),
+        *(keys.private_view(partition, game, seat) for seat, _ in request.private_parts),
     ]
-    told = [
-        keys.REFEREES,
-        verdict.taken.id,
-        verdict.expected,
-        verdict.before,
-        verdict.command_id,
-        verdict.at,
-        verdict.entry,
-        verdict.public,
-        verdict.head,
-        "" if verdict.deadline is None else verdict.deadline,
-        "=" if leaves == "as before" else "" if leaves is None else leaves,
+    arguments = [
+        keys.REFEREE_GROUP,
+        request.delivery.id,
+        request.expected_length,
+        request.previous_head,
+        request.command_id,
+        request.at_ms,
+        request.entry,
+        request.public,
+        request.head,
+        "" if request.deadline_ms is None else request.deadline_ms,
+        "=" if evict_at_ms == "as before" else "" if evict_at_ms is None else evict_at_ms,
         game,
-        keys.bell(partition),
-        knock,
-        len(verdict.turns),
-        *(pack(tuple(turn)) for turn in verdict.turns),
-        *(part for _, part in verdict.parts),
+        keys.notification_channel(partition),
+        wakeup_channel,
+        len(request.tasks),
+        *(pack(tuple(task)) for task in request.tasks),
+        *(private_part for _, private_part in request.private_parts),
     ]
-    return called, told
+    return script_keys, arguments
 
 
-def retire_call(game: str, partition: int, seats: int, length: int) -> Call:
+def build_evict_call(game: str, partition: int, seats: int, length: int) -> ScriptCall:
     """The keys and arguments of evict_game.lua."""
-    called = [
+    script_keys = [
         keys.log(partition, game),
-        keys.due(partition),
+        keys.deadlines(partition),
         keys.games(partition),
-        keys.over(partition),
-        keys.archived(partition),
-        keys.public(partition, game),
-        keys.verdicts(partition, game, None),
-        *(keys.seat(partition, game, seat) for seat in range(seats)),
-        *(keys.verdicts(partition, game, seat) for seat in range(seats)),
+        keys.evictions(partition),
+        keys.archived_lengths(partition),
+        keys.public_view(partition, game),
+        keys.command_results(partition, game, None),
+        *(keys.private_view(partition, game, seat) for seat in range(seats)),
+        *(keys.command_results(partition, game, seat) for seat in range(seats)),
     ]
-    return called, [game, length]
+    return script_keys, [game, length]

@@ -4,49 +4,57 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from schemas.codec import join_view, part_before
+from schemas.codec import build_view_entry, read_previous_part
 from schemas.entries import ViewEntry
-from services.ledger.ports import Gap
+from services.ledger.ports import MissingEntryError
 
-Numbered = tuple[int, bytes]
-Headed = tuple[int, bytes, bytes]  # number, public entry, the head after it
+NumberedEntry = tuple[int, bytes]
+PublicEntry = tuple[int, bytes, bytes]  # number, public entry, the head after it
 
 
-class TakenBack(Exception):
+class LogRewoundError(Exception):
     """What was read before isn't there any more: the log lost its end, and may have grown again."""
 
 
-def unchanged(after: int, head: bytes, public: Sequence[Headed]) -> Sequence[Headed]:
+def require_same_head(after: int, head: bytes, public: Sequence[PublicEntry]) -> Sequence[PublicEntry]:
     """What follows entry `after` in a public view that was read from that entry on. Raises TakenBack
     unless the entry is there, and the head after it is this one, if that is known."""
     if not public or public[0][0] != after:
-        raise TakenBack(f"entry {after} isn't there any more")
+        raise LogRewoundError(f"entry {after} isn't there any more")
     if head and public[0][2] and public[0][2] != head:
-        raise TakenBack(f"entry {after} isn't the one that was read")
+        raise LogRewoundError(f"entry {after} isn't the one that was read")
     return public[1:]
 
 
-def joined(after: int, public: Sequence[Headed], parts: Iterable[Numbered]) -> list[ViewEntry]:
+def merge_view(
+    after: int, public: Sequence[PublicEntry], private_parts: Iterable[NumberedEntry]
+) -> list[ViewEntry]:
     """The view after a number. `parts` may run ahead of `public`: what does is left for later.
 
     Every public number must be there, one after the other. A part names the number of the
     part before it, so a lost one shows as soon as a later one comes. Raises Gap."""
-    in_row("public view", after, ((number, data) for number, data, _ in public))
+    require_contiguous("public view", after, ((number, data) for number, data, _ in public))
     last = after + len(public)
-    own: dict[int, bytes] = {}
-    before = None
-    for number, part in parts:
+    parts_by_sequence: dict[int, bytes] = {}
+    previous_sequence = None
+    for number, private_part in private_parts:
         if number > last:
             break
-        said = part_before(part)
-        if said != before if before is not None else said > after:
-            raise Gap(f"view: the seat's part {said} is missing before its part {number}")
-        own[number], before = part, number
-    return [join_view(number, data, own.get(number), head) for number, data, head in public]
+        named_sequence = read_previous_part(private_part)
+        if named_sequence != previous_sequence if previous_sequence is not None else named_sequence > after:
+            raise MissingEntryError(
+                f"view: the seat's part {named_sequence} is missing before its part {number}"
+            )
+        parts_by_sequence[number], previous_sequence = private_part, number
+    return [
+        build_view_entry(number, data, parts_by_sequence.get(number), head) for number, data, head in public
+    ]
 
 
-def in_row(what: str, after: int, entries: Iterable[Numbered]) -> None:
+def require_contiguous(label: str, after: int, entries: Iterable[NumberedEntry]) -> None:
     """Raise Gap unless the entries are numbered after+1, after+2, and so on."""
-    for expected, (number, _) in enumerate(entries, after + 1):
-        if number != expected:
-            raise Gap(f"{what}: entry {expected} is missing, {number} follows {expected - 1}")
+    for expected, (sequence, _) in enumerate(entries, after + 1):
+        if sequence != expected:
+            raise MissingEntryError(
+                f"{label}: entry {expected} is missing, {sequence} follows {expected - 1}"
+            )

@@ -17,42 +17,42 @@ from services.ledger import keys
 from services.ledger.async_cluster import AsyncCluster
 from services.ledger.cluster import Cluster
 
-LOOK_S: Final = 0.2  # without a knock, look again after so long
-HEARD_MOST: Final = 100  # knocks that are taken for one
+POLL_INTERVAL_S: Final = 0.2  # without a knock, look again after so long
+MAX_DRAINED_MESSAGES: Final = 100  # knocks that are taken for one
 
 
-def channel(client: Any, group: str) -> str:
+def wakeup_channel_of(client: Any, group: str) -> str:
     """Where to knock for a group's consumers; '' where nobody listens, as the engine waits."""
-    return keys.KNOCK[group] if isinstance(client, Cluster | AsyncCluster) else ""
+    return keys.WAKEUP_CHANNELS[group] if isinstance(client, Cluster | AsyncCluster) else ""
 
 
-class Knocks:
+class WakeupChannel:
     """What is heard at one channel, by one thread."""
 
-    def __init__(self, client: Any, name: str) -> None:
-        self._client, self._name = client, name
-        self._heard: Any = None
+    def __init__(self, client: Any, channel_name: str) -> None:
+        self._client, self._channel_name = client, channel_name
+        self._pubsub: Any = None
 
-    def wait(self, most_s: float) -> None:
+    def wait(self, timeout_s: float) -> None:
         """Return at a knock, or when it is time to look again."""
-        most_s = min(most_s, LOOK_S)
+        timeout_s = min(timeout_s, POLL_INTERVAL_S)
         try:
-            if self._heard is None:
-                self._heard = self._client.pubsub(ignore_subscribe_messages=True)
-                self._heard.subscribe(self._name)
-            until = time.monotonic() + most_s
-            while (left := until - time.monotonic()) > 0:
-                if self._heard.get_message(timeout=left):
+            if self._pubsub is None:
+                self._pubsub = self._client.pubsub(ignore_subscribe_messages=True)
+                self._pubsub.subscribe(self._channel_name)
+            deadline_s = time.monotonic() + timeout_s
+            while (remaining_s := deadline_s - time.monotonic()) > 0:
+                if self._pubsub.get_message(timeout=remaining_s):
                     break
-            for _ in range(HEARD_MOST):
-                if not self._heard.get_message():
+            for _ in range(MAX_DRAINED_MESSAGES):
+                if not self._pubsub.get_message():
                     return
         except (RedisError, OSError):  # that node went: next time it is another
             self.close()
-            time.sleep(most_s)
+            time.sleep(timeout_s)
 
     def close(self) -> None:
-        if self._heard is not None:
+        if self._pubsub is not None:
             with suppress(RedisError, OSError):
-                self._heard.close()
-            self._heard = None
+                self._pubsub.close()
+            self._pubsub = None

@@ -8,279 +8,322 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import Final, Literal, NamedTuple
 
-from schemas.codec import Corrupt, unpack_letter
-from schemas.commands import CallTime, CreateGame, ForkGame, Letter
-from schemas.contract import Malformed
+from schemas.codec import CorruptDataError, unpack_envelope
+from schemas.commands import CallTime, CommandEnvelope, CreateGame, ForkGame
+from schemas.contract import InvalidInputError
 from schemas.entries import Entry
 from schemas.events import CommandRefused, Event, GameCreated, GameEnded, GameStarted, SeatGone
 from schemas.field_types import Seat
-from schemas.refusals import Refused
-from services.archive import ArchiveAway
-from services.ledger import Gap, Ledger, Taken, Turn, Verdict
-from services.referee.game_cache import Sitting, Sittings
-from services.referee.rules import NotKept, judge
-from services.referee.rules.proof.sealing import Past, seal
-from services.referee.rules.setup.fork import creation
-from services.referee.scheduling import calls, due_at
-from services.runtime.logging_setup import get_log
-from services.runtime.worker_loop import BUGS
+from schemas.refusals import CommandRefusedError
+from services.archive import ArchiveUnavailableError
+from services.ledger import AppendRequest, BotTask, DeliveredCommand, Ledger, MissingEntryError
+from services.referee.game_cache import CachedGame, GameCache
+from services.referee.rules import UnloggedRejectionError, decide_envelope
+from services.referee.rules.proof.sealing import ChainState, seal_entry
+from services.referee.rules.setup.fork import fork_command
+from services.referee.scheduling import bot_tasks, next_wakeup
+from services.runtime.logging_setup import get_logger
+from services.runtime.worker_loop import PROGRAMMING_ERRORS
 
-log = get_log("referee")
-TOLD_MOST: Final = 64
-STUCK_MOST: Final = 3
-REPEATED: Final = -1  # expected by a letter whose verdict is in the log already
+log = get_logger("referee")
+MAX_LOGGED_FAILURES: Final = 64
+MAX_STUCK_CONFLICTS: Final = 3
+DUPLICATE_COMMAND: Final = -1  # expected by a letter whose verdict is in the log already
 DAY_MS: Final = 86_400_000
 
 
-class Times(NamedTuple):
+class Clocks(NamedTuple):
     """The clocks that a referee goes by: milliseconds of the house's time, which decides, and
     of the wall clock since 1970, which is only written down; and how long a game stays that
     isn't being played."""
 
-    house: Callable[[], int]
-    wall: Callable[[], int]
-    stays_ms: int = 30 * DAY_MS
+    game_time_ms: Callable[[], int]
+    wall_time_ms: Callable[[], int]
+    retention_ms: int = 30 * DAY_MS
 
 
 class Decision(NamedTuple):
     """A verdict, ready to be written, and what it is about."""
 
-    verdict: Verdict
-    letter: Letter
+    request: AppendRequest
+    envelope: CommandEnvelope
     events: tuple[Event, ...]
 
 
-class Dismissal(NamedTuple):
+class UnloggedRejection(NamedTuple):
     """A letter that gets no entry, as the table stood when it was decided."""
 
-    taken: Taken
-    letter: Letter
+    delivery: DeliveredCommand
+    envelope: CommandEnvelope
     rule: str
-    why: str
+    reason: str
 
 
-class Desk:
+class CommandProcessor:
     """Decides and writes. It keeps nothing it can't refold."""
 
     def __init__(
         self,
         ledger: Ledger,
-        times: Times,
-        seeds: Callable[[], str],
-        remembers_bytes: int,
-        origins: Callable[[str], Sequence[bytes]] | None = None,
+        clocks: Clocks,
+        new_seed: Callable[[], str],
+        cache_bytes: int,
+        read_source_log: Callable[[str], Sequence[bytes]] | None = None,
     ) -> None:
-        self.ledger, self.times, self.seeds = ledger, times, seeds
-        self.origins = origins or ledger.history  # where the logs are that forks go on from
-        self.sittings = Sittings(ledger, frozen_bytes_most=remembers_bytes)
-        self._told: set[object] = set()  # where decisions broke
+        self.ledger, self.clocks, self.new_seed = ledger, clocks, new_seed
+        # Where the logs are that forks go on from.
+        self.read_source_log = read_source_log or ledger.read_entries
+        self.game_cache = GameCache(ledger, max_packed_bytes=cache_bytes)
+        self._logged_failures: set[object] = set()  # where decisions broke
 
-    def answer(self, taken: Sequence[Taken]) -> None:
+    def process(self, deliveries: Sequence[DeliveredCommand]) -> None:
         """Decide these letters and write the verdicts, again and again until none conflicts."""
-        stuck: Counter[tuple[int, str]] = Counter()
-        while taken:
-            letters = [(each, letter) for each in taken if (letter := self._read(each))]
-            self.sittings.recall(list(dict.fromkeys(letter.game for _, letter in letters)))
-            decided = [found for each, letter in letters if (found := self._decide(each, letter))]
-            again = self._append([found for found in decided if isinstance(found, Decision)], stuck)
-            for found in decided:
-                if isinstance(found, Dismissal) and not self._dismiss(found):
-                    again.append(found.taken)
-            taken = again
+        conflict_counts: Counter[tuple[int, str]] = Counter()
+        while deliveries:
+            envelopes = [
+                (delivery, envelope) for delivery in deliveries if (envelope := self._read_envelope(delivery))
+            ]
+            self.game_cache.prefetch(list(dict.fromkeys(envelope.game for _, envelope in envelopes)))
+            outcomes = [
+                outcome for delivery, envelope in envelopes if (outcome := self._decide(delivery, envelope))
+            ]
+            retries = self._append(
+                [outcome for outcome in outcomes if isinstance(outcome, Decision)], conflict_counts
+            )
+            for outcome in outcomes:
+                if isinstance(outcome, UnloggedRejection) and not self._reject_without_entry(outcome):
+                    retries.append(outcome.delivery)
+            deliveries = retries
 
-    def say_time(self, game: str, seat: Seat) -> None:
+    def expire_clock(self, game: str, seat: Seat) -> None:
         """Decide that a seat's time is over. Another referee may say so first: that is as good."""
-        letter = Letter(f"clock:{self.sittings.of(game).length}:{seat}", game, None, CallTime(seat))
+        envelope = CommandEnvelope(
+            f"clock:{self.game_cache.get(game).length}:{seat}", game, None, CallTime(seat)
+        )
         try:
-            self.say(letter)
-        except NotKept as no:
-            log.warning("clock not kept", **_about(letter), rule=no.rule, why=no.why)
+            self.process_system_command(envelope)
+        except UnloggedRejectionError as rejection:
+            log.warning("clock not kept", **_log_fields(envelope), rule=rejection.rule, why=rejection.reason)
 
-    def say(self, letter: Letter) -> None:
+    def process_system_command(self, envelope: CommandEnvelope) -> None:
         """Decide a letter of the house's own, which lies in no stream. Raises NotKept."""
-        taken = Taken(self.ledger.partition_of(letter.game), "", b"")
-        self._append([self._judge(taken, letter)], Counter())
+        delivery = DeliveredCommand(self.ledger.partition_of(envelope.game), "", b"")
+        self._append([self._build_decision(delivery, envelope)], Counter())
 
-    def bury(self, taken: Taken, reason: str) -> None:
+    def move_to_dead_letters(self, delivery: DeliveredCommand, reason: str) -> None:
         """Put a letter aside for an operator."""
         try:
-            self._bury(taken, unpack_letter(taken.data), reason)
-        except Malformed as error:
-            log.error("letter buried", partition=taken.partition, reason=reason, error=str(error))
-            self.ledger.bury(taken, None, reason)
+            self._move_to_dead_letters(delivery, unpack_envelope(delivery.data), reason)
+        except InvalidInputError as error:
+            log.error("letter buried", partition=delivery.partition, reason=reason, error=str(error))
+            self.ledger.move_to_dead_letters(delivery, None, reason)
 
     # -- one letter --------------------------------------------------------------------
 
-    def _read(self, taken: Taken) -> Letter | None:
+    def _read_envelope(self, delivery: DeliveredCommand) -> CommandEnvelope | None:
         """The letter; None if it can't be read, and is buried."""
         try:
-            return unpack_letter(taken.data)
-        except Malformed as error:
-            self.bury(taken, str(error))
+            return unpack_envelope(delivery.data)
+        except InvalidInputError as error:
+            self.move_to_dead_letters(delivery, str(error))
             return None
 
-    def _decide(self, taken: Taken, letter: Letter) -> Decision | Dismissal | None:
+    def _decide(
+        self, delivery: DeliveredCommand, envelope: CommandEnvelope
+    ) -> Decision | UnloggedRejection | None:
         """The verdict on a letter, or why the log has no place for one; None if it is buried, because
         the decision broke on the table at hand, and on one folded anew."""
         reason = ""
-        for trying in (nullcontext, self.sittings.spared):
+        for attempt in (nullcontext, self.game_cache.rollback_on_error):
             try:
-                with trying(letter.game):
-                    return self._judge(taken, letter)
-            except NotKept as no:
-                return Dismissal(taken, letter, no.rule, no.why)
-            except (Gap, Corrupt) as error:
+                with attempt(envelope.game):
+                    return self._build_decision(delivery, envelope)
+            except UnloggedRejectionError as rejection:
+                return UnloggedRejection(delivery, envelope, rejection.rule, rejection.reason)
+            except (MissingEntryError, CorruptDataError) as error:
                 reason = f"the log can't be read: {error}"
-            except BUGS as error:  # ours: this letter must not stop the others, nor be tried for ever
+            except PROGRAMMING_ERRORS as error:
+                # A bug of ours: this command must not stop the others, nor be tried for ever.
                 reason = f"{type(error).__name__}: {error}"
-                log.warning("decision broke", **_about(letter), why=reason, exc_info=self._is_news(error))
-            if trying is nullcontext:
-                self.sittings.forget(letter.game)
-        self._bury(taken, letter, reason)
+                log.warning(
+                    "decision broke",
+                    **_log_fields(envelope),
+                    why=reason,
+                    exc_info=self._is_new_failure(error),
+                )
+            if attempt is nullcontext:
+                self.game_cache.invalidate(envelope.game)
+        self._move_to_dead_letters(delivery, envelope, reason)
         return None
 
-    def _is_news(self, error: Exception) -> bool:
+    def _is_new_failure(self, error: Exception) -> bool:
         """Whether this break, of this kind at this place, wasn't told lately: a flood of letters that
         break one line is told once, with its traceback."""
-        trace = error.__traceback__
-        while trace is not None and trace.tb_next is not None:
-            trace = trace.tb_next
-        place = type(error), trace and (trace.tb_frame.f_code, trace.tb_lineno)
-        if place in self._told:
+        traceback = error.__traceback__
+        while traceback is not None and traceback.tb_next is not None:
+            traceback = traceback.tb_next
+        failure_site = type(error), traceback and (traceback.tb_frame.f_code, traceback.tb_lineno)
+        if failure_site in self._logged_failures:
             return False
-        if len(self._told) >= TOLD_MOST:
-            self._told.clear()
-        self._told.add(place)
+        if len(self._logged_failures) >= MAX_LOGGED_FAILURES:
+            self._logged_failures.clear()
+        self._logged_failures.add(failure_site)
         return True
 
-    def _dismiss(self, found: Dismissal) -> bool:
+    def _reject_without_entry(self, rejection: UnloggedRejection) -> bool:
         """Answer a letter without an entry, unless it was decided on a table that the log has
         left behind: no script checks a dismissal. False if it must be decided again."""
-        taken, letter, rule, why = found
-        if not self.sittings.in_step(letter.game):
+        delivery, envelope, rule, reason = rejection
+        if not self.game_cache.is_current(envelope.game):
             return False
-        log.info("command dismissed", **_about(letter), rule=rule, why=why)
-        self.ledger.dismiss(taken, letter, rule, why)
+        log.info("command dismissed", **_log_fields(envelope), rule=rule, why=reason)
+        self.ledger.reject_without_entry(delivery, envelope, rule, reason)
         return True
 
-    def _bury(self, taken: Taken, letter: Letter, reason: str) -> None:
-        log.error("letter buried", **_about(letter), reason=reason)
-        if taken.id:  # the clock's own letters lie in no stream
-            self.ledger.bury(taken, letter, reason)
+    def _move_to_dead_letters(
+        self, delivery: DeliveredCommand, envelope: CommandEnvelope, reason: str
+    ) -> None:
+        log.error("letter buried", **_log_fields(envelope), reason=reason)
+        if delivery.id:  # the clock's own letters lie in no stream
+            self.ledger.move_to_dead_letters(delivery, envelope, reason)
 
-    def _judge(self, taken: Taken, letter: Letter) -> Decision:
-        sitting = self.sittings.of(letter.game)
-        table = sitting.table
-        if sitting.has_answered(letter.seat, letter.id):
-            return _repeat(taken, letter)
-        waited_for = set(table.awaits)
-        now = self.times.wall()
-        seed = self.seeds() if isinstance(letter.command, CreateGame | ForkGame) else ""
-        letter = self._looked_up(letter, seed)
-        events = judge(table, letter, self.times.house(), seed, created=now)
-        past = Past(sitting.length, sitting.head, sitting.parts)
-        entry = Entry(table.at, letter.id, letter.seat, letter.command, events)
-        sealed = seal(table, past, sitting.piles, entry)
-        before = sitting.head
-        sitting.count(letter.seat, letter.id, [seat for seat, _ in sealed.parts])
-        sitting.tail, sitting.head = sealed.entry, sealed.head
-        verdict = Verdict(
-            taken,
-            letter.game,
-            past.number,
-            before,
-            letter.seat,
-            letter.id,
-            now,
-            sealed.entry,
-            sealed.public,
-            sealed.head,
-            sealed.parts,
-            _turns(letter, sitting, waited_for),
-            due_at(table),
-            _leaves(events, now + self.times.stays_ms),
+    def _build_decision(self, delivery: DeliveredCommand, envelope: CommandEnvelope) -> Decision:
+        cached_game = self.game_cache.get(envelope.game)
+        state = cached_game.state
+        if cached_game.has_answered(envelope.seat, envelope.id):
+            return _duplicate_decision(delivery, envelope)
+        previously_pending = set(state.pending_choices)
+        now_ms = self.clocks.wall_time_ms()
+        seed = self.new_seed() if isinstance(envelope.command, CreateGame | ForkGame) else ""
+        envelope = self._expand_fork(envelope, seed)
+        events = decide_envelope(state, envelope, self.clocks.game_time_ms(), seed, created_at_ms=now_ms)
+        chain_state = ChainState(cached_game.length, cached_game.head, cached_game.last_private_sequences)
+        entry = Entry(state.at_ms, envelope.id, envelope.seat, envelope.command, events)
+        sealed_entry = seal_entry(state, chain_state, cached_game.pile_tracker, entry)
+        previous_head = cached_game.head
+        cached_game.record_entry(envelope.seat, envelope.id, [seat for seat, _ in sealed_entry.private_parts])
+        cached_game.last_entry, cached_game.head = sealed_entry.entry, sealed_entry.head
+        request = AppendRequest(
+            delivery,
+            envelope.game,
+            chain_state.sequence,
+            previous_head,
+            envelope.seat,
+            envelope.id,
+            now_ms,
+            sealed_entry.entry,
+            sealed_entry.public,
+            sealed_entry.head,
+            sealed_entry.private_parts,
+            _new_bot_tasks(envelope, cached_game, previously_pending),
+            next_wakeup(state),
+            _eviction_time(events, now_ms + self.clocks.retention_ms),
         )
-        return Decision(verdict, letter, events)
+        return Decision(request, envelope, events)
 
-    def _looked_up(self, letter: Letter, seed: str) -> Letter:
+    def _expand_fork(self, envelope: CommandEnvelope, seed: str) -> CommandEnvelope:
         """The letter; a wish for a fork holds the table that was found in the other game's log."""
-        wish = letter.command
-        if not isinstance(wish, ForkGame):
-            return letter
+        command = envelope.command
+        if not isinstance(command, ForkGame):
+            return envelope
         try:
-            return replace(letter, command=creation(self.origins(wish.of), wish, seed))
-        except Refused as no:
-            raise NotKept(no.rule, no.why) from None
-        except ArchiveAway as error:
-            log.error("archive unavailable", game=wish.of, error=str(error))
-            raise NotKept("WAIT-1", f"game {wish.of} can't be read now; ask again in a minute") from None
+            return replace(envelope, command=fork_command(self.read_source_log(command.of), command, seed))
+        except CommandRefusedError as refusal:
+            raise UnloggedRejectionError(refusal.rule, refusal.reason) from None
+        except ArchiveUnavailableError as error:
+            log.error("archive unavailable", game=command.of, error=str(error))
+            raise UnloggedRejectionError(
+                "WAIT-1", f"game {command.of} can't be read now; ask again in a minute"
+            ) from None
 
-    def _append(self, decisions: Sequence[Decision], stuck: Counter[tuple[int, str]]) -> list[Taken]:
+    def _append(
+        self, decisions: Sequence[Decision], conflict_counts: Counter[tuple[int, str]]
+    ) -> list[DeliveredCommand]:
         """Write the verdicts. What conflicts with another referee's comes back, to be decided
         again; a game whose remembered table ran ahead of its log is forgotten. Where the engine
         goes away amid this, tables stay that may be ahead: the next verdict on them conflicts.
 
         `stuck` counts the letters that conflicted though nobody else wrote: their game is damaged
         if that goes on when it was folded anew."""
-        outcomes = self.ledger.append([decision.verdict for decision in decisions])
-        again = []
-        for decision, (outcome, number) in zip(decisions, outcomes, strict=True):
-            verdict, letter, kind = decision.verdict, decision.letter, outcome
-            if kind == "conflict" and verdict.expected in {number, REPEATED}:
-                place = verdict.taken.partition, verdict.taken.id  # every partition has ids of its own
-                stuck[place] += 1
-                kind = kind if stuck[place] < STUCK_MOST else "damaged"
-            if kind == "appended":
-                _tell(decision, number)
+        results = self.ledger.append([decision.request for decision in decisions])
+        retries = []
+        for decision, (result_status, sequence) in zip(decisions, results, strict=True):
+            request, envelope, status = decision.request, decision.envelope, result_status
+            if status == "conflict" and request.expected_length in {sequence, DUPLICATE_COMMAND}:
+                # A stream id is unique within its partition only.
+                delivery_key = request.delivery.partition, request.delivery.id
+                conflict_counts[delivery_key] += 1
+                status = status if conflict_counts[delivery_key] < MAX_STUCK_CONFLICTS else "damaged"
+            if status == "appended":
+                _log_decision(decision, sequence)
                 if any(isinstance(event, GameEnded) for event in decision.events):
-                    self.sittings.forget(letter.game)  # little more will be asked of it
-            elif kind == "damaged":
-                self._bury(
-                    verdict.taken, letter, f"the game's keys don't fit each other after entry {number}"
+                    self.game_cache.invalidate(envelope.game)  # little more will be asked of it
+            elif status == "damaged":
+                self._move_to_dead_letters(
+                    request.delivery, envelope, f"the game's keys don't fit each other after entry {sequence}"
                 )
-            elif kind == "conflict" or verdict.expected >= 0:
-                self.sittings.forget(letter.game)
-            if kind == "conflict" and verdict.taken.id:
-                again.append(verdict.taken)
-        return again
+            elif status == "conflict" or request.expected_length >= 0:
+                self.game_cache.invalidate(envelope.game)
+            if status == "conflict" and request.delivery.id:
+                retries.append(request.delivery)
+        return retries
 
 
-def _turns(letter: Letter, sitting: Sitting, waited_for: set[Seat]) -> list[Turn]:
+def _new_bot_tasks(
+    envelope: CommandEnvelope, cached_game: CachedGame, previously_pending: set[Seat]
+) -> list[BotTask]:
     """Notes to the bots that this entry asks to act: newly, or once more."""
-    notes = calls(sitting.table, sitting.length)
-    return [note for note in notes if (note.seat not in waited_for or note.seat == letter.seat)]
+    tasks = bot_tasks(cached_game.state, cached_game.length)
+    return [task for task in tasks if (task.seat not in previously_pending or task.seat == envelope.seat)]
 
 
-def _leaves(events: Sequence[Event], later: int) -> int | Literal["as before"] | None:
+def _eviction_time(events: Sequence[Event], eviction_ms: int) -> int | Literal["as before"] | None:
     """When the game may leave, after these events: later, where nobody plays it (yet, or any more)."""
     for event in reversed(events):
         if isinstance(event, GameCreated | GameEnded):
-            return later
+            return eviction_ms
         if isinstance(event, GameStarted):
             return None
     return "as before"
 
 
-def _repeat(taken: Taken, letter: Letter) -> Decision:
+def _duplicate_decision(delivery: DeliveredCommand, envelope: CommandEnvelope) -> Decision:
     """For an id that has its verdict: the script finds it and only acknowledges the letter."""
-    verdict = Verdict(
-        taken, letter.game, REPEATED, b"", letter.seat, letter.id, 0, b"", b"", b"", (), (), None
+    request = AppendRequest(
+        delivery,
+        envelope.game,
+        DUPLICATE_COMMAND,
+        b"",
+        envelope.seat,
+        envelope.id,
+        0,
+        b"",
+        b"",
+        b"",
+        (),
+        (),
+        None,
     )
-    return Decision(verdict, letter, ())
+    return Decision(request, envelope, ())
 
 
-def _about(letter: Letter) -> dict[str, object]:
-    return {"game": letter.game, "seat": letter.seat, "command": letter.id, "type": letter.command.type}
+def _log_fields(envelope: CommandEnvelope) -> dict[str, object]:
+    return {
+        "game": envelope.game,
+        "seat": envelope.seat,
+        "command": envelope.id,
+        "type": envelope.command.type,
+    }
 
 
-def _tell(decision: Decision, number: int) -> None:
+def _log_decision(decision: Decision, sequence: int) -> None:
     """One line an entry: moves at debug level, what an operator looks for at info."""
-    letter, events = decision.letter, decision.events
-    about = {**_about(letter), "sequence": number}
-    refused = next((event for event in events if isinstance(event, CommandRefused)), None)
-    if refused:
-        log.info("command refused", **about, rule=refused.rule, why=refused.why)
+    envelope, events = decision.envelope, decision.events
+    log_fields = {**_log_fields(envelope), "sequence": sequence}
+    refusal = next((event for event in events if isinstance(event, CommandRefused)), None)
+    if refusal:
+        log.info("command refused", **log_fields, rule=refusal.rule, why=refusal.why)
     for event in events:
         if isinstance(event, GameCreated | GameStarted | SeatGone | GameEnded):
-            log.info(event.type.replace("_", " "), **about)
-    log.debug("move", **about, events=[event.type for event in events])
+            log.info(event.type.replace("_", " "), **log_fields)
+    log.debug("move", **log_fields, events=[event.type for event in events])

@@ -7,91 +7,116 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Final
 
-from schemas.codec import Corrupt, unpack_facts
+from schemas.codec import CorruptDataError, unpack_for_fold
 from schemas.field_types import Seat
-from services.ledger import History, Ledger
-from services.referee.rules import Table, fold_events
-from services.referee.rules.proof.pile_tracker import Piles
-from services.referee.snapshots import Freezer, Frozen
-from services.runtime.worker_loop import BUGS
+from services.ledger import GameLog, Ledger
+from services.referee.rules import GameState, fold_events
+from services.referee.rules.proof.pile_tracker import PileTracker
+from services.referee.snapshots import Snapshot, SnapshotCache
+from services.runtime.worker_loop import PROGRAMMING_ERRORS
 
-AT_HAND_MOST: Final = 1_024
-PASSING_MOST: Final = 16  # so few that they are still in the processor's cache when they are frozen
-FROZEN_BYTES_MOST: Final = 768 * 1024 * 1024
-SINCE_MOST: Final = 3  # entries that a frozen game has besides: a fourth costs more than freezing it anew
-READ_MOST: Final = 256  # logs at once
+MAX_HOT_GAMES: Final = 1_024
+MAX_PROBATION_GAMES: Final = 16  # so few that they are still in the processor's cache when they are frozen
+MAX_PACKED_BYTES: Final = 768 * 1024 * 1024
+MAX_SNAPSHOT_TAIL: Final = (
+    3  # entries that a frozen game has besides: a fourth costs more than freezing it anew
+)
+MAX_LOGS_PER_READ: Final = 256  # logs at once
 
 
-class Sitting:
+class CachedGame:
     """One game: the table, and where its log stands."""
 
-    __slots__ = ("answered", "frozen", "frozen_length", "head", "length", "parts", "piles", "table", "tail")
+    __slots__ = (
+        "command_digests",
+        "head",
+        "last_entry",
+        "last_private_sequences",
+        "length",
+        "pile_tracker",
+        "snapshot",
+        "snapshot_length",
+        "state",
+    )
 
     def __init__(self) -> None:
-        self.table = Table()
+        self.state = GameState()
         self.length = 0
-        self.tail = b""  # the last entry
+        self.last_entry = b""  # the last entry
         self.head = b""  # after it
-        self.piles = Piles()
-        self.answered = b""  # the marks of all command ids that have their verdict
-        self.parts: dict[Seat, int] = {}  # the number of each seat's last own part
-        self.frozen: Frozen | None = None  # as it was when it was thawed
-        self.frozen_length = 0  # and the number of its entries then
+        self.pile_tracker = PileTracker()
+        self.command_digests = b""  # the marks of all command ids that have their verdict
+        self.last_private_sequences: dict[Seat, int] = {}  # the number of each seat's last own part
+        self.snapshot: Snapshot | None = None  # as it was when it was thawed
+        self.snapshot_length = 0  # and the number of its entries then
 
     @classmethod
-    def thawed(cls, frozen: Frozen) -> Sitting:
+    def from_snapshot(cls, snapshot: Snapshot) -> CachedGame:
         """A game as it was when it was frozen."""
-        sitting = cls.__new__(cls)
-        sitting.table, beside = frozen.thaw()
-        sitting.length, sitting.tail, sitting.head, sitting.answered, sitting.parts, piles = beside
-        sitting.piles = Piles.of(piles)
-        sitting.read(frozen.since)
-        sitting.head = frozen.head
-        sitting.frozen, sitting.frozen_length = frozen, sitting.length
-        return sitting
+        cached_game = cls.__new__(cls)
+        cached_game.state, extra = snapshot.restore()
+        (
+            cached_game.length,
+            cached_game.last_entry,
+            cached_game.head,
+            cached_game.command_digests,
+            cached_game.last_private_sequences,
+            pile_state,
+        ) = extra
+        cached_game.pile_tracker = PileTracker.from_state(pile_state)
+        cached_game.apply_entries(snapshot.tail)
+        cached_game.head = snapshot.head
+        cached_game.snapshot, cached_game.snapshot_length = snapshot, cached_game.length
+        return cached_game
 
     @classmethod
-    def folded(cls, history: History) -> Sitting:
+    def from_log(cls, game_log: GameLog) -> CachedGame:
         """A game as its log has it."""
-        sitting = cls()
-        sitting.read(history.entries)
-        sitting.head = history.head
-        return sitting
+        cached_game = cls()
+        cached_game.apply_entries(game_log.entries)
+        cached_game.head = game_log.head
+        return cached_game
 
-    def read(self, history: Iterable[bytes]) -> None:
+    def apply_entries(self, entries: Iterable[bytes]) -> None:
         """Take on entries of the log, as stored; the head isn't known then."""
-        data = self.tail
-        for data in history:
-            at, command_id, speaker, owners, events = unpack_facts(data)
-            fold_events(self.table, at, events)
-            if self.table.rules.dealing.sealed:  # else nobody asks, nor keeps them up
+        entry = self.last_entry
+        for entry in entries:
+            at_ms, command_id, sender, owners, events = unpack_for_fold(entry)
+            fold_events(self.state, at_ms, events)
+            if self.state.ruleset.randomness.sealed:  # else nobody asks, nor keeps them up
                 for event in events:
-                    self.piles.follow(event)
-            self.count(speaker, command_id, (*owners, *(() if speaker is None else (speaker,))))
-        self.tail = data
+                    self.pile_tracker.apply(event)
+            self.record_entry(sender, command_id, (*owners, *(() if sender is None else (sender,))))
+        self.last_entry = entry
 
-    def count(self, speaker: Seat | None, command_id: str, owners: Iterable[Seat]) -> None:
+    def record_entry(self, sender: Seat | None, command_id: str, owners: Iterable[Seat]) -> None:
         """One more entry: whose command it answers, and which seats got a part of it."""
         self.length += 1
-        self.answered += _mark(speaker, command_id)
+        self.command_digests += _command_digest(sender, command_id)
         for seat in owners:
-            self.parts[seat] = self.length
+            self.last_private_sequences[seat] = self.length
 
-    def still_frozen(self) -> Frozen | None:
+    def reusable_snapshot(self) -> Snapshot | None:
         """What it was thawed from, with its last entry if that is new; None if it has more."""
-        frozen, more = self.frozen, self.length - self.frozen_length
-        if frozen is None or more > 1 or len(frozen.since) + more > SINCE_MOST:
+        snapshot, new_entries = self.snapshot, self.length - self.snapshot_length
+        if snapshot is None or new_entries > 1 or len(snapshot.tail) + new_entries > MAX_SNAPSHOT_TAIL:
             return None
-        if not more:
-            return frozen
-        return Frozen(frozen.ground, frozen.seldom, frozen.data, self.head, (*frozen.since, self.tail))
+        if not new_entries:
+            return snapshot
+        return Snapshot(
+            snapshot.shared_setup,
+            snapshot.rare_fields,
+            snapshot.data,
+            self.head,
+            (*snapshot.tail, self.last_entry),
+        )
 
-    def has_answered(self, speaker: Seat | None, command_id: str) -> bool:
+    def has_answered(self, sender: Seat | None, command_id: str) -> bool:
         """Whether the log has this command's verdict."""
-        return _mark(speaker, command_id) in self.answered
+        return _command_digest(sender, command_id) in self.command_digests
 
 
-class Sittings:
+class GameCache:
     """The games that a referee remembers. It may forget any at any time.
 
     As many as there is room for are at hand. One that comes when they are full is only passing,
@@ -101,96 +126,104 @@ class Sittings:
     def __init__(
         self,
         ledger: Ledger,
-        at_hand_most: int = AT_HAND_MOST,
-        frozen_bytes_most: int = FROZEN_BYTES_MOST,
-        passing_most: int = PASSING_MOST,
+        max_hot_games: int = MAX_HOT_GAMES,
+        max_packed_bytes: int = MAX_PACKED_BYTES,
+        max_probation_games: int = MAX_PROBATION_GAMES,
     ) -> None:
-        self.ledger, self.at_hand_most, self.passing_most = ledger, at_hand_most, passing_most
-        self._at_hand: OrderedDict[str, Sitting] = OrderedDict()
-        self._passing: OrderedDict[str, Sitting] = OrderedDict()
-        self._freezer = Freezer(frozen_bytes_most)
+        self.ledger, self.max_hot_games, self.max_probation_games = ledger, max_hot_games, max_probation_games
+        self._hot: OrderedDict[str, CachedGame] = OrderedDict()
+        self._probation: OrderedDict[str, CachedGame] = OrderedDict()
+        self._packed = SnapshotCache(max_packed_bytes)
 
-    def of(self, game: str) -> Sitting:
+    def get(self, game: str) -> CachedGame:
         """The game as its log has it, folded now or remembered. Raises Gap or Corrupt."""
-        sitting = self._remembered(game)
-        if sitting is None:
-            sitting = Sitting.folded(self.ledger.whole(game))
-            self._keep(game, sitting)
-        return sitting
+        cached_game = self._find(game)
+        if cached_game is None:
+            cached_game = CachedGame.from_log(self.ledger.read_log(game))
+            self._insert(game, cached_game)
+        return cached_game
 
-    def recall(self, games: Sequence[str]) -> None:
+    def prefetch(self, games: Sequence[str]) -> None:
         """Read the logs of those games that aren't remembered, many at once. What can't be read
         or folded is left to who asks for that game."""
-        known = (self._at_hand, self._passing, self._freezer)
-        unknown = [game for game in games if not any(game in held for held in known)]
-        for start in range(0, len(unknown), READ_MOST):
-            for game, history in self.ledger.histories(unknown[start : start + READ_MOST]).items():
-                with suppress(Corrupt, *BUGS):
-                    self._keep(game, Sitting.folded(history))
+        caches = (self._hot, self._probation, self._packed)
+        missing = [game for game in games if not any(game in cache for cache in caches)]
+        for start in range(0, len(missing), MAX_LOGS_PER_READ):
+            for game, game_log in self.ledger.read_logs(missing[start : start + MAX_LOGS_PER_READ]).items():
+                with suppress(CorruptDataError, *PROGRAMMING_ERRORS):
+                    self._insert(game, CachedGame.from_log(game_log))
 
     @contextmanager
-    def spared(self, game: str) -> Iterator[None]:
+    def rollback_on_error(self, game: str) -> Iterator[None]:
         """For what may break the game's table: if it does, the table is as it was before."""
-        sitting = self.of(game)
-        table = sitting.table
-        sitting.table = table.branch()
+        cached_game = self.get(game)
+        state = cached_game.state
+        cached_game.state = state.copy()
         try:
             yield
         except BaseException:
-            sitting.table = table
+            cached_game.state = state
             raise
 
-    def forget(self, game: str) -> None:
+    def invalidate(self, game: str) -> None:
         """It may not be as the log has it."""
-        self._at_hand.pop(game, None)
-        self._passing.pop(game, None)
-        self._freezer.drop(game)
+        self._hot.pop(game, None)
+        self._probation.pop(game, None)
+        self._packed.discard(game)
 
-    def in_step(self, game: str) -> bool:
+    def is_current(self, game: str) -> bool:
         """Whether the game is remembered as its log has it; forgotten if it isn't."""
-        sitting = self._remembered(game)
-        if sitting is None:
+        cached_game = self._find(game)
+        if cached_game is None:
             return False
         length, head = self.ledger.head(game)  # a log may have lost its end, and grown again
-        if length == sitting.length and (not length or head in (sitting.head, b"")):
+        if length == cached_game.length and (not length or head in (cached_game.head, b"")):
             return True
-        self.forget(game)
+        self.invalidate(game)
         return False
 
-    def _remembered(self, game: str) -> Sitting | None:
-        sitting = self._at_hand.get(game)
-        if sitting is not None:
-            self._at_hand.move_to_end(game)
-        elif sitting := self._passing.pop(game, None):
-            self._at_hand[game] = sitting
-            if len(self._at_hand) > self.at_hand_most:
-                self._freeze(*self._at_hand.popitem(last=False))
-        elif frozen := self._freezer.take(game):
-            sitting = Sitting.thawed(frozen)
-            self._keep(game, sitting)
-        return sitting
+    def _find(self, game: str) -> CachedGame | None:
+        cached_game = self._hot.get(game)
+        if cached_game is not None:
+            self._hot.move_to_end(game)
+        elif cached_game := self._probation.pop(game, None):
+            self._hot[game] = cached_game
+            if len(self._hot) > self.max_hot_games:
+                self._pack(*self._hot.popitem(last=False))
+        elif snapshot := self._packed.pop(game):
+            cached_game = CachedGame.from_snapshot(snapshot)
+            self._insert(game, cached_game)
+        return cached_game
 
-    def _keep(self, game: str, sitting: Sitting) -> None:
-        if len(self._at_hand) < self.at_hand_most:
-            self._at_hand[game] = sitting
+    def _insert(self, game: str, cached_game: CachedGame) -> None:
+        if len(self._hot) < self.max_hot_games:
+            self._hot[game] = cached_game
             return
-        self._passing[game] = sitting
-        if len(self._passing) > self.passing_most:
-            self._freeze(*self._passing.popitem(last=False))
+        self._probation[game] = cached_game
+        if len(self._probation) > self.max_probation_games:
+            self._pack(*self._probation.popitem(last=False))
 
-    def _freeze(self, game: str, sitting: Sitting) -> None:
-        if known := sitting.still_frozen():
-            self._freezer.put_back(game, known)
+    def _pack(self, game: str, cached_game: CachedGame) -> None:
+        if snapshot := cached_game.reusable_snapshot():
+            self._packed.put_back(game, snapshot)
             return
-        beside = (
-            *(sitting.length, sitting.tail, sitting.head, sitting.answered, sitting.parts),
-            sitting.piles.state(),
+        extra = (
+            *(
+                cached_game.length,
+                cached_game.last_entry,
+                cached_game.head,
+                cached_game.command_digests,
+                cached_game.last_private_sequences,
+            ),
+            cached_game.pile_tracker.to_state(),
         )
-        with suppress(*BUGS):  # there is no such game, or a bug left it so that it is folded anew
-            self._freezer.put(game, sitting.table, sitting.head, beside)
+        with suppress(
+            *PROGRAMMING_ERRORS
+        ):  # there is no such game, or a bug left it so that it is folded anew
+            self._packed.put(game, cached_game.state, cached_game.head, extra)
 
 
-def _mark(speaker: Seat | None, command_id: str) -> bytes:
+def _command_digest(sender: Seat | None, command_id: str) -> bytes:
     """Eight bytes that no two commands of a game share: this process's own keyed hash, so that
     nobody can look for two that do. All ids of a long game would take more room than its table."""
-    return hash((speaker, command_id)).to_bytes(8, "little", signed=True)
+    return hash((sender, command_id)).to_bytes(8, "little", signed=True)

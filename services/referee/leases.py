@@ -15,33 +15,33 @@ from collections.abc import Callable, Sequence
 from hashlib import blake2s
 from typing import Final
 
-from services.ledger.membership import Roster
+from services.ledger.membership import Membership
 
-SIGN_MS_MOST: Final = 5_000  # house time stands still so long after the last sign of life
+MAX_HEARTBEAT_AGE_MS: Final = 5_000  # house time stands still so long after the last sign of life
 
 
-class HouseClock:
+class GameClock:
     """The house's time in milliseconds, read off a clock that never jumps."""
 
-    def __init__(self, monotonic: Callable[[], int]) -> None:
-        self._monotonic = monotonic
-        self._set_to: int | None = None
-        self._set_at = 0
+    def __init__(self, monotonic_ms: Callable[[], int]) -> None:
+        self._monotonic_ms = monotonic_ms
+        self._base_ms: int | None = None
+        self._base_read_at_ms = 0
 
-    def set(self, house_ms: int) -> None:
+    def set(self, game_time_ms: int) -> None:
         """What the engine says it is now."""
-        self._set_to, self._set_at = house_ms, self._monotonic()
+        self._base_ms, self._base_read_at_ms = game_time_ms, self._monotonic_ms()
 
-    def reading(self) -> int | None:
+    def read(self) -> int | None:
         """The time, or None before it was ever set."""
-        if self._set_to is None:
+        if self._base_ms is None:
             return None
-        return self._set_to + min(self._monotonic() - self._set_at, SIGN_MS_MOST)
+        return self._base_ms + min(self._monotonic_ms() - self._base_read_at_ms, MAX_HEARTBEAT_AGE_MS)
 
     def __call__(self) -> int:
-        now = self.reading()
-        assert now is not None, "a referee attends before it decides"
-        return now
+        now_ms = self.read()
+        assert now_ms is not None, "a referee attends before it decides"
+        return now_ms
 
 
 class Lease:
@@ -51,53 +51,60 @@ class Lease:
 
     def __init__(
         self,
-        roster: Roster,
+        membership: Membership,
         name: str,
-        partitions: int,
-        clock: HouseClock,
-        wall: Callable[[], int],
+        partition_count: int,
+        clock: GameClock,
+        wall_time_ms: Callable[[], int],
         *,
-        alone: bool = False,
+        all_partitions: bool = False,
     ) -> None:
-        self.roster, self.name, self.clock, self.wall = roster, name, clock, wall
-        self.alone = alone
-        self.names: tuple[str, ...] = ()
-        self._all = tuple(range(partitions))
-        self.partitions: Sequence[int] = self._all
+        self.membership, self.name, self.clock, self.wall_time_ms = membership, name, clock, wall_time_ms
+        self.all_partitions = all_partitions
+        self.members: tuple[str, ...] = ()
+        self._partition_range = tuple(range(partition_count))
+        self.partitions: Sequence[int] = self._partition_range
 
     def renew(self) -> None:
         """Show a sign of life; take what the others tell."""
-        told = self.roster.attend(self.name, self.clock.reading(), self.wall())
-        self.clock.set(told.house_ms)
-        if told.names != self.names:
-            self.names = told.names
-            if not self.alone:
-                self.partitions = share(self.name, told.names, len(self._all))
+        reply = self.membership.heartbeat(self.name, self.clock.read(), self.wall_time_ms())
+        self.clock.set(reply.game_time_ms)
+        if reply.members != self.members:
+            self.members = reply.members
+            if not self.all_partitions:
+                self.partitions = assign_partitions(self.name, reply.members, len(self._partition_range))
 
     def leave(self) -> None:
         """Hand everything over at once."""
-        self.roster.leave(self.name)
+        self.membership.leave(self.name)
 
 
-def share(name: str, names: Sequence[str], partitions: int) -> list[int]:
+def assign_partitions(name: str, members: Sequence[str], partition_count: int) -> list[int]:
     """The partitions that fall to a name among these: to each the one that draws it highest,
     as long as that one has room."""
-    least, larger = divmod(partitions, len(names))
-    counts = dict.fromkeys(names, 0)
-    own = []
-    for partition in range(partitions):
-        highest = max(_roomy(counts, least, larger), key=lambda member: _draw(member, partition))
-        counts[highest] += 1
-        if highest == name:
-            own.append(partition)
-    return own
+    base_count, extra_count = divmod(partition_count, len(members))
+    counts = dict.fromkeys(members, 0)
+    assigned = []
+    for partition in range(partition_count):
+        owner = max(
+            _members_with_room(counts, base_count, extra_count),
+            key=lambda member: _rendezvous_hash(member, partition),
+        )
+        counts[owner] += 1
+        if owner == name:
+            assigned.append(partition)
+    return assigned
 
 
-def _roomy(counts: dict[str, int], least: int, larger: int) -> list[str]:
+def _members_with_room(counts: dict[str, int], base_count: int, extra_count: int) -> list[str]:
     """Who may take one more, when so many take one more than the least."""
-    full = sum(count > least for count in counts.values())
-    return [name for name, count in counts.items() if count < least or (count == least and full < larger)]
+    full = sum(count > base_count for count in counts.values())
+    return [
+        name
+        for name, count in counts.items()
+        if count < base_count or (count == base_count and full < extra_count)
+    ]
 
 
-def _draw(name: str, partition: int) -> bytes:
+def _rendezvous_hash(name: str, partition: int) -> bytes:
     return blake2s(f"{name} {partition}".encode(), digest_size=8).digest()

@@ -11,67 +11,72 @@ from __future__ import annotations
 
 from typing import Final
 
-from schemas.commands import Letter, StartGame
-from schemas.contract import Malformed
-from services.ledger import Full, Ledger, Turn
-from services.referee.rules import Table
+from schemas.commands import CommandEnvelope, StartGame
+from schemas.contract import InvalidInputError
+from services.ledger import BotTask, Ledger, QueueFullError
+from services.referee.rules import GameState
 from services.referee.rules.moves.play_off import next_game
-from services.runtime.logging_setup import get_log
+from services.runtime.logging_setup import get_logger
 
-log = get_log("referee")
-SILENT_MS: Final = 30_000  # of a bot, before it is called again
-CREATE_ID: Final = "play-off:create"  # ids that begin so are the house's own: see the gateway's door
-START_ID: Final = "play-off:start"
+log = get_logger("referee")
+BOT_SILENCE_MS: Final = 30_000  # of a bot, before it is called again
+PLAY_OFF_CREATE_ID: Final = "play-off:create"  # ids that begin so are the house's own: see the gateway's door
+PLAY_OFF_START_ID: Final = "play-off:start"
 
 
-def due_at(table: Table) -> int | None:
+def next_wakeup(state: GameState) -> int | None:
     """When a referee must look at the game again, by the house's time: a clock runs out then,
     another game is to follow, or a bot was silent for so long that what called it may be lost.
     None where nothing is to be done."""
-    if table.called is not None:
-        return table.opened + table.at
-    deadline = table.next_deadline()
-    moments = [deadline[0]] if deadline else []
-    if table.started and not table.over and any(table.places[seat].policy for seat in table.awaits):
-        moments.append(table.at + SILENT_MS)
-    return table.opened + min(moments) if moments else None
+    if state.next_play_off is not None:
+        return state.opened_at_ms + state.at_ms
+    deadline = state.next_deadline()
+    wakeups_ms = [deadline[0]] if deadline else []
+    if state.started and not state.result and any(state.seats[seat].policy for seat in state.pending_choices):
+        wakeups_ms.append(state.at_ms + BOT_SILENCE_MS)
+    return state.opened_at_ms + min(wakeups_ms) if wakeups_ms else None
 
 
-def calls(table: Table, number: int) -> list[Turn]:
+def bot_tasks(state: GameState, sequence: int) -> list[BotTask]:
     """Notes to the bots that the table waits for, as of this entry."""
-    places = table.places
+    seat_states = state.seats
     return [
-        Turn(table.game, seat, number, policy) for seat in table.awaits if (policy := places[seat].policy)
+        BotTask(state.game, seat, sequence, policy)
+        for seat in state.pending_choices
+        if (policy := seat_states[seat].policy)
     ]
 
 
-def follow(ledger: Ledger, table: Table) -> bool:
+def advance_play_off(ledger: Ledger, state: GameState) -> bool:
     """Put down the next letter towards the game that follows from this one. True when there
     is none left to put down: that game has started, or it can't be had."""
-    following = next_game(table)
-    if following is None:
+    follow_up = next_game(state)
+    if follow_up is None:
         return True
-    game, create = following
-    for letter in (Letter(CREATE_ID, game, None, create), Letter(START_ID, game, None, StartGame())):
-        answer = ledger.answer(game, None, letter.id)
-        if answer is None:
-            return not _submit(ledger, letter, table.game)
-        if not answer.number:
-            _tell(letter, table.game, f"{answer.rule}, {answer.why}")
+    game, create_command = follow_up
+    for envelope in (
+        CommandEnvelope(PLAY_OFF_CREATE_ID, game, None, create_command),
+        CommandEnvelope(PLAY_OFF_START_ID, game, None, StartGame()),
+    ):
+        result = ledger.read_result(game, None, envelope.id)
+        if result is None:
+            return not _submit_follow_up(ledger, envelope, state.game)
+        if not result.sequence:
+            _log_stopped(envelope, state.game, f"{result.rule}, {result.reason}")
             return True
     return True
 
 
-def _submit(ledger: Ledger, letter: Letter, of: str) -> bool:
+def _submit_follow_up(ledger: Ledger, envelope: CommandEnvelope, ended_game: str) -> bool:
     try:
-        ledger.submit(letter)
-    except Malformed as error:  # a board that just fitted into the first game's letter
-        _tell(letter, of, str(error))
+        ledger.submit(envelope)
+    except InvalidInputError as error:  # a board that just fitted into the first game's letter
+        _log_stopped(envelope, ended_game, str(error))
         return False
-    except Full:  # the game stays due, and the next look tries again
+    except QueueFullError:  # the game stays due, and the next look tries again
         pass
     return True
 
 
-def _tell(letter: Letter, of: str, why: str) -> None:
-    log.error("play-off stopped", game=letter.game, of=of, command=letter.id, why=why)
+def _log_stopped(envelope: CommandEnvelope, ended_game: str, reason: str) -> None:
+    log.error("play-off stopped", game=envelope.game, of=ended_game, command=envelope.id, why=reason)

@@ -18,156 +18,172 @@ from dataclasses import fields
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
-from schemas.rule_options import Parameters
-from services.referee.rules import Table
-from services.referee.rules.table import Place
+from schemas.rule_options import RuleOptions
+from services.referee.rules import GameState
+from services.referee.rules.table import SeatState
 
-GROUND: Final = ("rules", "board", "figures")
-SELDOM: Final = ("tunnel", "over", "play_off", "called")
-APART: Final = (*GROUND, *SELDOM, "places", "open")  # `open` has its board's fares for keys
-PLAIN: Final = tuple(name for name in Table.__slots__ if name not in APART)
-RECORD_BYTES: Final = 350  # of a frozen game, besides its own: its name, its tuples
-ENTRY_BYTES: Final = 48  # of an entry since, besides its own
-PART_BYTES: Final = 1_024  # of a board, for each city, route and ticket
+SHARED_FIELDS: Final = ("ruleset", "board", "rule_options")
+RARE_FIELDS: Final = ("tunnel", "result", "play_off", "next_play_off")
+SPECIAL_FIELDS: Final = (
+    *SHARED_FIELDS,
+    *RARE_FIELDS,
+    "seats",
+    "open_routes",
+)  # `open_routes` has its board's fares for keys
+PLAIN_FIELDS: Final = tuple(name for name in GameState.__slots__ if name not in SPECIAL_FIELDS)
+SNAPSHOT_OVERHEAD_BYTES: Final = 350  # of a frozen game, besides its own: its name, its tuples
+ENTRY_OVERHEAD_BYTES: Final = 48  # of an entry since, besides its own
+BOARD_PART_BYTES: Final = 1_024  # of a board, for each city, route and ticket
 
-_ground_of = attrgetter(*GROUND)
-_seldom_of = attrgetter(*SELDOM)
-_plain_of = attrgetter(*PLAIN)
-_figures_of = attrgetter(*(field.name for field in fields(Parameters)))
+_shared_fields_of = attrgetter(*SHARED_FIELDS)
+_rare_fields_of = attrgetter(*RARE_FIELDS)
+_plain_fields_of = attrgetter(*PLAIN_FIELDS)
+_rule_option_values_of = attrgetter(*(field.name for field in fields(RuleOptions)))
 
 
-class Ground:
+class SharedSetup:
     """What the games of one kind are played by and on, and how many of them are frozen."""
 
-    __slots__ = ("bytes", "games", "keys", "parts")
+    __slots__ = ("components", "game_count", "lookup_keys", "size_bytes")
 
-    def __init__(self, key: object, table: Table) -> None:
-        board = table.board
-        self.keys, self.parts, self.games = (key, id(table.figures)), _ground_of(table), 0
-        self.bytes = PART_BYTES * (len(board.cities) + len(board.routes) + len(board.tickets))
+    def __init__(self, key: object, state: GameState) -> None:
+        board = state.board
+        self.lookup_keys, self.components, self.game_count = (
+            (key, id(state.rule_options)),
+            _shared_fields_of(state),
+            0,
+        )
+        self.size_bytes = BOARD_PART_BYTES * (len(board.cities) + len(board.routes) + len(board.tickets))
 
 
-class Frozen(NamedTuple):
+class Snapshot(NamedTuple):
     """One game as it stood, and the entries of its log since then."""
 
-    ground: Ground
-    seldom: tuple[Any, ...]
+    shared_setup: SharedSetup
+    rare_fields: tuple[Any, ...]
     data: bytes
     head: bytes  # after the last of the entries since
-    since: tuple[bytes, ...] = ()
+    tail: tuple[bytes, ...] = ()
 
-    def bytes(self) -> int:
+    def size_bytes(self) -> int:
         """How many it takes."""
-        return len(self.data) + RECORD_BYTES + sum(map(len, self.since)) + ENTRY_BYTES * len(self.since)
+        return (
+            len(self.data)
+            + SNAPSHOT_OVERHEAD_BYTES
+            + sum(map(len, self.tail))
+            + ENTRY_OVERHEAD_BYTES * len(self.tail)
+        )
 
-    def thaw(self) -> tuple[Table, Any]:
+    def restore(self) -> tuple[GameState, Any]:
         """A table as the game stood, which is the caller's own, and what was put in beside it."""
-        return _thaw(self)
+        return _unpack(self)
 
 
-class Freezer:
+class SnapshotCache:
     """Frozen games. Past so many bytes, those that were put in first are dropped."""
 
-    def __init__(self, bytes_most: int) -> None:
-        self.bytes_most, self.bytes = bytes_most, 0
-        self._games: OrderedDict[str, Frozen] = OrderedDict()
-        self._grounds: dict[object, Ground] = {}
+    def __init__(self, max_bytes: int) -> None:
+        self.max_bytes, self.total_bytes = max_bytes, 0
+        self._snapshots: OrderedDict[str, Snapshot] = OrderedDict()
+        self._setups: dict[object, SharedSetup] = {}
 
     def __contains__(self, game: str) -> bool:
-        return game in self._games
+        return game in self._snapshots
 
     def __len__(self) -> int:
-        return len(self._games)
+        return len(self._snapshots)
 
-    def put(self, game: str, table: Table, head: bytes, beside: Any) -> None:
+    def put(self, game: str, state: GameState, head: bytes, extra: Any) -> None:
         """Freeze a game, and plain values beside it. Raises ValueError: something isn't plain."""
-        self.put_back(game, Frozen(self._ground(table), _seldom_of(table), _freeze(table, beside), head))
+        self.put_back(
+            game, Snapshot(self._shared_setup(state), _rare_fields_of(state), _pack(state, extra), head)
+        )
 
-    def put_back(self, game: str, frozen: Frozen) -> None:
+    def put_back(self, game: str, snapshot: Snapshot) -> None:
         """Keep a game that was frozen before."""
-        self.drop(game)
-        if not frozen.ground.games:
-            frozen = self._with_ground(frozen)
-        frozen.ground.games += 1
-        self._games[game] = frozen
-        self.bytes += frozen.bytes()
-        while self.bytes > self.bytes_most:
-            self._let_go(self._games.popitem(last=False)[1])
+        self.discard(game)
+        if not snapshot.shared_setup.game_count:
+            snapshot = self._with_shared_setup(snapshot)
+        snapshot.shared_setup.game_count += 1
+        self._snapshots[game] = snapshot
+        self.total_bytes += snapshot.size_bytes()
+        while self.total_bytes > self.max_bytes:
+            self._release(self._snapshots.popitem(last=False)[1])
 
-    def take(self, game: str) -> Frozen | None:
+    def pop(self, game: str) -> Snapshot | None:
         """A game, which then isn't here any more; None if it wasn't."""
-        if frozen := self._games.pop(game, None):
-            self._let_go(frozen)
-        return frozen
+        if snapshot := self._snapshots.pop(game, None):
+            self._release(snapshot)
+        return snapshot
 
-    def drop(self, game: str) -> None:
+    def discard(self, game: str) -> None:
         """Forget a game, if it is here."""
-        if frozen := self._games.pop(game, None):
-            self._let_go(frozen)
+        if snapshot := self._snapshots.pop(game, None):
+            self._release(snapshot)
 
-    def _ground(self, table: Table) -> Ground:
+    def _shared_setup(self, state: GameState) -> SharedSetup:
         """The ground of this table, shared with the games that have the same."""
-        known = self._grounds.get(id(table.figures))  # as every table has it that was thawed
-        if known is not None and known.parts == _ground_of(table):
-            return known
-        rules, board, figures = _ground_of(table)
-        key = (rules, board, marshal.dumps(_figures_of(figures)))
-        return self._grounds.get(key) or Ground(key, table)
+        setup = self._setups.get(id(state.rule_options))  # as every table has it that was thawed
+        if setup is not None and setup.components == _shared_fields_of(state):
+            return setup
+        rules, board, rule_options = _shared_fields_of(state)
+        key = (rules, board, marshal.dumps(_rule_option_values_of(rule_options)))
+        return self._setups.get(key) or SharedSetup(key, state)
 
-    def _with_ground(self, frozen: Frozen) -> Frozen:
+    def _with_shared_setup(self, snapshot: Snapshot) -> Snapshot:
         """The game on the ground of those that are here; on its own, if there are none."""
-        ground = self._grounds.get(frozen.ground.keys[0])
-        if ground is not None:
-            return frozen._replace(ground=ground)
-        self._grounds |= dict.fromkeys(frozen.ground.keys, frozen.ground)
-        self.bytes += frozen.ground.bytes
-        return frozen
+        setup = self._setups.get(snapshot.shared_setup.lookup_keys[0])
+        if setup is not None:
+            return snapshot._replace(shared_setup=setup)
+        self._setups |= dict.fromkeys(snapshot.shared_setup.lookup_keys, snapshot.shared_setup)
+        self.total_bytes += snapshot.shared_setup.size_bytes
+        return snapshot
 
-    def _let_go(self, frozen: Frozen) -> None:
-        ground = frozen.ground
-        self.bytes -= frozen.bytes()
-        ground.games -= 1
-        if not ground.games:
-            self.bytes -= ground.bytes
-            for key in ground.keys:
-                del self._grounds[key]
-
-
-def _freeze(table: Table, beside: Any) -> bytes:
-    places = [_values_of(place) for place in table.places]
-    return marshal.dumps((beside, _plain_of(table), places, [*table.open.values()]))
+    def _release(self, snapshot: Snapshot) -> None:
+        setup = snapshot.shared_setup
+        self.total_bytes -= snapshot.size_bytes()
+        setup.game_count -= 1
+        if not setup.game_count:
+            self.total_bytes -= setup.size_bytes
+            for key in setup.lookup_keys:
+                del self._setups[key]
 
 
-def _thaw(frozen: Frozen) -> tuple[Table, Any]:
-    beside, plain, places, routes = marshal.loads(frozen.data)  # noqa: S302 - our own
-    table = Table.__new__(Table)
-    table.rules, table.board, table.figures = frozen.ground.parts
-    table.open = dict(zip(table.board.fares, routes, strict=True))
-    table.places = [_place_with(values) for values in places]
-    for names, values in ((SELDOM, frozen.seldom), (PLAIN, plain)):
+def _pack(state: GameState, extra: Any) -> bytes:
+    seats = [_seat_values(seat_state) for seat_state in state.seats]
+    return marshal.dumps((extra, _plain_fields_of(state), seats, [*state.open_routes.values()]))
+
+
+def _unpack(snapshot: Snapshot) -> tuple[GameState, Any]:
+    extra, plain_values, seats, routes = marshal.loads(snapshot.data)  # noqa: S302 - our own
+    state = GameState.__new__(GameState)
+    state.ruleset, state.board, state.rule_options = snapshot.shared_setup.components
+    state.open_routes = dict(zip(state.board.fares, routes, strict=True))
+    state.seats = [_restore_seat(values) for values in seats]
+    for names, values in ((RARE_FIELDS, snapshot.rare_fields), (PLAIN_FIELDS, plain_values)):
         for name, value in zip(names, values, strict=True):
-            setattr(table, name, value)
-    return table, beside
+            setattr(state, name, value)
+    return state, extra
 
 
-def _values_of(place: Place) -> tuple[Any, ...]:
+def _seat_values(seat_state: SeatState) -> tuple[Any, ...]:
     """All that is before a seat. Name by name, as any other way takes five times as long; and the
     barred routes in a row, as marshal sorts a set."""
     return (
-        place.age, [*place.barred], place.cars, place.chosen, place.clock_ms, place.contribution, place.gone, place.hand,
-        place.kind, place.least, place.luck, place.merchandise, place.mix, place.name, place.offer,
-        place.passengers, place.points, place.policy, place.routes, place.stations, place.taken,
-        place.tickets, place.until,
+        seat_state.age, [*seat_state.blocked_parallels], seat_state.cars, seat_state.start_tickets_chosen, seat_state.clock_ms, seat_state.contribution, seat_state.exit_reason, seat_state.hand,
+        seat_state.kind, seat_state.min_keep, seat_state.seat_secret, seat_state.merchandise, seat_state.requested_mix, seat_state.name, seat_state.offer,
+        seat_state.passengers_left, seat_state.points, seat_state.policy, seat_state.routes, seat_state.stations, seat_state.is_seated,
+        seat_state.tickets, seat_state.deadline_ms,
     )  # fmt: skip
 
 
-def _place_with(values: Iterable[Any]) -> Place:
-    place = Place.__new__(Place)
+def _restore_seat(values: Iterable[Any]) -> SeatState:
+    seat_state = SeatState.__new__(SeatState)
     (
-        place.age, barred, place.cars, place.chosen, place.clock_ms, place.contribution, place.gone, place.hand,
-        place.kind, place.least, place.luck, place.merchandise, place.mix, place.name, place.offer,
-        place.passengers, place.points, place.policy, place.routes, place.stations, place.taken,
-        place.tickets, place.until,
+        seat_state.age, blocked, seat_state.cars, seat_state.start_tickets_chosen, seat_state.clock_ms, seat_state.contribution, seat_state.exit_reason, seat_state.hand,
+        seat_state.kind, seat_state.min_keep, seat_state.seat_secret, seat_state.merchandise, seat_state.requested_mix, seat_state.name, seat_state.offer,
+        seat_state.passengers_left, seat_state.points, seat_state.policy, seat_state.routes, seat_state.stations, seat_state.is_seated,
+        seat_state.tickets, seat_state.deadline_ms,
     ) = values  # fmt: skip
-    place.barred = {*barred}
-    return place
+    seat_state.blocked_parallels = {*blocked}
+    return seat_state

@@ -10,23 +10,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
-from schemas.codec import Corrupt
-from services.ledger import Gap, Ledger, Taken
-from services.referee.command_processor import Desk, Times
-from services.referee.game_cache import FROZEN_BYTES_MOST
-from services.referee.scheduling import SILENT_MS, calls, due_at, follow
-from services.runtime.logging_setup import get_log
-from services.runtime.worker_loop import AWAY, BUGS
+from schemas.codec import CorruptDataError
+from services.ledger import DeliveredCommand, Ledger, MissingEntryError
+from services.referee.command_processor import Clocks, CommandProcessor
+from services.referee.game_cache import MAX_PACKED_BYTES
+from services.referee.scheduling import BOT_SILENCE_MS, advance_play_off, bot_tasks, next_wakeup
+from services.runtime.logging_setup import get_logger
+from services.runtime.worker_loop import CONNECTION_ERRORS, PROGRAMMING_ERRORS
 
-log = get_log("referee")
+log = get_logger("referee")
 RECLAIM_IDLE_MS: Final = 2_000
-DELIVERIES_MOST: Final = 8  # a letter that was handed out more often broke its referees, it seems
-GONE_MS: Final = 600_000  # a consumer with nothing in hand is forgotten after this
-LETTERS_MOST: Final = 2_048  # that are taken at once, of all partitions together
-CHORE_MS: Final = 500  # that letters wait for a chore
-LATER_MS: Final = 30_000  # before a game that breaks a chore is looked at again
-UNARCHIVED_MS: Final = 600_000  # before a game that isn't in the archive yet is looked at again
-FOLLOW_MS: Final = 500  # between two looks for the next game of a play-off
+MAX_DELIVERIES: Final = 8  # a letter that was handed out more often broke its referees, it seems
+CONSUMER_EXPIRY_MS: Final = 600_000  # a consumer with nothing in hand is forgotten after this
+MAX_ENVELOPES_PER_STEP: Final = 2_048  # that are taken at once, of all partitions together
+PERIODIC_TASK_BUDGET_MS: Final = 500  # that letters wait for a chore
+RETRY_DELAY_MS: Final = 30_000  # before a game that breaks a chore is looked at again
+ARCHIVE_RECHECK_MS: Final = 600_000  # before a game that isn't in the archive yet is looked at again
+PLAY_OFF_POLL_MS: Final = 500  # between two looks for the next game of a play-off
 
 
 class Referee:
@@ -40,118 +40,137 @@ class Referee:
         self,
         ledger: Ledger,
         name: str,
-        times: Times,
-        seeds: Callable[[], str],
-        looks_after: Callable[[], Sequence[int]],
+        clocks: Clocks,
+        new_seed: Callable[[], str],
+        owned_partitions: Callable[[], Sequence[int]],
         batch: int = 128,
-        deliveries_most: int = DELIVERIES_MOST,
-        remembers_bytes: int = FROZEN_BYTES_MOST,
-        archived: Callable[[str], int] | None = None,
-        origins: Callable[[str], Sequence[bytes]] | None = None,
+        max_deliveries: int = MAX_DELIVERIES,
+        cache_bytes: int = MAX_PACKED_BYTES,
+        read_archived_length: Callable[[str], int] | None = None,
+        read_source_log: Callable[[str], Sequence[bytes]] | None = None,
     ) -> None:
-        self.ledger, self.name, self.times, self.deliveries_most = ledger, name, times, deliveries_most
-        self.looks_after, self.batch, self.archived = looks_after, batch, archived
-        self.desk = Desk(ledger, times, seeds, remembers_bytes, origins)
+        self.ledger, self.name, self.clocks, self.max_deliveries = ledger, name, clocks, max_deliveries
+        self.owned_partitions, self.batch, self.read_archived_length = (
+            owned_partitions,
+            batch,
+            read_archived_length,
+        )
+        self.processor = CommandProcessor(ledger, clocks, new_seed, cache_bytes, read_source_log)
 
     def step(self, block_ms: int = 500) -> int:
         """Answer the next letters, waiting for one at most so long; how many were taken. No more
         than it can answer before others take it for dead."""
-        partitions = self.looks_after()
-        count = min(self.batch, max(1, LETTERS_MOST // max(1, len(partitions))))
-        taken = self.ledger.take(self.name, partitions, count, block_ms)
-        for start in range(0, len(taken), self.batch):
-            self.desk.answer(taken[start : start + self.batch])
-        return len(taken)
+        partitions = self.owned_partitions()
+        count = min(self.batch, max(1, MAX_ENVELOPES_PER_STEP // max(1, len(partitions))))
+        deliveries = self.ledger.take(self.name, partitions, count, block_ms)
+        for start in range(0, len(deliveries), self.batch):
+            self.processor.process(deliveries[start : start + self.batch])
+        return len(deliveries)
 
     def reclaim(self, idle_ms: int = RECLAIM_IDLE_MS) -> int:
         """Answer what another referee took and left unanswered for so long; how many letters
         there were. One that was handed out again and again is decided alone, or given up."""
-        began, count = self.times.house(), 0
-        while taken := self.ledger.reclaim(self.name, self.looks_after(), idle_ms):
-            count += len(taken)
-            self.desk.answer(taken)
-            if self.times.house() - began > CHORE_MS:
+        started_ms, count = self.clocks.game_time_ms(), 0
+        while deliveries := self.ledger.reclaim(self.name, self.owned_partitions(), idle_ms):
+            count += len(deliveries)
+            self.processor.process(deliveries)
+            if self.clocks.game_time_ms() - started_ms > PERIODIC_TASK_BUDGET_MS:
                 return count
-        for suspect in self.ledger.suspects(self.name, self.looks_after(), idle_ms):
+        for delivery in self.ledger.redelivered(self.name, self.owned_partitions(), idle_ms):
             count += 1
-            if not self._given_up(suspect):
-                self.desk.answer([suspect])
-            if self.times.house() - began > CHORE_MS:
+            if not self._give_up_if_exhausted(delivery):
+                self.processor.process([delivery])
+            if self.clocks.game_time_ms() - started_ms > PERIODIC_TASK_BUDGET_MS:
                 break
         return count
 
-    def _given_up(self, taken: Taken) -> bool:
+    def _give_up_if_exhausted(self, delivery: DeliveredCommand) -> bool:
         """Bury a letter that was handed out so often that it seems to end whoever decides it."""
-        if taken.deliveries <= self.deliveries_most:
+        if delivery.delivery_count <= self.max_deliveries:
             return False
-        self.desk.bury(taken, f"it was handed out {taken.deliveries} times and never answered")
+        self.processor.move_to_dead_letters(
+            delivery, f"it was handed out {delivery.delivery_count} times and never answered"
+        )
         return True
 
-    def call_time(self) -> int:
+    def process_due_games(self) -> int:
         """Put down the house's own commands that are due: for every clock that has run out, and
         for every play-off that is to go on; how many games were looked at."""
-        due = self.ledger.due(self.times.house(), self.looks_after())
-        return self._each([game for game, _ in due], self._call_time)
+        due = self.ledger.due_deadlines(self.clocks.game_time_ms(), self.owned_partitions())
+        return self._for_each_game([game for game, _ in due], self._process_due_game)
 
-    def retire(self) -> int:
+    def evict(self) -> int:
         """Let games go that ended long ago, or were never started; how many were looked at."""
-        return self._each(self.ledger.leaving(self.times.wall(), self.looks_after()), self._retire)
+        return self._for_each_game(
+            self.ledger.evictable(self.clocks.wall_time_ms(), self.owned_partitions()), self._evict_game
+        )
 
-    def sweep(self) -> int:
+    def prune_consumers(self) -> int:
         """Forget consumers of workers that went long ago; how many."""
-        return self.ledger.sweep(self.looks_after(), GONE_MS)
+        return self.ledger.prune_consumers(self.owned_partitions(), CONSUMER_EXPIRY_MS)
 
-    def _each(self, games: Iterable[str], do: Callable[[str], None]) -> int:
+    def _for_each_game(self, games: Iterable[str], action: Callable[[str], None]) -> int:
         """Do it for each of these games, for as long as letters can wait. One game's damage must
         not stop what is to be done for the others; nor one that lies where nobody answers."""
-        began, count = self.times.house(), 0
-        away: list[Exception] = []
+        started_ms, count = self.clocks.game_time_ms(), 0
+        connection_errors: list[Exception] = []
         for game in games:
             count += 1
             try:
-                do(game)
-            except (Gap, Corrupt, *BUGS):
+                action(game)
+            except (MissingEntryError, CorruptDataError, *PROGRAMMING_ERRORS):
                 log.exception("chore broke", game=game)
-                self.desk.sittings.forget(game)
-            except AWAY as error:
-                away.append(error)
-            if self.times.house() - began > CHORE_MS or len(away) > 1:
+                self.processor.game_cache.invalidate(game)
+            except CONNECTION_ERRORS as error:
+                connection_errors.append(error)
+            if (
+                self.clocks.game_time_ms() - started_ms > PERIODIC_TASK_BUDGET_MS
+                or len(connection_errors) > 1
+            ):
                 break
-        if away:
-            raise away[0]
+        if connection_errors:
+            raise connection_errors[0]
         return count
 
-    def _call_time(self, game: str) -> None:
+    def _process_due_game(self, game: str) -> None:
         # Until it is done the game is due later: what ends this referee must not end the next one
         # at once. What is written down for the game says anew when it is due.
-        self.ledger.set_due(game, self.times.house() + LATER_MS)
-        self.desk.sittings.in_step(game)  # else a deadline that is none any more would be put back
-        sitting = self.desk.sittings.of(game)
-        table, now = sitting.table, self.times.house()
-        moment, deadline = due_at(table), table.next_deadline()
-        if moment is None or moment > now:
-            self.ledger.set_due(game, moment)
-        elif table.called is not None:
-            done = follow(self.ledger, table)
-            self.ledger.set_due(game, None if done else now + FOLLOW_MS)
-        elif deadline is not None and table.opened + deadline[0] <= now:
-            self.desk.say_time(game, deadline[1])
+        self.ledger.set_deadline(game, self.clocks.game_time_ms() + RETRY_DELAY_MS)
+        self.processor.game_cache.is_current(game)  # else a deadline that is none any more would be put back
+        cached_game = self.processor.game_cache.get(game)
+        state, now_ms = cached_game.state, self.clocks.game_time_ms()
+        wakeup_ms, deadline = next_wakeup(state), state.next_deadline()
+        if wakeup_ms is None or wakeup_ms > now_ms:
+            self.ledger.set_deadline(game, wakeup_ms)
+        elif state.next_play_off is not None:
+            done = advance_play_off(self.ledger, state)
+            self.ledger.set_deadline(game, None if done else now_ms + PLAY_OFF_POLL_MS)
+        elif deadline is not None and state.opened_at_ms + deadline[0] <= now_ms:
+            self.processor.expire_clock(game, deadline[1])
         else:  # an engine that went down may have lost the bot's command after its note was done with
-            self.ledger.call(calls(table, sitting.length))
-            again = now + SILENT_MS
-            self.ledger.set_due(game, min(again, table.opened + deadline[0]) if deadline else again)
+            self.ledger.redispatch(bot_tasks(state, cached_game.length))
+            recheck_ms = now_ms + BOT_SILENCE_MS
+            self.ledger.set_deadline(
+                game, min(recheck_ms, state.opened_at_ms + deadline[0]) if deadline else recheck_ms
+            )
 
-    def _retire(self, game: str) -> None:
-        self.ledger.stay(game, self.times.wall() + LATER_MS)
-        self.desk.sittings.in_step(game)
-        sitting = self.desk.sittings.of(game)
-        table = sitting.table
-        if table.started and not table.over:
-            self.ledger.stay(game, None)
-        elif self.ledger.is_due(game):
+    def _evict_game(self, game: str) -> None:
+        self.ledger.schedule_eviction(game, self.clocks.wall_time_ms() + RETRY_DELAY_MS)
+        self.processor.game_cache.is_current(game)
+        cached_game = self.processor.game_cache.get(game)
+        state = cached_game.state
+        if state.started and not state.result:
+            self.ledger.schedule_eviction(game, None)
+        elif self.ledger.has_deadline(game):
             pass  # its play-off is still to come
-        elif table.over and self.archived is not None and self.archived(game) != sitting.length:
-            self.ledger.stay(game, self.times.wall() + UNARCHIVED_MS)  # the archive's mark says otherwise
-        elif self.ledger.retire(game, len(table.places), sitting.length):
-            log.info("game retired", game=game, sequence=sitting.length)
-        self.desk.sittings.forget(game)
+        elif (
+            state.result
+            and self.read_archived_length is not None
+            and self.read_archived_length(game) != cached_game.length
+        ):
+            self.ledger.schedule_eviction(
+                game, self.clocks.wall_time_ms() + ARCHIVE_RECHECK_MS
+            )  # the archive's mark says otherwise
+        elif self.ledger.evict(game, len(state.seats), cached_game.length):
+            log.info("game retired", game=game, sequence=cached_game.length)
+        self.processor.game_cache.invalidate(game)

@@ -11,11 +11,13 @@ from __future__ import annotations
 import gc
 from typing import Final
 
-YOUNG: Final = 50_000  # objects more than there were, before the young ones are looked through
+YOUNG_GENERATION_THRESHOLD: Final = (
+    50_000  # objects more than there were, before the young ones are looked through
+)
 
 
-def collect_seldom() -> None:
+def tune_garbage_collector() -> None:
     """What was loaded is never looked through again, the rest seldom. Once, when a service starts."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(YOUNG, 10, 10)
+    gc.set_threshold(YOUNG_GENERATION_THRESHOLD, 10, 10)

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from schemas.contract import Malformed, first_problem
+from schemas.contract import InvalidInputError, to_invalid_input_error
 
 
 class Settings(BaseSettings):
@@ -70,10 +70,10 @@ class Settings(BaseSettings):
     )
 
 
-def read_settings(**given: object) -> Settings:
+def read_settings(**overrides: object) -> Settings:
     """The settings from the environment. Raises Malformed, naming the variable."""
     try:
-        return Settings(**given)  # type: ignore[arg-type]  # checked by the model itself
+        return Settings(**overrides)  # type: ignore[arg-type]  # checked by the model itself
     except ValidationError as error:
-        problem = first_problem(error, "settings")
-        raise Malformed(f"LEDGERLINE_{problem.field.upper()}", problem.why) from None
+        problem = to_invalid_input_error(error, "settings")
+        raise InvalidInputError(f"LEDGERLINE_{problem.field.upper()}", problem.reason) from None

@@ -10,21 +10,21 @@ from typing import Final, NamedTuple
 import structlog
 from redis.exceptions import RedisError, ResponseError
 
-from services.runtime.logging_setup import get_log
+from services.runtime.logging_setup import get_logger
 
-BUGS: Final = (  # what a mistake of ours raises, as against an engine that is away
+PROGRAMMING_ERRORS: Final = (  # what a mistake of ours raises, as against an engine that is away
     ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError,
 )  # fmt: skip
-AWAY: Final = (RedisError, OSError)  # what is raised where an engine doesn't answer
-REFUSED: Final = ResponseError  # and where it answers no to what was asked
-PAUSE_S: Final = (0.1, 0.5, 1.0, 2.0)  # between tries while the engine is away
+CONNECTION_ERRORS: Final = (RedisError, OSError)  # what is raised where an engine doesn't answer
+ENGINE_COMMAND_ERROR: Final = ResponseError  # and where it answers no to what was asked
+RETRY_PAUSES_S: Final = (0.1, 0.5, 1.0, 2.0)  # between tries while the engine is away
 
 
-class Chore(NamedTuple):
+class PeriodicTask(NamedTuple):
     """Something to do every so often."""
 
-    every_s: float
-    do: Callable[[], object]
+    interval_s: float
+    action: Callable[[], object]
 
 
 class Outage:
@@ -33,65 +33,65 @@ class Outage:
 
     def __init__(self, log: structlog.typing.FilteringBoundLogger) -> None:
         self.log = log
-        self.who = ""
+        self.dependency = ""
         self.tries = 0
 
-    def pause_s(self, who: str, error: Exception) -> float:
+    def record_failure(self, dependency: str, error: Exception) -> float:
         """It failed once more; how long a worker waits before the next try."""
         if not self.tries:
-            self.who = who
-            self.log.warning(f"{who} away, trying until it is back", error=str(error))
+            self.dependency = dependency
+            self.log.warning(f"{dependency} away, trying until it is back", error=str(error))
         self.tries += 1
-        return PAUSE_S[min(self.tries, len(PAUSE_S)) - 1]
+        return RETRY_PAUSES_S[min(self.tries, len(RETRY_PAUSES_S)) - 1]
 
-    def over(self) -> None:
+    def record_success(self) -> None:
         """It went well."""
         if self.tries:
-            self.log.info(f"{self.who} back", tries=self.tries)
+            self.log.info(f"{self.dependency} back", tries=self.tries)
         self.tries = 0
 
 
-def run(
+def run_worker(
     service: str,
     step: Callable[[], object],
-    chores: Sequence[Chore],
+    periodic_tasks: Sequence[PeriodicTask],
     stop: Event,
-    begin: Callable[[], object] = lambda: None,
+    on_start: Callable[[], object] = lambda: None,
 ) -> None:
     """Step until `stop` is set; first `begin`, until that went well. While the engine is away,
     try again: nothing is lost by it. Where only a part of it is away, a chore that fails waits
     for its next time, and the steps go on."""
-    log = get_log(service)
+    log = get_logger(service)
     outage = Outage(log)
-    due = [0.0] * len(chores)
-    failed: dict[int, Exception] = {}
+    next_due = [0.0] * len(periodic_tasks)
+    failures: dict[int, Exception] = {}
     log.info("started")
     while not stop.is_set():
         try:
-            begin()
-            begin = lambda: None  # noqa: E731 - it went well
-            for place, chore in enumerate(chores):
-                if time.monotonic() >= due[place]:
-                    due[place] = time.monotonic() + chore.every_s
-                    _attempt(place, chore, failed)
+            on_start()
+            on_start = lambda: None  # noqa: E731 - it went well
+            for index, task in enumerate(periodic_tasks):
+                if time.monotonic() >= next_due[index]:
+                    next_due[index] = time.monotonic() + task.interval_s
+                    _run_task(index, task, failures)
             step()
-            if failed:
-                outage.pause_s("engine", next(iter(failed.values())))
+            if failures:
+                outage.record_failure("engine", next(iter(failures.values())))
             else:
-                outage.over()
+                outage.record_success()
         except ConnectionError as error:  # redis-py has one of its own: this is a bot's way out
-            stop.wait(outage.pause_s("gateway", error))
-        except AWAY as error:
-            stop.wait(outage.pause_s("engine", error))
+            stop.wait(outage.record_failure("gateway", error))
+        except CONNECTION_ERRORS as error:
+            stop.wait(outage.record_failure("engine", error))
     log.info("stopped")
 
 
-def _attempt(place: int, chore: Chore, failed: dict[int, Exception]) -> None:
+def _run_task(index: int, task: PeriodicTask, failures: dict[int, Exception]) -> None:
     """Do a chore, and note whether the engine was there for it."""
     try:
-        chore.do()
-        failed.pop(place, None)
+        task.action()
+        failures.pop(index, None)
     except ConnectionError:
         raise
-    except AWAY as error:
-        failed[place] = error
+    except CONNECTION_ERRORS as error:
+        failures[index] = error

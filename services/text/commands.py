@@ -5,126 +5,133 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from schemas import commands as wishes
+from schemas import commands
 from schemas.commands import Command
 from schemas.field_types import Seat
-from services.referee.rules import Table
-from services.text.events import cards, city, count, joined, named, who
+from services.referee.rules import GameState
+from services.text.events import city_name, describe_route, format_cards, pluralize, seat_name, tickets_suffix
 
 
-def speaker(table: Table, seat: Seat | None) -> str:
+def sender_name(state: GameState, seat: Seat | None) -> str:
     """Who speaks: a seat by its name and number, or the house."""
-    if seat is None or seat >= len(table.places):
+    if seat is None or seat >= len(state.seats):
         return "the house" if seat is None else f"seat {seat}"
-    name = table.places[seat].name
+    name = state.seats[seat].name
     return f"{name} (seat {seat})" if name else f"seat {seat}"
 
 
-def wish(table: Table, seat: Seat | None, command: Command) -> str:
+def describe_command(state: GameState, seat: Seat | None, command: Command) -> str:
     """The command as what somebody wants to do: "claim Denver - Omaha (4) with 4 purple". It may name
     what there isn't: it is as the seat said it."""
-    say = _WISHES.get(type(command))
+    describe = _DESCRIBERS.get(type(command))
     try:
-        return say(table, seat, command) if say else command.type.replace("_", " ")
+        return describe(state, seat, command) if describe else command.type.replace("_", " ")
     except (LookupError, AttributeError):  # a route or a city that isn't on the board, or no board yet
-        return _plainly(command)
+        return _raw_text(command)
 
 
-def gathered(table: Table, seat: Seat, alternatives: Sequence[Command]) -> list[tuple[str, list[str]]]:
+def group_commands(
+    state: GameState, seat: Seat, alternatives: Sequence[Command]
+) -> list[tuple[str, list[str]]]:
     """Many commands as a few: claims by their route, stations by what they are paid with, journeys by
     where they start; others by their kind. Each with the ways to do it, which may be none to speak of."""
-    kinds: dict[str, list[str]] = {}
+    groups: dict[str, list[str]] = {}
     for command in alternatives:
-        head, way = _sorted(table, seat, command)
-        ways = kinds.setdefault(head, [])
-        if way:
-            ways.append(way)
-    return list(kinds.items())
+        title, detail = _group_of(state, seat, command)
+        details = groups.setdefault(title, [])
+        if detail:
+            details.append(detail)
+    return list(groups.items())
 
 
-def _sorted(table: Table, seat: Seat, command: Command) -> tuple[str, str]:
+def _group_of(state: GameState, seat: Seat, command: Command) -> tuple[str, str]:
     match command:
-        case wishes.ClaimRoute():
-            route = table.board.routes[command.route]
-            at = f", a passenger in {city(table, command.passenger)}" if command.passenger else ""
-            head = f"claim {joined(table, command.route)} ({count(route.length, 'space')}, {_paint(route)})"
-            return head, f"{cards(command.cards)}{at}"
-        case wishes.BuildStation():
-            return f"build a station with {cards(command.cards)}", f"in {city(table, command.city)}"
-        case wishes.MovePassenger():
-            way = ", ".join(joined(table, route) for route in command.path)
-            return f"move the passenger in {city(table, command.city)}", f"over {way}"
-    told, kind = wish(table, seat, command), command.type.replace("_", " ")
-    return (kind, told.removeprefix(kind).strip()) if told.startswith(kind) else (told, "")
+        case commands.ClaimRoute():
+            route = state.board.routes[command.route]
+            passenger_text = (
+                f", a passenger in {city_name(state, command.passenger)}" if command.passenger else ""
+            )
+            title = f"claim {describe_route(state, command.route)} ({pluralize(route.length, 'space')}, {_route_color(route)})"
+            return title, f"{format_cards(command.cards)}{passenger_text}"
+        case commands.BuildStation():
+            return (
+                f"build a station with {format_cards(command.cards)}",
+                f"in {city_name(state, command.city)}",
+            )
+        case commands.MovePassenger():
+            way = ", ".join(describe_route(state, route) for route in command.path)
+            return f"move the passenger in {city_name(state, command.city)}", f"over {way}"
+    text, kind = describe_command(state, seat, command), command.type.replace("_", " ")
+    return (kind, text.removeprefix(kind).strip()) if text.startswith(kind) else (text, "")
 
 
-def _paint(route: Any) -> str:
+def _route_color(route: Any) -> str:
     return f"{route.color} {route.kind}" if route.kind != "rail" else str(route.color)
 
 
-def _plainly(command: Command) -> str:
-    fields = ((name, getattr(command, name)) for name in wishes.FIELDS[type(command)])
-    told = ", ".join(f"{name} {value}" for name, value in fields if value is not None)
-    return command.type.replace("_", " ") + (f": {told}" if told else "")
+def _raw_text(command: Command) -> str:
+    fields = ((name, getattr(command, name)) for name in commands.FIELDS[type(command)])
+    values = ", ".join(f"{name} {value}" for name, value in fields if value is not None)
+    return command.type.replace("_", " ") + (f": {values}" if values else "")
 
 
-def _market(table: Table, seat: Seat | None, wish: wishes.DrawMarket) -> str:
-    if wish.slot is None:
-        return f"draw {wish.color} from the market"
-    lies = table.market[wish.slot] if wish.slot < len(table.market) else None
-    return f"draw market place {wish.slot}" + (f" ({lies})" if lies else " (nothing lies there)")
+def _draw_market(state: GameState, seat: Seat | None, command: commands.DrawMarket) -> str:
+    if command.slot is None:
+        return f"draw {command.color} from the market"
+    card = state.market[command.slot] if command.slot < len(state.market) else None
+    return f"draw market place {command.slot}" + (f" ({card})" if card else " (nothing lies there)")
 
 
-def _tickets(table: Table, seat: Seat | None, wish: wishes.DrawTickets) -> str:
-    if not wish.decks:
+def _draw_tickets(state: GameState, seat: Seat | None, command: commands.DrawTickets) -> str:
+    if not command.decks:
         return "draw tickets"
-    return f"draw tickets: {', '.join(f'{n} {deck}' for deck, n in wish.decks.items())}"
+    return f"draw tickets: {', '.join(f'{n} {deck}' for deck, n in command.decks.items())}"
 
 
-def _keep(table: Table, seat: Seat | None, wish: wishes.KeepTickets) -> str:
-    offer = table.places[seat].offer if seat is not None else []
-    kept = [offer[place] if place < len(offer) else None for place in wish.keep]
-    places = ", ".join(str(place) for place in wish.keep) or "none"
-    return f"keep tickets {places} of the offer{named(table, kept)}"
+def _keep_tickets(state: GameState, seat: Seat | None, command: commands.KeepTickets) -> str:
+    offer = state.seats[seat].offer if seat is not None else []
+    kept = [offer[place] if place < len(offer) else None for place in command.keep]
+    places = ", ".join(str(place) for place in command.keep) or "none"
+    return f"keep tickets {places} of the offer{tickets_suffix(state, kept)}"
 
 
-def _claim(table: Table, seat: Seat | None, wish: wishes.ClaimRoute) -> str:
-    route = table.board.routes[wish.route]
-    put = f", with a passenger in {city(table, wish.passenger)}" if wish.passenger else ""
-    return (
-        f"claim {joined(table, wish.route)} ({route.length}, {_paint(route)}) with {cards(wish.cards)}{put}"
+def _claim_route(state: GameState, seat: Seat | None, command: commands.ClaimRoute) -> str:
+    route = state.board.routes[command.route]
+    passenger_text = (
+        f", with a passenger in {city_name(state, command.passenger)}" if command.passenger else ""
     )
+    return f"claim {describe_route(state, command.route)} ({route.length}, {_route_color(route)}) with {format_cards(command.cards)}{passenger_text}"
 
 
-def _station(table: Table, seat: Seat | None, wish: wishes.BuildStation) -> str:
-    lent = f", for a route from {city(table, wish.neighbour)}" if wish.neighbour else ""
-    return f"build a station in {city(table, wish.city)} with {cards(wish.cards)}{lent}"
+def _build_station(state: GameState, seat: Seat | None, command: commands.BuildStation) -> str:
+    neighbour_text = f", for a route from {city_name(state, command.neighbour)}" if command.neighbour else ""
+    return f"build a station in {city_name(state, command.city)} with {format_cards(command.cards)}{neighbour_text}"
 
 
-def _journey(table: Table, seat: Seat | None, wish: wishes.MovePassenger) -> str:
-    way = ", ".join(joined(table, route) for route in wish.path)
-    return f"move the passenger in {city(table, wish.city)} over {way}"
+def _move_passenger(state: GameState, seat: Seat | None, command: commands.MovePassenger) -> str:
+    way = ", ".join(describe_route(state, route) for route in command.path)
+    return f"move the passenger in {city_name(state, command.city)} over {way}"
 
 
-def _creation(table: Table, seat: Seat | None, wish: wishes.CreateGame) -> str:
-    return f"create a game with {count(len(wish.seats), 'seat')}"
+def _create_game(state: GameState, seat: Seat | None, command: commands.CreateGame) -> str:
+    return f"create a game with {pluralize(len(command.seats), 'seat')}"
 
 
-_WISHES: Final[Mapping[type[Command], Callable[[Table, Seat | None, Any], str]]] = {
-    wishes.CreateGame: _creation,
-    wishes.TakeSeat: lambda table, seat, c: f"take a seat as {c.name}",
-    wishes.StartGame: lambda table, seat, c: "start the game",
-    wishes.DrawBlind: lambda table, seat, c: "draw blind from the deck",
-    wishes.DrawMarket: _market,
-    wishes.DrawTickets: _tickets,
-    wishes.KeepTickets: _keep,
-    wishes.ClaimRoute: _claim,
-    wishes.PayTunnel: lambda table, seat, c: f"pay {cards(c.cards)} more for the tunnel",
-    wishes.DeclineTunnel: lambda table, seat, c: "leave the tunnel",
-    wishes.BuildStation: _station,
-    wishes.MovePassenger: _journey,
-    wishes.RequestCards: lambda table, seat, c: "ask for the next cards of the deck",
-    wishes.Pass: lambda table, seat, c: "pass",
-    wishes.Leave: lambda table, seat, c: "leave the table",
-    wishes.CallTime: lambda table, seat, c: f"say that the time of {who(table, c.seat)} is over",
+_DESCRIBERS: Final[Mapping[type[Command], Callable[[GameState, Seat | None, Any], str]]] = {
+    commands.CreateGame: _create_game,
+    commands.TakeSeat: lambda table, seat, c: f"take a seat as {c.name}",
+    commands.StartGame: lambda table, seat, c: "start the game",
+    commands.DrawBlind: lambda table, seat, c: "draw blind from the deck",
+    commands.DrawMarket: _draw_market,
+    commands.DrawTickets: _draw_tickets,
+    commands.KeepTickets: _keep_tickets,
+    commands.ClaimRoute: _claim_route,
+    commands.PayTunnel: lambda table, seat, c: f"pay {format_cards(c.cards)} more for the tunnel",
+    commands.DeclineTunnel: lambda table, seat, c: "leave the tunnel",
+    commands.BuildStation: _build_station,
+    commands.MovePassenger: _move_passenger,
+    commands.RequestCards: lambda table, seat, c: "ask for the next cards of the deck",
+    commands.Pass: lambda table, seat, c: "pass",
+    commands.Leave: lambda table, seat, c: "leave the table",
+    commands.CallTime: lambda table, seat, c: f"say that the time of {seat_name(table, c.seat)} is over",
 }

@@ -5,216 +5,216 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from schemas import events as facts
+from schemas import events
 from schemas.events import Event
 from schemas.field_types import Seat
-from services.referee.rules import Table, score
+from services.referee.rules import GameState, score
 
 
-def tell(table: Table, event: Event) -> str | None:
+def event_sentence(state: GameState, event: Event) -> str | None:
     """One sentence about an event, on the table after it; None for what goes without saying."""
-    say = SENTENCES.get(type(event))
-    return say(table, event) if say else None
+    describe = SENTENCES.get(type(event))
+    return describe(state, event) if describe else None
 
 
 # -- the sentences -----------------------------------------------------------------------
 
 
-def _created(table: Table, event: facts.GameCreated) -> str:
-    again = f", game {event.play_off.number} of a play-off" if event.play_off else ""
-    return f"The table is laid: {event.ruleset} on {table.board.title}, {count(len(event.seats), 'seat')}{again}."
+def _game_created(state: GameState, event: events.GameCreated) -> str:
+    play_off_note = f", game {event.play_off.number} of a play-off" if event.play_off else ""
+    return f"The table is laid: {event.ruleset} on {state.board.title}, {pluralize(len(event.seats), 'seat')}{play_off_note}."
 
 
-def _mix(table: Table, event: facts.TicketsNamed) -> str:
+def _tickets_named(state: GameState, event: events.TicketsNamed) -> str:
     if not event.decks:
-        return f"{who(table, event.seat)} says which tickets it wants."
-    return f"{who(table, event.seat)} wants {', '.join(f'{n} {deck}' for deck, n in event.decks.items())} tickets."
+        return f"{seat_name(state, event.seat)} says which tickets it wants."
+    return f"{seat_name(state, event.seat)} wants {', '.join(f'{n} {deck}' for deck, n in event.decks.items())} tickets."
 
 
-def _offered(table: Table, event: facts.TicketsOffered) -> str:
-    return f"{who(table, event.seat)} is offered {count(len(event.tickets), 'ticket')}{named(table, event.tickets)}."
+def _tickets_offered(state: GameState, event: events.TicketsOffered) -> str:
+    return f"{seat_name(state, event.seat)} is offered {pluralize(len(event.tickets), 'ticket')}{tickets_suffix(state, event.tickets)}."
 
 
-def _kept(table: Table, event: facts.TicketsKept) -> str:
-    return f"{who(table, event.seat)} keeps {count(len(event.kept), 'ticket')}{named(table, event.kept)}."
+def _tickets_kept(state: GameState, event: events.TicketsKept) -> str:
+    return f"{seat_name(state, event.seat)} keeps {pluralize(len(event.kept), 'ticket')}{tickets_suffix(state, event.kept)}."
 
 
-def _given(table: Table, event: facts.CardsGiven) -> str:
+def _cards_given(state: GameState, event: events.CardsGiven) -> str:
     known = [card for card in event.cards if card is not None]
-    told = f": {', '.join(known)}" if known else ""
-    return f"{who(table, event.seat)} asks for cards and gets {len(event.cards)}{told}."
+    suffix = f": {', '.join(known)}" if known else ""
+    return f"{seat_name(state, event.seat)} asks for cards and gets {len(event.cards)}{suffix}."
 
 
-def _claimed(table: Table, event: facts.RouteClaimed) -> str:
-    length, scored = table.board.routes[event.route].length, f": +{event.points}" if event.points else ""
-    cities = joined(table, event.route)
-    return f"{who(table, event.seat)} claims {cities} ({length}) with {cards(event.cards)}{scored}."
-
-
-def _tunnel(table: Table, event: facts.TunnelRevealed) -> str:
-    turned = ", ".join(event.revealed) or "no card"
-    more = f"{count(event.extra, 'card')} more" if event.extra else "nothing more"
-    tried = (
-        f"{who(table, event.seat)} tries the tunnel {joined(table, event.route)} with {cards(event.cards)}"
+def _route_claimed(state: GameState, event: events.RouteClaimed) -> str:
+    length, scored = state.board.routes[event.route].length, f": +{event.points}" if event.points else ""
+    cities = describe_route(state, event.route)
+    return (
+        f"{seat_name(state, event.seat)} claims {cities} ({length}) with {format_cards(event.cards)}{scored}."
     )
+
+
+def _tunnel_revealed(state: GameState, event: events.TunnelRevealed) -> str:
+    turned = ", ".join(event.revealed) or "no card"
+    more = f"{pluralize(event.extra, 'card')} more" if event.extra else "nothing more"
+    tried = f"{seat_name(state, event.seat)} tries the tunnel {describe_route(state, event.route)} with {format_cards(event.cards)}"
     return f"{tried}; turned up: {turned}; it asks for {more}."
 
 
-def _station(table: Table, event: facts.StationBuilt) -> str:
-    lent = f", to use a route from {city(table, event.neighbour)}" if event.neighbour else ""
-    built = f"{who(table, event.seat)} builds a station in {city(table, event.city)}"
-    return f"{built} with {cards(event.cards)}{lent}."
+def _station_built(state: GameState, event: events.StationBuilt) -> str:
+    lent = f", to use a route from {city_name(state, event.neighbour)}" if event.neighbour else ""
+    built = f"{seat_name(state, event.seat)} builds a station in {city_name(state, event.city)}"
+    return f"{built} with {format_cards(event.cards)}{lent}."
 
 
-def _journey(table: Table, event: facts.PassengerMoved) -> str:
-    paid = f" with {count(event.cards, 'passenger card')}" if event.cards else ""
-    collected = ", ".join(city(table, name) for name in event.taken) or "no city"
-    start = f"{who(table, event.seat)}'s passenger leaves {city(table, event.city)}"
-    return (
-        f"{start} over {count(len(event.path), 'route')}{paid}, collecting in {collected}: +{event.points}."
-    )
+def _passenger_moved(state: GameState, event: events.PassengerMoved) -> str:
+    paid = f" with {pluralize(event.cards, 'passenger card')}" if event.cards else ""
+    collected = ", ".join(city_name(state, name) for name in event.taken) or "no city"
+    start = f"{seat_name(state, event.seat)}'s passenger leaves {city_name(state, event.city)}"
+    return f"{start} over {pluralize(len(event.path), 'route')}{paid}, collecting in {collected}: +{event.points}."
 
 
-def _refused(table: Table, event: facts.CommandRefused) -> str:
-    speaker = "The house" if event.seat is None else who(table, event.seat)
-    return f"{speaker} is refused: {event.rule}, {event.why}."
+def _command_refused(state: GameState, event: events.CommandRefused) -> str:
+    sender = "The house" if event.seat is None else seat_name(state, event.seat)
+    return f"{sender} is refused: {event.rule}, {event.why}."
 
 
-def _level(table: Table, event: facts.PlayOffCalled) -> str:
-    names = " and ".join(who(table, seat) for seat in event.seats)
+def _play_off_called(state: GameState, event: events.PlayOffCalled) -> str:
+    names = " and ".join(seat_name(state, seat) for seat in event.seats)
     return f"{names} share the first place: they play off in game {event.game}."
 
 
-def _decided(table: Table, event: facts.PlayOffEnded) -> str:
+def _play_off_ended(state: GameState, event: events.PlayOffEnded) -> str:
     winners = " and ".join(f"seat {seat}" for seat in event.winners)
     won = "won" if len(event.winners) == 1 else "are level"
     return f"The play-off of game {event.of} is over: {winners} of that game {won}."
 
 
-def _forked(table: Table, event: facts.GameForked) -> str:
-    knows = "the public" if event.asker is None else f"seat {event.asker}"
-    dealt = f"what {knows} couldn't see is dealt afresh" if event.afresh else "everything lies as it lay"
-    return f"The game goes on from game {event.of} after entry {event.at}; {dealt}."
+def _game_forked(state: GameState, event: events.GameForked) -> str:
+    viewer = "the public" if event.asker is None else f"seat {event.asker}"
+    deal_note = f"what {viewer} couldn't see is dealt afresh" if event.afresh else "everything lies as it lay"
+    return f"The game goes on from game {event.of} after entry {event.at}; {deal_note}."
 
 
-SENTENCES: Final[Mapping[type[Event], Callable[[Table, Any], str | None]]] = {
-    facts.GameCreated: _created,
-    facts.SeatTaken: lambda table, e: f"{e.name} sits down at seat {e.seat}.",
-    facts.GameStarted: lambda table, e: (
-        "The cards are shuffled and dealt." if table.laid is None else "Play begins."
+SENTENCES: Final[Mapping[type[Event], Callable[[GameState, Any], str | None]]] = {
+    events.GameCreated: _game_created,
+    events.SeatTaken: lambda table, e: f"{e.name} sits down at seat {e.seat}.",
+    events.GameStarted: lambda table, e: (
+        "The cards are shuffled and dealt." if table.position_starter is None else "Play begins."
     ),
-    facts.PositionLaid: lambda table, e: None if table.forked else "The game starts from a position.",
-    facts.GameForked: _forked,
-    facts.TicketsNamed: _mix,
-    facts.TicketsOffered: _offered,
-    facts.TicketsKept: _kept,
-    facts.CardDrawn: lambda table, e: f"{who(table, e.seat)} draws {e.card or 'a card'} blind.",
-    facts.MarketCardTaken: lambda table, e: f"{who(table, e.seat)} takes {e.card}.",
-    facts.CardsGiven: _given,
-    facts.RequestUnmet: lambda table, e: f"{who(table, e.seat)} asks for cards, and there are too few.",
-    facts.MarketFlushed: lambda table, e: "The market is swept and laid anew.",
-    facts.RouteClaimed: _claimed,
-    facts.TunnelRevealed: _tunnel,
-    facts.TunnelDeclined: lambda table, e: f"{who(table, e.seat)} leaves the tunnel.",
-    facts.StationBuilt: _station,
-    facts.PassengerPlaced: lambda table, e: (
-        f"{who(table, e.seat)} puts a passenger in {city(table, e.city)}."
+    events.PositionLaid: lambda table, e: None if table.fork_origin else "The game starts from a position.",
+    events.GameForked: _game_forked,
+    events.TicketsNamed: _tickets_named,
+    events.TicketsOffered: _tickets_offered,
+    events.TicketsKept: _tickets_kept,
+    events.CardDrawn: lambda table, e: f"{seat_name(table, e.seat)} draws {e.card or 'a card'} blind.",
+    events.MarketCardTaken: lambda table, e: f"{seat_name(table, e.seat)} takes {e.card}.",
+    events.CardsGiven: _cards_given,
+    events.RequestUnmet: lambda table, e: (
+        f"{seat_name(table, e.seat)} asks for cards, and there are too few."
     ),
-    facts.PassengerMoved: _journey,
-    facts.Passed: lambda table, e: f"{who(table, e.seat)} passes.",
-    facts.LastTurnsBegan: lambda table, e: "The last turns begin.",
-    facts.SeatGone: lambda table, e: f"{who(table, e.seat)} is out of the game: {e.why}.",
-    facts.CommandRefused: _refused,
-    facts.PlayOffCalled: _level,
-    facts.PlayOffEnded: _decided,
-    facts.GameEnded: lambda table, e: f"The game is over: {e.reason}.",
+    events.MarketFlushed: lambda table, e: "The market is swept and laid anew.",
+    events.RouteClaimed: _route_claimed,
+    events.TunnelRevealed: _tunnel_revealed,
+    events.TunnelDeclined: lambda table, e: f"{seat_name(table, e.seat)} leaves the tunnel.",
+    events.StationBuilt: _station_built,
+    events.PassengerPlaced: lambda table, e: (
+        f"{seat_name(table, e.seat)} puts a passenger in {city_name(table, e.city)}."
+    ),
+    events.PassengerMoved: _passenger_moved,
+    events.Passed: lambda table, e: f"{seat_name(table, e.seat)} passes.",
+    events.LastTurnsBegan: lambda table, e: "The last turns begin.",
+    events.SeatGone: lambda table, e: f"{seat_name(table, e.seat)} is out of the game: {e.why}.",
+    events.CommandRefused: _command_refused,
+    events.PlayOffCalled: _play_off_called,
+    events.PlayOffEnded: _play_off_ended,
+    events.GameEnded: lambda table, e: f"The game is over: {e.reason}.",
 }
 
 
 # -- their parts ---------------------------------------------------------------------------
 
 
-def who(table: Table, seat: Seat) -> str:
+def seat_name(state: GameState, seat: Seat) -> str:
     """The seat's name, or its number where nobody sits."""
-    return table.places[seat].name or f"seat {seat}"
+    return state.seats[seat].name or f"seat {seat}"
 
 
-def city(table: Table, name: str) -> str:
+def city_name(state: GameState, city_id: str) -> str:
     """A city as the board spells it."""
-    return table.board.cities[name]
+    return state.board.cities[city_id]
 
 
-def joined(table: Table, name: str) -> str:
+def describe_route(state: GameState, route_id: str) -> str:
     """A route by its two cities."""
-    route = table.board.routes[name]
-    return f"{city(table, route.a)} - {city(table, route.b)}"
+    route = state.board.routes[route_id]
+    return f"{city_name(state, route.a)} - {city_name(state, route.b)}"
 
 
-def cards(paid: Mapping[str, int]) -> str:
+def format_cards(counts: Mapping[str, int]) -> str:
     """Cards in words: "2 red, 1 locomotive"."""
-    return ", ".join(f"{n} {card}" for card, n in paid.items())
+    return ", ".join(f"{n} {card}" for card, n in counts.items())
 
 
-def count(number: int, thing: str) -> str:
+def pluralize(number: int, noun: str) -> str:
     """A number of things: "1 ticket", "3 tickets"."""
-    return f"{number} {thing}" + ("" if number == 1 else "s")
+    return f"{number} {noun}" + ("" if number == 1 else "s")
 
 
-def named(table: Table, tickets: Sequence[str | None]) -> str:
+def tickets_suffix(state: GameState, tickets: Sequence[str | None]) -> str:
     """The tickets' cities, where the viewer may know them."""
-    known = [table.board.tickets[ticket] for ticket in tickets if ticket is not None]
+    known = [state.board.tickets[ticket] for ticket in tickets if ticket is not None]
     if not known:
         return ""
-    return ": " + ", ".join(f"{city(table, t.a)} - {city(table, t.b)} ({t.points})" for t in known)
+    return ": " + ", ".join(f"{city_name(state, t.a)} - {city_name(state, t.b)} ({t.points})" for t in known)
 
 
 # -- how a table stands ----------------------------------------------------------------------
 
 
-def state(table: Table) -> str:
+def game_status(state: GameState) -> str:
     """`waiting` for people, `playing`, or `over`."""
-    if table.over:
+    if state.result:
         return "over"
-    return "playing" if table.started else "waiting"
+    return "playing" if state.started else "waiting"
 
 
-def document(table: Table, events: int, entries: int) -> dict[str, Any]:
+def game_summary_json(state: GameState, event_count: int, entry_count: int) -> dict[str, Any]:
     """A game as JSON: who sits there and how they stand, as far as this table knows."""
-    scores = table.over.scores if table.over else score(table)
+    scores = state.result.scores if state.result else score(state)
     seats = []
-    for standing, place in zip(scores, table.places, strict=True):
+    for seat_score, seat_state in zip(scores, state.seats, strict=True):
         seats.append(
             {
-                "seat": standing.seat,
-                "name": place.name,
-                "policy": place.policy,
-                "routes": standing.routes,
-                "tickets": standing.tickets,
-                "made": list(standing.made),
-                "missed": list(standing.missed),
-                "lent": list(standing.lent),
-                "longest": standing.longest,
-                "bonus": standing.bonus,
-                "most": standing.most,
-                "stations": standing.stations,
-                "merchandise": standing.merchandise,
-                "total": standing.total,
-                "place": standing.place,
-                "cars": place.cars,
-                "cards": place.cards,
-                "gone": place.gone,
+                "seat": seat_score.seat,
+                "name": seat_state.name,
+                "policy": seat_state.policy,
+                "routes": seat_score.routes,
+                "tickets": seat_score.tickets,
+                "made": list(seat_score.made),
+                "missed": list(seat_score.missed),
+                "lent": list(seat_score.lent),
+                "longest": seat_score.longest,
+                "bonus": seat_score.bonus,
+                "most": seat_score.most,
+                "stations": seat_score.stations,
+                "merchandise": seat_score.merchandise,
+                "total": seat_score.total,
+                "place": seat_score.place,
+                "cars": seat_state.cars,
+                "cards": seat_state.cards,
+                "gone": seat_state.exit_reason,
             }
         )
     return {
-        "game": table.game,
-        "ruleset": table.rules.name,
-        "board": table.board.id,
-        "state": state(table),
-        "ended": table.over.reason if table.over else None,
-        "play_off": table.called.game if table.called else None,
-        "play_off_of": table.play_off.of if table.play_off else None,
-        **({"forked": dict(zip(("of", "at"), table.forked, strict=True))} if table.forked else {}),
-        "events": events,
-        "entries": entries,
+        "game": state.game,
+        "ruleset": state.ruleset.name,
+        "board": state.board.id,
+        "state": game_status(state),
+        "ended": state.result.reason if state.result else None,
+        "play_off": state.next_play_off.game if state.next_play_off else None,
+        "play_off_of": state.play_off.of if state.play_off else None,
+        **({"forked": dict(zip(("of", "at"), state.fork_origin, strict=True))} if state.fork_origin else {}),
+        "events": event_count,
+        "entries": entry_count,
         "seats": seats,
     }

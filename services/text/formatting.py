@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 
-def clock(at: int) -> str:
+def format_game_time(game_time_ms: int) -> str:
     """A time since the game's creation: minutes, seconds, tenths."""
-    return f"{at // 60_000:02}:{at // 1000 % 60:02}.{at // 100 % 10}"
+    return f"{game_time_ms // 60_000:02}:{game_time_ms // 1000 % 60:02}.{game_time_ms // 100 % 10}"

@@ -9,132 +9,147 @@ from pydantic import Field
 
 from schemas.boards.trains import read_trains_map
 from schemas.commands import ClaimRoute, RequestCards
-from schemas.contract import Malformed, Shape
+from schemas.contract import InvalidInputError, Schema
 from schemas.field_types import Text
-from schemas.refusals import Refused
-from services.bots.policies.random_source import Dice
+from schemas.refusals import CommandRefusedError
+from services.bots.policies.random_source import SeatRandom
 from services.bots.policies.trains_strategies import hold_10
 from services.referee.rules import legal
-from services.referee.rules.board import build, with_pairs
-from services.trains.given_cards import NO_SEED, PLAYERS, Outcome, TooFewDestinations, laid, play
+from services.referee.rules.board import build_board, with_pair_tickets
+from services.trains.given_cards import (
+    NO_SEED,
+    PLAYERS,
+    GameOutcome,
+    TooFewDestinationsError,
+    play_game,
+    start_game,
+)
 from services.trains.player_state import (
     CONNECTION,
-    SEATS_MOST,
+    MAX_SEATS,
     STATE,
     Colour,
+    build_game_state,
+    command_json,
     may_acquire,
-    named,
-    table_of,
-    written,
+    parse_connection,
 )
-from services.trains.tournament import tournament
+from services.trains.tournament import run_tournament
 
-TOO_FEW: Final = "error: not enough destinations"
+TOO_FEW_DESTINATIONS: Final = "error: not enough destinations"
 
 T = TypeVar("T")
-Answer: TypeAlias = Callable[[Sequence[Any]], Any]
-Player: TypeAlias = tuple[str, str]
+CaseSolver: TypeAlias = Callable[[Sequence[Any]], Any]
+NamedPlayer: TypeAlias = tuple[str, str]
 Deck = Annotated[tuple[Colour, ...], Field(max_length=250)]
 _Player = tuple[Annotated[Text, Field(pattern="^[A-Za-z]{1,50}$")], Literal["Hold-10", "Buy-Now", "Cheat"]]
 
-DECK: Final[Shape[tuple[str, ...]]] = Shape(Deck, "cards")
+DECK: Final[Schema[tuple[str, ...]]] = Schema(Deck, "cards")
 
 
-def _players(most: int) -> Shape[tuple[Player, ...]]:
-    return Shape(Annotated[tuple[_Player, ...], Field(min_length=2, max_length=most)], "players")
+def _players_schema(max_players: int) -> Schema[tuple[NamedPlayer, ...]]:
+    return Schema(Annotated[tuple[_Player, ...], Field(min_length=2, max_length=max_players)], "players")
 
 
-ONE_GAME: Final = _players(SEATS_MOST)
-MANY: Final = _players(50)
+GAME_PLAYERS: Final = _players_schema(MAX_SEATS)
+TOURNAMENT_PLAYERS: Final = _players_schema(50)
 
 
-def reachable(given: Sequence[Any]) -> bool:
+def answer_reachability(values: Sequence[Any]) -> bool:
     """Whether a path of connections joins two cities."""
-    start, end, spelled = _row(given, "city, city, map")
-    form = read_trains_map(spelled)
+    start, end, map_json = _require_values(values, "city, city, map")
+    form = read_trains_map(map_json)
     ids = {city.name: city.id for city in form.cities}
     for city in (start, end):
         if not isinstance(city, str) or city not in ids:
-            raise Malformed("city", f"the map has no city {city!r}")
-    pairs = {frozenset((pair.a, pair.b)) for pair in with_pairs(build(form), 1).tickets.values()}
+            raise InvalidInputError("city", f"the map has no city {city!r}")
+    pairs = {frozenset((pair.a, pair.b)) for pair in with_pair_tickets(build_board(form), 1).tickets.values()}
     return frozenset((ids[start], ids[end])) in pairs
 
 
-def legality(given: Sequence[Any]) -> bool:
+def answer_legality(values: Sequence[Any]) -> bool:
     """Whether the player may acquire a connection."""
-    spelled, state, wanted = _row(given, "map, player state, connection")
-    table = table_of(read_trains_map(spelled), _read(STATE, state))
-    return may_acquire(table, named(_read(CONNECTION, wanted)))
+    map_json, player_state, wanted = _require_values(values, "map, player state, connection")
+    game_state = build_game_state(read_trains_map(map_json), _read_value(STATE, player_state))
+    return may_acquire(game_state, parse_connection(_read_value(CONNECTION, wanted)))
 
 
-def strategy(given: Sequence[Any]) -> Any:
+def answer_strategy(values: Sequence[Any]) -> Any:
     """What Hold-10 answers at its turn."""
-    spelled, state = _row(given, "map, player state")
-    table = table_of(read_trains_map(spelled), _read(STATE, state))
-    command = hold_10(table, 0, legal(table, 0), Dice(NO_SEED, 0))
+    map_json, player_state = _require_values(values, "map, player state")
+    game_state = build_game_state(read_trains_map(map_json), _read_value(STATE, player_state))
+    command = hold_10(game_state, 0, legal(game_state, 0), SeatRandom(NO_SEED, 0))
     assert isinstance(command, ClaimRoute | RequestCards), "there is nothing else in a turn"
-    return written(command, table.board)
+    return command_json(command, game_state.board)
 
 
-def game(given: Sequence[Any]) -> Any:
+def answer_game(values: Sequence[Any]) -> Any:
     """How a game with given cards comes out: the names by rank, and the removed."""
-    spelled, players, cards = _row(given, "map, players, cards")
-    form, players, cards = read_trains_map(spelled), _read(ONE_GAME, players), _read(DECK, cards)
+    map_json, players, cards = _require_values(values, "map, players, cards")
+    form, players, cards = (
+        read_trains_map(map_json),
+        _read_value(GAME_PLAYERS, players),
+        _read_value(DECK, cards),
+    )
     try:
-        came = play(form, [PLAYERS[kind] for _, kind in players], cards)
-    except TooFewDestinations:
-        return TOO_FEW
-    return [[_names(players, rank) for rank in came.ranks], _names(players, came.removed)]
+        outcome = play_game(form, [PLAYERS[kind] for _, kind in players], cards)
+    except TooFewDestinationsError:
+        return TOO_FEW_DESTINATIONS
+    return [[_sorted_names(players, rank) for rank in outcome.ranks], _sorted_names(players, outcome.removed)]
 
 
-def knock_out(given: Sequence[Any]) -> Any:
+def answer_tournament(values: Sequence[Any]) -> Any:
     """How a tournament comes out, every game of it with the same cards: winners, and the removed."""
-    spelled, players, cards = _row(given, "map, players, cards")
-    form, players, cards = read_trains_map(spelled), _read(MANY, players), _read(DECK, cards)
+    map_json, players, cards = _require_values(values, "map, players, cards")
+    form, players, cards = (
+        read_trains_map(map_json),
+        _read_value(TOURNAMENT_PLAYERS, players),
+        _read_value(DECK, cards),
+    )
 
-    def one_game(at_table: Sequence[int]) -> Outcome:
-        return play(form, [PLAYERS[players[place][1]] for place in at_table], cards)
+    def one_game(indices: Sequence[int]) -> GameOutcome:
+        return play_game(form, [PLAYERS[players[index][1]] for index in indices], cards)
 
     try:
-        laid(form, min(len(players), SEATS_MOST), cards)
-        came = tournament(len(players), one_game)
-    except TooFewDestinations:
-        return TOO_FEW
-    return [_names(players, came.winners), _names(players, came.removed)]
+        start_game(form, min(len(players), MAX_SEATS), cards)
+        result = run_tournament(len(players), one_game)
+    except TooFewDestinationsError:
+        return TOO_FEW_DESTINATIONS
+    return [_sorted_names(players, result.winners), _sorted_names(players, result.removed)]
 
 
-def answer(kind: str, given: Sequence[Any]) -> Any:
+def answer_case(kind: str, values: Sequence[Any]) -> Any:
     """What comes out of a case's input. Raises Malformed, naming what is wrong with the input."""
     try:
-        return KINDS[kind](given)
-    except Refused as no:
-        raise Malformed("", f"there can be no such game: {no.why}") from None
+        return KINDS[kind](values)
+    except CommandRefusedError as refusal:
+        raise InvalidInputError("", f"there can be no such game: {refusal.reason}") from None
 
 
-def _row(given: Sequence[Any], names: str) -> Sequence[Any]:
+def _require_values(values: Sequence[Any], names: str) -> Sequence[Any]:
     count = len(names.split(", "))
-    if len(given) != count:
-        raise Malformed("", f"must hold {count} JSON values ({names}), not {len(given)}")
-    return given
+    if len(values) != count:
+        raise InvalidInputError("", f"must hold {count} JSON values ({names}), not {len(values)}")
+    return values
 
 
-def _read(shape: Shape[T], value: object) -> T:
+def _read_value(schema: Schema[T], value: object) -> T:
     """The value of this shape, or Malformed, which says of which value a field is wrong."""
     try:
-        return shape.read(value)
-    except Malformed as error:
-        field = shape.name if error.field == shape.name else f"{shape.name}.{error.field}"
-        raise Malformed(field, error.why) from None
+        return schema.read(value)
+    except InvalidInputError as error:
+        field = schema.name if error.field == schema.name else f"{schema.name}.{error.field}"
+        raise InvalidInputError(field, error.reason) from None
 
 
-def _names(players: Sequence[Player], places: Sequence[int]) -> list[str]:
-    return sorted(players[place][0] for place in places)
+def _sorted_names(players: Sequence[NamedPlayer], indices: Sequence[int]) -> list[str]:
+    return sorted(players[index][0] for index in indices)
 
 
-KINDS: Final[Mapping[str, Answer]] = {
-    "3-xmap": reachable,
-    "5-xlegal": legality,
-    "6-xstrategy": strategy,
-    "8-xref": game,
-    "9-xmanager": knock_out,
+KINDS: Final[Mapping[str, CaseSolver]] = {
+    "3-xmap": answer_reachability,
+    "5-xlegal": answer_legality,
+    "6-xstrategy": answer_strategy,
+    "8-xref": answer_game,
+    "9-xmanager": answer_tournament,
 }

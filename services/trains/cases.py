@@ -8,86 +8,89 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any, Final, NamedTuple
 
-from schemas.contract import Malformed
+from schemas.contract import InvalidInputError
 from services.documents.reader import read_text
 
-INDEX: Final = "index.json"
-GIVEN: Final = "-in.json"
-BYTES_MOST: Final = 20_000_000
+INDEX_FILE: Final = "index.json"
+INPUT_SUFFIX: Final = "-in.json"
+MAX_BYTES: Final = 20_000_000
 
 
 class Case(NamedTuple):
     id: str
     kind: str  # what comes before the first slash of its id
-    given: Path
-    expected: Path
+    input_path: Path
+    expected_path: Path
 
     def read(self) -> tuple[list[Any], Any]:
         """The values of its input, and the value that is to come out. Raises Malformed, naming the file."""
-        given, expected = read_values(self.given), read_values(self.expected)
+        values, expected = read_values(self.input_path), read_values(self.expected_path)
         if len(expected) != 1:
-            raise Malformed(str(self.expected), f"must hold one JSON value, not {len(expected)}")
-        return given, expected[0]
+            raise InvalidInputError(str(self.expected_path), f"must hold one JSON value, not {len(expected)}")
+        return values, expected[0]
 
 
 def read_cases(folder: Path) -> list[Case]:
     """The cases that a folder's index lists, in its order; without an index those that lie there.
     Raises Malformed, naming file and entry."""
-    index = folder / INDEX
-    if not index.exists() and (found := sorted(folder.glob(f"*/*{GIVEN}"))):
-        return [_found(given) for given in found]
+    index = folder / INDEX_FILE
+    if not index.exists() and (input_paths := sorted(folder.glob(f"*/*{INPUT_SUFFIX}"))):
+        return [_case_of_file(input_path) for input_path in input_paths]
     match read_values(index):
         case [[*entries]]:
-            return [_case(folder, entry, f"{index}: {number}") for number, entry in enumerate(entries)]
-    raise Malformed(str(index), "must hold one JSON list of cases")
+            return [_parse_case(folder, entry, f"{index}: {number}") for number, entry in enumerate(entries)]
+    raise InvalidInputError(str(index), "must hold one JSON list of cases")
 
 
-def _found(given: Path) -> Case:
-    kind, name = given.parent.name, given.name.removesuffix(GIVEN)
-    return Case(f"{kind}/{name}", kind, given, given.with_name(f"{name}-out.json"))
+def _case_of_file(input_path: Path) -> Case:
+    kind, name = input_path.parent.name, input_path.name.removesuffix(INPUT_SUFFIX)
+    return Case(f"{kind}/{name}", kind, input_path, input_path.with_name(f"{name}-out.json"))
 
 
-def _case(folder: Path, entry: object, where: str) -> Case:
+def _parse_case(folder: Path, entry: object, where: str) -> Case:
     match entry:
-        case {"id": str(name), "in": str(given), "out": str(expected)}:
+        case {"id": str(name), "in": str(input_name), "out": str(expected_name)}:
             kind, _, rest = name.partition("/")
             if not kind or not rest:
-                raise Malformed(f"{where}.id", f"must be a kind, a slash and a name, not {name!r}")
+                raise InvalidInputError(f"{where}.id", f"must be a kind, a slash and a name, not {name!r}")
             return Case(
-                name, kind, _inside(folder, given, f"{where}.in"), _inside(folder, expected, f"{where}.out")
+                name,
+                kind,
+                _resolve_inside(folder, input_name, f"{where}.in"),
+                _resolve_inside(folder, expected_name, f"{where}.out"),
             )
-    raise Malformed(where, "must be an object with the texts id, in and out")
+    raise InvalidInputError(where, "must be an object with the texts id, in and out")
 
 
-def _inside(folder: Path, path: str, where: str) -> Path:
+def _resolve_inside(folder: Path, path: str, where: str) -> Path:
     pure = PurePosixPath(path)
     if pure.is_absolute() or ".." in pure.parts or not pure.parts:
-        raise Malformed(where, f"must be a path inside the folder, not {path!r}")
+        raise InvalidInputError(where, f"must be a path inside the folder, not {path!r}")
     return folder / pure
 
 
 def read_values(path: Path) -> list[Any]:
     """The JSON values that a file holds, one after the other. Raises Malformed, naming the file."""
     try:
-        return list(values(read_text(path, BYTES_MOST)))
-    except Malformed as error:
-        raise Malformed(str(path), error.why, error.rule) from None
+        return list(iter_json_values(read_text(path, MAX_BYTES)))
+    except InvalidInputError as error:
+        raise InvalidInputError(str(path), error.reason, error.rule) from None
     except json.JSONDecodeError as error:
-        why = f"isn't JSON: {error.msg} in line {error.lineno}, column {error.colno}"
-        raise Malformed(str(path), why) from None
+        reason = f"isn't JSON: {error.msg} in line {error.lineno}, column {error.colno}"
+        raise InvalidInputError(str(path), reason) from None
     except ValueError:  # the only other one that json knows
-        raise Malformed(str(path), "holds a number of thousands of digits") from None
+        raise InvalidInputError(str(path), "holds a number of thousands of digits") from None
     except RecursionError:
-        raise Malformed(str(path), "is nested without end") from None
+        raise InvalidInputError(str(path), "is nested without end") from None
 
 
-def values(text: str) -> Iterator[Any]:
+def iter_json_values(text: str) -> Iterator[Any]:
     """JSON values with any white space, or none, between them. Raises JSONDecodeError."""
-    decoder, place = json.JSONDecoder(), 0
+    decoder, position = json.JSONDecoder(), 0
     while True:
-        while text[place : place + 1].isspace():
-            place += 1
-        if place == len(text):
+        while text[position : position + 1].isspace():
+            position += 1
+        if position == len(text):
             return
-        value, place = decoder.raw_decode(text, place)
+        value, position = decoder.raw_decode(text, position)
         yield value

@@ -11,95 +11,101 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from schemas.boards.form import BOARD, BoardForm
-from schemas.commands import ClaimRoute, Command, CreateGame, KeepTickets, Letter, SeatPlan, TakeSeat
+from schemas.boards.form import BOARD_SCHEMA, BoardForm
+from schemas.commands import ClaimRoute, Command, CommandEnvelope, CreateGame, KeepTickets, SeatPlan, TakeSeat
 from schemas.events import DeckShuffled, Event, GameCreated, GameStarted, TicketsShuffled
 from schemas.field_types import Seat
-from schemas.refusals import Refused, require
+from schemas.refusals import CommandRefusedError, require
 from services.bots.policies import Policy
-from services.bots.policies.random_source import Dice
+from services.bots.policies.random_source import SeatRandom
 from services.bots.policies.trains_strategies import buy_now, hold_10
-from services.referee.rules import RULESETS, Table, advance, fold_events, judge, legal
+from services.referee.rules import RULESETS, GameState, decide_and_apply, decide_envelope, fold_events, legal
 from services.referee.rules.rulesets.trains import TRAINS
-from services.referee.rules.setup.create_game import Opening, create_game
+from services.referee.rules.setup.create_game import NewGameContext, create_game
 
-GAME: Final = "given-cards"
+GAME_ID: Final = "given-cards"
 NO_SEED: Final = "00" * 32  # the chance is given
 OPTIONS: Final = {"order": "seated", "start_return": "top"}
 NOT_ON_ANY_MAP: Final = ClaimRoute("no-such-route", {"red": 3})
 
 
-class TooFewDestinations(Exception):
+class TooFewDestinationsError(Exception):
     """The map can't give every player destinations to choose from (SETUP-4)."""
 
 
-class Outcome(NamedTuple):
+class GameOutcome(NamedTuple):
     """Players by their places in the order of turns."""
 
     ranks: tuple[tuple[int, ...], ...]  # the winners first
     removed: tuple[int, ...]
 
 
-def cheat(table: Table, seat: Seat, commands: Sequence[Command], dice: Dice) -> Command:
+def cheat(state: GameState, seat: Seat, commands: Sequence[Command], seat_random: SeatRandom) -> Command:
     """Keep destinations like everybody else, then ask for a connection that there isn't."""
     if any(isinstance(command, KeepTickets) for command in commands):
-        return hold_10(table, seat, commands, dice)
+        return hold_10(state, seat, commands, seat_random)
     return NOT_ON_ANY_MAP
 
 
 PLAYERS: Final[Mapping[str, Policy]] = {"Hold-10": hold_10, "Buy-Now": buy_now, "Cheat": cheat}
 
 
-def play(form: BoardForm, players: Sequence[Policy], cards: Sequence[str]) -> Outcome:
+def play_game(form: BoardForm, players: Sequence[Policy], cards: Sequence[str]) -> GameOutcome:
     """The game of these players, the oldest first, with these cards from the top of the deck on.
 
     Raises TooFewDestinations, and Refused where no such game can be."""
-    table = laid(form, len(players), cards)
-    dice = Dice(NO_SEED, 0)
-    while not table.over:
-        (seat,) = table.awaits
-        command = players[seat](table, seat, legal(table, seat), dice)
-        judge(table, Letter("move", GAME, seat, command), 0, NO_SEED)
-    return outcome(table)
+    state = start_game(form, len(players), cards)
+    seat_random = SeatRandom(NO_SEED, 0)
+    while not state.result:
+        (seat,) = state.pending_choices
+        command = players[seat](state, seat, legal(state, seat), seat_random)
+        decide_envelope(state, CommandEnvelope("move", GAME_ID, seat, command), 0, NO_SEED)
+    return game_outcome(state)
 
 
-def laid(form: BoardForm, seats: int, cards: Sequence[str]) -> Table:
+def start_game(form: BoardForm, seats: int, cards: Sequence[str]) -> GameState:
     """The table with hands dealt and the first player choosing its destinations."""
-    table = Table()
+    state = GameState()
     plans = tuple(SeatPlan() for _ in range(seats))
     try:
         fold_events(
-            table, 0, created(CreateGame(plans, TRAINS.name, BOARD.write(form), options=OPTIONS), cards)
+            state,
+            0,
+            creation_events(CreateGame(plans, TRAINS.name, BOARD_SCHEMA.write(form), options=OPTIONS), cards),
         )
-    except Refused as no:
-        raise TooFewDestinations(no.why) if no.rule == "SETUP-4" else no from None
+    except CommandRefusedError as refusal:
+        raise TooFewDestinationsError(refusal.reason) if refusal.rule == "SETUP-4" else refusal from None
     for seat in range(seats):
-        advance(table, None, TakeSeat(f"player {seat + 1}"))
-    dealt = seats * table.figures.hand
-    require(len(cards) >= dealt, "GAME-6", f"cards: {len(cards)} in all, {dealt} are dealt at the start")
-    destinations = tuple(table.board.tickets)
+        decide_and_apply(state, None, TakeSeat(f"player {seat + 1}"))
+    dealt_count = seats * state.rule_options.hand
+    require(
+        len(cards) >= dealt_count,
+        "GAME-6",
+        f"cards: {len(cards)} in all, {dealt_count} are dealt at the start",
+    )
+    destinations = tuple(state.board.tickets)
     shuffled = (DeckShuffled(tuple(cards), None), TicketsShuffled("regular", destinations, None))
-    fold_events(table, 0, (GameStarted(tuple(range(seats))), *shuffled))
-    fold_events(table, 0, table.rules.setup(table))
-    return table
+    fold_events(state, 0, (GameStarted(tuple(range(seats))), *shuffled))
+    fold_events(state, 0, state.ruleset.setup(state))
+    return state
 
 
-def created(command: CreateGame, cards: Sequence[str]) -> Iterable[Event]:
+def creation_events(command: CreateGame, cards: Sequence[str]) -> Iterable[Event]:
     """As any game is created, but with exactly these cards: of a colour there may be none."""
-    for event in create_game(RULESETS, Opening(GAME, 0, 0, NO_SEED), command):
+    for event in create_game(RULESETS, NewGameContext(GAME_ID, 0, 0, NO_SEED), command):
         if isinstance(event, GameCreated):
-            figures = replace(event.parameters, cards=Counter(cards))
-            yield replace(event, parameters=figures)
+            rule_options = replace(event.parameters, cards=Counter(cards))
+            yield replace(event, parameters=rule_options)
         else:
             yield event
 
 
-def outcome(table: Table) -> Outcome:
+def game_outcome(state: GameState) -> GameOutcome:
     """Who shares which rank at the end, and who was removed."""
-    assert table.over is not None, "the game is over"
-    removed = tuple(seat for seat, place in enumerate(table.places) if place.gone)
+    assert state.result is not None, "the game is over"
+    removed = tuple(seat for seat, seat_state in enumerate(state.seats) if seat_state.exit_reason)
     ranks: dict[int, list[int]] = {}
-    for score in sorted(table.over.scores, key=lambda score: score.place):
+    for score in sorted(state.result.scores, key=lambda score: score.place):
         if score.seat not in removed:
             ranks.setdefault(score.place, []).append(score.seat)
-    return Outcome(tuple(tuple(rank) for rank in ranks.values()), removed)
+    return GameOutcome(tuple(tuple(rank) for rank in ranks.values()), removed)

@@ -7,20 +7,20 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from schemas.boards.form import BOARD, BoardForm
+from schemas.boards.form import BOARD_SCHEMA, BoardForm
 from schemas.commands import ClaimRoute, CreateGame, RequestCards, SeatPlan
-from schemas.contract import Malformed, Shape, contract
+from schemas.contract import InvalidInputError, Schema, contract
 from schemas.field_types import Int, Seat, Text
 from schemas.positions import Position
-from schemas.refusals import Refused
-from services.bots.policies.trains_strategies import Connection, connection
-from services.referee.rules import NotKept, Table, decide
-from services.referee.rules.board import Board, build
-from services.referee.rules.position_game import laid_out
+from schemas.refusals import CommandRefusedError
+from services.bots.policies.trains_strategies import Connection, connection_of
+from services.referee.rules import GameState, UnloggedRejectionError, decide
+from services.referee.rules.board import Board, build_board
+from services.referee.rules.position_game import start_from_position
 from services.referee.rules.rulesets.trains import TRAINS
 
-SEATS_LEAST, SEATS_MOST = TRAINS.figures.seats_least, TRAINS.figures.seats_most
-CARS_MOST: Final = 100  # a state may come from a table with other figures
+MIN_SEATS, MAX_SEATS = TRAINS.rule_options.seats_least, TRAINS.rule_options.seats_most
+MAX_CARS: Final = 100  # a state may come from a table with other figures
 
 Colour = Literal["red", "blue", "green", "white"]
 City = Annotated[Text, Field(max_length=25)]
@@ -43,67 +43,69 @@ class PlayerState:
     """A player's own things, and what each other player has acquired, in turn order after it."""
 
     this: Own
-    acquired: Annotated[tuple[Acquired, ...], Field(max_length=SEATS_MOST - 1)]
+    acquired: Annotated[tuple[Acquired, ...], Field(max_length=MAX_SEATS - 1)]
 
 
-STATE: Final[Shape[PlayerState]] = Shape(PlayerState, "player state")
-CONNECTION: Final[Shape[tuple[str, str, str, int]]] = Shape(tuple[City, City, Colour, Int], "connection")
+STATE: Final[Schema[PlayerState]] = Schema(PlayerState, "player state")
+CONNECTION: Final[Schema[tuple[str, str, str, int]]] = Schema(tuple[City, City, Colour, Int], "connection")
 
 
-def table_of(form: BoardForm, state: PlayerState) -> Table:
+def build_game_state(form: BoardForm, player_state: PlayerState) -> GameState:
     """The table as this player sees it, who is seat 0 and to act.
 
     Raises Malformed, naming what can't be."""
-    seats = max(SEATS_LEAST, 1 + len(state.acquired))
-    cards: dict[str, int] = {color: count for color, count in state.this.cards.items() if count}
+    seats = max(MIN_SEATS, 1 + len(player_state.acquired))
+    cards: dict[str, int] = {color: count for color, count in player_state.this.cards.items() if count}
     position = Position(
-        hands=(cards,), cars=(state.this.rails,), routes=_owners(routes_by_connection(build(form)), state)
+        hands=(cards,),
+        cars=(player_state.this.rails,),
+        routes=_route_owners(routes_by_connection(build_board(form)), player_state),
     )
-    options = {"cars": CARS_MOST}
+    options = {"cars": MAX_CARS}
     plans = tuple(SeatPlan() for _ in range(seats))
-    command = CreateGame(plans, TRAINS.name, BOARD.write(form), options=options, position=position)
+    command = CreateGame(plans, TRAINS.name, BOARD_SCHEMA.write(form), options=options, position=position)
     try:
-        return laid_out(command)
-    except NotKept as no:
-        raise Malformed("player state", no.why) from None
+        return start_from_position(command)
+    except UnloggedRejectionError as rejection:
+        raise InvalidInputError("player state", rejection.reason) from None
 
 
 def routes_by_connection(board: Board) -> dict[Connection, str]:
     """The ids of a board's routes by what players of Trains call them."""
-    return {connection(board, name): name for name in board.routes}
+    return {connection_of(board, name): name for name in board.routes}
 
 
-def _owners(routes: Mapping[Connection, str], state: PlayerState) -> dict[str, Seat]:
+def _route_owners(routes: Mapping[Connection, str], player_state: PlayerState) -> dict[str, Seat]:
     """Who has which route. Outside cases give one to two players at times: then it is taken all the same."""
     owners: dict[str, Seat] = {}
-    for seat, acquired in enumerate((state.this.acquired, *state.acquired)):
+    for seat, acquired in enumerate((player_state.this.acquired, *player_state.acquired)):
         for wanted in acquired:
-            route = routes.get(named(wanted))
+            route = routes.get(parse_connection(wanted))
             if route is None:
-                raise Malformed("player state", f"the map has no connection {list(wanted)}")
+                raise InvalidInputError("player state", f"the map has no connection {list(wanted)}")
             owners.setdefault(route, seat)
     return owners
 
 
-def named(wanted: tuple[str, str, str, int]) -> Connection:
+def parse_connection(wanted: tuple[str, str, str, int]) -> Connection:
     """A connection as it is sent: city, city, colour, length."""
     a, b, color, length = wanted
     return Connection(a, b, length, color)
 
 
-def written(command: ClaimRoute | RequestCards, board: Board) -> str | list[str | int]:
+def command_json(command: ClaimRoute | RequestCards, board: Board) -> str | list[str | int]:
     """A command as players of Trains answer: `more cards`, or the connection."""
     if isinstance(command, RequestCards):
         return "more cards"
-    wanted = connection(board, command.route)
+    wanted = connection_of(board, command.route)
     return [wanted.a, wanted.b, wanted.color, wanted.length]
 
 
-def may_acquire(table: Table, wanted: Connection) -> bool:
+def may_acquire(state: GameState, wanted: Connection) -> bool:
     """Whether the player whose table this is may acquire it now."""
-    route = routes_by_connection(table.board).get(wanted)
+    route = routes_by_connection(state.board).get(wanted)
     try:
-        decide(table, 0, ClaimRoute(route or "no-such-route", {wanted.color: wanted.length}))
-    except Refused:
+        decide(state, 0, ClaimRoute(route or "no-such-route", {wanted.color: wanted.length}))
+    except CommandRefusedError:
         return False
     return True

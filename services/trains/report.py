@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table as Grid
 
-from schemas.contract import Malformed
-from services.trains.case_kinds import KINDS, answer
+from schemas.contract import InvalidInputError
+from services.trains.case_kinds import KINDS, answer_case
 from services.trains.cases import Case, read_cases
 
 
@@ -41,39 +41,41 @@ def run_folder(folder: Path, quiet: bool) -> list[Tally]:
     cases = read_cases(folder)
     console = Console(stderr=True)
     bar = track(cases, "playing", console=console, transient=True, disable=quiet or not console.is_terminal)
-    return tallied(cases, [failure for case in bar if (failure := judged(case))])
+    return tally_by_kind(cases, [failure for case in bar if (failure := check_case(case))])
 
 
-def judged(case: Case) -> Failure | None:
+def check_case(case: Case) -> Failure | None:
     """How our answer differs from what is to come out, if it does, and we have one."""
     if case.kind not in KINDS:
         return None
-    given, expected = case.read()
+    values, expected = case.read()
     try:
-        ours = answer(case.kind, given)
-    except Malformed as error:
-        raise Malformed(str(case.given), str(error), error.rule) from None
-    return None if ours == expected else Failure(case.id, expected, ours)
+        actual = answer_case(case.kind, values)
+    except InvalidInputError as error:
+        raise InvalidInputError(str(case.input_path), str(error), error.rule) from None
+    return None if actual == expected else Failure(case.id, expected, actual)
 
 
-def tallied(cases: Iterable[Case], failures: Iterable[Failure]) -> list[Tally]:
+def tally_by_kind(cases: Iterable[Case], failures: Iterable[Failure]) -> list[Tally]:
     """By kind, in the order of the numbers that kinds begin with."""
     counts: dict[str, int] = {}
     for case in cases:
         counts[case.kind] = counts.get(case.kind, 0) + 1
-    found = tuple(failures)
+    all_failures = tuple(failures)
     return [
-        Tally(kind, counts[kind], tuple(f for f in found if f.id.startswith(f"{kind}/")), kind in KINDS)
-        for kind in sorted(counts, key=_number)
+        Tally(
+            kind, counts[kind], tuple(f for f in all_failures if f.id.startswith(f"{kind}/")), kind in KINDS
+        )
+        for kind in sorted(counts, key=_kind_order)
     ]
 
 
-def _number(kind: str) -> tuple[int, str]:
+def _kind_order(kind: str) -> tuple[int, str]:
     digits = kind.partition("-")[0]
     return (int(digits) if digits.isdecimal() and len(digits) < 10 else 0, kind)
 
 
-def grid(tallies: Iterable[Tally]) -> Grid:
+def tally_table(tallies: Iterable[Tally]) -> Grid:
     """The tally for people."""
     table = Grid("kind", "cases", "passed", "failed", "which failed")
     for tally in tallies:
@@ -86,7 +88,7 @@ def grid(tallies: Iterable[Tally]) -> Grid:
     return table
 
 
-def document(tallies: Iterable[Tally]) -> dict[str, Any]:
+def tally_json(tallies: Iterable[Tally]) -> dict[str, Any]:
     """The tally for programs, with the answers of the failed cases beside what is to come out."""
     return {
         "kinds": [

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
-from schemas.codec import Corrupt
+from schemas.codec import CorruptDataError
 from schemas.field_types import GameId
 from services.verification.explanation import explain
-from services.verification.explanation_json import explanation
-from services.verification.findings import Check, Finding, Kind
-from services.verification.verdict_check import doubts
+from services.verification.explanation_json import explanation_json
+from services.verification.findings import Check, CheckKind, Finding
+from services.verification.verdict_check import replay_findings
 
-PLAINLY: Final[dict[Kind, str]] = {
+PASS_SENTENCES: Final[dict[CheckKind, str]] = {
     "chain": "Nothing was changed, dropped, put in or moved since it was written.",
     "signature": "The house signed exactly this game.",
     "deal": "Seed, shuffles and every card that left a pile are those that were committed to.",
@@ -24,7 +24,7 @@ PLAINLY: Final[dict[Kind, str]] = {
     "verdict": "Every command was decided again, and got the verdict that the rules give.",
     "fold": "Every entry can be read and does to the table what it says.",
 }  # what each kind of check shows, where it finds nothing
-NAMES: Final[dict[Kind, str]] = {
+CHECK_NAMES: Final[dict[CheckKind, str]] = {
     "chain": "The chain",
     "signature": "The signature",
     "deal": "The deal",
@@ -40,69 +40,75 @@ class Audit(NamedTuple):
     game: GameId
     entries: int
     findings: tuple[Finding, ...]  # by entry; those of the game as a whole first
-    checked: tuple[Kind, ...]
-    unchecked: dict[Kind, str]  # why some kinds could not be checked
+    checked: tuple[CheckKind, ...]
+    unchecked: dict[CheckKind, str]  # why some kinds could not be checked
 
     @property
     def ok(self) -> bool:
         return not self.findings
 
     @property
-    def in_a_sentence(self) -> str:
+    def summary(self) -> str:
         """The verdict: the first thing that anybody wants to know."""
         if self.ok:
-            left = ", ".join(NAMES[kind].lower() for kind in PLAINLY if kind not in self.checked)
-            if left:
-                return f"Nothing wrong was found in game {self.game}; not checked: {left}."
+            not_checked = ", ".join(
+                CHECK_NAMES[kind].lower() for kind in PASS_SENTENCES if kind not in self.checked
+            )
+            if not_checked:
+                return f"Nothing wrong was found in game {self.game}; not checked: {not_checked}."
             return f"Nothing is wrong with game {self.game}: everything was checked."
-        wrong = "one thing is" if len(self.findings) == 1 else f"{len(self.findings)} things are"
-        first = next((found.number for found in self.findings if found.number is not None), None)
-        begins = "" if first is None else f", from entry {first} of {self.entries} on"
-        return f"Game {self.game} isn't as it should be: {wrong} wrong{begins}."
+        problem_count = "one thing is" if len(self.findings) == 1 else f"{len(self.findings)} things are"
+        first = next((finding.number for finding in self.findings if finding.number is not None), None)
+        start_note = "" if first is None else f", from entry {first} of {self.entries} on"
+        return f"Game {self.game} isn't as it should be: {problem_count} wrong{start_note}."
 
 
 def audit(game: GameId, log: Sequence[bytes], checks: Iterable[Check] = ()) -> Audit:
     """The audit of a game's log, with what further checks found. It never raises for what is wrong
     with the game: that is what findings are for."""
-    done = [*checks, *_own(game, log)]
-    checked: dict[Kind, None] = {}
-    unchecked: dict[Kind, str] = {}
-    found: list[Finding] = []
-    for check in done:
-        if check.undone:
-            unchecked[check.kind] = check.undone
+    all_checks = [*checks, *_replay_checks(game, log)]
+    checked: dict[CheckKind, None] = {}
+    unchecked: dict[CheckKind, str] = {}
+    findings: list[Finding] = []
+    for check in all_checks:
+        if check.skipped_reason:
+            unchecked[check.kind] = check.skipped_reason
             continue
         checked[check.kind] = None
-        found += check.findings
-    ordered = sorted(found, key=lambda finding: finding.number or 0)
-    whole = tuple(kind for kind in PLAINLY if kind in checked)
+        findings += check.findings
+    ordered = sorted(findings, key=lambda finding: finding.number or 0)
+    checked_kinds = tuple(kind for kind in PASS_SENTENCES if kind in checked)
     return Audit(
-        game, len(log), tuple(ordered), whole, {k: w for k, w in unchecked.items() if k not in checked}
+        game,
+        len(log),
+        tuple(ordered),
+        checked_kinds,
+        {k: w for k, w in unchecked.items() if k not in checked},
     )
 
 
-def _own(game: GameId, log: Sequence[bytes]) -> Iterable[Check]:
+def _replay_checks(game: GameId, log: Sequence[bytes]) -> Iterable[Check]:
     """Folding and deciding again go together; their findings are told apart."""
-    found = list(doubts(game, log))
-    yield Check("fold", [finding for finding in found if finding.kind == "fold"])
-    yield Check("verdict", [finding for finding in found if finding.kind != "fold"])
+    findings = list(replay_findings(game, log))
+    yield Check("fold", [finding for finding in findings if finding.kind == "fold"])
+    yield Check("verdict", [finding for finding in findings if finding.kind != "fold"])
 
 
-def document(done: Audit, log: Sequence[bytes], at: int | None = None) -> dict[str, Any]:
+def audit_json(result: Audit, log: Sequence[bytes], sequence: int | None = None) -> dict[str, Any]:
     """The audit as a JSON object; `move` is the entry that was asked for, explained. Raises
     Malformed if there is no such entry."""
-    told: dict[str, Any] = {
-        "game": done.game,
-        "ok": done.ok,
-        "verdict": done.in_a_sentence,
-        "entries": done.entries,
-        "findings": [finding._asdict() for finding in done.findings],
-        "checked": list(done.checked),
-        "unchecked": done.unchecked,
+    payload: dict[str, Any] = {
+        "game": result.game,
+        "ok": result.ok,
+        "verdict": result.summary,
+        "entries": result.entries,
+        "findings": [finding._asdict() for finding in result.findings],
+        "checked": list(result.checked),
+        "unchecked": result.unchecked,
     }
-    if at is not None:
+    if sequence is not None:
         try:
-            told["move"] = explanation(explain(done.game, log, at))
-        except Corrupt as error:
-            told["move"] = {"number": at, "unreadable": str(error)}
-    return told
+            payload["move"] = explanation_json(explain(result.game, log, sequence))
+        except CorruptDataError as error:
+            payload["move"] = {"number": sequence, "unreadable": str(error)}
+    return payload

@@ -7,40 +7,46 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from schemas import commands as wishes
-from schemas.codec import Corrupt, unpack_entry, unpack_facts
+from schemas import commands
+from schemas.codec import CorruptDataError, unpack_entry, unpack_for_fold
 from schemas.commands import Command
-from schemas.contract import Malformed
+from schemas.contract import InvalidInputError
 from schemas.entries import Entry
 from schemas.events import Event
 from schemas.field_types import Seat
-from schemas.refusals import ALL
-from services.referee.rules import Table, fold_events, legal, seen_by
-from services.referee.rules.evolve import elapse
-from services.rulebook import passages, read_pages
-from services.text.events import tell
-from services.verification.verdict_check import UNREADABLE, Verdict, agree, decided, ground
+from schemas.refusals import ALL_RULES
+from services.referee.rules import GameState, fold_events, legal, redact_for
+from services.referee.rules.evolve import advance_clocks
+from services.rulebook import extract_passages, read_pages
+from services.text.events import event_sentence
+from services.verification.verdict_check import (
+    REPLAY_ERRORS,
+    ReplayedDecision,
+    decide_again,
+    read_replay_context,
+    same_decision,
+)
 from services.verification.verdict_diff import difference
 
 Viewer: TypeAlias = Seat | Literal["referee", "public"]
 
 
-class Told(NamedTuple):
+class NarratedEvent(NamedTuple):
     """An event as somebody was told it, and the sentence that says so (empty: it goes without saying)."""
 
     event: Event
     sentence: str
 
 
-class Sight(NamedTuple):
+class ViewerPerspective(NamedTuple):
     """The entry as one viewer saw it."""
 
-    before: Table
-    told: tuple[Told, ...]
-    after: Table
+    before: GameState
+    narrated_events: tuple[NarratedEvent, ...]
+    after: GameState
 
 
-class Cited(NamedTuple):
+class RuleCitation(NamedTuple):
     """A rule: its id, its sentence, and what the ruleset's page says of it, in Markdown."""
 
     rule: str
@@ -48,135 +54,164 @@ class Cited(NamedTuple):
     passage: str
 
 
-class Explained(NamedTuple):
+class Explanation(NamedTuple):
     """One entry, and all that an arbiter asks about it."""
 
-    number: int
+    sequence: int
     entry: Entry
-    sights: Mapping[Viewer, Sight]  # the referee's, the public's, each seat's
-    cited: tuple[Cited, ...]  # the rule that refused it first, then those of its kind of command
+    perspectives: Mapping[Viewer, ViewerPerspective]  # the referee's, the public's, each seat's
+    cited: tuple[RuleCitation, ...]  # the rule that refused it first, then those of its kind of command
     alternatives: tuple[Command, ...]  # what the seat could have done instead
     doubt: str  # how the verdict differs from what the rules say; empty if it doesn't
 
     @property
-    def before(self) -> Table:
-        return self.sights["referee"].before
+    def before(self) -> GameState:
+        return self.perspectives["referee"].before
 
     @property
-    def after(self) -> Table:
-        return self.sights["referee"].after
+    def after(self) -> GameState:
+        return self.perspectives["referee"].after
 
 
-def seek(log: Sequence[bytes], number: int) -> Table:
+def fold_until(log: Sequence[bytes], length: int) -> GameState:
     """The referee's table after so many entries. Raises Corrupt, naming the entry."""
-    table = Table()
-    for place, data in enumerate(log[:number], 1):
+    state = GameState()
+    for sequence, data in enumerate(log[:length], 1):
         try:
-            at, _, _, _, events = unpack_facts(data)
-            fold_events(table, at, events)
-        except UNREADABLE as error:
-            raise Corrupt(f"entry {place} can't be read or folded: {error}") from None
-    return table
+            at, _, _, _, events = unpack_for_fold(data)
+            fold_events(state, at, events)
+        except REPLAY_ERRORS as error:
+            raise CorruptDataError(f"entry {sequence} can't be read or folded: {error}") from None
+    return state
 
 
-def explain(game: str, log: Sequence[bytes], number: int) -> Explained:
+def explain(game: str, log: Sequence[bytes], sequence: int) -> Explanation:
     """The entry of this number. Raises Malformed (there is none), or Corrupt (it, or one before it,
     can't be read)."""
-    if not 1 <= number <= len(log):
-        raise Malformed("--at", f"game {game} has {len(log)} entries, so there is no entry {number}")
-    tables = _before(log, number)
+    if not 1 <= sequence <= len(log):
+        raise InvalidInputError(
+            "--at", f"game {game} has {len(log)} entries, so there is no entry {sequence}"
+        )
+    states = _states_before(log, sequence)
     try:
-        entry = unpack_entry(log[number - 1])
-        sights = {viewer: _seen(viewer, table, entry) for viewer, table in tables.items()}
-        before, ruleset = sights["referee"].before, sights["referee"].after.rules.name
-        could = tuple(_alternatives(before, entry))
-    except UNREADABLE as error:
-        raise Corrupt(f"entry {number} can't be read or folded: {error}") from None
-    return Explained(number, entry, sights, cite(ruleset, entry), could, _doubt(game, log, before, entry))
+        entry = unpack_entry(log[sequence - 1])
+        perspectives = {viewer: _perspective_of(viewer, state, entry) for viewer, state in states.items()}
+        before, ruleset = perspectives["referee"].before, perspectives["referee"].after.ruleset.name
+        alternatives = tuple(_legal_alternatives(before, entry))
+    except REPLAY_ERRORS as error:
+        raise CorruptDataError(f"entry {sequence} can't be read or folded: {error}") from None
+    return Explanation(
+        sequence,
+        entry,
+        perspectives,
+        cite(ruleset, entry),
+        alternatives,
+        _verdict_doubt(game, log, before, entry),
+    )
 
 
-def _alternatives(before: Table, entry: Entry) -> list[Command]:
+def _legal_alternatives(before: GameState, entry: Entry) -> list[Command]:
     """What the seat that spoke could have done; nothing, where it wasn't asked to act."""
     seat = entry.seat
-    return legal(before, seat) if seat is not None and seat < len(before.places) else []
+    return legal(before, seat) if seat is not None and seat < len(before.seats) else []
 
 
-def _before(log: Sequence[bytes], number: int) -> dict[Viewer, Table]:
+def _states_before(log: Sequence[bytes], sequence: int) -> dict[Viewer, GameState]:
     """Everybody's table before this entry."""
-    referee = seek(log, number - 1)
-    tables: dict[Viewer, Table] = {"referee": referee, "public": Table()}
-    seats = len(referee.places) or len(seek(log, number).places)
-    tables |= {seat: Table() for seat in range(seats)}
-    viewers = {viewer: table for viewer, table in tables.items() if viewer != "referee"}
-    for place, data in enumerate(log[: number - 1], 1):
-        at, _, _, _, events = unpack_facts(data)
+    referee = fold_until(log, sequence - 1)
+    states: dict[Viewer, GameState] = {"referee": referee, "public": GameState()}
+    seats = len(referee.seats) or len(fold_until(log, sequence).seats)
+    states |= {seat: GameState() for seat in range(seats)}
+    viewers = {viewer: table for viewer, table in states.items() if viewer != "referee"}
+    for position, data in enumerate(log[: sequence - 1], 1):
+        at, _, _, _, events = unpack_for_fold(data)
         for viewer, table in viewers.items():
             try:
-                fold_events(table, at, _shown(viewer, events))
-            except UNREADABLE as error:
-                raise Corrupt(f"entry {place} can't be folded as {viewer} sees it: {error}") from None
-    return tables
+                fold_events(table, at, _visible_events(viewer, events))
+            except REPLAY_ERRORS as error:
+                raise CorruptDataError(
+                    f"entry {position} can't be folded as {viewer} sees it: {error}"
+                ) from None
+    return states
 
 
-def _seen(viewer: Viewer, table: Table, entry: Entry) -> Sight:
+def _perspective_of(viewer: Viewer, state: GameState, entry: Entry) -> ViewerPerspective:
     """The entry on this viewer's table: first its time comes, then its events."""
-    before = table.branch()
-    elapse(table, entry.at)
-    elapse(before, entry.at)
-    told = []
-    for event in _shown(viewer, entry.events):
-        fold_events(table, entry.at, (event,))
-        told.append(Told(event, tell(table, event) or ""))
-    return Sight(before, tuple(told), table)
+    before = state.copy()
+    advance_clocks(state, entry.at)
+    advance_clocks(before, entry.at)
+    narrated_events = []
+    for event in _visible_events(viewer, entry.events):
+        fold_events(state, entry.at, (event,))
+        narrated_events.append(NarratedEvent(event, event_sentence(state, event) or ""))
+    return ViewerPerspective(before, tuple(narrated_events), state)
 
 
-def _shown(viewer: Viewer, events: Sequence[Event]) -> list[Event]:
+def _visible_events(viewer: Viewer, events: Sequence[Event]) -> list[Event]:
     if viewer == "referee":
         return list(events)
-    seen = (seen_by(None if viewer == "public" else viewer, event) for event in events)
-    return [event for event in seen if event is not None]
+    redacted = (redact_for(None if viewer == "public" else viewer, event) for event in events)
+    return [event for event in redacted if event is not None]
 
 
-def _doubt(game: str, log: Sequence[bytes], before: Table, entry: Entry) -> str:
+def _verdict_doubt(game: str, log: Sequence[bytes], before: GameState, entry: Entry) -> str:
     """How the entry differs from what the rules say on the table before it."""
     try:
-        verdict: Verdict = decided(ground(game, unpack_entry(log[0])), before.branch(), entry)
-    except UNREADABLE as error:
+        decision: ReplayedDecision = decide_again(
+            read_replay_context(game, unpack_entry(log[0])), before.copy(), entry
+        )
+    except REPLAY_ERRORS as error:
         return f"The rules have no answer to this command: {error}."
-    return "" if agree(verdict, entry.events) else difference(entry.events, verdict.events, verdict.kept)
+    return (
+        ""
+        if same_decision(decision, entry.events)
+        else difference(entry.events, decision.events, decision.rejection)
+    )
 
 
 # -- the rules that it is about --------------------------------------------------------------
 
 
-def cite(ruleset: str, entry: Entry) -> tuple[Cited, ...]:
+def cite(ruleset: str, entry: Entry) -> tuple[RuleCitation, ...]:
     """The rules that a verdict is about, as this ruleset has them."""
-    said = _pages()
+    pages = _rule_pages()
     refusal = entry.refusal
-    own = () if refusal is None else (refusal.rule,)
-    told = (rule for rule in ABOUT.get(type(entry.command), ()) if ruleset in said.get(rule, {}))
-    rules = dict.fromkeys((*own, *told))
-    return tuple(Cited(rule, ALL.get(rule, ""), said.get(rule, {}).get(ruleset, "")) for rule in rules)
+    refused_by = () if refusal is None else (refusal.rule,)
+    related = (
+        rule for rule in RULES_BY_COMMAND.get(type(entry.command), ()) if ruleset in pages.get(rule, {})
+    )
+    rules = dict.fromkeys((*refused_by, *related))
+    return tuple(
+        RuleCitation(rule, ALL_RULES.get(rule, ""), pages.get(rule, {}).get(ruleset, "")) for rule in rules
+    )
 
 
 @cache
-def _pages() -> Mapping[str, Mapping[str, str]]:
-    return passages(read_pages())
+def _rule_pages() -> Mapping[str, Mapping[str, str]]:
+    return extract_passages(read_pages())
 
 
-_PAYMENT: Final = ("ROUTE-1", "ROUTE-2", "ROUTE-3", "ROUTE-4")
-ABOUT: Final[Mapping[type[Command], tuple[str, ...]]] = {  # what each command is judged by
-    wishes.DrawBlind: ("CARD-1", "CARD-4"),
-    wishes.DrawMarket: ("CARD-1", "CARD-2", "CARD-4"),
-    wishes.DrawTickets: ("TICKET-1", "TICKET-3"),
-    wishes.KeepTickets: ("SETUP-2", "SETUP-3", "SETUP-4", "TICKET-1"),
-    wishes.ClaimRoute: (*_PAYMENT, "ROUTE-7", "DOUBLE-1", "DOUBLE-2", "FERRY-1", "TUNNEL-1", "PASSENGER-1"),
-    wishes.PayTunnel: ("TUNNEL-2", "TUNNEL-3"),
-    wishes.DeclineTunnel: ("TUNNEL-3", "TUNNEL-4"),
-    wishes.BuildStation: ("STATION-1", "STATION-2", "STATION-3"),
-    wishes.MovePassenger: ("PASSENGER-2",),
-    wishes.RequestCards: ("CARD-6",),
-    wishes.Pass: ("TURN-4",),
-    wishes.Leave: ("CONDUCT-3",),
-    wishes.CallTime: ("CLOCK-1", "CLOCK-2"),
+_PAYMENT_RULES: Final = ("ROUTE-1", "ROUTE-2", "ROUTE-3", "ROUTE-4")
+RULES_BY_COMMAND: Final[Mapping[type[Command], tuple[str, ...]]] = {  # what each command is judged by
+    commands.DrawBlind: ("CARD-1", "CARD-4"),
+    commands.DrawMarket: ("CARD-1", "CARD-2", "CARD-4"),
+    commands.DrawTickets: ("TICKET-1", "TICKET-3"),
+    commands.KeepTickets: ("SETUP-2", "SETUP-3", "SETUP-4", "TICKET-1"),
+    commands.ClaimRoute: (
+        *_PAYMENT_RULES,
+        "ROUTE-7",
+        "DOUBLE-1",
+        "DOUBLE-2",
+        "FERRY-1",
+        "TUNNEL-1",
+        "PASSENGER-1",
+    ),
+    commands.PayTunnel: ("TUNNEL-2", "TUNNEL-3"),
+    commands.DeclineTunnel: ("TUNNEL-3", "TUNNEL-4"),
+    commands.BuildStation: ("STATION-1", "STATION-2", "STATION-3"),
+    commands.MovePassenger: ("PASSENGER-2",),
+    commands.RequestCards: ("CARD-6",),
+    commands.Pass: ("TURN-4",),
+    commands.Leave: ("CONDUCT-3",),
+    commands.CallTime: ("CLOCK-1", "CLOCK-2"),
 }

@@ -8,100 +8,103 @@ from typing import Any, Final
 from schemas.commands import write_command
 from schemas.events import CommandRefused, write_event
 from schemas.field_types import Seat
-from services.referee.rules import Table
-from services.referee.rules.table import Place
-from services.text.commands import speaker, wish
-from services.text.events import state
-from services.verification.explanation import Explained, Sight
+from services.referee.rules import GameState
+from services.referee.rules.table import SeatState
+from services.text.commands import describe_command, sender_name
+from services.text.events import game_status
+from services.verification.explanation import Explanation, ViewerPerspective
 
-UNKNOWN: Final = "hidden"  # how a thing face down is called where a name must stand
+HIDDEN_NAME: Final = "hidden"  # how a thing face down is called where a name must stand
 
 
-def position(table: Table) -> dict[str, Any]:
+def game_state_json(state: GameState) -> dict[str, Any]:
     """A table as it lies, as far as its viewer knows it; null is a thing face down."""
-    if not table.game:
+    if not state.game:
         return {"state": "nothing"}
     return {
-        "state": state(table),
-        "at": table.at,
-        "turn": table.turn,
-        "awaits": {str(seat): choice for seat, choice in table.awaits.items()},
-        "market": list(table.market),
-        "deck": len(table.deck),
-        "next": list(reversed(table.deck[-5:])),
-        "discards": held(table.discards),
-        "ticket_decks": {name: len(deck) for name, deck in table.ticket_decks.items()},
-        "routes": dict(table.owners),
-        "stations": dict(table.stations),
-        "passengers": dict(table.passengers),
-        "seats": [_seat(seat, place) for seat, place in enumerate(table.places)],
+        "state": game_status(state),
+        "at": state.at_ms,
+        "turn": state.turn,
+        "awaits": {str(seat): choice for seat, choice in state.pending_choices.items()},
+        "market": list(state.market),
+        "deck": len(state.deck),
+        "next": list(reversed(state.deck[-5:])),
+        "discards": card_counts(state.discards),
+        "ticket_decks": {name: len(deck) for name, deck in state.ticket_decks.items()},
+        "routes": dict(state.route_owners),
+        "stations": dict(state.station_owners),
+        "passengers": dict(state.passenger_owners),
+        "seats": [_seat_json(seat, seat_state) for seat, seat_state in enumerate(state.seats)],
     }
 
 
-def held(cards: Mapping[str | None, int]) -> dict[str, int]:
+def card_counts(cards: Mapping[str | None, int]) -> dict[str, int]:
     """Cards by their kind, without those that there are none of."""
-    return {UNKNOWN if card is None else card: n for card, n in cards.items() if n}
+    return {HIDDEN_NAME if card is None else card: n for card, n in cards.items() if n}
 
 
-def _seat(seat: int, place: Place) -> dict[str, Any]:
+def _seat_json(seat: int, seat_state: SeatState) -> dict[str, Any]:
     return {
         "seat": seat,
-        "name": place.name,
-        "points": place.points,
-        "cars": place.cars,
-        "cards": place.cards,
-        "hand": held(place.hand),
-        "tickets": list(place.tickets),
-        "offer": list(place.offer),
-        "stations": dict(place.stations),
-        "gone": place.gone,
+        "name": seat_state.name,
+        "points": seat_state.points,
+        "cars": seat_state.cars,
+        "cards": seat_state.cards,
+        "hand": card_counts(seat_state.hand),
+        "tickets": list(seat_state.tickets),
+        "offer": list(seat_state.offer),
+        "stations": dict(seat_state.stations),
+        "gone": seat_state.exit_reason,
     }
 
 
-def explanation(told: Explained) -> dict[str, Any]:
+def explanation_json(explained: Explanation) -> dict[str, Any]:
     """An explained entry as a JSON object."""
-    entry, refusal = told.entry, told.entry.refusal
+    entry, refusal = explained.entry, explained.entry.refusal
     return {
-        "number": told.number,
+        "number": explained.sequence,
         "at": entry.at,
         "id": entry.id,
         "seat": entry.seat,
-        "speaker": speaker(told.after, entry.seat),
+        "speaker": sender_name(explained.after, entry.seat),
         "command": write_command(entry.command),
-        "wish": wish(told.before, entry.seat, entry.command),
+        "wish": describe_command(explained.before, entry.seat, entry.command),
         "accepted": refusal is None,
-        "refusal": _refused(refusal),
-        "as_the_rules_say": not told.doubt,
-        "doubt": told.doubt or None,
-        "rules": [cited._asdict() for cited in told.cited],
-        "legal": [write_command(command) for command in told.alternatives],
-        "seen": {str(viewer): _sight(sight) for viewer, sight in told.sights.items()},
+        "refusal": _refusal_json(refusal),
+        "as_the_rules_say": not explained.doubt,
+        "doubt": explained.doubt or None,
+        "rules": [citation._asdict() for citation in explained.cited],
+        "legal": [write_command(command) for command in explained.alternatives],
+        "seen": {
+            str(viewer): _perspective_json(perspective)
+            for viewer, perspective in explained.perspectives.items()
+        },
     }
 
 
-def explanation_for(told: Explained, seat: Seat) -> dict[str, Any]:
+def seat_explanation_json(explained: Explanation, seat: Seat) -> dict[str, Any]:
     """The same for one seat while the game runs: of another's command only what that seat saw come of
     it, and of a wrong verdict only that it is wrong, since how it is wrong may tell of hidden cards."""
-    whole = explanation(told)
-    for hidden in ("doubt", *(() if told.entry.seat == seat else _SPEAKERS_OWN)):
-        del whole[hidden]
-    whole["seen"] = {str(seat): whole["seen"][str(seat)]}
-    return whole
+    payload = explanation_json(explained)
+    for field in ("doubt", *(() if explained.entry.seat == seat else _SENDER_ONLY_FIELDS)):
+        del payload[field]
+    payload["seen"] = {str(seat): payload["seen"][str(seat)]}
+    return payload
 
 
-_SPEAKERS_OWN: Final = (  # what nobody but who spoke knows of a command
+_SENDER_ONLY_FIELDS: Final = (  # what nobody but who spoke knows of a command
     "id", "seat", "speaker", "command", "wish", "accepted", "refusal", "as_the_rules_say", "rules", "legal",
 )  # fmt: skip
 
 
-def _refused(refusal: CommandRefused | None) -> dict[str, str] | None:
+def _refusal_json(refusal: CommandRefused | None) -> dict[str, str] | None:
     return None if refusal is None else {"rule": refusal.rule, "why": refusal.why}
 
 
-def _sight(sight: Sight) -> dict[str, Any]:
+def _perspective_json(perspective: ViewerPerspective) -> dict[str, Any]:
     return {
-        "before": position(sight.before),
-        "events": [write_event(told.event) for told in sight.told],
-        "sentences": [told.sentence for told in sight.told if told.sentence],
-        "after": position(sight.after),
+        "before": game_state_json(perspective.before),
+        "events": [write_event(told.event) for told in perspective.narrated_events],
+        "sentences": [told.sentence for told in perspective.narrated_events if told.sentence],
+        "after": game_state_json(perspective.after),
     }

@@ -12,115 +12,115 @@ from collections.abc import Sequence
 from threading import Lock
 from typing import Final, NamedTuple
 
-from schemas.codec import Corrupt, join_view
+from schemas.codec import CorruptDataError, build_view_entry
 from schemas.entries import ViewEntry
 from schemas.field_types import Seat
-from services.archive import Archive, GameFile, Unreadable, is_signed, read_file, statement
+from services.archive import Archive, GameFile, GameFileError, build_statement, decode_game_file, is_signed
 from services.ledger import Ledger
-from services.verification.log_check import Step, walk
-from services.verification.verdict_check import UNREADABLE
+from services.verification.log_check import ResealedEntry, reseal_log
+from services.verification.verdict_check import REPLAY_ERRORS
 
-REMEMBERED_MOST: Final = 8  # games that were read lately: who pages through one reads it once
+MAX_REMEMBERED_GAMES: Final = 8  # games that were read lately: who pages through one reads it once
 
 
-class Shown(NamedTuple):
+class ReconstructedGame(NamedTuple):
     """A game of the archive, and what viewers were sent of it."""
 
     file: GameFile
-    steps: Sequence[Step]
+    resealed: Sequence[ResealedEntry]
 
     def view(self, viewer: Seat | None) -> list[ViewEntry]:
-        return [_seen(step, viewer) for step in self.steps]
+        return [_view_entry(resealed_entry, viewer) for resealed_entry in self.resealed]
 
 
-class Shelf:
+class ArchiveReader:
     """The games of an archive, to be read by any thread. It remembers the last few."""
 
     def __init__(self, archive: Archive) -> None:
         self.archive = archive
         self._lock = Lock()
-        self._shown: OrderedDict[str, Shown] = OrderedDict()
+        self._recent_games: OrderedDict[str, ReconstructedGame] = OrderedDict()
 
-    def file(self, game: str) -> GameFile | None:
+    def read_game_file(self, game: str) -> GameFile | None:
         """The file of a game, or None if there is none. Raises ArchiveAway, Corrupt."""
         data = self.archive.read(game)
         if data is None:
             return None
         try:
-            return read_file(data)
-        except Unreadable as error:
-            raise Corrupt(f"the archive's file of {game}: {error}") from None
+            return decode_game_file(data)
+        except GameFileError as error:
+            raise CorruptDataError(f"the archive's file of {game}: {error}") from None
 
-    def view(self, game: str, viewer: Seat | None) -> list[ViewEntry] | None:
+    def read_view(self, game: str, viewer: Seat | None) -> list[ViewEntry] | None:
         """All that a viewer was sent of a game, or None if there is none. Raises ArchiveAway, Corrupt."""
-        shown = self._of(game)
-        return None if shown is None else shown.view(viewer)
+        reconstructed = self._reconstruct(game)
+        return None if reconstructed is None else reconstructed.view(viewer)
 
-    def _of(self, game: str) -> Shown | None:
+    def _reconstruct(self, game: str) -> ReconstructedGame | None:
         with self._lock:
-            if (known := self._shown.get(game)) is not None:
-                self._shown.move_to_end(game)
-                return known
-        file = self.file(game)
+            if (cached := self._recent_games.get(game)) is not None:
+                self._recent_games.move_to_end(game)
+                return cached
+        file = self.read_game_file(game)
         if file is None:
             return None
         try:
-            shown = Shown(file, [*walk(game, file.entries)])
-        except UNREADABLE as error:
-            raise Corrupt(f"the archive's file of {game}: {error}") from None
-        if not _is_as_signed(shown):
-            raise Corrupt(f"the archive's file of {game} isn't as it was signed")
+            reconstructed = ReconstructedGame(file, [*reseal_log(game, file.entries)])
+        except REPLAY_ERRORS as error:
+            raise CorruptDataError(f"the archive's file of {game}: {error}") from None
+        if not _matches_signature(reconstructed):
+            raise CorruptDataError(f"the archive's file of {game} isn't as it was signed")
         with self._lock:
-            self._shown[game] = shown
-            while len(self._shown) > REMEMBERED_MOST:
-                self._shown.popitem(last=False)
-        return shown
+            self._recent_games[game] = reconstructed
+            while len(self._recent_games) > MAX_REMEMBERED_GAMES:
+                self._recent_games.popitem(last=False)
+        return reconstructed
 
 
-class Kept:
+class GameRepository:
     """A ledger to read from, beside which there may be an archive."""
 
-    def __init__(self, ledger: Ledger, shelf: Shelf | None) -> None:
-        self.ledger, self.shelf = ledger, shelf
+    def __init__(self, ledger: Ledger, archive_reader: ArchiveReader | None) -> None:
+        self.ledger, self.archive_reader = ledger, archive_reader
 
-    def history(self, game: str, after: int = 0) -> list[bytes]:
+    def read_entries(self, game: str, after: int = 0) -> list[bytes]:
         """As the ledger's, of any game that there ever was. Raises Gap, Corrupt, ArchiveAway."""
-        found = self.ledger.history(game, after)
-        if found or (after and self.ledger.history(game)):
-            return found
-        file = self.file(game)
+        entries = self.ledger.read_entries(game, after)
+        if entries or (after and self.ledger.read_entries(game)):
+            return entries
+        file = self.read_game_file(game)
         return [] if file is None else file.entries[after:]
 
-    def file(self, game: str) -> GameFile | None:
+    def read_game_file(self, game: str) -> GameFile | None:
         """The archive's file of a game, if there is one. Raises Corrupt, ArchiveAway."""
-        return None if self.shelf is None else self.shelf.file(game)
+        return None if self.archive_reader is None else self.archive_reader.read_game_file(game)
 
-    def seen(self, game: str, viewer: Seat | None, after: int = 0, most: int = 1000) -> list[ViewEntry]:
+    def read_view(self, game: str, viewer: Seat | None, after: int = 0, limit: int = 1000) -> list[ViewEntry]:
         """As the ledger's, of any game that there ever was. Raises Gap, Corrupt, ArchiveAway."""
-        found = self.ledger.seen(game, viewer, after, most)
-        if found or self.shelf is None or (after and self.ledger.history(game)):
-            return found
-        return (self.shelf.view(game, viewer) or [])[after : after + most]
+        entries = self.ledger.read_view(game, viewer, after, limit)
+        if entries or self.archive_reader is None or (after and self.ledger.read_entries(game)):
+            return entries
+        return (self.archive_reader.read_view(game, viewer) or [])[after : after + limit]
 
-    def games(self, most: int = 1000) -> list[str]:
+    def games(self, limit: int = 1000) -> list[str]:
         """Those that the engine holds, the latest first, then those that have left it."""
-        found = self.ledger.games(most)
-        if self.shelf is not None and len(found) < most:
-            here = set(found)
-            found += [game for game in self.shelf.archive.games() if game not in here]
-        return found[:most]
+        games = self.ledger.games(limit)
+        if self.archive_reader is not None and len(games) < limit:
+            in_engine = set(games)
+            games += [game for game in self.archive_reader.archive.games() if game not in in_engine]
+        return games[:limit]
 
 
-def _seen(step: Step, viewer: Seat | None) -> ViewEntry:
+def _view_entry(resealed: ResealedEntry, viewer: Seat | None) -> ViewEntry:
     """One entry as a viewer was sent it."""
-    sealed = step.sealed
-    part = next((part for seat, part in sealed.parts if seat == viewer), None)
-    return join_view(step.number, sealed.public, part, sealed.head)
+    sealed = resealed.sealed
+    private_part = next((private_part for seat, private_part in sealed.private_parts if seat == viewer), None)
+    return build_view_entry(resealed.sequence, sealed.public, private_part, sealed.head)
 
 
-def _is_as_signed(shown: Shown) -> bool:
+def _matches_signature(reconstructed: ReconstructedGame) -> bool:
     """Whether the log comes to the head that stands under the file's signature."""
-    file, last = shown.file, shown.steps[-1] if shown.steps else None
-    if last is None or (last.number, last.sealed.head) != (file.number, file.head):
+    file, last = reconstructed.file, reconstructed.resealed[-1] if reconstructed.resealed else None
+    if last is None or (last.sequence, last.sealed.head) != (file.number, file.head):
         return False
-    return is_signed(statement(file.game, file.number, file.head), file.signature, file.key)
+    return is_signed(build_statement(file.game, file.number, file.head), file.signature, file.key)

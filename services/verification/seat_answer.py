@@ -21,103 +21,113 @@ from schemas.commands import Command, Pass
 from schemas.entries import Entry, ViewEntry
 from schemas.events import CommandRefused
 from schemas.field_types import HIDDEN, Seat
-from schemas.refusals import Refused
-from services.referee.rules import Table, fold_events, legal
-from services.referee.rules.decide import facts
-from services.referee.rules.evolve import elapse
-from services.referee.rules.fair_randomness import BY_SEED
-from services.referee.rules.proof.view_verifier import Betrayed, Witness
-from services.text.events import tell
-from services.verification.explanation import Explained, Sight, Told, cite
-from services.verification.explanation_json import explanation_for
+from schemas.refusals import CommandRefusedError
+from services.referee.rules import GameState, fold_events, legal
+from services.referee.rules.decide import decide_events
+from services.referee.rules.evolve import advance_clocks
+from services.referee.rules.fair_randomness import SERVER_SEED
+from services.referee.rules.proof.view_verifier import VerificationFailedError, ViewVerifier
+from services.text.events import event_sentence
+from services.verification.explanation import Explanation, NarratedEvent, ViewerPerspective, cite
+from services.verification.explanation_json import seat_explanation_json
 
-UNTOLD: Final = Pass()  # stands for another's command, which `explanation_for` leaves out
-OF_ANOTHER: Final = "What you were shown of this move is in order. All of it is told when the game is over."
-AS_RULED: Final = "On what you could see, the rules give just this verdict."
+HIDDEN_COMMAND: Final = Pass()  # stands for another's command, which `explanation_for` leaves out
+OTHERS_MOVE_ANSWER: Final = (
+    "What you were shown of this move is in order. All of it is told when the game is over."
+)
+RULES_AGREE_ANSWER: Final = "On what you could see, the rules give just this verdict."
 
 
-def _face_down(table: Table, row: Sequence[str]) -> tuple[Any, ...]:
+def _hidden_order(state: GameState, row: Sequence[str]) -> tuple[Any, ...]:
     return (HIDDEN,) * len(row)
 
 
-FACE_DOWN: Final = BY_SEED._replace(order=_face_down)  # how cards are shuffled for who has no seed
+HIDDEN_RANDOMNESS: Final = SERVER_SEED._replace(
+    shuffle=_hidden_order
+)  # how cards are shuffled for who has no seed
 
 
-def table_of(view: Sequence[ViewEntry]) -> Table:
+def fold_view(view: Sequence[ViewEntry]) -> GameState:
     """The table as the seat sees it."""
-    table = Table()
+    state = GameState()
     for entry in view:
-        fold_events(table, entry.at, entry.events)
-    return table
+        fold_events(state, entry.at, entry.events)
+    return state
 
 
-def answer_so_far(
-    game: str, seat: Seat, view: Sequence[ViewEntry], number: int, command: Command | None
+def seat_visible_answer(
+    game: str, seat: Seat, view: Sequence[ViewEntry], sequence: int, command: Command | None
 ) -> dict[str, Any]:
     """What the seat is told of entry `number`, as a JSON object. `command` is what it said there itself."""
-    before, now = table_of(view[: number - 1]), view[number - 1]
-    wrong = betrayed(game, seat, view[:number])
-    doubt = "" if command is None else doubt_of(before, seat, now, command)
-    sight = _sight(before, now)
-    move = Explained(
-        number,
-        Entry(now.at, now.answers or "", seat if command else None, command or UNTOLD, now.events),
-        {"referee": sight, seat: sight},  # to this seat both are one
+    before, shown_entry = fold_view(view[: sequence - 1]), view[sequence - 1]
+    proof_error = verify_shown(game, seat, view[:sequence])
+    doubt = "" if command is None else own_verdict_doubt(before, seat, shown_entry, command)
+    perspective = _perspective(before, shown_entry)
+    explanation = Explanation(
+        sequence,
+        Entry(
+            shown_entry.at,
+            shown_entry.answers or "",
+            seat if command else None,
+            command or HIDDEN_COMMAND,
+            shown_entry.events,
+        ),
+        {"referee": perspective, seat: perspective},  # to this seat both are one
         (),
-        tuple(legal(sight.before, seat)) if command else (),
+        tuple(legal(perspective.before, seat)) if command else (),
         doubt,
     )
     if command:
-        move = move._replace(cited=cite(sight.after.rules.name, move.entry))
+        explanation = explanation._replace(cited=cite(perspective.after.ruleset.name, explanation.entry))
     return {
         "scope": "so far",
-        "number": number,
-        "verdict": wrong or doubt or (AS_RULED if command else OF_ANOTHER),
-        "shown_as_committed": not wrong,
+        "number": sequence,
+        "verdict": proof_error or doubt or (RULES_AGREE_ANSWER if command else OTHERS_MOVE_ANSWER),
+        "shown_as_committed": not proof_error,
         "as_the_rules_say": not doubt if command else None,
-        "move": explanation_for(move, seat),
+        "move": seat_explanation_json(explanation, seat),
     }
 
 
-def betrayed(game: str, seat: Seat, view: Sequence[ViewEntry]) -> str:
+def verify_shown(game: str, seat: Seat, view: Sequence[ViewEntry]) -> str:
     """How what the seat was shown doesn't fit what was committed to; empty if it does."""
-    witness = Witness(game, seat)
+    view_verifier = ViewVerifier(game, seat)
     try:
         for entry in view:
-            witness.see(entry)
-    except Betrayed as error:
-        return f"What you were shown doesn't fit what was committed to, from entry {error.number} on: {error.why}."
+            view_verifier.verify(entry)
+    except VerificationFailedError as error:
+        return f"What you were shown doesn't fit what was committed to, from entry {error.sequence} on: {error.reason}."
     return ""
 
 
-def doubt_of(before: Table, seat: Seat, now: ViewEntry, command: Command) -> str:
+def own_verdict_doubt(before: GameState, seat: Seat, shown_entry: ViewEntry, command: Command) -> str:
     """How the verdict on a seat's own command differs from what the rules say on the table that it saw;
     empty if it doesn't. It goes by the first thing that came of it: what follows may be hidden."""
-    told = now.events[0] if now.events else None
-    refused = told if isinstance(told, CommandRefused) else None
-    table = before.branch()
-    elapse(table, now.at)
-    table.rules = replace(table.rules, dealing=FACE_DOWN)
+    shown_event = shown_entry.events[0] if shown_entry.events else None
+    shown_refusal = shown_event if isinstance(shown_event, CommandRefused) else None
+    state = before.copy()
+    advance_clocks(state, shown_entry.at)
+    state.ruleset = replace(state.ruleset, randomness=HIDDEN_RANDOMNESS)
     try:
-        first = next(iter(facts(table, seat, command)), None)
-    except Refused as no:
-        if refused is None or refused.rule != no.rule:
-            return f"On what you could see, the rules refuse it: {no.rule}, {no.why}."
+        first_event = next(iter(decide_events(state, seat, command)), None)
+    except CommandRefusedError as refusal:
+        if shown_refusal is None or shown_refusal.rule != refusal.rule:
+            return f"On what you could see, the rules refuse it: {refusal.rule}, {refusal.reason}."
         return ""
-    if refused is not None:
+    if shown_refusal is not None:
         return "On what you could see, the rules accept it."
-    if type(first) is not type(told):
+    if type(first_event) is not type(shown_event):
         return "On what you could see, the rules have something else come of it."
     return ""
 
 
-def _sight(before: Table, now: ViewEntry) -> Sight:
+def _perspective(before: GameState, shown_entry: ViewEntry) -> ViewerPerspective:
     """The entry on the seat's table: first its time comes, then what it was told."""
-    after, at_the_time = before.branch(), before
-    elapse(after, now.at)
-    elapse(at_the_time, now.at)
-    told = []
-    for event in now.events:
-        fold_events(after, now.at, (event,))
-        told.append(Told(event, tell(after, event) or ""))
-    return Sight(at_the_time, tuple(told), after)
+    after, before_at_time = before.copy(), before
+    advance_clocks(after, shown_entry.at)
+    advance_clocks(before_at_time, shown_entry.at)
+    narrated_events = []
+    for event in shown_entry.events:
+        fold_events(after, shown_entry.at, (event,))
+        narrated_events.append(NarratedEvent(event, event_sentence(after, event) or ""))
+    return ViewerPerspective(before_at_time, tuple(narrated_events), after)

@@ -7,99 +7,116 @@ from contextlib import suppress
 from itertools import islice
 from typing import Final
 
-from schemas.codec import UNSEALED, Corrupt, unpack
+from schemas.codec import UNSEALED_FORMAT, CorruptDataError, unpack
 from schemas.entries import ViewEntry
 from schemas.field_types import GameId, Seat
-from schemas.hash_chain import first_head, next_head
-from services.ledger import Gap, Ledger, whole_view
-from services.referee.rules import fold, seen_by
+from schemas.hash_chain import initial_head, next_head
+from services.ledger import Ledger, MissingEntryError, iter_view
+from services.referee.rules import fold, redact_for
 from services.verification.findings import Check, Finding
-from services.verification.log_check import Step, proven, walk
-from services.verification.verdict_check import UNREADABLE
+from services.verification.log_check import ResealedEntry, check_log, reseal_log
+from services.verification.verdict_check import REPLAY_ERRORS
 
-UNSIGNED: Final = Check("signature", undone="A game is signed in its file; the engine holds no signature.")
+SIGNATURE_NOT_CHECKED: Final = Check(
+    "signature", skipped_reason="A game is signed in its file; the engine holds no signature."
+)
 
 
-def views_sent(ledger: Ledger, game: GameId, log: Sequence[bytes]) -> Check:
+def check_stored_views(ledger: Ledger, game: GameId, log: Sequence[bytes]) -> Check:
     """Every viewer's stored entries compared with what its log's come to, one by one."""
     if not log:
-        return Check("view", undone="The log is empty, so there is nothing to compare views with.")
-    steps: list[Step] = []
+        return Check("view", skipped_reason="The log is empty, so there is nothing to compare views with.")
+    resealed: list[ResealedEntry] = []
     try:
-        seats = len(fold(log[:1]).places)
-        steps.extend(walk(game, log))
-    except UNREADABLE:
-        return Check("view", undone="The log can't be read, so there is nothing to compare views with.")
+        seats = len(fold(log[:1]).seats)
+        resealed.extend(reseal_log(game, log))
+    except REPLAY_ERRORS:
+        return Check(
+            "view", skipped_reason="The log can't be read, so there is nothing to compare views with."
+        )
     findings: list[Finding] = []
     for viewer in (None, *range(seats)):
-        findings += _compared(ledger, game, viewer, steps, log)
+        findings += _compare_view(ledger, game, viewer, resealed, log)
     return Check("view", findings)
 
 
-def chain_sent(ledger: Ledger, game: GameId, log: Sequence[bytes]) -> list[Check]:
+def check_stored_chain(ledger: Ledger, game: GameId, log: Sequence[bytes]) -> list[Check]:
     """What the log proves by itself, its chain held against the heads that the public was sent."""
-    heads, known = _heads(ledger, game)
-    more = len(heads) - len(log)
-    if more > 0 and len(ledger.history(game, len(log))) >= more:  # the game went on since the log was read
+    heads, any_sent = _read_sent_heads(ledger, game)
+    extra = len(heads) - len(log)
+    # The game went on since the log was read.
+    if extra > 0 and len(ledger.read_entries(game, len(log))) >= extra:
         heads = heads[: len(log)]
-    checks = proven(game, log, heads).checks()
-    if known or not is_old(log):
+    checks = check_log(game, log, heads).checks()
+    if any_sent or not is_unchained(log):
         return checks
-    older = Check("chain", undone="No head was ever sent of this game: it is older than the chain.")
-    return [older, *(check for check in checks if check.kind != "chain")]
+    not_checked = Check(
+        "chain", skipped_reason="No head was ever sent of this game: it is older than the chain."
+    )
+    return [not_checked, *(check for check in checks if check.kind != "chain")]
 
 
-def _heads(ledger: Ledger, game: GameId) -> tuple[list[bytes], bool]:
+def _read_sent_heads(ledger: Ledger, game: GameId) -> tuple[list[bytes], bool]:
     """The head after each entry as the public was sent it, as far as that can be read, and whether any
     was sent. What was sent without one has the head that follows."""
     heads: list[bytes] = []
-    head, known = first_head(game), False
-    with suppress(Gap, Corrupt):
-        for entry in whole_view(ledger, game, None):
-            known = known or bool(entry.shown.head)
+    head, any_sent = initial_head(game), False
+    with suppress(MissingEntryError, CorruptDataError):
+        for entry in iter_view(ledger, game, None):
+            any_sent = any_sent or bool(entry.shown.head)
             head = entry.shown.head or next_head(head, entry.number, entry.shown.public)
             heads.append(head)
-    return heads, known
+    return heads, any_sent
 
 
-def is_old(log: Sequence[bytes]) -> bool:
+def is_unchained(log: Sequence[bytes]) -> bool:
     """Whether the game began before there was a chain."""
     try:
-        return bool(unpack(log[0])[0] == UNSEALED)
-    except UNREADABLE:
+        return bool(unpack(log[0])[0] == UNSEALED_FORMAT)
+    except REPLAY_ERRORS:
         return False
 
 
-def _compared(
-    ledger: Ledger, game: GameId, viewer: Seat | None, steps: Sequence[Step], log: Sequence[bytes]
+def _compare_view(
+    ledger: Ledger, game: GameId, viewer: Seat | None, resealed: Sequence[ResealedEntry], log: Sequence[bytes]
 ) -> Iterator[Finding]:
     """What is wrong with one viewer's entries. Ends at the first that can't be read."""
-    whose = "the public" if viewer is None else f"seat {viewer}"
-    number = 0
+    viewer_name = "the public" if viewer is None else f"seat {viewer}"
+    index = 0
     try:
-        for shown in islice(whole_view(ledger, game, viewer), len(steps)):
-            if why := _amiss(shown, viewer, steps[number], log[number]):
-                yield Finding(number + 1, "view", f"What {whose} was sent isn't what it may know: {why}.")
-            number += 1
-    except (Gap, Corrupt) as error:
-        yield Finding(number + 1, "view", f"What {whose} was sent can't be read from here on: {error}.")
+        for stored_entry in islice(iter_view(ledger, game, viewer), len(resealed)):
+            if why := _view_difference(stored_entry, viewer, resealed[index], log[index]):
+                yield Finding(
+                    index + 1, "view", f"What {viewer_name} was sent isn't what it may know: {why}."
+                )
+            index += 1
+    except (MissingEntryError, CorruptDataError) as error:
+        yield Finding(index + 1, "view", f"What {viewer_name} was sent can't be read from here on: {error}.")
     else:
-        if number < len(steps):
-            yield Finding(number + 1, "view", f"For {whose} there is nothing from this entry on.")
+        if index < len(resealed):
+            yield Finding(index + 1, "view", f"For {viewer_name} there is nothing from this entry on.")
 
 
-def _amiss(shown: ViewEntry, viewer: Seat | None, step: Step, data: bytes) -> str:
-    entry = step.entry
-    ought = tuple(seen for event in entry.events if (seen := seen_by(viewer, event)) is not None)
-    if tuple(shown.events) != ought:
+def _view_difference(
+    stored_entry: ViewEntry, viewer: Seat | None, resealed: ResealedEntry, data: bytes
+) -> str:
+    entry = resealed.entry
+    expected_events = tuple(
+        visible for event in entry.events if (visible := redact_for(viewer, event)) is not None
+    )
+    if tuple(stored_entry.events) != expected_events:
         return "its events are others"
-    if shown.at != entry.at:
+    if stored_entry.at != entry.at:
         return "its time is another"
-    if shown.answers != (entry.id if viewer is not None and viewer == entry.seat else None):
+    if stored_entry.answers != (entry.id if viewer is not None and viewer == entry.seat else None):
         return "it answers another command"
-    if shown.shown.public != step.sealed.public:
+    if stored_entry.shown.public != resealed.sealed.public:
         return "what all were sent differs from it in other bytes"
-    sealed = unpack(data)[0] != UNSEALED
-    if sealed and viewer is not None and shown.shown.part != dict(step.sealed.parts).get(viewer):
+    is_sealed = unpack(data)[0] != UNSEALED_FORMAT
+    if (
+        is_sealed
+        and viewer is not None
+        and stored_entry.shown.private_part != dict(resealed.sealed.private_parts).get(viewer)
+    ):
         return "its own part differs from it in other bytes"
     return ""

@@ -11,11 +11,11 @@ import redis
 from moto.server import ThreadedMotoServer
 
 from services.archive import Archive
-from services.auditor.jobs import Tools
+from services.auditor.jobs import JobContext
 from services.auditor.worker import Auditor
 from services.ledger import RedisLedger
-from services.ledger.connection import birth, connect
-from services.referee.command_processor import Times
+from services.ledger.connection import connect, init_partition_count
+from services.referee.command_processor import Clocks
 from services.referee.worker import Referee
 from services.runtime.settings import read_settings
 from tests.auditor.given import SIGNER
@@ -48,7 +48,7 @@ class At(NamedTuple):
 
     def work(self) -> None:
         """Find what is to be done, and do it."""
-        self.auditor.look()
+        self.auditor.enqueue_due()
         while self.auditor.step():
             pass
 
@@ -57,14 +57,19 @@ class At(NamedTuple):
 def at(engine_url: str, tmp_path: Path) -> Iterator[At]:
     client = connect(engine_url)
     client.flushdb()
-    ledger = RedisLedger(client, birth(client, PARTITIONS))
+    ledger = RedisLedger(client, init_partition_count(client, PARTITIONS))
     wall, archive = Clock(), Archive((tmp_path / "archive").as_uri())
     referee = Referee(
-        ledger, "referee", Times(Clock(), wall), lambda: FRESH, lambda: ALL, archived=ledger.archived().length
+        ledger,
+        "referee",
+        Clocks(Clock(), wall),
+        lambda: FRESH,
+        lambda: ALL,
+        read_archived_length=ledger.archive_index().archived_length,
     )
     auditor = auditor_at(client, ledger, archive, wall)
     yield At(engine_url, client, ledger, archive, wall, referee, auditor)
-    auditor.leave()
+    auditor.deregister()
     client.close()
 
 
@@ -72,6 +77,6 @@ def auditor_at(
     client: redis.Redis, ledger: RedisLedger, archive: Archive, wall: Clock, name: str = "auditor"
 ) -> Auditor:
     settings = read_settings(archive_url=archive.url, archived_stays_s=STAYS_S)
-    auditor = Auditor(Tools(ledger, settings, wall, archive, SIGNER), client, name)
-    auditor.begin()
+    auditor = Auditor(JobContext(ledger, settings, wall, archive, SIGNER), client, name)
+    auditor.register()
     return auditor

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import fakeredis
 
-from schemas.hash_chain import first_head, next_head
+from schemas.hash_chain import initial_head, next_head
 from services.archive import Signer
 from services.ledger import RedisLedger, keys
 from services.referee.rules import fold
@@ -33,7 +33,7 @@ def play_out(ledger: RedisLedger, referee: Referee, game: str = GAME) -> None:
     players = Players(ledger, Random(3))
     while referee.step(0) + players.step():
         pass
-    assert fold(ledger.history(game)).over
+    assert fold(ledger.read_entries(game)).result
 
 
 @cache
@@ -41,10 +41,10 @@ def played() -> Played:
     client: Any = fakeredis.FakeRedis()
     ledger = RedisLedger(client, PARTITIONS)
     play_out(ledger, referee_at(ledger))
-    public = client.xrange(keys.public(keys.partition_of(GAME, PARTITIONS), GAME))
-    heads, head = [], first_head(GAME)
+    public = client.xrange(keys.public_view(keys.partition_of(GAME, PARTITIONS), GAME))
+    heads, head = [], initial_head(GAME)
     for number, (_, fields) in enumerate(public, 1):
         heads.append(head := next_head(head, number, fields[b"e"]))
-    log = ledger.history(GAME)
+    log = ledger.read_entries(GAME)
     client.close()
     return Played(GAME, log, heads)

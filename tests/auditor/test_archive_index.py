@@ -23,42 +23,42 @@ def test_a_game_that_nobody_plays_is_found_with_its_length_and_how_much_of_it_is
     ledger: RedisLedger,
 ) -> None:
     ledger.append([verdict(), verdict(expected=1, id_="c2", leaves=NOON)])
-    marks = ledger.archived()
-    assert [tuple(found) for found in marks.unplayed()] == [(GAME, 2, 0)]
-    marks.mark(GAME, 2, NOON)
-    assert [tuple(found) for found in marks.unplayed()] == [(GAME, 2, 2)]
-    assert marks.length(GAME) == 2
-    assert marks.length("another-game") == 0
+    marks = ledger.archive_index()
+    assert [tuple(found) for found in marks.next_idle_games()] == [(GAME, 2, 0)]
+    marks.mark_archived(GAME, 2, NOON)
+    assert [tuple(found) for found in marks.next_idle_games()] == [(GAME, 2, 2)]
+    assert marks.archived_length(GAME) == 2
+    assert marks.archived_length("another-game") == 0
 
 
 def test_a_mark_lets_a_game_leave_earlier_never_later(ledger: RedisLedger) -> None:
     ledger.append([verdict(leaves=NOON + HOUR_MS)])
-    ledger.archived().mark(GAME, 1, NOON)
-    assert ledger.leaving(NOON, range(ledger.partitions)) == [GAME]
-    ledger.archived().mark(GAME, 1, NOON + 2 * HOUR_MS)
-    assert ledger.leaving(NOON, range(ledger.partitions)) == [GAME]
+    ledger.archive_index().mark_archived(GAME, 1, NOON)
+    assert ledger.evictable(NOON, range(ledger.partitions)) == [GAME]
+    ledger.archive_index().mark_archived(GAME, 1, NOON + 2 * HOUR_MS)
+    assert ledger.evictable(NOON, range(ledger.partitions)) == [GAME]
 
 
 def test_a_game_that_is_played_is_not_made_to_leave_by_a_mark(ledger: RedisLedger) -> None:
     ledger.append([verdict(leaves=None)])
-    ledger.archived().mark(GAME, 1, NOON)
-    assert ledger.leaving(NOON + HOUR_MS, range(ledger.partitions)) == []
+    ledger.archive_index().mark_archived(GAME, 1, NOON)
+    assert ledger.evictable(NOON + HOUR_MS, range(ledger.partitions)) == []
 
 
 def test_P9_the_mark_leaves_with_the_game(ledger: RedisLedger, client: Any) -> None:
     born = holds(client)
     ledger.append([verdict(leaves=NOON)])
-    ledger.archived().mark(GAME, 1, NOON)
-    assert keys.archived(PARTITION).encode() in holds(client)
-    assert ledger.retire(GAME, 2, 1)
+    ledger.archive_index().mark_archived(GAME, 1, NOON)
+    assert keys.archived_lengths(PARTITION).encode() in holds(client)
+    assert ledger.evict(GAME, 2, 1)
     assert holds(client) == born
 
 
 def test_asked_again_and_again_it_goes_round_all_of_them(ledger: RedisLedger) -> None:
     games = {f"game-{n}" for n in range(600)}
     for game in games:
-        ledger.stay(game, NOON)
-    marks, found = ledger.archived(), set[str]()
+        ledger.schedule_eviction(game, NOON)
+    marks, found = ledger.archive_index(), set[str]()
     for _ in range(20):
-        found |= {each.game for each in marks.unplayed()}
+        found |= {each.game for each in marks.next_idle_games()}
     assert found == games

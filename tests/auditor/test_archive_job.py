@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from services.archive import Archive, is_signed, read_file, statement, write_file
+from services.archive import Archive, build_statement, decode_game_file, encode_game_file, is_signed
 from services.auditor.jobs import Jobs
 from services.ledger import keys
-from services.verification.game_repository import Kept, Shelf
+from services.verification.game_repository import ArchiveReader, GameRepository
 from tests.auditor.conftest import STAYS_S, At
 from tests.auditor.given import SIGNER, play_out, played
 from tests.auditor.s3_bucket import a_bucket
@@ -21,7 +21,7 @@ LONG_MS = 40 * 86_400_000
 
 
 def the_job(at: At) -> Any:
-    [job] = at.auditor.jobs.all()
+    [job] = at.auditor.jobs.list_jobs()
     return job
 
 
@@ -29,18 +29,18 @@ def test_P9_a_finished_game_is_archived_and_leaves_an_hour_later(at: At) -> None
     client: Any = at.client
     empty = {*client.scan_iter()}
     play_out(at.ledger, at.referee)
-    log = at.ledger.history(GAME)
+    log = at.ledger.read_entries(GAME)
 
     at.work()
 
-    told = read_file(at.archive.read(GAME) or b"")
+    told = decode_game_file(at.archive.read(GAME) or b"")
     assert (told.game, told.entries, told.number) == (GAME, log, len(log))
-    assert is_signed(statement(GAME, told.number, told.head), told.signature, SIGNER.key)
-    assert at.auditor.jobs.all() == []
-    assert at.referee.retire() == 0
+    assert is_signed(build_statement(GAME, told.number, told.head), told.signature, SIGNER.public_key)
+    assert at.auditor.jobs.list_jobs() == []
+    assert at.referee.evict() == 0
     at.wall.now += round(STAYS_S * 1000)
-    assert at.referee.retire() == 1
-    assert at.ledger.history(GAME) == []
+    assert at.referee.evict() == 1
+    assert at.ledger.read_entries(GAME) == []
     left = [key for key in {*client.scan_iter()} - empty if not key.startswith(b"rq:")]
     assert {key.partition(b":")[2] for key in left} <= {b"commands", b"turns"}  # which are everybody's
 
@@ -48,7 +48,7 @@ def test_P9_a_finished_game_is_archived_and_leaves_an_hour_later(at: At) -> None
 def test_the_file_is_the_one_that_the_chain_makes(at: At) -> None:
     play_out(at.ledger, at.referee)
     at.work()
-    told = read_file(at.archive.read(GAME) or b"")
+    told = decode_game_file(at.archive.read(GAME) or b"")
     assert told.head == played().heads[-1]
 
 
@@ -56,12 +56,12 @@ def test_P9_a_finished_game_that_is_not_archived_stays_however_long_ago_it_ended
     play_out(at.ledger, at.referee)
     for _ in range(3):
         at.wall.now += LONG_MS
-        assert at.referee.retire() == 1  # it was looked at
-        assert at.ledger.history(GAME)
+        assert at.referee.evict() == 1  # it was looked at
+        assert at.ledger.read_entries(GAME)
     at.work()
     at.wall.now += LONG_MS
-    at.referee.retire()
-    assert not at.ledger.history(GAME)
+    at.referee.evict()
+    assert not at.ledger.read_entries(GAME)
 
 
 def test_P9_a_game_that_was_never_started_is_not_archived_and_leaves_in_time(at: At) -> None:
@@ -70,8 +70,8 @@ def test_P9_a_game_that_was_never_started_is_not_archived_and_leaves_in_time(at:
     at.work()
     assert not at.archive.has(GAME)
     at.wall.now += LONG_MS
-    at.referee.retire()
-    assert not at.ledger.history(GAME)
+    at.referee.evict()
+    assert not at.ledger.read_entries(GAME)
 
 
 def test_a_game_that_is_played_is_not_archived(at: At) -> None:
@@ -84,14 +84,14 @@ def test_a_game_that_is_played_is_not_archived(at: At) -> None:
 
 def test_a_game_of_which_only_a_part_is_archived_stays_until_all_of_it_is(at: At) -> None:
     play_out(at.ledger, at.referee)
-    log, heads = at.ledger.history(GAME), played().heads
-    at.archive.write(GAME, write_file(GAME, log[:-1], heads[:-1], SIGNER))
-    at.ledger.archived().mark(GAME, len(log) - 1, at.wall.now)
-    at.referee.retire()
-    assert at.ledger.history(GAME) == log
+    log, heads = at.ledger.read_entries(GAME), played().heads
+    at.archive.write(GAME, encode_game_file(GAME, log[:-1], heads[:-1], SIGNER))
+    at.ledger.archive_index().mark_archived(GAME, len(log) - 1, at.wall.now)
+    at.referee.evict()
+    assert at.ledger.read_entries(GAME) == log
     at.work()
-    assert read_file(at.archive.read(GAME) or b"").entries == log
-    assert at.ledger.archived().length(GAME) == len(log)
+    assert decode_game_file(at.archive.read(GAME) or b"").entries == log
+    assert at.ledger.archive_index().archived_length(GAME) == len(log)
 
 
 def test_an_archive_that_cannot_be_written_leaves_the_game_and_says_so(at: At, tmp_path: Path) -> None:
@@ -110,13 +110,13 @@ def test_an_archive_that_cannot_be_written_leaves_the_game_and_says_so(at: At, t
     )
     assert "ArchiveAway" in job.why
     at.wall.now += LONG_MS
-    at.referee.retire()
-    assert at.ledger.history(GAME)
+    at.referee.evict()
+    assert at.ledger.read_entries(GAME)
     (tmp_path / "archive").unlink()
     at.auditor.jobs.retry(job.id)
     at.work()
     assert at.archive.has(GAME)
-    assert at.auditor.jobs.all() == []
+    assert at.auditor.jobs.list_jobs() == []
 
 
 def test_what_was_not_read_back_as_it_was_written_is_not_archived(
@@ -125,21 +125,21 @@ def test_what_was_not_read_back_as_it_was_written_is_not_archived(
     play_out(at.ledger, at.referee)
     write = Archive.write
     with monkeypatch.context() as patch:
-        patch.setattr(Archive, "write", lambda self, game, data: write(self, game, data[:-1]))
+        patch.setattr(Archive, "write_files", lambda self, game, data: write(self, game, data[:-1]))
         at.work()
     assert "read back" in the_job(at).why
-    assert at.ledger.archived().length(GAME) == 0
+    assert at.ledger.archive_index().archived_length(GAME) == 0
 
 
 def test_another_game_in_the_archive_is_not_written_over(at: At) -> None:
     other = played()._replace(log=[b"another log"], heads=[bytes(32)])
-    there = write_file(*other, SIGNER)
+    there = encode_game_file(*other, SIGNER)
     at.archive.write(GAME, there)
     play_out(at.ledger, at.referee)
     at.work()
     assert "don't continue" in the_job(at).why
     assert at.archive.read(GAME) == there
-    assert at.ledger.history(GAME)
+    assert at.ledger.read_entries(GAME)
 
 
 def test_P8_a_game_that_is_damaged_stops_no_other(at: At) -> None:
@@ -157,7 +157,7 @@ def test_P8_a_game_that_is_damaged_stops_no_other(at: At) -> None:
 def test_P6_a_game_whose_heads_do_not_follow_from_its_entries_is_not_signed(at: At) -> None:
     play_out(at.ledger, at.referee)
     damaged: Any = at.client
-    public = keys.public(partition_of(GAME), GAME)
+    public = keys.public_view(partition_of(GAME), GAME)
     told = dict(damaged.xrange(public))
     damaged.delete(public)
     told[b"4-0"][b"h"] = bytes(32)
@@ -170,27 +170,27 @@ def test_P6_a_game_whose_heads_do_not_follow_from_its_entries_is_not_signed(at: 
 
 def test_a_game_is_archived_on_s3(at: At, s3: str, monkeypatch: pytest.MonkeyPatch) -> None:
     archive = Archive(a_bucket(s3, monkeypatch))
-    at.auditor.tools = at.auditor.finished.tools = at.auditor.tools._replace(archive=archive)
+    at.auditor.context = at.auditor.finished_games.context = at.auditor.context._replace(archive=archive)
     play_out(at.ledger, at.referee)
-    log = at.ledger.history(GAME)
+    log = at.ledger.read_entries(GAME)
     at.work()
     at.wall.now += round(STAYS_S * 1000)
-    at.referee.retire()
-    assert not at.ledger.history(GAME)
-    assert Kept(at.ledger, Shelf(Archive(archive.url))).history(GAME) == log
+    at.referee.evict()
+    assert not at.ledger.read_entries(GAME)
+    assert GameRepository(at.ledger, ArchiveReader(Archive(archive.url))).read_entries(GAME) == log
 
 
 def test_a_job_that_is_done_twice_does_no_harm(at: At) -> None:
     play_out(at.ledger, at.referee)
     at.work()
     before = at.archive.read(GAME)
-    assert at.auditor.jobs.put("archive", GAME, GAME)
+    assert at.auditor.jobs.enqueue("archive", GAME, GAME)
     at.work()
     assert at.archive.read(GAME) == before
-    assert at.auditor.jobs.all() == []
+    assert at.auditor.jobs.list_jobs() == []
 
 
 def test_a_job_about_a_game_that_left_is_done(at: At) -> None:
-    Jobs(at.client).put("archive", "gone", "gone")
+    Jobs(at.client).enqueue("archive", "gone", "gone")
     at.work()
-    assert at.auditor.jobs.all() == []
+    assert at.auditor.jobs.list_jobs() == []

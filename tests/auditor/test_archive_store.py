@@ -8,8 +8,8 @@ from pathlib import Path
 import fsspec
 import pytest
 
-from schemas.contract import Malformed
-from services.archive import Archive, ArchiveAway
+from schemas.contract import InvalidInputError
+from services.archive import Archive, ArchiveUnavailableError
 from tests.auditor.s3_bucket import a_bucket
 
 GAME = "3f9a1c0b77e2"
@@ -56,7 +56,7 @@ def test_another_process_sees_at_once_what_was_written(archive: Archive) -> None
 def test_what_is_no_game_is_not_there_and_cannot_be_written(archive: Archive, wrong: str) -> None:
     assert archive.read(wrong) is None
     assert not archive.has(wrong)
-    with pytest.raises(Malformed, match="game"):
+    with pytest.raises(InvalidInputError, match="game"):
         archive.write(wrong, b"")
 
 
@@ -72,7 +72,7 @@ def test_a_write_that_was_cut_off_leaves_no_game(tmp_path: Path, monkeypatch: py
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("services.archive.store.os.fsync", cut_off)
-    with pytest.raises(ArchiveAway, match="No space left"):
+    with pytest.raises(ArchiveUnavailableError, match="No space left"):
         archive.write(GAME, b"half of it")
     assert archive.read(GAME) is None
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
@@ -80,7 +80,7 @@ def test_a_write_that_was_cut_off_leaves_no_game(tmp_path: Path, monkeypatch: py
 
 @pytest.mark.parametrize("url", ["nonsense://somewhere", "file://", "s3://"])
 def test_a_place_where_nothing_can_lie_is_named(url: str) -> None:
-    with pytest.raises(Malformed, match="LEDGERLINE_ARCHIVE_URL"):
+    with pytest.raises(InvalidInputError, match="LEDGERLINE_ARCHIVE_URL"):
         Archive(url)
 
 
@@ -91,9 +91,9 @@ def test_a_store_that_does_not_answer_is_away_and_not_empty(monkeypatch: pytest.
     monkeypatch.setenv("no_proxy", "*")
     fsspec.get_filesystem_class("s3").clear_instance_cache()
     archive = Archive("s3://games")
-    with pytest.raises(ArchiveAway, match="s3://games"):
+    with pytest.raises(ArchiveUnavailableError, match="s3://games"):
         archive.read(GAME)
-    with pytest.raises(ArchiveAway):
+    with pytest.raises(ArchiveUnavailableError):
         archive.write(GAME, b"x")
     fsspec.get_filesystem_class("s3").clear_instance_cache()
 
@@ -105,5 +105,5 @@ def test_an_archive_that_is_gone_is_not_an_empty_one(archive: Archive, tmp_path:
         gone = archive
     else:
         gone = Archive("s3://no-such-bucket-anywhere")
-    with pytest.raises(ArchiveAway):
+    with pytest.raises(ArchiveUnavailableError):
         gone.write(GAME, b"x")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from services.archive import read_file
+from services.archive import decode_game_file
 from services.referee.rules import fold
 from tests.auditor.test_whole_server import BODY, Home, home, is_over, posted
 from tests.deploy.compose import wait_until
@@ -18,7 +18,7 @@ def test_a_game_of_the_archive_goes_on_as_it_lay(home: Home) -> None:
     posted(home, f"/games/{game}/start", **bearer(created["token"]))
     posted(home, f"/games/{game}/commands", LEAVE, **bearer(ada))
     wait_until(lambda: is_over(home, game))
-    wait_until(lambda: not home.ledger.history(game), 30)
+    wait_until(lambda: not home.ledger.read_entries(game), 30)
 
     told = posted(home, f"/games/{game}/forks", {"at": 3}, **bearer(ada))
 
@@ -26,10 +26,10 @@ def test_a_game_of_the_archive_goes_on_as_it_lay(home: Home) -> None:
     assert [seat["policy"] for seat in told["taken"]] == ["greedy"]
     posted(home, f"/games/{told['game']}/join", {"name": "Bo"})
     posted(home, f"/games/{told['game']}/start", **bearer(told["token"]))
-    there = fold(read_file(home.archive.read(game) or b"").entries[:3])
-    here = fold(home.ledger.history(told["game"])[:3])
+    there = fold(decode_game_file(home.archive.read(game) or b"").entries[:3])
+    here = fold(home.ledger.read_entries(told["game"])[:3])
     assert (here.deck, here.ticket_decks, here.market) == (there.deck, there.ticket_decks, there.market)
-    assert [place.hand for place in here.places] == [place.hand for place in there.places]
+    assert [place.hand for place in here.seats] == [place.hand for place in there.seats]
 
 
 def test_there_is_no_fork_of_a_game_that_is_in_neither(home: Home) -> None:

@@ -7,34 +7,42 @@ import zlib
 import msgpack
 import pytest
 
-from schemas.contract import Malformed
-from services.archive import GameFile, Signer, Unreadable, is_signed, read_file, statement, write_file
-from services.archive.game_file import BEGINS, MARK_BYTES, SUM_BYTES, folded
+from schemas.contract import InvalidInputError
+from services.archive import (
+    GameFile,
+    GameFileError,
+    Signer,
+    build_statement,
+    decode_game_file,
+    encode_game_file,
+    is_signed,
+)
+from services.archive.game_file import DIGEST_BYTES, FILE_MAGIC, MARK_BYTES, compress_packed
 from tests.auditor.given import SIGNER, played
 
 
 def written() -> bytes:
-    return write_file(*played(), SIGNER)
+    return encode_game_file(*played(), SIGNER)
 
 
 def spelled(**otherwise: object) -> bytes:
     """The file with some of it told otherwise."""
-    return folded(msgpack.packb({**read_file(written())._asdict(), **otherwise}))
+    return compress_packed(msgpack.packb({**decode_game_file(written())._asdict(), **otherwise}))
 
 
 def test_what_is_written_is_what_is_read() -> None:
     game, log, heads = played()
-    told = read_file(written())
+    told = decode_game_file(written())
     assert told == GameFile(
         game,
         len(log),
         heads[-1],
-        SIGNER.key,
+        SIGNER.public_key,
         told.signature,
         b"".join(head[:MARK_BYTES] for head in heads),
         log,
     )
-    assert is_signed(statement(game, len(log), heads[-1]), told.signature, told.key)
+    assert is_signed(build_statement(game, len(log), heads[-1]), told.signature, told.key)
 
 
 def test_the_same_game_makes_the_same_file_every_time() -> None:
@@ -43,14 +51,14 @@ def test_the_same_game_makes_the_same_file_every_time() -> None:
 
 def test_the_signature_is_over_the_bytes_that_the_document_says() -> None:
     head = bytes(range(32))
-    assert statement("game-one", 600, head) == (
+    assert build_statement("game-one", 600, head) == (
         b"ledgerline/final/1\x00game-one\x00\x00\x00\x00\x00\x00\x00\x02\x58" + head
     )
 
 
 def test_the_signature_is_the_one_of_the_standard() -> None:  # RFC 8032, 7.1, test 2
     signer = Signer("4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb")
-    assert signer.key.hex() == "3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c"
+    assert signer.public_key.hex() == "3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c"
     assert signer.sign(b"\x72").hex() == (
         "92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da"
         "085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00"
@@ -59,16 +67,16 @@ def test_the_signature_is_the_one_of_the_standard() -> None:  # RFC 8032, 7.1, t
 
 @pytest.mark.parametrize("wrong", ["", "7f", "7f" * 33, "zz" * 32])
 def test_a_signing_key_that_is_none_is_named(wrong: str) -> None:
-    with pytest.raises(Malformed, match="LEDGERLINE_SIGNING_KEY"):
+    with pytest.raises(InvalidInputError, match="LEDGERLINE_SIGNING_KEY"):
         Signer(wrong)
 
 
 def test_other_words_another_key_or_a_bent_signature_are_not_signed() -> None:
     said, signature = b"the head", SIGNER.sign(b"the head")
-    assert is_signed(said, signature, SIGNER.key)
-    assert not is_signed(b"another head", signature, SIGNER.key)
-    assert not is_signed(said, signature, Signer("01" * 32).key)
-    assert not is_signed(said, bytes((signature[0] ^ 1,)) + signature[1:], SIGNER.key)
+    assert is_signed(said, signature, SIGNER.public_key)
+    assert not is_signed(b"another head", signature, SIGNER.public_key)
+    assert not is_signed(said, signature, Signer("01" * 32).public_key)
+    assert not is_signed(said, bytes((signature[0] ^ 1,)) + signature[1:], SIGNER.public_key)
     assert not is_signed(said, b"", b"")
 
 
@@ -78,8 +86,8 @@ def test_P6_the_last_bits_of_a_file_count_too() -> None:
     for place in range((len(data) - 5) * 8, len(data) * 8):
         bent = bytearray(data)
         bent[place // 8] ^= 1 << place % 8
-        with pytest.raises(Unreadable):
-            read_file(bytes(bent))
+        with pytest.raises(GameFileError):
+            decode_game_file(bytes(bent))
 
 
 @pytest.mark.parametrize(
@@ -87,42 +95,42 @@ def test_P6_the_last_bits_of_a_file_count_too() -> None:
     [
         b"",
         b"ledgerline/log/2\n",
-        BEGINS,
-        BEGINS + b"no zlib",
-        folded(b"\xc1"),
-        folded(msgpack.packb([])),
-        folded(msgpack.packb({"game": "g"})),
-        folded(b"\x91" * 100_000),
+        FILE_MAGIC,
+        FILE_MAGIC + b"no zlib",
+        compress_packed(b"\xc1"),
+        compress_packed(msgpack.packb([])),
+        compress_packed(msgpack.packb({"game": "g"})),
+        compress_packed(b"\x91" * 100_000),
     ],
 )
 def test_what_is_no_file_of_a_game_is_said_to_be_none(wrong: bytes) -> None:
-    with pytest.raises(Unreadable):
-        read_file(wrong)
+    with pytest.raises(GameFileError):
+        decode_game_file(wrong)
 
 
 def test_a_file_that_is_cut_or_goes_on_is_none() -> None:
     data = written()
     for wrong in (data[:-1], data[: len(data) // 2], data + b"\0"):
-        with pytest.raises(Unreadable):
-            read_file(wrong)
+        with pytest.raises(GameFileError):
+            decode_game_file(wrong)
 
 
 def test_a_field_of_another_kind_is_named() -> None:
     for field, wrong in (("number", True), ("entries", "none"), ("head", 7), ("entries", [7])):
-        with pytest.raises(Unreadable, match="entr" if field == "entries" else field):
-            read_file(spelled(**{field: wrong}))
+        with pytest.raises(GameFileError, match="entr" if field == "entries" else field):
+            decode_game_file(spelled(**{field: wrong}))
 
 
 def test_msgpack_that_is_not_in_its_shortest_form_is_not_taken() -> None:
-    packed = zlib.decompress(written()[len(BEGINS) : -SUM_BYTES])
-    number = read_file(written()).number
+    packed = zlib.decompress(written()[len(FILE_MAGIC) : -DIGEST_BYTES])
+    number = decode_game_file(written()).number
     short, long = b"\xa6number" + msgpack.packb(number), b"\xa6number\xce" + number.to_bytes(4, "big")
     assert short in packed
-    with pytest.raises(Unreadable, match="shortest"):
-        read_file(folded(packed.replace(short, long)))
+    with pytest.raises(GameFileError, match="shortest"):
+        decode_game_file(compress_packed(packed.replace(short, long)))
 
 
 def test_a_file_that_unfolds_without_end_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("services.archive.game_file.UNFOLDED_MOST", 1_000)
-    with pytest.raises(Unreadable, match="more than 1000 bytes"):
-        read_file(folded(bytes(100_000)))
+    monkeypatch.setattr("services.archive.game_file.MAX_UNCOMPRESSED_BYTES", 1_000)
+    with pytest.raises(GameFileError, match="more than 1000 bytes"):
+        decode_game_file(compress_packed(bytes(100_000)))

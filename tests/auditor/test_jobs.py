@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from schemas.contract import Malformed
+from schemas.contract import InvalidInputError
 from services.auditor import jobs as of_jobs
-from services.auditor.jobs import KINDS, Jobs, Tools, kind
+from services.auditor.jobs import JOB_TYPES, JobContext, Jobs, job_type
 from services.auditor.worker import Auditor
 from tests.auditor.conftest import At, auditor_at
 from tests.auditor.given import play_out
@@ -31,24 +31,24 @@ done: list[str] = []
 @pytest.fixture(autouse=True)
 def kinds() -> Iterator[None]:
     """Kinds of jobs that only tests have."""
-    before = dict(KINDS)
+    before = dict(JOB_TYPES)
 
-    @kind("note")
-    def note(tools: Tools, word: str) -> None:
+    @job_type("note")
+    def note(tools: JobContext, word: str) -> None:
         done.append(word)
 
-    @kind("break")
-    def break_(tools: Tools, word: str) -> None:
+    @job_type("break")
+    def break_(tools: JobContext, word: str) -> None:
         raise RuntimeError(f"{word} is broken")
 
-    @kind("dawdle", timeout_s=1)
-    def dawdle(tools: Tools) -> None:
+    @job_type("dawdle", timeout_s=1)
+    def dawdle(tools: JobContext) -> None:
         while True:
             time.sleep(0.01)
 
     yield
-    KINDS.clear()
-    KINDS.update(before)
+    JOB_TYPES.clear()
+    JOB_TYPES.update(before)
     done.clear()
 
 
@@ -59,18 +59,18 @@ def run_out(at: At) -> None:
 
 def test_what_is_put_down_is_done_once_and_leaves_nothing(at: At) -> None:
     call: Any = at.client
-    assert at.auditor.jobs.put("note", "a", "first")
-    assert at.auditor.jobs.put("note", "a", "again") is False
-    assert at.auditor.jobs.put("note", "b", "other")
+    assert at.auditor.jobs.enqueue("note", "a", "first")
+    assert at.auditor.jobs.enqueue("note", "a", "again") is False
+    assert at.auditor.jobs.enqueue("note", "b", "other")
     run_out(at)
     assert done == ["first", "other"]
-    assert at.auditor.jobs.all() == []
+    assert at.auditor.jobs.list_jobs() == []
     assert not [*call.scan_iter("rq:job:*")]
 
 
 def test_a_job_is_plain_json_on_the_queue(at: At) -> None:
     call: Any = at.client
-    at.auditor.jobs.put("note", "a", "word", 7)
+    at.auditor.jobs.enqueue("note", "a", "word", 7)
     kept = call.hget("rq:job:note-a", "data")
     assert json.loads(zlib.decompress(kept)) == [
         "services.auditor.jobs.perform",
@@ -81,83 +81,83 @@ def test_a_job_is_plain_json_on_the_queue(at: At) -> None:
 
 
 def test_the_queue_is_bounded(at: At) -> None:
-    jobs = Jobs(at.client, waiting_most=3)
-    assert [jobs.put("note", str(n), "x") for n in range(5)] == [True, True, True, None, None]
+    jobs = Jobs(at.client, max_waiting=3)
+    assert [jobs.enqueue("note", str(n), "x") for n in range(5)] == [True, True, True, None, None]
     run_out(at)
-    assert jobs.put("note", "4", "x")
+    assert jobs.enqueue("note", "4", "x")
 
 
 def test_a_job_that_fails_is_tried_again_later_and_later_and_then_kept(
     at: At, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(of_jobs, "BACK_OFF_S", (1, 2))
-    at.auditor.jobs.put("break", "a", "this")
+    at.auditor.jobs.enqueue("break", "a", "this")
     waited = []
     for _ in range(2):
         run_out(at)
-        [job] = at.auditor.jobs.all()
+        [job] = at.auditor.jobs.list_jobs()
         assert job.state == "later"
         assert job.why == "RuntimeError: this is broken"
         assert job.again is not None
         waited.append(round((job.again - datetime.now(UTC)).total_seconds()))
         at.client.zadd("rq:scheduled:ledgerline", {job.id: 0})  # its time has come
-        at.auditor.tend()
+        at.auditor.maintain()
     run_out(at)
-    [job] = at.auditor.jobs.all()
+    [job] = at.auditor.jobs.list_jobs()
     assert (job.state, job.tries, job.about) == ("failed", 3, ["this"])
     assert waited == sorted(waited) and waited[-1] <= 2
-    at.auditor.tend()
+    at.auditor.maintain()
     run_out(at)
     assert at.auditor.jobs.count() == {"failed": 1, "running": 0, "waiting": 0, "later": 0}
 
 
 def test_P8_a_job_that_fails_stops_no_other(at: At) -> None:
-    at.auditor.jobs.put("break", "a", "this")
-    at.auditor.jobs.put("note", "b", "that")
+    at.auditor.jobs.enqueue("break", "a", "this")
+    at.auditor.jobs.enqueue("note", "b", "that")
     run_out(at)
     assert done == ["that"]
 
 
 def test_a_failed_job_can_be_tried_again_or_dropped(at: At, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(of_jobs, "BACK_OFF_S", (0,))
-    at.auditor.jobs.put("break", "a", "this")
+    at.auditor.jobs.enqueue("break", "a", "this")
     run_out(at)
-    assert at.auditor.jobs.all()[0].state == "failed"
-    KINDS["break"] = KINDS["note"]
+    assert at.auditor.jobs.list_jobs()[0].state == "failed"
+    JOB_TYPES["break"] = JOB_TYPES["note"]
     at.auditor.jobs.retry("break-a")
-    assert [job.state for job in at.auditor.jobs.all()] == ["waiting"]
-    with pytest.raises(Malformed, match="no break-a to try again"):
+    assert [job.state for job in at.auditor.jobs.list_jobs()] == ["waiting"]
+    with pytest.raises(InvalidInputError, match="no break-a to try again"):
         at.auditor.jobs.retry("break-a")
     run_out(at)
     assert done == ["this"]
 
 
 def test_a_dropped_job_is_gone(at: At) -> None:
-    at.auditor.jobs.put("break", "a", "this")
+    at.auditor.jobs.enqueue("break", "a", "this")
     run_out(at)
     at.auditor.jobs.drop("break-a")
-    assert at.auditor.jobs.all() == []
+    assert at.auditor.jobs.list_jobs() == []
     for wrong in ("break-a", "nonsense", "", "a:b", "x y"):
-        with pytest.raises(Malformed, match="job"):
+        with pytest.raises(InvalidInputError, match="job"):
             at.auditor.jobs.drop(wrong)
 
 
 def test_a_job_that_takes_too_long_is_ended(at: At) -> None:
-    at.auditor.jobs.put("dawdle", "a")
+    at.auditor.jobs.enqueue("dawdle", "a")
     run_out(at)
-    [job] = at.auditor.jobs.all()
+    [job] = at.auditor.jobs.list_jobs()
     assert job.state == "later"
     assert job.why == "JobTimeoutException: Task exceeded maximum timeout value (1 seconds)"
 
 
 def test_a_kind_that_this_version_does_not_know_is_kept_for_one_that_does(at: At) -> None:
-    at.auditor.jobs.put("note", "a", "x")
-    known = KINDS.pop("note")
+    at.auditor.jobs.enqueue("note", "a", "x")
+    known = JOB_TYPES.pop("note")
     run_out(at)
-    [job] = at.auditor.jobs.all()
+    [job] = at.auditor.jobs.list_jobs()
     assert job.state == "later"
     assert "knows no job named note" in job.why
-    KINDS["note"] = known
+    JOB_TYPES["note"] = known
     at.auditor.jobs.retry(job.id)
     run_out(at)
     assert done == ["x"]
@@ -171,9 +171,9 @@ def test_what_is_no_job_is_passed_over(at: At) -> None:
         mapping={"data": b"\x80\x04no json", "created_at": "yesterday", "origin": "ledgerline"},
     )
     call.rpush("rq:queue:ledgerline", "garbage")
-    at.auditor.jobs.put("note", "b", "that")
+    at.auditor.jobs.enqueue("note", "b", "that")
     run_out(at)
-    at.auditor.tend()
+    at.auditor.maintain()
     assert done == ["that"]
 
 
@@ -182,9 +182,9 @@ import sys
 from pathlib import Path
 from services.archive import Archive
 from services.auditor import worker
-from services.auditor.jobs import KINDS, Tools, kind
+from services.auditor.jobs import JOB_TYPES, JobContext, job_type
 from services.ledger import RedisLedger
-from services.ledger.archive_index import Archived
+from services.ledger.archive_index import ArchiveIndex
 from services.ledger.connection import connect
 from tests.auditor.conftest import auditor_at
 from tests.referee.running_referee import Clock
@@ -193,8 +193,8 @@ import time
 url, archive, ready = sys.argv[1:]
 worker.OVERTIME_S = {overtime}
 
-@kind("hang", timeout_s=1)
-def hang(tools, word):
+@job_type("hang", timeout_s=1)
+def hang(context, word):
     stop()
 
 def stop(*_):
@@ -204,7 +204,7 @@ def stop(*_):
 {before}
 client = connect(url)
 auditor = auditor_at(client, RedisLedger(client, 4), Archive(archive), Clock(), "killed")
-auditor.look()
+auditor.enqueue_due()
 while True:
     auditor.step()
 """
@@ -226,33 +226,33 @@ def killed(at: At, folder: Path, before: str = "", overtime: int = 0) -> None:
 
 def given_back(auditor: Auditor) -> bool:
     """Whether the one job, after a look, is nobody's any more."""
-    auditor.tend()
-    [job] = auditor.jobs.all()
+    auditor.maintain()
+    [job] = auditor.jobs.list_jobs()
     return job.state == "later"
 
 
 def test_P7_a_job_whose_worker_is_killed_is_done_by_another(at: At, tmp_path: Path) -> None:
-    @kind("hang", timeout_s=1)
-    def hang(tools: Tools, word: str) -> None:
+    @job_type("hang", timeout_s=1)
+    def hang(tools: JobContext, word: str) -> None:
         done.append(word)
 
-    at.auditor.jobs.put("hang", "a", "in the end")
+    at.auditor.jobs.enqueue("hang", "a", "in the end")
     killed(at, tmp_path)
-    assert [job.state for job in at.auditor.jobs.all()] == ["running"]
+    assert [job.state for job in at.auditor.jobs.list_jobs()] == ["running"]
     wait_until(lambda: given_back(at.auditor), 10)
-    [job] = at.auditor.jobs.all()
+    [job] = at.auditor.jobs.list_jobs()
     assert job.why == "AbandonedJobError: its worker ended"
     at.client.zadd("rq:scheduled:ledgerline", {job.id: 0})
-    at.auditor.tend()
+    at.auditor.maintain()
     run_out(at)
     assert done == ["in the end"]
-    assert at.auditor.jobs.all() == []
+    assert at.auditor.jobs.list_jobs() == []
 
 
 @pytest.mark.parametrize(
     "before",
     [
-        "Archived.mark = stop",
+        "ArchiveIndex.mark_archived = stop",
         "Archive.write = stop",
         "from services.archive import store; store.os.fsync = stop",
     ],
@@ -260,11 +260,11 @@ def test_P7_a_job_whose_worker_is_killed_is_done_by_another(at: At, tmp_path: Pa
 )
 def test_P7_an_auditor_killed_anywhere_loses_no_game(at: At, tmp_path: Path, before: str) -> None:
     play_out(at.ledger, at.referee)
-    log = at.ledger.history(GAME)
-    killed(at, tmp_path, before + "; KINDS['archive'] = KINDS['archive']._replace(timeout_s=1)", 0)
+    log = at.ledger.read_entries(GAME)
+    killed(at, tmp_path, before + "; JOB_TYPES['archive'] = JOB_TYPES['archive']._replace(timeout_s=1)", 0)
     at.wall.now += 40 * 86_400_000
-    at.referee.retire()
-    assert at.ledger.history(GAME) == log
+    at.referee.evict()
+    assert at.ledger.read_entries(GAME) == log
     again = auditor_at(at.client, at.ledger, at.archive, at.wall, "again")
     wait_until(lambda: given_back(again), 15)
     again.jobs.retry(f"archive-{GAME}")
@@ -272,19 +272,19 @@ def test_P7_an_auditor_killed_anywhere_loses_no_game(at: At, tmp_path: Path, bef
         pass
     assert at.archive.games() == [GAME]
     at.wall.now += 40 * 86_400_000
-    at.referee.retire()
-    assert not at.ledger.history(GAME)
-    again.leave()
+    at.referee.evict()
+    assert not at.ledger.read_entries(GAME)
+    again.deregister()
 
 
 def test_a_job_that_was_taken_and_never_begun_is_not_lost(at: At, monkeypatch: pytest.MonkeyPatch) -> None:
     call: Any = at.client
-    at.auditor.jobs.put("note", "a", "x")
+    at.auditor.jobs.enqueue("note", "a", "x")
     call.lmove("rq:queue:ledgerline", "rq:queue:ledgerline:intermediate")  # and its worker ended
-    at.auditor.tend()
+    at.auditor.maintain()
     monkeypatch.setattr("rq.intermediate_queue.IntermediateQueue.should_be_cleaned_up", lambda *_: True)
-    at.auditor.tend()
-    [job] = at.auditor.jobs.all()
+    at.auditor.maintain()
+    [job] = at.auditor.jobs.list_jobs()
     assert job.state == "later"
     at.auditor.jobs.retry(job.id)
     run_out(at)

@@ -40,7 +40,7 @@ def settings_of(at: At, **more: Any) -> Settings:
 
 def alone(at: At) -> Any:
     """The engine without the auditor that other tests have at hand, nor anything of RQ's."""
-    at.auditor.leave()
+    at.auditor.deregister()
     client: Any = at.client
     client.delete(*client.keys("rq:*"))
     return client

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import httpx
 import pytest
 
-from schemas.contract import Malformed
-from services.archive import Archive, read_file
+from schemas.contract import InvalidInputError
+from services.archive import Archive, decode_game_file
 from services.bootstrap.composition import open_ledger, run_auditor
-from services.bootstrap.embedded import House, house, reading_jobs
+from services.bootstrap.embedded import EmbeddedServer, open_jobs_for_reading, run_embedded_server
 from services.ledger import RedisLedger
 from services.runtime.settings import read_settings
 from tests.deploy.compose import ROOT, wait_until
@@ -27,7 +27,7 @@ BODY = {"seats": [{"kind": "human"}, {"kind": "bot", "policy": "greedy"}], "opti
 
 class Home(NamedTuple):
     data: Path
-    running: House
+    running: EmbeddedServer
     http: httpx.Client
     ledger: RedisLedger
     archive: Archive
@@ -38,7 +38,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
     data = tmp_path_factory.mktemp("house")
     settings = read_settings(port=0, rate=10_000, burst=100_000, archived_stays_s=0)
     with (
-        house(data, settings) as running,
+        run_embedded_server(data, settings) as running,
         httpx.Client(base_url=running.url, timeout=20, trust_env=False) as http,
         closing(open_ledger(running.settings)) as ledger,
     ):
@@ -79,18 +79,18 @@ def test_a_game_that_has_left_is_shown_as_before_and_can_not_be_made_anew(home: 
     wait_until(lambda: is_over(home, game))
     before = [view(home, game, token, proofs=True) for token in (None, ada)]
 
-    wait_until(lambda: not home.ledger.history(game), 30)
+    wait_until(lambda: not home.ledger.read_entries(game), 30)
 
-    assert home.running.trouble() == ""
+    assert home.running.failure_reason() == ""
     assert [view(home, game, token, proofs=True) for token in (None, ada)] == before
     assert all(entry["head"] for entry in before[0]["entries"])
-    file = read_file(home.archive.read(game) or b"")
+    file = decode_game_file(home.archive.read(game) or b"")
     assert file.head.hex() == before[0]["entries"][-1]["head"]
     page = view(home, game, ada, after=2, most=3)
     assert [entry["number"] for entry in page["entries"]] == [3, 4, 5]
     assert (page["next"], page["more"]) == (5, True)
     assert posted(home, "/games", BODY, **{"Idempotency-Key": key}) == created
-    assert not home.ledger.history(game)
+    assert not home.ledger.read_entries(game)
     for wrong in ("not a token", created["token"][:-2]):
         assert home.http.get(f"/games/{game}/view", headers=bearer(wrong)).status_code == 401
     late = home.http.post(f"/games/{game}/commands", json=LEAVE, headers=bearer(ada))
@@ -103,8 +103,8 @@ def test_a_game_that_has_left_is_shown_as_before_and_can_not_be_made_anew(home: 
     with Socket(home.http, game, ada, after=2) as socket:
         assert [entry["head"] for entry in socket.read(len(rest))] == [entry["head"] for entry in rest]
         assert closed_why(socket) == (1000, "the game is over")
-    with reading_jobs(home.data, home.running.settings) as jobs:
-        assert jobs.all() == []
+    with open_jobs_for_reading(home.data, home.running.settings) as jobs:
+        assert jobs.list_jobs() == []
 
 
 def said(home: Home, *words: str) -> str:
@@ -117,7 +117,7 @@ def said(home: Home, *words: str) -> str:
 
 def test_commands_find_a_game_that_has_left(home: Home, tmp_path: Path) -> None:
     game = begun(home, new_id())[0]["game"]
-    wait_until(lambda: home.archive.has(game) and not home.ledger.history(game), 60)
+    wait_until(lambda: home.archive.has(game) and not home.ledger.read_entries(game), 60)
     replayed = json.loads(said(home, "replay", game, "--json"))
     assert (replayed["game"], replayed["state"]) == (game, "over")
     assert json.loads(said(home, "replay", game, "--as", "0", "--json"))["turns"]
@@ -164,11 +164,11 @@ def test_a_new_folder_has_a_signing_key_that_stays(home: Home) -> None:
     ],
 )
 def test_an_auditor_that_lacks_a_setting_names_it_and_does_not_start(given: Any, named: str) -> None:
-    with pytest.raises(Malformed, match=named):
+    with pytest.raises(InvalidInputError, match=named):
         run_auditor(read_settings(**given), None)  # type: ignore[arg-type]  # it comes to nothing before
 
 
 @pytest.mark.parametrize("url", ["redis+cluster://127.0.0.1:7000", "http://there", "nowhere"])
 def test_jobs_are_kept_on_one_engine(url: str) -> None:
-    with pytest.raises(Malformed, match="LEDGERLINE_JOBS_URL"):
+    with pytest.raises(InvalidInputError, match="LEDGERLINE_JOBS_URL"):
         read_settings(jobs_url=url)

@@ -10,8 +10,8 @@ from time import perf_counter
 
 import chess
 
-from schemas.commands import CreateGame, Letter, StartGame
-from services.referee.rules import Table, advance, judge, legal
+from schemas.commands import CommandEnvelope, CreateGame, StartGame
+from services.referee.rules import GameState, decide_and_apply, decide_envelope, legal
 from tests.bench.figure import Figure, Size, Tell, in_turn, ratio
 from tests.bench.games import NO_SEED, bots
 
@@ -61,12 +61,12 @@ def measure(size: Size, tell: Tell) -> Figure:
 
 def playout(seed: str, dice: Random) -> int:
     """One game from an empty table to its scores; how many decisions it had."""
-    table, moves = Table(), 0
-    judge(table, Letter("c", "game", None, CreateGame(SEATS, seed=seed)), 0, NO_SEED)
-    advance(table, None, StartGame())
-    while not table.over:
-        seat = next(iter(table.awaits))
-        advance(table, seat, dice.choice(legal(table, seat)))
+    table, moves = GameState(), 0
+    decide_envelope(table, CommandEnvelope("c", "game", None, CreateGame(SEATS, seed=seed)), 0, NO_SEED)
+    decide_and_apply(table, None, StartGame())
+    while not table.result:
+        seat = next(iter(table.pending_choices))
+        decide_and_apply(table, seat, dice.choice(legal(table, seat)))
         moves += 1
     return moves
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from statistics import median
 
-from schemas.codec import unpack_facts
-from services.referee.rules import Table, fold_events
+from schemas.codec import unpack_for_fold
+from services.referee.rules import GameState, fold_events
 from tests.bench.figure import Figure, Size, Tell, seconds
 from tests.bench.games import bots, fresh_ledger, play
 
@@ -15,17 +15,17 @@ def measure(size: Size, tell: Tell) -> Figure:
     with fresh_ledger(partitions=16) as ledger:
         table = bots("greedy", "greedy", "random", "random")
         games = play(ledger, [table] * size.of(6, 1))
-        facts = [[unpack_facts(entry) for entry in ledger.history(game)] for game in games]
+        facts = [[unpack_for_fold(entry) for entry in ledger.read_entries(game)] for game in games]
     logs = [[(at, events) for at, _, _, _, events in log] for log in facts]
     events = sum(len(told) for log in logs for _, told in log)
     entries = sum(map(len, logs))
 
     def refold() -> None:
         for log in logs:
-            table = Table()
+            table = GameState()
             for at, told in log:
                 fold_events(table, at, told)
-            assert table.over
+            assert table.result
 
     refold()  # the first reads the board
     rounds = [seconds(refold) for _ in range(size.of(15, 2))]

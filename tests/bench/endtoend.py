@@ -24,10 +24,10 @@ from typing import Any, Final
 import uvloop
 
 from schemas import tokens
-from schemas.commands import Letter, SeatPlan
-from services.gateway.server import listen
+from schemas.commands import CommandEnvelope, SeatPlan
+from services.gateway.server import open_listener
 from services.ledger import RedisLedger
-from services.ledger.connection import birth, connect
+from services.ledger.connection import connect, init_partition_count
 from tests.bench.figure import Figure, Size, Tell
 from tests.bench.games import fresh_engine, script
 from tests.bench.light_players import Move, Play, SeatSocket, Table, moves, request
@@ -142,7 +142,7 @@ def beside(ours: Sequence[Run], theirs: Sequence[Run], name: str) -> float:
 # -- ours --------------------------------------------------------------------------------
 
 
-def ours(scripts: Sequence[list[Letter]], tables: int, syncing: str, seconds: float) -> Run:
+def ours(scripts: Sequence[list[CommandEnvelope]], tables: int, syncing: str, seconds: float) -> Run:
     """One run on an engine, a referee and a gateway of its own."""
     wanted = int(MOVES_MOST * (WARM_S + seconds) / min(len(letters) for letters in scripts))
     with fresh_engine(appendfsync=syncing) as engine, house(engine, rate=10_000, burst=100_000) as running:
@@ -158,16 +158,16 @@ def ours(scripts: Sequence[list[Letter]], tables: int, syncing: str, seconds: fl
             gc.unfreeze()
 
 
-def lay(engine: str, plans: Sequence[list[Letter]]) -> list[str]:
+def lay(engine: str, plans: Sequence[list[CommandEnvelope]]) -> list[str]:
     """The ids of new games, one a script, at which all sit and the cards are dealt."""
     client = connect(engine)
-    ledger = RedisLedger(client, birth(client))
+    ledger = RedisLedger(client, init_partition_count(client))
     games = [f"endtoend-{number}" for number in range(len(plans))]
     for game, letters in zip(games, plans, strict=True):
         for letter in letters[:START]:
-            ledger.submit(Letter(letter.id, game, letter.seat, letter.command))
+            ledger.submit(CommandEnvelope(letter.id, game, letter.seat, letter.command))
     limit = monotonic() + 60
-    while any(len(ledger.seen(game, None, START - 1)) != 1 for game in games):
+    while any(len(ledger.read_view(game, None, START - 1)) != 1 for game in games):
         if monotonic() > limit:
             raise RuntimeError("the games did not start")
         sleep(0.05)
@@ -261,7 +261,7 @@ def boardgame_io() -> Callable[[int], Run] | None:
 
 def _told_by(start: Path, tables: int) -> dict[str, Any]:
     """What its own client says of one run, on a server of its own."""
-    with listen("127.0.0.1", 0) as free:
+    with open_listener("127.0.0.1", 0) as free:
         port = free.getsockname()[1]
     environment = {**os.environ, "PORT": str(port)}
     command = ["bash", str(start), str(tables)]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from statistics import median
 
-from schemas.codec import unpack_facts
+from schemas.codec import unpack_for_fold
 from services.referee.rules import fold
 from tests.bench.figure import Figure, Size, Tell, in_turn, ratio, seconds
 from tests.bench.games import bots, fresh_ledger, play
@@ -23,10 +23,10 @@ def measure(size: Size, tell: Tell) -> Figure:
     with fresh_ledger(partitions=16) as ledger:
         table = bots("greedy", "greedy", "random", "random")
         games = play(ledger, [table] * size.of(6, 1))
-        logs = [ledger.history(game) for game in games]
-    assert all(fold(log).over for log in logs), "a log doesn't fold to the end of its game"
+        logs = [ledger.read_entries(game) for game in games]
+    assert all(fold(log).result for log in logs), "a log doesn't fold to the end of its game"
     tell("saving the same events as aggregates")
-    peer = Peer([[event for entry in log for event in unpack_facts(entry)[4]] for log in logs])
+    peer = Peer([[event for entry in log for event in unpack_for_fold(entry)[4]] for log in logs])
     events = peer.events
 
     def ours() -> float:

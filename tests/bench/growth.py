@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from statistics import median
 from typing import Final
 
-from schemas.commands import Letter
+from schemas.commands import CommandEnvelope
 from tests.bench.figure import Figure, Part, Size, Tell, ratio
 from tests.bench.games import fresh_engine
 from tests.bench.live_games import Live, run_one, scripts
@@ -29,7 +29,9 @@ NO_REWRITE: Final = {"auto-aof-rewrite-percentage": 0}  # growing so fast is not
 class Grown:
     """So many games, their referee, and what its rounds took."""
 
-    def __init__(self, url: str, games: int, midst: Sequence[Sequence[Letter]], worker: Worker) -> None:
+    def __init__(
+        self, url: str, games: int, midst: Sequence[Sequence[CommandEnvelope]], worker: Worker
+    ) -> None:
         self.live, self.worker = Live(url, games, midst), worker
         self.met, self.resident = worker.ask(self.live.names)
         self.rounds: list[Spent] = []

@@ -16,7 +16,7 @@ from typing import Any, Final
 import httpx
 from websockets.asyncio.client import ClientConnection, connect
 
-from schemas.commands import CreateGame, Letter, SeatPlan, write_command
+from schemas.commands import CommandEnvelope, CreateGame, SeatPlan, write_command
 from schemas.field_types import Seat
 from tests.bench.figure import Figure, Size, Tell
 from tests.bench.games import fresh_engine, script
@@ -92,7 +92,7 @@ def post(http: httpx.Client, path: str, body: object, headers: dict[str, str] | 
     return reply.json()
 
 
-async def move_all(url: str, tokens: list[str], moves: list[Letter], pause_s: float) -> list[float]:
+async def move_all(url: str, tokens: list[str], moves: list[CommandEnvelope], pause_s: float) -> list[float]:
     """Send every move on its seat's socket and see it arrive on the other seat's."""
     headers = [{"Authorization": f"Bearer {token}"} for token in tokens]
     async with (
@@ -103,7 +103,9 @@ async def move_all(url: str, tokens: list[str], moves: list[Letter], pause_s: fl
         return [await move((first, second), letter, pause_s) for letter in moves]
 
 
-async def move(sockets: tuple[ClientConnection, ClientConnection], letter: Letter, pause_s: float) -> float:
+async def move(
+    sockets: tuple[ClientConnection, ClientConnection], letter: CommandEnvelope, pause_s: float
+) -> float:
     seat = letter.seat
     assert seat is not None
     await asyncio.sleep(pause_s)

@@ -20,10 +20,10 @@ from time import monotonic, sleep
 from typing import Final
 
 from schemas.codec import unpack_entry
-from schemas.commands import CreateGame, Letter, StartGame
+from schemas.commands import CommandEnvelope, CreateGame, StartGame
 from schemas.events import GameEnded
 from services.ledger import RedisLedger
-from services.ledger.connection import birth, connect
+from services.ledger.connection import connect, init_partition_count
 from tests.bench.figure import Figure, Size, Tell
 from tests.bench.games import bots, fresh_engine
 from tests.bench.latency import cut
@@ -76,7 +76,7 @@ class House:
     def __init__(self, engine: str, folder: Path) -> None:
         self.engine, self.folder = engine, folder
         client = connect(engine)
-        self.ledger = RedisLedger(client, birth(client))
+        self.ledger = RedisLedger(client, init_partition_count(client))
         self.bots = Service("bots", engine, folder)
         self.referees = [Service("referee", engine, folder) for _ in range(REFEREES)]
         self.games: list[str] = []
@@ -91,14 +91,14 @@ class House:
             self.games.append(game := f"handover-{self.laid}")
             self.laid += 1
             seats = bots("random", "random", "random", "random")
-            self.ledger.submit(Letter("create", game, None, CreateGame(seats, seed=game)))
-            while not self.ledger.answer(game, None, "create"):  # a start that overtakes it is dismissed
+            self.ledger.submit(CommandEnvelope("create", game, None, CreateGame(seats, seed=game)))
+            while not self.ledger.read_result(game, None, "create"):  # a start that overtakes it is dismissed
                 sleep(LOOK_S)
-            self.ledger.submit(Letter("start", game, None, StartGame()))
+            self.ledger.submit(CommandEnvelope("start", game, None, StartGame()))
 
     def over(self, game: str) -> bool:
         """Whether the game has ended, by what came since it was asked last."""
-        for data in self.ledger.history(game, self.read.get(game, 0)):
+        for data in self.ledger.read_entries(game, self.read.get(game, 0)):
             self.read[game] = self.read.get(game, 0) + 1
             if any(isinstance(event, GameEnded) for event in unpack_entry(data).events):
                 self.ended.add(game)
@@ -123,7 +123,7 @@ class House:
             if game in self.games and all(other.get(game, 0) < number for other in others)
         ]
         sleep(SETTLE_S)
-        took = self.await_moves({game: len(self.ledger.history(game)) for game in held}, killed)
+        took = self.await_moves({game: len(self.ledger.read_entries(game)) for game in held}, killed)
         self.referees.append(Service("referee", self.engine, self.folder))
         return took
 
@@ -132,7 +132,7 @@ class House:
         took: list[float] = []
         while stood:
             sleep(LOOK_S)
-            moved = [game for game, number in stood.items() if self.ledger.history(game, number)]
+            moved = [game for game, number in stood.items() if self.ledger.read_entries(game, number)]
             took += [monotonic() - killed] * len(moved)
             ended = [game for game in stood if monotonic() > killed + 1 and self.over(game)]
             stood = {game: number for game, number in stood.items() if game not in (*moved, *ended)}

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from time import perf_counter
 from typing import Final, NamedTuple
 
-from schemas.commands import Letter, write_command
+from schemas.commands import CommandEnvelope, write_command
 
 TEXT, PONG, PING = 0x81, 0x8A, 0x89
 MASK: Final = b"\0\0\0\0"  # a client must mask; a mask of zeros leaves the text as it is
@@ -39,7 +39,7 @@ def frame(first: int, payload: bytes) -> bytes:
     return bytes((first, 0x80 | 126)) + size.to_bytes(2, "big") + MASK + payload
 
 
-def moves(letters: Sequence[Letter]) -> list[Move]:
+def moves(letters: Sequence[CommandEnvelope]) -> list[Move]:
     """A script's moves by the number of the entry that calls for them; the last calls for none."""
     called = []
     for letter in letters:

@@ -12,14 +12,14 @@ from pathlib import Path
 from time import perf_counter, sleep
 from typing import Any, Final
 
-from schemas.codec import pack_letter
-from schemas.commands import Letter
-from services.bootstrap.composition import make_referee
+from schemas.codec import pack_envelope
+from schemas.commands import CommandEnvelope
+from services.bootstrap.composition import build_referee
 from services.ledger import RedisLedger, keys
-from services.ledger.connection import birth, connect
+from services.ledger.connection import connect, init_partition_count
 from services.referee.worker import Referee
-from services.runtime.gc_tuning import collect_seldom
-from services.runtime.logging_setup import set_up_logs
+from services.runtime.gc_tuning import tune_garbage_collector
+from services.runtime.logging_setup import configure_logging
 from services.runtime.settings import read_settings
 from tests.bench.games import bots, script
 from tests.bench.referee_workers import spent_since
@@ -42,7 +42,7 @@ end
 """  # COPY leaves no room in a stream's last node, so each entry after it would move the node; play does
 
 
-def scripts(count: int) -> list[list[Letter]]:
+def scripts(count: int) -> list[list[CommandEnvelope]]:
     """The letters of so many whole games."""
     return [script(f"midst-{number}", SEATS, f"midst-{number}") for number in range(count)]
 
@@ -51,9 +51,12 @@ class Live:
     """So many live games on one engine. Their letters are those of the game that each was copied
     from, whose seed is in its log: so each of them is accepted."""
 
-    def __init__(self, url: str, games: int, scripts: Sequence[Sequence[Letter]]) -> None:
+    def __init__(self, url: str, games: int, scripts: Sequence[Sequence[CommandEnvelope]]) -> None:
         client: Any = connect(url)
-        self.ledger, self._client = RedisLedger(client, birth(client, keys.PARTITIONS_DEFAULT)), client
+        self.ledger, self._client = (
+            RedisLedger(client, init_partition_count(client, keys.DEFAULT_PARTITIONS)),
+            client,
+        )
         self.names = [f"live-{number}" for number in range(games)]
         self._scripts = scripts
         self._said = [len(scripts[number % len(scripts)]) // 2 for number in range(games)]
@@ -78,16 +81,16 @@ class Live:
             self._next = (self._next + 1) % len(self.names)
             stream = keys.commands(self.ledger.partition_of(letter.game))
             if place < poison:
-                pipe.xadd(stream, {"c": pack_letter(replace(letter, id=f"{POISON}-{self.poisoned}"))})
+                pipe.xadd(stream, {"c": pack_envelope(replace(letter, id=f"{POISON}-{self.poisoned}"))})
                 self.poisoned += 1
-            pipe.xadd(stream, {"c": pack_letter(letter)})
+            pipe.xadd(stream, {"c": pack_envelope(letter)})
         pipe.execute()
 
     def errors(self) -> int:
         """Letters that are left, dead letters that aren't poison, and games (some are looked at)
         that didn't go on as they should."""
         pipe = self._client.pipeline(transaction=False)
-        for stream in (keys.commands, keys.dead):
+        for stream in (keys.commands, keys.dead_letters):
             for partition in range(self.ledger.partitions):
                 pipe.xlen(stream(partition))
         lengths = pipe.execute()
@@ -98,14 +101,14 @@ class Live:
         wrong = map(int.__ne__, pipe.execute(), self._said[some])
         return int(left + abs(dead - self.poisoned) + sum(wrong))
 
-    def _letter(self, number: int) -> Letter:
+    def _letter(self, number: int) -> CommandEnvelope:
         letters = self._scripts[number % len(self._scripts)]
         self._said[number] += 1
         return replace(letters[self._said[number] - 1], game=self.names[number])
 
     def _midst(self) -> list[dict[str, str]]:
         """Play the games that are copied, to their midst; the keys of each by their last words."""
-        referee, _ = make_referee(self.ledger, ALONE)
+        referee, _ = build_referee(self.ledger, ALONE)
         for letters in self._scripts:
             for letter in letters[: len(letters) // 2]:
                 self.ledger.submit(letter)
@@ -145,11 +148,11 @@ class Live:
 def run_one(url: str, pipe: Connection) -> None:
     """A referee: told names, it reads their games; told a number, it answers so many letters. It
     replies what that took, and how many bytes its process had at most."""
-    set_up_logs("info", "json", Path(os.devnull).open("w"))  # noqa: SIM115 - for the whole process
+    configure_logging("info", "json", Path(os.devnull).open("w"))  # noqa: SIM115 - for the whole process
     client = connect(url)
-    referee, _ = make_referee(RedisLedger(client, birth(client)), ALONE)
+    referee, _ = build_referee(RedisLedger(client, init_partition_count(client)), ALONE)
     referee.step(1)  # makes the consumer groups
-    collect_seldom()
+    tune_garbage_collector()
     pipe.send("ready")
     while asked := pipe.recv():
         start, before = perf_counter(), os.times()
@@ -158,7 +161,7 @@ def run_one(url: str, pipe: Connection) -> None:
             answer(referee, count)
         else:
             count = len(asked)
-            referee.desk.sittings.recall(asked)
+            referee.processor.game_cache.prefetch(asked)
         pipe.send((spent_since(count, start, before), resident_bytes()))
 
 

@@ -62,7 +62,7 @@ def weigh(ledger: RedisLedger, games: Sequence[str]) -> dict[str, Part]:
         "streams_mean": mean(streams),
         "streams_max": max(streams),
         "verdicts_mean": hashes,
-        "entries_mean": mean(len(ledger.history(game)) for game in games),
+        "entries_mean": mean(len(ledger.read_entries(game)) for game in games),
         "by_key": {name: mean(sizes) for name, sizes in by_key.items()},
     }
 
@@ -71,9 +71,9 @@ def _keys(ledger: RedisLedger, game: str) -> dict[str, str]:
     partition = keys.partition_of(game, ledger.partitions)
     return {
         "log": keys.log(partition, game),
-        "public": keys.public(partition, game),
-        **{f"seat {seat}": keys.seat(partition, game, seat) for seat in range(4)},
-        **{f"verdicts {s}": keys.verdicts(partition, game, s) for s in (None, 0, 1, 2, 3)},
+        "public": keys.public_view(partition, game),
+        **{f"seat {seat}": keys.private_view(partition, game, seat) for seat in range(4)},
+        **{f"verdicts {s}": keys.command_results(partition, game, s) for s in (None, 0, 1, 2, 3)},
     }
 
 

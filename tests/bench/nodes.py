@@ -15,9 +15,9 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from schemas.codec import pack_letter
+from schemas.codec import pack_envelope
 from services.ledger import keys
-from services.ledger.connection import birth, connect
+from services.ledger.connection import connect, init_partition_count
 from tests.bench.figure import Figure, Size, Tell
 from tests.bench.games import fresh_engine
 from tests.bench.live_games import run_one
@@ -33,7 +33,7 @@ class Side:
 
     def __init__(self, running: ExitStack, url: str, engines: Sequence[Any], replicas: Sequence[Any]) -> None:
         self._client: Any = connect(url)
-        self._partitions = birth(self._client, keys.PARTITIONS_DEFAULT)
+        self._partitions = init_partition_count(self._client, keys.DEFAULT_PARTITIONS)
         self._engines, self._replicas = engines, replicas
         self._worker = running.enter_context(Worker(run_one, url))
         self.forget()
@@ -47,7 +47,7 @@ class Side:
         pipe = self._client.pipeline(transaction=False)
         for _, letter in letters:
             stream = keys.commands(keys.partition_of(letter.game, self._partitions))
-            pipe.xadd(stream, {"c": pack_letter(letter)})
+            pipe.xadd(stream, {"c": pack_envelope(letter)})
         pipe.execute()
         spent, _ = self._worker.ask(len(letters))
         self.rounds.append(spent)
@@ -57,7 +57,7 @@ class Side:
         pipe = self._client.pipeline(transaction=False)
         for partition in range(self._partitions):
             pipe.xlen(keys.commands(partition))
-            pipe.xlen(keys.dead(partition))
+            pipe.xlen(keys.dead_letters(partition))
         return int(sum(pipe.execute()))
 
     def told(self) -> dict[str, float]:

@@ -12,10 +12,10 @@ from multiprocessing.connection import Connection
 from statistics import median
 from typing import Final
 
-from schemas.commands import Letter
+from schemas.commands import CommandEnvelope
 from schemas.events import Event
 from services.referee import command_processor
-from services.referee.rules import Table, judge
+from services.referee.rules import GameState, decide_envelope
 from tests.bench.figure import Figure, Size, Tell, ratio
 from tests.bench.games import fresh_engine
 from tests.bench.growth import Grown
@@ -70,11 +70,13 @@ def told_as_figure(clean: Grown, poisoned: Grown, errors: int, batch: int) -> Fi
 
 def run_breaking(url: str, pipe: Connection) -> None:
     """A referee that breaks on poison."""
-    vars(command_processor)["judge"] = breaking
+    vars(command_processor)["decide_envelope"] = breaking
     run_one(url, pipe)
 
 
-def breaking(table: Table, letter: Letter, now: int, fresh_seed: str, created: int) -> tuple[Event, ...]:
+def breaking(
+    table: GameState, letter: CommandEnvelope, now: int, fresh_seed: str, created: int
+) -> tuple[Event, ...]:
     if letter.id.startswith(POISON):
         raise ValueError("poison")
-    return judge(table, letter, now, fresh_seed, created=created)
+    return decide_envelope(table, letter, now, fresh_seed, created_at_ms=created)

@@ -20,17 +20,17 @@ from tempfile import TemporaryDirectory
 from time import process_time
 from typing import Final
 
-from schemas.codec import pack_entry, pack_part, pack_public, unpack_entry
+from schemas.codec import pack_entry, pack_private_part, pack_public, unpack_entry
 from schemas.entries import Entry
-from schemas.hash_chain import first_head
-from services.archive import Signer, read_file, write_file
-from services.referee.rules import Table, faces, fold_events, judge
-from services.referee.rules.proof.pile_tracker import Piles
-from services.referee.rules.proof.sealing import Past, Sealed, seal
-from services.referee.rules.rulesets import EDITIONS, RULESETS
+from schemas.hash_chain import initial_head
+from services.archive import Signer, decode_game_file, encode_game_file
+from services.referee.rules import GameState, decide_envelope, fold_events, split_by_visibility
+from services.referee.rules.proof.pile_tracker import PileTracker
+from services.referee.rules.proof.sealing import ChainState, SealedEntry, seal_entry
+from services.referee.rules.rulesets import RULESET_VERSIONS, RULESETS
 from services.verification.audit import audit
-from services.verification.explanation import seek
-from services.verification.log_check import proven_bytes
+from services.verification.explanation import fold_until
+from services.verification.log_check import check_file_bytes
 from tests.bench.figure import Figure, Size, Tell, ratio
 from tests.bench.games import NO_SEED, bots, fresh_engine, script
 from tests.bench.referee import Round, lanes, ledger_at, ours_round, total
@@ -81,7 +81,7 @@ def run_former_referee(url: str, pipe: Connection) -> None:
 def as_before() -> None:
     rulesets = dict(RULESETS)
     for name, today in rulesets.items():
-        RULESETS[name] = EDITIONS[name, today.version - 1]  # type: ignore[index]  # a bench's own process
+        RULESETS[name] = RULESET_VERSIONS[name, today.version - 1]  # type: ignore[index]  # a bench's own process
 
 
 def former_lanes(games: int) -> Iterator[Round]:
@@ -105,29 +105,36 @@ def _sealing_us(game: str) -> float:
 
 def _spent(game: str, entries: list[Entry], sealing: bool) -> float:
     """Microseconds of CPU for packing all entries, sealed or as they were before."""
-    table, piles, past, spent = Table(), Piles(), Past(0, first_head(game), {}), 0.0
+    table, piles, past, spent = GameState(), PileTracker(), ChainState(0, initial_head(game), {}), 0.0
     for number, entry in enumerate(entries):
         fold_events(table, entry.at, entry.events)
         start = process_time()
         if sealing:
-            sealed = seal(table, past, piles, entry)
+            sealed = seal_entry(table, past, piles, entry)
             spent += process_time() - start
             past = past.after(sealed)
         else:
-            turned = faces(entry.events)
+            turned = split_by_visibility(entry.events)
             owned = {**turned.private, **({} if entry.seat is None else {entry.seat: {}})}
-            _ = [pack_part(number, entry.id, rows) for rows in owned.values()]
+            _ = [pack_private_part(number, entry.id, rows) for rows in owned.values()]
             _ = [pack_entry(entry, turned), pack_public(entry.at, turned)]
             spent += process_time() - start
     return spent * 1e6
 
 
-def sealed_game(game: str) -> list[Sealed]:
+def sealed_game(game: str) -> list[SealedEntry]:
     """A whole game of random moves, as a referee writes it."""
-    table, piles, past, log = Table(), Piles(), Past(0, first_head(game), {}), list[Sealed]()
+    table, piles, past, log = (
+        GameState(),
+        PileTracker(),
+        ChainState(0, initial_head(game), {}),
+        list[SealedEntry](),
+    )
     for number, letter in enumerate(script(game, SEATS, game)):
-        events = judge(table, letter, 1_000 * number, NO_SEED)
-        log.append(seal(table, past, piles, Entry(table.at, letter.id, letter.seat, letter.command, events)))
+        events = decide_envelope(table, letter, 1_000 * number, NO_SEED)
+        log.append(
+            seal_entry(table, past, piles, Entry(table.at_ms, letter.id, letter.seat, letter.command, events))
+        )
         past = past.after(log[-1])
     return log
 
@@ -145,18 +152,18 @@ def measure_files(size: Size, tell: Tell) -> Figure:
             game = f"proof-{number}"
             tell(game)
             log = sealed_game(game)
-            data = write_file(game, [e.entry for e in log], [e.head for e in log], Signer("5e" * 32))
+            data = encode_game_file(game, [e.entry for e in log], [e.head for e in log], Signer("5e" * 32))
             path.write_bytes(data)
             told["kib"].append(len(data) / 1024)
-            told["verify"].append(_ms(partial(proven_bytes, data)))
-            file, checks = proven_bytes(data)
+            told["verify"].append(_ms(partial(check_file_bytes, data)))
+            file, checks = check_file_bytes(data)
             again = _ms(partial(audit, file.game, file.entries, checks))
             told["audit"].append(told["verify"][-1] + again)
             told["one_file"].append(_one_file_ms(path))
             told["seek"].append(
-                max(_ms(partial(seek, file.entries, n)) for n in (1, len(log) // 2, len(log)))
+                max(_ms(partial(fold_until, file.entries, n)) for n in (1, len(log) // 2, len(log)))
             )
-            assert read_file(data).entries == [each.entry for each in log]
+            assert decode_game_file(data).entries == [each.entry for each in log]
             entries, events = len(log), sum(len(unpack_entry(each.entry).events) for each in log)
     most = {name: max(each) for name, each in told.items()}
     goals = {"kib": 40, "verify": 100, "one_file": 2_000, "audit": 400, "seek": 10}

@@ -15,10 +15,10 @@ from itertools import count, islice
 from statistics import median
 from typing import Any, Final
 
-from schemas.codec import pack_letter, unpack_entry
-from schemas.commands import Letter
+from schemas.codec import pack_envelope, unpack_entry
+from schemas.commands import CommandEnvelope
 from services.ledger import RedisLedger, keys
-from services.ledger.connection import birth, connect
+from services.ledger.connection import connect, init_partition_count
 from tests.bench.figure import Figure, Size, Tell, ratio
 from tests.bench.games import bots, fresh_engine, script
 from tests.bench.referee_workers import Calls, Spent, Worker, run_client, run_referee
@@ -26,7 +26,7 @@ from tests.bench.referee_workers import Calls, Spent, Worker, run_client, run_re
 GOAL: Final = 0.35
 SEATS: Final = bots(*("random",) * 4)
 ENTRY: Final = 6  # the log entry's place among the append script's arguments
-Round = list[tuple[str, Letter]]  # letters by their ids in the commands stream
+Round = list[tuple[str, CommandEnvelope]]  # letters by their ids in the commands stream
 
 
 def measure(size: Size, tell: Tell) -> Figure:
@@ -89,7 +89,7 @@ def lanes(games: int) -> Iterator[Round]:
     """Rounds for ever, with one letter of each of so many games; where one ends, a new one
     begins in its place."""
     number = count()
-    lane: list[Iterator[Letter]] = [iter(()) for _ in range(games)]
+    lane: list[Iterator[CommandEnvelope]] = [iter(()) for _ in range(games)]
     for moment in count(1):
         letters: Round = []
         for place in range(games):
@@ -104,7 +104,7 @@ def lanes(games: int) -> Iterator[Round]:
 
 def ledger_at(url: str) -> RedisLedger:
     client = connect(url)
-    return RedisLedger(client, birth(client, keys.PARTITIONS_DEFAULT))
+    return RedisLedger(client, init_partition_count(client, keys.DEFAULT_PARTITIONS))
 
 
 def put(ledger: RedisLedger, letters: Round) -> None:
@@ -113,7 +113,7 @@ def put(ledger: RedisLedger, letters: Round) -> None:
     pipe = client.pipeline(transaction=False)
     for id_, letter in letters:
         stream = keys.commands(keys.partition_of(letter.game, ledger.partitions))
-        pipe.xadd(stream, {"c": pack_letter(letter)}, id=id_)
+        pipe.xadd(stream, {"c": pack_envelope(letter)}, id=id_)
     pipe.execute()
 
 
@@ -148,7 +148,7 @@ def unanswered(ledger: RedisLedger) -> int:
     pipe = client.pipeline(transaction=False)
     for partition in range(ledger.partitions):
         pipe.xlen(keys.commands(partition))
-        pipe.xlen(keys.dead(partition))
+        pipe.xlen(keys.dead_letters(partition))
     return sum(pipe.execute())
 
 

@@ -11,11 +11,11 @@ from time import perf_counter
 from types import TracebackType
 from typing import Any, NamedTuple, TypeAlias
 
-from services.bootstrap.composition import make_referee
+from services.bootstrap.composition import build_referee
 from services.ledger import RedisLedger, redis_ledger
-from services.ledger.connection import birth, connect
-from services.ledger.scripts import APPEND, Script, attempt
-from services.runtime.logging_setup import set_up_logs
+from services.ledger.connection import connect, init_partition_count
+from services.ledger.scripts import APPEND_ENTRY, Script, try_script
+from services.runtime.logging_setup import configure_logging
 from services.runtime.settings import read_settings
 
 Call: TypeAlias = tuple[list[str], list[Any]]  # a script's keys and arguments
@@ -68,22 +68,22 @@ class Recording(RedisLedger):
 
     def __init__(self, url: str) -> None:
         client = connect(url)
-        super().__init__(client, birth(client))
-        client.script_load(APPEND.text)  # else the first batch would be run, and noted, twice
+        super().__init__(client, init_partition_count(client))
+        client.script_load(APPEND_ENTRY.source)  # else the first batch would be run, and noted, twice
         self.calls: list[Sequence[Call]] = []
         vars(redis_ledger)["attempt"] = self.attempt  # in this process, which has one ledger
 
     def attempt(self, client: Any, script: Script, calls: Sequence[Call]) -> list[Any]:
-        if script is APPEND and calls:
+        if script is APPEND_ENTRY and calls:
             self.calls.append(calls)
-        return attempt(client, script, calls)
+        return try_script(client, script, calls)
 
 
 def run_referee(url: str, pipe: Connection) -> None:
     """Answer so many letters, when asked: what it took, and the scripts that were run."""
-    set_up_logs("info", "json", Path(os.devnull).open("w"))  # noqa: SIM115 - for the whole process
+    configure_logging("info", "json", Path(os.devnull).open("w"))  # noqa: SIM115 - for the whole process
     ledger = Recording(url)
-    referee, _ = make_referee(ledger, read_settings(leases=False))
+    referee, _ = build_referee(ledger, read_settings(leases=False))
     referee.step(1)  # makes the consumer groups
     pipe.send("ready")
     while letters := pipe.recv():
@@ -98,14 +98,14 @@ def run_referee(url: str, pipe: Connection) -> None:
 def run_client(url: str, pipe: Connection) -> None:
     """Run the scripts of a round, when asked, each batch in one round trip: what it took."""
     client: Any = connect(url)
-    client.script_load(APPEND.text)
+    client.script_load(APPEND_ENTRY.source)
     pipe.send("ready")
     while calls := pipe.recv():
         start, before = perf_counter(), os.times()
         for batch in calls:
             pipeline = client.pipeline(transaction=False)
             for called, told in batch:
-                pipeline.execute_command("EVALSHA", APPEND.sha, len(called), *called, *told)
+                pipeline.execute_command("EVALSHA", APPEND_ENTRY.sha, len(called), *called, *told)
             for outcome, _ in pipeline.execute():
                 assert outcome == 1, "the same verdict was not appended"
         pipe.send(spent_since(sum(map(len, calls)), start, before))

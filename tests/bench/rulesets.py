@@ -7,9 +7,9 @@ from random import Random
 from statistics import median
 from time import perf_counter
 
-from schemas.commands import Command, CreateGame, Letter, SeatPlan, StartGame
+from schemas.commands import Command, CommandEnvelope, CreateGame, SeatPlan, StartGame
 from schemas.field_types import Seat
-from services.referee.rules import RULESETS, Table, judge, legal
+from services.referee.rules import RULESETS, GameState, decide_envelope, legal
 from tests.bench.figure import Figure, Part, Size, Tell
 from tests.bench.games import NO_SEED
 
@@ -36,19 +36,19 @@ def measure(size: Size, tell: Tell) -> Figure:
     )
 
 
-def playout(rules: str, seats: int, seed: str) -> tuple[Table, int]:
+def playout(rules: str, seats: int, seed: str) -> tuple[GameState, int]:
     """A random game played to its end: its table, and how many decisions it had."""
-    table, dice, moves = Table(), Random(seed), 0
+    table, dice, moves = GameState(), Random(seed), 0
     plans = tuple(SeatPlan("bot", "random") for _ in range(seats))
 
     def say(seat: Seat | None, command: Command) -> None:
         nonlocal moves
         moves += 1
-        judge(table, Letter("c", "game", seat, command), moves * STEP_MS, NO_SEED)
+        decide_envelope(table, CommandEnvelope("c", "game", seat, command), moves * STEP_MS, NO_SEED)
 
     say(None, CreateGame(plans, rules, seed=seed))
     say(None, StartGame())
-    while not table.over:
-        seat = next(iter(table.awaits))
+    while not table.result:
+        seat = next(iter(table.pending_choices))
         say(seat, dice.choice(legal(table, seat)))
     return table, moves

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from heapq import nlargest
 from typing import Final
 
-from services.referee.rules import Table
+from services.referee.rules import GameState
 from services.referee.rules.moves.passengers import move_offers
-from services.referee.rules.scoring import lent_to, longest_route
+from services.referee.rules.scoring import choose_loans, longest_route
 from tests.bench.figure import Figure, Part, Size, Tell, seconds
 from tests.bench.rulesets import playout
 
@@ -41,40 +41,40 @@ def measure(size: Size, tell: Tell) -> Figure:
     )
 
 
-def fullest(rules: str, seats: int, games: int, tell: Tell) -> list[Table]:
+def fullest(rules: str, seats: int, games: int, tell: Tell) -> list[GameState]:
     """The ends of random games with the most routes claimed, the fullest first."""
     tables = []
     for number in range(games):
         tell(f"{rules} {number} of {games}")
         tables.append(playout(rules, seats, f"search {number}")[0])
-    return nlargest(FULLEST, tables, key=lambda table: len(table.owners))
+    return nlargest(FULLEST, tables, key=lambda table: len(table.route_owners))
 
 
-def slowest(search: Callable[[Table, int], object], table: Table) -> float:
+def slowest(search: Callable[[GameState, int], object], table: GameState) -> float:
     """Seconds of the slowest seat's search."""
-    return max(seconds(lambda seat=seat: search(table, seat)) for seat in range(len(table.places)))  # type: ignore[misc]  # the default binds the seat
+    return max(seconds(lambda seat=seat: search(table, seat)) for seat in range(len(table.seats)))  # type: ignore[misc]  # the default binds the seat
 
 
-def trail(table: Table, seat: int) -> object:
-    return longest_route(table, table.places[seat])
+def trail(table: GameState, seat: int) -> object:
+    return longest_route(table, table.seats[seat])
 
 
-def loans(table: Table, seat: int) -> object:
+def loans(table: GameState, seat: int) -> object:
     """With all its stations, wherever the seat built fewer."""
-    place = table.places[seat].copy()
-    free = (city for city in table.board.cities if city not in table.stations)
-    while len(place.stations) < len(table.figures.station_costs):
+    place = table.seats[seat].copy()
+    free = (city for city in table.board.cities if city not in table.station_owners)
+    while len(place.stations) < len(table.rule_options.station_costs):
         place.stations[next(free)] = None
-    other = table.branch()
-    other.places[seat] = place
-    return lent_to(other, seat, [other.board.tickets[str(name)] for name in place.tickets])
+    other = table.copy()
+    other.seats[seat] = place
+    return choose_loans(other, seat, [other.board.tickets[str(name)] for name in place.tickets])
 
 
-def journeys(table: Table, seat: int) -> object:
+def journeys(table: GameState, seat: int) -> object:
     """With a passenger in the city of the seat's first route, and all passenger cards in hand."""
-    other = table.branch()
-    place = other.places[seat]
+    other = table.copy()
+    place = other.seats[seat]
     place.hand["passenger"] = 10
     if place.routes:
-        other.passengers[other.board.routes[place.routes[0]].a] = seat
+        other.passenger_owners[other.board.routes[place.routes[0]].a] = seat
     return move_offers(other, seat)

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 import httpx
 
-from services.gateway.server import listen
+from services.gateway.server import open_listener
 
 SERVICES: Final = ("referee", "gateway")
 UP_S: Final = 20.0
@@ -30,7 +30,7 @@ class House(NamedTuple):
 @contextmanager
 def house(engine: str, **settings: object) -> Iterator[House]:
     """Both services on this engine, with these LEDGERLINE_ settings besides."""
-    with listen("127.0.0.1", 0) as free:
+    with open_listener("127.0.0.1", 0) as free:
         port = free.getsockname()[1]
     key = secrets.token_hex(32)
     given = {name: value for name, value in os.environ.items() if not name.startswith("LEDGERLINE_")}

@@ -19,10 +19,10 @@ from statistics import median
 from time import monotonic, perf_counter, sleep
 from typing import Final, NamedTuple
 
-from services.bootstrap.composition import make_referee
+from services.bootstrap.composition import build_referee
 from services.ledger import RedisLedger
-from services.ledger.connection import birth, connect
-from services.runtime.logging_setup import set_up_logs
+from services.ledger.connection import connect, init_partition_count
+from services.runtime.logging_setup import configure_logging
 from tests.bench.figure import Figure, Size, Tell, ratio
 from tests.bench.games import fresh_engine
 from tests.bench.live_games import Live, scripts
@@ -126,9 +126,9 @@ def told_as_figure(counts: Sequence[int], houses: Sequence[House], errors: int) 
 def run_sharing(url: str, pipe: Connection) -> None:
     """A referee among others: told to go, it answers what waits in its share; asked, it tells how
     many partitions that is."""
-    set_up_logs("info", "json", Path(os.devnull).open("w"))  # noqa: SIM115 - for the whole process
+    configure_logging("info", "json", Path(os.devnull).open("w"))  # noqa: SIM115 - for the whole process
     client = connect(url)
-    referee, lease = make_referee(RedisLedger(client, birth(client)))
+    referee, lease = build_referee(RedisLedger(client, init_partition_count(client)))
     referee.batch = 1
     referee.step(1)  # makes the consumer groups
     pipe.send("ready")

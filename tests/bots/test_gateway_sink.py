@@ -11,13 +11,13 @@ import pytest
 from pydantic import SecretStr
 from structlog.testing import capture_logs
 
-from schemas.commands import DrawBlind, Letter
-from schemas.contract import Malformed
+from schemas.commands import CommandEnvelope, DrawBlind
+from schemas.contract import InvalidInputError
 from services.bootstrap.composition import run_bots
-from services.bots.gateway_client import WAITS_S, Gateway, GatewayAway, NotNow
+from services.bots.gateway_client import RETRY_DELAYS_S, GatewaySink, GatewayUnreachableError, RetryLaterError
 from services.runtime.settings import read_settings
 
-LETTER = Letter("bot:7", "game-one", 0, DrawBlind())
+LETTER = CommandEnvelope("bot:7", "game-one", 0, DrawBlind())
 TRIES = (0.0, 0.0, 0.0)
 
 
@@ -68,7 +68,7 @@ def open_door() -> Iterator[OpenDoor]:
 
 
 def send(url: str) -> None:
-    with closing(Gateway(url, b"key", TRIES)) as gateway:
+    with closing(GatewaySink(url, b"key", TRIES)) as gateway:
         gateway.send(LETTER)
 
 
@@ -84,7 +84,7 @@ def test_P8_a_busy_gateway_is_asked_again_and_then_only_this_command_waits(
     open_door: OpenDoor, answer: int
 ) -> None:
     door = open_door(answer)
-    with pytest.raises(NotNow, match=str(answer)):
+    with pytest.raises(RetryLaterError, match=str(answer)):
         send(door.url)
     assert door.asked == len(TRIES)
 
@@ -97,14 +97,14 @@ def test_a_gateway_that_says_when_is_not_asked_before(
     open_door: OpenDoor, asked: str, seconds: float
 ) -> None:
     door = open_door(503, retry_after=asked)
-    with pytest.raises(NotNow) as told:
+    with pytest.raises(RetryLaterError) as told:
         send(door.url)
     assert told.value.retry_after_s == seconds
     assert door.asked == (1 if seconds else len(TRIES))
 
 
 def test_P8_other_games_commands_wait_no_long_for_one() -> None:
-    assert sum(WAITS_S) <= 0.2
+    assert sum(RETRY_DELAYS_S) <= 0.2
 
 
 def test_a_gateway_that_is_busy_for_a_moment_takes_the_command(open_door: OpenDoor) -> None:
@@ -115,7 +115,13 @@ def test_a_gateway_that_is_busy_for_a_moment_takes_the_command(open_door: OpenDo
 
 @pytest.mark.parametrize(
     ("answer", "raised"),
-    [(302, GatewayAway), (401, GatewayAway), (403, GatewayAway), (400, NotNow), (404, NotNow)],
+    [
+        (302, GatewayUnreachableError),
+        (401, GatewayUnreachableError),
+        (403, GatewayUnreachableError),
+        (400, RetryLaterError),
+        (404, RetryLaterError),
+    ],
 )
 def test_a_wrong_key_or_address_is_said_once_and_the_command_waits(
     open_door: OpenDoor, answer: int, raised: type[Exception]
@@ -132,11 +138,11 @@ def test_a_gateway_that_is_not_there_is_away(open_door: OpenDoor) -> None:
     door = open_door(202)
     door.shutdown()
     door.server_close()
-    with pytest.raises(GatewayAway):
+    with pytest.raises(GatewayUnreachableError):
         send(door.url)
 
 
 def test_bots_that_play_through_a_gateway_need_its_key() -> None:
     settings = read_settings(gateway_url="http://127.0.0.1:9", token_key=SecretStr(""))
-    with pytest.raises(Malformed, match="LEDGERLINE_TOKEN_KEY"):
+    with pytest.raises(InvalidInputError, match="LEDGERLINE_TOKEN_KEY"):
         run_bots(settings, Event())

@@ -5,10 +5,10 @@ from __future__ import annotations
 from time import process_time
 from typing import Any
 
-from schemas.commands import CreateGame, KeepTickets, Letter, SeatPlan, StartGame
+from schemas.commands import CommandEnvelope, CreateGame, KeepTickets, SeatPlan, StartGame
 from services.bots.policies import POLICIES
-from services.bots.policies.random_source import Dice
-from services.referee.rules import Table, judge, legal
+from services.bots.policies.random_source import SeatRandom
+from services.referee.rules import GameState, decide_envelope, legal
 from tests.rules.given import CREATED, SEED
 
 ENTRIES_MOST = 2000
@@ -18,12 +18,12 @@ FEW_CARDS = {
 }  # fmt: skip
 
 
-def started(rules: str, board: Any, seed: str, options: dict[str, Any]) -> Table:
+def started(rules: str, board: Any, seed: str, options: dict[str, Any]) -> GameState:
     """A game of two greedy seats, dealt."""
-    table = Table()
+    table = GameState()
     wish = CreateGame((SeatPlan("bot", "greedy"),) * 2, rules, board, seed, options)
     for command in (wish, StartGame()):
-        judge(table, Letter("house", "greedy", None, command), CREATED, SEED)
+        decide_envelope(table, CommandEnvelope("house", "greedy", None, command), CREATED, SEED)
     return table
 
 
@@ -37,14 +37,14 @@ def test_P10_greedy_seats_do_not_begin_and_decline_the_same_tunnels_for_ever() -
     }
     table = started("europe", "europe", "0.08841414014895332", options)
     for move in range(ENTRIES_MOST):
-        if table.over:
+        if table.result:
             break
-        seat = min(table.awaits)
-        luck = table.places[seat].luck
+        seat = min(table.pending_choices)
+        luck = table.seats[seat].seat_secret
         assert luck is not None
-        command = POLICIES["greedy"](table, seat, legal(table, seat), Dice(luck, move))
-        judge(table, Letter(f"c{move}", "greedy", seat, command), CREATED, SEED)
-    assert table.over and table.over.reason == "last turns"
+        command = POLICIES["greedy"](table, seat, legal(table, seat), SeatRandom(luck, move))
+        decide_envelope(table, CommandEnvelope(f"c{move}", "greedy", seat, command), CREATED, SEED)
+    assert table.result and table.result.reason == "last turns"
 
 
 def test_P8_choosing_among_ten_tickets_on_a_large_board_keeps_no_other_game_waiting() -> None:
@@ -69,6 +69,6 @@ def test_P8_choosing_among_ten_tickets_on_a_large_board_keeps_no_other_game_wait
     commands = legal(table, 0)
     assert len(commands) == 2**10 - 1
     before = process_time()
-    chosen = POLICIES["greedy"](table, 0, commands, Dice(SEED, 0))
+    chosen = POLICIES["greedy"](table, 0, commands, SeatRandom(SEED, 0))
     assert process_time() - before < 0.5
     assert isinstance(chosen, KeepTickets) and chosen.keep

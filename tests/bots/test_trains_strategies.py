@@ -11,25 +11,25 @@ from schemas.commands import POLICIES as NAMES
 from schemas.commands import (
     ClaimRoute,
     Command,
+    CommandEnvelope,
     CreateGame,
     KeepTickets,
-    Letter,
     RequestCards,
     SeatPlan,
     StartGame,
 )
 from services.bots.policies import POLICIES
-from services.bots.policies.random_source import Dice
+from services.bots.policies.random_source import SeatRandom
 from services.bots.policies.trains_strategies import (
     BUY_NOW,
     HOLD_10,
     Connection,
     Destination,
-    acquired,
-    connection,
-    kept,
+    choose_connection,
+    choose_destinations,
+    connection_of,
 )
-from services.referee.rules import Table, evolve, judge, legal, seen_by
+from services.referee.rules import GameState, decide_envelope, evolve, legal, redact_for
 from tests.rules.given import SEED, Scene, given, started
 from tests.rules.trains_map import ASH_BOW_BLUE, ASH_BOW_RED, ASH_CAM, BOW_CAM, a_map, choosing, trains
 
@@ -40,7 +40,7 @@ FIVE = [
 
 
 def choice(scene: Scene, policy: str, seat: int = 0) -> Command:
-    return POLICIES[policy](scene.table, seat, scene.legal(seat), Dice("00" * 32, 0))
+    return POLICIES[policy](scene.table, seat, scene.legal(seat), SeatRandom("00" * 32, 0))
 
 
 def test_every_policy_that_a_game_may_name_is_there() -> None:
@@ -52,7 +52,7 @@ def test_every_policy_that_a_game_may_name_is_there() -> None:
 
 def test_hold_10_keeps_the_first_two_and_buy_now_the_last_two_in_whatever_order_they_are_offered() -> None:
     for offered in permutations(FIVE):
-        first, last = kept(HOLD_10, offered, 2), kept(BUY_NOW, offered, 2)
+        first, last = choose_destinations(HOLD_10, offered, 2), choose_destinations(BUY_NOW, offered, 2)
         assert {offered[place] for place in first} == {*FIVE[:2]}
         assert {offered[place] for place in last} == {*FIVE[3:]}
         assert [*first] == sorted(first)
@@ -125,8 +125,8 @@ def test_connections_go_by_cities_then_length_then_colour() -> None:
     ]
     for first in range(len(in_order)):
         for possible in (in_order[first:], in_order[: first - 1 if first else None : -1]):
-            assert acquired(BUY_NOW, 0, possible) == in_order[first]
-    assert acquired(HOLD_10, 11, []) is None
+            assert choose_connection(BUY_NOW, 0, possible) == in_order[first]
+    assert choose_connection(HOLD_10, 11, []) is None
 
 
 def test_length_counts_before_colour_and_colour_as_a_word() -> None:
@@ -145,7 +145,7 @@ def test_length_counts_before_colour_and_colour_as_a_word() -> None:
 
 def test_a_connection_is_named_with_the_lesser_city_first() -> None:
     board = trains().table.board
-    assert connection(board, BOW_CAM) == Connection("Bow", "Cam", 3, "green")
+    assert connection_of(board, BOW_CAM) == Connection("Bow", "Cam", 3, "green")
 
 
 # -- whole games -----------------------------------------------------------------------------
@@ -155,21 +155,21 @@ def test_a_connection_is_named_with_the_lesser_city_first() -> None:
 def test_whole_games_by_what_each_seat_may_see(seats: int) -> None:
     """From its own view a seat chooses what it would choose if it saw all; nobody is removed."""
     plans = tuple(SeatPlan("bot", ("hold-10", "buy-now")[seat % 2]) for seat in range(seats))
-    table, views = Table(), [Table() for _ in range(seats)]
+    table, views = GameState(), [GameState() for _ in range(seats)]
 
     def say(seat: int | None, command: Command) -> None:
-        for event in judge(table, Letter("test", "strategies", seat, command), 0, SEED):
+        for event in decide_envelope(table, CommandEnvelope("test", "strategies", seat, command), 0, SEED):
             for viewer, view in enumerate(views):
-                if shown := seen_by(viewer, event):
+                if shown := redact_for(viewer, event):
                     evolve(view, shown)
 
     say(None, CreateGame(plans, "trains"))
     say(None, StartGame())
-    while not table.over:
-        (seat,) = table.awaits
-        policy, dice = POLICIES[str(plans[seat].policy)], Dice("00" * 32, 0)
+    while not table.result:
+        (seat,) = table.pending_choices
+        policy, dice = POLICIES[str(plans[seat].policy)], SeatRandom("00" * 32, 0)
         command = policy(views[seat], seat, legal(views[seat], seat), dice)
         assert command == policy(table, seat, legal(table, seat), dice)
         say(seat, command)
-    assert not any(place.gone for place in table.places)
-    assert sum(len(place.routes) for place in table.places) > seats
+    assert not any(place.exit_reason for place in table.seats)
+    assert sum(len(place.routes) for place in table.seats) > seats

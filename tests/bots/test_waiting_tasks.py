@@ -8,22 +8,22 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from schemas.commands import Command, Letter
+from schemas.commands import Command, CommandEnvelope
 from schemas.entries import ViewEntry
 from schemas.field_types import Seat
 from services.bots import worker
-from services.bots.gateway_client import GatewayAway, NotNow
+from services.bots.gateway_client import GatewayUnreachableError, RetryLaterError
 from services.bots.policies import POLICIES
-from services.bots.policies.random_source import Dice
-from services.bots.worker import DELIVERIES_MOST, Bots, Stream
-from services.ledger import Full, RedisLedger, keys
-from services.referee.rules import Table
-from services.runtime.worker_loop import REFUSED
+from services.bots.policies.random_source import SeatRandom
+from services.bots.worker import MAX_DELIVERIES, BotWorker, DirectSink
+from services.ledger import QueueFullError, RedisLedger, keys
+from services.referee.rules import GameState
+from services.runtime.worker_loop import ENGINE_COMMAND_ERROR
 from tests.conftest import ALL
 from tests.referee.running_referee import GAME, left_over, opening, partition_of, referee_at, submit
 
 ELSEWHERE = next(f"game-{n}" for n in range(100) if partition_of(f"game-{n}") != partition_of(GAME))
-TURNS, TURNS_ELSEWHERE = keys.turns(partition_of(GAME)), keys.turns(partition_of(ELSEWHERE))
+TURNS, TURNS_ELSEWHERE = keys.bot_tasks(partition_of(GAME)), keys.bot_tasks(partition_of(ELSEWHERE))
 
 
 class Killed(BaseException):
@@ -33,10 +33,10 @@ class Killed(BaseException):
 class Outlet:
     """Keeps what it gets; what it says of a letter may be an exception."""
 
-    def __init__(self, says: Callable[[Letter], Exception | None] = lambda _: None) -> None:
-        self.says, self.sent = says, list[Letter]()
+    def __init__(self, says: Callable[[CommandEnvelope], Exception | None] = lambda _: None) -> None:
+        self.says, self.sent = says, list[CommandEnvelope]()
 
-    def send(self, letter: Letter) -> None:
+    def send(self, letter: CommandEnvelope) -> None:
         if no := self.says(letter):
             raise no
         self.sent.append(letter)
@@ -54,7 +54,7 @@ def opened(ledger: RedisLedger) -> None:
 
 def counted(client: Any, stream: str) -> list[int]:
     """How often each note of a stream that is in hand counts as handed out."""
-    pending = client.xpending_range(stream, keys.BOTS, "-", "+", 99)
+    pending = client.xpending_range(stream, keys.BOT_GROUP, "-", "+", 99)
     return [entry["times_delivered"] for entry in pending]
 
 
@@ -64,10 +64,10 @@ pytestmark = pytest.mark.usefixtures("opened")
 def test_P8_P9_where_a_partition_is_full_its_notes_wait_and_no_others(
     ledger: RedisLedger, client: Any
 ) -> None:
-    narrow = RedisLedger(client, ledger.partitions, waiting_most=3)
-    with pytest.raises(Full):
-        submit(narrow, (Letter(f"flood-{n}", GAME, 0, opening()[1].command) for n in range(9)))
-    bots = Bots(narrow, Stream(narrow), "one")
+    narrow = RedisLedger(client, ledger.partitions, max_waiting=3)
+    with pytest.raises(QueueFullError):
+        submit(narrow, (CommandEnvelope(f"flood-{n}", GAME, 0, opening()[1].command) for n in range(9)))
+    bots = BotWorker(narrow, DirectSink(narrow), "one")
     with capture_logs() as lines:
         assert bots.step(0) == 4
     assert [(line["event"], line["count"]) for line in lines if line["log_level"] == "warning"] == [
@@ -87,13 +87,13 @@ def test_P8_a_command_that_the_gateway_does_not_take_now_is_not_tried_before_its
 ) -> None:
     tried: list[str] = []
 
-    def says(letter: Letter) -> Exception | None:
+    def says(letter: CommandEnvelope) -> Exception | None:
         tried.append(letter.game)
-        return NotNow("busy", 5.0) if letter.game == GAME else None
+        return RetryLaterError("busy", 5.0) if letter.game == GAME else None
 
     now = [100.0]
     outlet = Outlet(says)
-    bots = Bots(ledger, outlet, "one", clock=lambda: now[0])
+    bots = BotWorker(ledger, outlet, "one", clock=lambda: now[0])
     bots.step(0)
     assert outlet.games() == [ELSEWHERE] * 2
     now[0] += 4.9
@@ -106,15 +106,15 @@ def test_P8_a_command_that_the_gateway_does_not_take_now_is_not_tried_before_its
 
 
 def test_P8_an_outage_counts_against_no_note(ledger: RedisLedger, client: Any) -> None:
-    away = Outlet(lambda _: GatewayAway("nobody answers"))
-    bots = Bots(ledger, away, "one")
-    with pytest.raises(GatewayAway):
+    away = Outlet(lambda _: GatewayUnreachableError("nobody answers"))
+    bots = BotWorker(ledger, away, "one")
+    with pytest.raises(GatewayUnreachableError):
         bots.step(0)
-    for _ in range(DELIVERIES_MOST + 2):
-        with pytest.raises(GatewayAway):
+    for _ in range(MAX_DELIVERIES + 2):
+        with pytest.raises(GatewayUnreachableError):
             bots.reclaim(0)
     assert counted(client, TURNS) == counted(client, TURNS_ELSEWHERE) == [0, 0]
-    bots.outlet = Outlet()
+    bots.command_sink = Outlet()
     assert bots.reclaim(0) == 4
     assert left_over(client) == {}
 
@@ -122,22 +122,22 @@ def test_P8_an_outage_counts_against_no_note(ledger: RedisLedger, client: Any) -
 def test_P8_a_note_that_ends_its_workers_is_given_up_and_no_other(
     ledger: RedisLedger, client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def deadly(table: Table, seat: Seat, commands: Sequence[Command], dice: Dice) -> Command:
+    def deadly(table: GameState, seat: Seat, commands: Sequence[Command], dice: SeatRandom) -> Command:
         if table is eyes().get((GAME, 0)):
             raise Killed
         return commands[0]
 
-    def eyes() -> dict[tuple[str, Seat], Table]:
-        return {key: seen.table for key, seen in bots.eyes.items()}
+    def eyes() -> dict[tuple[str, Seat], GameState]:
+        return {key: seen.state for key, seen in bots.projections.items()}
 
     monkeypatch.setattr(worker, "POLICIES", {**POLICIES, "random": deadly})
-    sent: list[Letter] = []
-    bots = Bots(ledger, Outlet(), "the first")
+    sent: list[CommandEnvelope] = []
+    bots = BotWorker(ledger, Outlet(), "the first")
     with pytest.raises(Killed):
         bots.step(0)
     lines: list[Any] = []
-    for heir in range(DELIVERIES_MOST + 5):
-        bots = Bots(ledger, outlet := Outlet(), f"heir {heir}")
+    for heir in range(MAX_DELIVERIES + 5):
+        bots = BotWorker(ledger, outlet := Outlet(), f"heir {heir}")
         try:
             with capture_logs() as lines:
                 bots.reclaim(0)
@@ -147,7 +147,7 @@ def test_P8_a_note_that_ends_its_workers_is_given_up_and_no_other(
             sent += outlet.sent
         break
     assert [line["event"] for line in lines if line["log_level"] == "error"] == ["note given up"]
-    assert heir + 1 == DELIVERIES_MOST
+    assert heir + 1 == MAX_DELIVERIES
     assert {(letter.game, letter.seat) for letter in sent} >= {(GAME, 1)}
     assert left_over(client) == {}
 
@@ -161,17 +161,17 @@ class Refusing:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._ledger, name)
 
-    def seen(self, game: str, *asked: Any) -> list[ViewEntry]:
+    def read_view(self, game: str, *asked: Any) -> list[ViewEntry]:
         if game == self._game:
-            raise REFUSED("no, not that one")
-        return self._ledger.seen(game, *asked)
+            raise ENGINE_COMMAND_ERROR("no, not that one")
+        return self._ledger.read_view(game, *asked)
 
 
 def test_P8_a_game_whose_view_the_engine_refuses_costs_its_own_notes_only(
     ledger: RedisLedger, client: Any
 ) -> None:
     refusing: Any = Refusing(ledger, GAME)
-    bots = Bots(refusing, outlet := Outlet(), "one")
+    bots = BotWorker(refusing, outlet := Outlet(), "one")
     bots.step(0)
     assert outlet.games() == [ELSEWHERE] * 2
     assert (counted(client, TURNS), counted(client, TURNS_ELSEWHERE)) == ([0, 0], [])
@@ -182,11 +182,11 @@ def test_P8_a_game_whose_view_the_engine_refuses_costs_its_own_notes_only(
 def test_P8_a_game_whose_view_is_of_another_kind_costs_its_own_notes_only(
     ledger: RedisLedger, client: Any
 ) -> None:
-    public = keys.public(partition_of(GAME), GAME)
+    public = keys.public_view(partition_of(GAME), GAME)
     client.delete(public)
     client.set(public, "no stream")
     with capture_logs() as lines:
-        Bots(ledger, outlet := Outlet(), "one").step(0)
+        BotWorker(ledger, outlet := Outlet(), "one").step(0)
     assert outlet.games() == [ELSEWHERE] * 2
     assert [line["event"] for line in lines if line["log_level"] == "error"][-1] == "note given up"
     assert left_over(client) == {}
@@ -195,17 +195,19 @@ def test_P8_a_game_whose_view_is_of_another_kind_costs_its_own_notes_only(
 def test_P7_what_a_dead_worker_left_is_dealt_with_at_once_not_one_note_each_second(
     ledger: RedisLedger, client: Any
 ) -> None:
-    ledger.take_turns("dead", 64, 0)
-    ledger.reclaim_turns("dead too", 0)
-    assert Bots(ledger, outlet := Outlet(), "alive").reclaim(0) == 4
+    ledger.take_tasks("dead", 64, 0)
+    ledger.reclaim_tasks("dead too", 0)
+    assert BotWorker(ledger, outlet := Outlet(), "alive").reclaim(0) == 4
     assert outlet.games() == sorted([GAME, ELSEWHERE] * 2)
     assert left_over(client) == {}
 
 
 def test_P7_fresh_notes_do_not_wait_long_for_those_that_were_left(ledger: RedisLedger, client: Any) -> None:
-    ledger.take_turns("dead", 64, 0)
-    ledger.reclaim_turns("dead too", 0)
+    ledger.take_tasks("dead", 64, 0)
+    ledger.reclaim_tasks("dead too", 0)
     ticks = iter(range(100))
-    bots = Bots(ledger, Outlet(), "alive", clock=lambda: float(next(ticks)))  # a second for each look at it
+    bots = BotWorker(
+        ledger, Outlet(), "alive", clock=lambda: float(next(ticks))
+    )  # a second for each look at it
     assert bots.reclaim(0) == 1
-    assert sum(client.xlen(keys.turns(partition)) for partition in ALL) == 3
+    assert sum(client.xlen(keys.bot_tasks(partition)) for partition in ALL) == 3

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from schemas.contract import Malformed
-from services.cli.ask import answer, ask
+from schemas.contract import InvalidInputError
+from services.cli.ask import answer_file, answer_query
 from services.referee.rules import RULESETS
 from tests.schemas.board_examples import AIMAS, OURS, TRAINS
 from tests.schemas.test_forms import published
@@ -30,7 +30,7 @@ MARKET = ["red", "blue", "green", "yellow", "white"]
 def asked(**question: Any) -> Any:
     """The answer, whose form and whose question's form fit what is published."""
     published("inquiry").validate(question)
-    told = json.loads(json.dumps(answer(question, ROOT)))
+    told = json.loads(json.dumps(answer_query(question, ROOT)))
     published("answer").validate(told)
     return told
 
@@ -65,7 +65,7 @@ def test_the_pages_examples_come_out_as_printed(example: tuple[str, str, str], t
     form, question, told = example
     file = tmp_path / f"question.{form}"
     file.write_text(question, encoding="utf-8")
-    assert json.loads(json.dumps(ask(str(file)))) == json.loads(told)
+    assert json.loads(json.dumps(answer_file(str(file)))) == json.loads(told)
     published("answer").validate(json.loads(told))
 
 
@@ -226,7 +226,7 @@ def test_a_board_of_any_form_is_taken_from_a_file_beside_the_question_and_in_pla
     in_place = text if text.startswith("<") else json.loads(text)
     told = asked(**question, board=in_place)
     assert told["verdicts"][0]["accepted"], told
-    assert json.loads(json.dumps(ask(str(tmp_path / "question.json")))) == told
+    assert json.loads(json.dumps(answer_file(str(tmp_path / "question.json")))) == told
 
 
 @pytest.mark.parametrize(
@@ -245,8 +245,8 @@ def test_a_board_of_any_form_is_taken_from_a_file_beside_the_question_and_in_pla
     ids=lambda value: str(value)[:30],
 )
 def test_a_board_that_cannot_be_is_refused_by_its_entry(board: Any, told: str) -> None:
-    with pytest.raises(Malformed, match=told):
-        answer({"seats": 2, "board": board}, ROOT)
+    with pytest.raises(InvalidInputError, match=told):
+        answer_query({"seats": 2, "board": board}, ROOT)
 
 
 # -- the same answer, soon, from the command line ----------------------------------------

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from services.cli.ask import answer
+from services.cli.ask import answer_query
 from tests.cli.test_ask import ROOT, asked, claim
 
 Case = tuple[str, str, dict[str, Any], list[dict[str, Any]], str]
@@ -161,7 +161,7 @@ CASES: list[Case] = [
     ("route", "cards", "pays"), PAYMENTS, ids=[f"{route} {cards}" for route, cards, _ in PAYMENTS]
 )
 def test_what_pays_for_a_route(route: str, cards: dict[str, int], pays: bool) -> None:
-    told = answer(question("usa", MANY, commands=[claim(0, route, **cards)]), ROOT)
+    told = answer_query(question("usa", MANY, commands=[claim(0, route, **cards)]), ROOT)
     (verdict,) = told["verdicts"]
     assert verdict.get("rule") == (None if pays else "ROUTE-2")
 
@@ -169,7 +169,7 @@ def test_what_pays_for_a_route(route: str, cards: dict[str, int], pays: bool) ->
 @pytest.mark.parametrize("case", CASES, ids=[f"{case[0]}: {case[1]}" for case in CASES])
 def test_the_verdicts_are_those_of_the_rules(case: Case) -> None:
     rules, _, position, commands, verdicts = case
-    told = answer(question(rules, position, commands=commands), ROOT)
+    told = answer_query(question(rules, position, commands=commands), ROOT)
     assert " ".join(verdict.get("rule", "ok") for verdict in told["verdicts"]) == verdicts
     for verdict in told["verdicts"]:
         assert verdict.keys() >= ({"events"} if verdict["accepted"] else {"rule", "why"})

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from schemas.contract import Malformed
-from services.cli.ask import answer
+from schemas.contract import InvalidInputError
+from services.cli.ask import answer_query
 from tests.cli.test_ask import ROOT
 from tests.cli.test_ask_cases import BLUE3, PURPLE2, THREE, question, say, ticket
 
@@ -52,7 +52,7 @@ SCORES: list[tuple[str, dict[str, Any], str, list[int]]] = [
 def test_the_score_is_that_of_the_rules(
     rules: str, position: dict[str, Any], column: str, told: list[int]
 ) -> None:
-    score = answer(question(rules, position, score=True), ROOT)["score"]
+    score = answer_query(question(rules, position, score=True), ROOT)["score"]
     assert [row[column] for row in score] == told
     for row in score:
         parts = (
@@ -94,8 +94,8 @@ BAD: list[tuple[str, dict[str, Any], str]] = [
 def test_a_position_that_cannot_be_is_refused_by_its_entry(
     rules: str, position: dict[str, Any], entry: str
 ) -> None:
-    with pytest.raises(Malformed, match=rf"position\.{entry}\b"):
-        answer(question(rules, position), ROOT)
+    with pytest.raises(InvalidInputError, match=rf"position\.{entry}\b"):
+        answer_query(question(rules, position), ROOT)
 
 
 @pytest.mark.parametrize(
@@ -103,12 +103,12 @@ def test_a_position_that_cannot_be_is_refused_by_its_entry(
 )
 def test_a_field_with_nothing_behind_it_is_left_out(field: str) -> None:
     draw = [say("draw_blind")]
-    plain = answer(question("usa", {}, commands=draw, score=True), ROOT)
+    plain = answer_query(question("usa", {}, commands=draw, score=True), ROOT)
     assert (
-        answer(question("usa", {field: None}, commands=draw, score=True, legal=None, board=None), ROOT)
+        answer_query(question("usa", {field: None}, commands=draw, score=True, legal=None, board=None), ROOT)
         == plain
     )
-    assert answer({"seats": 2, "commands": None, "position": None}, ROOT) == {"verdicts": []}
+    assert answer_query({"seats": 2, "commands": None, "position": None}, ROOT) == {"verdicts": []}
 
 
 # -- cities by their names -------------------------------------------------------------------
@@ -134,19 +134,19 @@ def test_a_city_may_be_called_by_its_name() -> None:
     }
     build = say("build_station", cards={"red": 2}, city="athina", neighbour="sofia")
     draws = [say("draw_tickets", 1), say("keep_tickets", 1, keep=[0])]
-    by_id = answer(question("europe", ids, commands=[build, *draws], score=True), ROOT)
+    by_id = answer_query(question("europe", ids, commands=[build, *draws], score=True), ROOT)
     by_name = question(
         "europe", names, commands=[{**build, "city": "Athína", "neighbour": "Sofia"}, *draws], score=True
     )
     assert [verdict["accepted"] for verdict in by_id["verdicts"]] == [True] * 3
     assert by_id["score"][0]["tickets"][0]["made"]
-    assert answer(by_name, ROOT) == by_id
+    assert answer_query(by_name, ROOT) == by_id
 
 
 def test_a_city_by_its_name_and_by_its_id_is_there_twice() -> None:
     stations = {"zurich": {"seat": 0}, "Zürich": {"seat": 1}}
-    with pytest.raises(Malformed, match=r"position\.stations\.Zürich: zurich is there already"):
-        answer(question("europe", {"stations": stations}), ROOT)
+    with pytest.raises(InvalidInputError, match=r"position\.stations\.Zürich: zurich is there already"):
+        answer_query(question("europe", {"stations": stations}), ROOT)
 
 
 def test_the_cities_of_a_trains_map_are_those_of_its_file() -> None:
@@ -160,5 +160,5 @@ def test_the_cities_of_a_trains_map_are_those_of_its_file() -> None:
         "routes": {"bern-st-gallen-red": 0, "bern-new-york-blue": 0},
         "tickets": [[ticket("New York", "St. Gallen", 10)]],
     }
-    told = answer(question("trains", position, board=board, score=True), ROOT)
+    told = answer_query(question("trains", position, board=board, score=True), ROOT)
     assert told["score"][0]["total"] == 3 + 4 + 10 + 20

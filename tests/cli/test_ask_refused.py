@@ -13,8 +13,8 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from schemas.contract import Malformed
-from services.cli.ask import BYTES_MOST, LETTERS_MOST, answer, ask
+from schemas.contract import InvalidInputError
+from services.cli.ask import MAX_BYTES, MAX_ERROR_LENGTH, answer_file, answer_query
 from services.documents import reader
 from services.documents.reader import read_document
 from services.referee.rules import RULESETS
@@ -84,7 +84,7 @@ UNREADABLE = [
 
 @pytest.mark.parametrize(("text", "told"), UNREADABLE, ids=[text[:30] for text, _ in UNREADABLE])
 def test_a_text_that_cannot_be_read_says_where(text: str, told: str) -> None:
-    with pytest.raises(Malformed, match=told):
+    with pytest.raises(InvalidInputError, match=told):
         read_document(text)
 
 
@@ -102,23 +102,23 @@ def test_a_text_that_cannot_be_read_says_where(text: str, told: str) -> None:
     ids=["many keys", "braces", "a long row", "question marks", "anchors", "quotes", "pairs"],
 )
 def test_no_text_of_the_size_that_is_allowed_takes_long(text: str, tmp_path: Path) -> None:
-    assert len(text) <= BYTES_MOST
+    assert len(text) <= MAX_BYTES
     file = tmp_path / "question"
     file.write_text(text)
     start = process_time()
-    with pytest.raises(Malformed):
-        ask(str(file))
+    with pytest.raises(InvalidInputError):
+        answer_file(str(file))
     assert process_time() - start < 5
 
 
 def test_what_is_said_is_one_line_that_fits_a_screen(tmp_path: Path) -> None:
     file = tmp_path / "question.json"
     file.write_text(json.dumps({"seats": 2, "position": {"routes": {"\x1b[2J\na" + "b" * 5000: 0}}}))
-    with pytest.raises(Malformed) as error:
-        ask(str(file))
+    with pytest.raises(InvalidInputError) as error:
+        answer_file(str(file))
     assert str(error.value).isprintable()
     assert str(error.value).startswith(r"position.routes.\x1b[2J\nabb")
-    assert len(str(error.value)) <= LETTERS_MOST
+    assert len(str(error.value)) <= MAX_ERROR_LENGTH
 
 
 # -- the command line ----------------------------------------------------------------------
@@ -134,7 +134,7 @@ FILES: list[tuple[bytes, str]] = [
     (b'{"seats": 2, "commands": [{"type": "take_seat", "name": "x"}]}', "commands.0"),
     (b"seats: 2\nboard: no/such.json", "board: no/such.json: can't be read"),
     (b"\xff\xfe{}", "isn't UTF-8"),
-    (b"x" * (BYTES_MOST + 1), f"has more than {BYTES_MOST} bytes"),
+    (b"x" * (MAX_BYTES + 1), f"has more than {MAX_BYTES} bytes"),
     (b"just words", "question"),
 ]
 
@@ -241,8 +241,8 @@ def change(draw: st.DrawFn, inner: Any) -> None:
 @given(mutated())
 def test_whatever_is_asked_there_is_an_answer_or_it_is_malformed(question: Any) -> None:
     try:
-        told = answer(question, ROOT)
-    except Malformed as error:
+        told = answer_query(question, ROOT)
+    except InvalidInputError as error:
         assert str(error).strip()
     else:
         published("answer").validate(json.loads(json.dumps(told)))

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from services.ledger.connection import connect
-from services.ledger.embedded_engine import engine, vacant
+from services.ledger.embedded_engine import is_vacant, running_engine
 
 ROOT = Path(__file__).parents[2]
 
@@ -173,20 +173,20 @@ def test_play_that_is_told_to_stop_leaves_no_engine_behind(number: signal.Signal
         cwd=ROOT, env=surroundings(tmp_path), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
     )  # fmt: skip
     until = time.monotonic() + 30
-    while vacant(tmp_path) and time.monotonic() < until:
+    while is_vacant(tmp_path) and time.monotonic() < until:
         time.sleep(0.05)
     time.sleep(1)
     playing.send_signal(number)
     told = playing.communicate(timeout=30)[1]
     assert playing.returncode not in (0, 2)
     assert b"Traceback" not in told, told
-    assert vacant(tmp_path)
+    assert is_vacant(tmp_path)
 
 
 def test_a_damaged_game_is_listed_as_such_and_hides_no_other(tmp_path: Path) -> None:
     played = document("play", "--seats", "random,random", data=tmp_path)
     broken = document("play", "--seats", "random,random", data=tmp_path)
-    with engine(tmp_path) as url, connect(url) as client:
+    with running_engine(tmp_path) as url, connect(url) as client:
         (log,) = client.keys(f"*:g:{broken['game']}:log")
         client.xadd(log, {"e": b"garbage"})
     listed = {told["game"]: told["state"] for told in document("games", data=tmp_path)["games"]}

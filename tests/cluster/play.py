@@ -15,8 +15,8 @@ from redis.exceptions import RedisError
 
 from services.bootstrap.composition import run_bots, run_referee
 from services.ledger import RedisLedger, keys
-from services.ledger.connection import birth, connect
-from services.referee.rules import Table, fold_events
+from services.ledger.connection import connect, init_partition_count
+from services.referee.rules import GameState, fold_events
 from services.runtime.settings import read_settings
 from tests.cluster.nodes import PATIENCE_S
 from tests.referee.running_referee import complaints, entries, opening, submit
@@ -47,7 +47,7 @@ def services(url: str, referees: int = 2) -> Iterator[None]:
 @contextmanager
 def ledger_at(url: str) -> Iterator[RedisLedger]:
     client = connect(url)
-    with closing(RedisLedger(client, birth(client, PARTITIONS))) as ledger:
+    with closing(RedisLedger(client, init_partition_count(client, PARTITIONS))) as ledger:
         yield ledger
 
 
@@ -63,7 +63,7 @@ class Games:
             patiently(partial(submit, self.ledger, opening(name, SEATS, cars=12)))
 
     def logs(self) -> list[list[bytes]]:
-        return [patiently(partial(self.ledger.history, name)) for name in self.names]
+        return [patiently(partial(self.ledger.read_entries, name)) for name in self.names]
 
     def length(self) -> int:
         return sum(len(log) for log in self.logs())
@@ -72,10 +72,10 @@ class Games:
         self._await(lambda: self.length() >= least, f"{least} entries")
 
     def await_end(self) -> None:
-        self._await(lambda: all(self.table(name).over for name in self.names), "every game's end")
+        self._await(lambda: all(self.table(name).result for name in self.names), "every game's end")
 
-    def table(self, name: str) -> Table:
-        table = Table()
+    def table(self, name: str) -> GameState:
+        table = GameState()
         for entry in patiently(partial(entries, self.ledger, name)):
             fold_events(table, entry.at, entry.events)
         return table

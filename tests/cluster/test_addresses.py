@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from schemas.contract import Malformed
-from services.ledger.connection import EngineAway, EngineUnavailable, birth, check_url, cluster_nodes, connect
+from schemas.contract import InvalidInputError
+from services.ledger.connection import (
+    EngineUnavailableError,
+    EngineUnreachableError,
+    connect,
+    init_partition_count,
+    parse_seed_nodes,
+    require_engine_url,
+)
 from services.runtime.settings import read_settings
 from tests.cluster.nodes import WORD, Cluster
 
@@ -26,13 +33,13 @@ from tests.cluster.nodes import WORD, Cluster
 )
 def test_a_clusters_address_names_its_nodes(url: str, addresses: list[tuple[str, int]], first: str) -> None:
     assert read_settings(redis_url=url).redis_url == url
-    assert cluster_nodes(url) == (first, addresses)
+    assert parse_seed_nodes(url) == (first, addresses)
 
 
 @pytest.mark.parametrize("url", ["redis://a:1", "rediss://a", "unix:///run/engine.sock"])
 def test_any_other_address_is_of_one_engine(url: str) -> None:
-    check_url(url)
-    assert cluster_nodes(url) is None
+    require_engine_url(url)
+    assert parse_seed_nodes(url) is None
 
 
 @pytest.mark.parametrize(
@@ -47,17 +54,17 @@ def test_any_other_address_is_of_one_engine(url: str) -> None:
     ],
 )
 def test_a_wrong_address_says_what_is_wrong(url: str, why: str) -> None:
-    with pytest.raises(Malformed, match=f"LEDGERLINE_REDIS_URL: .*{why}"):
-        check_url(url)
+    with pytest.raises(InvalidInputError, match=f"LEDGERLINE_REDIS_URL: .*{why}"):
+        require_engine_url(url)
 
 
 def test_a_cluster_of_which_no_node_answers_is_away() -> None:
-    with pytest.raises(EngineAway, match=r"127\.0\.0\.1:1, 127\.0\.0\.1:2"):
+    with pytest.raises(EngineUnreachableError, match=r"127\.0\.0\.1:1, 127\.0\.0\.1:2"):
         connect("redis+cluster://127.0.0.1:1,127.0.0.1:2")
 
 
 def test_an_engine_alone_is_no_cluster(engine_url: str) -> None:
-    with pytest.raises(EngineUnavailable, match="no cluster"):
+    with pytest.raises(EngineUnavailableError, match="no cluster"):
         connect(engine_url.removesuffix("/0").replace("redis://", "redis+cluster://"))
 
 
@@ -65,12 +72,12 @@ def test_a_clusters_node_is_no_engine_of_its_own(nodes: Cluster) -> None:
     for node in nodes.nodes:
         with (
             connect(f"redis://:{WORD}@127.0.0.1:{node.port}") as client,
-            pytest.raises(EngineUnavailable, match=r"redis\+cluster"),
+            pytest.raises(EngineUnavailableError, match=r"redis\+cluster"),
         ):
-            birth(client)
+            init_partition_count(client)
 
 
 def test_one_living_node_of_those_named_is_enough(nodes: Cluster) -> None:
     alone = f"redis+cluster://:{WORD}@127.0.0.1:1,127.0.0.1:{nodes.nodes[-1].port}"
     with connect(alone) as client:
-        assert birth(client, 4) == 4
+        assert init_partition_count(client, 4) == 4

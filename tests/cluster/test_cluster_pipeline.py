@@ -15,21 +15,27 @@ from redis.exceptions import (
     TryAgainError,
 )
 
-from services.ledger.cluster_pipeline import Call, present, replies, settle, shares
+from services.ledger.cluster_pipeline import (
+    ClusterCommand,
+    available_replies,
+    collect_replies,
+    group_by_node,
+    plan_next_round,
+)
 
 MOVED = MovedError("12182 there:2")
 ASK = AskError("12182 there:2")
 
 
-def answered(*results: Any, command: str = "XADD") -> list[Call]:
-    calls = [Call((command, "foo"), {}) for _ in results]
+def answered(*results: Any, command: str = "XADD") -> list[ClusterCommand]:
+    calls = [ClusterCommand((command, "foo"), {}) for _ in results]
     for call, result in zip(calls, results, strict=True):
         call.result = result
     return calls
 
 
-def sent(*calls: Call) -> dict[Any, list[str]]:
-    found = shares(calls, lambda slot: f"home of {slot}", lambda name: name)
+def sent(*calls: ClusterCommand) -> dict[Any, list[str]]:
+    found = group_by_node(calls, lambda slot: f"home of {slot}", lambda name: name)
     return {node: [call.args[0] for call in share] for node, share in found.items()}
 
 
@@ -38,44 +44,44 @@ def sent(*calls: Call) -> dict[Any, list[str]]:
 )
 def test_P2_a_command_that_may_have_been_done_is_never_sent_again(lost: Exception) -> None:
     calls = answered(lost)
-    assert settle(calls) == ([], [])
+    assert plan_next_round(calls) == ([], [])
     with pytest.raises(type(lost)):
-        replies(calls, raise_on_error=True)
+        collect_replies(calls, raise_on_error=True)
 
 
 def test_a_command_goes_to_where_its_slot_is_said_to_be() -> None:
     calls = answered(b"1-0", MOVED, b"2-0")
-    assert settle(calls) == ([calls[1]], [MOVED])
+    assert plan_next_round(calls) == ([calls[1]], [MOVED])
 
 
 def test_a_key_that_left_a_moving_slot_is_asked_for_at_the_other_node_once() -> None:
     [call] = answered(ASK)
-    assert settle([call]) == ([call], [])
+    assert plan_next_round([call]) == ([call], [])
     assert sent(call) == {"there:2": ["ASKING", "XADD"]}
     call.result = TryAgainError("split")
-    settle([call])
+    plan_next_round([call])
     assert sent(call) == {"home of 12182": ["XADD"]}
 
 
 def test_P1_a_wait_goes_with_what_it_waits_for() -> None:
-    script, wait = answered(MOVED)[0], Call(("WAIT", 1, 100), {})
+    script, wait = answered(MOVED)[0], ClusterCommand(("WAIT", 1, 100), {})
     wait.result = 0
     assert sent(script, wait) == {"home of 12182": ["XADD", "WAIT"]}
-    assert settle([script, wait]) == ([script, wait], [MOVED])
+    assert plan_next_round([script, wait]) == ([script, wait], [MOVED])
 
 
 def test_P8_a_node_that_is_away_costs_only_its_own_replies() -> None:
-    assert present([[1], ConnectionError(), [2]]) == [[1], (), [2]]
+    assert available_replies([[1], ConnectionError(), [2]]) == [[1], (), [2]]
     with pytest.raises(ConnectionError):
-        present([ConnectionError(), TimeoutError()])
+        available_replies([ConnectionError(), TimeoutError()])
     with pytest.raises(ResponseError, match="NOGROUP"):
-        present([[1], ResponseError("NOGROUP")])
+        available_replies([[1], ResponseError("NOGROUP")])
 
 
 def test_a_slot_that_nobody_has_is_no_hindrance_to_others() -> None:
     def node_of(slot: int) -> str:
         return {12182: "here"}[slot]
 
-    known, unknown = Call(("GET", "foo"), {}), Call(("GET", "bar"), {})
-    assert shares([unknown, known], node_of, str) == {"here": [known]}
-    assert present([[1], unknown.result]) == [[1], ()]
+    known, unknown = ClusterCommand(("GET", "foo"), {}), ClusterCommand(("GET", "bar"), {})
+    assert group_by_node([unknown, known], node_of, str) == {"here": [known]}
+    assert available_replies([[1], unknown.result]) == [[1], ()]

@@ -9,9 +9,9 @@ from contextlib import suppress
 import pytest
 from redis.exceptions import ConnectionError, RedisError
 
-from services.ledger import RedisLedger, Taken, keys
-from services.ledger.async_ledger import AsyncLedger, Latest, Page, Ring, Wanted
-from services.ledger.connection import birth, connect, connect_async
+from services.ledger import DeliveredCommand, RedisLedger, keys
+from services.ledger.async_ledger import AsyncLedger, EntryNotification, LogHead, ViewPage, ViewRequest
+from services.ledger.connection import connect, connect_async, init_partition_count
 from tests.cluster.nodes import Cluster, Node, follows_port, wait_until
 from tests.conftest import PARTITIONS
 from tests.ledger_contract.given import verdict
@@ -25,17 +25,19 @@ def listening(nodes: Cluster) -> list[Node]:
     return [node for node in nodes.alive if node.call.pubsub_numpat()]
 
 
-async def heard(nodes: Cluster, bells: AsyncIterator[Ring], writer: RedisLedger, partition: int) -> Ring:
+async def heard(
+    nodes: Cluster, bells: AsyncIterator[EntryNotification], writer: RedisLedger, partition: int
+) -> EntryNotification:
     """The first ring after an entry of a game of this partition is written."""
     hearing = asyncio.ensure_future(anext(bells))
     try:
         await asyncio.to_thread(
             wait_until, lambda: listening(nodes) != [] or hearing.done(), "somebody listens"
         )
-        hand, game = Taken(partition, "", b""), game_of(partition)
-        expected = len(writer.history(game))
+        hand, game = DeliveredCommand(partition, "", b""), game_of(partition)
+        expected = len(writer.read_entries(game))
         [outcome] = writer.append([verdict(hand, expected, f"c{expected + 1}", game=game)])
-        assert outcome.kind == "appended"
+        assert outcome.status == "appended"
         return await hearing
     finally:
         hearing.cancel()
@@ -45,8 +47,8 @@ def test_P8_bells_of_every_node_are_heard_at_one_and_again_at_another_when_it_di
     async def listen() -> None:
         ledger = AsyncLedger(connect_async(nodes.url), PARTITIONS)
         client = connect(nodes.url)
-        writer = RedisLedger(client, birth(client, PARTITIONS))
-        bells = ledger.bells()
+        writer = RedisLedger(client, init_partition_count(client, PARTITIONS))
+        bells = ledger.subscribe()
         for partition in range(PARTITIONS):
             assert (await heard(nodes, bells, writer, partition)).game == game_of(partition)
         [node] = listening(nodes)
@@ -67,12 +69,12 @@ def test_P8_a_dead_part_of_the_cluster_keeps_nobody_elses_missed_entries_back(no
     async def story() -> None:
         ledger = AsyncLedger(connect_async(nodes.url), PARTITIONS)
         client = connect(nodes.url)
-        writer = RedisLedger(client, birth(client, PARTITIONS))
+        writer = RedisLedger(client, init_partition_count(client, PARTITIONS))
         dead = nodes.holder(0)
         left = next(partition for partition in range(PARTITIONS) if nodes.holder(partition) is not dead)
         games = [game_of(0), game_of(left)]
         for partition, game in zip((0, left), games, strict=True):
-            writer.append([verdict(Taken(partition, "", b""), 0, "c1", game=game)])
+            writer.append([verdict(DeliveredCommand(partition, "", b""), 0, "c1", game=game)])
         await asyncio.to_thread(_die, nodes, dead)
         await asked(ledger, games)
         dead.start()  # before its replica, which has nobody to follow without it
@@ -80,13 +82,13 @@ def test_P8_a_dead_part_of_the_cluster_keeps_nobody_elses_missed_entries_back(no
         await ledger.close()
 
     async def asked(ledger: AsyncLedger, games: list[str]) -> None:
-        latest = await ledger.latest(games)
+        latest = await ledger.read_heads(games)
         assert isinstance(latest[0], RedisError)
-        assert isinstance(latest[1], Latest)
-        assert latest[1].number == 1
-        gone, found = await ledger.seen_many([Wanted(game, 0, (None, 0)) for game in games])
+        assert isinstance(latest[1], LogHead)
+        assert latest[1].sequence == 1
+        gone, found = await ledger.read_views([ViewRequest(game, 0, (None, 0)) for game in games])
         assert isinstance(gone, RedisError)
-        assert isinstance(found, Page)
+        assert isinstance(found, ViewPage)
         assert [entry.number for entry in found.views[0]] == [1]
 
     asyncio.run(story())
@@ -99,10 +101,12 @@ def _die(nodes: Cluster, primary: Node) -> None:
     primary.kill()
 
 
-async def heard_again(nodes: Cluster, ledger: AsyncLedger, writer: RedisLedger, partition: int) -> Ring:
+async def heard_again(
+    nodes: Cluster, ledger: AsyncLedger, writer: RedisLedger, partition: int
+) -> EntryNotification:
     """The same, listening anew at whichever node lives, as a gateway does."""
     while True:
-        bells = ledger.bells()
+        bells = ledger.subscribe()
         with suppress(RedisError):
             return await heard(nodes, bells, writer, partition)
         await asyncio.sleep(0.05)

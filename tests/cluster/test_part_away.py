@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from redis.exceptions import RedisError
 
-from services.ledger import Taken, keys
-from services.ledger.cluster_pipeline import slot_of
+from services.ledger import DeliveredCommand, keys
+from services.ledger.cluster_pipeline import hash_slot
 from tests.cluster.nodes import Cluster, Node, follows_port, own_slots, wait_until
 from tests.cluster.play import PARTITIONS, games_of, ledger_at, patiently
 from tests.ledger_contract.given import letter
@@ -21,7 +21,7 @@ def away(nodes: Cluster) -> Iterator[tuple[Node, Node]]:
     """A primary that died with its replica; another one has what was fixed at birth."""
     with ledger_at(nodes.url):
         pass  # it is born, and nobody made a group
-    house = {slot_of(keys.BIRTH), slot_of(keys.ROSTER)}
+    house = {hash_slot(keys.PARTITION_COUNT_KEY), hash_slot(keys.MEMBERSHIP_KEY)}
     primary = next(node for node in nodes.primaries() if not own_slots(node) & house)
     replica = next(node for node in nodes.alive if follows_port(node) == primary.port)
     replica.kill()
@@ -39,13 +39,13 @@ def test_P8_a_service_that_starts_while_a_part_is_away_serves_the_others_and_tha
         assert [hand.partition for hand in ledger.take("one", EVERYWHERE, 10, 0)] == [
             keys.partition_of(here, PARTITIONS)
         ]
-        assert ledger.take_turns("bots", 10, 0) == []
+        assert ledger.take_tasks("bots", 10, 0) == []
         assert len(ledger.reclaim("two", EVERYWHERE, 0)) == 1
-        ledger.sweep(EVERYWHERE, 60_000)
+        ledger.prune_consumers(EVERYWHERE, 60_000)
         for node in away:
             nodes.revive(node)
         patiently(lambda: ledger.submit(letter("c1", game=there)))
-        found: list[Taken] = []
+        found: list[DeliveredCommand] = []
 
         def look() -> bool:
             try:
@@ -59,4 +59,4 @@ def test_P8_a_service_that_starts_while_a_part_is_away_serves_the_others_and_tha
 
 
 def has(node: Node, partition: int) -> bool:
-    return slot_of(keys.tag(partition)) in own_slots(node)
+    return hash_slot(keys.hash_tag(partition)) in own_slots(node)

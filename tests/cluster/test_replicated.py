@@ -38,9 +38,9 @@ class Callers:
     async def _lay(self, name: str) -> None:
         letter = opening(name)[0]
         await self.ledger.submit(letter)
-        while (answer := await self.ledger.answer(name, None, letter.id)) is None:  # noqa: ASYNC110
+        while (answer := await self.ledger.read_result(name, None, letter.id)) is None:  # noqa: ASYNC110
             await asyncio.sleep(0.005)  # what others do tells nobody here
-        assert answer.number == 1
+        assert answer.sequence == 1
         self.decided.add(name)
         async with asyncio.timeout(PATIENCE_S):
             view = await self.ledger.confirm(name, None, letter.id, replicated(1))
@@ -77,7 +77,7 @@ def test_P1_no_verdict_confirmed_as_replicated_is_lost_in_a_fail_over(nodes: Clu
     with services(nodes.url, referees=1):
         callers = asyncio.run(told(nodes))
     with ledger_at(nodes.url) as ledger:
-        there = {name: ledger.seen(name, None) for name in callers.decided}
+        there = {name: ledger.read_view(name, None) for name in callers.decided}
     assert {name: there[name][:1] for name in callers.confirmed} == {
         name: [view] for name, view in callers.confirmed.items()
     }

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from schemas.codec import unpack_letter
+from schemas.codec import unpack_envelope
 from services.ledger import RedisLedger, keys
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.connection import birth, connect, connect_async
+from services.ledger.connection import connect, connect_async, init_partition_count
 from tests.cluster.nodes import Cluster, Node
 from tests.conftest import ALL, PARTITIONS
 from tests.referee.running_referee import GAME, entries, opening, partition_of, referee_at, submit
@@ -22,7 +22,7 @@ ELSEWHERE = next(f"game-{n}" for n in range(100) if partition_of(f"game-{n}") !=
 @pytest.fixture
 def ledger(nodes: Cluster) -> Iterator[RedisLedger]:
     client = connect(nodes.url)
-    ledger = RedisLedger(client, birth(client, PARTITIONS))
+    ledger = RedisLedger(client, init_partition_count(client, PARTITIONS))
     yield ledger
     ledger.close()
 
@@ -49,7 +49,7 @@ def test_P8_the_others_in_a_batch_are_answered_and_the_letter_waits(
     assert referee.step(0) == 3
     assert (len(entries(ledger)), len(entries(ledger, ELSEWHERE))) == (1, 2)
     nodes.end_move(half_way[0], PARTITION, half_way[1])
-    referee.desk.answer(ledger.reclaim("another", ALL, 0))
+    referee.processor.process(ledger.reclaim("another", ALL, 0))
     assert len(entries(ledger)) == 2
 
 
@@ -59,8 +59,8 @@ def test_P8_a_letter_that_waits_is_not_counted_as_one_that_breaks_referees(
     submit(ledger, opening()[1:])
     taken = ledger.take("one", ALL, 10, 0)
     for _ in range(3):
-        assert [letter.deliveries for letter in taken] == [1]
-        referee_at(ledger).desk.answer(taken)
+        assert [letter.delivery_count for letter in taken] == [1]
+        referee_at(ledger).processor.process(taken)
         taken = ledger.reclaim("one", ALL, 0)
 
 
@@ -73,7 +73,7 @@ def test_P1_a_letter_is_taken_in_while_its_partition_moves(nodes: Cluster, ledge
 
     asyncio.run(put_down())
     ledger.submit(opening(GAME, 3)[0])
-    taken = [unpack_letter(letter.data).id for letter in ledger.take("one", ALL, 10, 0)]
+    taken = [unpack_envelope(letter.data).id for letter in ledger.take("one", ALL, 10, 0)]
     assert taken == ["start", "create"]
 
 
@@ -88,7 +88,7 @@ def test_P7_a_script_that_one_node_never_saw_is_brought_to_it(nodes: Cluster, le
 
 def test_whoever_puts_a_letter_down_knocks_once_at_any_node(nodes: Cluster, ledger: RedisLedger) -> None:
     with connect(nodes.url) as client, client.pubsub(ignore_subscribe_messages=True) as heard:
-        heard.subscribe(keys.KNOCK[keys.REFEREES])
+        heard.subscribe(keys.WAKEUP_CHANNELS[keys.REFEREE_GROUP])
         heard.get_message(timeout=5)
         submit(ledger, opening())
         assert heard.get_message(timeout=5) is not None

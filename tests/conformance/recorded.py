@@ -17,19 +17,19 @@ from typing import Any, Final
 from schemas.commands import (
     ClaimRoute,
     Command,
+    CommandEnvelope,
     CreateGame,
     DrawBlind,
     DrawMarket,
     DrawTickets,
     KeepTickets,
-    Letter,
     SeatPlan,
     StartGame,
 )
 from schemas.events import DeckShuffled, Event, TicketsShuffled
-from services.referee.rules import Table, evolve, judge
-from services.referee.rules.board import Board, load
-from services.referee.rules.decide import facts
+from services.referee.rules import GameState, decide_envelope, evolve
+from services.referee.rules.board import Board, load_board
+from services.referee.rules.decide import decide_events
 
 CASES: Final = Path(__file__).parents[3] / "shared" / "cases"
 GAMES: Final = CASES / "usa-games"
@@ -48,7 +48,7 @@ def plain(name: str) -> str:
 @cache
 def routes() -> dict[int, str]:
     """Our route for each of the source's numbers: same cities, colour and length, each once."""
-    board, taken, found = load("usa"), set[str](), {}
+    board, taken, found = load_board("usa"), set[str](), {}
     for told in read(GAMES / "board.json")["routes"]:
         ends = {plain(told["a"]), plain(told["b"])}
         fitting = (
@@ -77,9 +77,9 @@ class Recorded:
 
     def __init__(self, path: Path) -> None:
         self.told = read(path)
-        self.table = Table()
+        self.table = GameState()
         plans = tuple(SeatPlan("bot", "random") for _ in range(self.told["players"]))
-        judge(self.table, Letter("create", "again", None, CreateGame(plans)), 0, "5e" * 32)
+        decide_envelope(self.table, CommandEnvelope("create", "again", None, CreateGame(plans)), 0, "5e" * 32)
         tickets = [ticket(self.table.board, text) for text in self.told["ticket_deck_top_first"]]
         self.shuffles: list[list[str]] = [self.told["deck_top_first"]]
         self.shuffles += [event["reshuffle"] for event in self.told["events"] if "reshuffle" in event]
@@ -87,7 +87,7 @@ class Recorded:
         self.act(None, StartGame())
 
     def act(self, seat: int | None, command: Command) -> None:
-        for event in facts(self.table, seat, command):
+        for event in decide_events(self.table, seat, command):
             evolve(self.table, self.as_recorded(event))
 
     def as_recorded(self, event: Event) -> Event:

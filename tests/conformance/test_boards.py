@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from schemas.boards.trains import read_trains_map, write_trains_map
-from services.referee.rules.board import Board, load
+from services.referee.rules.board import Board, load_board
 from tests.conformance.recorded import CASES, read
 
 MAPS = CASES.parent / "maps"
@@ -31,7 +31,7 @@ def told(rows: list[Any]) -> dict[tuple[str, str], tuple[int, str]]:
 
 @pytest.mark.parametrize("name", ["usa", "europe", "germany", "nordic", "switzerland"])
 def test_a_board_is_what_the_facts_say(name: str) -> None:
-    board, source = load(name), facts(name)
+    board, source = load_board(name), facts(name)
     assert board.cities == {city["id"]: city["name"] for city in source["cities"]}
     assert board.form.size == (source["width"], source["height"])
     assert {city.id: city.at for city in board.form.cities} == {
@@ -55,15 +55,15 @@ def test_a_board_is_what_the_facts_say(name: str) -> None:
 def test_germany_marks_what_the_facts_do_not_vouch_for() -> None:
     source = facts("germany")
     unsure = {city["id"] for city in source["cities"] if city.get("merchandise_verified") is False}
-    assert {city.id for city in load("germany").form.cities if city.unverified} == unsure
-    assert load("germany").form.unverified
+    assert {city.id for city in load_board("germany").form.cities if city.unverified} == unsure
+    assert load_board("germany").form.unverified
 
 
 def test_the_tickets_of_1910() -> None:
     source = read(MAPS / "more" / "usa_1910_tickets.json")
     added, reissued = told(source["tickets_1910"]), told(source["tickets_mega"])
-    assert tickets(load("usa-1910")) == added
-    assert tickets(load("usa-mega")) == {**added, **reissued}
+    assert tickets(load_board("usa-1910")) == added
+    assert tickets(load_board("usa-mega")) == {**added, **reissued}
 
 
 def maps(path: Path) -> Iterator[Any]:

@@ -8,7 +8,7 @@ import pytest
 
 from services.trains.case_kinds import KINDS
 from services.trains.cases import Case, read_cases
-from services.trains.report import judged, run_folder
+from services.trains.report import check_case, run_folder
 from tests.conformance.recorded import CASES
 
 FOLDER = CASES / "trains"
@@ -25,7 +25,7 @@ def test_the_cases_are_there() -> None:
 
 @pytest.mark.parametrize("case", PLAYED, ids=lambda case: case.id)
 def test_a_case_has_the_answer_that_it_should_have(case: Case) -> None:
-    assert judged(case) is None
+    assert check_case(case) is None
 
 
 def test_the_tally_says_so_kind_by_kind() -> None:

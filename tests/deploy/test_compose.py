@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from services.archive import Archive, read_file
+from services.archive import Archive, decode_game_file
 from services.ledger import RedisLedger
-from services.ledger.connection import birth, connect
-from services.ledger.embedded_engine import CONFIG
+from services.ledger.connection import connect, init_partition_count
+from services.ledger.embedded_engine import ENGINE_CONFIG
 from services.runtime.settings import Settings
 from tests.deploy.compose import GIVEN, Missing, interpolated, read_compose, stage, wait_until
 
@@ -39,13 +39,13 @@ def test_a_game_is_played_by_what_the_file_starts(tmp_path: Path) -> None:
         entries = house.view(game)
         assert [entry["number"] for entry in entries] == [*range(1, len(entries) + 1)]
         client = connect(house.engine_url)
-        ledger = RedisLedger(client, birth(client))
-        assert len(ledger.history(game)) == len(entries)
+        ledger = RedisLedger(client, init_partition_count(client))
+        assert len(ledger.read_entries(game)) == len(entries)
         client.close()
 
         archive = Archive((tmp_path / "archive").as_uri())
         wait_until(lambda: archive.has(game))
-        assert read_file(archive.read(game) or b"").number == len(entries)
+        assert decode_game_file(archive.read(game) or b"").number == len(entries)
 
         for service in (gateway, bots, auditor, *referees, engine):
             assert service.stop() == 0, service.text()
@@ -102,7 +102,9 @@ def test_the_engine_is_set_up_as_the_embedded_one(file: dict[str, Any]) -> None:
     name, *words = file["services"]["engine"]["command"]
     told = dict(zip(words[::2], words[1::2], strict=True))
     assert name == "valkey-server"
-    embedded = {f"--{key}": str(value) for key, value in CONFIG.items() if key != "bind"}  # there: loopback
+    embedded = {
+        f"--{key}": str(value) for key, value in ENGINE_CONFIG.items() if key != "bind"
+    }  # there: loopback
     assert told == {**embedded, "--protected-mode": "no"}
     (volume,) = file["services"]["engine"]["volumes"]
     assert volume.partition(":")[0] in file["volumes"]

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from services.ledger import RedisLedger
-from services.ledger.connection import birth, connect
+from services.ledger.connection import connect, init_partition_count
 from tests.deploy.compose import ROOT, Stage, free_port, stage, wait_until
 
 OURS = ("gateway", "referee", "bots")
@@ -26,7 +26,7 @@ def history(house: Stage, game: str) -> list[bytes]:
     """The game's log. Raises Gap where a number is missing."""
     client = connect(house.engine_url)
     try:
-        return RedisLedger(client, birth(client)).history(game)
+        return RedisLedger(client, init_partition_count(client)).read_entries(game)
     finally:
         client.close()
 

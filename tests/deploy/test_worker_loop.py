@@ -10,7 +10,7 @@ import redis
 from structlog.testing import capture_logs
 
 from services.runtime import worker_loop
-from services.runtime.worker_loop import Chore
+from services.runtime.worker_loop import PeriodicTask
 
 
 class Engine:
@@ -34,15 +34,19 @@ class Engine:
 
 @pytest.fixture
 def engine(monkeypatch: pytest.MonkeyPatch) -> Engine:
-    monkeypatch.setattr(worker_loop, "PAUSE_S", (0.0,))
+    monkeypatch.setattr(worker_loop, "RETRY_PAUSES_S", (0.0,))
     return Engine()
 
 
 def run(engine: Engine) -> list[str]:
     """The lines that the loop wrote."""
     with capture_logs() as lines:
-        worker_loop.run(
-            "referee", engine.do("step"), [Chore(0.0, engine.do("chore"))], engine.stop, engine.do("begin")
+        worker_loop.run_worker(
+            "referee",
+            engine.do("step"),
+            [PeriodicTask(0.0, engine.do("chore"))],
+            engine.stop,
+            engine.do("begin"),
         )
     return [line["event"] for line in lines]
 

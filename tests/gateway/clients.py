@@ -13,9 +13,9 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
 from schemas.commands import Command, write_command
-from schemas.events import SHAPES, Event
-from schemas.refusals import ALL
-from services.referee.rules import Table, fold_events, legal
+from schemas.events import SCHEMAS, Event
+from schemas.refusals import ALL_RULES
+from services.referee.rules import GameState, fold_events, legal
 
 Json = dict[str, Any]
 MEDIA_TYPE: Final = "application/problem+json"
@@ -61,7 +61,7 @@ class Player:
 
     def __init__(self, http: httpx.Client, game: str, seat: int, token: str) -> None:
         self.http, self.game, self.seat, self.token = http, game, seat, token
-        self.table, self.number = Table(), 0
+        self.table, self.number = GameState(), 0
 
     def send(self, command: Any, id_: str | None = None, **more: Any) -> httpx.Response:
         headers = bearer(self.token) | ({} if id_ is None else {"Idempotency-Key": id_})
@@ -73,7 +73,7 @@ class Player:
         headers = bearer(self.token) | {"Idempotency-Key": id_}
         return self.http.post(path, json=command, params=asked, headers=headers)
 
-    def look(self) -> Table:
+    def look(self) -> GameState:
         """The table as this seat sees it now."""
         for entry in entries(self.http, self.game, self.token, self.number):
             fold_events(self.table, entry["at"], read_events(entry))
@@ -126,7 +126,7 @@ def entries(http: httpx.Client, game: str, token: str | None, after: int = 0) ->
 def read_events(entry: Json) -> list[Event]:
     """The events of a view's entry, read from JSON through their contracts."""
     return [
-        SHAPES[told["type"]].read({k: v for k, v in told.items() if k != "type"}) for told in entry["events"]
+        SCHEMAS[told["type"]].read({k: v for k, v in told.items() if k != "type"}) for told in entry["events"]
     ]
 
 
@@ -139,7 +139,7 @@ def problem(reply: httpx.Response, status: int, rule: str, field: str | None = N
 
 def told_problem(body: Json, status: int, rule: str, field: str | None = None) -> Json:
     assert body["type"] == f"/rules/{rule}", body
-    assert (body["title"], body["status"], body["rule"]) == (ALL[rule], status, rule)
+    assert (body["title"], body["status"], body["rule"]) == (ALL_RULES[rule], status, rule)
     assert body["detail"]
     assert body.get("field") == field, body
     return body

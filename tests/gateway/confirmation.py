@@ -13,23 +13,23 @@ from typing import Any, Final, NamedTuple
 
 import redis
 
-from schemas.codec import Faces, event_row, pack_part, pack_public
-from schemas.commands import DrawBlind, Letter
+from schemas.codec import VisibilitySplit, event_to_row, pack_private_part, pack_public
+from schemas.commands import CommandEnvelope, DrawBlind
 from schemas.events import CardDrawn
-from services.gateway.command_tracking import Reached
+from services.gateway.command_tracking import CommandProgress
 from services.gateway.hub import Hub
-from services.gateway.rate_limit import Limits
-from services.gateway.service import Door
+from services.gateway.rate_limit import RateLimiter
+from services.gateway.service import GatewayService
 from services.ledger import keys
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.connection import connect_async
-from services.ledger.embedded_engine import engine
+from services.ledger.embedded_engine import running_engine
 
 PARTITIONS: Final = 4
 GAME: Final = "game-one"
 PARTITION: Final = keys.partition_of(GAME, PARTITIONS)
-LETTER: Final = Letter("c1", GAME, 0, DrawBlind())
-FREELY: Final = Limits(10_000, 10_000, lambda: 0.0)
+LETTER: Final = CommandEnvelope("c1", GAME, 0, DrawBlind())
+FREELY: Final = RateLimiter(10_000, 10_000, lambda: 0.0)
 SOON_S: Final = 20.0
 INSTALLED: Final = shutil.which("redis-server")
 
@@ -42,16 +42,18 @@ class Desk(NamedTuple):
 
     async def decide(self, id_: str, number: int, card: str = "red") -> None:
         """The verdict on a command of seat 0, as a referee writes it."""
-        public = pack_public(1, Faces((event_row(CardDrawn(0, None)),), {}, {}))
-        part = pack_part(0, id_, {0: event_row(CardDrawn(0, card))})
-        await self.store.xadd(keys.public(PARTITION, GAME), {"e": public}, f"{number}-0")
-        await self.store.xadd(keys.seat(PARTITION, GAME, 0), {"e": part}, f"{number}-0")
-        await self.store.hset(keys.verdicts(PARTITION, GAME, 0), id_, number)
+        public = pack_public(1, VisibilitySplit((event_to_row(CardDrawn(0, None)),), {}, {}))
+        part = pack_private_part(0, id_, {0: event_to_row(CardDrawn(0, card))})
+        await self.store.xadd(keys.public_view(PARTITION, GAME), {"e": public}, f"{number}-0")
+        await self.store.xadd(keys.private_view(PARTITION, GAME, 0), {"e": part}, f"{number}-0")
+        await self.store.hset(keys.command_results(PARTITION, GAME, 0), id_, number)
 
     async def lose(self) -> None:
         """The game, as if a replica took over that never had it."""
         await self.store.delete(
-            keys.public(PARTITION, GAME), keys.seat(PARTITION, GAME, 0), keys.verdicts(PARTITION, GAME, 0)
+            keys.public_view(PARTITION, GAME),
+            keys.private_view(PARTITION, GAME, 0),
+            keys.command_results(PARTITION, GAME, 0),
         )
 
     async def set(self, **settings: str) -> None:
@@ -99,28 +101,28 @@ def at_desk(url: str, story: Callable[[Desk], Awaitable[None]], kind: Any = Asyn
 
 
 @asynccontextmanager
-async def doorway(here: Desk) -> AsyncIterator[Door]:
+async def doorway(here: Desk) -> AsyncIterator[GatewayService]:
     """A door on this ledger, whose hub runs."""
     hub = Hub(here.ledger)
     running = asyncio.create_task(hub.run())
     try:
-        yield Door(here.ledger, hub, b"key", FREELY, 20)
+        yield GatewayService(here.ledger, hub, b"key", FREELY, 20)
     finally:
         running.cancel()
         await asyncio.wait([running])
 
 
-async def decided(here: Desk, wait_ms: int) -> Reached:
+async def decided(here: Desk, wait_ms: int) -> CommandProgress:
     """How far a command comes that is to be durable, and was decided as number 1."""
     await here.decide(LETTER.id, 1)
     async with doorway(here) as door:
-        return await door.command(LETTER, door.ask("durable", wait_ms))
+        return await door.execute(LETTER, door.parse_ack_request("durable", wait_ms))
 
 
 @contextmanager
 def without_waitaof(folder: Path, kind: str, fsync: str) -> Iterator[str]:
     """An engine that takes no WAITAOF: ours told so, or an older one where one is installed."""
-    opened = engine(folder, appendfsync=fsync) if kind == "ours" else _installed(folder, fsync)
+    opened = running_engine(folder, appendfsync=fsync) if kind == "ours" else _installed(folder, fsync)
     with opened as url:
         with redis.Redis.from_url(url) as client, suppress(redis.ResponseError):  # it knows no WAITAOF
             client.execute_command("ACL", "SETUSER", "default", "-waitaof")

@@ -12,34 +12,34 @@ import pytest
 import redis
 
 from services.bootstrap.composition import open_ledger
-from services.bootstrap.embedded import House, house
+from services.bootstrap.embedded import EmbeddedServer, run_embedded_server
 from services.gateway import hub as hubs
-from services.ledger import RedisLedger, Taken
-from services.referee.command_processor import Desk
+from services.ledger import DeliveredCommand, RedisLedger
+from services.referee.command_processor import CommandProcessor
 from services.runtime.settings import read_settings
 
 
 @pytest.fixture(scope="package")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServer]:
     settings = read_settings(port=0, rate=10_000, burst=100_000, answer_s=5)
-    with house(tmp_path_factory.mktemp("house"), settings) as running:
+    with run_embedded_server(tmp_path_factory.mktemp("house"), settings) as running:
         yield running
 
 
 @pytest.fixture(scope="package")
-def ledger(home: House) -> Iterator[RedisLedger]:
+def ledger(home: EmbeddedServer) -> Iterator[RedisLedger]:
     with closing(open_ledger(home.settings)) as opened:
         yield opened
 
 
 @pytest.fixture(scope="package")
-def http(home: House) -> Iterator[httpx.Client]:
+def http(home: EmbeddedServer) -> Iterator[httpx.Client]:
     with httpx.Client(base_url=home.url, timeout=20, trust_env=False) as client:
         yield client
 
 
 @pytest.fixture
-def store(home: House) -> Iterator[Any]:
+def store(home: EmbeddedServer) -> Iterator[Any]:
     """The house's engine as it is, to be turned about; how it syncs is put back afterwards."""
     with redis.Redis.from_url(home.settings.redis_url) as client:
         synced = client.config_get("appendfsync")["appendfsync"]
@@ -50,13 +50,13 @@ def store(home: House) -> Iterator[Any]:
 @pytest.fixture
 def referee_waits(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     """The house's referee answers no letter until this event is set."""
-    goes_on, answer = threading.Event(), Desk.answer
+    goes_on, answer = threading.Event(), CommandProcessor.process
 
-    def waiting(self: Desk, taken: Sequence[Taken]) -> None:
+    def waiting(self: CommandProcessor, taken: Sequence[DeliveredCommand]) -> None:
         goes_on.wait(60)
         answer(self, taken)
 
-    monkeypatch.setattr(Desk, "answer", waiting)
+    monkeypatch.setattr(CommandProcessor, "process", waiting)
     yield goes_on
     goes_on.set()
 
@@ -64,7 +64,7 @@ def referee_waits(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
 @pytest.fixture
 def often(monkeypatch: pytest.MonkeyPatch) -> None:
     """The hub looks at everything twenty times a second."""
-    monkeypatch.setattr(hubs, "LOOK_S", 0.05)
+    monkeypatch.setattr(hubs, "POLL_INTERVAL_S", 0.05)
 
 
 class Unchanged(Protocol):
@@ -77,9 +77,9 @@ def unchanged(ledger: RedisLedger) -> Unchanged:
 
     @contextmanager
     def block(game: str, more: int = 0) -> Iterator[None]:
-        before = ledger.history(game)
+        before = ledger.read_entries(game)
         yield
-        after = ledger.history(game)
+        after = ledger.read_entries(game)
         assert after[: len(before)] == before
         assert len(after) == len(before) + more
 

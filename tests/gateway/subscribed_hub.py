@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 
 import fakeredis
 
-from schemas.codec import Faces, pack_part, pack_public
+from schemas.codec import VisibilitySplit, pack_private_part, pack_public
 from services.gateway.hub import Hub
-from services.gateway.subscriptions import Session
+from services.gateway.subscriptions import Subscription
 from services.ledger import keys
 from services.ledger.async_ledger import AsyncLedger
 
 PARTITIONS = 4
 SOON_S = 5.0
-EMPTY = Faces((), {}, {})
+EMPTY = VisibilitySplit((), {}, {})
 
 
 class Scene(NamedTuple):
@@ -32,15 +32,15 @@ class Scene(NamedTuple):
         partition = keys.partition_of(game, PARTITIONS)
         for number in range(first, last + 1):
             await self.store.xadd(
-                keys.public(partition, game), {"e": pack_public(number, EMPTY)}, f"{number}-0"
+                keys.public_view(partition, game), {"e": pack_public(number, EMPTY)}, f"{number}-0"
             )
             for seat in seats:
-                part = pack_part(number - 1, f"c{number}", {})
-                await self.store.xadd(keys.seat(partition, game, seat), {"e": part}, f"{number}-0")
+                part = pack_private_part(number - 1, f"c{number}", {})
+                await self.store.xadd(keys.private_view(partition, game, seat), {"e": part}, f"{number}-0")
             if ring:
-                await self.store.publish(keys.bell(partition), f"{game} {number}")
+                await self.store.publish(keys.notification_channel(partition), f"{game} {number}")
 
-    async def numbers(self, game: str, session: Session, after: int, count: int) -> list[int]:
+    async def numbers(self, game: str, session: Subscription, after: int, count: int) -> list[int]:
         """The numbers of the next entries that come to a session."""
         found: list[int] = []
         if count:

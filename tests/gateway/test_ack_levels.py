@@ -9,8 +9,8 @@ import httpx
 import pytest
 import redis
 
-from services.bootstrap.embedded import House, house
-from services.ledger.ack_levels import ACCEPTED, DECIDED, DURABLE, read_level, replicated
+from services.bootstrap.embedded import EmbeddedServer, run_embedded_server
+from services.ledger.ack_levels import ACCEPTED, DECIDED, DURABLE, parse_ack_level, replicated
 from services.runtime.settings import read_settings
 from tests.gateway.clients import (
     DRAW,
@@ -29,17 +29,19 @@ PAIR = {"seats": [{"kind": "human"}, {"kind": "human"}]}
 
 
 @pytest.fixture(scope="module", params=["everysec", "always"])
-def home(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+def home(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[EmbeddedServer]:
     """A house whose engine this module may turn about."""
     settings = read_settings(port=0, rate=10_000, burst=100_000, answer_s=5)
-    with house(tmp_path_factory.mktemp("levels"), settings) as running:
+    with run_embedded_server(tmp_path_factory.mktemp("levels"), settings) as running:
         with redis.Redis.from_url(running.settings.redis_url) as client:
             client.config_set("appendfsync", request.param)
         yield running
 
 
 @pytest.fixture(scope="module")
-def http(home: House) -> Iterator[httpx.Client]:
+def http(home: EmbeddedServer) -> Iterator[httpx.Client]:
     with httpx.Client(base_url=home.url, timeout=30, trust_env=False) as client:
         yield client
 
@@ -106,8 +108,8 @@ def test_SHAPE_1_a_level_is_one_of_the_named(http: httpx.Client, level: str) -> 
 
 def test_levels_are_read_as_they_are_written() -> None:
     for level in (ACCEPTED, DECIDED, DURABLE, replicated(1), replicated(9)):
-        assert read_level(str(level)) == level
-    assert read_level("replicated") == replicated(1)
+        assert parse_ack_level(str(level)) == level
+    assert parse_ack_level("replicated") == replicated(1)
 
 
 # -- nothing is told before it is so -------------------------------------------------------

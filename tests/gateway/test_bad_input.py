@@ -10,8 +10,8 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from schemas.codec import LETTER_MOST
-from services.gateway.request_parsing import BODY_MOST, CREATION_MOST
+from schemas.codec import MAX_ENVELOPE_BYTES
+from services.gateway.request_parsing import MAX_BODY_BYTES, MAX_CREATION_BYTES
 from services.ledger import RedisLedger
 from tests.gateway.clients import DRAW, Json, Laid, Player, bearer, in_turn, plain_problem, problem, seated
 from tests.gateway.conftest import Unchanged
@@ -186,7 +186,7 @@ def test_SHAPE_1_a_join_that_is_not_of_its_form(
 
 
 def test_SIZE_1_a_body_that_is_too_large(http: httpx.Client, ada: Player, unchanged: Unchanged) -> None:
-    large = json.dumps({**DRAW, "pad": "x" * BODY_MOST}).encode()
+    large = json.dumps({**DRAW, "pad": "x" * MAX_BODY_BYTES}).encode()
 
     def chunks() -> Iterator[bytes]:
         yield from (large[i : i + 1_000] for i in range(0, len(large), 1_000))
@@ -195,12 +195,12 @@ def test_SIZE_1_a_body_that_is_too_large(http: httpx.Client, ada: Player, unchan
         for path in (f"/games/{ada.game}/commands", f"/games/{ada.game}/join"):
             for content in (large, large * 100, chunks()):
                 problem(http.post(path, content=content, headers=bearer(ada.token)), 413, "SIZE-1", "body")
-        problem(http.post("/games", content=b" " * (CREATION_MOST + 1)), 413, "SIZE-1", "body")
-        board = {"seats": HUMANS, "board": {"pad": "x" * LETTER_MOST}}  # fits a body, but no letter
+        problem(http.post("/games", content=b" " * (MAX_CREATION_BYTES + 1)), 413, "SIZE-1", "body")
+        board = {"seats": HUMANS, "board": {"pad": "x" * MAX_ENVELOPE_BYTES}}  # fits a body, but no letter
         problem(http.post("/games", json=board), 413, "SIZE-1", "letter")
         just = json.dumps({**DRAW, "pad": ""}).encode()
-        just = just.replace(b'""', b'"' + b"x" * (BODY_MOST - len(just)) + b'"')
-        assert len(just) == BODY_MOST
+        just = just.replace(b'""', b'"' + b"x" * (MAX_BODY_BYTES - len(just)) + b'"')
+        assert len(just) == MAX_BODY_BYTES
         reply = http.post(f"/games/{ada.game}/commands", content=just, headers=bearer(ada.token))
         problem(reply, 422, "SHAPE-1", "pad")
 

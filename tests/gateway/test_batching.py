@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from services.ledger.batching import BAG_MOST, Bag
-from services.ledger.scripts import Call
+from services.ledger.batching import MAX_BATCH_SIZE, RequestBatcher
+from services.ledger.scripts import ScriptCall
 from tests.gateway.subscribed_hub import until
 
 
-def call(name: object) -> Call:
+def call(name: object) -> ScriptCall:
     return [str(name)], []
 
 
@@ -25,7 +25,7 @@ class Road:
         self.open = asyncio.Event()
         self.broken = False
 
-    async def carry(self, calls: Sequence[Call]) -> Sequence[Any]:
+    async def carry(self, calls: Sequence[ScriptCall]) -> Sequence[Any]:
         names = [called[0] for called, _ in calls]
         self.bags.append(names)
         await self.open.wait()
@@ -37,10 +37,10 @@ class Road:
 def test_letters_of_one_moment_and_of_a_busy_time_go_together() -> None:
     async def story() -> None:
         road = Road()
-        bag = Bag(road.carry)
-        first = [asyncio.create_task(bag.put(call(n))) for n in range(3)]
+        bag = RequestBatcher(road.carry)
+        first = [asyncio.create_task(bag.submit(call(n))) for n in range(3)]
         await until(lambda: len(road.bags) == 1)
-        later = [asyncio.create_task(bag.put(call(n))) for n in range(3, 9)]
+        later = [asyncio.create_task(bag.submit(call(n))) for n in range(3, 9)]
         await asyncio.sleep(0)
         road.open.set()
         assert await asyncio.gather(*first, *later) == [str(n) for n in range(9)]
@@ -53,8 +53,8 @@ def test_P8_an_error_is_its_own_letters_alone() -> None:
     async def story() -> None:
         road = Road()
         road.open.set()
-        bag = Bag(road.carry)
-        first, bad, last = (asyncio.create_task(bag.put(call(n))) for n in ("a", "bad", "b"))
+        bag = RequestBatcher(road.carry)
+        first, bad, last = (asyncio.create_task(bag.submit(call(n))) for n in ("a", "bad", "b"))
         assert [await first, await last] == ["a", "b"]
         with pytest.raises(ValueError, match="bad"):
             await bad
@@ -68,12 +68,12 @@ def test_P1_a_lost_round_trip_is_told_to_all_in_it_and_the_next_bag_goes() -> No
         road = Road()
         road.broken = True
         road.open.set()
-        bag = Bag(road.carry)
-        for letter in [asyncio.create_task(bag.put(call(n))) for n in (1, 2)]:
+        bag = RequestBatcher(road.carry)
+        for letter in [asyncio.create_task(bag.submit(call(n))) for n in (1, 2)]:
             with pytest.raises(ConnectionError):
                 await letter
         road.broken = False
-        assert await bag.put(call(3)) == "3"
+        assert await bag.submit(call(3)) == "3"
 
     asyncio.run(story())
 
@@ -81,8 +81,8 @@ def test_P1_a_lost_round_trip_is_told_to_all_in_it_and_the_next_bag_goes() -> No
 def test_who_no_longer_waits_holds_up_nobody() -> None:
     async def story() -> None:
         road = Road()
-        bag = Bag(road.carry)
-        gone, stays = (asyncio.create_task(bag.put(call(n))) for n in range(2))
+        bag = RequestBatcher(road.carry)
+        gone, stays = (asyncio.create_task(bag.submit(call(n))) for n in range(2))
         await until(lambda: bool(road.bags))
         gone.cancel()
         road.open.set()
@@ -97,9 +97,9 @@ def test_P8_a_bag_holds_no_more_than_is_stated() -> None:
     async def story() -> None:
         road = Road()
         road.open.set()
-        bag = Bag(road.carry)
-        await asyncio.gather(*(bag.put(call(n)) for n in range(2 * BAG_MOST + 1)))
-        assert [len(names) for names in road.bags] == [BAG_MOST, BAG_MOST, 1]
+        bag = RequestBatcher(road.carry)
+        await asyncio.gather(*(bag.submit(call(n)) for n in range(2 * MAX_BATCH_SIZE + 1)))
+        assert [len(names) for names in road.bags] == [MAX_BATCH_SIZE, MAX_BATCH_SIZE, 1]
 
     asyncio.run(story())
 
@@ -107,8 +107,8 @@ def test_P8_a_bag_holds_no_more_than_is_stated() -> None:
 def test_a_bag_that_is_closed_leaves_no_task_behind() -> None:
     async def story() -> None:
         road = Road()
-        bag = Bag(road.carry)
-        waits = asyncio.create_task(bag.put(call(1)))
+        bag = RequestBatcher(road.carry)
+        waits = asyncio.create_task(bag.submit(call(1)))
         await until(lambda: bool(road.bags))
         await bag.close()
         waits.cancel()

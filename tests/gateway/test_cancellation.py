@@ -6,16 +6,18 @@ import asyncio
 
 import pytest
 
-from services.bootstrap.embedded import House
-from services.ledger.async_ledger import AsyncLedger, Wanted
+from services.bootstrap.embedded import EmbeddedServer
+from services.ledger.async_ledger import AsyncLedger, ViewRequest
 from services.ledger.connection import connect_async
 
 
 @pytest.mark.parametrize("turns", range(12))
-def test_P7_a_cancellation_is_never_swallowed_by_a_sending_connection(home: House, turns: int) -> None:
+def test_P7_a_cancellation_is_never_swallowed_by_a_sending_connection(
+    home: EmbeddedServer, turns: int
+) -> None:
     async def read_for_ever(ledger: AsyncLedger) -> None:
         while True:
-            await ledger.seen_many([Wanted("game", 0, (None,))])
+            await ledger.read_views([ViewRequest("game", 0, (None,))])
 
     async def story() -> None:
         ledger = AsyncLedger(connect_async(home.settings.redis_url), 4)

@@ -14,7 +14,7 @@ from tests.gateway.clients import DRAW, Socket, in_turn
 def test_P2_a_verdict_goes_down_once_however_often_the_hub_looks(
     http: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hubs, "LOOK_S", 0.001)
+    monkeypatch.setattr(hubs, "POLL_INTERVAL_S", 0.001)
     time.sleep(1.1)  # the look that is under way still sleeps its second
     for _ in range(3):
         ada, bo = in_turn(http)

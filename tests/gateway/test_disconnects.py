@@ -9,7 +9,7 @@ import fakeredis
 import pytest
 
 from services.gateway.app import create_app
-from services.gateway.rate_limit import Limits
+from services.gateway.rate_limit import RateLimiter
 from services.ledger.async_ledger import AsyncLedger
 from tests.gateway.subscribed_hub import PARTITIONS
 
@@ -27,7 +27,7 @@ def test_a_client_that_leaves_while_it_still_sends_breaks_nothing(came: bytes) -
 
     async def story() -> None:
         ledger = AsyncLedger(fakeredis.FakeAsyncRedis(), PARTITIONS)
-        app = create_app(ledger, b"key", Limits(1000, 1000, lambda: 0.0))
+        app = create_app(ledger, b"key", RateLimiter(1000, 1000, lambda: 0.0))
         scope = {"type": "http", "method": "POST", "path": "/games", "query_string": b"", "headers": []}
         await app(scope, receive, send)
         await ledger.close()

@@ -9,14 +9,14 @@ from collections.abc import Iterator
 import pytest
 from redis.exceptions import ConnectionError as Away
 
-from schemas.commands import Letter
+from schemas.commands import CommandEnvelope
 from schemas.entries import ViewEntry
 from schemas.field_types import Seat
-from services.gateway.command_tracking import Reached
-from services.ledger import Answer, keys
-from services.ledger.ack_levels import ACCEPTED, DURABLE, Level
+from services.gateway.command_tracking import CommandProgress
+from services.ledger import CommandResult, keys
+from services.ledger.ack_levels import ACCEPTED, DURABLE, AckLevel
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.embedded_engine import engine
+from services.ledger.embedded_engine import running_engine
 from tests.gateway.confirmation import PARTITION, Desk, at_desk, decided
 
 
@@ -28,7 +28,7 @@ class Failing(AsyncLedger):
     failed = False
 
     async def confirm(
-        self, game: str, speaker: Seat | None, command_id: str, level: Level
+        self, game: str, speaker: Seat | None, command_id: str, level: AckLevel
     ) -> ViewEntry | None:
         if not self.failed:
             self.failed = True
@@ -41,14 +41,14 @@ class Failing(AsyncLedger):
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with engine(tmp_path_factory.mktemp("engine"), appendfsync="always") as running:
+    with running_engine(tmp_path_factory.mktemp("engine"), appendfsync="always") as running:
         yield running
 
 
 @pytest.mark.usefixtures("often")
 def test_P1_a_verdict_that_a_fail_over_took_is_not_acknowledged(url: str) -> None:
     async def story(here: Desk) -> None:
-        assert await decided(here, 500) == Reached(ACCEPTED)
+        assert await decided(here, 500) == CommandProgress(ACCEPTED)
         letters = await here.store.xlen(keys.commands(PARTITION))
         assert letters == 2, "the letter may be lost too: it is sent again"
 
@@ -62,7 +62,7 @@ def test_P1_what_is_acknowledged_is_what_the_engine_has_after_a_fail_over(url: s
         here.ledger.instead = ("c1", 3, "blue")
         reached = await decided(here, 20_000)
         assert reached.entry is not None
-        assert (reached.level, reached.number, reached.entry.number) == (DURABLE, 3, 3)
+        assert (reached.level, reached.sequence, reached.entry.number) == (DURABLE, 3, 3)
         assert reached.entry.events[0].card == "blue"  # type: ignore[union-attr]
 
     at_desk(url, story, Failing)
@@ -71,7 +71,7 @@ def test_P1_what_is_acknowledged_is_what_the_engine_has_after_a_fail_over(url: s
 class Stuck(AsyncLedger):
     """A ledger whose engine takes a letter and says nothing."""
 
-    async def submit(self, letter: Letter) -> None:
+    async def submit(self, letter: CommandEnvelope) -> None:
         await asyncio.Event().wait()
 
 
@@ -80,18 +80,18 @@ class Mute(AsyncLedger):
 
     asked = 0
 
-    async def answer(self, game: str, speaker: Seat | None, command_id: str) -> Answer | None:
+    async def read_result(self, game: str, speaker: Seat | None, command_id: str) -> CommandResult | None:
         self.asked += 1
         if self.asked < 3:
             raise Away("the engine went away")
-        return await super().answer(game, speaker, command_id)
+        return await super().read_result(game, speaker, command_id)
 
 
 def test_P1_what_may_not_even_be_in_the_stream_has_no_level(url: str) -> None:
     async def story(here: Desk) -> None:
         reached = await decided(here, 200)
-        assert reached == Reached(None)
-        assert reached.body() == {"level": None}
+        assert reached == CommandProgress(None)
+        assert reached.json_fields() == {"level": None}
 
     at_desk(url, story, Stuck)
 
@@ -100,6 +100,6 @@ def test_P1_what_may_not_even_be_in_the_stream_has_no_level(url: str) -> None:
 def test_P1_an_engine_that_goes_away_meanwhile_hides_no_verdict(url: str) -> None:
     async def story(here: Desk) -> None:
         reached = await decided(here, 20_000)
-        assert (reached.level, reached.number) == (DURABLE, 1)
+        assert (reached.level, reached.sequence) == (DURABLE, 1)
 
     at_desk(url, story, Mute)

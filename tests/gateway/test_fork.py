@@ -10,9 +10,9 @@ import pytest
 
 from schemas import tokens
 from schemas.events import GameForked, SeatTaken
-from services.bootstrap.embedded import House
+from services.bootstrap.embedded import EmbeddedServer
 from services.ledger import RedisLedger
-from services.referee.rules import Table, fold
+from services.referee.rules import GameState, fold
 from tests.gateway.clients import (
     Json,
     Laid,
@@ -69,8 +69,8 @@ def ended(http: httpx.Client, game: str) -> int:
     raise AssertionError("the game doesn't end")
 
 
-def hand(table: Table, seat: int) -> dict[Any, int]:
-    return {card: count for card, count in table.places[seat].hand.items() if count}
+def hand(table: GameState, seat: int) -> dict[Any, int]:
+    return {card: count for card, count in table.seats[seat].hand.items() if count}
 
 
 # -- while the other game goes on ---------------------------------------------------------------
@@ -89,10 +89,10 @@ def test_who_asks_with_a_seat_s_token_sees_its_own_hand_and_the_others_are_dealt
     assert other.seat == 1
     start(http, told)
     assert hand(again.look(), 0) == hand(ada.look(), 0)
-    assert again.look().places[0].tickets == ada.look().places[0].tickets
+    assert again.look().seats[0].tickets == ada.look().seats[0].tickets
     assert again.look().market == ada.look().market
     assert again.look().turn == ada.look().turn
-    there, here = fold(ledger.history(ada.game)), fold(ledger.history(told["game"]))
+    there, here = fold(ledger.read_entries(ada.game)), fold(ledger.read_entries(told["game"]))
     assert here.deck != there.deck
     assert hand(other.look(), 1) == hand(here, 1)
     assert sum(hand(here, 1).values()) == sum(hand(bo.look(), 1).values())
@@ -134,8 +134,8 @@ def test_a_fork_of_a_game_that_is_over_lies_as_it_lay_and_bots_play_it_to_its_en
     told = forked(http, game, last // 2)
     assert not told["afresh"]
     assert [seat["policy"] for seat in told["taken"]] == ["greedy", "random"]
-    there, here = fold(ledger.history(game)[: last // 2]), fold(ledger.history(told["game"]))
-    assert (here.deck, here.owners, here.market) == (there.deck, there.owners, there.market)
+    there, here = fold(ledger.read_entries(game)[: last // 2]), fold(ledger.read_entries(told["game"]))
+    assert (here.deck, here.route_owners, here.market) == (there.deck, there.route_owners, there.market)
     assert [hand(here, seat) for seat in (0, 1)] == [hand(there, seat) for seat in (0, 1)]
     start(http, told)
     assert ended(http, told["game"]) > 2
@@ -164,7 +164,7 @@ def test_the_id_of_a_creation_is_no_fork_s(http: httpx.Client) -> None:
     problem(ask_for(http, ada.game, {"at": ada.number}, None, id_), 422, "SHAPE-1", "Idempotency-Key")
 
 
-def test_a_token_of_another_game_asks_for_nothing(http: httpx.Client, home: House) -> None:
+def test_a_token_of_another_game_asks_for_nothing(http: httpx.Client, home: EmbeddedServer) -> None:
     (ada, _), (other, _) = begun(http), begun(http)
     problem(ask_for(http, ada.game, {"at": 4}, other.token), 403, "TOKEN-1")
     problem(ask_for(http, ada.game, {"at": 4}, "ll1.x.y"), 401, "TOKEN-1")

@@ -149,4 +149,4 @@ def test_after_all_that_the_house_still_plays(http: httpx.Client, ledger: RedisL
     assert http.get("/health").json() == {"status": "ok"}
     ada, bo = in_turn(http)
     assert ada.send({"type": "draw_blind"}).status_code == 200
-    assert len(ledger.history(bo.game)) == 7
+    assert len(ledger.read_entries(bo.game)) == 7

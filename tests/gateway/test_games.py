@@ -9,11 +9,11 @@ import httpx
 import pytest
 
 from schemas.commands import POLICIES, ClaimRoute, TakeSeat, read_command
-from schemas.entries import write_view
+from schemas.entries import write_view_entry
 from schemas.events import GameEnded
-from schemas.refusals import ALL
+from schemas.refusals import ALL_RULES
 from services.ledger import RedisLedger
-from services.referee.rules import RULESETS, Table, board, fold, fold_events
+from services.referee.rules import RULESETS, GameState, board, fold, fold_events
 from tests.gateway.clients import (
     DRAW,
     Laid,
@@ -41,8 +41,8 @@ def test_a_game_of_people_and_bots_is_laid_joined_and_started(http: httpx.Client
     until = time.monotonic() + 10
     while bo.look().turn is None:
         assert time.monotonic() < until, "the bot never chose"
-    assert [place.name for place in bo.table.places] == ["Bo", "random 2", "Ada"]
-    assert bo.table.figures.clock_ms == 600_000
+    assert [place.name for place in bo.table.seats] == ["Bo", "random 2", "Ada"]
+    assert bo.table.rule_options.clock_ms == 600_000
 
 
 def test_a_bot_plays_when_it_is_its_turn(http: httpx.Client) -> None:
@@ -107,7 +107,7 @@ def test_a_view_is_read_in_pages(http: httpx.Client) -> None:
 def test_the_gateway_sends_what_the_ledger_shows(http: httpx.Client, ledger: RedisLedger) -> None:
     ada, bo = in_turn(http)
     for viewer, token in ((None, None), (0, ada.token), (1, bo.token)):
-        shown = [write_view(entry) for entry in ledger.seen(ada.game, viewer)]
+        shown = [write_view_entry(entry) for entry in ledger.read_view(ada.game, viewer)]
         assert entries(http, ada.game, token) == shown
 
 
@@ -124,7 +124,7 @@ def test_the_latest_games_come_first(http: httpx.Client) -> None:
 def test_health_and_rules_answer(http: httpx.Client) -> None:
     reply = http.get("/health")
     assert (reply.status_code, reply.json()) == (200, {"status": "ok"})
-    for rule, text in ALL.items():
+    for rule, text in ALL_RULES.items():
         assert http.get(f"/rules/{rule}").json()["text"] == text
     problem(http.get("/rules/ROUTE-99"), 404, "SHAPE-1")
 
@@ -153,22 +153,22 @@ def play_to_the_end(players: list[Player], dice: random.Random) -> int:
 def test_a_whole_game_of_two_is_played_over_http(http: httpx.Client, ledger: RedisLedger) -> None:
     players = begun_with_seed(http, "gateway")
     assert play_to_the_end(players, random.Random(7)) > 50
-    log = ledger.history(players[0].game)
+    log = ledger.read_entries(players[0].game)
     truth = fold(log)
-    assert truth.over is not None
-    assert truth.over.reason == "last turns"
-    public = Table()
+    assert truth.result is not None
+    assert truth.result.reason == "last turns"
+    public = GameState()
     for entry in entries(http, players[0].game, None):
         fold_events(public, entry["at"], read_events(entry))
     for seen in (public, *(player.look() for player in players)):
-        assert seen.over == truth.over
-        assert seen.owners == truth.owners
+        assert seen.result == truth.result
+        assert seen.route_owners == truth.route_owners
     (ended,) = [
         event
         for event in read_events(entries(http, players[0].game, None)[-1])
         if isinstance(event, GameEnded)
     ]
-    assert ended == truth.over
+    assert ended == truth.result
     problem(players[0].send(DRAW), 409, "GAME-3")
 
 
@@ -187,9 +187,9 @@ def test_a_seed_that_was_named_is_all_the_chance_there_is_and_everybody_is_told(
     seats = [entry["events"][0] for player in (one, two) for entry in entries(http, player.game, None)[1:3]]
     assert {seat["by"] for seat in seats} == {"seed"}
     assert seats[0]["contribution"] == seats[2]["contribution"] != seats[1]["contribution"]
-    assert (one.look().places[0].hand, one.look().market) == (two.look().places[0].hand, two.look().market)
+    assert (one.look().seats[0].hand, one.look().market) == (two.look().seats[0].hand, two.look().market)
     third = begun_with_seed(http, "once")[0].look()
-    assert (one.look().places[0].hand, one.look().market) != (third.places[0].hand, third.market)
+    assert (one.look().seats[0].hand, one.look().market) != (third.seats[0].hand, third.market)
 
 
 # -- the OpenAPI page ----------------------------------------------------------------
@@ -229,7 +229,7 @@ def test_the_pages_example_of_a_route_is_on_the_board(http: httpx.Client) -> Non
         "content"
     ]
     example = content["application/json"]["examples"]["claim_route"]["value"]
-    route = board.load("usa").routes[example["route"]]
+    route = board.load_board("usa").routes[example["route"]]
     assert sum(example["cards"].values()) == route.length
 
 
@@ -239,7 +239,7 @@ def test_the_pages_problems_are_what_the_gateway_says(http: httpx.Client) -> Non
     for status in ("401", "404", "409", "422", "429"):
         example = told[status]["content"]["application/problem+json"]["example"]
         assert example["status"] == int(status)
-        assert example["title"] == ALL[example["rule"]]
+        assert example["title"] == ALL_RULES[example["rule"]]
         assert example["type"] == f"/rules/{example['rule']}"
 
 
@@ -248,4 +248,4 @@ def test_every_policy_and_ruleset_that_is_offered_can_be_created(http: httpx.Cli
         for policy in POLICIES:
             body = {"ruleset": ruleset, "seats": [{"kind": "bot", "policy": policy}, {"kind": "human"}]}
             reply = http.post("/games", json=body, headers={"Idempotency-Key": new_id()})
-            assert reply.status_code == (201 if policy in rules.policies else 422), reply.text
+            assert reply.status_code == (201 if policy in rules.bot_policies else 422), reply.text

@@ -9,7 +9,7 @@ from typing import TypeVar
 import httpx
 import pytest
 
-from services.bootstrap.embedded import House
+from services.bootstrap.embedded import EmbeddedServer
 from tests.gateway.clients import (
     DRAW,
     Json,
@@ -34,7 +34,7 @@ def at_once(calls: list[Callable[[], T]]) -> list[T]:
         return [done.result() for done in [pool.submit(call) for call in calls]]
 
 
-def by_http(home: House, player: Player, command: Json, id_: str) -> Json:
+def by_http(home: EmbeddedServer, player: Player, command: Json, id_: str) -> Json:
     """The verdict on a command that is sent over a connection of its own."""
     with httpx.Client(base_url=home.url, timeout=20, trust_env=False) as http:
         reply = Player(http, player.game, player.seat, player.token).send(command, id_)
@@ -56,7 +56,7 @@ def by_socket(player: Player, command: Json, id_: str, after: int) -> Json:
 
 
 def test_P2_one_id_sent_five_times_over_http_and_socket_gets_one_verdict(
-    http: httpx.Client, home: House, unchanged: Unchanged
+    http: httpx.Client, home: EmbeddedServer, unchanged: Unchanged
 ) -> None:
     ada, _ = in_turn(http)
     with unchanged(ada.game, 1):
@@ -68,7 +68,9 @@ def test_P2_one_id_sent_five_times_over_http_and_socket_gets_one_verdict(
     assert verdicts[0]["answers"] == "five"
 
 
-def test_P2_a_refusal_is_the_one_verdict_too(http: httpx.Client, home: House, unchanged: Unchanged) -> None:
+def test_P2_a_refusal_is_the_one_verdict_too(
+    http: httpx.Client, home: EmbeddedServer, unchanged: Unchanged
+) -> None:
     ada, bo = in_turn(http)
     with unchanged(ada.game, 1):
         calls: list[Callable[[], Json]] = [lambda: by_http(home, bo, DRAW, "no")] * 3
@@ -106,7 +108,7 @@ def test_P2_ids_are_each_seats_own(http: httpx.Client) -> None:
     assert [e["answers"] for e in entries(http, ada.game, bo.token)][6:] == [None, "same"]
 
 
-def test_P2_the_same_id_creates_one_game(home: House, unchanged: Unchanged) -> None:
+def test_P2_the_same_id_creates_one_game(home: EmbeddedServer, unchanged: Unchanged) -> None:
     key = {"Idempotency-Key": new_id()}
 
     def create() -> Json:

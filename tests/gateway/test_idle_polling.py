@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from redis.exceptions import RedisError
 
-from schemas.codec import Corrupt
+from schemas.codec import CorruptDataError
 from services.gateway import hub as hubs
-from services.ledger.async_ledger import AsyncLedger, Latest
+from services.ledger.async_ledger import AsyncLedger, LogHead
 from tests.gateway.subscribed_hub import Scene, played, until
 
 
@@ -21,36 +21,36 @@ class Counting(AsyncLedger):
         super().__init__(*parts)
         self.looks: list[list[str]] = []
 
-    async def latest(self, games: Sequence[str]) -> list[Latest | Corrupt | RedisError]:
+    async def read_heads(self, games: Sequence[str]) -> list[LogHead | CorruptDataError | RedisError]:
         self.looks.append([*games])
-        return await super().latest(games)
+        return await super().read_heads(games)
 
 
 def test_P8_silent_games_are_asked_for_a_few_at_a_time_and_all_of_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(hubs, "LOOK_S", 0.05)
+    monkeypatch.setattr(hubs, "POLL_INTERVAL_S", 0.05)
 
     async def story(here: Scene) -> None:
         assert isinstance(here.ledger, Counting)
-        games = {f"game-{number}" for number in range(3 * hubs.LOOK_AT_ONCE + 1)}
+        games = {f"game-{number}" for number in range(3 * hubs.POLL_BATCH_SIZE + 1)}
         for game in games:
-            here.hub.attach(game, None, 0)
+            here.hub.subscribe(game, None, 0)
         looks = here.ledger.looks
         await until(lambda: {game for look in looks for game in look} == games)
-        assert max(map(len, looks)) == hubs.LOOK_AT_ONCE
+        assert max(map(len, looks)) == hubs.POLL_BATCH_SIZE
 
     played(story, Counting)
 
 
 def test_P8_a_look_strikes_for_what_waited_at_the_last_one_and_not_for_what_was_just_sent() -> None:
     waiting = {"sent just now"}
-    bell = hubs.Bell(every=False, waiting=waiting)
-    bell.look()
-    assert not bell.rung.is_set()
+    bell = hubs.VerdictWaiter(on_every_entry=False, pending_ids=waiting)
+    bell.poll()
+    assert not bell.notified.is_set()
     waiting.clear()
     waiting.add("sent since")
-    bell.look()
-    assert not bell.rung.is_set()
-    bell.look()
-    assert bell.rung.is_set()
+    bell.poll()
+    assert not bell.notified.is_set()
+    bell.poll()
+    assert bell.notified.is_set()

@@ -11,13 +11,19 @@ import httpx
 import pytest
 from structlog.testing import capture_logs
 
-from schemas.codec import Corrupt
+from schemas.codec import CorruptDataError
 from services.gateway import app as web
 from services.gateway.app import create_app
-from services.gateway.rate_limit import Limits
-from services.gateway.subscriptions import Damaged
+from services.gateway.rate_limit import RateLimiter
+from services.gateway.subscriptions import ViewDamagedError
 from services.ledger import keys
-from services.ledger.async_ledger import AsyncLedger, Page, Ring, Wanted, read_ring
+from services.ledger.async_ledger import (
+    AsyncLedger,
+    EntryNotification,
+    ViewPage,
+    ViewRequest,
+    parse_notification,
+)
 from tests.gateway.clients import problem
 from tests.gateway.confirmation import FREELY, soon
 from tests.gateway.subscribed_hub import PARTITIONS, Scene, played, until
@@ -43,20 +49,20 @@ NO_RINGS = [
 
 
 def public_of(game: str) -> str:
-    return keys.public(keys.partition_of(game, PARTITIONS), game)
+    return keys.public_view(keys.partition_of(game, PARTITIONS), game)
 
 
 @pytest.mark.usefixtures("often")
 def test_P8_a_key_of_another_kind_ends_its_own_game_and_no_other() -> None:
     async def story(here: Scene) -> None:
         await here.write("damaged", 1, 1)
-        damaged, whole = here.hub.attach("damaged", None, 0), here.hub.attach("whole", None, 0)
+        damaged, whole = here.hub.subscribe("damaged", None, 0), here.hub.subscribe("whole", None, 0)
         assert await here.numbers("damaged", damaged, 0, 1) == [1]
         await here.store.delete(public_of("damaged"))
         await here.store.set(public_of("damaged"), "no stream")
         await here.write("whole", 1, 3)
         assert await here.numbers("whole", whole, 0, 3) == [1, 2, 3]
-        with pytest.raises(Damaged):
+        with pytest.raises(ViewDamagedError):
             await here.numbers("damaged", damaged, 1, 1)
 
     played(story, Silent)
@@ -67,40 +73,42 @@ def test_P8_a_seats_part_of_another_kind_leaves_no_view_without_it() -> None:
         await here.write("damaged", 1, 2, seats=(0,))
         await here.write("whole", 1, 2)
         partition = keys.partition_of("damaged", PARTITIONS)
-        await here.store.delete(keys.seat(partition, "damaged", 0))
-        await here.store.set(keys.seat(partition, "damaged", 0), "no stream")
-        found = await here.ledger.seen_many([Wanted("damaged", 0, (None, 0)), Wanted("whole", 0, (None,))])
-        assert isinstance(found[0], Corrupt)
-        assert isinstance(found[1], Page)
+        await here.store.delete(keys.private_view(partition, "damaged", 0))
+        await here.store.set(keys.private_view(partition, "damaged", 0), "no stream")
+        found = await here.ledger.read_views(
+            [ViewRequest("damaged", 0, (None, 0)), ViewRequest("whole", 0, (None,))]
+        )
+        assert isinstance(found[0], CorruptDataError)
+        assert isinstance(found[1], ViewPage)
         assert len(found[1].views[None]) == 2
-        with pytest.raises(Corrupt):
-            await here.ledger.seen("damaged", 0, 0)
+        with pytest.raises(CorruptDataError):
+            await here.ledger.read_view("damaged", 0, 0)
 
     played(story, Silent)
 
 
 @pytest.mark.parametrize("said", NO_RINGS)
 def test_P8_what_is_no_ring_is_read_as_none(said: bytes) -> None:
-    assert read_ring(said) is None
+    assert parse_notification(said) is None
 
 
 def test_P8_what_is_no_ring_is_passed_over_with_one_line_in_the_log() -> None:
     async def story(here: Scene) -> None:
-        heard: list[Ring] = []
+        heard: list[EntryNotification] = []
 
         async def listen() -> None:
-            async for ring in here.ledger.bells():
+            async for ring in here.ledger.subscribe():
                 heard.append(ring)
 
         listening = asyncio.create_task(listen())
         await soon(lambda: _both_listen(here))
         for said in NO_RINGS:
-            await here.store.publish(keys.bell(0), said)
-        session = here.hub.attach("game", None, 0)
+            await here.store.publish(keys.notification_channel(0), said)
+        session = here.hub.subscribe("game", None, 0)
         await here.write("game", 1, 1, ring=True)
         assert await here.numbers("game", session, 0, 1) == [1], "the hub listens on"
-        await until(lambda: Ring("game", 1) in heard)
-        assert all(ring == Ring("other", 1) for ring in heard[:-1])
+        await until(lambda: EntryNotification("game", 1) in heard)
+        assert all(ring == EntryNotification("other", 1) for ring in heard[:-1])
         listening.cancel()
         await asyncio.wait([listening])
 
@@ -110,7 +118,7 @@ def test_P8_what_is_no_ring_is_passed_over_with_one_line_in_the_log() -> None:
 
 
 async def _both_listen(here: Scene) -> bool:
-    return bool(await here.store.publish(keys.bell(0), b"other 1") == 2)
+    return bool(await here.store.publish(keys.notification_channel(0), b"other 1") == 2)
 
 
 class Cracked(AsyncLedger):
@@ -118,11 +126,11 @@ class Cracked(AsyncLedger):
 
     listened = 0
 
-    async def bells(self) -> AsyncIterator[Ring]:
+    async def subscribe(self) -> AsyncIterator[EntryNotification]:
         self.listened += 1
         if self.listened == 1:
             raise LookupError("a bell of no kind")
-        async for ring in super().bells():
+        async for ring in super().subscribe():
             yield ring
 
 
@@ -141,7 +149,7 @@ def test_P8_a_hub_that_breaks_is_in_the_log_at_once_and_the_house_says_that_it_i
             await until(lambda: bool(lines))
             assert await health(app) == (503, "deaf")
 
-    monkeypatch.setattr(web, "ANEW_S", 3_600)
+    monkeypatch.setattr(web, "HUB_RESTART_S", 3_600)
     with capture_logs() as lines:
         asyncio.run(story())
     assert [line["event"] for line in lines] == ["hub broke"]
@@ -155,7 +163,7 @@ def test_P8_a_hub_that_broke_begins_anew(monkeypatch: pytest.MonkeyPatch) -> Non
             await until(lambda: ledger.listened == 2)
             assert await health(app) == (200, "ok")
 
-    monkeypatch.setattr(web, "ANEW_S", 0)
+    monkeypatch.setattr(web, "HUB_RESTART_S", 0)
     asyncio.run(story())
 
 
@@ -164,7 +172,7 @@ def test_RATE_1_nobody_asks_for_all_the_games_without_end() -> None:
 
     async def story() -> None:
         ledger = AsyncLedger(fakeredis.FakeAsyncRedis(), PARTITIONS)
-        app = create_app(ledger, b"key", Limits(1, 3, lambda: 0.0))
+        app = create_app(ledger, b"key", RateLimiter(1, 3, lambda: 0.0))
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://house") as http:
             replies = [await http.get("/games") for _ in range(4)]
             assert [reply.status_code for reply in replies] == [200, 200, 200, 429]

@@ -9,8 +9,8 @@ import pytest
 from redis.exceptions import ConnectionError as Away
 
 from services.gateway import hub as hubs
-from services.ledger.async_ledger import PAGE, AsyncLedger, Found, Wanted
-from services.ledger.view_merge import TakenBack
+from services.ledger.async_ledger import PAGE_SIZE, AsyncLedger, ViewPageOrError, ViewRequest
+from services.ledger.view_merge import LogRewoundError
 from tests.gateway.subscribed_hub import Scene, played, until
 from tests.gateway.test_log_rewound import grow, shorter
 
@@ -21,13 +21,13 @@ class Deaf(AsyncLedger):
     fails = ""
     failed = 0
 
-    async def seen_many(self, wanted: Sequence[Wanted], most: int = PAGE) -> list[Found]:
+    async def read_views(self, wanted: Sequence[ViewRequest], most: int = PAGE_SIZE) -> list[ViewPageOrError]:
         if self.fails:
             self.failed += 1
         if self.fails == "wholly":
             raise Away("the reply was lost")
         return (
-            [Away("its node is away")] * len(wanted) if self.fails else await super().seen_many(wanted, most)
+            [Away("its node is away")] * len(wanted) if self.fails else await super().read_views(wanted, most)
         )
 
 
@@ -35,22 +35,22 @@ class Deaf(AsyncLedger):
 def test_P3_a_log_that_was_taken_back_ends_its_sessions_though_a_read_was_lost(
     monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
-    monkeypatch.setattr(hubs, "LOOK_S", 0.05)
+    monkeypatch.setattr(hubs, "POLL_INTERVAL_S", 0.05)
 
     async def story(here: Scene) -> None:
         deaf = here.ledger
         assert isinstance(deaf, Deaf)
         await grow(here, 1, 5)
-        session = here.hub.attach("game", None, 0)
+        session = here.hub.subscribe("game", None, 0)
         assert await here.numbers("game", session, 0, 5) == [1, 2, 3, 4, 5]
         deaf.fails = how
         await shorter(here)
         await grow(here, 4, 5, branch=1)
         before = deaf.failed
-        here.hub.ring("game")  # as whoever listens again does
+        here.hub.mark_stale("game")  # as whoever listens again does
         await until(lambda: deaf.failed > before)
         deaf.fails = ""
-        with pytest.raises(TakenBack):
+        with pytest.raises(LogRewoundError):
             await here.numbers("game", session, 5, 1)
 
     played(story, Deaf)

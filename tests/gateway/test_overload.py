@@ -11,14 +11,14 @@ import httpx
 import pytest
 
 from schemas import tokens
-from schemas.commands import DrawBlind, Letter
+from schemas.commands import CommandEnvelope, DrawBlind
 from services.gateway.app import create_app
-from services.gateway.problem_details import Problem
+from services.gateway.problem_details import HttpProblemError
 from services.ledger import RedisLedger, keys
 from services.ledger.ack_levels import DURABLE
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.connection import connect
-from services.ledger.embedded_engine import engine
+from services.ledger.embedded_engine import running_engine
 from tests.gateway.clients import DRAW, problem
 from tests.gateway.confirmation import (
     FREELY,
@@ -36,7 +36,7 @@ from tests.gateway.confirmation import (
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with engine(tmp_path_factory.mktemp("engine")) as running:
+    with running_engine(tmp_path_factory.mktemp("engine")) as running:
         yield running
 
 
@@ -44,7 +44,7 @@ class Small(AsyncLedger):
     """A ledger where two letters fill a partition."""
 
     def __init__(self, client: Any, partitions: int) -> None:
-        super().__init__(client, partitions, waiting_most=2)
+        super().__init__(client, partitions, max_waiting=2)
 
 
 def test_BUSY_1_a_full_partition_slows_senders_and_drops_nothing(url: str) -> None:
@@ -76,12 +76,14 @@ def test_BUSY_1_a_full_partition_slows_senders_and_drops_nothing(url: str) -> No
 def test_BUSY_1_a_verdict_is_found_though_its_partition_is_full(url: str) -> None:
     async def story(here: Desk) -> None:
         for id_ in ("c1", "c2"):
-            await here.ledger.submit(Letter(id_, GAME, 0, DrawBlind()))
+            await here.ledger.submit(CommandEnvelope(id_, GAME, 0, DrawBlind()))
         reached = await decided(here, 20_000)
-        assert (reached.level, reached.number) == (DURABLE, 1)
+        assert (reached.level, reached.sequence) == (DURABLE, 1)
         async with doorway(here) as door:
-            with pytest.raises(Problem) as told:
-                await door.command(Letter("c3", GAME, 0, DrawBlind()), door.ask(None, None))
+            with pytest.raises(HttpProblemError) as told:
+                await door.execute(
+                    CommandEnvelope("c3", GAME, 0, DrawBlind()), door.parse_ack_request(None, None)
+                )
         assert (told.value.status, told.value.rule) == (429, "BUSY-1")
 
     at_desk(url, story, Small)
@@ -90,12 +92,12 @@ def test_BUSY_1_a_verdict_is_found_though_its_partition_is_full(url: str) -> Non
 def test_POISON_1_the_sender_is_told_that_its_command_was_put_aside(url: str) -> None:
     async def story(here: Desk) -> None:
         async with doorway(here) as door:
-            asked = asyncio.create_task(door.command(LETTER, door.ask("durable", None)))
+            asked = asyncio.create_task(door.execute(LETTER, door.parse_ack_request("durable", None)))
             await soon(lambda: here.store.xlen(keys.commands(PARTITION)))
             with closing(RedisLedger(connect(url), PARTITIONS)) as referee:
                 (hand,) = referee.take("one", range(PARTITIONS), 10, 0)
-                referee.bury(hand, LETTER, "it broke us")
-            with pytest.raises(Problem) as told:
+                referee.move_to_dead_letters(hand, LETTER, "it broke us")
+            with pytest.raises(HttpProblemError) as told:
                 await asked
         body = told.value.body()
         assert (body["status"], body["rule"], body["level"], body["id"]) == (500, "POISON-1", "told", "c1")

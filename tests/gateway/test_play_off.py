@@ -12,16 +12,16 @@ from schemas import tokens
 from schemas.codec import pack_public
 from schemas.commands import BuildStation, PlayOff
 from schemas.events import PlayOffCalled
-from services.bootstrap.embedded import House
+from services.bootstrap.embedded import EmbeddedServer
 from services.gateway.hub import Hub
-from services.gateway.problem_details import Problem
-from services.gateway.rate_limit import Limits
+from services.gateway.problem_details import HttpProblemError
+from services.gateway.rate_limit import RateLimiter
 from services.gateway.routes.play_offs import take_seat
-from services.gateway.service import Door
+from services.gateway.service import GatewayService
 from services.ledger import RedisLedger, keys
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.connection import connect, connect_async
-from services.referee.rules import faces, fold
+from services.referee.rules import fold, split_by_visibility
 from tests.gateway.clients import Json, Laid, Player, bearer, begun, entries, in_turn, new_id, plan, problem
 
 LEVEL = {"start_tickets": {"long": 0, "regular": 0}, "start_keep": 0, "last_cars": 45}  # over in a few turns
@@ -32,7 +32,7 @@ SERIES = {"of": "abc", "number": 1, "seats": [0, 1], "wins": [2, 2]}
 def ended(http: httpx.Client, people: int = 2, last: int | None = None) -> list[Player]:
     """The people of a game that is over, all level but the one that is last: it built a station."""
     players = begun(http, people, **QUICK)
-    while not players[0].look().over:
+    while not players[0].look().result:
         for player in players:
             if choices := player.legal():
                 built = [choice for choice in choices if isinstance(choice, BuildStation)]
@@ -60,7 +60,7 @@ def test_TIE_1_those_who_shared_the_first_place_get_their_seats_and_play(http: h
     first = entries(http, again[0].game, None)[0]["events"][0]
     assert first["play_off"] == {"of": ada.game, "number": 1, "seats": [0, 2], "wins": [0, 0]}
     until_started(again)
-    assert [place.name for place in again[0].look().places] == ["Ada", "Cy"]
+    assert [place.name for place in again[0].look().seats] == ["Ada", "Cy"]
     for player in again:
         assert player.do(player.legal()[0])["number"] > 2
     assert again[0].look().turn == 0
@@ -91,7 +91,7 @@ def test_TIE_1_it_goes_on_from_game_to_game(http: httpx.Client) -> None:
     players = ended(http)
     again = [seated_again(player) for player in players]
     until_started(again)
-    while not again[0].look().over:
+    while not again[0].look().result:
         for player in again:
             if choices := player.legal():
                 player.do(choices[0])
@@ -119,7 +119,7 @@ def test_GAME_1_where_no_play_off_follows_there_is_none_to_take_a_seat_in(http: 
     problem(play_off(ghost), 404, "GAME-1")
 
 
-def test_TOKEN_1_only_a_seat_of_the_game_may_ask(http: httpx.Client, home: House) -> None:
+def test_TOKEN_1_only_a_seat_of_the_game_may_ask(http: httpx.Client, home: EmbeddedServer) -> None:
     ada, _ = ended(http)
     other, _ = in_turn(http, **QUICK)
     key = home.settings.token_key.get_secret_value().encode()
@@ -131,24 +131,24 @@ def test_TOKEN_1_only_a_seat_of_the_game_may_ask(http: httpx.Client, home: House
 
 
 def test_WAIT_1_a_game_that_is_not_there_yet_is_to_be_asked_for_again(
-    home: House, ledger: RedisLedger
+    home: EmbeddedServer, ledger: RedisLedger
 ) -> None:
     """A game whose end is told, and whose play-off no referee has created."""
     game, called = "orphan", PlayOffCalled("orphan-po1", PlayOff("orphan", 1, (0, 1), (0, 0)), (0, 1))
 
     with connect(home.settings.redis_url) as client:
-        public = keys.public(keys.partition_of(game, ledger.partitions), game)
-        client.xadd(public, {"e": pack_public(0, faces((called,)))}, id="1-0")
+        public = keys.public_view(keys.partition_of(game, ledger.partitions), game)
+        client.xadd(public, {"e": pack_public(0, split_by_visibility((called,)))}, id="1-0")
 
     async def ask() -> dict[str, Any]:
         shared = AsyncLedger(connect_async(home.settings.redis_url), ledger.partitions)
-        door = Door(shared, Hub(shared), b"k" * 32, Limits(100, 100, lambda: 0.0), 0.05)
+        door = GatewayService(shared, Hub(shared), b"k" * 32, RateLimiter(100, 100, lambda: 0.0), 0.05)
         try:
             return await take_seat(door, game, tokens.mint(b"k" * 32, game, 0))
         finally:
             await shared.close()
 
-    with pytest.raises(Problem) as told:
+    with pytest.raises(HttpProblemError) as told:
         asyncio.run(ask())
     assert (told.value.status, told.value.rule) == (503, "WAIT-1")
 
@@ -189,6 +189,6 @@ def test_a_client_may_say_where_its_game_starts(http: httpx.Client, ledger: Redi
     for name in ("Ada", "Bo"):
         assert http.post(f"/games/{game}/join", json={"name": name}).status_code == 200
     http.post(f"/games/{game}/start", headers=bearer(reply.json()["token"])).raise_for_status()
-    table = fold(ledger.history(game))
-    assert (table.turn, table.owners) == (1, {"cadiz-lisboa-a": 0})
-    assert table.places[1].hand["locomotive"] == 2
+    table = fold(ledger.read_entries(game))
+    assert (table.turn, table.route_owners) == (1, {"cadiz-lisboa-a": 0})
+    assert table.seats[1].hand["locomotive"] == 2

@@ -9,7 +9,7 @@ import pytest
 
 from schemas.codec import unpack_entry
 from schemas.commands import DrawBlind
-from services.bootstrap.embedded import house
+from services.bootstrap.embedded import run_embedded_server
 from services.ledger import RedisLedger
 from services.runtime.settings import read_settings
 from tests.gateway.clients import (
@@ -36,7 +36,7 @@ def test_TURN_1_out_of_turn_is_refused_and_kept_for_its_seat_alone(
     with unchanged(ada.game, 1):
         told = problem(bo.send(DRAW, "too-soon"), 409, "TURN-1")
     assert (told["id"], told["number"]) == ("too-soon", 7)
-    kept = unpack_entry(ledger.history(ada.game)[-1])
+    kept = unpack_entry(ledger.read_entries(ada.game)[-1])
     assert (kept.id, kept.seat, kept.command) == ("too-soon", 1, DrawBlind())
     assert kept.refusal is not None
     own = entries(http, bo.game, bo.token)[-1]
@@ -142,7 +142,7 @@ def slow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     """A house that takes six commands at once, and then one in ten seconds."""
     settings = read_settings(port=0, rate=0.1, burst=6)
     with (
-        house(tmp_path_factory.mktemp("slow"), settings) as running,
+        run_embedded_server(tmp_path_factory.mktemp("slow"), settings) as running,
         httpx.Client(base_url=running.url, timeout=20, trust_env=False) as client,
     ):
         yield client

@@ -11,8 +11,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from schemas.refusals import ALL, RULES
-from services.rulebook import FOLDERS, passages, read_pages
+from schemas.refusals import ALL_RULES, GAME_RULES
+from services.rulebook import PAGE_FOLDERS, extract_passages, read_pages
 from tests.gateway.clients import problem
 
 ROOT = Path(__file__).parents[2]
@@ -48,13 +48,13 @@ def browse(http: httpx.Client, path: str) -> Links:
     return Links(reply.text)
 
 
-@pytest.mark.parametrize("rule", ALL)
+@pytest.mark.parametrize("rule", ALL_RULES)
 def test_every_refusal_leads_to_its_sentence_and_to_what_the_pages_say(http: httpx.Client, rule: str) -> None:
     told = http.get(f"/rules/{rule}").json()
-    assert told["text"] == ALL[rule]
-    assert bool(told["told"]) == (rule in RULES)
+    assert told["text"] == ALL_RULES[rule]
+    assert bool(told["told"]) == (rule in GAME_RULES)
     page = browse(http, f"/rules/{rule}")
-    assert ALL[rule] in page.text
+    assert ALL_RULES[rule] in page.text
     assert page.links >= {f"/rules/{ruleset}#{rule}" for ruleset in told["told"]}
 
 
@@ -90,7 +90,7 @@ def test_a_rulesets_page_can_be_read_and_linked_to(http: httpx.Client, ruleset: 
 
 def test_the_index_leads_everywhere_and_no_link_is_broken(http: httpx.Client) -> None:
     index = http.get("/rules").json()
-    rules = {*ALL, *passages(read_pages())}
+    rules = {*ALL_RULES, *extract_passages(read_pages())}
     assert (set(index["rulesets"]), set(index["rules"])) == (set(read_pages()), rules)
     page = browse(http, "/rules")
     assert page.links >= {f"/rules/{name}" for name in (*rules, *read_pages())}
@@ -109,10 +109,10 @@ def test_an_unknown_rule_is_a_problem_for_everybody(http: httpx.Client, unknown:
 def test_without_the_pages_the_sentences_remain(tmp_path: Path) -> None:
     assert read_pages([tmp_path / "none"]) == {}
     (tmp_path / "usa.md").write_text("- **TURN-1** One\n  two.\n\nThree.\n")
-    assert passages(read_pages([tmp_path / "none", tmp_path])) == {"TURN-1": {"usa": "One\ntwo."}}
+    assert extract_passages(read_pages([tmp_path / "none", tmp_path])) == {"TURN-1": {"usa": "One\ntwo."}}
 
 
 def test_an_installed_wheel_has_them_where_they_are_looked_for() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    shared = str(FOLDERS[1].relative_to(sys.prefix))
+    shared = str(PAGE_FOLDERS[1].relative_to(sys.prefix))
     assert project["tool"]["setuptools"]["data-files"] == {shared: ["docs/rules/*.md"]}

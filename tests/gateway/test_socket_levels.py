@@ -8,12 +8,12 @@ from typing import Any
 import httpx
 import pytest
 
-from schemas.codec import pack_letter
-from schemas.commands import DrawBlind, Letter
-from services.bootstrap.embedded import House
-from services.gateway.websocket_session import UNANSWERED_MOST
+from schemas.codec import pack_envelope
+from schemas.commands import CommandEnvelope, DrawBlind
+from services.bootstrap.embedded import EmbeddedServer
+from services.gateway.websocket_session import MAX_PENDING_COMMANDS
 from services.ledger import keys
-from services.ledger.ports import WAITING_MOST
+from services.ledger.ports import MAX_WAITING_COMMANDS
 from tests.gateway.clients import DRAW, Json, Socket, in_turn
 from tests.gateway.confirmation import SOON_S
 
@@ -48,11 +48,11 @@ def test_P8_commands_that_nobody_answers_jam_no_socket(
     ada, bo = in_turn(http)
     goes_on: threading.Event = request.getfixturevalue("referee_waits")
     with Socket(http, ada.game, bo.token, 6) as socket:
-        for n in range(UNANSWERED_MOST):
+        for n in range(MAX_PENDING_COMMANDS):
             socket.send(f"n{n}", DRAW, wait_ms=100)
-        late = [socket.next() for _ in range(UNANSWERED_MOST)]
+        late = [socket.next() for _ in range(MAX_PENDING_COMMANDS)]
         assert {message["type"] for message in late} == {"unknown"}
-        assert {message["id"] for message in late} == {f"n{n}" for n in range(UNANSWERED_MOST)}
+        assert {message["id"] for message in late} == {f"n{n}" for n in range(MAX_PENDING_COMMANDS)}
         assert {message["level"] for message in late} == {"accepted"}
         socket.send("more", DRAW)
         goes_on.set()
@@ -71,16 +71,16 @@ def test_P8_a_command_that_asked_for_nothing_is_unknown_after_the_houses_time(
 
 
 def test_BUSY_1_a_socket_is_told_and_nothing_of_it_waits(
-    http: httpx.Client, home: House, store: Any, request: pytest.FixtureRequest
+    http: httpx.Client, home: EmbeddedServer, store: Any, request: pytest.FixtureRequest
 ) -> None:
     ada, bo = in_turn(http)
     goes_on: threading.Event = request.getfixturevalue("referee_waits")
     assert home.settings.partitions is not None
     stream = keys.commands(keys.partition_of(ada.game, home.settings.partitions))
-    for _ in range(WAITING_MOST):
-        store.xadd(stream, {"c": pack_letter(Letter("again", ada.game, ada.seat, DrawBlind()))})
+    for _ in range(MAX_WAITING_COMMANDS):
+        store.xadd(stream, {"c": pack_envelope(CommandEnvelope("again", ada.game, ada.seat, DrawBlind()))})
     with Socket(http, ada.game, bo.token, 6) as socket:
-        for n in range(UNANSWERED_MOST + 1):
+        for n in range(MAX_PENDING_COMMANDS + 1):
             socket.send(f"n{n}", DRAW)
             assert socket.problem(f"n{n}", 429, "BUSY-1")["retry_after"] == 1
         goes_on.set()

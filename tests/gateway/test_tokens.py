@@ -18,9 +18,9 @@ from schemas.events import (
     TicketsOffered,
     write_event,
 )
-from services.bootstrap.embedded import House
+from services.bootstrap.embedded import EmbeddedServer
 from services.ledger import RedisLedger
-from services.referee.rules import seen_by
+from services.referee.rules import redact_for
 from tests.gateway.clients import DRAW, Laid, bearer, entries, in_turn, problem, seated
 from tests.gateway.conftest import Unchanged
 
@@ -32,11 +32,11 @@ def view(http: httpx.Client, game: str, authorization: str) -> httpx.Response:
 def test_TOKEN_1_a_token_shows_its_seats_view_only(http: httpx.Client, ledger: RedisLedger) -> None:
     players = in_turn(http, 3)
     game = players[0].game
-    log = [unpack_entry(data) for data in ledger.history(game)]
+    log = [unpack_entry(data) for data in ledger.read_entries(game)]
     for viewer, token in ((None, None), *((player.seat, player.token) for player in players)):
         found = entries(http, game, token)
         for entry, told in zip(log, found, strict=True):
-            seen = [seen_by(viewer, event) for event in entry.events]
+            seen = [redact_for(viewer, event) for event in entry.events]
             assert told["events"] == [write_event(event) for event in seen if event is not None]
             mine = viewer is not None and entry.seat == viewer
             assert told["answers"] == (entry.id if mine else None)
@@ -46,7 +46,7 @@ def secrets_of(ledger: RedisLedger, game: str, seat: int) -> set[str]:
     """Texts that only this seat may know (or nobody yet): ids of tickets, luck, seed, its commands' ids."""
     own: set[str] = set()
     others: set[str] = set()
-    for data in ledger.history(game):
+    for data in ledger.read_entries(game):
         entry = unpack_entry(data)
         own |= {entry.id} if entry.seat == seat else set()
         for event in entry.events:
@@ -79,7 +79,7 @@ def test_TOKEN_1_cards_drawn_and_dealt_are_face_down_for_others(
 ) -> None:
     ada, bo = in_turn(http)
     drawn = [ada.send(DRAW).json()["entry"]["events"][0] for _ in range(2)]
-    logged = [event for data in ledger.history(ada.game) for event in unpack_entry(data).events]
+    logged = [event for data in ledger.read_entries(ada.game) for event in unpack_entry(data).events]
     assert [event["card"] for event in drawn] == [e.card for e in logged if isinstance(e, CardDrawn)]
     (dealt,) = [e.cards for e in logged if isinstance(e, HandDealt) and e.seat == 0]
     for token in (None, bo.token):
@@ -136,7 +136,7 @@ def test_TOKEN_1_an_authorization_of_another_kind_is_refused(http: httpx.Client)
     assert view(http, ada.game, f"bearer   {ada.token}").json()["viewer"] == 0
 
 
-def forgeries(home: House, token: str, game: str) -> list[str]:
+def forgeries(home: EmbeddedServer, token: str, game: str) -> list[str]:
     prefix, body, signature = token.split(".")
     other = urlsafe_b64encode(f"{game}/1".encode()).decode().rstrip("=")
     raw = bytearray(urlsafe_b64decode(signature))
@@ -153,7 +153,7 @@ def forgeries(home: House, token: str, game: str) -> list[str]:
 
 
 def test_TOKEN_1_forged_cut_and_garbage_tokens_are_refused(
-    http: httpx.Client, home: House, unchanged: Unchanged
+    http: httpx.Client, home: EmbeddedServer, unchanged: Unchanged
 ) -> None:
     ada = in_turn(http)[0]
     with unchanged(ada.game):
@@ -167,15 +167,15 @@ def test_TOKEN_1_forged_cut_and_garbage_tokens_are_refused(
 
 
 @pytest.mark.parametrize("change", ["{}!", "{}\t", "{}==", "{}\n", "\n{}", "{}."])
-def test_TOKEN_1_a_token_has_one_spelling(home: House, change: str) -> None:
+def test_TOKEN_1_a_token_has_one_spelling(home: EmbeddedServer, change: str) -> None:
     key = home.settings.token_key.get_secret_value().encode()
     token = tokens.mint(key, "abcdef", 0)
-    assert tokens.read(key, token) == tokens.Holder("abcdef", 0)
-    assert tokens.read(key, change.format(token)) is None
+    assert tokens.verify(key, token) == tokens.Holder("abcdef", 0)
+    assert tokens.verify(key, change.format(token)) is None
 
 
 def test_TOKEN_1_a_token_for_a_seat_that_the_game_has_not_gets_no_entry(
-    http: httpx.Client, home: House, unchanged: Unchanged
+    http: httpx.Client, home: EmbeddedServer, unchanged: Unchanged
 ) -> None:
     game = in_turn(http)[0].game
     stray = tokens.mint(home.settings.token_key.get_secret_value().encode(), game, 5)

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from services.gateway import hub as hubs
-from services.gateway.request_parsing import BODY_MOST
+from services.gateway.request_parsing import MAX_BODY_BYTES
 from tests.gateway.clients import (
     DRAW,
     LEAVE,
@@ -153,7 +153,7 @@ def test_GAME_3_what_gets_no_entry_comes_as_a_problem(
     players = in_turn(http)
     for player in players:
         assert player.send(LEAVE).status_code == 200
-    monkeypatch.setattr(hubs, "LOOK_S", 4.0)
+    monkeypatch.setattr(hubs, "POLL_INTERVAL_S", 4.0)
     time.sleep(1.1)  # the look that is under way still sleeps its second
     with unchanged(players[0].game), Socket(http, players[0].game, players[0].token, 8) as socket:
         began = time.monotonic()
@@ -221,7 +221,7 @@ def test_SIZE_1_an_oversized_message_ends_the_socket_with_1009(
 ) -> None:
     ada, _ = in_turn(http)
     with unchanged(ada.game), Socket(http, ada.game, ada.token, 6) as socket:
-        socket.wire.send(json.dumps({"id": "a", "command": {**DRAW, "pad": "x" * BODY_MOST}}))
+        socket.wire.send(json.dumps({"id": "a", "command": {**DRAW, "pad": "x" * MAX_BODY_BYTES}}))
         assert closed(socket) == 1009
 
 

@@ -42,16 +42,16 @@ from schemas.events import (
     TunnelRevealed,
 )  # fmt: skip
 from schemas.field_types import LOCOMOTIVE, PASSENGER, PLUS_FOUR, Seat
-from schemas.refusals import RULES
-from services.referee.rules import Table, evolve
-from services.referee.rules.evolve import elapse
+from schemas.refusals import GAME_RULES
+from services.referee.rules import GameState, evolve
+from services.referee.rules.evolve import advance_clocks
 from services.referee.rules.table import ACTION, Choice
 
 
 class Moment(NamedTuple):
     """A fact, and what was before it."""
 
-    table: Table  # just before the fact
+    table: GameState  # just before the fact
     entry: Entry  # that the fact is part of
     open: Mapping[Seat, Choice]  # what the table waited for when the command came
     freed: set[str]  # routes of removed seats so far
@@ -63,16 +63,16 @@ SHARED: Final = "shared"  # a first place that nothing parts
 
 def features(log: Sequence[Entry]) -> Counter[str]:
     """How often each feature is in a game's log."""
-    table, freed, seen = Table(), set[str](), Counter[str]()
+    table, freed, seen = GameState(), set[str](), Counter[str]()
     for entry in log:
         verdict = "refused" if entry.refusal else "accepted"
         seen[f"command {verdict}: {entry.command.type}"] += 1
-        elapse(table, entry.at)
-        moment = Moment(table, entry, dict(table.awaits), freed)
+        advance_clocks(table, entry.at)
+        moment = Moment(table, entry, dict(table.pending_choices), freed)
         for event in entry.events:
             seen.update(_seen(moment, event))
             if isinstance(event, SeatCleared):
-                freed.update(table.places[event.seat].routes)
+                freed.update(table.seats[event.seat].routes)
             evolve(table, event)
     return seen
 
@@ -82,27 +82,27 @@ def _seen(moment: Moment, event: Event) -> Iterator[str]:
     for name, detector in DETECTORS.get(type(event), {}).items():
         if detector(moment, event):
             yield name
-    if isinstance(event, CommandRefused) and event.rule in RULES:
+    if isinstance(event, CommandRefused) and event.rule in GAME_RULES:
         yield f"refused by {event.rule}"
     if isinstance(event, SeatGone) and event.why == "out of time":
         yield f"out of time for a {_ran_out(moment, event)}: {moment.open[event.seat]}"
     if isinstance(event, GameEnded):
-        rules = moment.table.rules.name
+        rules = moment.table.ruleset.name
         yield f"{rules} ends: {event.reason}"
         if event.reason == "all gone":
-            yield from {f"{rules} all gone: {place.gone}" for place in moment.table.places}
+            yield from {f"{rules} all gone: {place.exit_reason}" for place in moment.table.seats}
         for parted in _parted(moment.table, event):
             yield f"{rules} tie: {parted}"
 
 
-def _parted(table: Table, event: GameEnded) -> Iterator[str]:
+def _parted(table: GameState, event: GameEnded) -> Iterator[str]:
     """What parts each seat that is level in points with the first from it: a criterion, or nothing."""
-    scores = [score for score in event.scores if table.places[score.seat].gone != "removed"]
+    scores = [score for score in event.scores if table.seats[score.seat].exit_reason != "removed"]
     first = next((score for score in scores if score.place == 1), None)
     for score in scores:
         if first is None or score is first or score.total != first.total:
             continue
-        parts = (rank for rank in table.rules.tie_breaks if rank(score, scores) != rank(first, scores))
+        parts = (rank for rank in table.ruleset.tie_breaks if rank(score, scores) != rank(first, scores))
         criterion = next(parts, None)
         assert (criterion is None) == (score.place == 1), (
             "the first place is shared by those whom nothing parts"
@@ -114,24 +114,24 @@ def _parted(table: Table, event: GameEnded) -> Iterator[str]:
 
 
 def _twins(moment: Moment, event: RouteClaimed) -> tuple[str, ...]:
-    return moment.table.board.routes[event.route].twins
+    return moment.table.board.routes[event.route].parallels
 
 
 def _closes(moment: Moment, event: RouteClaimed) -> bool:
     twins = _twins(moment, event)
-    return moment.table.closing and bool(twins)
+    return moment.table.closes_parallels and bool(twins)
 
 
 def _shares(moment: Moment, event: RouteClaimed) -> bool:
     """A parallel has an owner already, under rules that close parallels at smaller tables."""
     table = moment.table
-    owned = any(twin in table.owners for twin in _twins(moment, event))
-    return owned and not table.closing and not table.figures.parallel_owned
+    owned = any(twin in table.route_owners for twin in _twins(moment, event))
+    return owned and not table.closes_parallels and not table.rule_options.parallel_owned
 
 
 def _ran_out(moment: Moment, event: SeatGone) -> str | None:
     """What had no time left when the house called it: the seat's whole game, or its move."""
-    figures, place = moment.table.figures, moment.table.places[event.seat]
+    figures, place = moment.table.rule_options, moment.table.seats[event.seat]
     if not isinstance(moment.entry.command, CallTime):
         return None
     other = " of several" if figures.clock_ms and figures.move_ms else ""
@@ -143,7 +143,7 @@ def _contributed(maker: Contributor) -> Detector:
 
 
 def _flushed_by(kind: str) -> Detector:
-    return lambda moment, event: moment.table.market.count(kind) >= moment.table.figures.flush[kind]
+    return lambda moment, event: moment.table.market.count(kind) >= moment.table.rule_options.flush[kind]
 
 
 def _lends(moment: Moment, event: GameEnded) -> set[bool]:
@@ -151,9 +151,7 @@ def _lends(moment: Moment, event: GameEnded) -> set[bool]:
     return {
         neighbour is not None
         for score in event.scores
-        for neighbour, route in zip(
-            moment.table.places[score.seat].stations.values(), score.lent, strict=True
-        )
+        for neighbour, route in zip(moment.table.seats[score.seat].stations.values(), score.lent, strict=True)
         if route is not None
     }
 
@@ -196,7 +194,7 @@ DETECTORS: Final[Mapping[type[Event], Mapping[str, Detector]]] = {
     MarketFlushed: {
         "flush by locomotives": _flushed_by(LOCOMOTIVE),
         "flush by passenger cards": lambda moment, event: (
-            PASSENGER in moment.table.figures.flush and _flushed_by(PASSENGER)(moment, event)
+            PASSENGER in moment.table.rule_options.flush and _flushed_by(PASSENGER)(moment, event)
         ),
         "market left alone after five flushes": lambda moment, event: (
             sum(isinstance(told, MarketFlushed) for told in moment.entry.events) == 5
@@ -248,7 +246,7 @@ DETECTORS: Final[Mapping[type[Event], Mapping[str, Detector]]] = {
             event.why == "removed" and _ran_out(moment, event) == "move"
         ),
         "a move took too long, refusals and all": lambda moment, event: (
-            "move" in (_ran_out(moment, event) or "") and moment.table.refusals.get(event.seat, 0) > 0
+            "move" in (_ran_out(moment, event) or "") and moment.table.refusal_counts.get(event.seat, 0) > 0
         ),
         "removed for leaving": lambda moment, event: (
             event.why == "removed" and isinstance(moment.entry.command, Leave)
@@ -260,20 +258,20 @@ DETECTORS: Final[Mapping[type[Event], Mapping[str, Detector]]] = {
     },
     SeatCleared: {
         "routes of a removed seat free again": lambda moment, event: bool(
-            moment.table.places[event.seat].routes
+            moment.table.seats[event.seat].routes
         ),
     },
     PlayOffCalled: {
         "play-off called": lambda moment, event: event.play_off.number == 1,
         "play-off called for seats out of time": lambda moment, event: all(
-            moment.table.places[seat].gone == "out of time" for seat in event.seats
+            moment.table.seats[seat].gone == "out of time" for seat in event.seats
         ),
         "play-off goes on": lambda moment, event: event.play_off.number > 1,
     },
     PlayOffEnded: {
         "play-off won": lambda moment, event: len(event.winners) == 1,
         "play-off ended by a seat that left": lambda moment, event: any(
-            place.gone == "left" for place in moment.table.places
+            place.exit_reason == "left" for place in moment.table.seats
         ),
         "play-off ends level": lambda moment, event: len(event.winners) > 1,
     },

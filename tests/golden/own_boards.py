@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from schemas.boards.form import BOARD
+from schemas.boards.form import BOARD_SCHEMA
 from schemas.boards.trains import read_trains_map
 
 ISLES: Final[dict[str, Any]] = {
@@ -40,7 +40,7 @@ ISLES: Final[dict[str, Any]] = {
     "options": {"cars": 12},
 }  # fmt: skip
 
-VALLEY: Final[dict[str, Any]] = BOARD.write(
+VALLEY: Final[dict[str, Any]] = BOARD_SCHEMA.write(
     read_trains_map(
         {
             "width": 200,
@@ -61,5 +61,5 @@ VALLEY: Final[dict[str, Any]] = BOARD.write(
         "valley",
         "Valley",
     ),
-    brief=True,
+    exclude_defaults=True,
 )

@@ -16,17 +16,17 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from schemas.commands import CallTime, Command, ForkGame, Leave, Letter, StartGame, read_command
+from schemas.commands import CallTime, Command, CommandEnvelope, ForkGame, Leave, StartGame, read_command
 from schemas.entries import Entry
-from schemas.field_types import SEATS_MAX, Seat
-from schemas.hash_chain import first_head
+from schemas.field_types import MAX_SEATS, Seat
+from schemas.hash_chain import initial_head
 from services.bots.policies import POLICIES
-from services.bots.policies.random_source import Dice
-from services.referee.rules import NotKept, Table, judge, legal
-from services.referee.rules.proof.pile_tracker import Piles
-from services.referee.rules.proof.sealing import Past, seal
-from services.referee.rules.setup.fork import creation
-from services.text.events import document
+from services.bots.policies.random_source import SeatRandom
+from services.referee.rules import GameState, UnloggedRejectionError, decide_envelope, legal
+from services.referee.rules.proof.pile_tracker import PileTracker
+from services.referee.rules.proof.sealing import ChainState, seal_entry
+from services.referee.rules.setup.fork import fork_command
+from services.text.events import game_summary_json
 from tests.golden.scenario import Forked, Said, Scenario
 from tests.golden.scenarios import SCENARIOS
 from tests.golden.wrong_commands import anything, otherwise
@@ -43,25 +43,25 @@ class Recorder:
     """A game played on the pure core, an entry every STEP_MS while anybody is there."""
 
     def __init__(self, game: str, scenario: Scenario) -> None:
-        self.game, self.scenario, self.table = game, scenario, Table()
+        self.game, self.scenario, self.table = game, scenario, GameState()
         self.dice = Random(scenario.seed)
-        self.moves = [0] * SEATS_MAX
+        self.moves = [0] * MAX_SEATS
         self.log: list[bytes] = []
-        self.past, self.piles = Past(0, first_head(game), {}), Piles()
+        self.past, self.piles = ChainState(0, initial_head(game), {}), PileTracker()
         self.events = self.steps = self.at = 0
 
     def send(self, seat: Seat | None, command: Command) -> None:
-        letter = Letter(f"c{self.steps}", self.game, seat, command)
+        letter = CommandEnvelope(f"c{self.steps}", self.game, seat, command)
         now = OPENED + self.at
         self.steps += 1
         self.at += STEP_MS
         try:
-            events = judge(self.table, letter, now, FRESH, created=CREATED)
-        except NotKept:
+            events = decide_envelope(self.table, letter, now, FRESH, created_at_ms=CREATED)
+        except UnloggedRejectionError:
             assert self.log, "the game can't be created"
             return  # no entry tells of it
-        entry = Entry(self.table.at, letter.id, seat, command, events)
-        sealed = seal(self.table, self.past, self.piles, entry)
+        entry = Entry(self.table.at_ms, letter.id, seat, command, events)
+        sealed = seal_entry(self.table, self.past, self.piles, entry)
         self.log.append(sealed.entry)
         self.past = self.past.after(sealed)
         self.events += len(events)
@@ -73,14 +73,14 @@ class Recorder:
         self.say(self.scenario.before)
         self.send(None, StartGame())
         self.say(self.scenario.said)
-        while not self.table.over:
+        while not self.table.result:
             deadline = self.table.next_deadline()
             if deadline and self.scenario.absent is not None and self.steps > self.scenario.absent:
                 self.at = max(self.at, deadline[0])
             if deadline and deadline[0] <= self.at:
                 self.send(None, CallTime(deadline[1]))
             else:
-                seat = min(self.table.awaits)
+                seat = min(self.table.pending_choices)
                 self.send(seat, self.wish(seat))
 
     def say(self, wishes: Iterable[Said]) -> None:
@@ -96,15 +96,15 @@ class Recorder:
             return anything(self.dice, table, seat)
         if scenario.always and table.turn is not None:
             always = read_command(dict(scenario.always))
-            if table.rules.move(table.awaits[seat], always):
+            if table.ruleset.find_move(table.pending_choices[seat], always):
                 return always
         chosen = self.choice(seat)
         return otherwise(self.dice, table, chosen) if scenario.mischief else chosen
 
     def choice(self, seat: Seat) -> Command:
         """What the seat's policy chooses."""
-        place = self.table.places[seat]
-        dice = Dice(place.luck or f"{seat:064x}", self.moves[seat])
+        place = self.table.seats[seat]
+        dice = SeatRandom(place.seat_secret or f"{seat:064x}", self.moves[seat])
         self.moves[seat] += 1
         return POLICIES[place.policy or "random"](self.table, seat, legal(self.table, seat), dice)
 
@@ -133,12 +133,12 @@ def forked(fork: Forked) -> Command:
     """The command that creates a game which goes on from another golden one."""
     log = [b64decode(line) for line in json.loads((HERE / f"{fork.of}.json").read_text())["log"]]
     wish = ForkGame(fork.of, fork.at, fork.asker)
-    return creation(log if fork.over else log[: fork.at], wish, FRESH)
+    return fork_command(log if fork.over else log[: fork.at], wish, FRESH)
 
 
 def write(recorder: Recorder) -> None:
     lines = [b64encode(entry).decode() for entry in recorder.log]
-    told = document(recorder.table, recorder.events, len(recorder.log))
+    told = game_summary_json(recorder.table, recorder.events, len(recorder.log))
     path = HERE / f"{recorder.game}.json"
     golden = {"document": told, "head": recorder.past.head.hex(), "log": lines}
     path.write_text(json.dumps(golden, indent=1, ensure_ascii=False) + "\n")
@@ -151,7 +151,7 @@ def main(words: list[str]) -> None:
             recorder = Recorder(name, SCENARIOS[name])
             recorder.play()
             write(recorder)
-            ended = recorder.table.over
+            ended = recorder.table.result
             assert ended, name
             print(f"{name}: {len(recorder.log)} entries, {ended.reason}")
 

@@ -13,19 +13,19 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from schemas.codec import UNSEALED, join_view, unpack, unpack_entry
-from schemas.commands import Letter
+from schemas.codec import UNSEALED_FORMAT, build_view_entry, unpack, unpack_entry
+from schemas.commands import CommandEnvelope
 from schemas.entries import Entry
 from schemas.events import CommandRefused, Event, GameCreated, SeedSealed
-from schemas.events.upcasting import FORMER
-from schemas.hash_chain import first_head
-from services.referee.rules import RULESETS, Table, fold, fold_events, judge, score, seen_by
-from services.referee.rules.board import names
-from services.referee.rules.proof.pile_tracker import Piles
-from services.referee.rules.proof.sealing import Past, Sealed, seal
-from services.referee.rules.proof.view_verifier import Witness
-from services.referee.rules.rulesets import EDITIONS
-from services.text.events import document
+from schemas.events.upcasting import FORMER_VERSIONS
+from schemas.hash_chain import initial_head
+from services.referee.rules import RULESETS, GameState, decide_envelope, fold, fold_events, redact_for, score
+from services.referee.rules.board import board_names
+from services.referee.rules.proof.pile_tracker import PileTracker
+from services.referee.rules.proof.sealing import ChainState, SealedEntry, seal_entry
+from services.referee.rules.proof.view_verifier import ViewVerifier
+from services.referee.rules.rulesets import RULESET_VERSIONS
+from services.text.events import game_summary_json
 from tests.golden.features import features
 from tests.golden.scenarios import SCENARIOS
 from tests.golden.wanted_features import wanted
@@ -53,9 +53,9 @@ def read(path: Path) -> Golden:
 def test_P4_an_old_log_folds_to_the_same_table_and_scores(path: Path) -> None:
     told, log, *_ = read(path)
     table = fold(log)
-    assert document(table, told["events"], len(log)) == told
-    assert table.over is not None
-    assert table.over.scores == score(table)
+    assert game_summary_json(table, told["events"], len(log)) == told
+    assert table.result is not None
+    assert table.result.scores == score(table)
 
 
 @each_game
@@ -64,11 +64,13 @@ def test_P4_every_old_command_is_decided_as_it_was_then(path: Path) -> None:
     laid, sealed = entries[0].events[:2]
     assert isinstance(laid, GameCreated)
     assert isinstance(sealed, SeedSealed)
-    then = {laid.ruleset: EDITIONS[laid.ruleset, laid.rules]}
-    table = Table()
+    then = {laid.ruleset: RULESET_VERSIONS[laid.ruleset, laid.rules]}
+    table = GameState()
     for entry in entries:
-        letter, now = Letter(entry.id, path.stem, entry.seat, entry.command), laid.opened + entry.at
-        events = judge(table, letter, now, sealed.seed or "", created=laid.created, rulesets=then)
+        letter, now = CommandEnvelope(entry.id, path.stem, entry.seat, entry.command), laid.opened + entry.at
+        events = decide_envelope(
+            table, letter, now, sealed.seed or "", created_at_ms=laid.created, rulesets=then
+        )
         assert [meant(event) for event in events] == [meant(event) for event in entry.events]
 
 
@@ -78,18 +80,18 @@ def test_P4_every_old_entry_is_sealed_as_it_was_then(path: Path) -> None:
     sealed = resealed(path.stem, entries)
     for data, entry, again in zip(log, entries, sealed, strict=True):
         assert unpack_entry(again.entry) == entry
-        assert again.entry == data or codes(data) & FORMER.keys()  # to the byte, in today's versions
+        assert again.entry == data or codes(data) & FORMER_VERSIONS.keys()  # to the byte, in today's versions
     assert head in (None, sealed[-1].head.hex())
-    assert head is not None or unpack(log[-1])[0] == UNSEALED
+    assert head is not None or unpack(log[-1])[0] == UNSEALED_FORMAT
 
 
-def resealed(game: str, entries: Iterable[Entry]) -> list[Sealed]:
+def resealed(game: str, entries: Iterable[Entry]) -> list[SealedEntry]:
     """The entries in all their forms, made anew."""
-    table, past, piles = Table(), Past(0, first_head(game), {}), Piles()
-    sealed: list[Sealed] = []
+    table, past, piles = GameState(), ChainState(0, initial_head(game), {}), PileTracker()
+    sealed: list[SealedEntry] = []
     for entry in entries:
         fold_events(table, entry.at, entry.events)
-        sealed.append(seal(table, past, piles, entry))
+        sealed.append(seal_entry(table, past, piles, entry))
         past = past.after(sealed[-1])
     return sealed
 
@@ -99,10 +101,10 @@ def test_P4_every_viewer_can_still_check_an_old_game(path: Path) -> None:
     told, _, entries, head = read(path)
     sealed = resealed(path.stem, entries)
     for viewer in (None, *range(len(told["seats"]))):
-        witness = Witness(path.stem, viewer)
+        witness = ViewVerifier(path.stem, viewer)
         for number, shown in enumerate(sealed, 1):
-            part = dict(shown.parts).get(-1 if viewer is None else viewer)
-            witness.see(join_view(number, shown.public, part, shown.head))
+            part = dict(shown.private_parts).get(-1 if viewer is None else viewer)
+            witness.verify(build_view_entry(number, shown.public, part, shown.head))
         assert head in (None, witness.head.hex())
 
 
@@ -120,13 +122,13 @@ def meant(event: Event) -> Event:
 def test_P4_every_viewer_of_an_old_log_sees_the_same_end(path: Path) -> None:
     told, log, entries, _ = read(path)
     for viewer in (None, *range(len(told["seats"]))):
-        view = Table()
+        view = GameState()
         for entry in entries:
-            shown = (seen_by(viewer, event) for event in entry.events)
+            shown = (redact_for(viewer, event) for event in entry.events)
             fold_events(view, entry.at, [event for event in shown if event is not None])
-        assert document(view, told["events"], len(log)) == told
-        assert view.over is not None
-        assert view.over.scores == score(view)
+        assert game_summary_json(view, told["events"], len(log)) == told
+        assert view.result is not None
+        assert view.result.scores == score(view)
 
 
 # -- what there is ---------------------------------------------------------------------------
@@ -153,4 +155,4 @@ def newest(path: Path) -> bool:
 def test_there_is_a_golden_game_on_every_board_with_every_ruleset() -> None:
     played = {(read(path).told["ruleset"], read(path).told["board"]) for path in FILES}
     assert {rules for rules, _ in played} == set(RULESETS)
-    assert set(names()) <= {board for _, board in played}
+    assert set(board_names()) <= {board for _, board in played}

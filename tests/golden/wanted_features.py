@@ -6,7 +6,7 @@ from typing import Final
 
 from schemas.commands import COMMANDS
 from schemas.events import EVENTS
-from schemas.refusals import RULES
+from schemas.refusals import GAME_RULES
 from services.referee.rules import RULESETS
 from tests.golden.features import DETECTORS, SHARED
 
@@ -33,7 +33,7 @@ def wanted() -> set[str]:
         *(f"event: {event.type}" for event in EVENTS),
         *(f"command accepted: {command.type}" for command in KEPT),
         *(f"command refused: {command.type}" for command in KEPT if command.type not in NEVER_REFUSED),
-        *(f"refused by {rule}" for rule in RULES),
+        *(f"refused by {rule}" for rule in GAME_RULES),
         *(f"out of time for a {what}: {choice}" for what, choices in LIMITS.items() for choice in choices),
         *(f"{rules} ends: {reason}" for rules, reasons in ENDS.items() for reason in reasons),
         *(f"{rules} all gone: {why}" for rules in ENDS for why in ("left", "removed")),

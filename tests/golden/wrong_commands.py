@@ -24,12 +24,12 @@ from schemas.commands import (
     TakeSeat,
 )  # fmt: skip
 from schemas.field_types import CARDS, Seat
-from services.referee.rules import Table
+from services.referee.rules import GameState
 
 T = TypeVar("T")
 
 
-def anything(dice: Random, table: Table, seat: Seat) -> Command:
+def anything(dice: Random, table: GameState, seat: Seat) -> Command:
     """A command as somebody sends it who knows the words and not the rules."""
     board = table.board
     cities, routes = list(board.cities), list(board.routes)
@@ -47,7 +47,7 @@ def anything(dice: Random, table: Table, seat: Seat) -> Command:
             PayTunnel(_cards(dice, table, seat, 1)),
             DeclineTunnel(),
             BuildStation(dice.choice(cities), _cards(dice, table, seat, 1), dice.choice((None, *cities))),
-            MovePassenger(dice.choice([*table.passengers, *cities[:2]]), tuple(dice.sample(routes, 2))),
+            MovePassenger(dice.choice([*table.passenger_owners, *cities[:2]]), tuple(dice.sample(routes, 2))),
             RequestCards(),
             Pass(),
             StartGame(),
@@ -56,21 +56,21 @@ def anything(dice: Random, table: Table, seat: Seat) -> Command:
     )
 
 
-def otherwise(dice: Random, table: Table, command: Command) -> Command:
+def otherwise(dice: Random, table: GameState, command: Command) -> Command:
     """The same wish as others would spell it: a card by its kind, a station with its neighbour."""
     match command:
         case DrawMarket(slot=int(slot)) if dice.random() < 0.3:
             return DrawMarket(color=table.market[slot])
         case BuildStation(city=city) if dice.random() < 0.6:
             routes = [route for route in table.board.routes.values() if city in (route.a, route.b)]
-            route = _any(dice, [r for r in routes if r.id in table.owners]) or dice.choice(routes)
+            route = _any(dice, [r for r in routes if r.id in table.route_owners]) or dice.choice(routes)
             return replace(command, neighbour=route.b if city == route.a else route.a)
     return command
 
 
-def _cards(dice: Random, table: Table, seat: Seat, count: int) -> dict[str, int]:
+def _cards(dice: Random, table: GameState, seat: Seat, count: int) -> dict[str, int]:
     """So many cards, more or less, of a kind that the seat holds, more or less."""
-    held = [card for card, number in table.places[seat].hand.items() if card and number]
+    held = [card for card, number in table.seats[seat].hand.items() if card and number]
     return {_any(dice, held) or "red": max(1, count + dice.choice((-1, 0, 0, 0, 1)))}
 
 

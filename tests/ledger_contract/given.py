@@ -5,72 +5,74 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from schemas.codec import Faces, event_row, pack_part, pack_public
-from schemas.commands import DrawBlind, Letter
+from schemas.codec import VisibilitySplit, event_to_row, pack_private_part, pack_public
+from schemas.commands import CommandEnvelope, DrawBlind
 from schemas.events import CardDrawn
 from schemas.field_types import Seat
-from services.ledger import RedisLedger, Taken, Turn, Verdict, keys
+from services.ledger import AppendRequest, BotTask, DeliveredCommand, RedisLedger, keys
 from tests.conftest import ALL, PARTITIONS
 
 GAME = "game-one"
 PARTITION = keys.partition_of(GAME, PARTITIONS)
-CLOCKS_OWN = Taken(PARTITION, "", b"")
+CLOCKS_OWN = DeliveredCommand(PARTITION, "", b"")
 NOON = 1_800_000_000_000
 
 
-def letter(id_: str, seat: Seat | None = 0, game: str = GAME) -> Letter:
-    return Letter(id_, game, seat, DrawBlind())
+def letter(id_: str, seat: Seat | None = 0, game: str = GAME) -> CommandEnvelope:
+    return CommandEnvelope(id_, game, seat, DrawBlind())
 
 
-def taken(ledger: RedisLedger, *letters: Letter, consumer: str = "one") -> list[Taken]:
+def taken(ledger: RedisLedger, *letters: CommandEnvelope, consumer: str = "one") -> list[DeliveredCommand]:
     """These letters, submitted and in the hands of a consumer."""
     for each in letters:
         ledger.submit(each)
     return ledger.take(consumer, ALL, 100, 0)
 
 
-def again(hands: Sequence[Taken], deliveries: int) -> list[Taken]:
+def again(hands: Sequence[DeliveredCommand], deliveries: int) -> list[DeliveredCommand]:
     """The same letters, handed out so often."""
-    return [hand._replace(deliveries=deliveries) for hand in hands]
+    return [hand._replace(delivery_count=deliveries) for hand in hands]
 
 
-def verdict(hand: Taken = CLOCKS_OWN, expected: int = 0, id_: str = "c1", **told: Any) -> Verdict:
+def verdict(
+    hand: DeliveredCommand = CLOCKS_OWN, expected: int = 0, id_: str = "c1", **told: Any
+) -> AppendRequest:
     """A verdict on a blind draw of seat 0, unless told otherwise: decided on the verdicts c1, c2
     and so on, as many as `expected`."""
     known = {
-        "taken": hand,
+        "delivery": hand,
         "game": GAME,
-        "expected": expected,
-        "before": f"head after c{expected}".encode() if expected > 0 else b"",
-        "speaker": 0,
+        "expected_length": expected,
+        "previous_head": f"head after c{expected}".encode() if expected > 0 else b"",
+        "sender": 0,
         "command_id": id_,
-        "at": NOON + expected,
+        "at_ms": NOON + expected,
         "entry": f"entry of {id_}".encode(),
         "public": shown(expected),
         "head": f"head after {id_}".encode(),
-        "parts": [],
-        "turns": [],
-        "deadline": None,
+        "private_parts": [],
+        "tasks": [],
+        "deadline_ms": None,
     }
-    return Verdict(**{**known, **told})
+    return AppendRequest(**{**known, **told})
 
 
 def shown(at: int) -> bytes:
-    return pack_public(at, Faces((event_row(CardDrawn(0, None)),), {}, {}))
+    return pack_public(at, VisibilitySplit((event_to_row(CardDrawn(0, None)),), {}, {}))
 
 
 def own(before: int, answers: str | None = None, card: str = "red") -> bytes:
-    return pack_part(before, answers, {0: event_row(CardDrawn(0, card))})
+    return pack_private_part(before, answers, {0: event_to_row(CardDrawn(0, card))})
 
 
-def note(seat: Seat, number: int) -> Turn:
-    return Turn(GAME, seat, number, "random")
+def note(seat: Seat, number: int) -> BotTask:
+    return BotTask(GAME, seat, number, "random")
 
 
-def whole(expected: int, hand: Taken = CLOCKS_OWN, id_: str = "c1") -> Verdict:
+def whole(expected: int, hand: DeliveredCommand = CLOCKS_OWN, id_: str = "c1") -> AppendRequest:
     """A verdict with everything that a verdict can have."""
     parts, turns = [(0, own(0, id_)), (2, own(0))], [note(1, expected + 1), note(3, expected + 1)]
-    return verdict(hand, expected, id_, parts=parts, turns=turns, deadline=NOON + 9000)
+    return verdict(hand, expected, id_, private_parts=parts, tasks=turns, deadline_ms=NOON + 9000)
 
 
 def holds(client: Any) -> dict[bytes, object]:

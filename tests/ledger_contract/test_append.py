@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from services.ledger import Answer, Outcome, RedisLedger, keys
+from services.ledger import AppendResult, CommandResult, RedisLedger, keys
 from tests.conftest import ALL
 from tests.ledger_contract.given import (
     CLOCKS_OWN,
@@ -23,19 +23,19 @@ from tests.ledger_contract.given import (
     whole,
 )
 
-COMMANDS, TURNS = keys.commands(PARTITION), keys.turns(PARTITION)
+COMMANDS, TURNS = keys.commands(PARTITION), keys.bot_tasks(PARTITION)
 
 
 def test_P3_a_verdict_is_written_with_all_that_belongs_to_it(ledger: RedisLedger, client: Any) -> None:
     [hand] = taken(ledger, letter("c1"))
-    assert ledger.append([whole(0, hand)]) == [Outcome("appended", 1)]
-    assert ledger.history(GAME) == [b"entry of c1"]
-    assert [entry.number for entry in ledger.seen(GAME, None)] == [1]
-    assert ledger.answer(GAME, 0, "c1") == Answer(1)
-    assert [t.turn for t in ledger.take_turns("bots", 10, 0)] == [note(1, 1), note(3, 1)]
-    assert ledger.due(NOON + 9000, ALL) == [(GAME, NOON + 9000)]
+    assert ledger.append([whole(0, hand)]) == [AppendResult("appended", 1)]
+    assert ledger.read_entries(GAME) == [b"entry of c1"]
+    assert [entry.number for entry in ledger.read_view(GAME, None)] == [1]
+    assert ledger.read_result(GAME, 0, "c1") == CommandResult(1)
+    assert [t.task for t in ledger.take_tasks("bots", 10, 0)] == [note(1, 1), note(3, 1)]
+    assert ledger.due_deadlines(NOON + 9000, ALL) == [(GAME, NOON + 9000)]
     assert ledger.games() == [GAME]
-    assert client.xrange(keys.public(PARTITION, GAME))[0][0] == b"1-0"
+    assert client.xrange(keys.public_view(PARTITION, GAME))[0][0] == b"1-0"
 
 
 def test_P9_an_answered_letter_is_acknowledged_and_leaves_the_stream(
@@ -44,7 +44,7 @@ def test_P9_an_answered_letter_is_acknowledged_and_leaves_the_stream(
     hands = taken(ledger, letter("c1"), letter("c2"))
     ledger.append([verdict(hands[0])])
     assert [id_ for id_, _ in client.xrange(COMMANDS)] == [hands[1].id.encode()]
-    assert [id_ for id_, _ in in_hand(client, COMMANDS, keys.REFEREES)] == [hands[1].id.encode()]
+    assert [id_ for id_, _ in in_hand(client, COMMANDS, keys.REFEREE_GROUP)] == [hands[1].id.encode()]
 
 
 @pytest.mark.parametrize("expected", [0, 2, 7])
@@ -52,15 +52,15 @@ def test_P3_a_conflict_changes_nothing_anywhere(ledger: RedisLedger, client: Any
     [hand] = taken(ledger, letter("c2"))
     ledger.append([whole(0)])
     before = holds(client)
-    assert ledger.append([whole(expected, hand, "c2")]) == [Outcome("conflict", 1)]
+    assert ledger.append([whole(expected, hand, "c2")]) == [AppendResult("conflict", 1)]
     assert holds(client) == before
-    assert in_hand(client, COMMANDS, keys.REFEREES) == [(hand.id.encode(), b"one")]
+    assert in_hand(client, COMMANDS, keys.REFEREE_GROUP) == [(hand.id.encode(), b"one")]
 
 
 def test_P3_a_verdict_on_a_log_that_is_gone_conflicts(ledger: RedisLedger, client: Any) -> None:
     """A fail-over may lose a whole game; nobody goes on in its middle."""
     before = holds(client)
-    assert ledger.append([verdict(expected=2, id_="c3")]) == [Outcome("conflict", 0)]
+    assert ledger.append([verdict(expected=2, id_="c3")]) == [AppendResult("conflict", 0)]
     assert holds(client) == before
 
 
@@ -74,7 +74,7 @@ def test_P3_a_log_that_lost_its_end_and_grew_again_takes_no_stale_verdict(
     for n, id_ in enumerate(("c1", "other")):
         ledger.append([verdict(expected=n, id_=id_)])
     before = holds(client)
-    assert ledger.append([stale]) == [Outcome("conflict", 2)]
+    assert ledger.append([stale]) == [AppendResult("conflict", 2)]
     assert holds(client) == before
 
 
@@ -82,7 +82,7 @@ def test_P2_the_same_id_gets_the_first_verdict_and_its_letter_goes(ledger: Redis
     first, second = taken(ledger, letter("c1"), letter("c1"))
     ledger.append([whole(0, first)])
     before = holds(client)
-    assert ledger.append([whole(1, second)]) == [Outcome("answered", 1)]
+    assert ledger.append([whole(1, second)]) == [AppendResult("answered", 1)]
     after = holds(client)
     assert after.pop(COMMANDS.encode()) == ([], [[]])
     before.pop(COMMANDS.encode())
@@ -94,8 +94,8 @@ def test_P2_an_id_with_a_verdict_is_answered_whatever_was_expected(
     ledger: RedisLedger, expected: int
 ) -> None:
     ledger.append([verdict()])
-    assert ledger.append([verdict(expected=expected)]) == [Outcome("answered", 1)]
-    assert ledger.history(GAME) == [b"entry of c1"]
+    assert ledger.append([verdict(expected=expected)]) == [AppendResult("answered", 1)]
+    assert ledger.read_entries(GAME) == [b"entry of c1"]
 
 
 @pytest.mark.parametrize("speaker", [1, None])
@@ -103,93 +103,97 @@ def test_P2_the_same_id_of_another_speaker_is_another_command(
     ledger: RedisLedger, speaker: int | None
 ) -> None:
     ledger.append([verdict()])
-    assert ledger.append([verdict(expected=1, speaker=speaker)]) == [Outcome("appended", 2)]
-    assert ledger.answer(GAME, 0, "c1") == Answer(1)
-    assert ledger.answer(GAME, speaker, "c1") == Answer(2)
-    assert ledger.answer(GAME, 2, "c1") is None
+    assert ledger.append([verdict(expected=1, sender=speaker)]) == [AppendResult("appended", 2)]
+    assert ledger.read_result(GAME, 0, "c1") == CommandResult(1)
+    assert ledger.read_result(GAME, speaker, "c1") == CommandResult(2)
+    assert ledger.read_result(GAME, 2, "c1") is None
 
 
 def test_P2_the_same_id_in_another_game_is_another_command(ledger: RedisLedger) -> None:
     ledger.append([verdict()])
-    assert ledger.answer("game-two", 0, "c1") is None
+    assert ledger.read_result("game-two", 0, "c1") is None
 
 
 def test_P3_entries_are_numbered_from_one(ledger: RedisLedger, client: Any) -> None:
     written = [ledger.append([verdict(expected=n, id_=f"c{n + 1}")])[0] for n in range(20)]
-    assert written == [Outcome("appended", n) for n in range(1, 21)]
-    for key in (keys.log(PARTITION, GAME), keys.public(PARTITION, GAME)):
+    assert written == [AppendResult("appended", n) for n in range(1, 21)]
+    for key in (keys.log(PARTITION, GAME), keys.public_view(PARTITION, GAME)):
         assert [id_ for id_, _ in client.xrange(key)] == [f"{n}-0".encode() for n in range(1, 21)]
 
 
 def test_P5_a_part_reaches_its_seat_alone(ledger: RedisLedger, client: Any) -> None:
-    ledger.append([verdict(parts=[(2, own(0, None, "green")), (3, own(0, None, "blue"))])])
-    cards = {seat: ledger.seen(GAME, seat)[0].events[0].card for seat in (0, 1, 2, 3, None)}  # type: ignore[union-attr]  # a CardDrawn
+    ledger.append([verdict(private_parts=[(2, own(0, None, "green")), (3, own(0, None, "blue"))])])
+    cards = {seat: ledger.read_view(GAME, seat)[0].events[0].card for seat in (0, 1, 2, 3, None)}  # type: ignore[union-attr]  # a CardDrawn
     assert cards == {0: None, 1: None, 2: "green", 3: "blue", None: None}
-    assert not client.exists(*(keys.seat(PARTITION, GAME, seat) for seat in (0, 1)))
+    assert not client.exists(*(keys.private_view(PARTITION, GAME, seat) for seat in (0, 1)))
 
 
 def test_P10_a_deadline_is_set_moved_and_taken_away(ledger: RedisLedger) -> None:
-    ledger.append([verdict(deadline=NOON + 10)])
-    assert ledger.due(NOON + 9, ALL) == []
-    assert ledger.due(NOON + 10, ALL) == [(GAME, NOON + 10)]
-    ledger.append([verdict(expected=1, id_="c2", deadline=NOON + 20)])
-    assert ledger.due(NOON + 30, ALL) == [(GAME, NOON + 20)]
+    ledger.append([verdict(deadline_ms=NOON + 10)])
+    assert ledger.due_deadlines(NOON + 9, ALL) == []
+    assert ledger.due_deadlines(NOON + 10, ALL) == [(GAME, NOON + 10)]
+    ledger.append([verdict(expected=1, id_="c2", deadline_ms=NOON + 20)])
+    assert ledger.due_deadlines(NOON + 30, ALL) == [(GAME, NOON + 20)]
     ledger.append([verdict(expected=2, id_="c3")])
-    assert ledger.due(NOON + 30, ALL) == []
+    assert ledger.due_deadlines(NOON + 30, ALL) == []
 
 
 def test_P10_a_deadline_can_be_corrected(ledger: RedisLedger) -> None:
-    ledger.set_due(GAME, NOON)
-    assert ledger.due(NOON, ALL) == [(GAME, NOON)]
-    ledger.set_due(GAME, None)
-    assert ledger.due(NOON, ALL) == []
+    ledger.set_deadline(GAME, NOON)
+    assert ledger.due_deadlines(NOON, ALL) == [(GAME, NOON)]
+    ledger.set_deadline(GAME, None)
+    assert ledger.due_deadlines(NOON, ALL) == []
 
 
 def test_P3_several_verdicts_of_one_game_go_in_one_call(ledger: RedisLedger) -> None:
     batch = [whole(0, id_="c1"), verdict(expected=1, id_="c2"), verdict(expected=2, id_="c3")]
-    assert ledger.append(batch) == [Outcome("appended", n) for n in (1, 2, 3)]
-    assert ledger.history(GAME) == [b"entry of c1", b"entry of c2", b"entry of c3"]
+    assert ledger.append(batch) == [AppendResult("appended", n) for n in (1, 2, 3)]
+    assert ledger.read_entries(GAME) == [b"entry of c1", b"entry of c2", b"entry of c3"]
 
 
 def test_P3_what_was_decided_on_a_conflicting_verdict_conflicts_too(ledger: RedisLedger) -> None:
     ledger.append([verdict(id_="rival")])
     batch = [verdict(expected=0, id_="c1"), verdict(expected=1, id_="c2"), verdict(expected=2, id_="c3")]
-    assert [outcome.kind for outcome in ledger.append(batch)] == ["conflict"] * 3
-    assert ledger.history(GAME) == [b"entry of rival"]
+    assert [outcome.status for outcome in ledger.append(batch)] == ["conflict"] * 3
+    assert ledger.read_entries(GAME) == [b"entry of rival"]
 
 
 def test_P3_what_was_decided_on_another_verdict_of_the_same_id_conflicts(ledger: RedisLedger) -> None:
     ledger.append([verdict(id_="c1", entry=b"a rival's", head=b"head after a rival's")])
     batch = [verdict(expected=0, id_="c1"), verdict(expected=1, id_="c2")]
-    assert ledger.append(batch) == [Outcome("answered", 1), Outcome("conflict", 1)]
+    assert ledger.append(batch) == [AppendResult("answered", 1), AppendResult("conflict", 1)]
 
 
 def test_P3_a_repeated_letter_amid_a_batch_breaks_nothing(ledger: RedisLedger) -> None:
     batch = [verdict(expected=0, id_="c1"), verdict(expected=-1, id_="c1"), verdict(expected=1, id_="c2")]
-    assert ledger.append(batch) == [Outcome("appended", 1), Outcome("answered", 1), Outcome("appended", 2)]
+    assert ledger.append(batch) == [
+        AppendResult("appended", 1),
+        AppendResult("answered", 1),
+        AppendResult("appended", 2),
+    ]
 
 
 def test_P8_a_conflict_in_one_game_stops_no_other(ledger: RedisLedger) -> None:
     ledger.append([verdict(id_="rival")])
     batch = [verdict(id_="c1"), verdict(game="game-two", id_="c1"), verdict(id_="c2", expected=1)]
-    assert [outcome.kind for outcome in ledger.append(batch)] == ["conflict", "appended", "conflict"]
+    assert [outcome.status for outcome in ledger.append(batch)] == ["conflict", "appended", "conflict"]
 
 
 def test_P7_a_forgotten_script_is_taught_again(ledger: RedisLedger, client: Any) -> None:
     ledger.append([verdict()])
     client.script_flush()
     batch = [verdict(expected=n, id_=f"c{n + 1}") for n in (1, 2, 3)]
-    assert ledger.append(batch) == [Outcome("appended", n) for n in (2, 3, 4)]
+    assert ledger.append(batch) == [AppendResult("appended", n) for n in (2, 3, 4)]
     [hand] = taken(ledger, letter("c9"))
     client.script_flush()
-    ledger.dismiss(hand, letter("c9"), "RATE-1", "enough")
-    assert ledger.answer(GAME, 0, "c9") == Answer(0, "RATE-1", "enough")
+    ledger.reject_without_entry(hand, letter("c9"), "RATE-1", "enough")
+    assert ledger.read_result(GAME, 0, "c9") == CommandResult(0, "RATE-1", "enough")
 
 
 def test_the_clocks_own_verdicts_touch_no_letter(ledger: RedisLedger, client: Any) -> None:
     [hand] = taken(ledger, letter("c1"))
-    ledger.append([verdict(CLOCKS_OWN, id_="clock:0:1", speaker=None)])
-    assert in_hand(client, COMMANDS, keys.REFEREES) == [(hand.id.encode(), b"one")]
+    ledger.append([verdict(CLOCKS_OWN, id_="clock:0:1", sender=None)])
+    assert in_hand(client, COMMANDS, keys.REFEREE_GROUP) == [(hand.id.encode(), b"one")]
 
 
 def test_no_verdicts_are_no_round_trip(ledger: RedisLedger) -> None:

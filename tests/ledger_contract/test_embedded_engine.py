@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from redis.exceptions import OutOfMemoryError
 
-from services.ledger import Outcome, RedisLedger
-from services.ledger.connection import EngineUnavailable, birth, connect
-from services.ledger.embedded_engine import engine
+from services.ledger import AppendResult, RedisLedger
+from services.ledger.connection import EngineUnavailableError, connect, init_partition_count
+from services.ledger.embedded_engine import running_engine
 from tests.ledger_contract.given import GAME, letter, taken, verdict
 
 
@@ -41,22 +41,22 @@ def end(process: int) -> None:
 
 def append(url: str, first: int, last: int) -> None:
     with connect(url) as client:
-        ledger = RedisLedger(client, birth(client, 4))
+        ledger = RedisLedger(client, init_partition_count(client, 4))
         for number in range(first, last + 1):
             ledger.append([verdict(expected=number - 1, id_=f"c{number}")])
 
 
 def entries(url: str) -> int:
     with connect(url) as client:
-        return len(RedisLedger(client, birth(client)).history(GAME))
+        return len(RedisLedger(client, init_partition_count(client)).read_entries(GAME))
 
 
 def test_P7_what_was_written_survives_a_stop_and_a_start(tmp_path: Path) -> None:
-    with engine(tmp_path) as url:
+    with running_engine(tmp_path) as url:
         append(url, 1, 5)
         first = pid(tmp_path)
     assert not is_there(first)
-    with engine(tmp_path) as url:
+    with running_engine(tmp_path) as url:
         assert pid(tmp_path) != first
         assert entries(url) == 5
         append(url, 6, 7)
@@ -64,9 +64,9 @@ def test_P7_what_was_written_survives_a_stop_and_a_start(tmp_path: Path) -> None
 
 
 def test_P3_a_second_opener_gets_the_same_engine(tmp_path: Path) -> None:
-    with engine(tmp_path) as url:
+    with running_engine(tmp_path) as url:
         running = pid(tmp_path)
-        with engine(tmp_path) as again:
+        with running_engine(tmp_path) as again:
             assert again == url
             assert pid(tmp_path) == running
         append(url, 1, 1)  # who came first still has it when the second has gone
@@ -74,7 +74,7 @@ def test_P3_a_second_opener_gets_the_same_engine(tmp_path: Path) -> None:
 
 
 def test_P3_whoever_leaves_last_stops_the_engine(tmp_path: Path) -> None:
-    first, second = engine(tmp_path), engine(tmp_path)
+    first, second = running_engine(tmp_path), running_engine(tmp_path)
     url = first.__enter__()
     running = pid(tmp_path)
     second.__enter__()
@@ -85,10 +85,10 @@ def test_P3_whoever_leaves_last_stops_the_engine(tmp_path: Path) -> None:
 
 
 def test_P7_a_killed_engine_keeps_what_was_fsynced(tmp_path: Path) -> None:
-    with engine(tmp_path, appendfsync="always") as url:
+    with running_engine(tmp_path, appendfsync="always") as url:
         append(url, 1, 50)
         end(pid(tmp_path))
-        with engine(tmp_path, appendfsync="always") as again:
+        with running_engine(tmp_path, appendfsync="always") as again:
             assert entries(again) == 50
             append(again, 51, 51)
             assert entries(again) == 51
@@ -97,8 +97,8 @@ def test_P7_a_killed_engine_keeps_what_was_fsynced(tmp_path: Path) -> None:
 HOUSE = """
 import sys, time
 from pathlib import Path
-from services.ledger.embedded_engine import engine
-with engine(Path(sys.argv[1])):
+from services.ledger.embedded_engine import running_engine
+with running_engine(Path(sys.argv[1])):
     print("open", flush=True)
     time.sleep(60)
 """
@@ -110,7 +110,7 @@ def test_P7_an_engine_whose_house_was_killed_is_found_again(tmp_path: Path) -> N
         assert house.stdout.readline() == b"open\n"
         house.kill()
     left = pid(tmp_path)
-    with engine(tmp_path) as url:
+    with running_engine(tmp_path) as url:
         assert pid(tmp_path) == left
         append(url, 1, 1)
     assert not is_there(left)
@@ -118,53 +118,53 @@ def test_P7_an_engine_whose_house_was_killed_is_found_again(tmp_path: Path) -> N
 
 def test_a_folder_that_is_a_file_gives_the_reason(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("")
-    with pytest.raises(EngineUnavailable, match="can't be used"), engine(tmp_path / "taken"):
+    with pytest.raises(EngineUnavailableError, match="can't be used"), running_engine(tmp_path / "taken"):
         pass
 
 
 def test_an_engine_that_can_not_start_gives_its_own_words(tmp_path: Path) -> None:
     with (
-        pytest.raises(EngineUnavailable, match=r"can't start in .*"),
-        engine(tmp_path, appendfsync="whenever"),
+        pytest.raises(EngineUnavailableError, match=r"can't start in .*"),
+        running_engine(tmp_path, appendfsync="whenever"),
     ):
         pass
 
 
 def test_P3_an_engine_that_is_slow_to_answer_is_waited_for_not_doubled(tmp_path: Path) -> None:
-    with engine(tmp_path) as url:
+    with running_engine(tmp_path) as url:
         append(url, 1, 1)
         first = pid(tmp_path)
         os.kill(first, signal.SIGSTOP)
         threading.Timer(3.0, os.kill, (first, signal.SIGCONT)).start()
-        with engine(tmp_path) as again:
+        with running_engine(tmp_path) as again:
             assert (again, pid(tmp_path)) == (url, first)
             assert entries(again) == 1
 
 
 def test_P8_an_engine_that_is_full_harms_no_log(tmp_path: Path) -> None:
     """It writes nothing, says so, and goes on where it stopped when there is room again."""
-    with engine(tmp_path) as url, connect(url) as client:
-        ledger = RedisLedger(client, birth(client, 4))
+    with running_engine(tmp_path) as url, connect(url) as client:
+        ledger = RedisLedger(client, init_partition_count(client, 4))
         append(url, 1, 3)
         client.config_set("maxmemory", 1)
         for _ in range(2):
             with pytest.raises(OutOfMemoryError):
                 ledger.append([verdict(expected=3, id_="c4")])
         client.config_set("maxmemory", 0)
-        assert ledger.append([verdict(expected=3, id_="c4")]) == [Outcome("appended", 4)]
-        assert len(ledger.seen(GAME, None)) == 4
+        assert ledger.append([verdict(expected=3, id_="c4")]) == [AppendResult("appended", 4)]
+        assert len(ledger.read_view(GAME, None)) == 4
 
 
 def test_P1_letters_that_a_full_engine_cannot_answer_are_not_counted_as_handed_out(tmp_path: Path) -> None:
     """It isn't for them that there is no room: they must not end among the dead."""
-    with engine(tmp_path) as url, connect(url) as client:
-        ledger = RedisLedger(client, birth(client, 4))
+    with running_engine(tmp_path) as url, connect(url) as client:
+        ledger = RedisLedger(client, init_partition_count(client, 4))
         [hand] = taken(ledger, letter("c1"))
         client.config_set("maxmemory", 1)
         for _ in range(12):
             with pytest.raises(OutOfMemoryError):
                 ledger.append([verdict(hand)])
             [hand] = ledger.reclaim("two", range(4), 0)
-        assert hand.deliveries <= 2
+        assert hand.delivery_count <= 2
         client.config_set("maxmemory", 0)
-        assert ledger.append([verdict(hand)]) == [Outcome("appended", 1)]
+        assert ledger.append([verdict(hand)]) == [AppendResult("appended", 1)]

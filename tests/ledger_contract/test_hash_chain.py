@@ -7,29 +7,29 @@ from typing import Any
 
 import pytest
 
-from schemas.hash_chain import first_head, next_head
-from services.ledger import Gap, Outcome, RedisLedger, Verdict, keys
-from services.ledger.async_ledger import Ring, read_ring
-from services.ledger.log_reader import read_histories
+from schemas.hash_chain import initial_head, next_head
+from services.ledger import AppendRequest, AppendResult, MissingEntryError, RedisLedger, keys
+from services.ledger.async_ledger import EntryNotification, parse_notification
+from services.ledger.log_reader import read_game_logs
 from tests.ledger_contract.given import GAME, PARTITION, holds, shown, verdict
 
-LOG, PUBLIC = keys.log(PARTITION, GAME), keys.public(PARTITION, GAME)
+LOG, PUBLIC = keys.log(PARTITION, GAME), keys.public_view(PARTITION, GAME)
 
 
 def heads(publics: Sequence[bytes]) -> list[bytes]:
     """Of a game with these public entries: before the first, and after each."""
-    found = [first_head(GAME)]
+    found = [initial_head(GAME)]
     for number, public in enumerate(publics, 1):
         found.append(next_head(found[-1], number, public))
     return found
 
 
-def branch(*shown_at: int) -> list[Verdict]:
+def branch(*shown_at: int) -> list[AppendRequest]:
     """Verdicts c1, c2 and so on, whose public entries tell these times; their entries tell no more."""
     publics = [shown(at) for at in shown_at]
     known = heads(publics)
     return [
-        verdict(expected=n, id_=f"c{n + 1}", public=public, before=known[n], head=known[n + 1])
+        verdict(expected=n, id_=f"c{n + 1}", public=public, previous_head=known[n], head=known[n + 1])
         for n, public in enumerate(publics)
     ]
 
@@ -47,19 +47,21 @@ def test_P6_every_viewer_is_told_the_head_after_each_entry(ledger: RedisLedger) 
     ledger.append(branch(1, 2, 3))
     known = heads([shown(at) for at in (1, 2, 3)])
     for viewer in (0, 1, None):
-        assert [entry.shown.head for entry in ledger.seen(GAME, viewer)] == known[1:]
-        assert [entry.shown.public for entry in ledger.seen(GAME, viewer)] == [shown(at) for at in (1, 2, 3)]
+        assert [entry.shown.head for entry in ledger.read_view(GAME, viewer)] == known[1:]
+        assert [entry.shown.public for entry in ledger.read_view(GAME, viewer)] == [
+            shown(at) for at in (1, 2, 3)
+        ]
     assert ledger.head(GAME) == (3, known[3])
-    assert ledger.whole(GAME) == ([b"entry of c1", b"entry of c2", b"entry of c3"], known[3])
-    assert ledger.histories([GAME, "game-two"]) == {
-        GAME: ledger.whole(GAME),
-        "game-two": ([], first_head("game-two")),
+    assert ledger.read_log(GAME) == ([b"entry of c1", b"entry of c2", b"entry of c3"], known[3])
+    assert ledger.read_logs([GAME, "game-two"]) == {
+        GAME: ledger.read_log(GAME),
+        "game-two": ([], initial_head("game-two")),
     }
 
 
 def test_a_game_that_there_is_not_has_the_first_head(ledger: RedisLedger) -> None:
     assert ledger.head(GAME) == (0, b"")
-    assert ledger.whole(GAME) == ([], first_head(GAME))
+    assert ledger.read_log(GAME) == ([], initial_head(GAME))
 
 
 def test_P3_branches_that_differ_further_back_are_told_apart(ledger: RedisLedger, client: Any) -> None:
@@ -68,13 +70,13 @@ def test_P3_branches_that_differ_further_back_are_told_apart(ledger: RedisLedger
     assert (mine[1].entry, mine[1].public) == (other[1].entry, other[1].public)
     ledger.append(other)
     before = holds(client)
-    assert ledger.append(mine[2:]) == [Outcome("conflict", 2)]
+    assert ledger.append(mine[2:]) == [AppendResult("conflict", 2)]
     assert holds(client) == before
 
 
 def test_P3_what_was_decided_on_this_branch_is_written(ledger: RedisLedger) -> None:
     ledger.append(branch(1, 5))
-    assert ledger.append(branch(1, 5, 9)[2:]) == [Outcome("appended", 3)]
+    assert ledger.append(branch(1, 5, 9)[2:]) == [AppendResult("appended", 3)]
     assert ledger.head(GAME) == (3, heads([shown(at) for at in (1, 5, 9)])[3])
 
 
@@ -88,11 +90,11 @@ def test_P4_a_game_that_began_before_there_was_a_chain_goes_on(
     without_heads(client, most)
     number, head = ledger.head(GAME)
     assert (number, head) == (3, b"" if most == 3 else whole[2].head)
-    assert ledger.whole(GAME).head == whole[3].before
-    assert ledger.append([whole[3]]) == [Outcome("appended", 4)]
-    assert ledger.whole(GAME).head == whole[3].head
-    told = [entry.shown.head for entry in ledger.seen(GAME, None)]
-    assert told == [b"" if each.expected < most else each.head for each in whole]
+    assert ledger.read_log(GAME).head == whole[3].previous_head
+    assert ledger.append([whole[3]]) == [AppendResult("appended", 4)]
+    assert ledger.read_log(GAME).head == whole[3].head
+    told = [entry.shown.head for entry in ledger.read_view(GAME, None)]
+    assert told == [b"" if each.expected_length < most else each.head for each in whole]
 
 
 class OneByOne:
@@ -129,36 +131,36 @@ def test_P3_a_log_that_grows_while_it_is_read_comes_with_the_head_of_its_own_end
     whole = branch(1, 2)
     ledger.append(whole[:1])
     line = OneByOne(client, lambda: ledger.append(whole[1:]))
-    [found] = read_histories(line, ledger.partitions, [GAME])
+    [found] = read_game_logs(line, ledger.partitions, [GAME])
     assert found == ([each.entry for each in whole], whole[1].head)
 
 
 def test_P8_a_log_whose_view_lost_its_end_has_no_head(ledger: RedisLedger, client: Any) -> None:
     ledger.append(branch(1, 2))
     client.xdel(PUBLIC, "2-0")
-    assert ledger.whole(GAME) == ([b"entry of c1", b"entry of c2"], b"")
+    assert ledger.read_log(GAME) == ([b"entry of c1", b"entry of c2"], b"")
 
 
 def test_P3_a_log_whose_entry_is_missing_has_no_head_either(ledger: RedisLedger, client: Any) -> None:
     ledger.append(branch(1, 2, 3))
     client.xdel(LOG, "2-0")
-    with pytest.raises(Gap):
-        ledger.whole(GAME)
-    assert ledger.histories([GAME]) == {}
+    with pytest.raises(MissingEntryError):
+        ledger.read_log(GAME)
+    assert ledger.read_logs([GAME]) == {}
 
 
 def test_P1_bells_bring_both_heads(ledger: RedisLedger, client: Any) -> None:
     ear = client.pubsub(ignore_subscribe_messages=True)
-    ear.psubscribe(keys.EVERY_BELL)
+    ear.psubscribe(keys.NOTIFICATION_PATTERN)
     ear.get_message(timeout=1)
     whole = branch(1, 2)
     ledger.append(whole)
-    rings: list[Ring | None] = []
+    rings: list[EntryNotification | None] = []
     while len(rings) < 2:
         message = ear.get_message(timeout=5)
-        rings += [read_ring(message["data"])] if message else []
+        rings += [parse_notification(message["data"])] if message else []
     ear.close()
-    assert [(ring.number, ring.before, ring.head) for ring in rings if ring] == [
+    assert [(ring.sequence, ring.previous_head, ring.head) for ring in rings if ring] == [
         (1, b"", whole[0].head),
         (2, whole[0].head, whole[1].head),
     ]

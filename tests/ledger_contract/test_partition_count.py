@@ -7,33 +7,41 @@ from typing import Any
 import pytest
 
 from services.ledger import keys
-from services.ledger.connection import EngineAway, EngineUnavailable, birth, connect
+from services.ledger.connection import (
+    EngineUnavailableError,
+    EngineUnreachableError,
+    connect,
+    init_partition_count,
+)
 
 
 def test_the_first_to_come_fixes_the_number_of_partitions(client: Any) -> None:
-    assert birth(client, 8) == 8
-    assert birth(client) == 8
-    assert birth(client, 8) == 8
+    assert init_partition_count(client, 8) == 8
+    assert init_partition_count(client) == 8
+    assert init_partition_count(client, 8) == 8
 
 
 def test_another_number_of_partitions_is_refused(client: Any) -> None:
-    birth(client, 8)
-    with pytest.raises(EngineUnavailable, match="born with 8, the setting says 16"):
-        birth(client, 16)
-    assert birth(client) == 8
+    init_partition_count(client, 8)
+    with pytest.raises(EngineUnavailableError, match="born with 8, the setting says 16"):
+        init_partition_count(client, 16)
+    assert init_partition_count(client) == 8
 
 
 def test_nobody_who_names_a_number_gets_the_usual_one(client: Any) -> None:
-    assert birth(client) == keys.PARTITIONS_DEFAULT
+    assert init_partition_count(client) == keys.DEFAULT_PARTITIONS
 
 
-@pytest.mark.parametrize("partitions", [0, -1, keys.PARTITIONS_MOST + 1])
+@pytest.mark.parametrize("partitions", [0, -1, keys.MAX_PARTITIONS + 1])
 def test_a_number_out_of_range_is_refused(client: Any, partitions: int) -> None:
-    with pytest.raises(EngineUnavailable, match="isn't between"):
-        birth(client, partitions)
+    with pytest.raises(EngineUnavailableError, match="isn't between"):
+        init_partition_count(client, partitions)
     assert list(client.scan_iter()) == []
 
 
 def test_an_engine_that_is_away_is_said_to_be() -> None:
-    with connect("redis://127.0.0.1:1/0") as nobody, pytest.raises(EngineAway, match="doesn't answer"):
-        birth(nobody)
+    with (
+        connect("redis://127.0.0.1:1/0") as nobody,
+        pytest.raises(EngineUnreachableError, match="doesn't answer"),
+    ):
+        init_partition_count(nobody)

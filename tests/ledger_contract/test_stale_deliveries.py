@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from services.ledger import RedisLedger, consumer_groups, keys
-from services.ledger.connection import birth, connect
-from services.ledger.consumer_groups import LOOK_MS
+from services.ledger.connection import connect, init_partition_count
+from services.ledger.consumer_groups import FULL_SCAN_INTERVAL_MS
 from tests.conftest import ALL, PARTITIONS
 from tests.ledger_contract.given import PARTITION, again, in_hand, letter, note, taken, verdict
 from tests.referee.running_referee import Clock
@@ -24,14 +24,14 @@ def test_P7_reclaim_takes_what_another_left(ledger: RedisLedger, other_ledger: R
     ledger.append([verdict(hands[0])])
     assert other_ledger.reclaim("two", ALL, 60_000) == []
     assert other_ledger.reclaim("two", ALL, 0) == again(hands[1:], 2)
-    assert in_hand(other_ledger._client, COMMANDS, keys.REFEREES) == [(hands[1].id.encode(), b"two")]
+    assert in_hand(other_ledger._client, COMMANDS, keys.REFEREE_GROUP) == [(hands[1].id.encode(), b"two")]
 
 
 def test_P7_a_letter_stays_in_hand_when_nobody_answers(ledger: RedisLedger) -> None:
     hands = taken(ledger, letter("c1"))
     assert ledger.reclaim("two", ALL, 0) == again(hands, 2)
     for deliveries in range(3, 6):
-        assert list(ledger.suspects("two", ALL, 0)) == again(hands, deliveries)
+        assert list(ledger.redelivered("two", ALL, 0)) == again(hands, deliveries)
 
 
 def test_P8_letters_that_were_handed_out_again_come_one_by_one(
@@ -41,12 +41,12 @@ def test_P8_letters_that_were_handed_out_again_come_one_by_one(
     hands = taken(ledger, letter("c1"), letter("c2"), letter("c3", game=ELSEWHERE))
     assert sorted(other_ledger.reclaim("two", ALL, 0)) == again(sorted(hands), 2)
     assert other_ledger.reclaim("two", ALL, 0) == []
-    first = next(ledger.suspects("three", ALL, 0))
+    first = next(ledger.redelivered("three", ALL, 0))
     assert first in again(hands, 3)
     assert sorted(deliveries(client)) == [2, 2, 3]
-    [second, third, last] = ledger.suspects("four", ALL, 0)
-    assert last == first._replace(deliveries=4), "the most suspicious comes last"
-    assert {second.deliveries, third.deliveries} == {3}
+    [second, third, last] = ledger.redelivered("four", ALL, 0)
+    assert last == first._replace(delivery_count=4), "the most suspicious comes last"
+    assert {second.delivery_count, third.delivery_count} == {3}
 
 
 def test_P8_a_suspect_that_another_took_meanwhile_is_passed_over(
@@ -54,7 +54,7 @@ def test_P8_a_suspect_that_another_took_meanwhile_is_passed_over(
 ) -> None:
     hands = taken(ledger, letter("c1"), letter("c2"))
     ledger.reclaim("two", ALL, 0)
-    suspects = ledger.suspects("three", ALL, 0)
+    suspects = ledger.redelivered("three", ALL, 0)
     assert [next(suspects)] == again(hands[:1], 3)
     ledger.append([verdict(hands[0])])
     other_ledger.append([verdict(hands[1], 1, "c2")])
@@ -65,11 +65,11 @@ def test_P7_suspects_are_looked_for_once_however_many_there_are(engine_url: str)
     """A look for each was eleven letters a second."""
     with connect(engine_url) as client:
         client.flushdb()
-        ledger = RedisLedger(client, birth(client, PARTITIONS))
+        ledger = RedisLedger(client, init_partition_count(client, PARTITIONS))
         taken(ledger, *(letter(f"c{n}") for n in range(30)))
         ledger.reclaim("two", ALL, 0)
         client.config_resetstat()
-        assert len(list(ledger.suspects("three", ALL, 0))) == 30
+        assert len(list(ledger.redelivered("three", ALL, 0))) == 30
         stats: Any = client.info("commandstats")
     assert (stats["cmdstat_xpending"]["calls"], stats["cmdstat_xclaim"]["calls"]) == (PARTITIONS, 30)
 
@@ -80,13 +80,13 @@ def test_P8_a_fresh_letter_is_not_held_up_by_one_that_was_handed_out_again(ledge
     more = taken(ledger, letter("c2"))
     assert ledger.reclaim("two", ALL, 0) == again(more, 2)
     ledger.append([verdict(more[0], 0, "c2")])
-    assert list(ledger.suspects("two", ALL, 0)) == again(hands, 3)
+    assert list(ledger.redelivered("two", ALL, 0)) == again(hands, 3)
 
 
 def test_P8_no_more_is_reclaimed_at_once_than_can_be_answered_before_others_take_it(
     ledger: RedisLedger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(consumer_groups, "CLAIMED_AT_ONCE", 3)
+    monkeypatch.setattr(consumer_groups, "MAX_CLAIMS_AT_ONCE", 3)
     taken(ledger, *(letter(f"c{n}", game=f"game-{n}") for n in range(8)))
     assert [len(ledger.reclaim("two", ALL, 0)) for _ in range(4)] == [3, 3, 2, 0]
 
@@ -101,11 +101,11 @@ def test_P7_P10_what_a_dead_referee_holds_is_reclaimed_though_the_engines_clock_
     assert heir.reclaim("two", ALL, HOUR_MS) == []
     own.now += HOUR_MS - 1
     assert heir.reclaim("two", ALL, HOUR_MS) == []
-    own.now += LOOK_MS
+    own.now += FULL_SCAN_INTERVAL_MS
     assert heir.reclaim("two", ALL, HOUR_MS) == again(hands, 2)
-    assert list(heir.suspects("three", ALL, HOUR_MS)) == [], "they are in new hands"
+    assert list(heir.redelivered("three", ALL, HOUR_MS)) == [], "they are in new hands"
     own.now += HOUR_MS
-    assert list(heir.suspects("three", ALL, HOUR_MS)) == again(hands, 3)
+    assert list(heir.redelivered("three", ALL, HOUR_MS)) == again(hands, 3)
 
 
 def test_P7_what_is_handed_out_anew_is_not_reclaimed_for_how_long_it_was_pending(
@@ -116,28 +116,28 @@ def test_P7_what_is_handed_out_anew_is_not_reclaimed_for_how_long_it_was_pending
     [hand] = taken(ledger, letter("c1"))
     assert heir.reclaim("two", ALL, HOUR_MS) == []
     own.now += HOUR_MS - 1
-    client.xclaim(COMMANDS, keys.REFEREES, "three", 0, [hand.id])
-    own.now += LOOK_MS
-    assert heir.reclaim("two", ALL, HOUR_MS) == list(heir.suspects("two", ALL, HOUR_MS)) == []
+    client.xclaim(COMMANDS, keys.REFEREE_GROUP, "three", 0, [hand.id])
+    own.now += FULL_SCAN_INTERVAL_MS
+    assert heir.reclaim("two", ALL, HOUR_MS) == list(heir.redelivered("two", ALL, HOUR_MS)) == []
 
 
 def test_P8_notes_that_were_handed_out_again_come_one_by_one_and_one_put_off_is_not_counted(
     ledger: RedisLedger,
 ) -> None:
-    ledger.append([verdict(turns=[note(seat, 1) for seat in (0, 1)])])
-    hands = ledger.take_turns("one", 10, 0)
-    ledger.reclaim_turns("two", 0)
-    suspects = ledger.suspect_turns("three", 0)
-    assert next(suspects) == hands[0]._replace(deliveries=3)
-    assert ledger.reclaim_turns("three", 0) == []
-    assert next(suspects) == hands[1]._replace(deliveries=3)
+    ledger.append([verdict(tasks=[note(seat, 1) for seat in (0, 1)])])
+    hands = ledger.take_tasks("one", 10, 0)
+    ledger.reclaim_tasks("two", 0)
+    suspects = ledger.redelivered_tasks("three", 0)
+    assert next(suspects) == hands[0]._replace(delivery_count=3)
+    assert ledger.reclaim_tasks("three", 0) == []
+    assert next(suspects) == hands[1]._replace(delivery_count=3)
     for _ in range(3):
-        ledger.put_off_turns([hand._replace(deliveries=3) for hand in hands])
-        assert [hand.deliveries for hand in ledger.suspect_turns("four", 0)] == [3, 3]
+        ledger.requeue_tasks([hand._replace(delivery_count=3) for hand in hands])
+        assert [hand.delivery_count for hand in ledger.redelivered_tasks("four", 0)] == [3, 3]
 
 
 def deliveries(client: Any) -> list[int]:
     """How often each letter that is in hand was handed out."""
     streams = [keys.commands(partition) for partition in ALL]
-    pending = (client.xpending_range(stream, keys.REFEREES, "-", "+", 99) for stream in streams)
+    pending = (client.xpending_range(stream, keys.REFEREE_GROUP, "-", "+", 99) for stream in streams)
     return [entry["times_delivered"] for entries in pending for entry in entries]

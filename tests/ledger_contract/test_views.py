@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from services.ledger import Gap, RedisLedger, keys
-from services.ledger.view_merge import in_row, joined
+from services.ledger import MissingEntryError, RedisLedger, keys
+from services.ledger.view_merge import merge_view, require_contiguous
 from tests.ledger_contract.given import GAME, PARTITION, own, shown, verdict
 
-PUBLIC, SEAT = keys.public(PARTITION, GAME), keys.seat(PARTITION, GAME, 0)
+PUBLIC, SEAT = keys.public_view(PARTITION, GAME), keys.private_view(PARTITION, GAME, 0)
 PARTS_AT = (2, 3, 6, 9)  # entries of which seat 0 gets a part
 
 
@@ -22,12 +22,12 @@ def ten(ledger: RedisLedger) -> RedisLedger:
     before = {number: earlier for earlier, number in before.items()}
     for number in range(1, 11):
         parts = [(0, own(before[number], f"c{number}"))] if number in PARTS_AT else []
-        ledger.append([verdict(expected=number - 1, id_=f"c{number}", parts=parts)])
+        ledger.append([verdict(expected=number - 1, id_=f"c{number}", private_parts=parts)])
     return ledger
 
 
 def numbers(ledger: RedisLedger, viewer: int | None, after: int = 0, most: int = 1000) -> list[int]:
-    return [entry.number for entry in ledger.seen(GAME, viewer, after, most)]
+    return [entry.number for entry in ledger.read_view(GAME, viewer, after, most)]
 
 
 @pytest.mark.parametrize("viewer", [0, 1, None])
@@ -36,21 +36,21 @@ def test_P3_every_viewer_has_every_number(ten: RedisLedger, viewer: int | None) 
 
 
 def test_P2_a_viewer_finds_the_answer_to_its_own_command(ten: RedisLedger) -> None:
-    answers = {entry.number: entry.answers for entry in ten.seen(GAME, 0)}
+    answers = {entry.number: entry.answers for entry in ten.read_view(GAME, 0)}
     assert answers == {n: f"c{n}" if n in PARTS_AT else None for n in range(1, 11)}
-    assert {entry.answers for entry in ten.seen(GAME, 1)} == {None}
+    assert {entry.answers for entry in ten.read_view(GAME, 1)} == {None}
 
 
 @pytest.mark.parametrize("after", range(11))
 @pytest.mark.parametrize("most", [1, 3, 100])
 def test_a_view_is_read_in_pages(ten: RedisLedger, after: int, most: int) -> None:
-    whole = ten.seen(GAME, 0)
-    assert ten.seen(GAME, 0, after, most) == whole[after : after + most]
+    whole = ten.read_view(GAME, 0)
+    assert ten.read_view(GAME, 0, after, most) == whole[after : after + most]
 
 
 def test_a_game_that_there_is_not_shows_nothing(ledger: RedisLedger) -> None:
-    assert ledger.seen("no-such-game", 0) == []
-    assert ledger.history("no-such-game") == []
+    assert ledger.read_view("no-such-game", 0) == []
+    assert ledger.read_entries("no-such-game") == []
 
 
 @pytest.mark.parametrize("lost", [1, 4, 9])
@@ -59,74 +59,74 @@ def test_P3_a_lost_public_entry_is_a_gap(
     ten: RedisLedger, client: Any, lost: int, viewer: int | None
 ) -> None:
     client.xdel(PUBLIC, f"{lost}-0")
-    with pytest.raises(Gap, match=f"entry {lost} is missing"):
-        ten.seen(GAME, viewer)
+    with pytest.raises(MissingEntryError, match=f"entry {lost} is missing"):
+        ten.read_view(GAME, viewer)
 
 
 @pytest.mark.parametrize("lost", PARTS_AT[:-1])
 def test_P3_a_lost_part_is_a_gap_for_its_seat(ten: RedisLedger, client: Any, lost: int) -> None:
     client.xdel(SEAT, f"{lost}-0")
-    with pytest.raises(Gap, match=f"part {lost} is missing"):
-        ten.seen(GAME, 0)
+    with pytest.raises(MissingEntryError, match=f"part {lost} is missing"):
+        ten.read_view(GAME, 0)
     assert numbers(ten, 1) == list(range(1, 11))
 
 
 def test_P3_a_part_that_was_lost_before_this_page_is_no_gap_of_it(ten: RedisLedger, client: Any) -> None:
     client.xdel(SEAT, "3-0")
     assert numbers(ten, 0, after=3) == list(range(4, 11))
-    with pytest.raises(Gap):
-        ten.seen(GAME, 0, after=2)
+    with pytest.raises(MissingEntryError):
+        ten.read_view(GAME, 0, after=2)
 
 
 def test_P3_a_last_part_that_is_lost_shows_with_the_next_one(ten: RedisLedger, client: Any) -> None:
     """Pinned: nothing after it names it yet, so until then the view is read without it."""
     client.xdel(SEAT, "9-0")
     assert numbers(ten, 0) == list(range(1, 11))
-    ten.append([verdict(expected=10, id_="c11", parts=[(0, own(9, "c11"))])])
-    with pytest.raises(Gap, match="part 9 is missing"):
-        ten.seen(GAME, 0)
+    ten.append([verdict(expected=10, id_="c11", private_parts=[(0, own(9, "c11"))])])
+    with pytest.raises(MissingEntryError, match="part 9 is missing"):
+        ten.read_view(GAME, 0)
 
 
 @pytest.mark.parametrize("lost", [1, 5, 9])
 def test_P3_a_lost_entry_of_the_log_is_a_gap(ten: RedisLedger, client: Any, lost: int) -> None:
     client.xdel(keys.log(PARTITION, GAME), f"{lost}-0")
-    with pytest.raises(Gap, match=f"entry {lost} is missing"):
-        ten.history(GAME)
-    assert ten.history(GAME, after=lost) == [f"entry of c{n}".encode() for n in range(lost + 1, 11)]
+    with pytest.raises(MissingEntryError, match=f"entry {lost} is missing"):
+        ten.read_entries(GAME)
+    assert ten.read_entries(GAME, after=lost) == [f"entry of c{n}".encode() for n in range(lost + 1, 11)]
 
 
 def test_history_goes_on_after_a_number(ten: RedisLedger) -> None:
-    assert ten.history(GAME, after=8) == [b"entry of c9", b"entry of c10"]
-    assert ten.history(GAME, after=10) == []
+    assert ten.read_entries(GAME, after=8) == [b"entry of c9", b"entry of c10"]
+    assert ten.read_entries(GAME, after=10) == []
 
 
 def test_P5_a_part_that_ran_ahead_of_the_public_read_is_left_for_later() -> None:
     public = [(n, shown(n), b"") for n in (4, 5)]
     parts = [(5, own(2, "c5")), (6, own(5, "c6")), (8, own(6, "c8"))]
-    view = joined(3, public, parts)
+    view = merge_view(3, public, parts)
     assert [(entry.number, entry.answers) for entry in view] == [(4, None), (5, "c5")]
-    assert joined(5, [], parts[1:]) == []
-    assert len(joined(3, public, [(8, own(7))])) == 2  # a part lost ahead shows when it is reached
+    assert merge_view(5, [], parts[1:]) == []
+    assert len(merge_view(3, public, [(8, own(7))])) == 2  # a part lost ahead shows when it is reached
 
 
 def test_P3_a_row_may_go_on_anywhere_but_not_skip() -> None:
-    in_row("log", 7, [(8, b""), (9, b"")])
-    with pytest.raises(Gap, match="entry 8 is missing, 9 follows 7"):
-        in_row("log", 7, [(9, b"")])
-    with pytest.raises(Gap):
-        in_row("log", 7, [(8, b""), (8, b"")])
+    require_contiguous("log", 7, [(8, b""), (9, b"")])
+    with pytest.raises(MissingEntryError, match="entry 8 is missing, 9 follows 7"):
+        require_contiguous("log", 7, [(9, b"")])
+    with pytest.raises(MissingEntryError):
+        require_contiguous("log", 7, [(8, b""), (8, b"")])
 
 
 def test_follow_gives_what_is_there_and_waits_for_what_comes(ten: RedisLedger) -> None:
-    assert [entry.number for entry in ten.follow(GAME, 0, 7, 0)] == [8, 9, 10]
-    assert [entry.number for entry in ten.follow(GAME, None, 9, 5000)] == [10]
-    assert ten.follow(GAME, 0, 10, 0) == []
-    assert ten.follow(GAME, 0, 10, 30) == []
-    assert ten.follow("no-such-game", None, 0, 30) == []
+    assert [entry.number for entry in ten.follow_view(GAME, 0, 7, 0)] == [8, 9, 10]
+    assert [entry.number for entry in ten.follow_view(GAME, None, 9, 5000)] == [10]
+    assert ten.follow_view(GAME, 0, 10, 0) == []
+    assert ten.follow_view(GAME, 0, 10, 30) == []
+    assert ten.follow_view("no-such-game", None, 0, 30) == []
 
 
 def test_follow_treats_a_gap_as_an_error(ten: RedisLedger, client: Any) -> None:
-    client.xdel(keys.public(PARTITION, GAME), "9-0")
-    assert [entry.number for entry in ten.follow(GAME, None, 9, 0)] == [10]
-    with pytest.raises(Gap):
-        ten.follow(GAME, None, 8, 0)
+    client.xdel(keys.public_view(PARTITION, GAME), "9-0")
+    assert [entry.number for entry in ten.follow_view(GAME, None, 9, 0)] == [10]
+    with pytest.raises(MissingEntryError):
+        ten.follow_view(GAME, None, 8, 0)

@@ -18,15 +18,15 @@ ARCHIVE_MUTANTS: Final = (
     ),
     Mutant(
         "another game in the archive is written over", "P6", "services/auditor/archive_job.py",
-        "            _require_continued(there, log_)", "            pass", ARCHIVING,
+        "            _require_continuation(archived, entries)", "            pass", ARCHIVING,
     ),
     Mutant(
         "heads aren't compared before they are signed", "P6", "services/verification/log_check.py",
-        "if told and told != head:", "if False:", ARCHIVING,
+        "if stored_head and stored_head != head:", "if False:", ARCHIVING,
     ),
     Mutant(
         "a finished game leaves before it is archived", "P9", "services/referee/worker.py",
-        "self.archived(game) != sitting.length", "False", ARCHIVING,
+        "self.read_archived_length(game) != cached_game.length", "False", ARCHIVING,
     ),
     Mutant(
         "a mark makes a game stay longer", "P9", "services/ledger/archive_index.py",
@@ -42,14 +42,14 @@ ARCHIVE_MUTANTS: Final = (
     ),
     Mutant(
         "a killed auditor's job is nobody's", "P7", "services/auditor/worker.py",
-        "clean_registries(queue, [_noted])", "pass", JOBS,
+        "clean_registries(queue, [_log_failure])", "pass", JOBS,
     ),
     Mutant(
         "the queue of jobs has no bound", "P9", "services/auditor/jobs.py",
-        "if self.queue.count >= self.waiting_most:", "if False:", JOBS,
+        "if self.queue.count >= self.max_waiting:", "if False:", JOBS,
     ),
     Mutant(
         "a game in the archive is made anew under its id", "P2", "services/gateway/service.py",
-        "return (whole[0], str(DECIDED)) if whole else None", "return None", HOUSE,
+        "return (entries[0], str(DECIDED)) if entries else None", "return None", HOUSE,
     ),
 )  # fmt: skip

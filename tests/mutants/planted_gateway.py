@@ -11,21 +11,21 @@ SIMULATOR: Final = ("tests/simulator/test_games.py", "tests/simulator/test_losse
 GATEWAY_MUTANTS: Final = (
     Mutant(
         "durable is said without asking the engine", "P1", "services/gateway/command_tracking.py",
-        "if level.confirmed:", "if False:", ("tests/gateway/test_ack_levels.py", "tests/gateway/test_fail_over.py"),
+        "if level.needs_confirmation:", "if False:", ("tests/gateway/test_ack_levels.py", "tests/gateway/test_fail_over.py"),
     ),
     Mutant(
         "accepted is said before the letter is in",
         "P1",
         "services/gateway/command_tracking.py",
-        "                    await self.send(letter)\n                    reached.level = ACCEPTED",
-        "                    reached.level = ACCEPTED\n                    await self.send(letter)",
+        "                    await self.send(envelope)\n                    progress.level = ACCEPTED",
+        "                    progress.level = ACCEPTED\n                    await self.send(envelope)",
         ("tests/gateway/test_lost_reply.py", "tests/gateway/test_ack_levels.py", "tests/gateway/test_overload.py"),
     ),
     Mutant(
         "what WAITAOF answers isn't read",
         "P1",
         "services/ledger/ack_confirmation.py",
-        "return bool(told[0][0] >= 1)",
+        "return bool(replies[0][0] >= 1)",
         "return True",
         ("tests/gateway/test_ack_confirmation.py", "tests/gateway/test_ack_levels.py"),
     ),
@@ -33,7 +33,7 @@ GATEWAY_MUTANTS: Final = (
         "what WAIT answers isn't read",
         "P1",
         "services/ledger/ack_confirmation.py",
-        "return bool(told[0] >= level.replicas)",
+        "return bool(replies[0] >= level.replicas)",
         "return True",
         ("tests/gateway/test_ack_confirmation.py", "tests/cluster/test_replicated.py"),
     ),
@@ -44,15 +44,15 @@ GATEWAY_MUTANTS: Final = (
     ),
     Mutant(
         "a level that the engine can't give is found out too late", "P1", "services/gateway/command_tracking.py",
-        "        await self.require(letter.game, ask.level)\n", "", ("tests/gateway/test_ack_levels.py",),
+        "        await self.require_level(envelope.game, ack_request.level)\n", "", ("tests/gateway/test_ack_levels.py",),
     ),
     Mutant(
         "a full partition is an error of the house", "P8", "services/gateway/command_tracking.py",
-        "except Full as full:", "except ZeroDivisionError as full:", ("tests/gateway/test_overload.py",),
+        "except QueueFullError as error:", "except ZeroDivisionError as error:", ("tests/gateway/test_overload.py",),
     ),
     Mutant(
         "a verdict that a fail-over took is waited for, for ever", "P1", "services/gateway/command_tracking.py",
-        "                await self.send(letter)\n            return", "            return",
+        "                await self.send(envelope)\n            return", "            return",
         ("tests/gateway/test_fail_over.py", *SIMULATOR),
     ),
     Mutant(
@@ -62,13 +62,13 @@ GATEWAY_MUTANTS: Final = (
     ),
     Mutant(
         "floods aren't slowed", "P8", "services/gateway/rate_limit.py",
-        "return wait\n", "return 0.0\n", ("tests/gateway/test_refusals.py",),
+        "return retry_after_s\n", "return 0.0\n", ("tests/gateway/test_refusals.py",),
     ),
     Mutant(
         "viewers aren't told that a fail-over took back what they saw",
         "P5",
         "services/gateway/subscriptions.py",
-        "if self.head and ring.before and ring.before != self.head:",
+        "if self.head and notification.previous_head and notification.previous_head != self.head:",
         "if False:",
         ("tests/gateway/test_log_rewound.py",),
     ),
@@ -82,22 +82,22 @@ GATEWAY_MUTANTS: Final = (
     ),
     Mutant(
         "who comes is handed what the others have yet to be handed", "P3", "services/gateway/hub.py",
-        "most = min(PAGE, session.start - after)", "most = PAGE", ("tests/gateway/test_log_rewound.py",),
+        "limit = min(PAGE_SIZE, subscription.start - after)", "limit = PAGE_SIZE", ("tests/gateway/test_log_rewound.py",),
     ),
     Mutant(
         "who comes may have read another branch than the others are handed", "P3",
         "services/gateway/subscriptions.py",
-        "if len(self.heads) > 1:", "if False:", ("tests/gateway/test_log_rewound.py",),
+        "if len(self.start_heads) > 1:", "if False:", ("tests/gateway/test_log_rewound.py",),
     ),
     Mutant(
         "the look at silent games compares lengths alone", "P3", "services/gateway/subscriptions.py",
-        'self.last == number and (not head or self.head in (b"", head))', "self.last == number",
+        "self.last_sequence == sequence and (not head or self.head in (b\"\", head))", "self.last_sequence == sequence",
         ("tests/gateway/test_log_rewound.py",),
     ),
     Mutant(
         "an AOF that isn't in force yet counts as durable", "P1", "services/ledger/ack_confirmation.py",
-        'return fsync_of(told[0]) == "always" and in_force(told[1])',
-        'return fsync_of(told[0]) == "always"',
+        "return parse_fsync_policy(replies[0]) == \"always\" and is_aof_in_force(replies[1])",
+        "return parse_fsync_policy(replies[0]) == \"always\"",
         ("tests/gateway/test_aof_in_force.py",),
     ),
 )  # fmt: skip

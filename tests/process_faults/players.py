@@ -19,7 +19,7 @@ import httpx
 
 from schemas.commands import write_command
 from schemas.entries import Entry
-from services.referee.rules import Table, fold_events, legal
+from services.referee.rules import GameState, fold_events, legal
 from tests.gateway.clients import bearer, read_events
 
 HANDS: Final = 8  # threads that the guests share
@@ -83,7 +83,7 @@ class Guest:
                 self.awaits = ""
 
     def forget(self) -> None:
-        self.table, self.number = Table(), 0
+        self.table, self.number = GameState(), 0
         self.awaits = ""
 
     def act(self, level: str) -> Promise | None:
@@ -183,7 +183,7 @@ class Crowd:
             moved = time.monotonic()
             while guests and not self._broken:
                 acted = [self._turn(guest) for guest in guests]
-                over = [guest for guest in guests if guest.table.over]
+                over = [guest for guest in guests if guest.table.result]
                 guests = [guest for guest in guests if guest not in over]
                 if not self._last.is_set():
                     guests += [self._sit_down(http, dice) for _ in over]

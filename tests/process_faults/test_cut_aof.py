@@ -17,12 +17,12 @@ from typing import Final, NamedTuple
 
 import pytest
 
-from schemas.commands import Letter, StartGame, TakeSeat
-from services.bootstrap.composition import make_referee
-from services.bots.worker import Bots, Stream
+from schemas.commands import CommandEnvelope, StartGame, TakeSeat
+from services.bootstrap.composition import build_referee
+from services.bots.worker import BotWorker, DirectSink
 from services.ledger import RedisLedger
-from services.ledger.connection import birth, connect
-from services.ledger.embedded_engine import engine
+from services.ledger.connection import connect, init_partition_count
+from services.ledger.embedded_engine import running_engine
 from services.referee.rules import fold
 from services.runtime.settings import read_settings
 from tests.deploy.compose import Stage, stage, wait_until
@@ -80,29 +80,29 @@ def cut_copy(recorded: Recorded, size: int, folder: Path) -> Iterator[RedisLedge
     """A ledger on the recorded data, as if no more of its log had been written."""
     shutil.copytree(recorded.data / "appendonlydir", folder / "appendonlydir")
     os.truncate(aof(folder), size)
-    with engine(folder) as url, connect(url) as client:
-        yield RedisLedger(client, birth(client))
+    with running_engine(folder) as url, connect(url) as client:
+        yield RedisLedger(client, init_partition_count(client))
     shutil.rmtree(folder)
 
 
 def play_on(ledger: RedisLedger, games: list[str]) -> None:
     """Play these games to their ends, with whom they need."""
     (referee, _), bots = (
-        make_referee(ledger, read_settings(leases=False)),
-        Bots(ledger, Stream(ledger), "bots"),
+        build_referee(ledger, read_settings(leases=False)),
+        BotWorker(ledger, DirectSink(ledger), "bots"),
     )
     for game in games:  # where the cut took them: elsewhere they are refused
-        ledger.submit(Letter("seat-again", game, None, TakeSeat("Ada")))
-        ledger.submit(Letter("start-again", game, None, StartGame()))
+        ledger.submit(CommandEnvelope("seat-again", game, None, TakeSeat("Ada")))
+        ledger.submit(CommandEnvelope("start-again", game, None, StartGame()))
     people = [Player(ledger, game, 0) for game in games]
     dice, idle, sent = Random(0), 0, set[str]()
-    while not all(fold(ledger.history(game)).over for game in games):
+    while not all(fold(ledger.read_entries(game)).result for game in games):
         busy = referee.reclaim(0) + referee.step(5) + bots.reclaim(0) + bots.step(5)
         for person in people:
             command, id_ = person.choose(dice), f"{person.game} on {person.number}"
             if command and id_ not in sent:
                 sent.add(id_)
-                ledger.submit(Letter(id_.replace(" ", "-"), person.game, 0, command))
+                ledger.submit(CommandEnvelope(id_.replace(" ", "-"), person.game, 0, command))
                 busy += 1
         idle = 0 if busy else idle + 1
         assert idle < 20, "the games stand still"
@@ -117,7 +117,7 @@ def test_P1_what_is_durable_is_there_wherever_the_log_is_cut(recorded: Recorded,
         with cut_copy(recorded, size, tmp_path / str(number)) as ledger:
             kept = [promise for promise in recorded.promises if promise.aof <= size]
             assert missing(kept, {game: entries(ledger, game) for game in recorded.games}) == []
-            games = [game for game in recorded.games if ledger.history(game)]
+            games = [game for game in recorded.games if ledger.read_entries(game)]
             for game in games:
                 assert complaints(ledger, game, SEATS) == [], size
             play_on(ledger, games)
@@ -146,7 +146,7 @@ def test_P1_P7_services_live_on_when_the_engine_comes_back_with_less(tmp_path: P
                     crowd.losses += 1
                 house = at.start_engine()
         with connect(at.engine_url) as client:
-            ledger = RedisLedger(client, birth(client))
+            ledger = RedisLedger(client, init_partition_count(client))
             assert missing(durable(crowd), {game: entries(ledger, game) for game in crowd.games}) == []
             for game in crowd.games:
                 assert complaints(ledger, game, SEATS) == []

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from services.ledger import RedisLedger, keys
-from services.ledger.connection import birth, connect
+from services.ledger.connection import connect, init_partition_count
 from tests.deploy.compose import Running, stage, wait_until
 from tests.process_faults.players import Crowd
 from tests.process_faults.seeds import SOAK, new_seed
@@ -25,7 +25,7 @@ def in_hand(client: Any, partitions: int) -> dict[str, int]:
     """How many letters each referee has taken and not yet answered."""
     found: dict[str, int] = {}
     for partition in range(partitions):
-        for consumer in client.xinfo_consumers(keys.commands(partition), keys.REFEREES):
+        for consumer in client.xinfo_consumers(keys.commands(partition), keys.REFEREE_GROUP):
             name = consumer["name"].decode()
             found[name] = found.get(name, 0) + consumer["pending"]
     return found
@@ -54,7 +54,7 @@ def test_P7_games_of_a_referee_that_hangs_go_on_and_its_waking_harms_nobody(tmp_
         at.start("gateway", **quiet)
         wait_until(at.healthy)
         with connect(at.engine_url) as client:
-            ledger = RedisLedger(client, partitions := birth(client))
+            ledger = RedisLedger(client, partitions := init_partition_count(client))
             crowd = Crowd(at.url, TABLES, seed, ["decided"])
             with crowd.playing():
                 crowd.await_promises(1)  # so that it is the only one that there is
@@ -63,7 +63,7 @@ def test_P7_games_of_a_referee_that_hangs_go_on_and_its_waking_harms_nobody(tmp_
                 for _ in range(HANGS):
                     crowd.await_promises(dice.randint(1, 2 * TABLES))
                     hang_with_letters_in_hand(hanging, name, client, partitions)
-                    stood = {game: len(ledger.history(game)) for game in crowd.games[-TABLES:]}
+                    stood = {game: len(ledger.read_entries(game)) for game in crowd.games[-TABLES:]}
                     wait_until(lambda stood=stood: all_moved(at, ledger, stood))  # type: ignore[misc]
                     hanging.process.send_signal(signal.SIGCONT)
             for game in crowd.games:
@@ -76,4 +76,4 @@ def test_P7_games_of_a_referee_that_hangs_go_on_and_its_waking_harms_nobody(tmp_
 
 def all_moved(at: Any, ledger: RedisLedger, stood: dict[str, int]) -> bool:
     """Whether each of these games has gone on, or is over."""
-    return all(len(ledger.history(game)) > length or at.ended(game) for game, length in stood.items())
+    return all(len(ledger.read_entries(game)) > length or at.ended(game) for game, length in stood.items())

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from services.ledger import RedisLedger, keys
-from services.ledger.connection import birth, connect
+from services.ledger.connection import connect, init_partition_count
 from tests.deploy.compose import Stage, stage, wait_until
 from tests.process_faults.players import Crowd, missing
 from tests.process_faults.seeds import SOAK, new_seed
@@ -54,7 +54,7 @@ class House:
 
 def on_their_way(client: Any, partitions: int) -> int:
     """Letters and notes that wait to be answered, and letters that were buried."""
-    streams = (keys.commands, keys.turns, keys.dead)
+    streams = (keys.commands, keys.bot_tasks, keys.dead_letters)
     return sum(client.xlen(name(partition)) for name in streams for partition in range(partitions))
 
 
@@ -79,7 +79,7 @@ def test_P7_whatever_is_killed_no_promise_is_broken_and_every_game_ends(
                 crowd.await_promises(dice.randint(1, 80))
                 house.kill_one(victims, dice, crowd)
         client = connect(at.engine_url)
-        ledger = RedisLedger(client, birth(client))
+        ledger = RedisLedger(client, init_partition_count(client))
         logs = {game: entries(ledger, game) for game in crowd.games}
         assert missing([promise for promise in crowd.promises if promise.level in covered], logs) == []
         for game, log in logs.items():

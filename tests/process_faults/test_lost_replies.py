@@ -13,9 +13,9 @@ from typing import Any, Final
 import pytest
 import redis
 
-from schemas.commands import Command, CreateGame, KeepTickets, Letter, SeatPlan, StartGame, TakeSeat
+from schemas.commands import Command, CommandEnvelope, CreateGame, KeepTickets, SeatPlan, StartGame, TakeSeat
 from services.ledger import RedisLedger, keys
-from services.ledger.connection import birth, connect
+from services.ledger.connection import connect, init_partition_count
 from tests.deploy.compose import Stage, stage, wait_until
 from tests.process_faults.proxy import BadLine
 from tests.process_faults.seeds import new_seed
@@ -29,11 +29,11 @@ EATEN_OF_REFEREES: Final = 0.002  # of theirs a batch has many, and each may be 
 PARTITIONS: Final = 16
 
 
-def rounds(game: str) -> Sequence[Sequence[Letter]]:
+def rounds(game: str) -> Sequence[Sequence[CommandEnvelope]]:
     """Ten commands that are all accepted, whatever the order within each round."""
 
-    def letter(id_: str, seat: int | None, command: Command) -> Letter:
-        return Letter(id_, game, seat, command)
+    def letter(id_: str, seat: int | None, command: Command) -> CommandEnvelope:
+        return CommandEnvelope(id_, game, seat, command)
 
     seats = range(SEATS)
     return (
@@ -44,9 +44,9 @@ def rounds(game: str) -> Sequence[Sequence[Letter]]:
     )
 
 
-def sendings(games: Iterable[str], dice: Random) -> list[list[Letter]]:
+def sendings(games: Iterable[str], dice: Random) -> list[list[CommandEnvelope]]:
     """Every command once in its round, and up to ten times more in it or in a later one."""
-    plan: list[list[Letter]] = [[], [], [], []]
+    plan: list[list[CommandEnvelope]] = [[], [], [], []]
     for game in games:
         for number, letters in enumerate(rounds(game)):
             for letter in letters:
@@ -66,7 +66,7 @@ class House:
         at.start_engine()
         wait_until(lambda: is_up(at.engine_url))
         self.client: Any = connect(at.engine_url)  # the only good line: it looks from outside
-        self.ledger = RedisLedger(self.client, birth(self.client, PARTITIONS))
+        self.ledger = RedisLedger(self.client, init_partition_count(self.client, PARTITIONS))
         self.senders = BadLine(at.engine_port, f"{seed} senders", EATEN_OF_SENDERS)
         self.referees = BadLine(at.engine_port, f"{seed} referees", EATEN_OF_REFEREES)
 
@@ -87,10 +87,12 @@ class House:
 
     def waiting(self) -> int:
         """Letters that have no answer yet, and letters that were buried."""
-        streams = [name(partition) for name in (keys.commands, keys.dead) for partition in range(PARTITIONS)]
+        streams = [
+            name(partition) for name in (keys.commands, keys.dead_letters) for partition in range(PARTITIONS)
+        ]
         return sum(self.client.xlen(stream) for stream in streams)
 
-    def send(self, pool: ThreadPoolExecutor, letters: Sequence[Letter]) -> None:
+    def send(self, pool: ThreadPoolExecutor, letters: Sequence[CommandEnvelope]) -> None:
         """Submit all of these, with redis-py as it comes: ten silent retries and all."""
         hands = [pool.submit(send_all, self.senders.port, letters[n::SENDERS]) for n in range(SENDERS)]
         for hand in hands:
@@ -101,7 +103,7 @@ class House:
         wait_until(lambda: min(self.lengths(games)) >= length)
 
 
-def send_all(port: int, letters: Sequence[Letter]) -> None:
+def send_all(port: int, letters: Sequence[CommandEnvelope]) -> None:
     with redis.Redis(port=port, socket_timeout=0.5) as stock:
         ledger = RedisLedger(stock, PARTITIONS)
         for letter in letters:

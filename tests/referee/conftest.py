@@ -19,5 +19,5 @@ def opened(ledger: RedisLedger, referee: Referee) -> Referee:
     """A game of two bots that have their starting tickets before them."""
     submit(ledger, opening())
     referee.step(0)
-    assert len(ledger.history(GAME)) == 2
+    assert len(ledger.read_entries(GAME)) == 2
     return referee

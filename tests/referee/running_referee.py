@@ -7,12 +7,12 @@ from random import Random
 from typing import Any
 
 from schemas.codec import unpack_entry
-from schemas.commands import ClaimRoute, Command, CreateGame, Letter, SeatPlan, StartGame
+from schemas.commands import ClaimRoute, Command, CommandEnvelope, CreateGame, SeatPlan, StartGame
 from schemas.entries import Entry
 from schemas.field_types import Seat
-from services.ledger import Ledger, Outcome, RedisLedger, Turn, Verdict, keys
-from services.referee.command_processor import Times
-from services.referee.rules import Table, fold_events, legal, seen_by
+from services.ledger import AppendRequest, AppendResult, BotTask, Ledger, RedisLedger, keys
+from services.referee.command_processor import Clocks
+from services.referee.rules import GameState, fold_events, legal, redact_for
 from services.referee.worker import Referee
 from tests.conftest import PARTITIONS
 
@@ -51,23 +51,23 @@ def referee_at(
 ) -> Referee:
     """A referee that looks after all partitions, unless told which, by one clock for all times."""
     time = clock or Clock()
-    return Referee(ledger, name, Times(time, time), lambda: seed, lambda: share)
+    return Referee(ledger, name, Clocks(time, time), lambda: seed, lambda: share)
 
 
-def opening(game: str = GAME, seats: int = 2, **options: Any) -> list[Letter]:
+def opening(game: str = GAME, seats: int = 2, **options: Any) -> list[CommandEnvelope]:
     """A table of bots is laid and the game starts."""
     plans = tuple(SeatPlan("bot", "random") for _ in range(seats))
     create = CreateGame(plans, seed=f"seed of {game}", options=options or None)
-    return [Letter("create", game, None, create), Letter("start", game, None, StartGame())]
+    return [CommandEnvelope("create", game, None, create), CommandEnvelope("start", game, None, StartGame())]
 
 
-def submit(ledger: Ledger, letters: Iterable[Letter]) -> None:
+def submit(ledger: Ledger, letters: Iterable[CommandEnvelope]) -> None:
     for letter in letters:
         ledger.submit(letter)
 
 
 def entries(ledger: Ledger, game: str = GAME) -> list[Entry]:
-    return [unpack_entry(data) for data in ledger.history(game)]
+    return [unpack_entry(data) for data in ledger.read_entries(game)]
 
 
 class Interrupted:
@@ -79,7 +79,7 @@ class Interrupted:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._ledger, name)
 
-    def append(self, verdicts: Sequence[Verdict]) -> list[Outcome]:
+    def append(self, verdicts: Sequence[AppendRequest]) -> list[AppendResult]:
         happens, self._happens = self._happens, lambda: None
         happens()
         return self._ledger.append(verdicts)
@@ -95,11 +95,11 @@ class Player:
 
     def __init__(self, ledger: Ledger, game: str, seat: Seat) -> None:
         self.ledger, self.game, self.seat = ledger, game, seat
-        self.table, self.number = Table(), 0
+        self.table, self.number = GameState(), 0
 
-    def look(self) -> Table:
+    def look(self) -> GameState:
         """The table as the seat sees it now."""
-        for entry in self.ledger.seen(self.game, self.seat, self.number):
+        for entry in self.ledger.read_view(self.game, self.seat, self.number):
             fold_events(self.table, entry.at, entry.events)
             self.number = entry.number
         return self.table
@@ -117,23 +117,23 @@ class Players:
     def __init__(self, ledger: RedisLedger, dice: Random) -> None:
         self.ledger, self.dice = ledger, dice
         self.seats: dict[tuple[str, Seat], Player] = {}
-        self.sent: list[Letter] = []
+        self.sent: list[CommandEnvelope] = []
 
-    def letter(self, turn: Turn) -> Letter | None:
+    def letter(self, turn: BotTask) -> CommandEnvelope | None:
         player = self.seats.setdefault((turn.game, turn.seat), Player(self.ledger, turn.game, turn.seat))
         command = player.choose(self.dice)
-        return Letter(f"at-{turn.number}", turn.game, turn.seat, command) if command else None
+        return CommandEnvelope(f"at-{turn.sequence}", turn.game, turn.seat, command) if command else None
 
     def step(self) -> int:
         """Answer the notes of the turns stream; how many there were."""
-        turns = self.ledger.take_turns("bots", 16, 0)
-        for turn in (taken.turn for taken in turns):
+        turns = self.ledger.take_tasks("bots", 16, 0)
+        for turn in (taken.task for taken in turns):
             if letter := self.letter(turn):
                 self.send(letter)
-        self.ledger.finish_turns(turns)
+        self.ledger.acknowledge_tasks(turns)
         return len(turns)
 
-    def send(self, letter: Letter) -> None:
+    def send(self, letter: CommandEnvelope) -> None:
         self.sent.append(letter)
         self.ledger.submit(letter)
 
@@ -142,8 +142,8 @@ def complaints(ledger: RedisLedger, game: str, seats: int) -> list[str]:
     """What is wrong between a game's log and what its viewers get."""
     log, found = entries(ledger, game), []
     for viewer in (*range(seats), None):
-        for entry, view in zip(log, ledger.seen(game, viewer), strict=True):
-            told = tuple(shown for event in entry.events if (shown := seen_by(viewer, event)) is not None)
+        for entry, view in zip(log, ledger.read_view(game, viewer), strict=True):
+            told = tuple(shown for event in entry.events if (shown := redact_for(viewer, event)) is not None)
             own = entry.id if entry.seat == viewer and viewer is not None else None
             if (view.at, view.answers, view.events) != (entry.at, own, told):
                 found.append(f"{game} entry {view.number} as seat {viewer} sees it: {view}, not {told}")
@@ -152,10 +152,10 @@ def complaints(ledger: RedisLedger, game: str, seats: int) -> list[str]:
 
 def left_over(client: Any) -> dict[str, int]:
     """Letters and notes that are still on their way, by stream."""
-    streams = [name(p) for p in range(PARTITIONS) for name in (keys.commands, keys.turns)]
+    streams = [name(p) for p in range(PARTITIONS) for name in (keys.commands, keys.bot_tasks)]
     return {name: count for name in streams if (count := client.xlen(name))}
 
 
 def dead(client: Any) -> list[bytes]:
     """The reasons of all dead letters."""
-    return [fields[b"reason"] for p in range(PARTITIONS) for _, fields in client.xrange(keys.dead(p))]
+    return [fields[b"reason"] for p in range(PARTITIONS) for _, fields in client.xrange(keys.dead_letters(p))]

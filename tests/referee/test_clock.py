@@ -6,8 +6,8 @@ from typing import Any
 
 from schemas.commands import (
     CallTime,
+    CommandEnvelope,
     DrawBlind,
-    Letter,
 )
 from schemas.events import GameEnded
 from services.ledger import RedisLedger, keys
@@ -37,8 +37,8 @@ def test_CLOCK_2_nobody_is_out_before_the_time(ledger: RedisLedger) -> None:
     submit(ledger, opening(clock_ms=1000))
     referee.step(0)
     clock.now = NOON + 999
-    assert referee.call_time() == 0
-    assert len(ledger.history(GAME)) == 2
+    assert referee.process_due_games() == 0
+    assert len(ledger.read_entries(GAME)) == 2
 
 
 def test_CLOCK_2_a_deadline_fires_once_though_two_referees_fire_it(
@@ -50,11 +50,11 @@ def test_CLOCK_2_a_deadline_fires_once_though_two_referees_fire_it(
     referee_at(ledger, "one", clock).step(0)
     clock.now = NOON + 1000
     for _ in range(3):
-        with_a_rival(ledger, rival.call_time, clock).call_time()
-        rival.call_time()
+        with_a_rival(ledger, rival.process_due_games, clock).process_due_games()
+        rival.process_due_games()
     assert sorted(timed_out(ledger)) == [0, 1, 2]
     assert isinstance(entries(ledger)[-1].events[-1], GameEnded)
-    assert ledger.due(clock.now + 10**9, ALL) == []
+    assert ledger.due_deadlines(clock.now + 10**9, ALL) == []
     assert not any(entry.refusal for entry in entries(ledger))
     assert complaints(ledger, GAME, 3) == []
 
@@ -64,12 +64,12 @@ def test_CLOCK_2_a_stale_referee_takes_no_deadline_away(
 ) -> None:
     clock = Clock()
     stale, rival = referee_at(ledger, "stale", clock), referee_at(other_ledger, "rival", clock)
-    ledger.submit(Letter("early", GAME, 0, DrawBlind()))
+    ledger.submit(CommandEnvelope("early", GAME, 0, DrawBlind()))
     stale.step(0)  # it remembers that there is no such game
     submit(ledger, opening(clock_ms=1000))
     rival.step(0)
     clock.now = NOON + 1000
-    stale.call_time()
+    stale.process_due_games()
     assert len(timed_out(ledger)) == 1
 
 
@@ -78,10 +78,10 @@ def test_CLOCK_2_a_wrong_deadline_is_put_right(ledger: RedisLedger) -> None:
     referee = referee_at(ledger, "one", clock)
     submit(ledger, opening(clock_ms=5000))
     referee.step(0)
-    ledger.set_due(GAME, NOON - 1)
-    ledger.set_due("no-such-game", NOON - 1)
-    assert referee.call_time() == 2
-    assert ledger.due(NOON + 10**9, ALL) == [(GAME, NOON + 5000)]
+    ledger.set_deadline(GAME, NOON - 1)
+    ledger.set_deadline("no-such-game", NOON - 1)
+    assert referee.process_due_games() == 2
+    assert ledger.due_deadlines(NOON + 10**9, ALL) == [(GAME, NOON + 5000)]
     assert timed_out(ledger) == []
 
 
@@ -90,9 +90,9 @@ def test_P8_a_wrecked_game_stops_no_other_clock(ledger: RedisLedger, client: Any
     referee = referee_at(ledger, "one", clock)
     wrecked = keys.log(partition_of(NEXT_DOOR), NEXT_DOOR)
     client.xadd(wrecked, {"e": b"\xc1"}, id="1-0")
-    ledger.set_due(NEXT_DOOR, NOON)
+    ledger.set_deadline(NEXT_DOOR, NOON)
     submit(ledger, opening(clock_ms=1000))
     referee.step(0)
     clock.now = NOON + 1000
-    referee.call_time()
+    referee.process_due_games()
     assert len(timed_out(ledger)) == 1

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from redis.exceptions import ConnectionError
 
-from schemas.codec import pack_letter
-from schemas.commands import Leave, Letter, StartGame
+from schemas.codec import pack_envelope
+from schemas.commands import CommandEnvelope, Leave, StartGame
 from services.ledger import RedisLedger, keys
 from services.referee import worker
-from services.referee.scheduling import due_at
-from services.referee.worker import LETTERS_MOST, Referee
+from services.referee.scheduling import next_wakeup
+from services.referee.worker import MAX_ENVELOPES_PER_STEP, Referee
 from tests.conftest import ALL
 from tests.referee.running_referee import (
     GAME,
@@ -30,12 +30,12 @@ from tests.referee.running_referee import (
 )
 
 PARTITION = partition_of(GAME)
-PUBLIC = keys.public(PARTITION, GAME)
+PUBLIC = keys.public_view(PARTITION, GAME)
 Harm = Callable[[Any], object]
 
 
 def no_verdicts(client: Any) -> None:
-    client.delete(keys.verdicts(PARTITION, GAME, None))
+    client.delete(keys.command_results(PARTITION, GAME, None))
 
 
 def another_field(client: Any) -> None:
@@ -51,11 +51,13 @@ HARMS: dict[str, Harm] = {
     "verdicts lost": no_verdicts,
     "a view that is ahead": lambda client: client.xadd(PUBLIC, {"e": b"x"}, id="100-0"),
     "a view that lost its end": lambda client: client.delete(PUBLIC),
-    "a part that is ahead": lambda client: client.xadd(keys.seat(PARTITION, GAME, 0), {"e": b"x"}, id="9-0"),
+    "a part that is ahead": lambda client: client.xadd(
+        keys.private_view(PARTITION, GAME, 0), {"e": b"x"}, id="9-0"
+    ),
     "a log that is none": lambda client: (client.delete(LOG), client.set(LOG, "what?")),
     "verdicts that are none": lambda client: (
-        client.delete(keys.verdicts(PARTITION, GAME, 0)),
-        client.set(keys.verdicts(PARTITION, GAME, 0), "what?"),
+        client.delete(keys.command_results(PARTITION, GAME, 0)),
+        client.set(keys.command_results(PARTITION, GAME, 0), "what?"),
     ),
 }
 
@@ -65,8 +67,8 @@ def test_P8_a_letter_to_a_damaged_game_is_put_aside_and_the_others_go_on(
     ledger: RedisLedger, opened: Referee, client: Any, harm: Harm
 ) -> None:
     harm(client)
-    again = Letter("start", GAME, None, StartGame())
-    submit(ledger, [again, Letter("leave", GAME, 0, Leave()), *opening(NEXT_DOOR)])
+    again = CommandEnvelope("start", GAME, None, StartGame())
+    submit(ledger, [again, CommandEnvelope("leave", GAME, 0, Leave()), *opening(NEXT_DOOR)])
     before = client.type(LOG) == b"stream" and client.xlen(LOG)
     for referee in (opened, referee_at(ledger, "fresh")):
         referee.step(0)
@@ -74,7 +76,7 @@ def test_P8_a_letter_to_a_damaged_game_is_put_aside_and_the_others_go_on(
     assert dead(client) != []
     if harm is not no_verdicts:  # there the seat's own command is still decided
         assert before == (client.type(LOG) == b"stream" and client.xlen(LOG))  # and no half verdict
-    assert len(ledger.history(NEXT_DOOR)) == 2
+    assert len(ledger.read_entries(NEXT_DOOR)) == 2
     assert ledger.reclaim("anybody", ALL, 0) == []
 
 
@@ -83,10 +85,10 @@ def test_P8_a_log_entry_that_cannot_be_read_ends_nobody_who_folds_it(
 ) -> None:
     """Only they meet it: who remembers the game goes by its length and its head."""
     another_field(client)
-    submit(ledger, [Letter("leave", GAME, 0, Leave()), *opening(NEXT_DOOR)])
+    submit(ledger, [CommandEnvelope("leave", GAME, 0, Leave()), *opening(NEXT_DOOR)])
     referee_at(ledger, "fresh").step(0)
     assert dead(client) == [b"the log can't be read: an entry has no field b'e'"]
-    assert (client.xlen(LOG), len(ledger.history(NEXT_DOOR))) == (2, 2)
+    assert (client.xlen(LOG), len(ledger.read_entries(NEXT_DOOR))) == (2, 2)
     assert ledger.reclaim("anybody", ALL, 0) == []
 
 
@@ -100,13 +102,13 @@ def test_P8_letters_of_several_partitions_that_have_the_same_id_are_not_taken_fo
     """The engine goes away amid their verdicts, so each conflicts once with what the referee remembers."""
     games = [next(f"game-{n}" for n in range(100) if partition_of(f"game-{n}") == part) for part in ALL]
     for partition, game in zip(ALL, games, strict=True):
-        client.xadd(keys.commands(partition), {"c": pack_letter(opening(game)[0])}, id="1-1")
+        client.xadd(keys.commands(partition), {"c": pack_envelope(opening(game)[0])}, id="1-1")
     referee = with_a_rival(ledger, away)
     with pytest.raises(ConnectionError):
         referee.step(0)
     referee.reclaim(0)
     assert dead(client) == []
-    assert [len(ledger.history(game)) for game in games] == [1] * len(games)
+    assert [len(ledger.read_entries(game)) for game in games] == [1] * len(games)
     assert ledger.reclaim("anybody", ALL, 0) == []
 
 
@@ -124,34 +126,34 @@ def test_P8_a_clock_that_ends_its_referee_does_not_end_the_next_one_at_once(
     def deadly(table: Any) -> Any:
         if table.game == GAME:
             raise Killed
-        return due_at(table)
+        return next_wakeup(table)
 
-    monkeypatch.setattr(worker, "due_at", deadly)
+    monkeypatch.setattr(worker, "next_wakeup", deadly)
     clock.now = NOON + 1000
     for name in ("two", "three", "four"):
         try:
-            referee_at(ledger, name, clock).call_time()
+            referee_at(ledger, name, clock).process_due_games()
         except Killed:
             clock.now += 1
-    assert len(ledger.history(NEXT_DOOR)) > 2
+    assert len(ledger.read_entries(NEXT_DOOR)) > 2
     monkeypatch.undo()
-    clock.now += worker.LATER_MS
-    referee_at(ledger, "five", clock).call_time()
-    assert len(ledger.history(GAME)) == 3
+    clock.now += worker.RETRY_DELAY_MS
+    referee_at(ledger, "five", clock).process_due_games()
+    assert len(ledger.read_entries(GAME)) == 3
 
 
 def test_P8_strange_members_of_the_due_ones_end_nobody(ledger: RedisLedger, client: Any) -> None:
-    client.zadd(keys.due(PARTITION), {b"\xff\xfe": NOON, "no-such-game": "-inf"})
-    client.zadd(keys.over(PARTITION), {b"\xff\xfe": NOON})
+    client.zadd(keys.deadlines(PARTITION), {b"\xff\xfe": NOON, "no-such-game": "-inf"})
+    client.zadd(keys.evictions(PARTITION), {b"\xff\xfe": NOON})
     referee = referee_at(ledger)
     submit(ledger, opening(clock_ms=1000))
     referee.step(0)
-    clock: Any = referee.times.house
+    clock: Any = referee.clocks.game_time_ms
     clock.now = NOON + 1000
-    referee.call_time()
-    referee.retire()
-    assert len(ledger.history(GAME)) == 3
-    assert ledger.leaving(NOON * 10, ALL) == []
+    referee.process_due_games()
+    referee.evict()
+    assert len(ledger.read_entries(GAME)) == 3
+    assert ledger.evictable(NOON * 10, ALL) == []
 
 
 def test_P7_no_more_letters_are_taken_than_can_be_answered_in_time(ledger: RedisLedger) -> None:
@@ -168,5 +170,5 @@ def test_P7_no_more_letters_are_taken_than_can_be_answered_in_time(ledger: Redis
     counting: Any = Counting()
     for share in (1, 4, 256, 4096):
         referee_at(counting, share=[0] * share).step(0)
-    assert [count <= LETTERS_MOST for count in counts] == [True, True, True, False]
+    assert [count <= MAX_ENVELOPES_PER_STEP for count in counts] == [True, True, True, False]
     assert counts[-1] == 4096  # one of each

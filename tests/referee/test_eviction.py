@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from schemas.commands import CreateGame, Letter, SeatPlan, StartGame
+from schemas.commands import CommandEnvelope, CreateGame, SeatPlan, StartGame
 from services.ledger import RedisLedger, keys
-from services.referee.command_processor import Times
+from services.referee.command_processor import Clocks
 from services.referee.rules import fold
 from services.referee.worker import Referee
 from tests.conftest import ALL
@@ -39,7 +39,7 @@ def wall() -> Clock:
 @pytest.fixture
 def keeper(ledger: RedisLedger, wall: Clock) -> Referee:
     """A referee whose games stay for a minute."""
-    return Referee(ledger, "keeper", Times(Clock(), wall, STAYS_MS), lambda: FRESH, lambda: ALL)
+    return Referee(ledger, "keeper", Clocks(Clock(), wall, STAYS_MS), lambda: FRESH, lambda: ALL)
 
 
 def play_out(ledger: RedisLedger, referee: Referee, game: str = GAME) -> None:
@@ -47,30 +47,30 @@ def play_out(ledger: RedisLedger, referee: Referee, game: str = GAME) -> None:
     players = Players(ledger, Random(3))
     while referee.step(0) + players.step():
         pass
-    assert fold(ledger.history(game)).over
+    assert fold(ledger.read_entries(game)).result
 
 
 def test_P9_a_finished_game_leaves_when_its_time_is_over_and_leaves_nothing(
     ledger: RedisLedger, keeper: Referee, wall: Clock, client: Any
 ) -> None:
     keeper.step(0)
-    ledger.take_turns("bots", 1, 0)
+    ledger.take_tasks("bots", 1, 0)
     empty = holds(client)
     play_out(ledger, keeper)
     wall.now += STAYS_MS - 1
-    assert keeper.retire() == 0
+    assert keeper.evict() == 0
     wall.now += 1
-    assert keeper.retire() == 1
+    assert keeper.evict() == 1
     assert ledger.games() == []
-    assert ledger.history(GAME) == []
+    assert ledger.read_entries(GAME) == []
     assert holds(client) == empty
 
 
 def test_P9_a_table_that_never_started_leaves(ledger: RedisLedger, keeper: Referee, wall: Clock) -> None:
-    submit(ledger, [Letter("create", GAME, None, CreateGame((SeatPlan(), SeatPlan())))])
+    submit(ledger, [CommandEnvelope("create", GAME, None, CreateGame((SeatPlan(), SeatPlan())))])
     keeper.step(0)
     wall.now += STAYS_MS
-    assert keeper.retire() == 1
+    assert keeper.evict() == 1
     assert ledger.games() == []
 
 
@@ -78,7 +78,7 @@ def test_P9_a_game_that_is_played_stays(ledger: RedisLedger, keeper: Referee, wa
     submit(ledger, opening())
     keeper.step(0)
     wall.now += 1000 * STAYS_MS
-    assert keeper.retire() == 0
+    assert keeper.evict() == 0
     assert ledger.games() == [GAME]
 
 
@@ -90,33 +90,33 @@ def test_P9_a_game_that_starts_at_the_last_moment_stays(
     keeper.step(0)
     wall.now += STAYS_MS
     submit(ledger, [start])
-    length = len(ledger.history(GAME))
+    length = len(ledger.read_entries(GAME))
     referee_at(other_ledger, "rival").step(0)
-    assert not ledger.retire(GAME, 2, length)
-    assert keeper.retire() == 0
-    assert len(ledger.history(GAME)) == 2
+    assert not ledger.evict(GAME, 2, length)
+    assert keeper.evict() == 0
+    assert len(ledger.read_entries(GAME)) == 2
 
 
 def test_P9_a_wrong_time_to_leave_is_put_right(ledger: RedisLedger, keeper: Referee) -> None:
     submit(ledger, opening())
     keeper.step(0)
-    ledger.stay(GAME, NOON - 1)
-    ledger.stay("no-such-game", NOON - 1)
-    assert keeper.retire() == 2
-    assert ledger.leaving(NOON * 10, ALL) == []
-    assert len(ledger.history(GAME)) == 2
+    ledger.schedule_eviction(GAME, NOON - 1)
+    ledger.schedule_eviction("no-such-game", NOON - 1)
+    assert keeper.evict() == 2
+    assert ledger.evictable(NOON * 10, ALL) == []
+    assert len(ledger.read_entries(GAME)) == 2
 
 
 def test_P8_a_wrecked_game_keeps_no_other_from_leaving(
     ledger: RedisLedger, keeper: Referee, wall: Clock, client: Any
 ) -> None:
     client.xadd(keys.log(partition_of(NEXT_DOOR), NEXT_DOOR), {"e": b"\xc1"}, id="1-0")
-    ledger.stay(NEXT_DOOR, NOON)
+    ledger.schedule_eviction(NEXT_DOOR, NOON)
     play_out(ledger, keeper)
     wall.now += STAYS_MS
-    keeper.retire()
+    keeper.evict()
     assert ledger.games() == []
-    assert ledger.leaving(NOON * 10, ALL) == [NEXT_DOOR]
+    assert ledger.evictable(NOON * 10, ALL) == [NEXT_DOOR]
 
 
 def test_GAME_1_a_letter_to_a_game_that_left_is_told_that_there_is_none(
@@ -124,12 +124,12 @@ def test_GAME_1_a_letter_to_a_game_that_left_is_told_that_there_is_none(
 ) -> None:
     play_out(ledger, keeper)
     wall.now += STAYS_MS
-    keeper.retire()
-    submit(ledger, [Letter("late", GAME, None, StartGame())])
+    keeper.evict()
+    submit(ledger, [CommandEnvelope("late", GAME, None, StartGame())])
     keeper.step(0)
-    told = ledger.answer(GAME, None, "late")
+    told = ledger.read_result(GAME, None, "late")
     assert told is not None
-    assert (told.number, told.rule) == (0, "GAME-1")
+    assert (told.sequence, told.rule) == (0, "GAME-1")
 
 
 def test_P9_consumers_that_went_are_forgotten_but_not_what_they_hold(
@@ -139,8 +139,8 @@ def test_P9_consumers_that_went_are_forgotten_but_not_what_they_hold(
     ledger.take("gone", ALL, 1, 0)
     ledger.take("idle", ALL, 1, 0)
     ledger.take("nothing", ALL, 1, 0)
-    ledger.sweep(ALL, 0)
-    group = client.xinfo_consumers(keys.commands(partition_of(GAME)), keys.REFEREES)
+    ledger.prune_consumers(ALL, 0)
+    group = client.xinfo_consumers(keys.commands(partition_of(GAME)), keys.REFEREE_GROUP)
     assert sorted(consumer["name"] for consumer in group) == [b"gone", b"idle"]
     assert len(ledger.reclaim("heir", ALL, 0)) == 2
 
@@ -151,14 +151,14 @@ def test_TIE_1_a_game_stays_until_its_play_off_is_there(
     """The house was closed for longer than games stay."""
     submit(ledger, laid())
     keeper.step(0)
-    assert play(ledger, keeper).called is not None
+    assert play(ledger, keeper).next_play_off is not None
     wall.now += STAYS_MS
-    keeper.retire()
+    keeper.evict()
     assert GAME in ledger.games()
     for _ in range(3):
         look(keeper)
     wall.now += STAYS_MS
-    keeper.retire()
+    keeper.evict()
     assert GAME not in ledger.games()
 
 
@@ -170,9 +170,9 @@ def test_TIE_1_a_game_whose_play_off_has_left_already_lays_it_no_second_time(
     play(ledger, keeper)
     for _ in range(3):
         look(keeper)
-    ledger.stay(NEXT, NOON)
-    assert ledger.retire(NEXT, 2, len(ledger.history(NEXT)))
+    ledger.schedule_eviction(NEXT, NOON)
+    assert ledger.evict(NEXT, 2, len(ledger.read_entries(NEXT)))
     wall.now += STAYS_MS
-    keeper.retire()
+    keeper.evict()
     look(keeper)
     assert ledger.games() == []

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from random import Random
 from typing import Any
 
-from schemas.commands import CreateGame, ForkGame, Letter, StartGame
+from schemas.commands import CommandEnvelope, CreateGame, ForkGame, StartGame
 from schemas.events import GameForked, PlayResumed
-from services.archive import ArchiveAway
+from services.archive import ArchiveUnavailableError
 from services.ledger import RedisLedger, keys
-from services.referee.command_processor import Times
+from services.referee.command_processor import Clocks
 from services.referee.rules import fold
 from services.referee.worker import Referee
 from tests.conftest import PARTITIONS
@@ -33,8 +33,8 @@ FORK = "game-forked"
 AT = 12
 
 
-def wish(id_: str = "fork", of: str = GAME, at: int = AT, game: str = FORK) -> Letter:
-    return Letter(id_, game, None, ForkGame(of, at))
+def wish(id_: str = "fork", of: str = GAME, at: int = AT, game: str = FORK) -> CommandEnvelope:
+    return CommandEnvelope(id_, game, None, ForkGame(of, at))
 
 
 def played(ledger: RedisLedger, referee: Referee, most: int) -> Players:
@@ -42,7 +42,7 @@ def played(ledger: RedisLedger, referee: Referee, most: int) -> Players:
     players = Players(ledger, Random(1))
     submit(ledger, opening())
     while referee.step(0) + players.step():
-        if len(ledger.history(GAME)) >= most:
+        if len(ledger.read_entries(GAME)) >= most:
             break
     return players
 
@@ -50,15 +50,19 @@ def played(ledger: RedisLedger, referee: Referee, most: int) -> Players:
 def test_the_log_of_a_fork_holds_its_table_and_no_wish_for_one(ledger: RedisLedger) -> None:
     referee = referee_at(ledger)
     played(ledger, referee, AT + 3)
-    submit(ledger, [wish(), Letter("start", FORK, None, StartGame())])
+    submit(ledger, [wish(), CommandEnvelope("start", FORK, None, StartGame())])
     referee.step(0)
     first, second = entries(ledger, FORK)
     assert isinstance(first.command, CreateGame)
     assert first.command.fork is not None
     assert GameForked(GAME, AT, None, True) in first.events
     assert second.events[-1] == PlayResumed()
-    there, here = fold(ledger.history(GAME)[:AT]), fold(ledger.history(FORK))
-    assert (here.awaits, here.market, here.owners) == (there.awaits, there.market, there.owners)
+    there, here = fold(ledger.read_entries(GAME)[:AT]), fold(ledger.read_entries(FORK))
+    assert (here.pending_choices, here.market, here.route_owners) == (
+        there.pending_choices,
+        there.market,
+        there.route_owners,
+    )
 
 
 def test_bots_are_called_to_a_fork_that_has_started_and_play_it_to_its_end(
@@ -69,12 +73,12 @@ def test_bots_are_called_to_a_fork_that_has_started_and_play_it_to_its_end(
     submit(ledger, [wish()])
     while referee.step(0) + players.step():
         pass
-    assert fold(ledger.history(GAME)).over
-    assert len(ledger.history(FORK)) == 1  # nobody plays it yet
-    submit(ledger, [Letter("start", FORK, None, StartGame())])
+    assert fold(ledger.read_entries(GAME)).result
+    assert len(ledger.read_entries(FORK)) == 1  # nobody plays it yet
+    submit(ledger, [CommandEnvelope("start", FORK, None, StartGame())])
     while referee.step(0) + players.step():
         pass
-    assert fold(ledger.history(FORK)).over
+    assert fold(ledger.read_entries(FORK)).result
     assert complaints(ledger, FORK, 2) == []
     assert not left_over(connection())
 
@@ -86,7 +90,7 @@ def test_P2_a_wish_that_is_sent_again_is_one_game(ledger: RedisLedger) -> None:
     referee.step(0)
     submit(ledger, [wish()])
     referee.step(0)
-    assert len(ledger.history(FORK)) == 1
+    assert len(ledger.read_entries(FORK)) == 1
 
 
 def test_P3_of_two_referees_that_decide_a_wish_one_lays_the_game(ledger: RedisLedger) -> None:
@@ -94,15 +98,15 @@ def test_P3_of_two_referees_that_decide_a_wish_one_lays_the_game(ledger: RedisLe
 
     def rival() -> None:
         other = referee_at(ledger, "rival", seed="ab" * 32)
-        other.desk.say(wish("rival"))
+        other.processor.process_system_command(wish("rival"))
 
     submit(ledger, [wish()])
     with_a_rival(ledger, rival).step(0)
     (first,) = entries(ledger, FORK)
     assert first.id == "rival"
-    answer = ledger.answer(FORK, None, "fork")
+    answer = ledger.read_result(FORK, None, "fork")
     assert answer is not None
-    assert (answer.number, answer.rule) == (0, "GAME-6")
+    assert (answer.sequence, answer.rule) == (0, "GAME-6")
 
 
 def test_what_nothing_goes_on_from_makes_no_log(ledger: RedisLedger) -> None:
@@ -111,9 +115,9 @@ def test_what_nothing_goes_on_from_makes_no_log(ledger: RedisLedger) -> None:
     wrong = [wish("late", at=500), wish("early", at=1), wish("nowhere", of="nowhere")]
     submit(ledger, wrong)
     referee.step(0)
-    assert not ledger.history(FORK)
-    answers = [ledger.answer(FORK, None, letter.id) for letter in wrong]
-    assert [(answer.number, answer.rule) for answer in answers if answer] == [
+    assert not ledger.read_entries(FORK)
+    answers = [ledger.read_result(FORK, None, letter.id) for letter in wrong]
+    assert [(answer.sequence, answer.rule) for answer in answers if answer] == [
         (0, "GAME-6"), (0, "GAME-6"), (0, "GAME-1"),
     ]  # fmt: skip
 
@@ -124,9 +128,9 @@ def test_P8_a_wish_for_a_damaged_game_stops_no_other(ledger: RedisLedger, connec
     client.xdel(keys.log(partition_of(GAME), GAME), "5-0")
     submit(ledger, [wish(), *opening("game-other")])
     referee.step(0)
-    assert len(ledger.history("game-other")) == 2
-    assert not ledger.history(FORK)
-    answer = ledger.answer(FORK, None, "fork")
+    assert len(ledger.read_entries("game-other")) == 2
+    assert not ledger.read_entries(FORK)
+    answer = ledger.read_result(FORK, None, "fork")
     assert answer is not None
     assert answer.rule == "POISON-1"
 
@@ -137,32 +141,34 @@ def test_P8_a_wish_for_a_damaged_game_stops_no_other(ledger: RedisLedger, connec
 def reading(ledger: RedisLedger, origins: Any) -> Referee:
     clock = Clock()
     everywhere = range(PARTITIONS)
-    return Referee(ledger, "one", Times(clock, clock), lambda: FRESH, lambda: everywhere, origins=origins)
+    return Referee(
+        ledger, "one", Clocks(clock, clock), lambda: FRESH, lambda: everywhere, read_source_log=origins
+    )
 
 
 def test_a_game_that_has_left_the_engine_is_looked_up_where_it_is_kept(ledger: RedisLedger) -> None:
     referee = referee_at(ledger)
     players = played(ledger, referee, 10_000)
-    log = ledger.history(GAME)
-    assert fold(log).over
-    assert ledger.retire(GAME, 2, len(log))
+    log = ledger.read_entries(GAME)
+    assert fold(log).result
+    assert ledger.evict(GAME, 2, len(log))
     archive: dict[str, Sequence[bytes]] = {GAME: log}
-    other = reading(ledger, lambda game: archive.get(game) or ledger.history(game))
-    submit(ledger, [wish(), Letter("start", FORK, None, StartGame())])
+    other = reading(ledger, lambda game: archive.get(game) or ledger.read_entries(game))
+    submit(ledger, [wish(), CommandEnvelope("start", FORK, None, StartGame())])
     while other.step(0) + players.step():
         pass
     assert GameForked(GAME, AT, None, False) in entries(ledger, FORK)[0].events
-    assert fold(ledger.history(FORK)).over
+    assert fold(ledger.read_entries(FORK)).result
 
 
 def test_an_archive_that_does_not_answer_is_said_and_stops_no_other_game(ledger: RedisLedger) -> None:
     def away(game: str) -> Sequence[bytes]:
-        raise ArchiveAway(f"no answer for {game}")
+        raise ArchiveUnavailableError(f"no answer for {game}")
 
     referee = reading(ledger, away)
     submit(ledger, [wish(), *opening("game-other")])
     referee.step(0)
-    answer = ledger.answer(FORK, None, "fork")
+    answer = ledger.read_result(FORK, None, "fork")
     assert answer is not None
-    assert (answer.number, answer.rule) == (0, "WAIT-1")
-    assert len(ledger.history("game-other")) == 2
+    assert (answer.sequence, answer.rule) == (0, "WAIT-1")
+    assert len(ledger.read_entries("game-other")) == 2

@@ -7,19 +7,19 @@ from typing import Any
 
 import pytest
 
-from schemas.codec import UNSEALED, unpack, unpack_entry
-from schemas.commands import CreateGame, Letter, SeatPlan
+from schemas.codec import UNSEALED_FORMAT, unpack, unpack_entry
+from schemas.commands import CommandEnvelope, CreateGame, SeatPlan
 from schemas.entries import Entry
 from schemas.events import CardDrawn
 from schemas.field_types import Seat
-from schemas.hash_chain import first_head, next_head
-from services.ledger import RedisLedger, Taken, Verdict, keys
-from services.referee.game_cache import Sitting
-from services.referee.rules import Table, fold, judge
-from services.referee.rules.proof.pile_tracker import Piles
-from services.referee.rules.proof.sealing import Past, seal
-from services.referee.rules.proof.view_verifier import Witness
-from services.referee.rules.rulesets import EDITIONS
+from schemas.hash_chain import initial_head, next_head
+from services.ledger import AppendRequest, DeliveredCommand, RedisLedger, keys
+from services.referee.game_cache import CachedGame
+from services.referee.rules import GameState, decide_envelope, fold
+from services.referee.rules.proof.pile_tracker import PileTracker
+from services.referee.rules.proof.sealing import ChainState, seal_entry
+from services.referee.rules.proof.view_verifier import ViewVerifier
+from services.referee.rules.rulesets import RULESET_VERSIONS
 from tests.referee.running_referee import (
     FRESH,
     GAME,
@@ -35,20 +35,20 @@ from tests.referee.running_referee import (
 )
 from tests.rules.given import everything
 
-PUBLIC = keys.public(partition_of(GAME), GAME)
+PUBLIC = keys.public_view(partition_of(GAME), GAME)
 
 
 def laid(ledger: RedisLedger, client: Any, ruleset: str, version: int) -> None:
     """A table of two bots, as a referee laid it that knew of no chain."""
     plans = (SeatPlan("bot", "random"),) * 2
     create = CreateGame(plans, options={"cars": 8}, ruleset=ruleset)
-    table, then = Table(), {ruleset: EDITIONS[ruleset, version]}
-    events = judge(table, Letter("create", GAME, None, create), NOON, FRESH, rulesets=then)
-    entry = Entry(table.at, "create", None, create, events)
-    sealed = seal(table, Past(0, first_head(GAME), {}), Piles(), entry)
-    taken = Taken(partition_of(GAME), "", b"")
-    told = (NOON, sealed.entry, sealed.public, sealed.head, sealed.parts, (), None)
-    ledger.append([Verdict(taken, GAME, 0, b"", None, "create", *told)])
+    table, then = GameState(), {ruleset: RULESET_VERSIONS[ruleset, version]}
+    events = decide_envelope(table, CommandEnvelope("create", GAME, None, create), NOON, FRESH, rulesets=then)
+    entry = Entry(table.at_ms, "create", None, create, events)
+    sealed = seal_entry(table, ChainState(0, initial_head(GAME), {}), PileTracker(), entry)
+    taken = DeliveredCommand(partition_of(GAME), "", b"")
+    told = (NOON, sealed.entry, sealed.public, sealed.head, sealed.private_parts, (), None)
+    ledger.append([AppendRequest(taken, GAME, 0, b"", None, "create", *told)])
     client.delete(PUBLIC)
     client.xadd(PUBLIC, {"e": sealed.public}, "1-0")
 
@@ -61,7 +61,7 @@ def played(ledger: RedisLedger, client: Any, ruleset: str, version: int) -> list
     while left_over(client):
         referee.step(0)
         players.step()
-    return ledger.history(GAME)
+    return ledger.read_entries(GAME)
 
 
 @pytest.mark.parametrize("version", [1, 2])
@@ -72,9 +72,9 @@ def test_P4_a_game_of_former_rules_goes_on_without_seals_and_with_heads(
 ) -> None:
     log = played(ledger, client, ruleset, version)
     assert dead(client) == []
-    assert fold(log).over
+    assert fold(log).result
     assert complaints(ledger, GAME, 2) == []
-    assert {unpack(data)[0] for data in log} == {UNSEALED}
+    assert {unpack(data)[0] for data in log} == {UNSEALED_FORMAT}
     assert {followed(ledger, viewer) for viewer in (0, 1, None)} == {chained(client)}
     assert ledger.head(GAME) == (len(log), chained(client))
 
@@ -87,25 +87,25 @@ def test_P4_a_game_of_former_rules_is_thawed_wherever_it_was_frozen(
     """Nobody follows the piles of such a game while it is played, so nor may who reads on from there."""
     log = played(ledger, client, "usa", version)
     drawn = max(n for n, data in enumerate(log) if isinstance(unpack_entry(data).events[0], CardDrawn))
-    sitting = Sitting()
-    sitting.read(log[:1])
-    fold(log[1:drawn], sitting.table)  # as a desk does that decides them
-    sitting.read(log[drawn:])
-    assert everything(sitting.table) == everything(fold(log))
+    sitting = CachedGame()
+    sitting.apply_entries(log[:1])
+    fold(log[1:drawn], sitting.state)  # as a desk does that decides them
+    sitting.apply_entries(log[drawn:])
+    assert everything(sitting.state) == everything(fold(log))
 
 
 def followed(ledger: RedisLedger, viewer: Seat | None) -> bytes:
     """The head that a viewer comes to, who checks what can be checked."""
-    witness = Witness(GAME, viewer)
-    for entry in ledger.seen(GAME, viewer, most=10_000):
-        witness.see(entry)
+    witness = ViewVerifier(GAME, viewer)
+    for entry in ledger.read_view(GAME, viewer, limit=10_000):
+        witness.verify(entry)
         assert bool(entry.shown.head) == (entry.number > 1)
     return witness.head
 
 
 def chained(client: Any) -> bytes:
     """The head that follows from the public entries as they are kept."""
-    head = first_head(GAME)
+    head = initial_head(GAME)
     for number, (_, fields) in enumerate(client.xrange(PUBLIC), 1):
         head = next_head(head, number, fields[b"e"])
     return head

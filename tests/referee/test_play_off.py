@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from redis.exceptions import ConnectionError as EngineAway
 
-from schemas.commands import CreateGame, Letter, PlayOff, SeatPlan, StartGame, TakeSeat
-from schemas.contract import Malformed
+from schemas.commands import CommandEnvelope, CreateGame, PlayOff, SeatPlan, StartGame, TakeSeat
+from schemas.contract import InvalidInputError
 from schemas.events import GameCreated, GameStarted, PlayOffCalled, PlayOffEnded, SeatTaken
 from services.ledger import RedisLedger
-from services.referee.rules import Table, fold, legal
-from services.referee.scheduling import CREATE_ID, SILENT_MS, START_ID
-from services.referee.worker import FOLLOW_MS, LATER_MS, Referee
+from services.referee.rules import GameState, fold, legal
+from services.referee.scheduling import BOT_SILENCE_MS, PLAY_OFF_CREATE_ID, PLAY_OFF_START_ID
+from services.referee.worker import PLAY_OFF_POLL_MS, RETRY_DELAY_MS, Referee
 from tests.conftest import ALL
 from tests.referee.running_referee import (
     FRESH,
@@ -35,51 +35,53 @@ LEVEL = {"start_tickets": {"long": 0, "regular": 0}, "start_keep": 0, "last_cars
 EVER = NOON + 10**12
 
 
-def laid(*seats: SeatPlan, ruleset: str = "europe", **options: Any) -> list[Letter]:
+def laid(*seats: SeatPlan, ruleset: str = "europe", **options: Any) -> list[CommandEnvelope]:
     """A table where all do the same, and so share the first place in the end."""
     plans = seats or (SeatPlan("bot", "random"),) * 2
     create = CreateGame(plans, ruleset, options={**LEVEL, **options})
-    return [Letter("create", GAME, None, create), Letter("start", GAME, None, StartGame())]
+    return [CommandEnvelope("create", GAME, None, create), CommandEnvelope("start", GAME, None, StartGame())]
 
 
-def play(ledger: RedisLedger, referee: Referee, game: str = GAME) -> Table:
+def play(ledger: RedisLedger, referee: Referee, game: str = GAME) -> GameState:
     """Play a game to its end, every seat drawing cards."""
     for number in range(100):
-        table = fold(ledger.history(game))
-        if table.over:
+        table = fold(ledger.read_entries(game))
+        if table.result:
             return table
-        seat = next(iter(table.awaits))
-        ledger.submit(Letter(f"move-{number}", game, seat, legal(table, seat)[0]))
+        seat = next(iter(table.pending_choices))
+        ledger.submit(CommandEnvelope(f"move-{number}", game, seat, legal(table, seat)[0]))
         referee.step(0)
     raise AssertionError("it never ended")
 
 
-def shared(ledger: RedisLedger, referee: Referee) -> Table:
+def shared(ledger: RedisLedger, referee: Referee) -> GameState:
     """A game that has just ended with a shared first place."""
     submit(ledger, laid())
     referee.step(0)
     table = play(ledger, referee)
-    assert table.called is not None
+    assert table.next_play_off is not None
     return table
 
 
 def look(*referees: Referee) -> None:
     """Each looks at what is due, then answers the letters, as its loop does; time passes."""
     for referee in referees:
-        referee.call_time()
+        referee.process_due_games()
     for referee in referees:
         referee.step(0)
-    for clock in {id(referee.times.house): referee.times.house for referee in referees}.values():
+    for clock in {
+        id(referee.clocks.game_time_ms): referee.clocks.game_time_ms for referee in referees
+    }.values():
         assert isinstance(clock, Clock)
-        clock.now += LATER_MS
+        clock.now += RETRY_DELAY_MS
 
 
 def require_one_game(ledger: RedisLedger, client: Any) -> None:
     """The play-off's game stands there once, created and started, and nothing is left to be done."""
     log = entries(ledger, NEXT)
-    assert [entry.id for entry in log] == [CREATE_ID, START_ID]
+    assert [entry.id for entry in log] == [PLAY_OFF_CREATE_ID, PLAY_OFF_START_ID]
     assert [type(entry.events[0]) for entry in log] == [GameCreated, GameStarted]
-    assert GAME not in dict(ledger.due(EVER, ALL))
+    assert GAME not in dict(ledger.due_deadlines(EVER, ALL))
     assert complaints(ledger, NEXT, 2) == []
     assert dead(client) == []
 
@@ -112,22 +114,26 @@ def test_TIE_1_the_next_game_is_created_and_started_by_the_house(
     for _ in range(3):
         look(referee)
     require_one_game(ledger, client)
-    table = fold(ledger.history(NEXT))
+    table = fold(ledger.read_entries(NEXT))
     assert table.play_off == PlayOff(GAME, 1, (0, 1), (0, 0))
-    assert (table.figures, table.rules, table.board) == (first.figures, first.rules, first.board)
-    assert [place.name for place in table.places] == [place.name for place in first.places]
+    assert (table.rule_options, table.ruleset, table.board) == (
+        first.rule_options,
+        first.ruleset,
+        first.board,
+    )
+    assert [place.name for place in table.seats] == [place.name for place in first.seats]
     assert table.seed == FRESH
-    assert dict(ledger.due(EVER, ALL)) == {
-        NEXT: NOON + 2 * LATER_MS + SILENT_MS
+    assert dict(ledger.due_deadlines(EVER, ALL)) == {
+        NEXT: NOON + 2 * RETRY_DELAY_MS + BOT_SILENCE_MS
     }  # its bots were called again
-    bots = [turn.turn.seat for turn in ledger.take_turns("bots", 100, 0) if turn.turn.game == NEXT]
+    bots = [turn.task.seat for turn in ledger.take_tasks("bots", 100, 0) if turn.task.game == NEXT]
     assert sorted(bots) == [0, 0, 1, 1]
 
 
 def test_TIE_1_people_keep_their_seats_without_joining(ledger: RedisLedger, referee: Referee) -> None:
     create, start = laid(SeatPlan(), SeatPlan())
     submit(ledger, [create])
-    submit(ledger, [Letter(name, GAME, None, TakeSeat(name)) for name in ("Ada", "Bo")])
+    submit(ledger, [CommandEnvelope(name, GAME, None, TakeSeat(name)) for name in ("Ada", "Bo")])
     submit(ledger, [start])
     referee.step(0)
     play(ledger, referee)
@@ -135,13 +141,13 @@ def test_TIE_1_people_keep_their_seats_without_joining(ledger: RedisLedger, refe
         look(referee)
     taken = [event for event in entries(ledger, NEXT)[0].events if isinstance(event, SeatTaken)]
     assert [(event.seat, event.name, event.policy) for event in taken] == [(0, "Ada", None), (1, "Bo", None)]
-    assert fold(ledger.history(NEXT)).started
+    assert fold(ledger.read_entries(NEXT)).started
 
 
 def test_P7_the_end_of_the_game_itself_says_that_more_is_due(ledger: RedisLedger, referee: Referee) -> None:
     shared(ledger, referee)
-    assert dict(ledger.due(NOON, ALL)) == {GAME: NOON}
-    assert ledger.history(NEXT) == []
+    assert dict(ledger.due_deadlines(NOON, ALL)) == {GAME: NOON}
+    assert ledger.read_entries(NEXT) == []
 
 
 def test_P7_another_referee_goes_on_where_the_first_ended(
@@ -155,7 +161,7 @@ def test_P7_another_referee_goes_on_where_the_first_ended(
 
 
 @pytest.mark.parametrize("after", [False, True])
-@pytest.mark.parametrize("call", ["submit", "set_due", "answer", "append"])
+@pytest.mark.parametrize("call", ["submit", "set_deadline", "read_result", "append"])
 def test_P7_a_crash_between_any_two_steps_loses_and_doubles_nothing(
     ledger: RedisLedger, client: Any, call: str, after: bool
 ) -> None:
@@ -190,12 +196,12 @@ def test_P2_the_letters_once_more_when_all_is_long_over_change_nothing(
     for _ in range(3):
         look(referee)
     play(ledger, referee, NEXT)
-    before = ledger.history(NEXT)
-    ledger.set_due(GAME, NOON)
+    before = ledger.read_entries(NEXT)
+    ledger.set_deadline(GAME, NOON)
     for _ in range(3):
         look(referee)
-    assert ledger.history(NEXT) == before
-    assert GAME not in dict(ledger.due(EVER, ALL))
+    assert ledger.read_entries(NEXT) == before
+    assert GAME not in dict(ledger.due_deadlines(EVER, ALL))
 
 
 def test_TIE_1_it_is_not_started_before_it_is_there(ledger: RedisLedger, referee: Referee) -> None:
@@ -204,11 +210,11 @@ def test_TIE_1_it_is_not_started_before_it_is_there(ledger: RedisLedger, referee
     clock = Clock()
     shared(ledger, referee)
     for _ in range(6):
-        referee_at(ledger, "looks", clock).call_time()
-        clock.now += FOLLOW_MS // 2
+        referee_at(ledger, "looks", clock).process_due_games()
+        clock.now += PLAY_OFF_POLL_MS // 2
     ids = [taken.data for taken in ledger.take("other", ALL, 100, 0)]
     assert len(ids) == 3
-    assert all(CREATE_ID.encode() in data and START_ID.encode() not in data for data in ids)
+    assert all(PLAY_OFF_CREATE_ID.encode() in data and PLAY_OFF_START_ID.encode() not in data for data in ids)
 
 
 def test_TIE_1_a_whole_play_off_runs_to_its_end_by_itself(
@@ -225,8 +231,8 @@ def test_TIE_1_a_whole_play_off_runs_to_its_end_by_itself(
     last = entries(ledger, f"{GAME}-po5")[-1].events
     assert PlayOffEnded(GAME, (0, 1)) in last
     assert not any(isinstance(event, PlayOffCalled) for event in last)
-    assert ledger.history(f"{GAME}-po6") == []
-    assert ledger.due(EVER, ALL) == []
+    assert ledger.read_entries(f"{GAME}-po6") == []
+    assert ledger.due_deadlines(EVER, ALL) == []
     assert dead(client) == []
 
 
@@ -235,9 +241,9 @@ def test_TIE_1_without_the_option_nothing_follows_and_nothing_is_due(
 ) -> None:
     submit(ledger, laid(play_off=0))
     referee.step(0)
-    assert play(ledger, referee).called is None
+    assert play(ledger, referee).next_play_off is None
     look(referee)
-    assert ledger.due(EVER, ALL) == []
+    assert ledger.due_deadlines(EVER, ALL) == []
     assert ledger.games() == [GAME]
 
 
@@ -249,7 +255,7 @@ def test_P8_a_play_off_that_cannot_be_had_is_given_up_and_stops_nobody(ledger: R
     shared(ledger, referee)
     for _ in range(3):
         look(referee)
-    assert GAME not in dict(ledger.due(EVER, ALL))
+    assert GAME not in dict(ledger.due_deadlines(EVER, ALL))
     assert [entry.id for entry in entries(ledger, NEXT)][2] == "clock:2:0"
 
 
@@ -258,9 +264,9 @@ def test_P8_a_letter_that_is_too_large_is_given_up(
 ) -> None:
     shared(ledger, referee_at(ledger))
 
-    def too_large(letter: Letter) -> None:
-        raise Malformed("letter", "too many bytes", "SIZE-1")
+    def too_large(letter: CommandEnvelope) -> None:
+        raise InvalidInputError("letter", "too many bytes", "SIZE-1")
 
     monkeypatch.setattr(ledger, "submit", too_large)
-    referee_at(ledger).call_time()
-    assert ledger.due(EVER, ALL) == []
+    referee_at(ledger).process_due_games()
+    assert ledger.due_deadlines(EVER, ALL) == []

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from schemas.commands import KeepTickets, Letter
-from services.ledger import Answer, RedisLedger
+from schemas.commands import CommandEnvelope, KeepTickets
+from services.ledger import CommandResult, RedisLedger
 from services.referee import command_processor, worker
-from services.referee.rules import judge
+from services.referee.rules import decide_envelope
 from services.referee.worker import Referee
 from tests.conftest import ALL
 from tests.referee.running_referee import GAME, dead, opening, referee_at, submit
@@ -26,14 +26,14 @@ class Killed(BaseException):
 def poison(monkeypatch: pytest.MonkeyPatch) -> list[BaseException]:
     """Commands whose id begins with `poison` raise what this list holds, for as long as it does."""
     harm: list[BaseException] = []
-    real = judge
+    real = decide_envelope
 
-    def poisoned(table: Any, letter: Letter, *told: Any, **more: Any) -> Any:
+    def poisoned(table: Any, letter: CommandEnvelope, *told: Any, **more: Any) -> Any:
         if letter.id.startswith("poison") and harm:
             raise harm[0]
         return real(table, letter, *told, **more)
 
-    monkeypatch.setattr(command_processor, "judge", poisoned)
+    monkeypatch.setattr(command_processor, "decide_envelope", poisoned)
     return harm
 
 
@@ -51,25 +51,25 @@ def test_P8_a_letter_that_breaks_the_decision_is_dead_and_its_game_goes_on(
     ledger: RedisLedger, opened: Referee, client: Any, poison: list[BaseException]
 ) -> None:
     poison.append(KeyError("a card"))
-    submit(ledger, [Letter("poison", GAME, 1, KEEP), Letter("keep", GAME, 0, KEEP)])
+    submit(ledger, [CommandEnvelope("poison", GAME, 1, KEEP), CommandEnvelope("keep", GAME, 0, KEEP)])
     opened.step(0)
     assert dead(client) == [b"KeyError: 'a card'"]
-    assert ledger.answer(GAME, 0, "keep") == Answer(3)
-    told = ledger.answer(GAME, 1, "poison")
+    assert ledger.read_result(GAME, 0, "keep") == CommandResult(3)
+    told = ledger.read_result(GAME, 1, "poison")
     assert told is not None
-    assert (told.number, told.rule) == (0, "POISON-1")
+    assert (told.sequence, told.rule) == (0, "POISON-1")
 
 
 def test_P8_a_letter_that_kills_its_referees_is_dead_after_so_many(
     ledger: RedisLedger, opened: Referee, client: Any, poison: list[BaseException]
 ) -> None:
     poison.append(Killed())
-    submit(ledger, [Letter("keep", GAME, 0, KEEP), Letter("poison", GAME, 1, KEEP)])
+    submit(ledger, [CommandEnvelope("keep", GAME, 0, KEEP), CommandEnvelope("poison", GAME, 1, KEEP)])
     with pytest.raises(Killed):
         opened.step(0)
-    assert deaths_of_heirs(ledger) == worker.DELIVERIES_MOST - 1
+    assert deaths_of_heirs(ledger) == worker.MAX_DELIVERIES - 1
     assert dead(client) == [b"it was handed out 9 times and never answered"]
-    assert ledger.answer(GAME, 0, "keep") == Answer(3)
+    assert ledger.read_result(GAME, 0, "keep") == CommandResult(3)
     assert ledger.reclaim("anybody", ALL, 0) == []
 
 
@@ -78,42 +78,42 @@ def test_P8_innocent_letters_of_a_deadly_batch_are_all_decided(
 ) -> None:
     poison.append(Killed())
     more = [letter for n in range(5) for letter in opening(f"other-{n}")]
-    submit(ledger, [more[0], Letter("poison", GAME, 1, KEEP), *more[1:]])
+    submit(ledger, [more[0], CommandEnvelope("poison", GAME, 1, KEEP), *more[1:]])
     with pytest.raises(Killed):
         opened.step(0)
     assert deaths_of_heirs(ledger) > 0
     assert len(dead(client)) == 1
-    assert [len(ledger.history(f"other-{n}")) for n in range(5)] == [2] * 5
+    assert [len(ledger.read_entries(f"other-{n}")) for n in range(5)] == [2] * 5
 
 
 def test_P8_a_dead_letter_is_listed_shown_retried_and_dropped(
     ledger: RedisLedger, opened: Referee, poison: list[BaseException]
 ) -> None:
     poison.append(KeyError("a card"))
-    submit(ledger, [Letter("poison", GAME, 1, KEEP), Letter("poison-2", GAME, 1, KEEP)])
+    submit(ledger, [CommandEnvelope("poison", GAME, 1, KEEP), CommandEnvelope("poison-2", GAME, 1, KEEP)])
     opened.step(0)
     letters = ledger.dead_letters()
-    first, second = letters.all()
-    assert letters.one(first.reference) == first
-    assert first.letter == Letter("poison", GAME, 1, KEEP)
+    first, second = letters.list_all()
+    assert letters.find(first.reference) == first
+    assert first.envelope == CommandEnvelope("poison", GAME, 1, KEEP)
     assert letters.drop(second)
     assert not letters.drop(second)
-    assert letters.all() == [first]
+    assert letters.list_all() == [first]
     poison.clear()  # somebody mended the rule
     assert letters.retry(first)
     assert not letters.retry(first)
     opened.step(0)
-    assert ledger.answer(GAME, 1, "poison") == Answer(3)
-    assert letters.all() == []
-    assert letters.one(first.reference) is None
+    assert ledger.read_result(GAME, 1, "poison") == CommandResult(3)
+    assert letters.list_all() == []
+    assert letters.find(first.reference) is None
 
 
 def test_P8_a_letter_that_is_retried_has_no_answer_until_it_is_decided(
     ledger: RedisLedger, opened: Referee, poison: list[BaseException]
 ) -> None:
     poison.append(KeyError("a card"))
-    submit(ledger, [Letter("poison", GAME, 1, KEEP)])
+    submit(ledger, [CommandEnvelope("poison", GAME, 1, KEEP)])
     opened.step(0)
-    [first] = ledger.dead_letters().all()
+    [first] = ledger.dead_letters().list_all()
     ledger.dead_letters().retry(first)
-    assert ledger.answer(GAME, 1, "poison") is None
+    assert ledger.read_result(GAME, 1, "poison") is None

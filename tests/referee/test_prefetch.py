@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from schemas.commands import KeepTickets, Letter
-from services.ledger import Gap, RedisLedger, keys
-from services.referee.game_cache import Sittings
+from schemas.commands import CommandEnvelope, KeepTickets
+from services.ledger import MissingEntryError, RedisLedger, keys
+from services.referee.game_cache import GameCache
 from tests.referee.running_referee import GAME, NEXT_DOOR, dead, opening, partition_of, referee_at, submit
 
 
@@ -21,7 +21,7 @@ class Counting:
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._ledger, name)
-        return self._counted(found) if name in ("history", "histories", "whole") else found
+        return self._counted(found) if name in ("read_entries", "read_logs", "read_log") else found
 
     def _counted(self, read: Callable[..., Any]) -> Callable[..., Any]:
         def counted(*told: Any) -> Any:
@@ -38,10 +38,10 @@ def test_P7_logs_of_a_batch_are_read_in_one_round_trip(ledger: RedisLedger) -> N
     referee_at(ledger).step(0)
     counting: Any = Counting(ledger)
     fresh = referee_at(counting, "fresh")
-    submit(ledger, [Letter("keep", name, 0, KeepTickets((0, 1))) for name in names])
+    submit(ledger, [CommandEnvelope("keep", name, 0, KeepTickets((0, 1))) for name in names])
     assert fresh.step(0) == 20
     assert counting.trips == 1
-    assert all(len(ledger.history(name)) == 3 for name in names)
+    assert all(len(ledger.read_entries(name)) == 3 for name in names)
 
 
 @pytest.fixture
@@ -54,20 +54,20 @@ def damaged(ledger: RedisLedger, client: Any) -> Iterator[str]:
 
 
 def test_P8_a_damaged_log_is_left_out_of_many(ledger: RedisLedger, damaged: str) -> None:
-    whole = {game: ledger.whole(game) for game in (NEXT_DOOR, "no-such-game")}
-    assert ledger.histories([damaged, NEXT_DOOR, "no-such-game"]) == whole
-    sittings = Sittings(ledger)
-    sittings.recall([damaged, NEXT_DOOR])
-    assert sittings.of(NEXT_DOOR).length == 2
-    with pytest.raises(Gap):
-        sittings.of(damaged)
+    whole = {game: ledger.read_log(game) for game in (NEXT_DOOR, "no-such-game")}
+    assert ledger.read_logs([damaged, NEXT_DOOR, "no-such-game"]) == whole
+    sittings = GameCache(ledger)
+    sittings.prefetch([damaged, NEXT_DOOR])
+    assert sittings.get(NEXT_DOOR).length == 2
+    with pytest.raises(MissingEntryError):
+        sittings.get(damaged)
 
 
 def test_P8_a_log_that_can_not_be_folded_is_left_to_who_asks_for_it(ledger: RedisLedger, client: Any) -> None:
     submit(ledger, [*opening(), *opening(NEXT_DOOR)])
     referee_at(ledger).step(0)
     client.xadd(keys.log(partition_of(GAME), GAME), {"e": b"no entry"}, id="3-0")
-    submit(ledger, [Letter("keep", name, 0, KeepTickets((0, 1))) for name in (GAME, NEXT_DOOR)])
+    submit(ledger, [CommandEnvelope("keep", name, 0, KeepTickets((0, 1))) for name in (GAME, NEXT_DOOR)])
     referee_at(ledger, "fresh").step(0)
-    assert len(ledger.history(NEXT_DOOR)) == 3
+    assert len(ledger.read_entries(NEXT_DOOR)) == 3
     assert [b"can't be read" in reason for reason in dead(client)] == [True]

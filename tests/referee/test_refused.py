@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from schemas.commands import (
+    CommandEnvelope,
     DrawBlind,
     KeepTickets,
     Leave,
-    Letter,
 )
 from schemas.events import CommandRefused
-from services.ledger import Answer, RedisLedger, keys
+from services.ledger import CommandResult, RedisLedger, keys
 from services.referee.rules import fold
 from services.referee.worker import Referee
 from tests.referee.running_referee import (
@@ -27,14 +27,14 @@ from tests.referee.running_referee import (
 
 
 def test_CONDUCT_1_a_refusal_is_an_entry_for_its_seat_alone(ledger: RedisLedger, opened: Referee) -> None:
-    ledger.submit(Letter("grab", GAME, 1, SENSELESS))
+    ledger.submit(CommandEnvelope("grab", GAME, 1, SENSELESS))
     opened.step(0)
     [refused] = entries(ledger)[2].events
     assert isinstance(refused, CommandRefused)
     assert (refused.seat, refused.rule) == (1, "TURN-3")
-    assert [entry.events for entry in ledger.seen(GAME, 1, after=2)] == [(refused,)]
+    assert [entry.events for entry in ledger.read_view(GAME, 1, after=2)] == [(refused,)]
     for viewer in (0, None):
-        assert [(e.number, e.answers, e.events) for e in ledger.seen(GAME, viewer, after=2)] == [
+        assert [(e.number, e.answers, e.events) for e in ledger.read_view(GAME, viewer, after=2)] == [
             (3, None, ())
         ]
 
@@ -42,28 +42,28 @@ def test_CONDUCT_1_a_refusal_is_an_entry_for_its_seat_alone(ledger: RedisLedger,
 def test_P9_a_flood_of_refusals_is_dismissed_past_what_is_kept(ledger: RedisLedger, client: Any) -> None:
     referee = referee_at(ledger)
     submit(ledger, opening(refusals_kept=5))
-    submit(ledger, [Letter(f"grab-{n}", GAME, 0, SENSELESS) for n in range(40)])
+    submit(ledger, [CommandEnvelope(f"grab-{n}", GAME, 0, SENSELESS) for n in range(40)])
     while referee.step(0):
         pass
-    assert len(ledger.history(GAME)) == 2 + 5
-    answers = [ledger.answer(GAME, 0, f"grab-{n}") for n in range(40)]
-    assert [answer.number for answer in answers if answer] == [3, 4, 5, 6, 7] + [0] * 35
+    assert len(ledger.read_entries(GAME)) == 2 + 5
+    answers = [ledger.read_result(GAME, 0, f"grab-{n}") for n in range(40)]
+    assert [answer.sequence for answer in answers if answer] == [3, 4, 5, 6, 7] + [0] * 35
     assert {answer.rule for answer in answers[5:] if answer} == {"RATE-1"}
     assert [name for name in left_over(client) if name.endswith("commands")] == []
-    ledger.submit(Letter("grab-1", GAME, 1, SENSELESS))
+    ledger.submit(CommandEnvelope("grab-1", GAME, 1, SENSELESS))
     referee.step(0)
-    assert ledger.answer(GAME, 1, "grab-1") == Answer(8)  # the other seat's count is its own
+    assert ledger.read_result(GAME, 1, "grab-1") == CommandResult(8)  # the other seat's count is its own
 
 
 def test_GAME_1_a_letter_to_no_game_leaves_nothing_behind(
     ledger: RedisLedger, referee: Referee, client: Any
 ) -> None:
-    ledger.submit(Letter("keep", GAME, 0, DrawBlind()))
+    ledger.submit(CommandEnvelope("keep", GAME, 0, DrawBlind()))
     referee.step(0)
-    answer = ledger.answer(GAME, 0, "keep")
+    answer = ledger.read_result(GAME, 0, "keep")
     assert answer is not None
-    assert (answer.number, answer.rule) == (0, "GAME-1")
-    told_of = keys.dismissed(partition_of(GAME), GAME, 0, "keep")
+    assert (answer.sequence, answer.rule) == (0, "GAME-1")
+    told_of = keys.rejection(partition_of(GAME), GAME, 0, "keep")
     assert list(client.scan_iter(f"*:g:{GAME}:*")) == [told_of.encode()]
     assert ledger.games() == []
 
@@ -71,36 +71,39 @@ def test_GAME_1_a_letter_to_no_game_leaves_nothing_behind(
 def test_GAME_1_a_referee_that_knew_of_no_game_learns_of_it(
     ledger: RedisLedger, other_ledger: RedisLedger, referee: Referee
 ) -> None:
-    ledger.submit(Letter("early", GAME, 0, KeepTickets((0, 1))))
+    ledger.submit(CommandEnvelope("early", GAME, 0, KeepTickets((0, 1))))
     referee.step(0)
     submit(ledger, opening())
     referee_at(other_ledger, "rival").step(0)
-    ledger.submit(Letter("keep", GAME, 0, KeepTickets((0, 1))))
+    ledger.submit(CommandEnvelope("keep", GAME, 0, KeepTickets((0, 1))))
     referee.step(0)
-    assert ledger.answer(GAME, 0, "keep") == Answer(3)
+    assert ledger.read_result(GAME, 0, "keep") == CommandResult(3)
 
 
 def test_GAME_3_a_letter_to_a_finished_game_is_dismissed(ledger: RedisLedger, opened: Referee) -> None:
-    submit(ledger, [Letter("leave", GAME, seat, Leave()) for seat in (0, 1)])
+    submit(ledger, [CommandEnvelope("leave", GAME, seat, Leave()) for seat in (0, 1)])
     opened.step(0)
-    length = len(ledger.history(GAME))
-    assert fold(ledger.history(GAME)).over
-    ledger.submit(Letter("late", GAME, 0, DrawBlind()))
+    length = len(ledger.read_entries(GAME))
+    assert fold(ledger.read_entries(GAME)).result
+    ledger.submit(CommandEnvelope("late", GAME, 0, DrawBlind()))
     opened.step(0)
-    answer = ledger.answer(GAME, 0, "late")
+    answer = ledger.read_result(GAME, 0, "late")
     assert answer is not None
-    assert (answer.number, answer.rule) == (0, "GAME-3")
-    assert len(ledger.history(GAME)) == length
+    assert (answer.sequence, answer.rule) == (0, "GAME-3")
+    assert len(ledger.read_entries(GAME)) == length
 
 
 def test_P2_a_letter_repeated_after_the_end_still_has_its_verdict(
     ledger: RedisLedger, opened: Referee
 ) -> None:
-    letters = [Letter("leave", GAME, seat, Leave()) for seat in (0, 1)]
+    letters = [CommandEnvelope("leave", GAME, seat, Leave()) for seat in (0, 1)]
     submit(ledger, letters * 2)
     opened.step(0)
-    length = len(ledger.history(GAME))
+    length = len(ledger.read_entries(GAME))
     submit(ledger, letters)
     opened.step(0)
-    assert [ledger.answer(GAME, seat, "leave") for seat in (0, 1)] == [Answer(3), Answer(4)]
-    assert len(ledger.history(GAME)) == length
+    assert [ledger.read_result(GAME, seat, "leave") for seat in (0, 1)] == [
+        CommandResult(3),
+        CommandResult(4),
+    ]
+    assert len(ledger.read_entries(GAME)) == length

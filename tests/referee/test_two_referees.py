@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from schemas.commands import ClaimRoute, Letter
-from services.ledger import Outcome, RedisLedger, Verdict
-from services.referee.rules import Table, fold
+from schemas.commands import ClaimRoute, CommandEnvelope
+from services.ledger import AppendRequest, AppendResult, RedisLedger
+from services.referee.rules import GameState, fold
 from services.referee.worker import Referee
 from tests.referee.running_referee import (
     Clock,
@@ -55,7 +55,7 @@ class Mortal:
 
         return call
 
-    def append(self, verdicts: Sequence[Verdict]) -> list[Outcome]:
+    def append(self, verdicts: Sequence[AppendRequest]) -> list[AppendResult]:
         self._may_die()
         self._rival()
         if self._dice.random() < DEADLY:
@@ -83,7 +83,7 @@ class World:
         self.count += 1
         mortal: Any = Mortal(self.ledger, self.dice, lambda: self.interfere(1 - place))
         referee = referee_at(mortal, f"referee-{self.count}", self.clock)
-        referee.deliveries_most = STEPS_MOST  # they die so often that no letter is to blame
+        referee.max_deliveries = STEPS_MOST  # they die so often that no letter is to blame
         return referee
 
     def interfere(self, place: int) -> None:
@@ -101,7 +101,7 @@ class World:
         steps: list[Callable[[], object]] = [
             lambda: referee.step(0),
             lambda: referee.reclaim(0),
-            referee.call_time,
+            referee.process_due_games,
         ]
         step = self.dice.choice(steps)
         try:
@@ -114,16 +114,18 @@ class World:
         """The players' step: letters sent more than once, senseless ones, notes left lying."""
         dice = self.dice
         ledger = self.ledger
-        turns = ledger.take_turns("bots", 16, 0) + ledger.reclaim_turns("bots", 0)
-        turns += ledger.suspect_turns("bots", 0)
-        for turn in (taken.turn for taken in turns):
+        turns = ledger.take_tasks("bots", 16, 0) + ledger.reclaim_tasks("bots", 0)
+        turns += ledger.redelivered_tasks("bots", 0)
+        for turn in (taken.task for taken in turns):
             if letter := self.players.letter(turn):
                 for _ in range(dice.choice((1, 1, 1, 2, 5))):
                     self.players.send(letter)
             if dice.random() < 0.1:
                 senseless = ClaimRoute("no-such-route", {"red": 1})
-                self.players.send(Letter(f"senseless-{dice.random()}", turn.game, turn.seat, senseless))
-        self.ledger.finish_turns([turn for turn in turns if dice.random() < 0.9])
+                self.players.send(
+                    CommandEnvelope(f"senseless-{dice.random()}", turn.game, turn.seat, senseless)
+                )
+        self.ledger.acknowledge_tasks([turn for turn in turns if dice.random() < 0.9])
 
     def run(self) -> None:
         """Steps until every game is over and nothing is on its way any more."""
@@ -137,8 +139,8 @@ class World:
                 return
 
 
-def cards(table: Table) -> int:
-    hands = sum(place.cards for place in table.places)
+def cards(table: GameState) -> int:
+    hands = sum(place.cards for place in table.seats)
     return hands + len(table.deck) + sum(table.discards.values()) + len([c for c in table.market if c])
 
 
@@ -151,17 +153,17 @@ def any_schedule_leaves_one_truth(seed: int, ledger: RedisLedger) -> None:
     sent = {(letter.game, letter.seat, letter.id) for letter in world.players.sent}
     verdicts: Counter[tuple[str, int | None, str]] = Counter()
     for game, seats in GAMES.items():
-        table = fold(ledger.history(game))
-        assert table.over
+        table = fold(ledger.read_entries(game))
+        assert table.result
         assert cards(table) == 110
         assert complaints(ledger, game, seats) == []
         verdicts.update((game, entry.seat, entry.id) for entry in entries(ledger, game))
     assert set(verdicts) <= sent
     assert set(verdicts.values()) == {1}
     for game, seat, id_ in sent:
-        answer = ledger.answer(game, seat, id_)
+        answer = ledger.read_result(game, seat, id_)
         assert answer is not None
-        assert (answer.number > 0) == ((game, seat, id_) in verdicts)
+        assert (answer.sequence > 0) == ((game, seat, id_) in verdicts)
 
 
 @pytest.mark.parametrize("connection", ["fake"], indirect=True)

@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 
-from schemas.codec import LETTER_MOST, Faces, event_row, pack, pack_entry, pack_letter
+from schemas.codec import MAX_ENVELOPE_BYTES, VisibilitySplit, event_to_row, pack, pack_entry, pack_envelope
 from schemas.commands import (
     CallTime,
+    CommandEnvelope,
     DrawBlind,
     KeepTickets,
-    Letter,
     StartGame,
 )
 from schemas.entries import Entry
 from schemas.events import DeckShuffled
-from services.ledger import Answer, RedisLedger, keys
+from services.ledger import CommandResult, RedisLedger, keys
 from services.referee.worker import Referee
 from tests.referee.running_referee import (
     GAME,
@@ -40,14 +40,14 @@ GARBAGE = {
     "no msgpack": b"\xc1",
     "a number": pack(7),
     "text": b"GET / HTTP/1.1",
-    "cut short": pack_letter(Letter("c1", GAME, 0, DrawBlind()))[:-3],
-    "more after it": pack_letter(Letter("c1", GAME, 0, DrawBlind())) + b"\x00",
+    "cut short": pack_envelope(CommandEnvelope("c1", GAME, 0, DrawBlind()))[:-3],
+    "more after it": pack_envelope(CommandEnvelope("c1", GAME, 0, DrawBlind())) + b"\x00",
     "another format": pack((9, "c1", GAME, 0, {"type": "draw_blind"})),
     "no such command": pack((1, "c1", GAME, 0, {"type": "cheat"})),
     "a field too many": pack((1, "c1", GAME, 0, {"type": "draw_blind", "card": "red"})),
     "no such seat": pack((1, "c1", GAME, 8, {"type": "draw_blind"})),
     "a game with a space": pack((1, "c1", "no game", 0, {"type": "draw_blind"})),
-    "too large": pack((1, "c1", GAME, 0, {"type": "draw_blind", "pad": "x" * LETTER_MOST})),
+    "too large": pack((1, "c1", GAME, 0, {"type": "draw_blind", "pad": "x" * MAX_ENVELOPE_BYTES})),
     "too deep": pack((1, "c1", GAME, 0, {"type": "leave"}))[:-1] + b"\x91" * 2000,
 }
 
@@ -57,10 +57,10 @@ def test_P8_garbage_goes_to_the_dead_letters_and_stops_nothing(
     ledger: RedisLedger, opened: Referee, client: Any, data: bytes
 ) -> None:
     put(client, data)
-    ledger.submit(Letter("keep", GAME, 0, KeepTickets((0, 1))))
+    ledger.submit(CommandEnvelope("keep", GAME, 0, KeepTickets((0, 1))))
     put(client, data)
     opened.step(0)
-    assert ledger.answer(GAME, 0, "keep") == Answer(3)
+    assert ledger.read_result(GAME, 0, "keep") == CommandResult(3)
     assert len(dead(client)) == 2
     assert [name for name in left_over(client) if name.endswith("commands")] == []
 
@@ -77,7 +77,7 @@ WRECKS = {
     "an unknown event": pack((1, 0, "c1", None, (3,), ((99, 1),), {}, {})),
     "an event of no game": pack_entry(
         Entry(0, "c1", None, StartGame(), (DeckShuffled((), None),)),
-        Faces((event_row(DeckShuffled((), None)),), {}, {}),
+        VisibilitySplit((event_to_row(DeckShuffled((), None)),), {}, {}),
     ),
     "a part of no event": pack((1, 0, "c1", None, (3,), (), {0: {5: (12, 0)}}, {})),
 }
@@ -88,17 +88,17 @@ def test_P8_a_log_that_can_not_be_read_stops_no_other_game(
     ledger: RedisLedger, referee: Referee, client: Any, wreck: bytes
 ) -> None:
     client.xadd(LOG, {"e": wreck}, id="1-0")
-    submit(ledger, [Letter("keep", GAME, 0, KeepTickets((0, 1))), *opening(NEXT_DOOR)])
-    submit(ledger, [Letter("call", GAME, None, CallTime(0))])
+    submit(ledger, [CommandEnvelope("keep", GAME, 0, KeepTickets((0, 1))), *opening(NEXT_DOOR)])
+    submit(ledger, [CommandEnvelope("call", GAME, None, CallTime(0))])
     referee.step(0)
-    assert len(ledger.history(NEXT_DOOR)) == 2
+    assert len(ledger.read_entries(NEXT_DOOR)) == 2
     assert len(dead(client)) == 2
-    assert len(ledger.history(GAME)) == 1
+    assert len(ledger.read_entries(GAME)) == 1
 
 
 def test_P8_a_log_with_a_gap_buries_its_letters(ledger: RedisLedger, opened: Referee, client: Any) -> None:
     client.xdel(LOG, "1-0")
-    ledger.submit(Letter("keep", GAME, 0, KeepTickets((0, 1))))
+    ledger.submit(CommandEnvelope("keep", GAME, 0, KeepTickets((0, 1))))
     referee_at(ledger, "fresh").step(0)
     assert dead(client) == [f"the log can't be read: log of {GAME}: entry 1 is missing, 2 follows 0".encode()]
 
@@ -107,10 +107,10 @@ def test_P8_a_log_that_lost_its_end_buries_its_letters_and_stops_no_other_game(
     ledger: RedisLedger, opened: Referee, client: Any
 ) -> None:
     client.xdel(LOG, "2-0")
-    submit(ledger, [Letter("again", GAME, None, StartGame()), *opening(NEXT_DOOR)])
+    submit(ledger, [CommandEnvelope("again", GAME, None, StartGame()), *opening(NEXT_DOOR)])
     for name in ("fresh", "another"):
         referee_at(ledger, name).step(0)
     assert dead(client) == [b"the game's keys don't fit each other after entry 1"]
-    assert len(ledger.history(NEXT_DOOR)) == 2
-    assert len(ledger.history(GAME)) == 1
+    assert len(ledger.read_entries(NEXT_DOOR)) == 2
+    assert len(ledger.read_entries(GAME)) == 1
     assert not [name for name in left_over(client) if name.endswith("commands")]

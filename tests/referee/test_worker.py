@@ -10,16 +10,16 @@ import fakeredis
 import pytest
 
 from schemas.commands import (
+    CommandEnvelope,
     CreateGame,
     KeepTickets,
     Leave,
-    Letter,
     SeatPlan,
     StartGame,
 )
 from schemas.events import Event
-from services.ledger import Answer, RedisLedger
-from services.referee.game_cache import Sittings
+from services.ledger import CommandResult, RedisLedger
+from services.referee.game_cache import GameCache
 from services.referee.rules import fold
 from services.referee.worker import Referee
 from tests.conftest import ALL, PARTITIONS
@@ -41,21 +41,21 @@ from tests.referee.running_referee import (
 def test_P2_a_letter_sent_five_times_gets_one_verdict(
     ledger: RedisLedger, other_ledger: RedisLedger, opened: Referee, client: Any
 ) -> None:
-    keep = Letter("keep", GAME, 0, KeepTickets((0, 1)))
+    keep = CommandEnvelope("keep", GAME, 0, KeepTickets((0, 1)))
     for sender in (ledger, other_ledger, ledger, other_ledger):
         sender.submit(keep)
     opened.step(0)
     other_ledger.submit(keep)
     referee_at(other_ledger, "two").step(0)
     assert [entry.id for entry in entries(ledger)] == ["create", "start", "keep"]
-    assert ledger.answer(GAME, 0, "keep") == Answer(3)
+    assert ledger.read_result(GAME, 0, "keep") == CommandResult(3)
     assert [name for name in left_over(client) if name.endswith("commands")] == []
 
 
 def test_P2_the_same_id_of_two_seats_is_two_commands(ledger: RedisLedger, opened: Referee) -> None:
-    submit(ledger, [Letter("keep", GAME, seat, KeepTickets((0, 1))) for seat in (0, 1)])
+    submit(ledger, [CommandEnvelope("keep", GAME, seat, KeepTickets((0, 1))) for seat in (0, 1)])
     opened.step(0)
-    assert [ledger.answer(GAME, seat, "keep") for seat in (0, 1)] == [Answer(3), Answer(4)]
+    assert [ledger.read_result(GAME, seat, "keep") for seat in (0, 1)] == [CommandResult(3), CommandResult(4)]
 
 
 def test_P3_what_was_decided_on_a_stale_table_is_decided_again(
@@ -64,10 +64,13 @@ def test_P3_what_was_decided_on_a_stale_table_is_decided_again(
     """The second letter of a batch would fit the length that a rival's entry left behind."""
 
     def rival_acts() -> None:
-        referee_at(other_ledger, "rival").desk.answer(other_ledger.reclaim("rival", ALL, 0)[:1])
+        referee_at(other_ledger, "rival").processor.process(other_ledger.reclaim("rival", ALL, 0)[:1])
 
-    submit(ledger, [Letter("leave", GAME, 1, Leave()), Letter("keep", GAME, 0, KeepTickets((0, 1)))])
-    submit(ledger, [Letter("late", GAME, 1, KeepTickets((0, 1)))])
+    submit(
+        ledger,
+        [CommandEnvelope("leave", GAME, 1, Leave()), CommandEnvelope("keep", GAME, 0, KeepTickets((0, 1)))],
+    )
+    submit(ledger, [CommandEnvelope("late", GAME, 1, KeepTickets((0, 1)))])
     with_a_rival(ledger, rival_acts).step(0)
     assert [entry.id for entry in entries(ledger)] == ["create", "start", "leave", "keep", "late"]
     assert complaints(ledger, GAME, 2) == []
@@ -77,11 +80,11 @@ def test_P3_a_game_created_by_a_rival_is_started_as_the_rival_dealt_it(
     ledger: RedisLedger, other_ledger: RedisLedger
 ) -> None:
     """Each referee has a seed of its own for a game that names none; only one of them counts."""
-    create = Letter("create", GAME, None, CreateGame((SeatPlan("bot", "random"),) * 2))
-    start = Letter("start", GAME, None, StartGame())
+    create = CommandEnvelope("create", GAME, None, CreateGame((SeatPlan("bot", "random"),) * 2))
+    start = CommandEnvelope("start", GAME, None, StartGame())
     rival = referee_at(other_ledger, "rival", seed="7a" * 32)
     submit(ledger, [create, start])
-    with_a_rival(ledger, lambda: rival.desk.answer(other_ledger.reclaim("rival", ALL, 0)[:1])).step(0)
+    with_a_rival(ledger, lambda: rival.processor.process(other_ledger.reclaim("rival", ALL, 0)[:1])).step(0)
     assert [entry.id for entry in entries(ledger)] == ["create", "start"]
     assert told(ledger, GAME)[1:] == dealt(create, start, "7a" * 32)[1:]
 
@@ -90,7 +93,7 @@ def told(ledger: RedisLedger, game: str) -> list[Event]:
     return [event for entry in entries(ledger, game) for event in entry.events]
 
 
-def dealt(create: Letter, start: Letter, seed: str) -> list[Event]:
+def dealt(create: CommandEnvelope, start: CommandEnvelope, seed: str) -> list[Event]:
     """The events of the same letters in a quiet house of their own."""
     quiet = RedisLedger(fakeredis.FakeRedis(), PARTITIONS)
     submit(quiet, [create, start])
@@ -109,10 +112,10 @@ def played(ledger: RedisLedger, client: Any, forget: Callable[[Referee], object]
         forget(referee)
         clock.now += 700
         referee.step(0)
-        referee.call_time()
+        referee.process_due_games()
         players.step()
-    assert fold(fresh.history(GAME)).over
-    return fresh.history(GAME)
+    assert fold(fresh.read_entries(GAME)).result
+    return fresh.read_entries(GAME)
 
 
 def test_P7_a_cache_that_is_lost_at_any_time_changes_nothing(ledger: RedisLedger, client: Any) -> None:
@@ -120,11 +123,11 @@ def test_P7_a_cache_that_is_lost_at_any_time_changes_nothing(ledger: RedisLedger
     dice = Random(1)
 
     def forget_all(referee: Referee) -> None:
-        referee.desk.sittings = Sittings(referee.ledger)
+        referee.processor.game_cache = GameCache(referee.ledger)
 
     def forget_some(referee: Referee) -> None:
         if dice.random() < 0.3:
-            referee.desk.sittings = Sittings(referee.ledger)
+            referee.processor.game_cache = GameCache(referee.ledger)
 
     assert played(ledger, client, forget_all) == kept
     assert played(ledger, client, forget_some) == kept
@@ -133,11 +136,11 @@ def test_P7_a_cache_that_is_lost_at_any_time_changes_nothing(ledger: RedisLedger
 def test_P7_a_cache_that_knows_more_than_the_engine_is_forgotten(ledger: RedisLedger, client: Any) -> None:
     """A fail-over may lose the last entries; then a repeated letter is decided again."""
     referee = referee_at(ledger)
-    letters = [*opening(), Letter("keep", GAME, 0, KeepTickets((0, 1)))]
+    letters = [*opening(), CommandEnvelope("keep", GAME, 0, KeepTickets((0, 1)))]
     submit(ledger, letters)
     referee.step(0)
     client.flushdb()
-    referee.ledger = referee.desk.ledger = RedisLedger(client, ledger.partitions)
+    referee.ledger = referee.processor.ledger = RedisLedger(client, ledger.partitions)
     submit(ledger, letters)
     referee.step(0)
     assert [entry.id for entry in entries(ledger)] == ["create", "start", "keep"]
@@ -146,8 +149,8 @@ def test_P7_a_cache_that_knows_more_than_the_engine_is_forgotten(ledger: RedisLe
 def test_P3_what_a_rival_answered_otherwise_is_folded_as_the_rival_wrote_it(
     ledger: RedisLedger, other_ledger: RedisLedger
 ) -> None:
-    create = Letter("create", GAME, None, CreateGame((SeatPlan("bot", "random"),) * 2))
-    start = Letter("start", GAME, None, StartGame())
+    create = CommandEnvelope("create", GAME, None, CreateGame((SeatPlan("bot", "random"),) * 2))
+    start = CommandEnvelope("start", GAME, None, StartGame())
     rival = referee_at(other_ledger, "rival", seed="7a" * 32)
     submit(ledger, [create])
     referee = with_a_rival(ledger, lambda: rival.reclaim(0))
@@ -166,12 +169,12 @@ def test_P7_what_may_not_have_been_written_is_folded_anew(
         raise ConnectionError
 
     referee = with_a_rival(ledger, engine_is_away)
-    submit(ledger, [Letter("leave", GAME, 1, Leave())])
+    submit(ledger, [CommandEnvelope("leave", GAME, 1, Leave())])
     with pytest.raises(ConnectionError):
         referee.step(0)
-    submit(ledger, [Letter("keep", GAME, 0, KeepTickets((0, 1)))])
+    submit(ledger, [CommandEnvelope("keep", GAME, 0, KeepTickets((0, 1)))])
     referee_at(other_ledger, "rival").step(0)
-    submit(ledger, [Letter("late", GAME, 1, KeepTickets((0, 1)))])
+    submit(ledger, [CommandEnvelope("late", GAME, 1, KeepTickets((0, 1)))])
     referee.step(0)
     assert [entry.refusal for entry in entries(ledger)] == [None] * 4
     referee.reclaim(0)
@@ -181,12 +184,12 @@ def test_P7_what_may_not_have_been_written_is_folded_anew(
 def test_P8_a_table_that_a_bug_left_behind_is_folded_anew(
     ledger: RedisLedger, opened: Referee, client: Any
 ) -> None:
-    broken: Any = opened.desk.sittings.of(GAME).table
-    broken.awaits = None
-    ledger.submit(Letter("keep", GAME, 0, KeepTickets((0, 1))))
+    broken: Any = opened.processor.game_cache.get(GAME).state
+    broken.pending_choices = None
+    ledger.submit(CommandEnvelope("keep", GAME, 0, KeepTickets((0, 1))))
     opened.step(0)
     assert dead(client) == []
-    assert ledger.answer(GAME, 0, "keep") == Answer(3)
+    assert ledger.read_result(GAME, 0, "keep") == CommandResult(3)
 
 
 def test_P7_what_another_referee_took_just_now_is_left_to_it(
@@ -195,4 +198,4 @@ def test_P7_what_another_referee_took_just_now_is_left_to_it(
     submit(ledger, opening())
     ledger.take("busy", ALL, 10, 0)
     assert referee_at(other_ledger, "eager").reclaim() == 0
-    assert ledger.history(GAME) == []
+    assert ledger.read_entries(GAME) == []

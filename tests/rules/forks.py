@@ -10,13 +10,13 @@ from random import Random
 from typing import Any, Final
 
 from schemas.codec import pack_entry, unpack_entry
-from schemas.commands import Command, CreateGame, ForkGame, Letter, StartGame, TakeSeat
+from schemas.commands import Command, CommandEnvelope, CreateGame, ForkGame, StartGame, TakeSeat
 from schemas.entries import Entry
 from schemas.events import DeckShuffled, Event, PlayOffCalled, PlayOffEnded, TicketsShuffled
 from schemas.field_types import Seat
-from services.referee.rules import Table, faces, fold, fold_events, judge
-from services.referee.rules.determinization import Known
-from services.referee.rules.setup.fork import creation
+from services.referee.rules import GameState, decide_envelope, fold, fold_events, split_by_visibility
+from services.referee.rules.determinization import ViewerKnowledge
+from services.referee.rules.setup.fork import fork_command
 from tests.rules.given import everything
 from tests.rules.random_games import BOARDS, HABITS, Play, a_position, seats_of, seen
 
@@ -27,8 +27,27 @@ GAMES = range(12)  # of each ruleset
 SERIES = (PlayOffCalled, PlayOffEnded)
 SHUFFLES = (DeckShuffled, TicketsShuffled)
 OWN = (  # what a game has of its own, wherever it comes from
-    *("game", "at", "opened", "created", "play_off", "seed", "commitment", "epoch", "refusals"),
-    *("forked", "laid", "moment", "over", "called", "board", "key", "given"),
+    *(
+        "game",
+        "at_ms",
+        "opened_at_ms",
+        "created_at_ms",
+        "play_off",
+        "seed",
+        "commitment",
+        "epoch",
+        "refusal_counts",
+    ),
+    *(
+        "fork_origin",
+        "position_starter",
+        "fork_turn_state",
+        "result",
+        "next_play_off",
+        "board",
+        "shuffle_key",
+        "seed_was_named",
+    ),
 )
 
 
@@ -39,38 +58,38 @@ class Forked:
     origin: Sequence[bytes]
     at: int
     asker: Seat | None = None
-    table: Table = field(default_factory=Table)
+    table: GameState = field(default_factory=GameState)
     log: list[bytes] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.say(None, self.creation())
-        for seat, place in enumerate(self.table.places):
-            if not place.taken:
+        for seat, place in enumerate(self.table.seats):
+            if not place.is_seated:
                 self.say(None, TakeSeat(f"Person {seat}", seat))
         self.say(None, StartGame())
         self.begun = len(self.log)
 
     def creation(self) -> CreateGame:
-        return creation(self.origin, ForkGame(OF, self.at, self.asker), SEED)
+        return fork_command(self.origin, ForkGame(OF, self.at, self.asker), SEED)
 
     def say(self, seat: Seat | None, command: Command, now: int = OPENED) -> tuple[Event, ...]:
-        letter = Letter(f"c{len(self.log)}", "forked", seat, command)
-        events = judge(self.table, letter, now, SEED)
-        entry = Entry(self.table.at, letter.id, seat, command, events)
-        self.log.append(pack_entry(entry, faces(events)))
+        letter = CommandEnvelope(f"c{len(self.log)}", "forked", seat, command)
+        events = decide_envelope(self.table, letter, now, SEED)
+        entry = Entry(self.table.at_ms, letter.id, seat, command, events)
+        self.log.append(pack_entry(entry, split_by_visibility(events)))
         assert unpack_entry(self.log[-1]) == entry
         return events
 
-    def with_the_chance_of(self, other: Table) -> Forked:
+    def with_the_chance_of(self, other: GameState) -> Forked:
         """From here on its shuffles are those of the other game."""
-        for name in ("seed", "epoch", "key"):
+        for name in ("seed", "epoch", "shuffle_key"):
             if hasattr(other, name):
                 setattr(self.table, name, getattr(other, name))
         return self
 
     def says_what_came_of(self, rest: Sequence[bytes]) -> None:
         """Each further command of the other game, after the same time, has the same verdict here."""
-        began, now = fold(self.origin[: self.at]).at, OPENED + self.table.at
+        began, now = fold(self.origin[: self.at]).at_ms, OPENED + self.table.at_ms
         for data in rest:
             entry = unpack_entry(data)
             events = self.say(entry.seat, entry.command, now + entry.at - began)
@@ -136,10 +155,10 @@ def moments(play: Play, most: int) -> list[int]:
 def _of_rare_kinds(play: Play) -> list[int]:
     """The first entry of each kind that few games are of."""
     found: dict[str, int] = {}
-    table = Table()
+    table = GameState()
     for at, data in enumerate(play.log, 1):
         table = fold([data], table)
-        for kind in _kinds_of(table) if table.started and not table.over else ():
+        for kind in _kinds_of(table) if table.started and not table.result else ():
             found.setdefault(kind, at)
     return [found[kind] for kind in RARE if kind in found]
 
@@ -150,22 +169,22 @@ def kinds(log: Sequence[bytes], at: int) -> set[str]:
     return _kinds_of(fold(log[:at])) | refused
 
 
-def _kinds_of(table: Table) -> set[str]:
-    places = table.places
+def _kinds_of(table: GameState) -> set[str]:
+    places = table.seats
     there = {
         "setup": table.turn is None,
-        "last turns": table.ending,
-        "passed": table.passed,
-        "named": any(place.mix for place in places),
-        "some have chosen": len({place.chosen for place in places}) == 2,
-        "strict": table.figures.strict,
-        "clocks": table.figures.clock_ms,
-        "stations": table.stations,
-        "passengers": table.passengers,
-        "from a position": table.laid is not None,
+        "last turns": table.in_last_turns,
+        "passed": table.seats_passed,
+        "named": any(place.requested_mix for place in places),
+        "some have chosen": len({place.start_tickets_chosen for place in places}) == 2,
+        "strict": table.rule_options.strict,
+        "clocks": table.rule_options.clock_ms,
+        "stations": table.station_owners,
+        "passengers": table.passenger_owners,
+        "from a position": table.position_starter is not None,
     }
-    gone = (f"gone: {place.gone}" for place in places if place.gone)
-    return {*table.awaits.values(), *gone, *(name for name, holds in there.items() if holds)}
+    gone = (f"gone: {place.exit_reason}" for place in places if place.exit_reason)
+    return {*table.pending_choices.values(), *gone, *(name for name, holds in there.items() if holds)}
 
 
 RARE: Final = (
@@ -181,15 +200,15 @@ KINDS: Final = (
 # -- what a viewer sees ----------------------------------------------------------------------
 
 
-def view(log: Sequence[bytes], viewer: Seat | None) -> tuple[Table, Known]:
+def view(log: Sequence[bytes], viewer: Seat | None) -> tuple[GameState, ViewerKnowledge]:
     """The table as the viewer folds it, and what it can place there."""
-    table, known = Table(), Known(viewer)
+    table, known = GameState(), ViewerKnowledge(viewer)
     for data in log:
         entry = unpack_entry(data)
         shown = seen(viewer, entry.events)
         fold_events(table, entry.at, shown)
         for event in shown:
-            known.follow(event)
+            known.apply(event)
     return table, known
 
 
@@ -201,32 +220,32 @@ def visible(log: Sequence[bytes], viewer: Seat | None) -> dict[str, Any]:
         told.pop(name, None)
     told["tickets of the board"] = table.board.tickets
     told["known"] = {seat: dict(+hand) for seat, hand in known.hands.items() if +hand}
-    for seat, place in enumerate(told["places"]):
-        for name in ("name", "age", "luck", "taken", "kind", "contribution"):
+    for seat, place in enumerate(told["seats"]):
+        for name in ("name", "age", "seat_secret", "is_seated", "kind", "contribution"):
             place.pop(name, None)
-        place["until"] = _left(table, seat)
-        place["hand"] = table.places[seat].cards
-        place["least"] = table.places[seat].offer and table.places[seat].least  # else it means nothing
-    told["open"] = {fare: set(routes) for fare, routes in told["open"].items()}
+        place["deadline_ms"] = _left(table, seat)
+        place["hand"] = table.seats[seat].cards
+        place["min_keep"] = table.seats[seat].offer and table.seats[seat].min_keep  # else it means nothing
+    told["open_routes"] = {fare: set(routes) for fare, routes in told["open_routes"].items()}
     return told
 
 
-def _left(table: Table, seat: Seat) -> int | None:
-    until = table.places[seat].until if seat in table.awaits else None
-    return None if until is None else until - table.at
+def _left(table: GameState, seat: Seat) -> int | None:
+    until = table.seats[seat].deadline_ms if seat in table.pending_choices else None
+    return None if until is None else until - table.at_ms
 
 
-def cards(table: Table) -> Counter[str]:
+def cards(table: GameState) -> Counter[str]:
     """Every card that is in the game, wherever it lies."""
     tunnel = table.tunnel.revealed if table.tunnel else ()
     rows: list[Any] = [table.deck, [card for card in table.market if card], tunnel, table.discards]
     total: Counter[str] = Counter()
-    for row in (*rows, *(place.hand for place in table.places)):
+    for row in (*rows, *(place.hand for place in table.seats)):
         total.update(row)
     return +total
 
 
-def tickets(table: Table) -> Counter[str]:
+def tickets(table: GameState) -> Counter[str]:
     """Every ticket that is in the game."""
-    held = (row for place in table.places for row in (place.tickets, place.offer))
+    held = (row for place in table.seats for row in (place.tickets, place.offer))
     return Counter(str(ticket) for row in (*held, *table.ticket_decks.values()) for ticket in row)

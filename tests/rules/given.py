@@ -6,14 +6,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from schemas.commands import Command, CreateGame, DrawTickets, KeepTickets, Letter, SeatPlan, StartGame
+from schemas.commands import (
+    Command,
+    CommandEnvelope,
+    CreateGame,
+    DrawTickets,
+    KeepTickets,
+    SeatPlan,
+    StartGame,
+)
 from schemas.events import CommandRefused, DeckShuffled, Event, TicketsShuffled, TurnStarted
 from schemas.field_types import Seat
-from schemas.refusals import ALL
-from services.referee.rules import Table, advance, evolve, judge, legal
-from services.referee.rules.appliers.playing import take_route
-from services.referee.rules.board import worth
-from services.referee.rules.table import MIX, Place
+from schemas.refusals import ALL_RULES
+from services.referee.rules import GameState, decide_and_apply, decide_envelope, evolve, legal
+from services.referee.rules.appliers.playing import assign_route
+from services.referee.rules.board import points_for_route
+from services.referee.rules.table import MIX, SeatState
 
 SEED = "5e" * 32
 CREATED = 1_700_000_000_000
@@ -24,8 +32,8 @@ NEW_YORK, TORONTO = "montreal-new-york-a", "montreal-toronto-a"
 class Scene:
     """A table, and what came of the last command."""
 
-    def __init__(self, table: Table) -> None:
-        self.table, self.now = table, CREATED + table.at
+    def __init__(self, table: GameState) -> None:
+        self.table, self.now = table, CREATED + table.at_ms
         self.before = everything(table)
         self.events: tuple[Event, ...] = ()
 
@@ -33,8 +41,8 @@ class Scene:
         """The seat (None is the house) says these, one after the other."""
         for command in commands:
             self.before = everything(self.table)
-            letter = Letter("test", "scene", seat, command)
-            self.events = judge(self.table, letter, self.now, SEED)
+            letter = CommandEnvelope("test", "scene", seat, command)
+            self.events = decide_envelope(self.table, letter, self.now, SEED)
         return self
 
     def after_ms(self, passed: int) -> Scene:
@@ -61,21 +69,21 @@ class Scene:
         (no,) = self.events
         assert isinstance(no, CommandRefused), no
         assert no.rule == rule, no
-        assert rule in ALL
+        assert rule in ALL_RULES
         assert no.why.strip()
         after = everything(self.table)
-        recorded = after.pop("refusals")
-        told = {**self.before, "at": self.table.at}
-        for place in (*after["places"], *told["places"]):
+        recorded = after.pop("refusal_counts")
+        told = {**self.before, "at_ms": self.table.at_ms}
+        for place in (*after["seats"], *told["seats"]):
             del place["clock_ms"]
-        expected = dict(told.pop("refusals"))
+        expected = dict(told.pop("refusal_counts"))
         expected[no.seat] = expected.get(no.seat, 0) + 1
         assert recorded == expected
         assert after == told
         return self
 
-    def place(self, seat: Seat) -> Place:
-        return self.table.places[seat]
+    def place(self, seat: Seat) -> SeatState:
+        return self.table.seats[seat]
 
     def legal(self, seat: Seat) -> list[Command]:
         return legal(self.table, seat)
@@ -109,7 +117,7 @@ def given(
     by city, what isn't named keeps its stack; `ticket_deck` is the deck "regular". The
     market lies quiet and the discard pile is empty unless they are given."""
     table = created(seats, options, rules=rules, board=board, ages=ages).table
-    advance(table, None, StartGame())
+    decide_and_apply(table, None, StartGame())
     choose_at_first(table)
     lay_market_and_decks(table, market, deck, discards)
     regular = {} if ticket_deck is None else {"regular": ticket_deck}
@@ -120,35 +128,35 @@ def given(
     for route, seat in (owners or {}).items():
         own(table, route, seat)
     for city, (seat, neighbour) in (stations or {}).items():
-        table.stations[city] = seat
-        table.places[seat].stations[city] = neighbour
+        table.station_owners[city] = seat
+        table.seats[seat].stations[city] = neighbour
     for city, seat in (passengers or {}).items():
-        table.passengers[city] = seat
-        table.places[seat].passengers -= 1
+        table.passenger_owners[city] = seat
+        table.seats[seat].passengers_left -= 1
     table.tokens.update((city, tuple(stack)) for city, stack in (tokens or {}).items())
     return Scene(table)
 
 
-def choose_at_first(table: Table) -> None:
+def choose_at_first(table: GameState) -> None:
     """Every seat makes its choices of the setup in the plainest way, the first offered tickets
     being kept; a mix is two of each deck."""
     while table.turn is None:
-        seat, choice = next(iter(table.awaits.items()))
+        seat, choice = next(iter(table.pending_choices.items()))
         if choice == MIX:
-            decks = table.figures.start_tickets
-            command: Command = DrawTickets(dict.fromkeys(decks, table.figures.start_named // len(decks)))
+            decks = table.rule_options.start_tickets
+            command: Command = DrawTickets(dict.fromkeys(decks, table.rule_options.start_named // len(decks)))
         else:
-            command = KeepTickets(tuple(range(table.places[seat].least)))
-        advance(table, seat, command)
+            command = KeepTickets(tuple(range(table.seats[seat].min_keep)))
+        decide_and_apply(table, seat, command)
 
 
 def lay_market_and_decks(
-    table: Table,
+    table: GameState,
     market: Sequence[str | None] | None,
     deck: Sequence[str] | None,
     discards: Mapping[str, int] | None,
 ) -> None:
-    table.market = list(MARKET[: table.figures.market] if market is None else market)
+    table.market = list(MARKET[: table.rule_options.market] if market is None else market)
     if deck is not None:
         table.deck = list(reversed(deck))
     table.discards = dict.fromkeys(table.discards, 0)
@@ -156,28 +164,28 @@ def lay_market_and_decks(
 
 
 def lay_places(
-    table: Table,
+    table: GameState,
     hands: Sequence[Mapping[str, int]],
     cars: Sequence[int],
     tickets: Sequence[Iterable[str]],
     merchandise: Sequence[int],
 ) -> None:
-    for place, hand in zip(table.places, hands, strict=False):
+    for place, hand in zip(table.seats, hands, strict=False):
         place.hand = dict.fromkeys(place.hand, 0)
         place.hand.update(hand.items())
-    for place, count in zip(table.places, cars, strict=False):
+    for place, count in zip(table.seats, cars, strict=False):
         place.cars = count
-    for place, names in zip(table.places, tickets, strict=False):
+    for place, names in zip(table.seats, tickets, strict=False):
         place.tickets = list(names)
-    for place, points in zip(table.places, merchandise, strict=False):
+    for place, points in zip(table.seats, merchandise, strict=False):
         place.merchandise = points
 
 
-def own(table: Table, name: str, seat: Seat) -> None:
+def own(table: GameState, name: str, seat: Seat) -> None:
     """The route is the seat's, who paid for it long ago."""
-    if table.figures.points_at_once:
-        table.places[seat].points += worth(table.figures, table.board.routes[name])
-    take_route(table, name, seat)
+    if table.rule_options.points_at_once:
+        table.seats[seat].points += points_for_route(table.rule_options, table.board.routes[name])
+    assign_route(table, name, seat)
 
 
 def created(
@@ -196,7 +204,7 @@ def created(
 
 def asked_for(command: CreateGame) -> Scene:
     """What comes of the wish for a game."""
-    scene = Scene(Table())
+    scene = Scene(GameState())
     scene.now = CREATED
     return scene.when(None, command)
 
@@ -213,7 +221,7 @@ def started(
     return created(seats, options, rules=rules, board=board, ages=ages).when(None, StartGame())
 
 
-def replayed(scene: Scene, table: Table) -> Table:
+def replayed(scene: Scene, table: GameState) -> GameState:
     """Another table that the same facts were told to."""
     for event in scene.events:
         evolve(table, event)
@@ -225,19 +233,19 @@ def rootless(event: Event) -> Event:
     return replace(event, root=None) if isinstance(event, DeckShuffled | TicketsShuffled) else event
 
 
-def everything(table: Table) -> dict[str, Any]:
+def everything(table: GameState) -> dict[str, Any]:
     """All there is on a table, to be compared with another."""
-    told = {name: getattr(table, name, None) for name in Table.__slots__}
+    told = {name: getattr(table, name, None) for name in GameState.__slots__}
     told["board"] = table.board.digest if table.game else None
-    told["places"] = [_laid(place) for place in table.places]
+    told["seats"] = [_laid(place) for place in table.seats]
     for name, held in told.items():
         told[name] = _copied(held)
-    told["open"] = {fare: list(routes) for fare, routes in table.open.items()}
+    told["open_routes"] = {fare: list(routes) for fare, routes in table.open_routes.items()}
     return told
 
 
-def _laid(place: Place) -> dict[str, Any]:
-    return {name: _copied(getattr(place, name)) for name in Place.__slots__}
+def _laid(place: SeatState) -> dict[str, Any]:
+    return {name: _copied(getattr(place, name)) for name in SeatState.__slots__}
 
 
 def _copied(held: Any) -> Any:

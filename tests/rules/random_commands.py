@@ -20,7 +20,7 @@ from schemas.commands import (
     RequestCards,
 )
 from schemas.field_types import CARDS, COLORS, LOCOMOTIVE, PLUS_FOUR
-from services.referee.rules import Table
+from services.referee.rules import GameState
 from services.referee.rules.board import Route
 
 KEEPS = ((), (0,), (1,), (0, 1), (2, 0), (0, 0), (0, 1, 2), (3,), (0, 1, 3), (0, 1, 2, 3), (4, 1), (5, 0))
@@ -30,7 +30,7 @@ MIXES = (
 )  # fmt: skip
 
 
-def pool(dice: Random, table: Table) -> list[Command]:
+def pool(dice: Random, table: GameState) -> list[Command]:
     """A choice of right and wrong commands of every kind, for this table as it is."""
     commands: list[Command] = [Pass(), DrawBlind(), RequestCards(), DeclineTunnel()]
     commands += [DrawMarket(slot) for slot in range(7)]
@@ -47,12 +47,12 @@ def pool(dice: Random, table: Table) -> list[Command]:
     return commands
 
 
-def bent(dice: Random, table: Table, offer: Command) -> Iterator[Command]:
+def bent(dice: Random, table: GameState, offer: Command) -> Iterator[Command]:
     """What is nearly a legal move: one thing of it changed, for better or worse."""
     match offer:
         case ClaimRoute(name, cards, _):
             route = table.board.routes[name]
-            for other in (*route.twins, dice.choice(table.board.fares[route.fare])):
+            for other in (*route.parallels, dice.choice(table.board.fares[route.fare])):
                 yield ClaimRoute(other, cards)
             for city in (route.a, route.b, dice.choice([*table.board.cities])):
                 yield ClaimRoute(name, cards, city)
@@ -67,8 +67,8 @@ def bent(dice: Random, table: Table, offer: Command) -> Iterator[Command]:
             yield PayTunnel(recoloured(dice, cards))
         case MovePassenger(city, path):
             yield from (MovePassenger(city, path[:steps]) for steps in range(1, len(path)))
-            yield MovePassenger(city, (*path, dice.choice([*table.owners])))
-            yield MovePassenger(dice.choice([*table.passengers]), path)
+            yield MovePassenger(city, (*path, dice.choice([*table.route_owners])))
+            yield MovePassenger(dice.choice([*table.passenger_owners]), path)
 
 
 def recoloured(dice: Random, cards: Mapping[str, int]) -> dict[str, int]:
@@ -81,7 +81,7 @@ def recoloured(dice: Random, cards: Mapping[str, int]) -> dict[str, int]:
     return {kind: count for kind, count in changed.items() if count} or dict(cards)
 
 
-def claims(dice: Random, table: Table, route: Route) -> Iterator[ClaimRoute]:
+def claims(dice: Random, table: GameState, route: Route) -> Iterator[ClaimRoute]:
     color = dice.choice(COLORS) if route.color == "gray" else route.color
     for wild in (0, 1, dice.randrange(route.length + 1), route.length):
         plain = max(0, route.length - wild + dice.choice((0, 0, 0, 1)))
@@ -92,7 +92,7 @@ def claims(dice: Random, table: Table, route: Route) -> Iterator[ClaimRoute]:
         yield ClaimRoute(route.id, cards, dice.choice([route.a, route.b]))
 
 
-def tunnel_payments(dice: Random, table: Table) -> Iterator[PayTunnel]:
+def tunnel_payments(dice: Random, table: GameState) -> Iterator[PayTunnel]:
     base = [*table.tunnel.cards] if table.tunnel else [dice.choice(COLORS)]
     extra = table.tunnel.extra if table.tunnel else 1
     for color in (*base, dice.choice(CARDS)):
@@ -103,7 +103,7 @@ def tunnel_payments(dice: Random, table: Table) -> Iterator[PayTunnel]:
                 yield PayTunnel({card: n for card, n in cards.items() if n})
 
 
-def stations(dice: Random, table: Table) -> Iterator[BuildStation]:
+def stations(dice: Random, table: GameState) -> Iterator[BuildStation]:
     cities = [*table.board.cities]
     for _ in range(12):
         color, wild, count = dice.choice(COLORS), dice.randrange(3), dice.randrange(1, 4)
@@ -116,10 +116,10 @@ def stations(dice: Random, table: Table) -> Iterator[BuildStation]:
     yield BuildStation("nowhere", {LOCOMOTIVE: 1})
 
 
-def journeys(dice: Random, table: Table) -> Iterator[MovePassenger]:
+def journeys(dice: Random, table: GameState) -> Iterator[MovePassenger]:
     """Walks from cities with and without a passenger, over claimed and any routes."""
-    starts = [*table.passengers] * 6 + [dice.choice([*table.board.cities])]
-    claimed = [table.board.routes[name] for name in table.owners]
+    starts = [*table.passenger_owners] * 6 + [dice.choice([*table.board.cities])]
+    claimed = [table.board.routes[name] for name in table.route_owners]
     for start in starts:
         routes = claimed if dice.random() < 0.8 else [*table.board.routes.values()]
         path, here = [], start

@@ -11,12 +11,13 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from schemas.codec import join_view, pack_entry, pack_part, pack_public, unpack_entry
+from schemas.codec import build_view_entry, pack_entry, pack_private_part, pack_public, unpack_entry
 from schemas.commands import (
     BuildStation,
     CallTime,
     ClaimRoute,
     Command,
+    CommandEnvelope,
     CreateGame,
     DeclineTunnel,
     DrawBlind,
@@ -24,7 +25,6 @@ from schemas.commands import (
     DrawTickets,
     KeepTickets,
     Leave,
-    Letter,
     MovePassenger,
     PayTunnel,
     PlayOff,
@@ -38,16 +38,16 @@ from schemas.field_types import Seat
 from schemas.positions import Position, StationGiven, TicketGiven
 from services.referee.rules import (
     RULESETS,
-    NotKept,
-    Table,
-    faces,
+    GameState,
+    UnloggedRejectionError,
+    decide_envelope,
     fold_events,
-    judge,
     legal,
-    seen_by,
+    redact_for,
+    split_by_visibility,
 )
 from services.referee.rules import board as boards
-from services.referee.rules.table import ACTION, Place
+from services.referee.rules.table import ACTION, SeatState
 from tests.rules.given import CREATED, SEED
 from tests.rules.random_commands import pool
 
@@ -59,7 +59,10 @@ HABITS: Mapping[str, tuple[type[Command], ...]] = {
     "travels": (DrawTickets, MovePassenger),
     "builds": (BuildStation, DeclineTunnel),
 }
-BOARDS = {rules: [n for n in boards.names() if boards.load(n).rules == rules] for rules in RULESETS}
+BOARDS = {
+    rules: [n for n in boards.board_names() if boards.load_board(n).default_ruleset == rules]
+    for rules in RULESETS
+}
 
 
 @dataclass
@@ -74,9 +77,9 @@ class Play:
     leaving: float = 0  # how often a seat leaves
     options: dict[str, Any] = field(default_factory=dict)
     wish_for: dict[str, Any] = field(default_factory=dict, repr=False)  # more of CreateGame
-    table: Table = field(default_factory=Table, repr=False)
+    table: GameState = field(default_factory=GameState, repr=False)
     log: list[bytes] = field(default_factory=list, repr=False)
-    views: dict[Seat | None, Table] = field(default_factory=dict, repr=False)
+    views: dict[Seat | None, GameState] = field(default_factory=dict, repr=False)
     parts: dict[Seat, int] = field(default_factory=dict, repr=False)
     out: Counter[str] = field(default_factory=Counter, repr=False)  # cards of removed seats
     lost: Counter[str] = field(default_factory=Counter, repr=False)  # tickets out of the game
@@ -85,7 +88,7 @@ class Play:
     now: int = CREATED
 
     def __post_init__(self) -> None:
-        self.views = {viewer: Table() for viewer in (None, *range(self.seats))}
+        self.views = {viewer: GameState() for viewer in (None, *range(self.seats))}
         plans = tuple(
             SeatPlan("bot", "random", f"Bot {seat}", self.dice.choice([None, *range(20, 60)]))
             for seat in range(self.seats)
@@ -98,7 +101,7 @@ class Play:
     def steps(self) -> Iterator[int]:
         """Go on to the end, one command at a time."""
         for number in range(STEPS_MOST):
-            if self.table.over:
+            if self.table.result:
                 return
             self.now += self.dice.randrange(2000)
             self.say(*self.wish())
@@ -115,7 +118,7 @@ class Play:
             return dice.randrange(self.seats), Leave()
         if dice.random() < self.mischief:
             return dice.randrange(self.seats), dice.choice(pool(dice, table))
-        seat = dice.choice(sorted(table.awaits))
+        seat = dice.choice(sorted(table.pending_choices))
         return seat, self.choice(legal(table, seat))
 
     def choice(self, commands: list[Command]) -> Command:
@@ -127,17 +130,17 @@ class Play:
 
     def say(self, seat: Seat | None, command: Command) -> None:
         """The referee's verdict on it, put down in the log and sent to every viewer."""
-        before = [place.copy() for place in self.table.places]
-        letter = Letter(f"c{len(self.log)}", "random", seat, command)
+        before = [place.copy() for place in self.table.seats]
+        letter = CommandEnvelope(f"c{len(self.log)}", "random", seat, command)
         try:
-            events = judge(self.table, letter, self.now, SEED)
-        except NotKept:
+            events = decide_envelope(self.table, letter, self.now, SEED)
+        except UnloggedRejectionError:
             assert self.log, "the game was created"
             return
         self.account(before, events)
         self.write(letter, events)
 
-    def account(self, before: list[Place], events: tuple[Event, ...]) -> None:
+    def account(self, before: list[SeatState], events: tuple[Event, ...]) -> None:
         """Keep count of what left the game, and of how."""
         returned = {t for event in events if isinstance(event, TicketsReturned) for t in event.tickets}
         for event in events:
@@ -152,8 +155,8 @@ class Play:
             elif isinstance(event, PassengerMoved):
                 self.travelled[event.seat] += 1
 
-    def write(self, letter: Letter, events: tuple[Event, ...]) -> None:
-        at, turned = self.table.at, faces(events)
+    def write(self, letter: CommandEnvelope, events: tuple[Event, ...]) -> None:
+        at, turned = self.table.at_ms, split_by_visibility(events)
         entry = Entry(at, letter.id, letter.seat, letter.command, events)
         self.log.append(pack_entry(entry, turned))
         if len(self.log) % 8 < 3:
@@ -163,15 +166,15 @@ class Play:
             part = None
             answers = letter.id if viewer is not None and viewer == letter.seat else None
             if viewer is not None and (viewer in turned.private or answers):
-                part = pack_part(self.parts.get(viewer, 0), answers, turned.private.get(viewer, {}))
+                part = pack_private_part(self.parts.get(viewer, 0), answers, turned.private.get(viewer, {}))
                 self.parts[viewer] = number
-            got = join_view(number, public, part)
+            got = build_view_entry(number, public, part)
             assert got == ViewEntry(number, at, answers, seen(viewer, events))
             fold_events(view, got.at, got.events)
 
 
 def seen(viewer: Seat | None, events: tuple[Event, ...]) -> tuple[Event, ...]:
-    shown = (seen_by(viewer, event) for event in events)
+    shown = (redact_for(viewer, event) for event in events)
     return tuple(event for event in shown if event is not None)
 
 
@@ -180,21 +183,21 @@ def seen(viewer: Seat | None, events: tuple[Event, ...]) -> tuple[Event, ...]:
 
 def seats_of(board: str) -> range:
     """How many may play on this board."""
-    loaded = boards.load(board)
-    figures = RULESETS[loaded.rules].figures
-    most = loaded.options.get("seats_most", figures.seats_most)
+    loaded = boards.load_board(board)
+    figures = RULESETS[loaded.default_ruleset].rule_options
+    most = loaded.rule_options.get("seats_most", figures.seats_most)
     assert isinstance(most, int)
     return range(figures.seats_least, most + 1)
 
 
 def small_deck(rules: str) -> dict[str, int]:
     """So few cards that they are soon in hands altogether."""
-    return {card: max(1, count // 3) for card, count in RULESETS[rules].figures.cards.items()}
+    return {card: max(1, count // 3) for card, count in RULESETS[rules].rule_options.cards.items()}
 
 
 def a_game(draw: st.DrawFn, rules: str) -> Play:
     """A game of these rules on any of their boards."""
-    figures = RULESETS[rules].figures
+    figures = RULESETS[rules].rule_options
     board = draw(st.sampled_from(BOARDS[rules]))
     seats = draw(st.sampled_from(seats_of(board)))
     strict = draw(st.sampled_from([figures.strict, figures.strict, not figures.strict]))
@@ -234,36 +237,36 @@ def a_position(dice: Random, board: str, seats: int) -> Position:
     for number in play.steps():
         if position is not None and number >= steps:
             break
-        if ACTION in play.table.awaits.values():
+        if ACTION in play.table.pending_choices.values():
             position = cut(play.table)
     assert position is not None
     return position
 
 
-def cut(table: Table) -> Position:
+def cut(table: GameState) -> Position:
     """The position of a table at the start of a turn, written out in full."""
     assert table.turn is not None
     return Position(
         turn=table.turn,
-        hands=tuple({str(c): n for c, n in place.hand.items() if n} for place in table.places),
+        hands=tuple({str(c): n for c, n in place.hand.items() if n} for place in table.seats),
         market=tuple(table.market),
         deck=tuple(str(card) for card in reversed(table.deck)),
         discard={str(card): n for card, n in table.discards.items() if n},
-        routes=dict(table.owners),
-        cars=tuple(place.cars for place in table.places),
-        tickets=tuple(_given(table, place.tickets) for place in table.places),
+        routes=dict(table.route_owners),
+        cars=tuple(place.cars for place in table.seats),
+        tickets=tuple(_given(table, place.tickets) for place in table.seats),
         ticket_decks={name: _given(table, row[::-1]) for name, row in table.ticket_decks.items()},
         stations={
-            city: StationGiven(seat, table.places[seat].stations[city])
-            for city, seat in table.stations.items()
+            city: StationGiven(seat, table.seats[seat].stations[city])
+            for city, seat in table.station_owners.items()
         },
-        passengers=dict(table.passengers),
+        passengers=dict(table.passenger_owners),
         tokens=dict(table.tokens),
-        merchandise=tuple(place.merchandise for place in table.places),
-        points=tuple(place.points for place in table.places),
+        merchandise=tuple(place.merchandise for place in table.seats),
+        points=tuple(place.points for place in table.seats),
     )
 
 
-def _given(table: Table, row: list[str | None]) -> tuple[TicketGiven, ...]:
+def _given(table: GameState, row: list[str | None]) -> tuple[TicketGiven, ...]:
     tickets = (table.board.tickets[str(name)] for name in row)
     return tuple(TicketGiven((ticket.a, ticket.b), ticket.points) for ticket in tickets)

@@ -8,14 +8,14 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from schemas.codec import join_view, unpack_entry
+from schemas.codec import build_view_entry, unpack_entry
 from schemas.entries import Entry, ViewEntry
 from schemas.field_types import Seat
-from schemas.hash_chain import first_head
-from services.referee.rules import RULESETS, Table, fold_events
-from services.referee.rules.proof.pile_tracker import Piles
-from services.referee.rules.proof.sealing import Past, Sealed, seal
-from services.referee.rules.proof.view_verifier import Witness
+from schemas.hash_chain import initial_head
+from services.referee.rules import RULESETS, GameState, fold_events
+from services.referee.rules.proof.pile_tracker import PileTracker
+from services.referee.rules.proof.sealing import ChainState, SealedEntry, seal_entry
+from services.referee.rules.proof.view_verifier import ViewVerifier
 from tests.rules.random_games import BOARDS, Play, a_game, a_position, seats_of
 
 GAME = "random"  # what Play calls its game
@@ -24,36 +24,36 @@ GAME = "random"  # what Play calls its game
 @dataclass
 class SealedGame:
     entries: list[Entry]
-    sealed: list[Sealed] = field(default_factory=list)
-    table: Table = field(default_factory=Table)
+    sealed: list[SealedEntry] = field(default_factory=list)
+    table: GameState = field(default_factory=GameState)
 
     def __post_init__(self) -> None:
-        past, piles = Past(0, first_head(GAME), {}), Piles()
+        past, piles = ChainState(0, initial_head(GAME), {}), PileTracker()
         for entry in self.entries:
             fold_events(self.table, entry.at, entry.events)
-            self.sealed.append(seal(self.table, past, piles, entry))
+            self.sealed.append(seal_entry(self.table, past, piles, entry))
             past = past.after(self.sealed[-1])
 
     def viewers(self) -> tuple[Seat | None, ...]:
-        return (None, *range(len(self.table.places)))
+        return (None, *range(len(self.table.seats)))
 
     def shown(self, viewer: Seat | None) -> list[ViewEntry]:
         """What a viewer gets."""
         return [
-            join_view(number, one.public, part_of(one, viewer), one.head)
+            build_view_entry(number, one.public, part_of(one, viewer), one.head)
             for number, one in enumerate(self.sealed, 1)
         ]
 
 
-def part_of(sealed: Sealed, viewer: Seat | None) -> bytes | None:
-    return next((part for seat, part in sealed.parts if seat == viewer), None)
+def part_of(sealed: SealedEntry, viewer: Seat | None) -> bytes | None:
+    return next((part for seat, part in sealed.private_parts if seat == viewer), None)
 
 
-def watch(viewer: Seat | None, entries: list[ViewEntry]) -> Witness:
+def watch(viewer: Seat | None, entries: list[ViewEntry]) -> ViewVerifier:
     """A witness that has seen them all. Raises Betrayed."""
-    witness = Witness(GAME, viewer)
+    witness = ViewVerifier(GAME, viewer)
     for entry in entries:
-        witness.see(entry)
+        witness.verify(entry)
     return witness
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from schemas.codec import pack_letter, unpack_letter
-from schemas.commands import Leave, Letter, Pass, StartGame
+from schemas.codec import pack_envelope, unpack_envelope
+from schemas.commands import CommandEnvelope, Leave, Pass, StartGame
 from schemas.events import GameEnded, PlayOffCalled, PlayOffEnded
-from services.referee.rules import Table, judge
+from services.referee.rules import GameState, decide_envelope
 from services.referee.rules.moves.play_off import next_game
 from tests.rules.given import CREATED, SEED, Scene, choose_at_first, given, own
 
@@ -23,7 +23,7 @@ def ended(seats: int = 2, rules: str = "europe", **more: Any) -> Scene:
 
 
 def passed_round(scene: Scene) -> Scene:
-    while not scene.table.over:
+    while not scene.table.result:
         assert scene.table.turn is not None
         scene.when(scene.table.turn, Pass())
     return scene
@@ -34,15 +34,15 @@ def calls(scene: Scene) -> list[tuple[int, ...]]:
     return [event.seats for event in scene.told(PlayOffCalled)]
 
 
-def following(table: Table) -> tuple[Table, tuple[Any, ...]]:
+def following(table: GameState) -> tuple[GameState, tuple[Any, ...]]:
     """The game that follows, laid as a referee lays it from the letter; and what was told of it."""
     wish = next_game(table)
     assert wish is not None
     game, command = wish
-    letter = unpack_letter(pack_letter(Letter("create", game, None, command)))
+    letter = unpack_envelope(pack_envelope(CommandEnvelope("create", game, None, command)))
     assert letter.command == command
-    laid = Table()
-    return laid, judge(laid, letter, CREATED, SEED)
+    laid = GameState()
+    return laid, decide_envelope(laid, letter, CREATED, SEED)
 
 
 class Series:
@@ -58,10 +58,10 @@ class Series:
         table, _ = following(self.scene.table)
         self.scene = Scene(table)
         self.scene.now = CREATED
-        letter = Letter("start", table.game, None, StartGame())
-        judge(table, letter, CREATED, SEED)
+        letter = CommandEnvelope("start", table.game, None, StartGame())
+        decide_envelope(table, letter, CREATED, SEED)
         choose_at_first(table)
-        for place in table.places:
+        for place in table.seats:
             place.hand, place.tickets = dict.fromkeys(place.hand, 0), []
         table.market, table.deck, table.discards = [None] * 5, [], dict.fromkeys(table.discards, 0)
         table.ticket_decks["regular"] = []

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from schemas.commands import CallTime, Letter, StartGame
-from services.referee.rules import RULESETS, Table, judge
+from schemas.commands import CallTime, CommandEnvelope, StartGame
+from services.referee.rules import RULESETS, GameState, decide_envelope
 from services.referee.rules import board as boards
 from services.referee.rules.moves.play_off import next_game
 from tests.rules.given import CREATED, SEED
@@ -24,25 +24,25 @@ LIMITS: list[dict[str, Any]] = [
 every_limit = pytest.mark.parametrize("limits", LIMITS, ids=lambda limits: " ".join(limits) or "as usual")
 
 
-def forgotten(table: Table) -> int:
+def forgotten(table: GameState) -> int:
     """Nobody says anything any more but the house, when time is over; how many entries that took."""
     entries, end = 0, time_that_is_left(table)
-    while not table.over:
+    while not table.result:
         deadline = table.next_deadline()
         assert deadline is not None, "the table waits for ever"
-        at, playing = max(table.at, deadline[0]), len(table.playing)
+        at, playing = max(table.at_ms, deadline[0]), len(table.active_seats)
         assert at <= end
-        letter = Letter(f"clock:{entries}", table.game, None, CallTime(deadline[1]))
-        judge(table, letter, table.opened + at, SEED)
-        assert len(table.playing) == playing - 1, "each time that is called is one seat's last"
+        letter = CommandEnvelope(f"clock:{entries}", table.game, None, CallTime(deadline[1]))
+        decide_envelope(table, letter, table.opened_at_ms + at, SEED)
+        assert len(table.active_seats) == playing - 1, "each time that is called is one seat's last"
         entries += 1
     return entries
 
 
-def time_that_is_left(table: Table) -> int:
+def time_that_is_left(table: GameState) -> int:
     """No game lasts longer than this if everybody is away: each seat's clock, or a move of each."""
-    figures, seats = table.figures, len(table.places)
-    return table.at + seats * min(limit for limit in (figures.clock_ms, figures.move_ms) if limit)
+    figures, seats = table.rule_options, len(table.seats)
+    return table.at_ms + seats * min(limit for limit in (figures.clock_ms, figures.move_ms) if limit)
 
 
 @every_limit
@@ -61,8 +61,8 @@ def test_P10_a_game_that_everybody_forgets_ends(board: str, seats: int, limits: 
 @EVERY_RULESET
 def test_P10_so_does_one_that_began_from_a_position(rules: str) -> None:
     dice = Random(rules)
-    board = RULESETS[rules].board
-    seats = RULESETS[rules].figures.seats_least
+    board = RULESETS[rules].default_board
+    seats = RULESETS[rules].rule_options.seats_least
     for _ in range(3):
         play = Play(dice, board, seats, wish_for={"position": a_position(dice, board, seats)})
         assert forgotten(play.table) <= seats
@@ -78,17 +78,19 @@ def test_P10_so_does_a_play_off_that_nobody_comes_to(limits: dict[str, Any]) -> 
     forgotten(table)
     while next_game(table) is not None:
         table, _ = following(table)
-        judge(table, Letter("start", table.game, None, StartGame()), table.opened, SEED)
+        decide_envelope(
+            table, CommandEnvelope("start", table.game, None, StartGame()), table.opened_at_ms, SEED
+        )
         assert forgotten(table) <= 3
         played += 1
-    assert played == table.figures.play_off == 5
+    assert played == table.rule_options.play_off == 5
 
 
-@pytest.mark.parametrize("board", boards.names())
+@pytest.mark.parametrize("board", boards.board_names())
 def test_P10_no_board_comes_with_a_game_that_may_last_for_ever(board: str) -> None:
-    play = Play(Random(2), board, RULESETS[boards.load(board).rules].figures.seats_least)
+    play = Play(Random(2), board, RULESETS[boards.load_board(board).default_ruleset].rule_options.seats_least)
     assert play.table.next_deadline() is not None
-    assert play.table.opened == CREATED
+    assert play.table.opened_at_ms == CREATED
 
 
 def test_P10_only_a_game_that_asks_for_no_limit_at_all_may_last_for_ever() -> None:

@@ -12,24 +12,33 @@ import pytest
 
 from schemas.boards.form import BoardForm, TicketForm, read_board
 from schemas.boards.trains import read_trains_map, write_trains_map
-from schemas.contract import Malformed
-from schemas.rule_options import PARAMETERS, Parameters
-from services.referee.rules.board import Fare, build, load, names, with_pairs, with_tickets
+from schemas.contract import InvalidInputError
+from schemas.rule_options import RULE_OPTIONS_SCHEMA, RuleOptions
+from services.referee.rules.board import (
+    Fare,
+    board_names,
+    build_board,
+    load_board,
+    with_pair_tickets,
+    with_tickets,
+)
 from services.referee.rules.rulesets import RULESETS
 
 PAGE = Path(__file__).parents[2] / "docs" / "boards.md"
-EVERY = pytest.mark.parametrize("name", names())
+EVERY = pytest.mark.parametrize("name", board_names())
 
 
-def figures(name: str) -> Parameters:
+def figures(name: str) -> RuleOptions:
     """The figures of a game on this board, by the rules that it is usually played with."""
-    board = load(name)
-    return PARAMETERS.read({**PARAMETERS.write(RULESETS[board.rules].figures), **board.options})
+    board = load_board(name)
+    return RULE_OPTIONS_SCHEMA.read(
+        {**RULE_OPTIONS_SCHEMA.write(RULESETS[board.default_ruleset].rule_options), **board.rule_options}
+    )
 
 
 def parallels(name: str) -> Counter[int]:
     """How many pairs of cities have one route, two, three."""
-    pairs = Counter(frozenset((route.a, route.b)) for route in load(name).routes.values())
+    pairs = Counter(frozenset((route.a, route.b)) for route in load_board(name).routes.values())
     return Counter(pairs.values())
 
 
@@ -49,14 +58,14 @@ def joined(form: BoardForm) -> set[str]:
 
 def test_the_boards_that_are_there() -> None:
     wanted = ("europe", "germany", "iberia", "nordic", "switzerland", "usa", "usa-1910", "usa-mega")
-    assert names() == wanted
-    with pytest.raises(Malformed, match="there is no board 'mars'; there is europe, "):
-        load("mars")
+    assert board_names() == wanted
+    with pytest.raises(InvalidInputError, match="there is no board 'mars'; there is europe, "):
+        load_board("mars")
 
 
 @EVERY
 def test_a_board_is_called_as_its_file_is_and_is_one_piece_within_its_picture(name: str) -> None:
-    board = load(name)
+    board = load_board(name)
     assert board.id == name
     assert joined(board.form) == set(board.cities)
     for city in board.form.cities:
@@ -67,21 +76,23 @@ def test_a_board_is_called_as_its_file_is_and_is_one_piece_within_its_picture(na
 @EVERY
 def test_every_route_of_a_board_is_worth_something_under_its_rules(name: str) -> None:
     points = figures(name).route_points
-    for route in load(name).routes.values():
+    for route in load_board(name).routes.values():
         assert (points[route.length - 1] or 0) > 0, route.id
 
 
 @EVERY
 def test_a_board_sets_only_figures_that_there_are(name: str) -> None:
-    assert set(load(name).options) <= {field.name for field in fields(Parameters)}
+    assert set(load_board(name).rule_options) <= {field.name for field in fields(RuleOptions)}
 
 
 @EVERY
 def test_the_decks_of_tickets_last_for_a_full_table(name: str) -> None:
-    board, played = load(name), figures(name)
+    board, played = load_board(name), figures(name)
     decks = Counter(ticket.deck for ticket in board.tickets.values())
     if played.pair_tickets:
-        decks = Counter(ticket.deck for ticket in with_pairs(board, played.pair_tickets).tickets.values())
+        decks = Counter(
+            ticket.deck for ticket in with_pair_tickets(board, played.pair_tickets).tickets.values()
+        )
     for deck, offered in played.start_tickets.items():
         assert decks[deck] >= played.seats_most * offered
 
@@ -101,10 +112,10 @@ def test_the_decks_of_tickets_last_for_a_full_table(name: str) -> None:
 )
 def test_single_double_and_triple_routes(name: str, pairs: dict[int, int]) -> None:
     assert parallels(name) == pairs
-    for route in load(name).routes.values():
-        twins = [load(name).routes[twin] for twin in route.twins]
+    for route in load_board(name).routes.values():
+        twins = [load_board(name).routes[twin] for twin in route.parallels]
         assert all({twin.a, twin.b} == {route.a, route.b} for twin in twins)
-        assert route.id not in route.twins
+        assert route.id not in route.parallels
 
 
 @pytest.mark.parametrize(
@@ -121,38 +132,40 @@ def test_single_double_and_triple_routes(name: str, pairs: dict[int, int]) -> No
     ],
 )
 def test_the_decks_of_tickets(name: str, decks: dict[str, int]) -> None:
-    assert Counter(ticket.deck for ticket in load(name).tickets.values()) == decks
+    assert Counter(ticket.deck for ticket in load_board(name).tickets.values()) == decks
 
 
 def test_ferries_and_tunnels_are_where_they_belong() -> None:
-    kinds = {name: Counter(route.kind for route in load(name).routes.values()) for name in names()}
+    kinds = {
+        name: Counter(route.kind for route in load_board(name).routes.values()) for name in board_names()
+    }
     assert kinds["nordic"] == {"rail": 47, "ferry": 24, "tunnel": 10}
     assert kinds["switzerland"] == {"rail": 46, "tunnel": 42}
     assert kinds["europe"].keys() == {"rail", "ferry", "tunnel"}
     assert all(kinds[name].keys() == {"rail"} for name in ("usa", "germany", "iberia"))
-    for name in names():
-        for route in load(name).routes.values():
+    for name in board_names():
+        for route in load_board(name).routes.values():
             assert (route.kind == "ferry") == (route.locomotives > 0)
             assert route.fare == Fare(route.length, route.color, route.locomotives)
 
 
 def test_countries_and_merchandise_are_where_they_belong() -> None:
-    germany, swiss = load("germany"), load("switzerland")
+    germany, swiss = load_board("germany"), load_board("switzerland")
     assert germany.countries == {"danemark", "frankreich", "niederlande", "osterreich", "schweiz"}
     assert swiss.countries == {"deutschland", "france", "italia", "osterreich"}
     assert Counter(germany.merchandise.values()) == {"black": 1, "red": 6, "yellow": 12, "white": 16}
     assert germany.merchandise.keys() == germany.cities.keys() - germany.countries
     unsure = {city.id for city in germany.form.cities if city.unverified}
     assert unsure == germany.merchandise.keys() - {"berlin"}
-    for name in names():
+    for name in board_names():
         if name not in ("germany", "switzerland"):
-            assert not load(name).countries
+            assert not load_board(name).countries
         if name != "germany":
-            assert not load(name).merchandise
+            assert not load_board(name).merchandise
 
 
 def test_the_three_boards_of_the_usa_differ_in_tickets_alone() -> None:
-    usa, added, every = load("usa"), load("usa-1910"), load("usa-mega")
+    usa, added, every = load_board("usa"), load_board("usa-1910"), load_board("usa-mega")
     assert usa.form.cities == added.form.cities == every.form.cities
     assert usa.form.routes == added.form.routes == every.form.routes
     assert not usa.tickets.keys() & added.tickets.keys()
@@ -160,8 +173,8 @@ def test_the_three_boards_of_the_usa_differ_in_tickets_alone() -> None:
 
 
 def test_iberia_keeps_what_a_trains_map_promises_and_is_even() -> None:
-    board = load("iberia")
-    assert board.rules == "trains"
+    board = load_board("iberia")
+    assert board.default_ruleset == "trains"
     assert len(board.cities) >= 20
     assert {route.length for route in board.routes.values()} == {3, 4, 5}
     routes, spaces = Counter[str](), Counter[str]()
@@ -186,16 +199,16 @@ def test_the_page_tells_every_board_as_it_is() -> None:
         for line in PAGE.read_text().splitlines()
         if line.startswith("| `") and len(cells := [cell.strip() for cell in line.strip("|").split("|")]) == 9
     }
-    assert rows.keys() == set(names())
+    assert rows.keys() == set(board_names())
     for name, told in rows.items():
-        board, played = load(name), figures(name)
+        board, played = load_board(name), figures(name)
         tickets = "every pair" if played.pair_tickets else str(len(board.tickets))
         assert told == [
             str(len(board.cities) - len(board.countries)),
             str(len(board.countries) or "-"),
             str(len(board.routes)),
             tickets,
-            f"`{board.rules}`",
+            f"`{board.default_ruleset}`",
             f"{played.seats_least}-{played.seats_most}",
             str(len(board.form.unverified) or "-"),
             str(len(board.form.not_built) or "-"),
@@ -205,7 +218,7 @@ def test_the_page_tells_every_board_as_it_is() -> None:
 @EVERY
 def test_the_page_says_what_is_unverified_and_what_is_not_built(name: str) -> None:
     page = re.sub(r"\s+", " ", PAGE.read_text())
-    for remark in (*load(name).form.unverified, *load(name).form.not_built):
+    for remark in (*load_board(name).form.unverified, *load_board(name).form.not_built):
         assert remark in page
 
 
@@ -231,7 +244,7 @@ def small(**changed: Any) -> BoardForm:
 
 
 def test_pairs_are_the_cities_that_a_path_joins_and_no_path_leads_through_a_country() -> None:
-    board = with_pairs(build(small()), 7)
+    board = with_pair_tickets(build_board(small()), 7)
     assert list(board.tickets) == [
         *("a:b", "a:u", "a:x"),
         *("b:u", "b:x"),
@@ -248,18 +261,18 @@ def test_pairs_are_the_cities_that_a_path_joins_and_no_path_leads_through_a_coun
 def test_pairs_stand_in_the_order_of_names_not_of_ids() -> None:
     cities = [{"id": "a", "name": "Zug", "at": [0, 0]}, {"id": "b", "name": "Au", "at": [0, 0]}]
     route = {"id": "r", "between": ["a", "b"], "length": 3, "color": "red"}
-    assert list(with_pairs(build(small(cities=cities, routes=[route])), 10).tickets) == ["b:a"]
+    assert list(with_pair_tickets(build_board(small(cities=cities, routes=[route])), 10).tickets) == ["b:a"]
 
 
 def test_equal_forms_are_one_board_and_so_are_its_pairs() -> None:
-    assert build(small()) is build(small())
-    assert with_pairs(build(small()), 7) is with_pairs(build(small()), 7)
-    load.cache_clear()  # what it built before may have made room for other boards meanwhile
-    assert build(load("nordic").form) is load("nordic")
+    assert build_board(small()) is build_board(small())
+    assert with_pair_tickets(build_board(small()), 7) is with_pair_tickets(build_board(small()), 7)
+    load_board.cache_clear()  # what it built before may have made room for other boards meanwhile
+    assert build_board(load_board("nordic").form) is load_board("nordic")
 
 
 def test_tickets_can_be_added_to_a_board() -> None:
-    board = build(small())
+    board = build_board(small())
     assert with_tickets(board, ()) is board
     more = with_tickets(board, [TicketForm("b:u", ("b", "u"), 9, "regular")])
     assert (more.tickets["b:u"].points, more.routes) == (9, board.routes)
@@ -286,11 +299,11 @@ def changes_of_play() -> list[Any]:
 
 @pytest.mark.parametrize("form", changes_of_play())
 def test_the_digest_tells_apart_whatever_is_played_differently(form: BoardForm) -> None:
-    assert build(form).digest != build(small()).digest
+    assert build_board(form).digest != build_board(small()).digest
 
 
 def test_the_digest_is_the_same_whatever_the_picture_is() -> None:
     form = small()
     moved = replace(form, title="Smaller", cities=(replace(form.cities[0], at=(2, 2)), *form.cities[1:]))
-    assert build(moved).digest == build(form).digest
-    assert with_pairs(build(form), 7).digest != with_pairs(build(form), 8).digest
+    assert build_board(moved).digest == build_board(form).digest
+    assert with_pair_tickets(build_board(form), 7).digest != with_pair_tickets(build_board(form), 8).digest

@@ -17,7 +17,7 @@ from schemas.events import (
     TurnStarted,
 )
 from schemas.field_types import COLORS
-from services.referee.rules import seen_by
+from services.referee.rules import redact_for
 from tests.rules.given import MARKET, given, started
 
 LOCO = "locomotive"
@@ -140,24 +140,24 @@ def test_CARD_5_there_is_no_limit_to_a_hand() -> None:
 def test_MARKET_1_market_cards_are_seen_by_all() -> None:
     scene = given().when(0, DrawMarket(0))
     for viewer in (None, 0, 1):
-        assert tuple(seen_by(viewer, event) for event in scene.events) == scene.events
+        assert tuple(redact_for(viewer, event) for event in scene.events) == scene.events
 
 
 def test_MARKET_1_a_blind_card_is_known_to_its_seat_alone() -> None:
     scene = given(deck=["red", "blue"]).when(0, DrawBlind())
     (drawn,) = scene.events
-    assert seen_by(0, drawn) == CardDrawn(0, "red")
+    assert redact_for(0, drawn) == CardDrawn(0, "red")
     for viewer in (None, 1):
-        assert seen_by(viewer, drawn) == CardDrawn(0, None)
+        assert redact_for(viewer, drawn) == CardDrawn(0, None)
 
 
 def test_MARKET_1_dealt_hands_are_known_to_their_seats_alone_and_the_deck_to_nobody() -> None:
     scene = started(2)
     (shuffled,), (first, _) = scene.told(DeckShuffled), scene.told(HandDealt)
-    assert seen_by(0, first) == first
-    assert seen_by(1, first) == HandDealt(0, (None,) * 4)
+    assert redact_for(0, first) == first
+    assert redact_for(1, first) == HandDealt(0, (None,) * 4)
     for viewer in (None, 0, 1):
-        assert seen_by(viewer, shuffled) == DeckShuffled((None,) * 110, shuffled.root)
+        assert redact_for(viewer, shuffled) == DeckShuffled((None,) * 110, shuffled.root)
 
 
 def test_MARKET_2_three_locomotives_flush_all_five() -> None:

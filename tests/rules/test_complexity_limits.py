@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from schemas.commands import CreateGame, Letter, SeatPlan
+from schemas.commands import CommandEnvelope, CreateGame, SeatPlan
 from schemas.positions import Position
-from services.referee.rules import RULESETS, NotKept, Table, judge
-from services.referee.rules.board import load, names
-from services.referee.rules.search.passenger_journeys import Way, best_journeys
-from services.referee.rules.setup.complexity_limits import require_bounded
+from services.referee.rules import RULESETS, GameState, UnloggedRejectionError, decide_envelope
+from services.referee.rules.board import board_names, load_board
+from services.referee.rules.search.passenger_journeys import JourneyEdge, best_journeys
+from services.referee.rules.setup.complexity_limits import require_within_limits
 from tests.rules.given import CREATED, SEED
 
 
@@ -41,10 +41,10 @@ def said(rules: str, board: dict[str, Any], options: dict[str, Any]) -> str:
     """Why there can be no such game; empty if there is one."""
     wish = CreateGame((SeatPlan(),) * 2, rules, board, options=options, position=Position())
     try:
-        judge(Table(), Letter("one", "the-game", None, wish), CREATED, SEED)
-    except NotKept as no:
+        decide_envelope(GameState(), CommandEnvelope("one", "the-game", None, wish), CREATED, SEED)
+    except UnloggedRejectionError as no:
         assert no.rule == "GAME-6"
-        return no.why
+        return no.reason
     return ""
 
 
@@ -69,15 +69,15 @@ def test_GAME_6_a_board_too_large_for_an_option_is_refused_in_its_name(
     assert said(rules, beyond, options).startswith(f"options.{option}: up to ")
 
 
-@pytest.mark.parametrize("board", names())
+@pytest.mark.parametrize("board", board_names())
 def test_GAME_6_every_board_of_ours_is_within_all_bounds_of_its_rules(board: str) -> None:
-    loaded = load(board)
-    require_bounded(RULESETS[loaded.rules].figures, loaded)
+    loaded = load_board(board)
+    require_within_limits(RULESETS[loaded.default_ruleset].rule_options, loaded)
 
 
 def test_PASSENGER_2_a_hand_full_of_passenger_cards_makes_no_journey_longer_to_find() -> None:
     pairs = [(a, b) for a, b in combinations(range(40), 2) if (a * 7 + b * 5) % 3]
-    ways = [Way(f"{a}-{b}", f"c{a}", f"c{b}", int((a + b) % 5 > 0)) for a, b in pairs]
+    ways = [JourneyEdge(f"{a}-{b}", f"c{a}", f"c{b}", int((a + b) % 5 > 0)) for a, b in pairs]
     tokens = {f"c{n}": 1 + n % 7 for n in range(40)}
 
     def took(cards: int) -> float:

@@ -29,8 +29,8 @@ from schemas.events import (
     TicketsShown,
     TurnStarted,
 )
-from schemas.refusals import RULES, Refused
-from services.referee.rules import NotKept, decide, seen_by
+from schemas.refusals import GAME_RULES, CommandRefusedError
+from services.referee.rules import UnloggedRejectionError, decide, redact_for
 from tests.rules.given import NEW_YORK, TORONTO, created, everything, given, started
 
 STRICT = {"strict": True}
@@ -47,21 +47,21 @@ def test_CONDUCT_1_an_illegal_command_changes_nothing_and_is_recorded_with_rule_
 
 def test_CONDUCT_1_only_its_own_seat_is_told() -> None:
     (no,) = given().when(1, DrawBlind()).refused("TURN-1").events
-    assert seen_by(1, no) == no
-    assert seen_by(0, no) is None
-    assert seen_by(None, no) is None
+    assert redact_for(1, no) == no
+    assert redact_for(0, no) is None
+    assert redact_for(None, no) is None
 
 
 def test_CONDUCT_1_the_houses_own_refusals_are_for_all() -> None:
     (no,) = given().when(None, CallTime(0)).refused("CLOCK-2").events
-    assert seen_by(None, no) == no
+    assert redact_for(None, no) == no
 
 
 def test_CONDUCT_1_past_a_stated_number_a_turn_refusals_are_not_kept() -> None:
     scene = given(options={"refusals_kept": 2})
     for _ in range(2):
         scene.when(1, DrawBlind()).refused("TURN-1")
-    with pytest.raises(NotKept, match="RATE-1"):
+    with pytest.raises(UnloggedRejectionError, match="RATE-1"):
         scene.when(1, DrawBlind())
     scene.when(0, DrawBlind(), DrawBlind()).when(1, DrawBlind(), DrawBlind())
     scene.when(1, DrawBlind()).refused("TURN-1")
@@ -72,14 +72,14 @@ def test_CONDUCT_1_a_flood_of_refusals_closes_the_table_to_no_good_command() -> 
     for _ in range(2):
         scene.when(0, DrawMarket(7)).refused("CARD-1")
     before = everything(scene.table)
-    with pytest.raises(NotKept, match="RATE-1"):
+    with pytest.raises(UnloggedRejectionError, match="RATE-1"):
         scene.after_ms(500).when(0, DrawMarket(7))
     assert everything(scene.table) == before
     scene.when(0, DrawBlind()).then_came(CardDrawn)
 
 
 def test_CONDUCT_1_a_seat_that_the_game_has_not_gets_no_entry() -> None:
-    with pytest.raises(NotKept, match="TOKEN-1"):
+    with pytest.raises(UnloggedRejectionError, match="TOKEN-1"):
         given(2).when(2, DrawBlind())
 
 
@@ -99,7 +99,7 @@ def test_CONDUCT_2_a_strict_table_removes_a_seat_at_its_first_illegal_command(
     scene = given(3, options=STRICT, owners={NEW_YORK: seat}).when(seat, command)
     (no,) = scene.told(CommandRefused)
     assert no.rule == rule
-    assert rule in RULES
+    assert rule in GAME_RULES
     turn = (TurnStarted(1),) if seat == 0 else ()
     scene.then(no, SeatGone(seat, "removed"), SeatCleared(seat), *turn)
     scene.when(seat, DrawBlind()).refused("CONDUCT-3")
@@ -107,7 +107,7 @@ def test_CONDUCT_2_a_strict_table_removes_a_seat_at_its_first_illegal_command(
 
 def test_CONDUCT_2_a_table_that_is_not_strict_only_refuses() -> None:
     scene = given(3).when(1, DrawBlind()).refused("TURN-1")
-    assert scene.place(1).gone is None
+    assert scene.place(1).exit_reason is None
 
 
 def test_CONDUCT_2_a_missed_deadline_removes_too() -> None:
@@ -142,17 +142,17 @@ def test_CONDUCT_2_so_are_tickets_that_were_offered() -> None:
 def test_CONDUCT_2_its_routes_are_free_again_and_so_are_their_parallels() -> None:
     scene = given(3, options=STRICT, owners={NEW_YORK: 0, BOSTON_A: 0}, hands=[{}, {"red": 4}, {"blue": 3}])
     scene.when(0, Pass())
-    assert not scene.table.owners
+    assert not scene.table.route_owners
     offered = {choice.route for choice in scene.legal(1) if isinstance(choice, ClaimRoute)}
     assert {BOSTON_A, BOSTON_B} <= offered
     scene.when(1, ClaimRoute(BOSTON_B, {"red": 2})).when(2, ClaimRoute(NEW_YORK, {"blue": 3}))
-    assert scene.table.owners == {BOSTON_B: 1, NEW_YORK: 2}
+    assert scene.table.route_owners == {BOSTON_B: 1, NEW_YORK: 2}
 
 
 def test_CONDUCT_2_it_ranks_below_every_other_seat() -> None:
     scene = given(3, options=STRICT, owners={NEW_YORK: 0}, tickets=[[], ["boston:miami"], []])
     scene.when(0, Pass()).when(1, Leave())
-    assert scene.place(1).gone == "removed"
+    assert scene.place(1).exit_reason == "removed"
     scene = given(2, options=STRICT, owners={NEW_YORK: 0}, tickets=[[], ["boston:miami"]], cars=[45, 2])
     scene.when(0, Pass()).when(1, DrawBlind(), DrawBlind()).when(1, DrawBlind(), DrawBlind())
     (end,) = scene.told(GameEnded)
@@ -197,13 +197,13 @@ def test_CONDUCT_3_a_table_whose_seats_are_all_gone_ends_at_once() -> None:
     scene.then_came(SeatGone, TicketsShown, TicketsShown, SeedRevealed, GameEnded)
     assert scene.events[-1].reason == "all gone"  # type: ignore[union-attr]  # it is GameEnded
     scene = started(2).when(1, Leave()).when(0, Leave())
-    assert scene.table.over
+    assert scene.table.result
 
 
 def test_CONDUCT_3_a_lone_survivor_plays_on() -> None:
     scene = given(3, hands=[{}, {"blue": 6}]).when(0, Leave()).when(2, Leave())
     scene.when(1, ClaimRoute(TORONTO, {"blue": 3}))
-    assert (scene.table.over, scene.table.turn) == (None, 1)
+    assert (scene.table.result, scene.table.turn) == (None, 1)
 
 
 def test_CONDUCT_3_nobody_leaves_before_the_game_starts() -> None:
@@ -213,16 +213,16 @@ def test_CONDUCT_3_nobody_leaves_before_the_game_starts() -> None:
 def test_CONDUCT_3_nor_after_it_is_over() -> None:
     over = given(2, hands=[{}, {}], market=(None,) * 5, deck=(), ticket_deck=())
     over.when(0, Pass()).when(1, Pass())
-    with pytest.raises(Refused, match="GAME-3"):
+    with pytest.raises(CommandRefusedError, match="GAME-3"):
         decide(over.table, 0, Leave())
 
 
 def test_CONDUCT_2_routes_that_are_free_again_end_the_row_of_passes() -> None:
     scene = given(3, options={"strict": True})
-    scene.table.passed = {0, 2}
+    scene.table.seats_passed = {0, 2}
     scene.when(1, DrawBlind())
-    assert scene.place(1).gone == "removed"
-    assert not scene.table.passed
+    assert scene.place(1).exit_reason == "removed"
+    assert not scene.table.seats_passed
 
 
 def test_CONDUCT_1_a_seat_does_not_speak_for_the_house() -> None:
@@ -237,4 +237,4 @@ def test_CONDUCT_2_nobody_earns_immunity_before_the_start() -> None:
     for seat in (0, 1):
         scene.when(seat, KeepTickets((0, 1)))
     scene.when(1, DrawBlind())
-    assert scene.place(1).gone == "removed"
+    assert scene.place(1).exit_reason == "removed"

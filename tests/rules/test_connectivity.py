@@ -35,25 +35,25 @@ def test_SCORE_2_joins_what_a_walk_that_stops_at_countries_reaches(
     joined = Networks(routes, countries)
     for start in PLACES:
         reached = walked(routes, countries, start)
-        assert {other for other in PLACES if joined.joins(start, other)} == reached
+        assert {other for other in PLACES if joined.connects(start, other)} == reached
 
 
 def test_SCORE_2_cities_of_one_network_are_joined_and_others_are_not() -> None:
     joined = Networks([("koeln", "mainz"), ("mainz", "ulm"), ("kiel", "emden")])
-    assert joined.joins("ulm", "koeln")
-    assert not joined.joins("ulm", "kiel")
-    assert not joined.joins("ulm", "berlin")
+    assert joined.connects("ulm", "koeln")
+    assert not joined.connects("ulm", "kiel")
+    assert not joined.connects("ulm", "berlin")
 
 
 def test_SCORE_2_a_country_is_an_end_point() -> None:
     joined = Networks([("ulm", "lindau"), ("lindau", "schweiz")], {"schweiz"})
-    assert joined.joins("ulm", "schweiz")
-    assert joined.joins("schweiz", "ulm")
+    assert joined.connects("ulm", "schweiz")
+    assert joined.connects("schweiz", "ulm")
 
 
 def test_SCORE_2_no_path_passes_through_a_country() -> None:
     joined = Networks([("ulm", "schweiz"), ("schweiz", "konstanz")], {"schweiz"})
-    assert not joined.joins("ulm", "konstanz")
+    assert not joined.connects("ulm", "konstanz")
 
 
 def test_SCORE_2_two_countries_are_joined_by_a_route_or_through_cities_but_not_through_a_third() -> None:
@@ -65,8 +65,8 @@ def test_SCORE_2_two_countries_are_joined_by_a_route_or_through_cities_but_not_t
         ("dk", "dk2"),
     ]
     joined = Networks(routes, {"schweiz", "austria", "france", "dk", "dk2"})
-    assert joined.joins("schweiz", "austria")
-    assert joined.joins("schweiz", "france")
-    assert joined.joins("dk2", "dk")
-    assert not joined.joins("france", "austria")
-    assert not joined.joins("dk", "austria")
+    assert joined.connects("schweiz", "austria")
+    assert joined.connects("schweiz", "france")
+    assert joined.connects("dk2", "dk")
+    assert not joined.connects("france", "austria")
+    assert not joined.connects("dk", "austria")

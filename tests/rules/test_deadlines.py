@@ -36,7 +36,7 @@ from schemas.events import (
 )  # fmt: skip
 from schemas.field_types import Seat
 from schemas.positions import Position
-from services.referee.rules import RULESETS, NotKept, Table, fold_events
+from services.referee.rules import RULESETS, GameState, UnloggedRejectionError, fold_events
 from tests.rules.given import Scene, asked_for, created, given, started
 from tests.rules.random_games import Play, games
 from tests.rules.test_properties import EVERY_RULESET, REPEATABLE
@@ -147,7 +147,7 @@ def test_CLOCK_2_to_name_a_mix_and_to_choose_from_it_are_two_moves_in_marklin() 
     mix = DrawTickets({"short": 2, "long": 2})
     scene.after_ms(900).when(0, mix).then_came(TicketsNamed)
     scene.after_ms(99).when(1, mix).then_came(TicketsNamed, TicketsOffered, TicketsOffered)
-    assert {place.until for place in scene.table.places} == {1999}
+    assert {place.deadline_ms for place in scene.table.seats} == {1999}
     late(scene.after_ms(999), 1).then_came(TicketsKept, SeatGone)
 
 
@@ -159,7 +159,7 @@ def test_CLOCK_2_who_names_no_mix_in_time_gets_no_tickets_in_marklin() -> None:
 
 def test_CLOCK_2_in_trains_the_time_of_each_seat_begins_when_it_is_its_turn_to_choose() -> None:
     scene = started(2, {"move_ms": 1000}, rules="trains").after_ms(900)
-    first, second = scene.table.order
+    first, second = scene.table.turn_order
     scene.when(first, KeepTickets((0, 1)))
     assert scene.table.next_deadline() == (1900, second)
 
@@ -184,7 +184,7 @@ def test_CONDUCT_2_so_do_trains_tables_in_a_turn_and_at_the_start() -> None:
     scene = trains(2, options={"move_ms": 2000}).after_ms(2000).when(None, CallTime(0))
     scene.then(SeatGone(0, "removed"), SeatCleared(0), TurnStarted(1))
     scene = trains(2, options={"move_ms": 2000}).after_ms(1999).when(0, RequestCards())
-    assert scene.place(0).gone is None
+    assert scene.place(0).exit_reason is None
 
 
 # -- both limits ---------------------------------------------------------------------------------
@@ -206,7 +206,7 @@ def test_CLOCK_2_of_a_clock_and_the_time_of_a_move_the_earlier_end_counts() -> N
 
 def test_CLOCK_1_the_time_of_a_move_takes_none_of_the_clock_but_what_passes() -> None:
     scene = both(move_ms=1000, clock_ms=5000).after_ms(1000).when(None, CallTime(0))
-    assert [place.clock_ms for place in scene.table.places] == [4000, 5000]
+    assert [place.clock_ms for place in scene.table.seats] == [4000, 5000]
 
 
 # -- what a table has unless it says otherwise -----------------------------------------------------
@@ -214,16 +214,16 @@ def test_CLOCK_1_the_time_of_a_move_takes_none_of_the_clock_but_what_passes() ->
 
 @pytest.mark.parametrize("rules", RULESETS)
 def test_P10_a_move_takes_three_days_at_most_unless_a_game_says_otherwise(rules: str) -> None:
-    assert created(2, rules=rules).table.figures.move_ms == 3 * 24 * 60 * 60 * 1000
-    assert created(2, {"move_ms": None}, rules=rules).table.figures.move_ms is None
+    assert created(2, rules=rules).table.rule_options.move_ms == 3 * 24 * 60 * 60 * 1000
+    assert created(2, {"move_ms": None}, rules=rules).table.rule_options.move_ms is None
 
 
 @pytest.mark.parametrize("move_ms", [0, -1, 30 * 86_400_000 + 1, 1.5, "1000", True])
 def test_P10_a_move_takes_from_a_millisecond_to_thirty_days(move_ms: Any) -> None:
-    with pytest.raises(NotKept, match=r"options: move_ms"):
+    with pytest.raises(UnloggedRejectionError, match=r"options: move_ms"):
         created(2, {"move_ms": move_ms})
     for good in (1, 30 * 86_400_000):
-        assert created(2, {"move_ms": good}).table.figures.move_ms == good
+        assert created(2, {"move_ms": good}).table.rule_options.move_ms == good
 
 
 # -- in any game -------------------------------------------------------------------------------
@@ -233,27 +233,27 @@ class Reckoning:
     """When the table began to wait for each seat, reckoned from the log alone."""
 
     def __init__(self) -> None:
-        self.table, self.read = Table(), 0
+        self.table, self.read = GameState(), 0
         self.since: dict[Seat, int] = {}
 
     def of(self, play: Play) -> dict[Seat, int]:
         """Each seat that the table waits for now, and since when."""
         for data in play.log[self.read :]:
-            entry, before = unpack_entry(data), set(self.table.awaits)
+            entry, before = unpack_entry(data), set(self.table.pending_choices)
             fold_events(self.table, entry.at, entry.events)
             moved = {e.seat for e in entry.events if isinstance(e, TurnStarted | TicketsKept | TicketsNamed)}
             self.since |= {
-                seat: entry.at for seat in self.table.awaits if seat not in before or seat in moved
+                seat: entry.at for seat in self.table.pending_choices if seat not in before or seat in moved
             }
         self.read = len(play.log)
-        return {seat: self.since[seat] for seat in self.table.awaits}
+        return {seat: self.since[seat] for seat in self.table.pending_choices}
 
 
-def reckoned_end(table: Table, seat: Seat, since: int) -> int | None:
+def reckoned_end(table: GameState, seat: Seat, since: int) -> int | None:
     """The earlier of both limits, each reckoned in the plainest way."""
-    figures = table.figures
+    figures = table.rule_options
     ends = [since + figures.move_ms] if figures.move_ms else []
-    ends += [table.at + table.places[seat].clock_ms] if figures.clock_ms else []
+    ends += [table.at_ms + table.seats[seat].clock_ms] if figures.clock_ms else []
     return min(ends, default=None)
 
 
@@ -265,11 +265,11 @@ def test_CLOCK_1_a_moves_time_counts_from_the_entry_by_which_the_table_waits_for
         reckoning, table = Reckoning(), play.table
         for _ in play.steps():
             ends = {seat: reckoned_end(table, seat, since) for seat, since in reckoning.of(play).items()}
-            assert {seat: table.places[seat].until for seat in table.awaits} == ends
+            assert {seat: table.seats[seat].deadline_ms for seat in table.pending_choices} == ends
             due = [(end, seat) for seat, end in ends.items() if end is not None]
             assert table.next_deadline() == min(due, default=None)
-            assert {seat for seat in ends if table.out_of_time(seat)} == {
-                s for end, s in due if end <= table.at
+            assert {seat for seat in ends if table.is_out_of_time(seat)} == {
+                s for end, s in due if end <= table.at_ms
             }
 
     holds()

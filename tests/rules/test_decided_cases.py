@@ -33,26 +33,26 @@ def test_decided_TURN_4_END_3_with_nothing_legal_to_do_all_pass_and_the_game_end
     scene = given(2, hands=[{}, {}], market=(None,) * 5, deck=(), ticket_deck=())
     scene.when(0, Pass()).then(Passed(0), TurnStarted(1))
     scene.when(1, Pass())
-    assert scene.table.over
-    assert scene.table.over.reason == "all passed"
+    assert scene.table.result
+    assert scene.table.result.reason == "all passed"
 
 
 def test_decided_CLOCK_2_out_of_time_while_choosing_starting_tickets_and_the_game_goes_on() -> None:
     scene = started(3, {"clock_ms": 1000}).when(1, KeepTickets((1, 2)))
     first = scene.place(0).offer[:2]
     scene.after_ms(1000).when(None, CallTime(0)).when(2, KeepTickets((0, 1))).refused("CLOCK-2")
-    assert (scene.place(0).tickets, scene.place(0).gone) == (first, "out of time")
+    assert (scene.place(0).tickets, scene.place(0).exit_reason) == (first, "out of time")
     scene.when(None, CallTime(2))
     assert scene.table.turn == 1
-    assert not scene.table.over
+    assert not scene.table.result
 
 
 def test_bug_CARD_4_a_deck_that_is_not_rebuilt_so_that_no_game_can_end() -> None:
     """Two seats draw and pay until somebody's cars are gone, from a deck of 24 cards."""
     scene = given(2, hands=[{}, {}], deck=["red"] * 19, ticket_deck=())
     shuffles = 0
-    while not scene.table.over:
-        (seat,) = scene.table.awaits
+    while not scene.table.result:
+        (seat,) = scene.table.pending_choices
         choices = scene.legal(seat)
         claims = [choice for choice in choices if isinstance(choice, ClaimRoute)]
         scene.when(seat, claims[-1] if claims else choices[0])

@@ -26,7 +26,7 @@ from schemas.events import (
     TicketsShown,
     TurnStarted,
 )
-from services.referee.rules import NotKept
+from services.referee.rules import UnloggedRejectionError
 from tests.rules.given import NEW_YORK, TORONTO, Scene, given, started
 
 CLAIM = ClaimRoute(NEW_YORK, {"blue": 3})
@@ -35,8 +35,8 @@ CLAIM = ClaimRoute(NEW_YORK, {"blue": 3})
 def ended(scene: Scene, reason: str) -> None:
     (end,) = scene.told(GameEnded)
     assert end.reason == reason
-    assert scene.table.over == end
-    assert not scene.table.awaits
+    assert scene.table.result == end
+    assert not scene.table.pending_choices
 
 
 @pytest.mark.parametrize(("cars", "begins"), [(3, True), (4, True), (5, True), (6, False)])
@@ -53,7 +53,7 @@ def test_END_1_every_seat_has_one_more_turn_the_triggers_last_and_then_the_game_
         scene.when(seat, DrawBlind(), DrawBlind())
     scene.then_came(type(scene.events[0]), TicketsShown, TicketsShown, TicketsShown, SeedRevealed, GameEnded)
     ended(scene, "last turns")
-    with pytest.raises(NotKept, match="GAME-3"):
+    with pytest.raises(UnloggedRejectionError, match="GAME-3"):
         scene.when(1, DrawBlind())
 
 
@@ -61,7 +61,7 @@ def test_END_1_a_second_trigger_changes_nothing() -> None:
     scene = given(3, hands=[{"blue": 3}, {"red": 3}], cars=[5, 3]).when(0, CLAIM)
     scene.when(1, ClaimRoute(TORONTO, {"red": 3})).then_came(RouteClaimed, TurnStarted)
     scene.when(2, DrawBlind(), DrawBlind())
-    assert not scene.table.over
+    assert not scene.table.result
     ended(scene.when(0, DrawBlind(), DrawBlind()), "last turns")
 
 
@@ -97,8 +97,8 @@ def test_END_3_passes_count_only_in_a_row() -> None:
     scene = nothing_left(2)
     scene.place(1).hand["blue"] = 3
     scene.when(0, Pass()).when(1, CLAIM)
-    assert not scene.table.passed
-    assert not scene.table.over
+    assert not scene.table.seats_passed
+    assert not scene.table.result
 
 
 def test_END_3_seats_that_are_gone_are_not_waited_for() -> None:
@@ -121,20 +121,20 @@ def test_END_4_when_no_seat_has_time_left_the_game_ends() -> None:
 def test_END_4_nor_does_it_start_when_all_time_went_on_the_starting_tickets() -> None:
     scene = started(2, {"clock_ms": 1000}).after_ms(1000)
     ended(scene.when(None, CallTime(1)).when(None, CallTime(0)), "out of time")
-    assert [len(place.tickets) for place in scene.table.places] == [2, 2]
+    assert [len(place.tickets) for place in scene.table.seats] == [2, 2]
 
 
 def test_CLOCK_1_a_clock_runs_only_while_the_table_waits_for_its_seat() -> None:
     scene = timed(2).after_ms(300).when(0, DrawBlind()).after_ms(200).when(0, DrawBlind())
-    assert [place.clock_ms for place in scene.table.places] == [500, 1000]
+    assert [place.clock_ms for place in scene.table.seats] == [500, 1000]
     scene.after_ms(900).when(1, DrawBlind())
-    assert [place.clock_ms for place in scene.table.places] == [500, 100]
+    assert [place.clock_ms for place in scene.table.seats] == [500, 100]
 
 
 def test_CLOCK_1_all_clocks_run_while_all_choose_starting_tickets() -> None:
     scene = started(3, {"clock_ms": 1000}).after_ms(400).when(1, KeepTickets((0, 1)))
     scene.after_ms(100).when(0, KeepTickets((0, 1)))
-    assert [place.clock_ms for place in scene.table.places] == [500, 600, 500]
+    assert [place.clock_ms for place in scene.table.seats] == [500, 600, 500]
 
 
 def test_CLOCK_1_a_refused_command_does_not_stop_the_clock() -> None:
@@ -144,8 +144,8 @@ def test_CLOCK_1_a_refused_command_does_not_stop_the_clock() -> None:
 
 def test_CLOCK_1_a_clock_that_is_set_back_takes_and_gives_no_time() -> None:
     scene = timed(2).after_ms(300).when(0, DrawBlind()).after_ms(-3_600_000).when(0, DrawBlind())
-    assert [place.clock_ms for place in scene.table.places] == [700, 1000]
-    assert scene.table.at == 300
+    assert [place.clock_ms for place in scene.table.seats] == [700, 1000]
+    assert scene.table.at_ms == 300
 
 
 def test_CLOCK_1_where_no_time_is_limited_no_clock_runs() -> None:
@@ -156,7 +156,7 @@ def test_CLOCK_1_where_no_time_is_limited_no_clock_runs() -> None:
 
 def test_CLOCK_2_time_is_called_for_the_seat_that_ran_out_and_no_sooner() -> None:
     scene = timed(2)
-    assert scene.table.next_deadline() == (scene.table.at + 1000, 0)
+    assert scene.table.next_deadline() == (scene.table.at_ms + 1000, 0)
     scene.after_ms(999).when(None, CallTime(0)).refused("CLOCK-2")
     scene.after_ms(1).when(None, CallTime(0)).then(SeatGone(0, "out of time"), TurnStarted(1))
 
@@ -201,5 +201,5 @@ def test_CLOCK_2_such_a_seat_still_scores() -> None:
 def test_END_3_a_seat_that_passed_and_left_counts_for_nobody() -> None:
     scene = given(3, market=(None,) * 5, deck=(), ticket_deck=(), hands=[{}, {}, {"red": 12}])
     scene.when(0, Pass(), Leave()).when(1, Pass())
-    assert scene.table.over is None
+    assert scene.table.result is None
     assert (scene.table.turn, bool(scene.legal(2))) == (2, True)

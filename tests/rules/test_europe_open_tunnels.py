@@ -62,7 +62,7 @@ def test_TURN_3_other_seats_wait_meanwhile() -> None:
 
 def test_END_1_a_tunnel_can_begin_the_last_turns_once_it_is_laid() -> None:
     scene = dug({"red": 5}, {"red": 3}, route=SOCHI, cars=[4])
-    assert not scene.table.ending
+    assert not scene.table.in_last_turns
     scene.when(0, PayTunnel({"red": 2}))
     scene.then_came(RouteClaimed, RevealedDiscarded, LastTurnsBegan, TurnStarted)
 
@@ -103,14 +103,14 @@ def test_CONDUCT_2_a_seat_that_is_removed_takes_its_hand_out_of_the_game_but_not
     )
     assert hand(scene) == {}
     assert discards(scene) == {"red": 1, LOCO: 1, "blue": 1}
-    assert (scene.table.stations, scene.place(0).stations) == ({}, {})
+    assert (scene.table.station_owners, scene.place(0).stations) == ({}, {})
 
 
 def test_CLOCK_1_the_clock_runs_while_a_tunnel_waits_to_be_paid() -> None:
     scene = dug({"red": 4}, {"red": 2})
-    assert scene.table.next_deadline() == (scene.table.at + 120_000, 0)
+    assert scene.table.next_deadline() == (scene.table.at_ms + 120_000, 0)
     scene.after_ms(20_000).when(0, PayTunnel({"red": 2}))
-    assert [place.clock_ms for place in scene.table.places] == [100_000, 120_000]
+    assert [place.clock_ms for place in scene.table.seats] == [100_000, 120_000]
 
 
 def test_CLOCK_2_an_open_tunnel_is_declined() -> None:
@@ -118,7 +118,7 @@ def test_CLOCK_2_an_open_tunnel_is_declined() -> None:
     scene.when(0, PayTunnel({"red": 2})).refused("CLOCK-2")
     scene.when(None, CallTime(0))
     scene.then(TunnelDeclined(0), SeatGone(0, "out of time"), RevealedDiscarded(), TurnStarted(1))
-    assert (hand(scene), scene.table.owners) == ({"red": 4}, {})
+    assert (hand(scene), scene.table.route_owners) == ({"red": 4}, {})
 
 
 def test_CLOCK_2_an_open_card_draw_ends() -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from services.referee.rules import Table, score
-from services.referee.rules.table import Place
+from services.referee.rules import GameState, score
+from services.referee.rules.table import SeatState
 from tests.rules.given import Scene, given
 
 Standing = list[tuple[int, int]]
@@ -64,9 +64,9 @@ def test_TIE_1_their_number_does_not_count() -> None:
     assert standing(scene)[0][0] == standing(scene)[1][0]
 
 
-def level(table: Table, seat: int, ahead: int) -> None:
+def level(table: GameState, seat: int, ahead: int) -> None:
     """Take the lead out of the seat's account, by something that breaks no tie."""
-    table.places[seat].merchandise -= ahead
+    table.seats[seat].merchandise -= ahead
 
 
 def test_TIE_1_then_the_points_of_unused_stations() -> None:
@@ -125,46 +125,46 @@ def test_SCORE_1_route_points_are_recounted() -> None:
 # -- how long it takes -----------------------------------------------------------------------------
 
 
-def crowded(seed: int) -> Table:
+def crowded(seed: int) -> GameState:
     """Five seats own everything between them, and each has three stations and ten tickets."""
     dice = Random(seed)
     table = europe(5).table
     for route in dice.sample(sorted(table.board.routes), len(table.board.routes)):
-        able = [seat for seat, place in enumerate(table.places) if fits(place, table, route)]
+        able = [seat for seat, place in enumerate(table.seats) if fits(place, table, route)]
         if able:
             seat = dice.choice(able)
-            table.places[seat].cars -= table.board.routes[route].length
+            table.seats[seat].cars -= table.board.routes[route].length
             lay(table, route, seat)
     busiest = sorted(table.board.cities, key=lambda city: -busy(table, city))
     tickets = dice.sample(sorted(table.board.tickets), 46)
-    for seat, place in enumerate(table.places):
+    for seat, place in enumerate(table.seats):
         place.tickets = [*tickets[seat * 9 : seat * 9 + 9]]
         for city in busiest[seat:15:5]:
-            table.stations[city], place.stations[city] = seat, None
+            table.station_owners[city], place.stations[city] = seat, None
     return table
 
 
-def fits(place: Place, table: Table, route: str) -> bool:
-    return place.cars >= table.board.routes[route].length and route not in place.barred
+def fits(place: SeatState, table: GameState, route: str) -> bool:
+    return place.cars >= table.board.routes[route].length and route not in place.blocked_parallels
 
 
-def lay(table: Table, name: str, seat: int) -> None:
-    place, route = table.places[seat], table.board.routes[name]
+def lay(table: GameState, name: str, seat: int) -> None:
+    place, route = table.seats[seat], table.board.routes[name]
     place.routes.append(name)
-    place.barred.update(route.twins)
-    place.points += table.figures.route_points[route.length - 1] or 0
-    table.owners[name] = seat
+    place.blocked_parallels.update(route.parallels)
+    place.points += table.rule_options.route_points[route.length - 1] or 0
+    table.route_owners[name] = seat
 
 
-def busy(table: Table, city: str) -> int:
+def busy(table: GameState, city: str) -> int:
     return sum(city in (route.a, route.b) for route in table.board.routes.values())
 
 
 def test_STATION_3_fifteen_stations_are_resolved_and_all_is_scored_in_a_tenth_of_a_second() -> None:
     lent = 0
     for table in map(crowded, range(5)):
-        assert sum(len(place.stations) for place in table.places) == 15
-        assert len(table.owners) > 60
+        assert sum(len(place.stations) for place in table.seats) == 15
+        assert len(table.route_owners) > 60
         times = []
         for _ in range(3):
             began = thread_time()

@@ -53,4 +53,4 @@ def test_TIE_1_best_of_three_where_the_option_says_so() -> None:
 def test_TIE_1_the_table_of_a_play_off_knows_what_it_belongs_to() -> None:
     series = Series().played(1).played(1)
     assert series.scene.table.play_off == PlayOff("scene", 2, (0, 2), (0, 1))
-    assert series.scene.table.called is not None
+    assert series.scene.table.next_play_off is not None

@@ -39,7 +39,7 @@ def offers(scene: Scene) -> tuple[TicketsOffered, ...]:
 
 
 def test_SETUP_1_the_figures_of_the_table() -> None:
-    figures = RULESETS["europe"].figures
+    figures = RULESETS["europe"].rule_options
     assert (figures.seats_least, figures.seats_most, figures.cars, figures.hand, figures.market) == (
         2,
         5,
@@ -159,12 +159,12 @@ def test_ROUTE_6_points_by_length(route: str, worth: tuple[int, int]) -> None:
 
 def test_CLOCK_1_every_seat_has_120_seconds_for_the_whole_game() -> None:
     scene = opened(2)
-    assert [place.clock_ms for place in scene.table.places] == [120_000, 120_000]
+    assert [place.clock_ms for place in scene.table.seats] == [120_000, 120_000]
     scene.after_ms(30_000).when(0, KeepTickets((0, 1))).after_ms(20_000).when(1, KeepTickets((0, 1)))
-    assert [place.clock_ms for place in scene.table.places] == [90_000, 70_000]
+    assert [place.clock_ms for place in scene.table.seats] == [90_000, 70_000]
     scene.after_ms(89_999).when(0, DrawBlind())
     assert scene.place(0).clock_ms == 1
-    assert scene.table.next_deadline() == (scene.table.at + 1, 0)
+    assert scene.table.next_deadline() == (scene.table.at_ms + 1, 0)
     scene.after_ms(1).when(0, DrawBlind()).refused("CLOCK-2")
 
 

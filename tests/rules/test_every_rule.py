@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from schemas.refusals import ALL, CONTRACT, RULES
+from schemas.refusals import ALL_RULES, GAME_RULES, MESSAGE_RULES
 from tests.rules.test_rule_pages import TOLD
 
 HERE = Path(__file__).parent
@@ -75,7 +75,7 @@ def test_every_rule_of_a_ruleset_has_a_test_named_by_its_id(ruleset: str) -> Non
 
 
 def test_no_test_is_named_by_a_rule_that_there_is_not() -> None:
-    known = {rule for rules in TOLD.values() for rule in rules} | set(CONTRACT)
+    known = {rule for rules in TOLD.values() for rule in rules} | set(MESSAGE_RULES)
     assert set(named_tests()) - known == set()
 
 
@@ -87,7 +87,7 @@ def test_a_rule_of_one_ruleset_alone_is_tested_in_that_ruleset(ruleset: str) -> 
         assert any(word.search(file.read_text()) for file in files), rule
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", GAME_RULES)
 def test_a_rule_that_can_refuse_has_tests_in_which_it_does_and_does_not(rule: str) -> None:
     tests = named_tests().get(rule, [])
     assert any(accepts(node) for _, node in tests), "named by it, and it lets something happen"
@@ -112,14 +112,14 @@ def ids_in_the_code() -> dict[str, list[str]]:
 
 
 def test_every_id_that_the_code_refuses_by_is_in_the_list() -> None:
-    unknown = {rule: files for rule, files in ids_in_the_code().items() if rule not in ALL}
+    unknown = {rule: files for rule, files in ids_in_the_code().items() if rule not in ALL_RULES}
     assert unknown == {}
 
 
 def test_every_id_of_the_list_is_one_that_the_code_refuses_by() -> None:
-    assert set(ALL) - set(ids_in_the_code()) == set()
+    assert set(ALL_RULES) - set(ids_in_the_code()) == set()
 
 
 def test_every_refusal_of_a_rule_is_of_one_that_the_rule_pages_tell() -> None:
-    assert set(RULES) <= {rule for rules in TOLD.values() for rule in rules}
-    assert not set(RULES) & set(CONTRACT)
+    assert set(GAME_RULES) <= {rule for rules in TOLD.values() for rule in rules}
+    assert not set(GAME_RULES) & set(MESSAGE_RULES)

@@ -10,20 +10,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schemas.codec import pack
-from schemas.commands import Command, CreateGame, Letter, SeatPlan, StartGame, TakeSeat
+from schemas.commands import Command, CommandEnvelope, CreateGame, SeatPlan, StartGame, TakeSeat
 from schemas.events import DeckShuffled, GameCreated, SeatTaken, SeedSealed
-from schemas.hash_chain import vault_of
-from schemas.rule_options import PARAMETERS
-from services.referee.rules import Table, judge
+from schemas.hash_chain import derive_salt_key
+from schemas.rule_options import RULE_OPTIONS_SCHEMA
+from services.referee.rules import GameState, decide_envelope
 from services.referee.rules.fair_randomness import (
     card_leaves,
     card_salt,
-    key_of,
+    compute_order_root,
+    compute_setup_digest,
+    derive_shuffle_key,
     merkle_root,
-    root_of,
-    terms_of,
 )
-from services.referee.rules.shuffle import in_order, seed_of, shuffled
+from services.referee.rules.shuffle import in_canonical_order, seed_from_text, shuffled
 from tests.rules.given import SEED, Scene, asked_for
 
 ADAS, BOBS = "ada0" * 16, "b0b0" * 16
@@ -45,28 +45,28 @@ def h(*parts: bytes) -> bytes:
 def test_P1_the_key_is_made_of_the_seed_the_rules_all_contributions_and_the_game() -> None:
     table = seated(ADAS, BOBS).when(None, StartGame()).table
     seed = bytes.fromhex(SEED)
-    figures = PARAMETERS.write(table.figures)
-    rules = pack(["usa", table.rules.version, "usa", table.board.digest, figures, 3])
+    figures = RULE_OPTIONS_SCHEMA.write(table.rule_options)
+    rules = pack(["usa", table.ruleset.version, "usa", table.board.digest, figures, 3])
     house = h(b"ledgerline/contribution/1", seed, b"\x02")
     gave = (bytes.fromhex(ADAS), bytes.fromhex(BOBS), house)
     key = h(b"ledgerline/key/1", seed, h(b"ledgerline/rules/1", rules), *gave, table.game.encode())
-    assert table.key == key.hex()
+    assert table.shuffle_key == key.hex()
 
 
 def test_P1_games_of_one_named_seed_are_dealt_alike_under_any_id() -> None:
     one, two = (seated(ADAS, seed="cup 7").when(None, StartGame()).table for _ in range(2))
     two.game = "another"
-    assert key_of(one) == key_of(two)
-    two.places[0].contribution = BOBS  # which no such game takes from its players
-    assert key_of(one) != key_of(two)
+    assert derive_shuffle_key(one) == derive_shuffle_key(two)
+    two.seats[0].contribution = BOBS  # which no such game takes from its players
+    assert derive_shuffle_key(one) != derive_shuffle_key(two)
 
 
-def dealt_at(game: str) -> Table:
+def dealt_at(game: str) -> GameState:
     """A table of a tournament: a bot and Ada, dealt from the seed that the cup is played with."""
-    table = Table()
+    table = GameState()
     wishes: tuple[Command, ...] = (CreateGame((BOT, PERSON), seed="cup 7"), TakeSeat("Ada"), StartGame())
     for number, wish in enumerate(wishes):
-        judge(table, Letter(f"c{number}", game, None, wish), 0, SEED)
+        decide_envelope(table, CommandEnvelope(f"c{number}", game, None, wish), 0, SEED)
     return table
 
 
@@ -74,17 +74,17 @@ def test_P5_what_a_person_is_told_in_one_game_of_a_named_seed_opens_nothing_in_a
     """The same cards lie in the same places; every salt is another one."""
     one, two = dealt_at("table-1"), dealt_at("table-2")
     assert one.deck == two.deck
-    assert one.places[0].luck == two.places[0].luck  # bots play alike
-    assert one.places[1].luck != two.places[1].luck
-    assert vault_of(one.seed or "", one.game) != vault_of(two.seed or "", two.game)
-    assert root_of(one, ("red",)) != root_of(two, ("red",))
+    assert one.seats[0].seat_secret == two.seats[0].seat_secret  # bots play alike
+    assert one.seats[1].seat_secret != two.seats[1].seat_secret
+    assert derive_salt_key(one.seed or "", one.game) != derive_salt_key(two.seed or "", two.game)
+    assert compute_order_root(one, ("red",)) != compute_order_root(two, ("red",))
 
 
 def test_P1_every_ingredient_changes_the_key() -> None:
     def key(scene: Scene, **changed: Any) -> str:
         for name, value in changed.items():
             setattr(scene.table, name, value)
-        return key_of(scene.table)
+        return derive_shuffle_key(scene.table)
 
     keys = [
         key(seated(ADAS)),
@@ -112,18 +112,18 @@ def test_P1_whatever_makes_another_game_of_it_changes_its_terms() -> None:
         {"parameters": replace(event.parameters, cars=44)},
         {"seats": event.seats[:-1]},
     ]
-    terms = [terms_of(replace(event, **change)) for change in ({}, *changes)]
+    terms = [compute_setup_digest(replace(event, **change)) for change in ({}, *changes)]
     assert len(set(terms)) == len(terms)
     assert (
-        terms_of(replace(event, created=7, opened=8)) == terms[0]
+        compute_setup_digest(replace(event, created=7, opened=8)) == terms[0]
     )  # who plays it, and when, is no part of it
 
 
 def test_P1_the_deck_is_shuffled_by_the_key_and_not_by_the_seed() -> None:
     scene = seated(ADAS).when(None, StartGame())
     dealt = scene.told(DeckShuffled)[0]
-    row = in_order(scene.table.figures.cards.items())
-    assert dealt.order == shuffled(row, scene.table.key, 0) != shuffled(row, SEED, 0)
+    row = in_canonical_order(scene.table.rule_options.cards.items())
+    assert dealt.order == shuffled(row, scene.table.shuffle_key, 0) != shuffled(row, SEED, 0)
 
 
 def test_P1_a_seat_that_gives_none_gets_zeros_and_the_log_says_so() -> None:
@@ -148,7 +148,7 @@ def test_P1_a_bot_s_contribution_follows_from_the_seed_by_its_seat() -> None:
 def test_P1_of_a_given_seed_comes_everything_whatever_a_seat_sends_and_the_log_says_so() -> None:
     scene = asked_for(CreateGame((PERSON, BOT), seed="friday"))
     assert scene.told(SeedSealed)[0].given is True
-    created, seed = scene.told(GameCreated)[0], bytes.fromhex(seed_of("friday"))
+    created, seed = scene.told(GameCreated)[0], bytes.fromhex(seed_from_text("friday"))
     taken = [*scene.told(SeatTaken), *scene.when(None, TakeSeat("Ada", contribution=ADAS)).told(SeatTaken)]
     assert created.seats == (PERSON, BOT)
     assert {(one.seat, one.contribution, one.by) for one in taken} == {

@@ -89,7 +89,7 @@ def test_FERRY_1_what_is_offered_is_what_is_accepted(hand: Payment, ferry: str) 
 
 
 def test_FERRY_1_every_ferry_of_the_board_is_gray_and_could_be_paid() -> None:
-    ferries = [route for route in board.load("europe").routes.values() if route.locomotives]
+    ferries = [route for route in board.load_board("europe").routes.values() if route.locomotives]
     assert len(ferries) == 13
     assert {(route.kind, route.color) for route in ferries} == {("ferry", "gray")}
     assert all(route.locomotives <= route.length for route in ferries)

@@ -11,8 +11,8 @@ from schemas.commands import ForkGame
 from schemas.events import GameForked
 from schemas.field_types import Seat
 from services.referee.rules import RULESETS, fold
-from services.referee.rules.determinization import redeal
-from services.referee.rules.setup.fork import Past, creation
+from services.referee.rules.determinization import determinize
+from services.referee.rules.setup.fork import ForkSource, fork_command
 from tests.rules.forks import (
     GAMES,
     KINDS,
@@ -52,7 +52,7 @@ def test_a_fork_of_a_game_that_is_over_goes_on_like_it_given_the_same_chance(rul
         for at in moments(play, 2):
             fork = Forked(play.log, at).with_the_chance_of(fold(play.log[:at]))
             fork.says_what_came_of(play.log[at:])
-            assert fork.table.over
+            assert fork.table.result
 
 
 @EVERY_RULESET
@@ -106,7 +106,10 @@ def test_the_same_cards_are_dealt_where_none_has_left_the_game(rules: str) -> No
         play = a_game(rules, chance)
         for at in moments(play, 1):
             there = fold(play.log[:at])
-            if "removed" not in {place.gone for place in there.places} and there.laid is None:
+            if (
+                "removed" not in {place.exit_reason for place in there.seats}
+                and there.position_starter is None
+            ):
                 assert cards(Forked(play.log[:at], at).table) == cards(there)
 
 
@@ -116,14 +119,14 @@ def test_P5_what_is_laid_follows_from_the_seed_and_from_what_the_asker_knows(rul
     for chance in GAMES:
         play = a_game(rules, chance)
         for at in moments(play, 1):
-            past, asker = Past(), somebody(play, at)
+            past, asker = ForkSource(), somebody(play, at)
             for data in play.log[:at]:
-                past.follow(data)
+                past.apply(data)
             known, dice = past.knowledge[asker], Random(at)
-            twin = redeal(past.table, known, lambda row: dice.sample(row, len(row)))  # noqa: B023
-            fork = creation(play.log[:at], ForkGame(OF, at, asker), SEED)
-            past.table = twin
-            assert past.creation(ForkGame(OF, at, asker), SEED, over=False) == fork
+            twin = determinize(past.state, known, lambda row: dice.sample(row, len(row)))  # noqa: B023
+            fork = fork_command(play.log[:at], ForkGame(OF, at, asker), SEED)
+            past.state = twin
+            assert past.build_command(ForkGame(OF, at, asker), SEED, is_over=False) == fork
 
 
 def test_P5_whether_it_is_dealt_afresh_depends_on_the_other_game_as_it_is_now() -> None:
@@ -146,5 +149,5 @@ def test_P5_nobody_else_learns_what_lies_face_down() -> None:
     for viewer in viewers(play):
         table, _ = view(fork.log, viewer)
         assert set(table.deck) == {None}
-        for seat, place in enumerate(table.places):
+        for seat, place in enumerate(table.seats):
             assert (None in place.tickets) == (seat != viewer and bool(place.tickets))

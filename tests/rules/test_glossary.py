@@ -61,7 +61,7 @@ def test_the_code_name_of_an_entry_exists(entry: Entry) -> None:
 
 
 def test_a_name_that_is_not_there_is_not_found() -> None:
-    for name in ("schemas.nothing", "schemas.commands.ClaimRout", "schemas.rule_options.Parameters.wheels"):
+    for name in ("schemas.nothing", "schemas.commands.ClaimRout", "schemas.rule_options.RuleOptions.wheels"):
         assert not found(name)
 
 

@@ -19,8 +19,8 @@ from schemas.commands import (
 )
 from schemas.events import PassengerMoved
 from schemas.field_types import Seat
-from schemas.refusals import Refused
-from services.referee.rules import Table, decide, legal
+from schemas.refusals import CommandRefusedError
+from services.referee.rules import GameState, decide, legal
 from tests.rules.given import everything
 from tests.rules.random_commands import bent, pool
 from tests.rules.random_games import Play, games
@@ -29,7 +29,7 @@ from tests.rules.test_properties import EVERY_RULESET, REPEATABLE
 TRIED = 60  # of the legal moves of a seat, in one position
 
 
-def meaning(table: Table, command: Command) -> object:
+def meaning(table: GameState, command: Command) -> object:
     """What a command comes down to, whichever way it is put."""
     match command:
         case DrawMarket(slot, color):
@@ -37,7 +37,7 @@ def meaning(table: Table, command: Command) -> object:
             place = table.market.index(color) if slot is None and lies else slot
             return (command.type, place if lies else None)
         case DrawTickets(decks):
-            fixed = None if table.figures.draw_named else held(table.figures.draw_tickets)
+            fixed = None if table.rule_options.draw_named else held(table.rule_options.draw_tickets)
             named = held(decks or {})
             return (command.type, frozenset() if named == fixed else named)
         case KeepTickets(keep):
@@ -55,14 +55,14 @@ def held(cards: Mapping[str, int]) -> frozenset[tuple[str, int]]:
     return frozenset((card, count) for card, count in cards.items() if count)
 
 
-def accepted(table: Table, seat: Seat, command: Command) -> bool:
+def accepted(table: GameState, seat: Seat, command: Command) -> bool:
     try:
         return bool(decide(table, seat, command))
-    except Refused:
+    except CommandRefusedError:
         return False
 
 
-def neighbour_fits(table: Table, command: Command) -> bool:
+def neighbour_fits(table: GameState, command: Command) -> bool:
     """A station is offered without a neighbour, and accepted with any that there is."""
     if not isinstance(command, BuildStation) or command.neighbour is None:
         return True
@@ -70,10 +70,10 @@ def neighbour_fits(table: Table, command: Command) -> bool:
     return any({route.a, route.b} == ends for route in table.board.routes.values())
 
 
-def moved(table: Table, seat: Seat, command: MovePassenger) -> PassengerMoved | None:
+def moved(table: GameState, seat: Seat, command: MovePassenger) -> PassengerMoved | None:
     try:
         told = decide(table, seat, command)[0]
-    except Refused:
+    except CommandRefusedError:
         return None
     assert isinstance(told, PassengerMoved)
     return told
@@ -106,7 +106,7 @@ def check_idle(play: Play, seat: Seat) -> None:
         assert not accepted(play.table, seat, command), command
 
 
-def check_walks(table: Table, seat: Seat, walks: list[MovePassenger], tried: list[MovePassenger]) -> None:
+def check_walks(table: GameState, seat: Seat, walks: list[MovePassenger], tried: list[MovePassenger]) -> None:
     """Of the very many journeys the best are offered: every one is accepted, and whatever else is
     accepted brings no more for as many cards."""
     offered = [moved(table, seat, walk) for walk in walks]
@@ -131,7 +131,7 @@ def test_what_is_legal_is_what_decide_accepts(rules: str) -> None:
             if number in when or table.tunnel or (stuck and play.dice.random() < 0.5):
                 before = everything(table)
                 for seat in range(play.seats):
-                    (check_legal if seat in table.awaits else check_idle)(play, seat)
+                    (check_legal if seat in table.pending_choices else check_idle)(play, seat)
                 assert everything(table) == before
 
     holds()

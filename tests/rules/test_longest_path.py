@@ -95,8 +95,8 @@ def test_SCORE_3_a_grid_as_large_as_two_players_boards_is_swept_with_few_ways_ke
         kept += 1
         return bound(step, sides, spaces)  # type: ignore[arg-type]  # handed on as it came
 
-    bound = search._bound
-    monkeypatch.setattr(search, "_bound", counted)
+    bound = search._upper_bound
+    monkeypatch.setattr(search, "_upper_bound", counted)
     for seed in range(5):
         kept = 0
         edges = list(grid(6, Random(seed)))

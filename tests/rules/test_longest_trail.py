@@ -7,7 +7,7 @@ from time import process_time
 
 import pytest
 
-from services.referee.rules.board import Route, load
+from services.referee.rules.board import Route, load_board
 from services.referee.rules.search.longest_trail import Edge, longest_trail
 
 GOAL_MS = 20
@@ -64,7 +64,7 @@ def test_SCORE_3_small_cases_by_hand(edges: list[Edge], longest: int) -> None:
 def test_SCORE_3_neither_order_nor_direction_of_the_routes_matters() -> None:
     dice = Random(3)
     for _ in range(100):
-        edges = filled(dice, load("usa").routes.values(), dense=True)
+        edges = filled(dice, load_board("usa").routes.values(), dense=True)
         turned = [(b, a, length) for a, b, length in edges]
         dice.shuffle(turned)
         assert longest_trail(turned) == longest_trail(edges)
@@ -83,13 +83,13 @@ def filled(dice: Random, routes: object, *, dense: bool) -> list[Edge]:
         owned.append((route.a, route.b, route.length))
         cars -= route.length
         cities |= {route.a, route.b}
-        free = [other for other in free if other.id not in (route.id, *route.twins)]
+        free = [other for other in free if other.id not in (route.id, *route.parallels)]
     return owned
 
 
 @pytest.mark.parametrize("dense", [True, False])
 def test_SCORE_3_takes_no_longer_than_the_goal_on_any_of_many_full_boards(*, dense: bool) -> None:
-    dice, routes = Random(45), load("usa").routes.values()
+    dice, routes = Random(45), load_board("usa").routes.values()
 
     def took_ms(edges: list[Edge]) -> float:
         start = process_time()

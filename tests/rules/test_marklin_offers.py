@@ -11,10 +11,10 @@ import pytest
 from schemas.commands import Command, DrawTickets, MovePassenger, StartGame
 from schemas.events import PassengerMoved
 from schemas.field_types import PASSENGER, Seat
-from schemas.refusals import Refused
-from services.referee.rules import Table, advance, decide, legal
-from services.referee.rules.moves.passengers import move_offers, within_reach
-from services.referee.rules.search.passenger_journeys import Way, best_journeys
+from schemas.refusals import CommandRefusedError
+from services.referee.rules import GameState, decide, decide_and_apply, legal
+from services.referee.rules.moves.passengers import move_offers, reachable_ways
+from services.referee.rules.search.passenger_journeys import JourneyEdge, best_journeys
 from tests.rules.given import Scene, created, given
 
 NEAR_KOLN = (
@@ -38,14 +38,14 @@ def a_position(dice: Random) -> Scene:
     )
 
 
-def accepted_moves(table: Table, city: str) -> Iterator[PassengerMoved]:
+def accepted_moves(table: GameState, city: str) -> Iterator[PassengerMoved]:
     """Whatever the referee accepts, found by trying every path: what can't be gone can't be gone on from."""
     waiting: list[tuple[str, ...]] = [()]
     for path in waiting:
-        for route in table.owners:
+        for route in table.route_owners:
             try:
                 moved, *_ = decide(table, 0, MovePassenger(city, (*path, route)))
-            except Refused:
+            except CommandRefusedError:
                 continue
             assert isinstance(moved, PassengerMoved)
             waiting.append(moved.path)
@@ -59,7 +59,7 @@ def most(moves: list[PassengerMoved], cards: int) -> int | None:
 @pytest.mark.parametrize("seed", range(40))
 def test_PASSENGER_3_no_journey_scores_more_than_those_offered(seed: int) -> None:
     scene = a_position(Random(seed))
-    (city,) = (city for city, seat in scene.table.passengers.items() if seat == 0)
+    (city,) = (city for city, seat in scene.table.passenger_owners.items() if seat == 0)
     accepted = list(accepted_moves(scene.table, city))
     offers = [choice for choice in scene.legal(0) if isinstance(choice, MovePassenger)]
     offered = [moved for moved in accepted if MovePassenger(city, moved.path) in offers]
@@ -75,18 +75,18 @@ def test_PASSENGER_3_no_journey_scores_more_than_those_offered(seed: int) -> Non
 # -- in whole games ------------------------------------------------------------------------
 
 
-def turns(seats: int, seed: int) -> Iterator[tuple[Table, Seat, list[Command]]]:
+def turns(seats: int, seed: int) -> Iterator[tuple[GameState, Seat, list[Command]]]:
     """Every turn of a random game whose seats hold their passengers back for a while."""
     dice = Random(seed)
     table = created(seats, {"cars": 25}, rules="marklin").table
-    advance(table, None, StartGame())
-    while not table.over:
-        seat = dice.choice(sorted(table.awaits))
+    decide_and_apply(table, None, StartGame())
+    while not table.result:
+        seat = dice.choice(sorted(table.pending_choices))
         commands = legal(table, seat)
-        if table.turn is not None and table.awaits[seat] == "action":
+        if table.turn is not None and table.pending_choices[seat] == "action":
             yield table, seat, commands
         patient = [c for c in commands if not isinstance(c, MovePassenger | DrawTickets)]
-        advance(table, seat, dice.choice(patient if patient and dice.random() < 0.97 else commands))
+        decide_and_apply(table, seat, dice.choice(patient if patient and dice.random() < 0.97 else commands))
 
 
 @pytest.mark.parametrize("seats", [2, 3, 5])
@@ -94,8 +94,8 @@ def test_PASSENGER_2_at_most_a_journey_for_each_passenger_and_number_of_cards_is
     seen = 0
     for table, seat, commands in turns(seats, seed=seats):
         moves = [command for command in commands if isinstance(command, MovePassenger)]
-        standing = list(table.passengers.values()).count(seat)
-        assert len(moves) <= standing * (1 + table.places[seat].hand[PASSENGER])
+        standing = list(table.passenger_owners.values()).count(seat)
+        assert len(moves) <= standing * (1 + table.seats[seat].hand[PASSENGER])
         assert len({(move.city, move.path) for move in moves}) == len(moves)
         seen = max(seen, len(moves))
     assert seen > 2
@@ -109,15 +109,17 @@ def test_PASSENGER_2_journeys_that_were_kept_are_those_that_would_be_found_anew(
         if number % 3:
             continue
         ways = [
-            Way(route.id, route.a, route.b, int(owner != seat))
-            for route, owner in ((table.board.routes[name], owner) for name, owner in table.owners.items())
+            JourneyEdge(route.id, route.a, route.b, int(owner != seat))
+            for route, owner in (
+                (table.board.routes[name], owner) for name, owner in table.route_owners.items()
+            )
             if not {route.a, route.b} & table.board.countries
         ]
         tokens = {city: stack[0] for city, stack in table.tokens.items() if stack}
-        held = table.places[seat].hand[PASSENGER]
+        held = table.seats[seat].hand[PASSENGER]
         anew = [
             MovePassenger(city, journey.path)
-            for city, owner in table.passengers.items()
+            for city, owner in table.passenger_owners.items()
             if owner == seat
             for journey in best_journeys(city, ways, tokens, held)
         ]
@@ -128,10 +130,10 @@ def test_PASSENGER_2_journeys_that_were_kept_are_those_that_would_be_found_anew(
 
 def test_PASSENGER_2_what_cards_can_not_reach_is_left_out() -> None:
     ways = [
-        Way("own", "a", "b", 0), Way("toll", "b", "c", 1), Way("beyond", "c", "d", 0), Way("dear", "d", "e", 1),
-        Way("back", "a", "c", 1), Way("far", "x", "y", 0),
+        JourneyEdge("own", "a", "b", 0), JourneyEdge("toll", "b", "c", 1), JourneyEdge("beyond", "c", "d", 0), JourneyEdge("dear", "d", "e", 1),
+        JourneyEdge("back", "a", "c", 1), JourneyEdge("far", "x", "y", 0),
     ]  # fmt: skip
-    names = [[way.route for way in within_reach("a", ways, cards)] for cards in range(4)]
+    names = [[way.route for way in reachable_ways("a", ways, cards)] for cards in range(4)]
     assert names[0] == ["own"]
     assert names[1] == ["own", "toll", "beyond", "back"]
     assert names[2] == names[3] == ["own", "toll", "beyond", "dear", "back"]

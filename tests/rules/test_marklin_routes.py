@@ -34,7 +34,7 @@ def claimable(scene: Scene, seat: int) -> set[str]:
 
 def test_DOUBLE_1_the_board_has_two_triple_routes() -> None:
     routes = table(2).table.board.routes
-    triples = {frozenset((route.a, route.b)) for route in routes.values() if len(route.twins) == 2}
+    triples = {frozenset((route.a, route.b)) for route in routes.values() if len(route.parallels) == 2}
     assert triples == {frozenset(("dortmund", "dusseldorf")), frozenset(("dusseldorf", "koln"))}
 
 
@@ -55,7 +55,7 @@ def test_DOUBLE_2_with_four_or_five_three_seats_share_a_triple_route(seats: int)
     scene = table(seats).when(0, claim(B)).when(1, claim(C))
     assert claimable(scene, 2) == {A}
     scene.when(2, claim(A)).then_came(RouteClaimed, TurnStarted)
-    assert scene.table.owners == {B: 0, C: 1, A: 2}
+    assert scene.table.route_owners == {B: 0, C: 1, A: 2}
     scene.when(3, claim(A)).refused("ROUTE-1")
 
 

@@ -20,7 +20,7 @@ from schemas.events import (
     TurnStarted,
 )  # fmt: skip
 from schemas.field_types import HIDDEN, Seat
-from services.referee.rules import NotKept, Table, evolve, seen_by
+from services.referee.rules import GameState, UnloggedRejectionError, evolve, redact_for
 from tests.rules.given import Scene, created, everything, given
 from tests.rules.given import started as started_as
 
@@ -105,27 +105,27 @@ def test_SETUP_3_what_a_seat_named_is_hidden_from_the_others_until_the_tickets_a
     scene = started(2)
     scene.when(0, mix(1, 3)).then(TicketsNamed(0, {"short": 1, "long": 3}))
     (named,) = scene.events
-    assert seen_by(0, named) == named
-    assert seen_by(1, named) == seen_by(None, named) == TicketsNamed(0, HIDDEN)
+    assert redact_for(0, named) == named
+    assert redact_for(1, named) == redact_for(None, named) == TicketsNamed(0, HIDDEN)
     scene.when(1, mix(4, 0))
     first, second = scene.told(TicketsOffered)
-    assert seen_by(1, first) == TicketsOffered(0, ("short", "long", "long", "long"), (None,) * 4, 2)
-    assert seen_by(1, second) == second
+    assert redact_for(1, first) == TicketsOffered(0, ("short", "long", "long", "long"), (None,) * 4, 2)
+    assert redact_for(1, second) == second
 
 
 def test_SETUP_3_a_viewer_who_sees_no_mix_knows_whom_the_table_waits_for() -> None:
     scene = started(2)
-    view = Table()
+    view = GameState()
     for event in created(2, rules="marklin").events + scene.events:
-        shown = seen_by(1, event)
+        shown = redact_for(1, event)
         assert shown is not None
         evolve(view, shown)
     scene.when(0, mix(1, 3))
     for event in scene.events:
-        shown = seen_by(1, event)
+        shown = redact_for(1, event)
         assert shown is not None
         evolve(view, shown)
-    assert view.awaits == scene.table.awaits == {1: "mix"}
+    assert view.pending_choices == scene.table.pending_choices == {1: "mix"}
 
 
 def test_SETUP_3_the_tickets_are_dealt_in_seat_order_once_all_have_named() -> None:
@@ -139,17 +139,17 @@ def test_SETUP_3_the_tickets_are_dealt_in_seat_order_once_all_have_named() -> No
         TicketsOffered(1, ("short",) * 2 + ("long",) * 2, (*short[3:5], *long[1:3]), 2),
         TicketsOffered(2, ("long",) * 4, tuple(long[3:7]), 2),
     )
-    assert scene.table.awaits == {0: "tickets", 1: "tickets", 2: "tickets"}
+    assert scene.table.pending_choices == {0: "tickets", 1: "tickets", 2: "tickets"}
 
 
 def test_SETUP_3_five_seats_can_all_name_one_deck() -> None:
     scene = named_by_all(*[(0, 4)] * 5)
-    assert [len(place.offer) for place in scene.table.places] == [4] * 5
+    assert [len(place.offer) for place in scene.table.seats] == [4] * 5
     assert len(scene.table.ticket_decks["long"]) == 3
 
 
 def test_SETUP_3_a_game_whose_decks_could_run_short_at_the_start_is_not_created() -> None:
-    with pytest.raises(NotKept, match="start_named"):
+    with pytest.raises(UnloggedRejectionError, match="start_named"):
         created(5, {"start_named": 5}, rules="marklin")
 
 
@@ -160,7 +160,7 @@ def test_SETUP_3_at_least_two_of_the_four_are_kept(keep: tuple[int, ...]) -> Non
 
 def test_SETUP_3_what_is_given_back_goes_into_its_own_deck_and_both_are_shuffled() -> None:
     scene = named_by_all((2, 2), (0, 4))
-    offers = [list(place.offer) for place in scene.table.places]
+    offers = [list(place.offer) for place in scene.table.seats]
     rest = {name: list(deck) for name, deck in scene.table.ticket_decks.items()}
     scene.when(0, KeepTickets((0, 3))).then_came(TicketsKept)
     scene.when(1, KeepTickets((0, 1, 2)))
@@ -219,8 +219,8 @@ def test_CLOCK_2_open_starting_tickets_are_kept_in_the_order_offered_up_to_two()
 
 def test_CLOCK_2_all_out_of_time_before_they_named_ends_the_game() -> None:
     scene = started(2, CLOCK).after_ms(1000).when(None, CallTime(0)).when(None, CallTime(1))
-    assert scene.table.over is not None
-    assert scene.table.over.reason == "out of time"
+    assert scene.table.result is not None
+    assert scene.table.result.reason == "out of time"
 
 
 @pytest.mark.parametrize("seat", [0, 1, 2])

@@ -9,7 +9,7 @@ import pytest
 from schemas.commands import CreateGame, MovePassenger, SeatPlan
 from schemas.events import PassengerMoved
 from schemas.positions import Position
-from services.referee.rules import NotKept
+from services.referee.rules import UnloggedRejectionError
 from tests.rules.given import Scene, asked_for, created, given, started
 
 BOT = SeatPlan("bot", "random")
@@ -43,7 +43,7 @@ def test_MERCH_1_other_stacks_may_be_agreed_and_a_colour_that_is_left_out_has_no
 
 
 def test_MERCH_1_a_stack_that_does_not_lie_highest_on_top_is_not_agreed() -> None:
-    with pytest.raises(NotKept, match=r"options\.merchandise\.red"):
+    with pytest.raises(UnloggedRejectionError, match=r"options\.merchandise\.red"):
         created(2, {"merchandise": {"red": (2, 4, 3)}}, rules="marklin")
 
 
@@ -67,9 +67,9 @@ def test_MERCH_1_a_stack_is_taken_from_the_top_until_nothing_is_left() -> None:
     scene = given(2, rules="marklin", owners=owners, passengers=standing)
     scored = []
     for city, seat in standing.items():
-        scene.table.turn, scene.table.awaits = seat, {seat: "action"}
+        scene.table.turn, scene.table.pending_choices = seat, {seat: "action"}
         scene.when(seat, MovePassenger(city, (routes[city],)))
         scored += [moved.points for moved in scene.told(PassengerMoved)]
     assert scored == [7, 6, 5, 4, 0]
     assert scene.table.tokens["berlin"] == ()
-    assert [place.merchandise for place in scene.table.places] == [13, 9]
+    assert [place.merchandise for place in scene.table.seats] == [13, 9]

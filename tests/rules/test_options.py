@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from schemas.commands import ClaimRoute
-from services.referee.rules import NotKept
+from services.referee.rules import UnloggedRejectionError
 from services.referee.rules.rulesets import RULESETS
 from tests.rules.given import created, given
 from tests.rules.trains_map import SMALL
 
-EUROPE_CARDS = RULESETS["europe"].figures.cards
+EUROPE_CARDS = RULESETS["europe"].rule_options.cards
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ EUROPE_CARDS = RULESETS["europe"].figures.cards
 def test_an_option_that_means_nothing_to_these_rules_is_refused(
     rules: str, options: dict[str, Any], entry: str
 ) -> None:
-    with pytest.raises(NotKept, match=f"GAME-6: options.{entry}: "):
+    with pytest.raises(UnloggedRejectionError, match=f"GAME-6: options.{entry}: "):
         created(2, options, rules=rules)
 
 
@@ -61,7 +61,7 @@ def a_board(kind: str, rules: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("rules", ["usa", "trains"])
 def test_FERRY_1_a_route_asks_for_no_locomotives_where_the_rules_have_no_ferries(rules: str) -> None:
-    with pytest.raises(NotKept, match="GAME-6: board: ash-bow asks for locomotives"):
+    with pytest.raises(UnloggedRejectionError, match="GAME-6: board: ash-bow asks for locomotives"):
         created(2, rules=rules, board=a_board("rail", rules))
 
 
@@ -78,5 +78,5 @@ def test_SETUP_4_what_is_given_back_out_of_the_game_comes_to_nobody() -> None:
     """Of ten destinations three seats can be offered five each, if what they don't keep comes back."""
     created(3, rules="trains", board=SMALL)
     created(2, {"start_return": "out"}, rules="trains", board=SMALL)
-    with pytest.raises(NotKept, match="SETUP-4: board: 10 destinations, 3 seats need 15"):
+    with pytest.raises(UnloggedRejectionError, match="SETUP-4: board: 10 destinations, 3 seats need 15"):
         created(3, {"start_return": "out"}, rules="trains", board=SMALL)

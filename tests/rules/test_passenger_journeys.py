@@ -12,10 +12,10 @@ from hypothesis import strategies as some
 
 from services.referee.rules.search import passenger_journeys
 from services.referee.rules.search.passenger_journeys import (
-    EXPANSIONS_MOST,
-    NARROW,
+    MAX_EXPANSIONS,
+    NARROW_BUDGET,
     Journey,
-    Way,
+    JourneyEdge,
     best_journeys,
 )
 
@@ -24,14 +24,14 @@ REPEATABLE = settings(derandomize=True, deadline=None, max_examples=150)
 city = some.sampled_from("abcdef")
 link = some.tuples(city, city, some.integers(0, 1)).filter(lambda way: way[0] != way[1])
 networks = some.lists(link, max_size=8).map(
-    lambda links: [Way(f"{n}", a, b, toll) for n, (a, b, toll) in enumerate(links)]
+    lambda links: [JourneyEdge(f"{n}", a, b, toll) for n, (a, b, toll) in enumerate(links)]
 )
 tokens_left = some.dictionaries(city, some.integers(0, 7))
 
 
-def every_walk(start: str, ways: Sequence[Way], tokens: Mapping[str, int]) -> Iterator[Journey]:
+def every_walk(start: str, ways: Sequence[JourneyEdge], tokens: Mapping[str, int]) -> Iterator[Journey]:
     """Each walk that uses no way twice, without a thought."""
-    waiting: list[tuple[tuple[Way, ...], tuple[str, ...]]] = [((), ())]
+    waiting: list[tuple[tuple[JourneyEdge, ...], tuple[str, ...]]] = [((), ())]
     for path, entered in waiting:
         here = entered[-1] if entered else start
         for way in ways:
@@ -41,7 +41,9 @@ def every_walk(start: str, ways: Sequence[Way], tokens: Mapping[str, int]) -> It
         yield Journey(tuple(way.route for way in path), entered, sum(way.toll for way in path), points)
 
 
-def brute_force(start: str, ways: Sequence[Way], tokens: Mapping[str, int], cards: int) -> list[Journey]:
+def brute_force(
+    start: str, ways: Sequence[JourneyEdge], tokens: Mapping[str, int], cards: int
+) -> list[Journey]:
     ranked = sorted(ways, key=lambda way: way.toll)
     place = {way.route: number for number, way in enumerate(ranked)}
     row: list[Journey] = []
@@ -57,16 +59,16 @@ def brute_force(start: str, ways: Sequence[Way], tokens: Mapping[str, int], card
     return row
 
 
-def star(size: int, *, tolls: int) -> list[Way]:
+def star(size: int, *, tolls: int) -> list[JourneyEdge]:
     """Every pair of so many cities, for free or not: far more walks than can be looked at."""
     names = [f"c{n}" for n in range(size)]
-    return [Way(f"{a}-{b}", a, b, tolls) for a in names for b in names if a < b]
+    return [JourneyEdge(f"{a}-{b}", a, b, tolls) for a in names for b in names if a < b]
 
 
 @REPEATABLE
 @given(networks, tokens_left, some.integers(0, 4))
 def test_PASSENGER_3_agrees_with_trying_every_walk(
-    ways: list[Way], tokens: dict[str, int], cards: int
+    ways: list[JourneyEdge], tokens: dict[str, int], cards: int
 ) -> None:
     assert list(best_journeys("a", ways, tokens, cards)) == brute_force("a", ways, tokens, cards)
 
@@ -74,53 +76,68 @@ def test_PASSENGER_3_agrees_with_trying_every_walk(
 @REPEATABLE
 @given(networks, tokens_left, some.integers(0, 4))
 def test_PASSENGER_3_a_narrow_search_that_misses_the_best_does_not_mislead_the_wide_one(
-    ways: list[Way], tokens: dict[str, int], cards: int
+    ways: list[JourneyEdge], tokens: dict[str, int], cards: int
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(passenger_journeys, "NARROW", 3)
+        patch.setattr(passenger_journeys, "NARROW_BUDGET", 3)
         found = best_journeys("a", ways, tokens, cards)
     assert list(found) == brute_force("a", ways, tokens, cards)
 
 
 def test_PASSENGER_3_five_cities_entered_score_14_and_the_start_nothing() -> None:
     names = ["start", "two", "three", "drei", "trois", "tres"]
-    ways = [Way(f"{n}", a, b, 0) for n, (a, b) in enumerate(pairwise(names))]
+    ways = [JourneyEdge(f"{n}", a, b, 0) for n, (a, b) in enumerate(pairwise(names))]
     tokens = {"start": 7, "two": 2, "three": 3, "drei": 3, "trois": 3, "tres": 3}
     [journey] = best_journeys("start", ways, tokens, 0)
     assert journey == Journey(("0", "1", "2", "3", "4"), tuple(names[1:]), 0, 14)
 
 
 def test_PASSENGER_3_a_city_passed_twice_gives_one_token_and_the_start_entered_again_none() -> None:
-    loop = [Way("1", "a", "b", 0), Way("2", "b", "c", 0), Way("3", "c", "a", 0), Way("4", "a", "d", 0)]
+    loop = [
+        JourneyEdge("1", "a", "b", 0),
+        JourneyEdge("2", "b", "c", 0),
+        JourneyEdge("3", "c", "a", 0),
+        JourneyEdge("4", "a", "d", 0),
+    ]
     [journey] = best_journeys("a", loop, {"a": 7, "b": 2, "c": 3, "d": 4}, 0)
     assert (journey.cities, journey.points) == (("b", "c", "a", "d"), 9)
     there_and_back = [
-        Way("1", "b", "hub", 0),
-        Way("2", "hub", "c", 0),
-        Way("3", "c", "hub", 0),
-        Way("4", "hub", "d", 0),
+        JourneyEdge("1", "b", "hub", 0),
+        JourneyEdge("2", "hub", "c", 0),
+        JourneyEdge("3", "c", "hub", 0),
+        JourneyEdge("4", "hub", "d", 0),
     ]
     [journey] = best_journeys("b", there_and_back, {"hub": 5, "c": 1, "d": 1}, 0)
     assert (journey.cities, journey.points) == (("hub", "c", "hub", "d"), 7)
 
 
 def test_PASSENGER_2_each_route_of_another_seat_costs_a_card_and_a_card_must_buy_something() -> None:
-    ways = [Way("own", "a", "b", 0), Way("theirs", "b", "c", 1), Way("theirs too", "c", "d", 1)]
+    ways = [
+        JourneyEdge("own", "a", "b", 0),
+        JourneyEdge("theirs", "b", "c", 1),
+        JourneyEdge("theirs too", "c", "d", 1),
+    ]
     tokens = {"b": 2, "c": 0, "d": 7}
     assert [(j.toll, j.points) for j in best_journeys("a", ways, tokens, 5)] == [(0, 2), (2, 9)]
     assert [(j.toll, j.points) for j in best_journeys("a", ways, tokens, 1)] == [(0, 2)]
 
 
 def test_PASSENGER_2_no_route_is_used_twice() -> None:
-    fork = [Way("stem", "a", "b", 0), Way("left", "b", "c", 0), Way("right", "b", "d", 0)]
+    fork = [
+        JourneyEdge("stem", "a", "b", 0),
+        JourneyEdge("left", "b", "c", 0),
+        JourneyEdge("right", "b", "d", 0),
+    ]
     [journey] = best_journeys("a", fork, {"c": 3, "d": 4}, 0)
     assert journey == Journey(("stem", "right"), ("b", "d"), 0, 4)
 
 
 def test_PASSENGER_2_a_way_that_scores_nothing_is_still_a_journey_the_cheapest() -> None:
-    ways = [Way("dear", "a", "b", 1), Way("far", "c", "d", 0)]
+    ways = [JourneyEdge("dear", "a", "b", 1), JourneyEdge("far", "c", "d", 0)]
     assert best_journeys("a", ways, {}, 3) == (Journey(("dear",), ("b",), 1, 0),)
-    assert best_journeys("a", [*ways, Way("own", "a", "c", 0)], {}, 3) == (Journey(("own",), ("c",), 0, 0),)
+    assert best_journeys("a", [*ways, JourneyEdge("own", "a", "c", 0)], {}, 3) == (
+        Journey(("own",), ("c",), 0, 0),
+    )
     assert best_journeys("a", ways, {"b": 7}, 0) == ()
     assert best_journeys("a", [], {"b": 7}, 3) == ()
 
@@ -138,13 +155,13 @@ def test_PASSENGER_3_a_search_without_end_ends_after_its_steps_with_a_good_journ
         steps += 1
         return longer(search, walk)
 
-    longer = passenger_journeys._Search._longer
-    monkeypatch.setattr(passenger_journeys._Search, "_longer", counted)
+    longer = passenger_journeys._Search._extend
+    monkeypatch.setattr(passenger_journeys._Search, "_extend", counted)
     dice = Random(tolls)
     tokens = {f"c{n}": dice.randint(0, 7) for n in range(20)}
     ways = star(20, tolls=tolls)
     found = best_journeys("c0", ways, tokens, 10)
-    assert 0 < steps <= NARROW + EXPANSIONS_MOST
+    assert 0 < steps <= NARROW_BUDGET + MAX_EXPANSIONS
     reached = sorted((points for name, points in tokens.items() if name != "c0"), reverse=True)
     assert found[-1].points == sum(reached[:10] if tolls else reached)
     assert found == best_journeys("c0", ways, tokens, 10)
@@ -154,7 +171,7 @@ def test_PASSENGER_3_what_a_narrow_search_found_is_never_lost(monkeypatch: pytes
     dice = Random(9)
     tokens = {f"c{n}": dice.randint(0, 7) for n in range(12)}
     wide = best_journeys("c0", star(12, tolls=1), tokens, 6)
-    monkeypatch.setattr(passenger_journeys, "EXPANSIONS_MOST", 1)
+    monkeypatch.setattr(passenger_journeys, "MAX_EXPANSIONS", 1)
     narrow = best_journeys("c0", star(12, tolls=1), tokens, 6)
     assert [(journey.toll, journey.points) for journey in narrow] == [(j.toll, j.points) for j in wide]
     assert len(narrow) == 6

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from schemas.commands import ClaimRoute, DrawBlind, MovePassenger, read_command
-from schemas.contract import Malformed
+from schemas.contract import InvalidInputError
 from schemas.events import PassengerMoved, PassengerPlaced, RouteClaimed, TurnStarted
 from schemas.field_types import COLORS, LOCOMOTIVE, PASSENGER, PLUS_FOUR
-from services.referee.rules import seen_by
+from services.referee.rules import redact_for
 from tests.rules.given import Scene, given
 
 PLENTY = {**dict.fromkeys(COLORS, 11), LOCOMOTIVE: 14, PLUS_FOUR: 6, PASSENGER: 10}
@@ -47,13 +47,13 @@ def test_PASSENGER_1_one_is_placed_with_a_claim_in_either_city(city: str) -> Non
     assert placings(scene) == {None, "frankfurt", "mannheim"}
     scene.when(0, claim(city))
     scene.then(RouteClaimed(0, TO_MANNHEIM, {"red": 2}, 2), PassengerPlaced(0, city), TurnStarted(1))
-    assert scene.table.passengers == {city: 0}
-    assert scene.place(0).passengers == 2
+    assert scene.table.passenger_owners == {city: 0}
+    assert scene.place(0).passengers_left == 2
 
 
 def test_PASSENGER_1_a_claim_may_go_without_one() -> None:
     scene = table(hands=[PLENTY]).when(0, claim(None)).then_came(RouteClaimed, TurnStarted)
-    assert (scene.table.passengers, scene.place(0).passengers) == ({}, 3)
+    assert (scene.table.passenger_owners, scene.place(0).passengers_left) == ({}, 3)
 
 
 def test_PASSENGER_1_none_in_a_city_that_is_not_the_routes() -> None:
@@ -84,7 +84,7 @@ def test_PASSENGER_1_a_city_is_free_again_when_its_passenger_has_gone() -> None:
     scene = table(hands=[PLENTY, PLENTY], owners=LINE, passengers=IN_KOLN)
     scene.when(0, MovePassenger("koln", (TO_FRANKFURT,)))
     scene.when(1, ClaimRoute(KOBLENZ_TO_KOLN, {"red": 1}, "koln"))
-    assert scene.table.passengers == {"koln": 1}
+    assert scene.table.passenger_owners == {"koln": 1}
 
 
 def test_PASSENGER_1_a_seat_has_three_and_no_more() -> None:
@@ -102,13 +102,13 @@ def test_PASSENGER_1_one_that_travelled_does_not_come_back() -> None:
 
 def test_PASSENGER_1_a_refused_claim_places_nobody() -> None:
     scene = table(hands=[{"red": 1}]).when(0, claim("mannheim")).refused("ROUTE-3")
-    assert (scene.table.passengers, scene.place(0).passengers) == ({}, 3)
+    assert (scene.table.passenger_owners, scene.place(0).passengers_left) == ({}, 3)
 
 
 def test_PASSENGER_1_a_refused_placing_claims_nothing() -> None:
     scene = table(hands=[PLENTY], passengers={"mannheim": 1}).when(0, claim("mannheim"))
     scene.refused("PASSENGER-1")
-    assert (scene.table.owners, scene.place(0).cars) == ({}, 45)
+    assert (scene.table.route_owners, scene.place(0).cars) == ({}, 45)
 
 
 def test_PASSENGER_1_only_where_the_rules_have_passengers() -> None:
@@ -137,7 +137,7 @@ def test_PASSENGER_2_it_may_stop_before_the_best_end() -> None:
 
 def test_PASSENGER_2_at_least_one_route() -> None:
     table(owners=LINE, passengers=IN_KOLN).when(0, MovePassenger("koln", ())).refused("PASSENGER-2")
-    with pytest.raises(Malformed, match="path"):
+    with pytest.raises(InvalidInputError, match="path"):
         read_command({"type": "move_passenger", "city": "koln", "path": []})
 
 
@@ -185,7 +185,7 @@ def test_PASSENGER_2_each_route_of_another_seat_costs_a_passenger_card(cards: in
 
 def test_PASSENGER_2_a_route_of_a_seat_that_left_costs_one_still() -> None:
     scene = table(owners={TO_FRANKFURT: 1}, passengers=IN_KOLN, hands=[{PASSENGER: 0}])
-    scene.table.places[1].gone = "left"
+    scene.table.seats[1].exit_reason = "left"
     scene.when(0, MovePassenger("koln", (TO_FRANKFURT,))).refused("PASSENGER-2")
 
 
@@ -205,7 +205,7 @@ def test_PASSENGER_2_other_passengers_do_not_block() -> None:
     standing = {"koln": 0, "frankfurt": 1, "mannheim": 0, "stuttgart": 2}
     scene = table(owners=LINE, passengers=standing)
     scene.when(0, MovePassenger("koln", tuple(LINE))).then_came(PassengerMoved, TurnStarted)
-    assert scene.table.passengers == {"frankfurt": 1, "mannheim": 0, "stuttgart": 2}
+    assert scene.table.passenger_owners == {"frankfurt": 1, "mannheim": 0, "stuttgart": 2}
 
 
 # -- the merchandise ---------------------------------------------------------------------
@@ -236,8 +236,8 @@ def test_PASSENGER_3_five_cities_whose_tops_are_2_3_3_3_and_3_score_14_and_the_s
 def test_PASSENGER_3_points_add_up_over_moves_and_the_passenger_leaves_the_game() -> None:
     scene = table(owners=LINE, passengers={"koln": 0, "stuttgart": 0}, merchandise=[5])
     scene.when(0, MovePassenger("koln", (TO_FRANKFURT,)))
-    assert (scene.place(0).merchandise, scene.table.passengers) == (9, {"stuttgart": 0})
-    assert (scene.place(0).passengers, scene.place(0).points) == (1, 11)  # route points apart
+    assert (scene.place(0).merchandise, scene.table.passenger_owners) == (9, {"stuttgart": 0})
+    assert (scene.place(0).passengers_left, scene.place(0).points) == (1, 11)  # route points apart
     scene.when(1, DrawBlind(), DrawBlind()).when(2, DrawBlind(), DrawBlind())
     scene.when(0, MovePassenger("stuttgart", (TO_STUTTGART, TO_MANNHEIM)))
     assert scene.place(0).merchandise == 9 + 3 + 3  # of Frankfurt's 4, 3, 2 the top is gone
@@ -276,4 +276,4 @@ def test_PASSENGER_3_all_may_see_it() -> None:
     scene.when(0, MovePassenger("koln", tuple(owners)))
     moved = PassengerMoved(0, "koln", tuple(owners), 1, ("frankfurt", "mannheim"), 7)
     scene.then(moved, TurnStarted(1))
-    assert seen_by(1, moved) == seen_by(None, moved) == moved
+    assert redact_for(1, moved) == redact_for(None, moved) == moved

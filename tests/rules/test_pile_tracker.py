@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from schemas.events import DeckShuffled, HandDealt, TicketsReturned, TicketsShuffled
-from services.referee.rules import RULESETS, seen_by
-from services.referee.rules.proof.pile_tracker import RETURNED, Piles, Place
+from services.referee.rules import RULESETS, redact_for
+from services.referee.rules.proof.pile_tracker import FIRST_RETURNED_EPOCH, CardSlot, PileTracker
 from tests.rules.sealed_games import some_games
 
 
@@ -14,14 +14,14 @@ from tests.rules.sealed_games import some_games
 def test_every_card_that_leaves_a_pile_is_the_one_laid_at_that_place(rules: str) -> None:
     moves = 0
     for game in some_games(rules, steps_most=400):
-        piles, lies = Piles(), dict[Place, str | None]()
+        piles, lies = PileTracker(), dict[CardSlot, str | None]()
         for event in (event for entry in game.entries for event in entry.events):
-            if (moved := piles.follow(event)) is None:
+            if (moved := piles.apply(event)) is None:
                 continue
-            assert not lies.keys() & set(moved.laid), "a place is given once"
-            lies.update(zip(moved.laid, moved.names if moved.laid else (), strict=True))
-            names = [lies.pop(place) for place in moved.turned]
-            assert not moved.turned or names == [*moved.names]
+            assert not lies.keys() & set(moved.added), "a place is given once"
+            lies.update(zip(moved.added, moved.names if moved.added else (), strict=True))
+            names = [lies.pop(place) for place in moved.removed]
+            assert not moved.removed or names == [*moved.names]
             moves += len(names)
         assert len(game.table.deck) == sum(end - first for _, first, end in piles.runs.get("", ()))
         for deck, row in game.table.ticket_decks.items():
@@ -32,28 +32,28 @@ def test_every_card_that_leaves_a_pile_is_the_one_laid_at_that_place(rules: str)
 @pytest.mark.parametrize("rules", RULESETS)
 def test_a_viewer_follows_the_same_places_as_the_referee(rules: str) -> None:
     for game in some_games(rules):
-        referees, viewers = Piles(), Piles()
+        referees, viewers = PileTracker(), PileTracker()
         for event in (event for entry in game.entries for event in entry.events):
-            shown = seen_by(None, event)
-            assert shown is None or (viewers.follow(shown) is None) == (referees.follow(event) is None)
-        assert viewers.state() == referees.state()
+            shown = redact_for(None, event)
+            assert shown is None or (viewers.apply(shown) is None) == (referees.apply(event) is None)
+        assert viewers.to_state() == referees.to_state()
 
 
 def test_a_reshuffle_lies_under_what_is_left_and_tickets_lie_where_the_table_says() -> None:
-    piles = Piles()
-    piles.follow(DeckShuffled(("red",) * 3, None))
-    piles.follow(TicketsShuffled("all", ("a", "b"), None))
-    piles.follow(DeckShuffled(("blue",) * 3, None))
-    dealt = piles.follow(HandDealt(0, ("red", "red", "red", "blue")))
-    assert dealt and dealt.turned == [(0, 0), (0, 1), (0, 2), (2, 0)]
-    piles.follow(TicketsReturned(0, "all", "bottom", ("c",)))
-    piles.follow(TicketsReturned(0, "all", "top", ("d",)))
-    assert piles.follow(TicketsReturned(0, "all", "out", ("e",))) is None
-    assert piles.take("all", 4) == [(RETURNED + 1, 0), (1, 0), (1, 1), (RETURNED, 0)]
+    piles = PileTracker()
+    piles.apply(DeckShuffled(("red",) * 3, None))
+    piles.apply(TicketsShuffled("all", ("a", "b"), None))
+    piles.apply(DeckShuffled(("blue",) * 3, None))
+    dealt = piles.apply(HandDealt(0, ("red", "red", "red", "blue")))
+    assert dealt and dealt.removed == [(0, 0), (0, 1), (0, 2), (2, 0)]
+    piles.apply(TicketsReturned(0, "all", "bottom", ("c",)))
+    piles.apply(TicketsReturned(0, "all", "top", ("d",)))
+    assert piles.apply(TicketsReturned(0, "all", "out", ("e",))) is None
+    assert piles.take("all", 4) == [(FIRST_RETURNED_EPOCH + 1, 0), (1, 0), (1, 1), (FIRST_RETURNED_EPOCH, 0)]
 
 
 def test_frozen_piles_go_on_as_they_were() -> None:
-    piles = Piles()
-    piles.follow(DeckShuffled(("red",) * 3, None))
-    again = Piles.of(piles.state())
+    piles = PileTracker()
+    piles.apply(DeckShuffled(("red",) * 3, None))
+    again = PileTracker.from_state(piles.to_state())
     assert again.take("", 2) == [(0, 0), (0, 1)]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from schemas.boards.form import BOARD
-from schemas.commands import CallTime, CreateGame, Leave, Letter, Pass, PlayOff, SeatPlan, StartGame
+from schemas.boards.form import BOARD_SCHEMA
+from schemas.commands import CallTime, CommandEnvelope, CreateGame, Leave, Pass, PlayOff, SeatPlan, StartGame
 from schemas.events import GameCreated, GameEnded, PlayOffCalled, SeatTaken, SeedRevealed, TicketsShown
 from schemas.positions import Position, TicketGiven
-from schemas.refusals import Refused
-from services.referee.rules import NotKept, Table, board, judge
-from services.referee.rules.moves.play_off import called, next_game
+from schemas.refusals import CommandRefusedError
+from services.referee.rules import GameState, UnloggedRejectionError, board, decide_envelope
+from services.referee.rules.moves.play_off import call_play_off, next_game
 from tests.rules.given import CREATED, SEED, asked_for, given
 from tests.rules.series import NOTHING, WIN, calls, ended, following, passed_round
 
@@ -79,7 +79,7 @@ def test_TIE_1_a_position_with_too_few_tickets_for_a_deal_stays_shared(
             position=Position(turn=0, cars=(0, 0), tickets=own),
         )
     ).when(None, StartGame())
-    while not scene.table.over:
+    while not scene.table.result:
         seat = scene.table.turn or 0
         scene.when(seat, scene.legal(seat)[0])
     assert calls(scene) == players
@@ -89,16 +89,16 @@ def test_TIE_1_seats_that_are_out_of_time_play_off_with_new_clocks() -> None:
     scene = given(2, rules="europe", tickets=[[], []])
     for seat in (0, 1):
         scene.after_ms(120_000).when(None, CallTime(seat))
-    assert scene.table.over
+    assert scene.table.result
     assert calls(scene) == [(0, 1)]
     table, _ = following(scene.table)
-    assert [place.clock_ms for place in table.places] == [120_000, 120_000]
+    assert [place.clock_ms for place in table.seats] == [120_000, 120_000]
 
 
 def test_TIE_1_nor_do_removed_ones() -> None:
     scene = given(3, rules="europe", hands=[{}] * 3, tickets=[[]] * 3, options={"strict": True}, **NOTHING)
     scene.when(1, Pass())
-    assert scene.place(1).gone == "removed"
+    assert scene.place(1).exit_reason == "removed"
     assert calls(passed_round(scene)) == [(0, 2)]
 
 
@@ -133,9 +133,9 @@ def test_TIE_1_it_has_the_same_rules_board_and_figures_and_is_linked_to_the_firs
         3, options={"clock_ms": None, "cars": 30, "longest_bonus": 7}, owners={WIN: 1, "brest-dieppe-a": 2}
     )
     table, told = following(first.table)
-    assert (table.game, table.rules, table.board) == ("scene-po1", first.table.rules, first.table.board)
-    assert table.figures == first.table.figures
-    assert (table.figures.clock_ms, table.figures.cars) == (None, 30)
+    assert (table.game, table.ruleset, table.board) == ("scene-po1", first.table.ruleset, first.table.board)
+    assert table.rule_options == first.table.rule_options
+    assert (table.rule_options.clock_ms, table.rule_options.cars) == (None, 30)
     created = told[0]
     assert isinstance(created, GameCreated)
     assert created.play_off == PlayOff("scene", 1, (1, 2), (0, 0))
@@ -149,16 +149,16 @@ def test_TIE_1_its_seats_are_those_that_tied_and_nobody_needs_to_join() -> None:
         SeatPlan("bot", "random", "Rob"),
     )
     first = asked_for(CreateGame(plans, "europe")).table
-    first.places[2].policy, first.places[2].kind = None, "human"
-    first.called = called(PlayOff("scene", 1, (0, 2), (0, 0)), (0, 2))
+    first.seats[2].policy, first.seats[2].kind = None, "human"
+    first.next_play_off = call_play_off(PlayOff("scene", 1, (0, 2), (0, 0)), (0, 2))
     table, told = following(first)
     taken = [event for event in told if isinstance(event, SeatTaken)]
     assert [(e.seat, e.name, e.policy, e.age, bool(e.luck)) for e in taken] == [
         (0, "Gus", "greedy", 40, True),
         (1, "Rob", None, None, True),
     ]
-    assert [place.kind for place in table.places] == ["bot", "human"]
-    judge(table, Letter("start", table.game, None, StartGame()), CREATED, SEED)
+    assert [place.kind for place in table.seats] == ["bot", "human"]
+    decide_envelope(table, CommandEnvelope("start", table.game, None, StartGame()), CREATED, SEED)
     assert table.started
 
 
@@ -167,13 +167,13 @@ def test_TIE_1_its_seed_is_not_the_first_games() -> None:
     wish = next_game(first)
     assert wish is not None
     assert wish[1].seed is None
-    laid = Table()
-    judge(laid, Letter("create", wish[0], None, wish[1]), CREATED, "a7" * 32)
+    laid = GameState()
+    decide_envelope(laid, CommandEnvelope("create", wish[0], None, wish[1]), CREATED, "a7" * 32)
     assert laid.seed == "a7" * 32 != first.seed
 
 
 def test_TIE_1_a_board_of_ones_own_goes_along() -> None:
-    form = BOARD.write(board.load("europe").form, brief=True)
+    form = BOARD_SCHEMA.write(board.load_board("europe").form, exclude_defaults=True)
     form |= {"id": "mine", "title": "Mine"}
     first = ended(2, board=form)
     table, told = following(first.table)
@@ -185,35 +185,35 @@ def test_TIE_1_a_board_of_ones_own_goes_along() -> None:
 
 
 def test_TIE_1_a_board_that_only_has_the_name_of_ours_goes_along_too() -> None:
-    form = BOARD.write(board.load("europe").form, brief=True)
+    form = BOARD_SCHEMA.write(board.load_board("europe").form, exclude_defaults=True)
     form["tickets"] = form["tickets"][:-1]
     first = ended(2, board=form)
     table, _ = following(first.table)
-    assert table.board.digest == first.table.board.digest != board.load("europe").digest
+    assert table.board.digest == first.table.board.digest != board.load_board("europe").digest
 
 
 @pytest.mark.parametrize("length", [36, 37, 40])
 def test_TIE_1_its_id_follows_from_the_first_games_and_fits(length: int) -> None:
     series = PlayOff("g" * length, 5, (0, 1), (2, 2))
-    game = called(series, (0, 1)).game
+    game = call_play_off(series, (0, 1)).game
     assert len(game) <= 40
     assert game.endswith("-po5")
-    assert called(series, (0, 1)).game == game
+    assert call_play_off(series, (0, 1)).game == game
     other = PlayOff("g" * (length - 1) + "h", 5, (0, 1), (2, 2))
-    assert called(other, (0, 1)).game != game
+    assert call_play_off(other, (0, 1)).game != game
 
 
 def test_TIE_1_a_play_off_names_every_seat() -> None:
     plans = (SeatPlan("bot", "random", "Ria"),) * 2
     for series in (PlayOff("scene", 1, (0, 1, 2), (0, 0)), PlayOff("scene", 1, (0, 1), (0, 0, 0))):
-        with pytest.raises(NotKept, match="GAME-6"):
+        with pytest.raises(UnloggedRejectionError, match="GAME-6"):
             asked_for(CreateGame(plans, "europe", play_off=series))
     nameless = (SeatPlan("bot", "random", "Ria"), SeatPlan("human"))
-    with pytest.raises(Refused, match="GAME-6"):
+    with pytest.raises(CommandRefusedError, match="GAME-6"):
         asked_for(CreateGame(nameless, "europe", play_off=PlayOff("scene", 1, (0, 1), (0, 0))))
 
 
 def test_TIE_1_fewer_seats_may_play_off_than_a_game_begins_with() -> None:
     first = ended(3, options={"seats_least": 3}, owners={WIN: 0, "brest-dieppe-a": 2})
     table, _ = following(first.table)
-    assert (len(table.places), table.figures.seats_least) == (2, 2)
+    assert (len(table.seats), table.rule_options.seats_least) == (2, 2)

@@ -11,7 +11,7 @@ import pytest
 from schemas.commands import ClaimRoute, DrawBlind, DrawMarket
 from schemas.events import CardDrawn, MarketCardTaken, MarketFilled, MarketFlushed, RouteClaimed, TurnStarted
 from schemas.field_types import CARDS, COLORS, LOCOMOTIVE, PASSENGER, PLUS_FOUR
-from schemas.refusals import Refused
+from schemas.refusals import CommandRefusedError
 from services.referee.rules import decide
 from tests.rules.given import Scene, given
 
@@ -40,7 +40,7 @@ def every_payment(cards: int) -> Iterator[Payment]:
 def accepted(scene: Scene, claim: ClaimRoute) -> bool:
     try:
         return bool(decide(scene.table, 0, claim))
-    except Refused:
+    except CommandRefusedError:
         return False
 
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from schemas.boards.form import BOARD
+from schemas.boards.form import BOARD_SCHEMA
 from schemas.commands import CreateGame, DrawBlind, SeatPlan, StartGame
 from schemas.events import CardDrawn, DeckLaid, DeckShuffled, HandLaid, PositionLaid, TicketsLaid, TurnStarted
-from schemas.positions import POSITION, Position
-from services.referee.rules import RULESETS, NotKept, Table, fold, seen_by
+from schemas.positions import POSITION_SCHEMA, Position
+from services.referee.rules import RULESETS, GameState, UnloggedRejectionError, fold, redact_for
 from services.referee.rules import board as boards
 from tests.rules.given import Scene, asked_for, everything
 from tests.rules.random_games import Play
@@ -23,7 +23,7 @@ WIEN_PARIS = {"between": ["wien", "paris"], "points": 8}
 
 def position(**entries: Any) -> Position:
     """As it is read from a file."""
-    return POSITION.read(entries)
+    return POSITION_SCHEMA.read(entries)
 
 
 def creation(
@@ -44,10 +44,10 @@ def begun(rules: str = "usa", seats: int = USUAL_SEATS, **entries: Any) -> Scene
 
 
 def refused(rules: str, entries: dict[str, Any], seats: int = USUAL_SEATS, **options: Any) -> str:
-    with pytest.raises(NotKept) as no:
+    with pytest.raises(UnloggedRejectionError) as no:
         asked_for(creation(rules, entries, seats, **options))
     assert no.value.rule == "GAME-6"
-    return no.value.why
+    return no.value.reason
 
 
 # -- what is left out ----------------------------------------------------------------------
@@ -56,19 +56,19 @@ def refused(rules: str, entries: dict[str, Any], seats: int = USUAL_SEATS, **opt
 @pytest.mark.parametrize("rules", RULESETS)
 def test_an_empty_position_is_a_table_just_set_up(rules: str) -> None:
     table = begun(rules).table
-    figures = table.figures
-    assert (table.turn, table.awaits) == (0, {0: "action"})
+    figures = table.rule_options
+    assert (table.turn, table.pending_choices) == (0, {0: "action"})
     assert Counter(table.deck) == Counter({card: n for card, n in figures.cards.items() if n})
     assert table.market == [None] * figures.market
     assert not any(table.discards.values())
-    assert not table.owners and not table.stations and not table.passengers
+    assert not table.route_owners and not table.station_owners and not table.passenger_owners
     held = Counter(ticket.deck for ticket in table.board.tickets.values())
     assert {deck: len(row) for deck, row in table.ticket_decks.items()} == held
     for city, colour in table.board.merchandise.items():
         assert table.tokens[city] == figures.merchandise[colour]
-    for place in table.places:
+    for place in table.seats:
         assert (place.cards, place.tickets, place.cars, place.points) == (0, [], figures.cars, 0)
-        assert (place.passengers, place.merchandise) == (figures.passengers, 0)
+        assert (place.passengers_left, place.merchandise) == (figures.passengers, 0)
 
 
 def test_what_is_given_lies_there_and_the_rest_is_what_is_left() -> None:
@@ -87,18 +87,18 @@ def test_what_is_given_lies_there_and_the_rest_is_what_is_left() -> None:
     )
     table = scene.table
     assert table.turn == 2
-    assert table.places[0].hand["red"] == 3 and table.places[0].cards == 4
+    assert table.seats[0].hand["red"] == 3 and table.seats[0].cards == 4
     assert table.market == ["red", None, "locomotive", None, None]
     assert {card: n for card, n in table.discards.items() if n} == {"green": 4}
-    assert table.owners == {"warszawa-wien-a": 1}
-    assert [place.cars for place in table.places] == [45, 41, 45]
-    assert table.places[0].tickets == ["paris:wien"]
+    assert table.route_owners == {"warszawa-wien-a": 1}
+    assert [place.cars for place in table.seats] == [45, 41, 45]
+    assert table.seats[0].tickets == ["paris:wien"]
     assert "paris:wien" not in table.ticket_decks["regular"]
-    assert table.places[2].stations == {"wien": "budapest", "paris": None}
-    assert table.stations == {"wien": 2, "paris": 2}
-    assert [place.merchandise for place in table.places] == [3, 0, 0]
-    assert [place.points for place in table.places] == [0, 0, -2]
-    left = Counter(table.figures.cards) - Counter({"red": 4, "locomotive": 2, "green": 4})
+    assert table.seats[2].stations == {"wien": "budapest", "paris": None}
+    assert table.station_owners == {"wien": 2, "paris": 2}
+    assert [place.merchandise for place in table.seats] == [3, 0, 0]
+    assert [place.points for place in table.seats] == [0, 0, -2]
+    left = Counter(table.rule_options.cards) - Counter({"red": 4, "locomotive": 2, "green": 4})
     assert Counter(table.deck) == left
 
 
@@ -132,23 +132,23 @@ def test_more_of_a_card_than_the_rules_have_is_a_puzzle_and_leaves_the_deck_with
 def test_only_the_tokens_that_are_given_lie_there() -> None:
     table = laid("marklin", tokens={"berlin": [4], "koln": []}, passengers={"koln": 2}).table
     assert table.tokens == {"berlin": (4,), "koln": ()}
-    assert [place.passengers for place in table.places] == [3, 3, 2]
+    assert [place.passengers_left for place in table.seats] == [3, 3, 2]
 
 
 def test_passengers_are_left_off_where_the_rules_have_none() -> None:
     tokens = {"berlin": [7], "koeln": [3]}  # a city of another board
     table = laid("europe", passengers={"berlin": 0, "koeln": 1}, tokens=tokens).table
-    assert (table.passengers, table.tokens) == ({}, {})
-    assert table.places[0].passengers == 0
-    with pytest.raises(NotKept, match=r"passengers\.koeln: there is no seat 4"):
+    assert (table.passenger_owners, table.tokens) == ({}, {})
+    assert table.seats[0].passengers_left == 0
+    with pytest.raises(UnloggedRejectionError, match=r"passengers\.koeln: there is no seat 4"):
         laid("europe", passengers={"koeln": 4})
 
 
 def test_double_routes_lie_as_the_number_of_seats_allows() -> None:
     both = {"boston-montreal-a": 0, "boston-montreal-b": 1}
-    assert laid("usa", 4, routes=both).table.owners == both
+    assert laid("usa", 4, routes=both).table.route_owners == both
     two = {"madrid-toledo-red": 0, "madrid-toledo-white": 0}
-    assert laid("trains", 2, routes=two).table.owners == two
+    assert laid("trains", 2, routes=two).table.route_owners == two
 
 
 # -- tickets -------------------------------------------------------------------------------
@@ -157,9 +157,9 @@ def test_double_routes_lie_as_the_number_of_seats_allows() -> None:
 def test_a_ticket_that_the_board_does_not_have_becomes_one_of_this_game() -> None:
     given = {"between": ["essen", "wien"], "points": 8}
     table = laid("europe", tickets=[[], [given]]).table
-    ticket = table.board.tickets[str(table.places[1].tickets[0])]
+    ticket = table.board.tickets[str(table.seats[1].tickets[0])]
     assert ({ticket.a, ticket.b}, ticket.points) == ({"essen", "wien"}, 8)
-    assert ticket.id not in boards.load("europe").tickets
+    assert ticket.id not in boards.load_board("europe").tickets
 
 
 def test_the_order_of_new_tickets_does_not_tell_where_they_lie() -> None:
@@ -172,7 +172,7 @@ def test_the_order_of_new_tickets_does_not_tell_where_they_lie() -> None:
 
 
 def test_a_ticket_in_a_deck_is_the_boards_only_if_it_is_of_that_deck() -> None:
-    long = next(t for t in boards.load("europe").tickets.values() if t.deck == "long")
+    long = next(t for t in boards.load_board("europe").tickets.values() if t.deck == "long")
     given = {"between": [long.a, long.b], "points": long.points}
     assert laid("europe", ticket_decks={"long": [given]}).table.ticket_decks["long"] == [long.id]
     table = laid("europe", ticket_decks={"regular": [given]}).table
@@ -183,7 +183,7 @@ def test_a_ticket_in_a_deck_is_the_boards_only_if_it_is_of_that_deck() -> None:
 
 def two_alike() -> dict[str, Any]:
     """A board with two tickets of the same cities and points, and ids that mislead."""
-    form = BOARD.write(boards.load("usa").form)
+    form = BOARD_SCHEMA.write(boards.load_board("usa").form)
     first, second = form["tickets"][:2]
     second.update(between=["miami", "denver"], points=7, id="one")
     first.update(between=["denver", "miami"], points=7, id="two")
@@ -195,8 +195,8 @@ def test_tickets_are_told_apart_by_cities_and_points_and_not_by_their_ids() -> N
     given = {"between": ["miami", "denver"], "points": 7}
     new = {"between": ["seattle", "el-paso"], "points": 9}
     table = laid(board=two_alike(), tickets=[[given, given], [new]]).table
-    assert {*table.places[0].tickets} == {"one", "two"}
-    ticket = table.board.tickets[str(table.places[1].tickets[0])]
+    assert {*table.seats[0].tickets} == {"one", "two"}
+    ticket = table.board.tickets[str(table.seats[1].tickets[0])]
     assert ({ticket.a, ticket.b}, ticket.points) == ({"seattle", "el-paso"}, 9)
     assert "position.tickets.1.0: the same ticket is in tickets.0." in refused(
         "usa", {"tickets": [[given, given], [given]]}, board=two_alike()
@@ -211,7 +211,7 @@ def test_what_is_hidden_in_a_position_stays_hidden() -> None:
     events = laid("europe", hands=hands, tickets=[[], [WIEN_PARIS]]).events
     for viewer in (None, 0, 1, 2):
         for event in events:
-            shown: Any = seen_by(viewer, event)
+            shown: Any = redact_for(viewer, event)
             match event:
                 case DeckLaid(order) | TicketsLaid(_, order):
                     assert shown.order == (None,) * len(order)
@@ -237,7 +237,7 @@ def test_no_shuffle_of_the_play_repeats_one_of_the_position() -> None:
 def test_the_seat_whose_turn_it_is_begins_with_no_choice_of_tickets() -> None:
     scene = begun(turn=1)
     assert scene.told(TurnStarted) == (TurnStarted(1),)
-    assert all(place.tickets == [] for place in scene.table.places)
+    assert all(place.tickets == [] for place in scene.table.seats)
 
 
 LATE: dict[str, dict[str, Any]] = {
@@ -258,18 +258,18 @@ def test_a_game_from_a_position_goes_on_to_its_end_and_every_view_with_it(rules:
     hands = [{"red": 12}, {"blue": 12}]
     play = Play(
         Random(seed),
-        RULESETS[rules].board,
+        RULESETS[rules].default_board,
         3,
         wish_for={"position": position(**LATE[rules], hands=hands, cars=[8, 9, 10], turn=2)},
     )
     for _ in play.steps():
         pass
-    over = play.table.over
+    over = play.table.result
     assert over is not None
     assert everything(fold(play.log)) == everything(play.table)
     for viewer, view in play.views.items():
-        assert view.over == over, viewer
-        assert view.owners == play.table.owners
-        assert [place.cards for place in view.places] == [place.cards for place in play.table.places]
+        assert view.result == over, viewer
+        assert view.route_owners == play.table.route_owners
+        assert [place.cards for place in view.seats] == [place.cards for place in play.table.seats]
         assert view.ticket_decks.keys() == play.table.ticket_decks.keys()
-    assert isinstance(play.table, Table)
+    assert isinstance(play.table, GameState)

@@ -64,15 +64,15 @@ def test_a_position_that_cannot_be_is_refused_by_its_entry(
 
 @pytest.mark.parametrize("rules", RULESETS)
 def test_a_seat_has_no_more_spaces_than_cars(rules: str) -> None:
-    board = boards.load(RULESETS[rules].board)
+    board = boards.load_board(RULESETS[rules].default_board)
     routes: dict[str, int] = {}
     spaces = 0
     for route in board.routes.values():
-        if not any(twin in routes for twin in route.twins):
+        if not any(twin in routes for twin in route.parallels):
             routes[route.id] = 1
             spaces += route.length
             if spaces > 45:
                 break
     told = refused(rules, {"routes": routes})
     assert f"position.routes.{route.id}: seat 1's routes have {spaces} spaces" in told
-    assert laid(rules, routes=routes, options={"cars": spaces}).table.owners == routes
+    assert laid(rules, routes=routes, options={"cars": spaces}).table.route_owners == routes

@@ -10,15 +10,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from schemas.field_types import HIDDEN, Seat
-from services.referee.rules import RULESETS, Table, fold, legal, score
+from services.referee.rules import RULESETS, GameState, fold, legal, score
 from services.referee.rules import board as boards
-from services.referee.rules.table import Place
+from services.referee.rules.table import SeatState
 from tests.rules.given import everything
 from tests.rules.random_games import BOARDS, Play, a_position, cut, games, seats_of
 
 REPEATABLE = settings(derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
 EVERY_RULESET = pytest.mark.parametrize("rules", RULESETS)
-EVERY_BOARD = [(board, seats) for board in boards.names() for seats in seats_of(board)]
+EVERY_BOARD = [(board, seats) for board in boards.board_names() for seats in seats_of(board)]
 
 
 # -- what holds ------------------------------------------------------------------------
@@ -31,7 +31,7 @@ def cards_of(play: Play) -> Counter[str]:
     revealed = table.tunnel.revealed if table.tunnel else ()
     for held in (table.deck, (card for card in table.market if card), revealed):
         cards.update(str(card) for card in held)
-    for counts in (table.discards, *(place.hand for place in table.places)):
+    for counts in (table.discards, *(place.hand for place in table.seats)):
         assert all(count >= 0 for count in counts.values())
         cards.update({str(card): n for card, n in counts.items()})
     return +cards
@@ -42,7 +42,7 @@ def tickets_of(play: Play) -> Counter[str]:
     tickets = Counter(play.lost)
     for deck in play.table.ticket_decks.values():
         tickets.update(str(ticket) for ticket in deck)
-    for place in play.table.places:
+    for place in play.table.seats:
         tickets.update(str(ticket) for ticket in (*place.tickets, *place.offer))
     return tickets
 
@@ -50,39 +50,39 @@ def tickets_of(play: Play) -> Counter[str]:
 def tokens_of(play: Play) -> int:
     """The points of all merchandise, taken or not."""
     lying = sum(sum(stack) for stack in play.table.tokens.values())
-    return lying + sum(place.merchandise for place in play.table.places) + play.spent
+    return lying + sum(place.merchandise for place in play.table.seats) + play.spent
 
 
 def count_pieces(play: Play) -> None:
     """No train car, station or passenger appears or disappears; what lies on the board is where its
     owner thinks it is."""
-    table, figures = play.table, play.table.figures
-    assert table.owners == {route: s for s, place in enumerate(table.places) for route in place.routes}
-    assert table.stations == {city: s for s, place in enumerate(table.places) for city in place.stations}
-    standing = Counter(table.passengers.values())
-    for seat, place in enumerate(table.places):
+    table, figures = play.table, play.table.rule_options
+    assert table.route_owners == {route: s for s, place in enumerate(table.seats) for route in place.routes}
+    assert table.station_owners == {city: s for s, place in enumerate(table.seats) for city in place.stations}
+    standing = Counter(table.passenger_owners.values())
+    for seat, place in enumerate(table.seats):
         laid = sum(table.board.routes[route].length for route in place.routes)
         assert place.cars >= 0
         assert place.cars + laid == figures.cars
         assert len(place.stations) <= len(figures.station_costs)
-        assert place.passengers >= 0
-        if table.laid is None:
-            assert place.passengers + standing[seat] + play.travelled[seat] == figures.passengers
+        assert place.passengers_left >= 0
+        if table.position_starter is None:
+            assert place.passengers_left + standing[seat] + play.travelled[seat] == figures.passengers
 
 
 def play_and_count(play: Play) -> None:
     cards, tickets, tokens = cards_of(play), tickets_of(play), tokens_of(play)
     table = play.table
-    if table.laid is None:
-        assert cards == +Counter(table.figures.cards)
-        dealt = {*table.figures.start_tickets, *table.figures.draw_tickets}
+    if table.position_starter is None:
+        assert cards == +Counter(table.rule_options.cards)
+        dealt = {*table.rule_options.start_tickets, *table.rule_options.draw_tickets}
         assert tickets == Counter(t.id for t in table.board.tickets.values() if t.deck in dealt)
     for _ in play.steps():
         assert (cards_of(play), tickets_of(play), tokens_of(play)) == (cards, tickets, tokens)
         count_pieces(play)
-    assert table.over
-    assert table.over.scores == score(table)
-    for counted, place in zip(table.over.scores, table.places, strict=True):
+    assert table.result
+    assert table.result.scores == score(table)
+    for counted, place in zip(table.result.scores, table.seats, strict=True):
         assert counted.total == sum(
             (
                 counted.routes,
@@ -93,7 +93,7 @@ def play_and_count(play: Play) -> None:
                 counted.merchandise,
             )
         )
-        if table.figures.points_at_once and table.laid is None:
+        if table.rule_options.points_at_once and table.position_starter is None:
             assert counted.routes == place.points
 
 
@@ -139,7 +139,7 @@ def test_a_position_that_is_laid_is_the_one_that_was_given(rules: str) -> None:
         position = a_position(dice, board, seats)
         play = Play(dice, board, seats, wish_for={"position": position})
         assert cut(play.table) == position
-        assert set(play.table.awaits) == {position.turn}
+        assert set(play.table.pending_choices) == {position.turn}
 
     holds()
 
@@ -147,44 +147,44 @@ def test_a_position_that_is_laid_is_the_one_that_was_given(rules: str) -> None:
 # -- views -----------------------------------------------------------------------------
 
 OPEN_TO_ALL = (
-    "at", "awaits", "called", "closing", "commitment", "created", "discards", "ending", "epoch", "figures",
-    "forked", "game", "given", "laid", "last", "market", "moment", "open", "opened", "order", "over", "owners", "passed", "passengers", "play_off",
-    "rules", "started", "stations", "terms", "tokens", "tunnel", "turn", "board",
+    "at_ms", "pending_choices", "next_play_off", "closes_parallels", "commitment", "created_at_ms", "discards", "in_last_turns", "epoch", "rule_options",
+    "fork_origin", "game", "seed_was_named", "position_starter", "seats_with_last_turn", "market", "fork_turn_state", "open_routes", "opened_at_ms", "turn_order", "result", "route_owners", "seats_passed", "passenger_owners", "play_off",
+    "ruleset", "started", "station_owners", "setup_digest", "tokens", "tunnel", "turn", "board",
 )  # fmt: skip
-NOT_AS_IT_IS = {"deck", "key", "places", "refusals", "seed", "ticket_decks"}
+NOT_AS_IT_IS = {"deck", "shuffle_key", "seats", "refusal_counts", "seed", "ticket_decks"}
 OPEN_OF_A_SEAT = (
-    "age", "barred", "cars", "chosen", "clock_ms", "contribution", "gone", "kind", "least", "merchandise", "name",
-    "passengers", "points", "policy", "routes", "stations", "taken", "until",
+    "age", "blocked_parallels", "cars", "start_tickets_chosen", "clock_ms", "contribution", "exit_reason", "kind", "min_keep", "merchandise", "name",
+    "passengers_left", "points", "policy", "routes", "stations", "is_seated", "deadline_ms",
 )  # fmt: skip
-OWN = ("hand", "luck", "mix", "offer", "tickets")
+OWN = ("hand", "seat_secret", "requested_mix", "offer", "tickets")
 
 
 def test_everything_on_a_table_is_compared() -> None:
-    assert {*OPEN_TO_ALL, *NOT_AS_IT_IS} == set(Table.__slots__)
-    assert {*OPEN_OF_A_SEAT, *OWN} == set(Place.__slots__)
+    assert {*OPEN_TO_ALL, *NOT_AS_IT_IS} == set(GameState.__slots__)
+    assert {*OPEN_OF_A_SEAT, *OWN} == set(SeatState.__slots__)
 
 
-def compare(viewer: Seat | None, view: Table, table: Table) -> None:
+def compare(viewer: Seat | None, view: GameState, table: GameState) -> None:
     """The viewer's table has all that the viewer may know, rightly, and nothing else."""
     told, true = everything(view), everything(table)
     assert [told[name] for name in OPEN_TO_ALL] == [true[name] for name in OPEN_TO_ALL]
-    assert view.seed == (table.seed if table.over else None)
-    assert view.key == ""
+    assert view.seed == (table.seed if table.result else None)
+    assert view.shuffle_key == ""
     assert view.deck == [HIDDEN] * len(table.deck)
     for deck, tickets in table.ticket_decks.items():
         known = view.ticket_decks[deck]
         assert len(known) == len(tickets)
         assert all(ticket in (HIDDEN, real) for ticket, real in zip(known, tickets, strict=True))
-    assert view.refusals.get(viewer, 0) == table.refusals.get(viewer, 0)
-    for seat, (shown, real) in enumerate(zip(told["places"], true["places"], strict=True)):
+    assert view.refusal_counts.get(viewer, 0) == table.refusal_counts.get(viewer, 0)
+    for seat, (shown, real) in enumerate(zip(told["seats"], true["seats"], strict=True)):
         names = (*OPEN_OF_A_SEAT, *OWN) if seat == viewer else OPEN_OF_A_SEAT
         assert [shown[name] for name in names] == [real[name] for name in names]
-        assert view.places[seat].cards == table.places[seat].cards
+        assert view.seats[seat].cards == table.seats[seat].cards
         if seat != viewer:
-            assert shown["luck"] is None
-            assert shown["tickets"] == (real["tickets"] if table.over else [HIDDEN] * len(real["tickets"]))
+            assert shown["seat_secret"] is None
+            assert shown["tickets"] == (real["tickets"] if table.result else [HIDDEN] * len(real["tickets"]))
             assert shown["offer"] == [HIDDEN] * len(real["offer"])
-            assert shown["mix"] == (None if real["mix"] is None else {})
+            assert shown["requested_mix"] == (None if real["requested_mix"] is None else {})
 
 
 @EVERY_RULESET
@@ -193,7 +193,7 @@ def test_a_viewers_fold_agrees_with_the_table_on_all_that_the_viewer_may_know(ru
     @given(games[rules])
     def holds(play: Play) -> None:
         for number in play.steps():
-            if number < 10 or number % 8 == 0 or play.table.over:
+            if number < 10 or number % 8 == 0 or play.table.result:
                 for viewer, view in play.views.items():
                     compare(viewer, view, play.table)
 

@@ -11,37 +11,39 @@ from typing import Any
 
 import pytest
 
-from schemas.boards.form import BOARD
-from schemas.codec import pack_entry, pack_letter, unpack_entry, unpack_letter
-from schemas.commands import CreateGame, Letter, SeatPlan
+from schemas.boards.form import BOARD_SCHEMA
+from schemas.codec import pack_entry, pack_envelope, unpack_entry, unpack_envelope
+from schemas.commands import CommandEnvelope, CreateGame, SeatPlan
 from schemas.entries import Entry
-from services.referee.rules import Table, faces, fold, judge
+from services.referee.rules import GameState, decide_envelope, fold, split_by_visibility
 from services.referee.rules import board as boards
 from tests.rules.given import CREATED, SEED, everything
 from tests.rules.random_games import Play
 
-EVERY_BOARD = pytest.mark.parametrize("board", boards.names())
+EVERY_BOARD = pytest.mark.parametrize("board", boards.board_names())
 
 
 def written(board: str) -> Any:
     """The board under another name, as a client writes it."""
-    form = replace(boards.load(board).form, id=f"own-{board}")
-    return json.loads(json.dumps(BOARD.write(form, brief=True)))
+    form = replace(boards.load_board(board).form, id=f"own-{board}")
+    return json.loads(json.dumps(BOARD_SCHEMA.write(form, exclude_defaults=True)))
 
 
 @EVERY_BOARD
 def test_a_game_on_a_board_of_ones_own_comes_back_from_its_log_as_it_was_created(board: str) -> None:
     figures = {"route_points": [*range(1, 11)], "flush_most": 3}
     plans = tuple(SeatPlan("bot", "random") for _ in range(3))
-    sent = pack_letter(
-        Letter("create", "own", None, CreateGame(plans, board=written(board), options=figures))
+    sent = pack_envelope(
+        CommandEnvelope("create", "own", None, CreateGame(plans, board=written(board), options=figures))
     )
-    letter = unpack_letter(sent)
-    events = judge(Table(), letter, CREATED, SEED)
+    letter = unpack_envelope(sent)
+    events = decide_envelope(GameState(), letter, CREATED, SEED)
     entry = Entry(0, letter.id, letter.seat, letter.command, events)
-    logged = unpack_entry(pack_entry(entry, faces(events)))
+    logged = unpack_entry(pack_entry(entry, split_by_visibility(events)))
     assert logged == entry
-    assert judge(Table(), replace(letter, command=logged.command), CREATED, SEED) == logged.events
+    assert (
+        decide_envelope(GameState(), replace(letter, command=logged.command), CREATED, SEED) == logged.events
+    )
 
 
 @EVERY_BOARD
@@ -50,6 +52,6 @@ def test_a_game_on_a_board_of_ones_own_folds_from_its_log_alone(board: str, monk
     for number in play.steps():
         if number == 60:
             break
-    monkeypatch.setattr(boards, "load", lambda name: pytest.fail(f"it asked for the board {name}"))
-    monkeypatch.setattr(boards, "_built", cache(boards._built.__wrapped__))
+    monkeypatch.setattr(boards, "load_board", lambda name: pytest.fail(f"it asked for the board {name}"))
+    monkeypatch.setattr(boards, "_build_from_json", cache(boards._build_from_json.__wrapped__))
     assert everything(fold(play.log)) == everything(play.table)

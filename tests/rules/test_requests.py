@@ -27,7 +27,7 @@ from schemas.events import (
     SeatGone,
     TurnStarted,
 )
-from services.referee.rules import seen_by
+from services.referee.rules import redact_for
 from tests.rules.given import Scene, given
 from tests.rules.trains_map import ASH_BOW_RED, BOW_CAM, trains
 
@@ -36,7 +36,7 @@ NOTHING: tuple[dict[str, int], ...] = ({}, {}, {})
 
 
 def ended(scene: Scene) -> str | None:
-    return scene.table.over.reason if scene.table.over else None
+    return scene.table.result.reason if scene.table.result else None
 
 
 def test_CARD_6_the_next_two_cards_of_the_deck_are_given() -> None:
@@ -65,9 +65,9 @@ def test_CARD_6_no_discards_are_shuffled_in() -> None:
 
 def test_CARD_6_only_ones_own_cards_are_seen() -> None:
     given_cards, _ = trains(deck=["red", "blue"]).when(0, ASK).events
-    assert seen_by(0, given_cards) == given_cards
+    assert redact_for(0, given_cards) == given_cards
     for viewer in (None, 1):
-        assert seen_by(viewer, given_cards) == CardsGiven(0, (None, None))
+        assert redact_for(viewer, given_cards) == CardsGiven(0, (None, None))
 
 
 NOT_HERE: list[Command] = [

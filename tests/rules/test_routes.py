@@ -40,7 +40,7 @@ def accepted(route: str, payment: Payment) -> bool:
 def test_ROUTE_1_an_open_route_is_claimed() -> None:
     scene = given(hands=[{"blue": 3}]).when(0, ClaimRoute(NEW_YORK, {"blue": 3}))
     scene.then(RouteClaimed(0, NEW_YORK, {"blue": 3}, 4), TurnStarted(1))
-    assert scene.table.owners == {NEW_YORK: 0}
+    assert scene.table.route_owners == {NEW_YORK: 0}
 
 
 def test_ROUTE_1_a_route_that_is_not_on_the_board_is_refused() -> None:

@@ -11,10 +11,10 @@ from typing import Final
 import pytest
 
 from schemas.field_types import COLORS, LOCOMOTIVE, PASSENGER, PLUS_FOUR
-from schemas.refusals import RULES
-from schemas.rule_options import PARAMETERS, Parameters
+from schemas.refusals import GAME_RULES
+from schemas.rule_options import RULE_OPTIONS_SCHEMA, RuleOptions
 from services.referee.rules import RULESETS
-from services.referee.rules.board import load, names
+from services.referee.rules.board import board_names, load_board
 
 PAGES = Path(__file__).parents[2] / "docs" / "rules"
 
@@ -37,7 +37,7 @@ TOLD: Final = {
 }
 
 # Rulesets with a board of their own. Where every pair of cities is a ticket any map will do.
-PRINTED: Final = [name for name, rules in RULESETS.items() if not rules.figures.pair_tickets]
+PRINTED: Final = [name for name, rules in RULESETS.items() if not rules.rule_options.pair_tickets]
 
 
 def page(ruleset: str) -> str:
@@ -64,7 +64,7 @@ def test_every_rule_of_a_ruleset_is_told_once_on_its_page(ruleset: str) -> None:
 
 
 def test_every_refusal_of_the_rules_is_on_a_page() -> None:
-    assert set(RULES) <= {rule for rules in TOLD.values() for rule in rules}
+    assert set(GAME_RULES) <= {rule for rules in TOLD.values() for rule in rules}
 
 
 @pytest.mark.parametrize("ruleset", TOLD)
@@ -76,25 +76,25 @@ def test_a_page_names_no_rule_of_other_rulesets_only(ruleset: str) -> None:
 # -- the figures ---------------------------------------------------------------------
 
 
-def colours(figures: Parameters) -> str:
+def colours(figures: RuleOptions) -> str:
     counts = {kind: count for kind, count in figures.cards.items() if kind in COLORS}
     if len(set(counts.values())) == 1:
         return f"{next(iter(counts.values()))} in {len(counts)} colours"
     return ", ".join(f"{count} {kind}" for kind, count in counts.items())
 
 
-def wild(figures: Parameters) -> str | None:
+def wild(figures: RuleOptions) -> str | None:
     names = {LOCOMOTIVE: "locomotives", PLUS_FOUR: 'locomotives "+4"'}
     told = [f"{figures.cards[kind]} {name}" for kind, name in names.items() if figures.cards.get(kind)]
     return ", ".join(told) or None
 
 
-def swept(figures: Parameters) -> str | None:
+def swept(figures: RuleOptions) -> str | None:
     names = {LOCOMOTIVE: "locomotives", PASSENGER: "passenger cards"}
     return ", or ".join(f"{count} {names[kind]}" for kind, count in figures.flush.items()) or None
 
 
-def offered(figures: Parameters, named: int, decks: Mapping[str, int], keep: str) -> str:
+def offered(figures: RuleOptions, named: int, decks: Mapping[str, int], keep: str) -> str:
     names = " and ".join(sorted(decks, reverse=True))
     each = " and ".join(f"{count} {deck}" for deck, count in sorted(decks.items()))
     if named:
@@ -104,26 +104,26 @@ def offered(figures: Parameters, named: int, decks: Mapping[str, int], keep: str
     return f"{each}, keep {keep}"
 
 
-def spaces(figures: Parameters) -> str:
+def spaces(figures: RuleOptions) -> str:
     points = {length: score for length, score in enumerate(figures.route_points, 1) if score is not None}
     if all(length == score for length, score in points.items()):
         return "as many as its spaces"
     return ", ".join(f"{length}: {score}" for length, score in points.items())
 
 
-def start(figures: Parameters) -> str:
+def start(figures: RuleOptions) -> str:
     exactly = figures.start_keep == figures.start_keep_most
     keep = f"{'exactly' if exactly else 'at least'} {figures.start_keep}"
     return offered(figures, figures.start_named, figures.start_tickets, keep)
 
 
-def later(figures: Parameters) -> str | None:
+def later(figures: RuleOptions) -> str | None:
     if not figures.draw_tickets and not figures.draw_named:
         return None
     return offered(figures, figures.draw_named, figures.draw_tickets, f"at least {figures.draw_keep}")
 
 
-def stations(figures: Parameters) -> str | None:
+def stations(figures: RuleOptions) -> str | None:
     costs = figures.station_costs
     return f"{len(costs)}, for {', '.join(map(str, costs))} cards" if costs else None
 
@@ -131,11 +131,11 @@ def stations(figures: Parameters) -> str | None:
 DAY_MS: Final = 86_400_000
 
 
-def clock(figures: Parameters) -> str:
+def clock(figures: RuleOptions) -> str:
     return f"{figures.clock_ms // 1000} s" if figures.clock_ms else "none unless asked for"
 
 
-def figures_of(figures: Parameters) -> dict[str, str]:
+def figures_of(figures: RuleOptions) -> dict[str, str]:
     """What the page's table of figures must say; a figure that the game lacks has no row."""
     passenger_cards = figures.cards.get(PASSENGER)
     said: dict[str, str | int | None] = {
@@ -177,13 +177,15 @@ def plain_words(label: str) -> str:
 @pytest.mark.parametrize("ruleset", RULESETS)
 def test_the_figures_on_a_page_are_the_rulesets(ruleset: str) -> None:
     said = {plain_words(label): value for label, value in table_under("figure", page(ruleset)).items()}
-    assert said == figures_of(RULESETS[ruleset].figures)
+    assert said == figures_of(RULESETS[ruleset].rule_options)
 
 
 @pytest.mark.parametrize("ruleset", PRINTED)
 def test_the_rule_of_the_score_table_says_it_too(ruleset: str) -> None:
     points = {
-        n: score for n, score in enumerate(RULESETS[ruleset].figures.route_points, 1) if score is not None
+        n: score
+        for n, score in enumerate(RULESETS[ruleset].rule_options.route_points, 1)
+        if score is not None
     }
     lengths, scores = (", ".join(map(str, row)) for row in (points.keys(), points.values()))
     assert f"A route of {lengths} spaces scores {scores} points at once." in " ".join(page(ruleset).split())
@@ -191,7 +193,7 @@ def test_the_rule_of_the_score_table_says_it_too(ruleset: str) -> None:
 
 @pytest.mark.parametrize("ruleset", RULESETS)
 def test_every_page_says_when_the_last_turns_begin_and_what_is_kept_of_refusals(ruleset: str) -> None:
-    figures, text = RULESETS[ruleset].figures, page(ruleset).replace("\n  ", " ")
+    figures, text = RULESETS[ruleset].rule_options, page(ruleset).replace("\n  ", " ")
     few = {1: "one", 2: "two", 3: "three"}[figures.last_cars]
     who = {"all": "every seat has one more turn", "others": "every other seat has one more turn"}
     assert re.search(rf"with {few} (cars|rails) or fewer, {who[figures.last_turns]}", text)
@@ -201,7 +203,7 @@ def test_every_page_says_when_the_last_turns_begin_and_what_is_kept_of_refusals(
 
 @pytest.mark.parametrize("ruleset", PRINTED)
 def test_the_board_on_a_page_is_the_rulesets(ruleset: str) -> None:
-    text, board = page(ruleset), load(RULESETS[ruleset].board)
+    text, board = page(ruleset), load_board(RULESETS[ruleset].default_board)
     kinds = Counter(route.kind for route in board.routes.values())
     assert f"{len(board.cities) - len(board.countries)} cities" in text
     assert f"{len(board.routes)} routes" in text
@@ -214,14 +216,14 @@ def test_the_board_on_a_page_is_the_rulesets(ruleset: str) -> None:
 
 def test_the_page_on_time_tells_the_limits_and_what_is_usual() -> None:
     text = (PAGES.parent / "clocks.md").read_text()
-    limits = PARAMETERS.json_schema()["properties"]
+    limits = RULE_OPTIONS_SCHEMA.json_schema()["properties"]
     for option in ("clock_ms", "move_ms"):
         most = limits[option]["anyOf"][0]["maximum"] // DAY_MS
         (row,) = re.findall(rf"^\| `{option}` \|.*\|$", text, re.MULTILINE)
         assert row.endswith(f"| 1 ms, {most} days |")
-        usual = {getattr(rules.figures, option) for rules in RULESETS.values()} - {None}
+        usual = {getattr(rules.rule_options, option) for rules in RULESETS.values()} - {None}
         assert all(f"{figure:,}" in row for figure in usual)
-    no_clock = [name for name in names() if load(name).options.get("clock_ms", 0) is None]
+    no_clock = [name for name in board_names() if load_board(name).rule_options.get("clock_ms", 0) is None]
     assert f"none on the boards {' and '.join(no_clock)}" in text
 
 
@@ -267,7 +269,7 @@ def test_the_routes_of_the_examples_are_on_the_board(ruleset: str) -> None:
 
 def named_routes(ruleset: str) -> Iterator[tuple[str, str, str, str]]:
     """The routes of a ruleset's board as a page writes them, either way round."""
-    board = load(RULESETS[ruleset].board)
+    board = load_board(RULESETS[ruleset].default_board)
     for route in board.routes.values():
         one, other = board.cities[route.a], board.cities[route.b]
         yield one, other, route.color, str(route.length)

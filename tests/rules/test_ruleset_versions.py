@@ -6,13 +6,13 @@ from dataclasses import fields, replace
 
 import pytest
 
-from schemas.codec import Corrupt
-from schemas.commands import CallTime, CreateGame, Letter, SeatPlan, StartGame
+from schemas.codec import CorruptDataError
+from schemas.commands import CallTime, CommandEnvelope, CreateGame, SeatPlan, StartGame
 from schemas.events import GameCreated, SeatGone
-from services.referee.rules import RULESETS, NotKept, Table, evolve, judge
-from services.referee.rules.rulesets import EDITIONS
-from services.referee.rules.rulesets.former import FORMER
-from services.referee.scheduling import SILENT_MS, due_at
+from services.referee.rules import RULESETS, GameState, UnloggedRejectionError, decide_envelope, evolve
+from services.referee.rules.rulesets import RULESET_VERSIONS
+from services.referee.rules.rulesets.former import FORMER_VERSIONS
+from services.referee.scheduling import BOT_SILENCE_MS, next_wakeup
 from tests.rules.given import CREATED, SEED
 
 PLANS = (SeatPlan("bot", "random"), SeatPlan("bot", "random"))
@@ -20,10 +20,12 @@ DAY_MS = 86_400_000
 every_ruleset = pytest.mark.parametrize("rules", RULESETS)
 
 
-def laid(rules: str, version: int) -> tuple[Table, GameCreated]:
+def laid(rules: str, version: int) -> tuple[GameState, GameCreated]:
     """A game that was created by this version of the rules."""
-    table, letter = Table(), Letter("create", "old", None, CreateGame(PLANS, rules))
-    told, *_ = judge(table, letter, CREATED, SEED, rulesets={rules: EDITIONS[rules, version]})
+    table, letter = GameState(), CommandEnvelope("create", "old", None, CreateGame(PLANS, rules))
+    told, *_ = decide_envelope(
+        table, letter, CREATED, SEED, rulesets={rules: RULESET_VERSIONS[rules, version]}
+    )
     assert isinstance(told, GameCreated)
     return table, told
 
@@ -31,14 +33,14 @@ def laid(rules: str, version: int) -> tuple[Table, GameCreated]:
 @every_ruleset
 def test_P4_every_version_of_a_ruleset_up_to_todays_is_there(rules: str) -> None:
     todays = RULESETS[rules]
-    assert EDITIONS[rules, todays.version] is todays
-    assert [version for name, version in EDITIONS if name == rules] == [*range(1, todays.version + 1)]
-    assert len(EDITIONS) == len(FORMER) + len(RULESETS)
+    assert RULESET_VERSIONS[rules, todays.version] is todays
+    assert [version for name, version in RULESET_VERSIONS if name == rules] == [*range(1, todays.version + 1)]
+    assert len(RULESET_VERSIONS) == len(FORMER_VERSIONS) + len(RULESETS)
 
 
 @every_ruleset
 def test_P4_the_first_version_differs_only_in_that_moves_have_no_limit(rules: str) -> None:
-    old, new = EDITIONS[rules, 1].figures, EDITIONS[rules, 2].figures
+    old, new = RULESET_VERSIONS[rules, 1].rule_options, RULESET_VERSIONS[rules, 2].rule_options
     differing = {field.name for field in fields(old) if getattr(old, field.name) != getattr(new, field.name)}
     assert differing == {"move_ms"}
     assert (old.move_ms, new.move_ms) == (None, 3 * DAY_MS)
@@ -49,23 +51,23 @@ def test_P4_a_game_is_created_again_by_the_version_that_its_log_names(rules: str
     for version, move_ms in ((1, None), (2, 3 * DAY_MS)):
         table, told = laid(rules, version)
         assert (told.rules, told.parameters.move_ms) == (version, move_ms)
-        assert table.rules is EDITIONS[rules, version]
+        assert table.ruleset is RULESET_VERSIONS[rules, version]
 
 
 @every_ruleset
 def test_P4_and_goes_on_by_it_whatever_is_usual_today(rules: str) -> None:
     table, _ = laid(rules, 1)
-    judge(table, Letter("start", "old", None, StartGame()), CREATED, SEED)
-    assert (table.next_deadline() is None) == (table.figures.clock_ms is None)
-    assert {place.until for place in table.places} <= {None, table.figures.clock_ms}
+    decide_envelope(table, CommandEnvelope("start", "old", None, StartGame()), CREATED, SEED)
+    assert (table.next_deadline() is None) == (table.rule_options.clock_ms is None)
+    assert {place.deadline_ms for place in table.seats} <= {None, table.rule_options.clock_ms}
 
 
 @pytest.mark.parametrize(("rules", "version"), [("usa", 0), ("usa", 99), ("mars", 1)])
 def test_P4_a_version_that_this_referee_has_not_is_told_and_not_guessed(rules: str, version: int) -> None:
     _, told = laid("usa", 2)
     unknown = replace(told, ruleset=rules, rules=version)
-    with pytest.raises(Corrupt, match=f"version {version} of the rules {rules}"):
-        evolve(Table(), unknown)
+    with pytest.raises(CorruptDataError, match=f"version {version} of the rules {rules}"):
+        evolve(GameState(), unknown)
 
 
 # -- two times -------------------------------------------------------------------------------
@@ -73,27 +75,39 @@ def test_P4_a_version_that_this_referee_has_not_is_told_and_not_guessed(rules: s
 
 def test_P4_entries_count_in_the_houses_time_and_the_wall_clock_is_only_written_down() -> None:
     for wall in (0, 1_790_000_000_000):
-        table = Table()
-        judge(table, Letter("create", "g", None, CreateGame(PLANS, "usa")), 5_000, SEED, created=wall)
-        judge(table, Letter("start", "g", None, StartGame()), 5_250, SEED, created=wall - 3_600_000)
-        assert (table.opened, table.created, table.at) == (5_000, wall, 250)
+        table = GameState()
+        decide_envelope(
+            table,
+            CommandEnvelope("create", "g", None, CreateGame(PLANS, "usa")),
+            5_000,
+            SEED,
+            created_at_ms=wall,
+        )
+        decide_envelope(
+            table,
+            CommandEnvelope("start", "g", None, StartGame()),
+            5_250,
+            SEED,
+            created_at_ms=wall - 3_600_000,
+        )
+        assert (table.opened_at_ms, table.created_at_ms, table.at_ms) == (5_000, wall, 250)
         assert table.next_deadline() == (250 + 3 * DAY_MS, 0)
-        assert due_at(table) == 5_250 + SILENT_MS  # until then its bots are to move
+        assert next_wakeup(table) == 5_250 + BOT_SILENCE_MS  # until then its bots are to move
 
 
 def test_CLOCK_2_a_flood_of_refusals_is_judged_in_the_houses_time_too() -> None:
-    table, options = Table(), {"refusals_kept": 1, "move_ms": 1000}
+    table, options = GameState(), {"refusals_kept": 1, "move_ms": 1000}
     create = CreateGame(PLANS, "usa", options=options)
-    judge(table, Letter("create", "g", None, create), 5_000, SEED, created=CREATED)
+    decide_envelope(table, CommandEnvelope("create", "g", None, create), 5_000, SEED, created_at_ms=CREATED)
     for command, now in ((StartGame(), 5_000), (CallTime(0), 5_999)):
-        judge(table, Letter("said", "g", None, command), now, SEED)
-    assert sum(table.refusals.values()) == table.figures.refusals_kept
-    with pytest.raises(NotKept, match="RATE-1"):
-        judge(table, Letter("again", "g", None, CallTime(0)), 5_999, SEED)
-    (gone, *_) = judge(table, Letter("late", "g", None, CallTime(0)), 6_000, SEED)[1:]
+        decide_envelope(table, CommandEnvelope("said", "g", None, command), now, SEED)
+    assert sum(table.refusal_counts.values()) == table.rule_options.refusals_kept
+    with pytest.raises(UnloggedRejectionError, match="RATE-1"):
+        decide_envelope(table, CommandEnvelope("again", "g", None, CallTime(0)), 5_999, SEED)
+    (gone, *_) = decide_envelope(table, CommandEnvelope("late", "g", None, CallTime(0)), 6_000, SEED)[1:]
     assert gone == SeatGone(0, "out of time")
 
 
 def test_P4_whoever_gives_one_time_has_given_both() -> None:
     table, told = laid("usa", 2)
-    assert (told.created, told.opened, table.at) == (CREATED, CREATED, 0)
+    assert (told.created, told.opened, table.at_ms) == (CREATED, CREATED, 0)

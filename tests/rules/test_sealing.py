@@ -8,16 +8,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from schemas.codec import FORMAT, UNSEALED, part_rows, proofs_of, unpack
+from schemas.codec import ENTRY_FORMAT, UNSEALED_FORMAT, read_private_rows, read_proofs, unpack
 from schemas.commands import PlayOff
 from schemas.entries import Entry
 from schemas.events import SeedRevealed
-from schemas.hash_chain import first_head, next_head
-from services.referee.rules import RULESETS, faces, fold_events
-from services.referee.rules.proof.pile_tracker import Piles
-from services.referee.rules.proof.sealing import Past, seal
-from services.referee.rules.rulesets import EDITIONS
-from services.referee.rules.table import Table
+from schemas.hash_chain import initial_head, next_head
+from services.referee.rules import RULESETS, fold_events, split_by_visibility
+from services.referee.rules.proof.pile_tracker import PileTracker
+from services.referee.rules.proof.sealing import ChainState, seal_entry
+from services.referee.rules.rulesets import RULESET_VERSIONS
+from services.referee.rules.table import GameState
 from tests.rules.random_games import Play
 from tests.rules.sealed_games import GAME, SealedGame, played, sealed_games, some_games, watch
 
@@ -28,7 +28,7 @@ EVERY_RULESET = pytest.mark.parametrize("rules", RULESETS)
 def require_believed(game: SealedGame) -> None:
     for viewer in game.viewers():
         witness = watch(viewer, game.shown(viewer))
-        assert (witness.number, witness.head) == (len(game.entries), game.sealed[-1].head)
+        assert (witness.sequence, witness.head) == (len(game.entries), game.sealed[-1].head)
 
 
 @EVERY_RULESET
@@ -58,18 +58,18 @@ def test_P5_there_is_a_commitment_to_the_secret_and_one_to_each_part_with_rows_a
 ) -> None:
     for game in some_games(rules):
         for entry, sealed in zip(game.entries, game.sealed, strict=True):
-            told = proofs_of(sealed.public)
+            told = read_proofs(sealed.public)
             assert told is not None
-            owners = faces(entry.events).private.keys()
+            owners = split_by_visibility(entry.events).private.keys()
             assert len(told[1].commitments) == 16 * (1 + len(owners))
-            assert {seat for seat, part in sealed.parts if part_rows(part)[0]} == owners
+            assert {seat for seat, part in sealed.private_parts if read_private_rows(part)[0]} == owners
             assert len(told[1].leaves) % 16 == len(told[1].openings) % 16 == 0
 
 
 @EVERY_RULESET
 def test_P6_the_head_is_made_of_all_public_entries_and_nothing_else(rules: str) -> None:
     for game in some_games(rules):
-        head = first_head(GAME)
+        head = initial_head(GAME)
         for number, sealed in enumerate(game.sealed, 1):
             head = next_head(head, number, sealed.public)
             assert sealed.head == head
@@ -87,7 +87,7 @@ def test_P6_the_entry_that_ends_a_game_tells_its_seed_to_all() -> None:
 def test_P5_another_seed_changes_every_commitment(number: int) -> None:
     """A commitment can't be guessed from what it is to: the salt comes from the seed."""
     game = next(some_games("usa"))
-    entry, table = game.entries[number], Table()
+    entry, table = game.entries[number], GameState()
     for before in game.entries[: number + 1]:
         fold_events(table, before.at, before.events)
     kept = sealed_by(table, number, entry)
@@ -95,17 +95,17 @@ def test_P5_another_seed_changes_every_commitment(number: int) -> None:
     assert sealed_by(table, number, entry)[:16] != kept[:16]
 
 
-def sealed_by(table: Table, number: int, entry: Entry) -> bytes:
-    piles = Piles()
+def sealed_by(table: GameState, number: int, entry: Entry) -> bytes:
+    piles = PileTracker()
     piles.runs = {name: [(0, 0, 999)] for name in ("", *table.ticket_decks)}
-    told = proofs_of(seal(table, Past(number, b"", {}), piles, entry).public)
+    told = read_proofs(seal_entry(table, ChainState(number, b"", {}), piles, entry).public)
     assert told is not None
     return told[1].commitments
 
 
 def test_P4_a_game_of_former_rules_is_written_as_it_was() -> None:
     game = next(some_games("usa"))
-    game.table.rules = EDITIONS["usa", 2]
-    sealed = seal(game.table, Past(0, first_head(GAME), {}), Piles(), game.entries[-1])
-    assert {unpack(data)[0] for data in (sealed.entry, sealed.public)} == {UNSEALED} != {FORMAT}
-    assert proofs_of(sealed.public) is None
+    game.table.ruleset = RULESET_VERSIONS["usa", 2]
+    sealed = seal_entry(game.table, ChainState(0, initial_head(GAME), {}), PileTracker(), game.entries[-1])
+    assert {unpack(data)[0] for data in (sealed.entry, sealed.public)} == {UNSEALED_FORMAT} != {ENTRY_FORMAT}
+    assert read_proofs(sealed.public) is None

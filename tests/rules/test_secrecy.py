@@ -12,15 +12,15 @@ from typing import Final
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas.codec import pack_part, pack_public
+from schemas.codec import pack_private_part, pack_public
 from schemas.commands import (
     BuildStation,
     ClaimRoute,
     Command,
+    CommandEnvelope,
     CreateGame,
     KeepTickets,
     Leave,
-    Letter,
     MovePassenger,
     Pass,
     PayTunnel,
@@ -41,11 +41,19 @@ from schemas.events import (
 )
 from schemas.field_types import Seat
 from schemas.positions import Position, TicketGiven
-from services.referee.rules import RULESETS, NotKept, Table, faces, judge, legal, seen_by
+from services.referee.rules import (
+    RULESETS,
+    GameState,
+    UnloggedRejectionError,
+    decide_envelope,
+    legal,
+    redact_for,
+    split_by_visibility,
+)
 from services.referee.rules import board as boards
-from services.referee.rules.fair_randomness import contribution_of
-from services.referee.rules.shuffle import commitment_of, luck_of
-from services.referee.rules.table import Place
+from services.referee.rules.fair_randomness import derive_contribution
+from services.referee.rules.shuffle import commit_to_seed, derive_seat_secret
+from services.referee.rules.table import SeatState
 from tests.rules.given import CREATED, SEED, rootless
 from tests.rules.random_commands import pool
 from tests.rules.random_games import BOARDS, Play, a_position, games, seats_of
@@ -57,23 +65,27 @@ PAYS: Final = (ClaimRoute, BuildStation, PayTunnel, MovePassenger, Pass)  # what
 # -- what a viewer gets ----------------------------------------------------------------
 
 
-def got(table: Table, letter: Letter, now: int, viewer: Seat | None) -> tuple[object, tuple[Event, ...]]:
+def got(
+    table: GameState, letter: CommandEnvelope, now: int, viewer: Seat | None
+) -> tuple[object, tuple[Event, ...]]:
     """All that comes of a letter for a viewer, and the events themselves."""
-    branch = table.branch()
+    branch = table.copy()
     try:
-        events = judge(branch, letter, now, SEED)
-    except NotKept as no:
-        return (no.rule, no.why if letter.seat in (None, viewer) else ""), ()
-    turned = faces([rootless(event) for event in events])
+        events = decide_envelope(branch, letter, now, SEED)
+    except UnloggedRejectionError as no:
+        return (no.rule, no.reason if letter.seat in (None, viewer) else ""), ()
+    turned = split_by_visibility([rootless(event) for event in events])
     speaks = viewer is not None and viewer == letter.seat
     part = None
     if viewer is not None and (viewer in turned.private or speaks):
-        part = pack_part(0, letter.id if speaks else None, turned.private.get(viewer, {}))
+        part = pack_private_part(0, letter.id if speaks else None, turned.private.get(viewer, {}))
     may = legal(branch, viewer) if viewer is not None else []
-    return (pack_public(branch.at, turned), part, may, branch.next_deadline()), events
+    return (pack_public(branch.at_ms, turned), part, may, branch.next_deadline()), events
 
 
-def tell_apart(table: Table, viewer: Seat | None, letter: Letter, now: int, dice: Random) -> bool:
+def tell_apart(
+    table: GameState, viewer: Seat | None, letter: CommandEnvelope, now: int, dice: Random
+) -> bool:
     """Fail if the viewer can; whether the other table really was another one."""
     first, events = got(table, letter, now, viewer)
     other = otherwise(table, viewer, letter, events, dice)
@@ -86,8 +98,11 @@ def tell_apart(table: Table, viewer: Seat | None, letter: Letter, now: int, dice
     return secrets(other) != secrets(table)
 
 
-def secrets(table: Table) -> object:
-    hands = [(place.hand, place.tickets, place.offer, place.mix, place.luck) for place in table.places]
+def secrets(table: GameState) -> object:
+    hands = [
+        (place.hand, place.tickets, place.offer, place.requested_mix, place.seat_secret)
+        for place in table.seats
+    ]
     return table.deck, table.ticket_decks, hands
 
 
@@ -95,31 +110,31 @@ def secrets(table: Table) -> object:
 
 
 def otherwise(
-    table: Table, viewer: Seat | None, letter: Letter, events: Sequence[Event], dice: Random
-) -> Table:
+    table: GameState, viewer: Seat | None, letter: CommandEnvelope, events: Sequence[Event], dice: Random
+) -> GameState:
     """A table with other cards and tickets face down, but for what these events lay open to the viewer."""
-    other = table.branch()
+    other = table.copy()
     mine = (CardDrawn, CardsGiven, TicketsOffered)
     opened = {type(e) for e in events if not isinstance(e, mine) or e.seat == viewer}
-    others = [place for seat, place in enumerate(other.places) if seat != viewer]
+    others = [place for seat, place in enumerate(other.seats) if seat != viewer]
     keeps_deck = not opened.isdisjoint((MarketFilled, TunnelRevealed, CardDrawn, CardsGiven))
     keeps_tickets = not opened.isdisjoint((GameEnded, TicketsOffered))
     speaker = letter.seat if isinstance(letter.command, PAYS) else None
-    holding = [place for place in others if speaker is None or place is not other.places[speaker]]
+    holding = [place for place in others if speaker is None or place is not other.seats[speaker]]
     _deal_again(other, holding, keeps_deck, dice)
     if not keeps_tickets:
         _give_again(other, others, dice)
     if not (keeps_deck or keeps_tickets):
         other.seed = dice.randbytes(32).hex()
     for place in others:
-        place.luck = place.luck and dice.randbytes(32).hex()
-        if place.mix and not any(isinstance(event, TicketsOffered) for event in events):
-            short = dice.randint(0, table.figures.start_named)
-            place.mix = {"short": short, "long": table.figures.start_named - short}
+        place.seat_secret = place.seat_secret and dice.randbytes(32).hex()
+        if place.requested_mix and not any(isinstance(event, TicketsOffered) for event in events):
+            short = dice.randint(0, table.rule_options.start_named)
+            place.requested_mix = {"short": short, "long": table.rule_options.start_named - short}
     return other
 
 
-def _deal_again(table: Table, places: Sequence[Place], keeps_deck: bool, dice: Random) -> None:
+def _deal_again(table: GameState, places: Sequence[SeatState], keeps_deck: bool, dice: Random) -> None:
     """The same number of cards to each, out of all that lie face down."""
     held = [place.hand for place in places]
     cards = [card for hand in held for card, count in hand.items() for _ in range(count)]
@@ -134,7 +149,7 @@ def _deal_again(table: Table, places: Sequence[Place], keeps_deck: bool, dice: R
         table.deck = cards
 
 
-def _give_again(table: Table, places: Sequence[Place], dice: Random) -> None:
+def _give_again(table: GameState, places: Sequence[SeatState], dice: Random) -> None:
     """The tickets of every deck change places: their backs show the deck."""
     rows = [row for place in places for row in (place.tickets, place.offer)]
     rows += table.ticket_decks.values()
@@ -148,12 +163,12 @@ def _give_again(table: Table, places: Sequence[Place], dice: Random) -> None:
             row[n] = ticket
 
 
-def alike(table: Table, letter: Letter, events: Sequence[Event], dice: Random) -> Command:
+def alike(table: GameState, letter: CommandEnvelope, events: Sequence[Event], dice: Random) -> Command:
     """Another command that looks the same to all but the seat that says it."""
     seat, command = letter.seat, letter.command
     if seat is None or not events or any(isinstance(event, TicketsOffered) for event in events):
         return command
-    if isinstance(events[0], CommandRefused) and not table.figures.strict:
+    if isinstance(events[0], CommandRefused) and not table.rule_options.strict:
         return ClaimRoute("nowhere-b", {"blue": dice.randrange(1, 5)})
     if isinstance(events[0], TicketsNamed | TicketsKept) and not isinstance(command, Leave):
         return dice.choice(
@@ -162,11 +177,11 @@ def alike(table: Table, letter: Letter, events: Sequence[Event], dice: Random) -
     return command
 
 
-def backs(table: Table, seat: Seat, command: Command) -> list[str] | None:
+def backs(table: GameState, seat: Seat, command: Command) -> list[str] | None:
     """Of which decks the tickets are that a command keeps; None where it keeps none."""
     if not isinstance(command, KeepTickets):
         return None
-    offer = table.places[seat].offer
+    offer = table.seats[seat].offer
     return sorted(table.board.tickets[str(offer[n])].deck for n in command.keep)
 
 
@@ -183,14 +198,14 @@ def test_no_viewer_can_tell_what_it_may_not_know(rules: str) -> None:
         nonlocal other_tables
         dice = Random(chance)
         for number in range(400):
-            if play.table.over:
+            if play.table.result:
                 return
             play.now += dice.randrange(2000)
             wish = play.wish()
             tried = (dice.randrange(play.seats), dice.choice([Leave(), *pool(dice, play.table)]))
             for seat, command in (wish, tried):
                 viewer = dice.choice([None, *range(play.seats)])
-                letter = Letter(f"c{number}", "random", seat, command)
+                letter = CommandEnvelope(f"c{number}", "random", seat, command)
                 other_tables += tell_apart(play.table, viewer, letter, play.now, dice)
             play.say(*wish)
 
@@ -201,16 +216,18 @@ def test_no_viewer_can_tell_what_it_may_not_know(rules: str) -> None:
 @EVERY_RULESET
 def test_of_a_seed_all_see_its_hash_and_a_seat_its_own_luck(rules: str) -> None:
     plans = tuple(SeatPlan("bot", "random") for _ in range(3))
-    letter = Letter("create", "deal", None, CreateGame(plans, rules))
+    letter = CommandEnvelope("create", "deal", None, CreateGame(plans, rules))
     for viewer in (None, 0, 1, 2):
         told = []
         for seed in ("a5" * 32, "5a" * 32):
-            events = [seen_by(viewer, event) for event in judge(Table(), letter, CREATED, seed)]
-            bare = str(events).replace(commitment_of(seed), "its hash")
+            events = [
+                redact_for(viewer, event) for event in decide_envelope(GameState(), letter, CREATED, seed)
+            ]
+            bare = str(events).replace(commit_to_seed(seed), "its hash")
             for seat in range(3):
-                bare = bare.replace(contribution_of(seed, seat), "what the house gives")
+                bare = bare.replace(derive_contribution(seed, seat), "what the house gives")
             if viewer is not None:
-                bare = bare.replace(luck_of(seed, viewer), "its luck")
+                bare = bare.replace(derive_seat_secret(seed, viewer), "its luck")
             told.append(bare)
         assert told[0] == told[1]
 
@@ -218,13 +235,13 @@ def test_of_a_seed_all_see_its_hash_and_a_seat_its_own_luck(rules: str) -> None:
 @EVERY_RULESET
 def test_a_spectator_learns_nothing_of_the_deal(rules: str) -> None:
     plans = tuple(SeatPlan("bot", "random") for _ in range(3))
-    market = {"market": 0} if RULESETS[rules].figures.market else {}
+    market = {"market": 0} if RULESETS[rules].rule_options.market else {}
     create = CreateGame(plans, rules, seed="deal", options=market)
-    table, seen = Table(), []
-    judge(table, Letter("create", "deal", None, create), CREATED, SEED)
+    table, seen = GameState(), []
+    decide_envelope(table, CommandEnvelope("create", "deal", None, create), CREATED, SEED)
     for chance in range(5):
         table.seed = Random(chance).randbytes(32).hex()
-        seen.append(got(table, Letter("start", "deal", None, StartGame()), CREATED, None))
+        seen.append(got(table, CommandEnvelope("start", "deal", None, StartGame()), CREATED, None))
     assert all(entry == seen[0][0] for entry, _ in seen)
     assert seen[0][1] != seen[1][1]
 
@@ -252,17 +269,17 @@ def laid(board: str, seats: int, position: Position, viewer: Seat | None) -> obj
     """What the viewer gets of a game that starts from the position, until the first turn."""
     plans = tuple(SeatPlan("bot", "random") for _ in range(seats))
     create = CreateGame(plans, board=board, seed="position", position=position)
-    table, told = Table(), []
+    table, told = GameState(), []
     for command in (create, StartGame()):
-        letter = Letter(command.type, "laid", None, command)
+        letter = CommandEnvelope(command.type, "laid", None, command)
         told.append(got(table, letter, CREATED, viewer)[0])
-        judge(table, letter, CREATED, SEED)
+        decide_envelope(table, letter, CREATED, SEED)
     return told
 
 
 def with_own_tickets(position: Position, board: str, dice: Random) -> Position:
     """The position with more tickets, which the board doesn't have, in a hand and in a deck."""
-    cities = [*boards.load(board).cities]
+    cities = [*boards.load_board(board).cities]
     in_hand, *in_deck = [TicketGiven((a, b), 99) for a, b in zip(cities[:6:2], cities[1:6:2], strict=True)]
     rows = [[*row] for row in position.tickets]
     rows[dice.randrange(len(rows))].append(in_hand)
@@ -284,7 +301,7 @@ def another(position: Position, board: str, viewer: Seat | None, dice: Random) -
     decks = {deck: [*row] for deck, row in (position.ticket_decks or {}).items()}
     rows = [[*row] for row in position.tickets]
     deck, stack = next(iter(decks.items()))
-    known = {(frozenset((t.a, t.b)), t.points): t.deck for t in boards.load(board).tickets.values()}
+    known = {(frozenset((t.a, t.b)), t.points): t.deck for t in boards.load_board(board).tickets.values()}
     for row in (rows[seat] for seat in hidden):
         for place, ticket in enumerate(row):
             if known.get((frozenset(ticket.between), ticket.points), deck) == deck:

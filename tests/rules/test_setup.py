@@ -17,7 +17,7 @@ from schemas.events import (
     TurnStarted,
 )
 from schemas.field_types import COLORS
-from services.referee.rules import NotKept
+from services.referee.rules import UnloggedRejectionError
 from tests.rules.given import SEED, asked_for, created, started
 
 BOT = SeatPlan("bot", "random")
@@ -33,7 +33,7 @@ def test_SETUP_1_hands_are_dealt_from_the_shuffled_deck_and_then_the_market_is_l
     (market,) = scene.told(MarketFilled)
     assert len(shuffled.order) == 110
     assert [*dealt, *market.cards] == list(shuffled.order[:17])
-    assert [place.cards for place in scene.table.places] == [4, 4, 4]
+    assert [place.cards for place in scene.table.seats] == [4, 4, 4]
     assert scene.table.deck[::-1] == list(shuffled.order[17:])
 
 
@@ -46,12 +46,12 @@ def test_SETUP_1_a_first_market_of_too_many_locomotives_is_flushed() -> None:
 @pytest.mark.parametrize("seats", [2, 3, 4, 5])
 def test_SETUP_1_two_to_five_seats_play(seats: int) -> None:
     scene = started(seats)
-    assert [place.cars for place in scene.table.places] == [45] * seats
+    assert [place.cars for place in scene.table.seats] == [45] * seats
 
 
 @pytest.mark.parametrize("seats", [1, 6])
 def test_SETUP_1_other_numbers_of_seats_do_not(seats: int) -> None:
-    with pytest.raises(NotKept, match="GAME-6"):
+    with pytest.raises(UnloggedRejectionError, match="GAME-6"):
         asked_for(CreateGame((BOT,) * seats))
 
 
@@ -72,12 +72,12 @@ def test_SETUP_1_other_numbers_of_seats_do_not(seats: int) -> None:
     ],
 )
 def test_SETUP_1_a_game_that_could_not_be_dealt_and_scored_is_not_created(wish: CreateGame) -> None:
-    with pytest.raises(NotKept, match="GAME-6"):  # there is no log yet to keep a refusal in
+    with pytest.raises(UnloggedRejectionError, match="GAME-6"):  # there is no log yet to keep a refusal in
         asked_for(wish)
 
 
 def test_SETUP_1_the_figures_of_the_rules_are_recorded_with_what_the_game_sets_otherwise() -> None:
-    figures = created(2, {"cars": 20}).table.figures
+    figures = created(2, {"cars": 20}).table.rule_options
     assert (figures.cars, figures.hand, figures.market, figures.clock_ms) == (20, 4, 5, None)
     assert figures.route_points == (1, 2, 4, 7, 10, 15)
     assert sum(figures.cards.values()) == 110
@@ -100,7 +100,7 @@ def test_SETUP_1_two_people_at_a_table_have_different_names() -> None:
 
 
 def test_SETUP_1_a_game_is_created_once() -> None:
-    with pytest.raises(NotKept, match="GAME-6"):
+    with pytest.raises(UnloggedRejectionError, match="GAME-6"):
         created().when(None, CreateGame((BOT, BOT)))
 
 
@@ -121,8 +121,8 @@ def test_SETUP_1_a_deck_need_not_have_locomotives() -> None:
 
 def test_SETUP_2_each_seat_is_offered_three_tickets_and_all_choose_at_once_in_any_order() -> None:
     scene = started(3)
-    assert [len(place.offer) for place in scene.table.places] == [3, 3, 3]
-    assert set(scene.table.awaits) == {0, 1, 2}
+    assert [len(place.offer) for place in scene.table.seats] == [3, 3, 3]
+    assert set(scene.table.pending_choices) == {0, 1, 2}
     scene.when(2, KeepTickets((0, 2))).then_came(TicketsKept)
     scene.when(0, KeepTickets((0, 1, 2))).then_came(TicketsKept)
     assert scene.table.turn is None
@@ -180,6 +180,6 @@ def test_SETUP_2_starting_tickets_are_chosen_once() -> None:
 
 
 def test_TICKET_1_a_game_in_which_tickets_could_be_drawn_for_ever_is_not_created() -> None:
-    with pytest.raises(NotKept, match="draw_keep"):
+    with pytest.raises(UnloggedRejectionError, match="draw_keep"):
         asked_for(CreateGame((BOT, BOT), options={"draw_keep": 0}))
     asked_for(CreateGame((BOT, BOT), options={"draw_tickets": {"regular": 0}, "draw_keep": 0}))

@@ -15,7 +15,14 @@ from hypothesis import strategies as st
 
 from schemas.field_types import CARDS
 from services.referee.rules import shuffle
-from services.referee.rules.shuffle import commitment_of, in_order, luck_of, seed_of, shuffled, words
+from services.referee.rules.shuffle import (
+    commit_to_seed,
+    derive_seat_secret,
+    in_canonical_order,
+    random_words,
+    seed_from_text,
+    shuffled,
+)
 
 PAGE = (Path(__file__).parents[2] / "docs" / "shuffle.md").read_text(encoding="utf-8")
 SEEDS = st.binary(min_size=32, max_size=32).map(bytes.hex)
@@ -75,17 +82,17 @@ def test_a_vector_of_the_page_comes_out_twice(vector: dict[str, str]) -> None:
     assert list(islice(page_words(bytes.fromhex(seed), epoch), 3)) == first
 
     assert list(shuffled(items, seed, epoch)) == order
-    assert list(islice(words(seed, epoch), 3)) == first
+    assert list(islice(random_words(seed, epoch), 3)) == first
 
 
 def test_what_the_page_derives_from_a_text_comes_out() -> None:
     (derived,) = told("derived")
     seed = hashlib.sha256(b"ledgerline/seed/1" + b"ledgerline").digest()
-    assert seed_of("ledgerline") == seed.hex() == derived["seed"]
+    assert seed_from_text("ledgerline") == seed.hex() == derived["seed"]
     commitment = hashlib.sha256(b"ledgerline/commitment/1" + seed).hexdigest()
-    assert commitment_of(seed.hex()) == commitment == derived["commitment"]
+    assert commit_to_seed(seed.hex()) == commitment == derived["commitment"]
     luck = hashlib.sha256(b"ledgerline/luck/1" + seed + b"\x02").hexdigest()
-    assert luck_of(seed.hex(), 2) == luck == derived["luck of seat 2"]
+    assert derive_seat_secret(seed.hex(), 2) == luck == derived["luck of seat 2"]
 
 
 @settings(max_examples=100, deadline=None)
@@ -142,7 +149,7 @@ def test_unfair_words_are_dropped(
 ) -> None:
     """No seed is known whose stream has such a word early on, so the stream is given."""
     left = iter(stream)
-    monkeypatch.setattr(shuffle, "words", lambda seed, epoch: left)
+    monkeypatch.setattr(shuffle, "random_words", lambda seed, epoch: left)
     assert "".join(shuffled("abc", SEED, 0)) == order
     assert list(left) == []
 
@@ -152,4 +159,4 @@ def test_cards_lie_in_the_order_of_the_page() -> None:
     assert kinds
     assert tuple(re.split(r",\s+", kinds[1])) == CARDS
     counts = {"passenger": 1, "red": 2, None: 3, "purple": 1, "locomotive": 0}
-    assert in_order(counts.items()) == ["purple", "red", "red", "passenger"]
+    assert in_canonical_order(counts.items()) == ["purple", "red", "red", "passenger"]

@@ -27,7 +27,7 @@ tickets = some.lists(some.tuples(pair, some.integers(1, 9)).map(lambda t: (*t[0]
 
 def worth(own: Sequence[Pair], choice: Sequence[Loan | None], wanted: Sequence[Ticket]) -> int:
     networks = Networks([*own, *((loan.a, loan.b) for loan in choice if loan)])
-    return sum(points for a, b, points in wanted if networks.joins(a, b))
+    return sum(points for a, b, points in wanted if networks.connects(a, b))
 
 
 @REPEATABLE
@@ -51,7 +51,7 @@ def test_STATION_3_where_there_are_countries_it_does_so_too(
 ) -> None:
     def rank(choice: Sequence[Loan | None]) -> tuple[int, int]:
         networks = Networks([*own, *((loan.a, loan.b) for loan in choice if loan)], countries)
-        points = sum(points for a, b, points in wanted if networks.joins(a, b))
+        points = sum(points for a, b, points in wanted if networks.connects(a, b))
         return points, -sum(loan is not None for loan in choice)
 
     every = list(product(*([*station, None] for station in stations)))
@@ -111,8 +111,8 @@ def test_STATION_3_four_full_stations_are_settled_in_a_thousand_looks(
         looks += 1
         look(search, *rest)  # type: ignore[arg-type]  # handed on as it came
 
-    look = station_loans._Search._choose_last
-    monkeypatch.setattr(station_loans._Search, "_choose_last", counted)
+    look = station_loans._Search._search_last_station
+    monkeypatch.setattr(station_loans._Search, "_search_last_station", counted)
     dice, cities = Random(4), [f"c{n}" for n in range(12)]
     stations = [
         [Loan(f"{hub}-{far}", hub, far) for far in dice.sample(cities, 10) if far != hub][:9]
@@ -123,7 +123,7 @@ def test_STATION_3_four_full_stations_are_settled_in_a_thousand_looks(
 
 
 def test_STATION_3_loans_that_lead_nowhere_are_not_even_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(station_loans, "_with", lambda blocks, a, b: pytest.fail("blocks were joined"))
+    monkeypatch.setattr(station_loans, "_join", lambda blocks, a, b: pytest.fail("blocks were joined"))
     stations = [[Loan(f"{hub}{n}", hub, f"{hub}{n}") for n in range(9)] for hub in "abcd"]
-    monkeypatch.setattr(station_loans, "_with_all", lambda blocks, pairs: blocks)
+    monkeypatch.setattr(station_loans, "_join_all", lambda blocks, pairs: blocks)
     assert best_loans([], stations, [("a", "b", 9)]) == (None,) * 4

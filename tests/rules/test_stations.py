@@ -43,7 +43,7 @@ def of_seat_0(scene: Scene) -> SeatScore:
 def test_STATION_1_a_station_is_built_where_nobody_has_a_route() -> None:
     scene = europe().when(0, BuildStation("wien", {"red": 1}))
     scene.then(StationBuilt(0, "wien", {"red": 1}, None), TurnStarted(1))
-    assert scene.table.stations == {"wien": 0}
+    assert scene.table.station_owners == {"wien": 0}
     assert scene.place(0).stations == {"wien": None}
 
 
@@ -51,7 +51,7 @@ def test_STATION_1_a_station_is_built_where_nobody_has_a_route() -> None:
 def test_STATION_1_a_city_holds_at_most_one_of_any_seat(holder: int) -> None:
     scene = europe(stations={"wien": (holder, None)})
     payment = {"red": 2} if holder == 0 else {"red": 1}
-    assert "wien" not in {getattr(choice, "city", None) for choice in scene.legal(0)}
+    assert "wien" not in {getattr(choice, "city_name", None) for choice in scene.legal(0)}
     scene.when(0, BuildStation("wien", payment)).refused("STATION-1")
 
 

@@ -34,8 +34,8 @@ from services.referee.rules.board import GRAY, Route
 from tests.rules.given import Scene, given
 from tests.rules.random_games import Play, small_deck
 
-WITH_MARKET = [name for name, rules in RULESETS.items() if rules.figures.market]
-FLUSHES = [(name, kind) for name, rules in RULESETS.items() for kind in rules.figures.flush]
+WITH_MARKET = [name for name, rules in RULESETS.items() if rules.rule_options.market]
+FLUSHES = [(name, kind) for name, rules in RULESETS.items() for kind in rules.rule_options.flush]
 EVERY_RULESET = pytest.mark.parametrize("rules", RULESETS)
 EVERY_MARKET = pytest.mark.parametrize("rules", WITH_MARKET)
 GAPS = (None,) * 5
@@ -44,8 +44,8 @@ SAME_KIND = ("red", "red", "red", "red", "blue")
 
 def a_route(rules: str, kind: str = "rail") -> Route:
     """A coloured route of three spaces on the board that these rules are usually played on."""
-    routes = boards.load(RULESETS[rules].board).routes.values()
-    return next(r for r in routes if (r.kind, r.length) == (kind, 3) and r.color != GRAY and not r.twins)
+    routes = boards.load_board(RULESETS[rules].default_board).routes.values()
+    return next(r for r in routes if (r.kind, r.length) == (kind, 3) and r.color != GRAY and not r.parallels)
 
 
 def take_a_turn(scene: Scene, seat: Seat) -> None:
@@ -74,12 +74,12 @@ def test_a_game_with_a_deck_that_is_used_up_again_and_again_ends_in_last_turns(
     rules: str, seats: int
 ) -> None:
     options = {"cards": small_deck(rules), "clock_ms": None}
-    play = Play(Random(7), RULESETS[rules].board, seats, habit="claims", options=options)
+    play = Play(Random(7), RULESETS[rules].default_board, seats, habit="claims", options=options)
     assert len([*play.steps()]) > 30
     facts = [event for entry in play.log for event in unpack_entry(entry).events]
     assert sum(isinstance(event, DeckShuffled) for event in facts) > 3
-    assert play.table.over
-    assert play.table.over.reason == "last turns"
+    assert play.table.result
+    assert play.table.result.reason == "last turns"
 
 
 def test_a_tunnel_has_the_deck_rebuilt_before_cards_are_turned_up() -> None:
@@ -95,7 +95,7 @@ def test_a_tunnel_has_the_deck_rebuilt_before_cards_are_turned_up() -> None:
 def test_without_a_deck_to_rebuild_a_round_of_requests_ends_the_game(left: int) -> None:
     scene = given(3, rules="trains", deck=["red"] * left)
     scene.when(0, RequestCards()).when(1, RequestCards())
-    assert scene.table.over is None
+    assert scene.table.result is None
     scene.when(2, RequestCards())
     (end,) = scene.told(GameEnded)
     assert end.reason == "no change"
@@ -173,13 +173,13 @@ def at_the_end(rules: str, seats: int) -> Scene:
 @pytest.mark.parametrize("seats", [2, 3, 5])
 def test_after_the_last_turn_of_every_seat_the_game_is_over(rules: str, seats: int) -> None:
     scene, turns = at_the_end(rules, seats), 0
-    while not scene.table.over:
+    while not scene.table.result:
         seat = scene.table.turn
         assert seat is not None
         take_a_turn(scene, seat)
         turns += 1
-    assert scene.table.over.reason == "last turns"
-    assert turns == (seats if RULESETS[rules].figures.last_turns == "all" else seats - 1)
+    assert scene.table.result.reason == "last turns"
+    assert turns == (seats if RULESETS[rules].rule_options.last_turns == "all" else seats - 1)
     assert [scene.legal(seat) for seat in range(seats)] == [[]] * seats
 
 
@@ -188,30 +188,30 @@ def test_a_seat_that_leaves_in_the_last_turns_holds_nobody_up(rules: str) -> Non
     scene = at_the_end(rules, 3)
     scene.when(0, Leave())
     take_a_turn(scene, 2)
-    if RULESETS[rules].figures.last_turns == "all":
-        assert scene.table.over is None
+    if RULESETS[rules].rule_options.last_turns == "all":
+        assert scene.table.result is None
         take_a_turn(scene, 1)
-    assert scene.table.over
+    assert scene.table.result
 
 
 @EVERY_MARKET
 def test_a_seat_with_nothing_to_do_in_its_last_turn_passes(rules: str) -> None:
     scene = at_the_end(rules, 2)
     table = scene.table
-    table.deck, table.market, table.open = [], [None] * 5, {}
+    table.deck, table.market, table.open_routes = [], [None] * 5, {}
     table.discards = dict.fromkeys(table.discards, 0)
     table.ticket_decks = {deck: [] for deck in table.ticket_decks}
     for seat in (0, 1):
-        table.places[seat].hand = dict.fromkeys(table.places[seat].hand, 0)
+        table.seats[seat].hand = dict.fromkeys(table.seats[seat].hand, 0)
         assert scene.legal(seat) == ([Pass()] if seat == table.turn else [])
         scene.when(seat, Pass())
-    assert table.over
+    assert table.result
 
 
 @EVERY_RULESET
 def test_a_second_seat_with_few_cars_does_not_begin_the_last_turns_again(rules: str) -> None:
     scene = at_the_end(rules, 3)
-    scene.table.places[2].cars = 0
+    scene.table.seats[2].cars = 0
     take_a_turn(scene, 2)
     assert scene.told(LastTurnsBegan) == ()
     assert scene.told(TurnStarted) == (TurnStarted(0),)
@@ -235,5 +235,5 @@ def test_a_flush_that_only_turns_its_own_discards_up_again_ends_too(rules: str, 
     scene = given(rules=rules, market=(kind, kind, *SAME_KIND[2:]), deck=[], discards={kind: 8})
     scene.when(0, DrawMarket(4))
     assert 1 <= len(scene.told(MarketFlushed)) <= 5
-    assert scene.table.awaits == {0: "second card"}
+    assert scene.table.pending_choices == {0: "second card"}
     assert None not in scene.table.market

@@ -6,7 +6,7 @@ import pytest
 
 from schemas.commands import DrawTickets, KeepTickets
 from schemas.events import TicketsKept, TicketsOffered, TicketsReturned, TurnStarted
-from services.referee.rules import seen_by
+from services.referee.rules import redact_for
 from tests.rules.given import given, started
 
 FOUR = ["duluth:el-paso", "duluth:houston", "atlanta:new-york", "boston:miami"]
@@ -78,15 +78,15 @@ def test_TICKET_2_offered_kept_and_returned_tickets_are_secret() -> None:
     scene.when(0, KeepTickets((1,)))
     kept, returned, _ = scene.events
     for event in (offered, kept, returned):
-        assert seen_by(0, event) == event
+        assert redact_for(0, event) == event
     for viewer in (None, 1):
-        assert seen_by(viewer, offered) == TicketsOffered(0, ("regular",) * 3, (None,) * 3, 1)
-        assert seen_by(viewer, kept) == TicketsKept(0, (None,))
-        assert seen_by(viewer, returned) == TicketsReturned(0, "regular", "bottom", (None, None))
+        assert redact_for(viewer, offered) == TicketsOffered(0, ("regular",) * 3, (None,) * 3, 1)
+        assert redact_for(viewer, kept) == TicketsKept(0, (None,))
+        assert redact_for(viewer, returned) == TicketsReturned(0, "regular", "bottom", (None, None))
 
 
 def test_TICKET_2_starting_tickets_are_secret_too() -> None:
     for event in started(2).told(TicketsOffered):
         for viewer in (None, 0, 1):
-            shown = seen_by(viewer, event)
+            shown = redact_for(viewer, event)
             assert (shown == event) is (viewer == event.seat)

@@ -36,15 +36,15 @@ NO_TICKETS = ((), (), ())
 
 
 def scores(scene: Scene) -> tuple[SeatScore, ...]:
-    assert scene.table.over
-    return scene.table.over.scores
+    assert scene.table.result
+    return scene.table.result.scores
 
 
 def counted(seats: int = 2, **laid: object) -> tuple[SeatScore, ...]:
     """The scores of a table where nobody has anything to do any more."""
     scene = trains(seats, deck=[], **laid)
-    while not scene.table.over:
-        scene.when(next(iter(scene.table.awaits)), ASK)
+    while not scene.table.result:
+        scene.when(next(iter(scene.table.pending_choices)), ASK)
     return scores(scene)
 
 
@@ -64,7 +64,7 @@ def test_END_1_with_two_rails_or_fewer_every_other_seat_has_one_more_turn(rails:
 
 def test_END_1_three_rails_are_not_the_end() -> None:
     scene = trains(2, hands=[{"red": 3}], cars=[6]).when(0, BUY).then_came(RouteClaimed, TurnStarted)
-    assert not scene.table.ending
+    assert not scene.table.in_last_turns
 
 
 def test_END_1_a_second_trigger_changes_nothing() -> None:
@@ -73,18 +73,18 @@ def test_END_1_a_second_trigger_changes_nothing() -> None:
     assert not scene.told(LastTurnsBegan)
     assert scene.table.turn == 2
     scene.when(2, ASK)
-    assert scene.table.over
+    assert scene.table.result
 
 
 def test_END_1_a_lone_survivor_has_no_last_turn_after_its_own_trigger() -> None:
     scene = trains(2, hands=[{"red": 3}], cars=[5]).when(1, Leave()).when(0, BUY)
-    assert scene.table.over
-    assert scene.table.over.reason == "last turns"
+    assert scene.table.result
+    assert scene.table.result.reason == "last turns"
 
 
 def test_END_1_a_seat_removed_before_its_last_turn_has_none() -> None:
     scene = trains(3, hands=[{"red": 3}], cars=[5]).when(0, BUY).when(2, Leave()).when(1, ASK)
-    assert scene.table.over
+    assert scene.table.result
 
 
 # -- SCORE and TIE ---------------------------------------------------------------------------
@@ -170,20 +170,20 @@ def test_CONDUCT_2_a_missed_deadline_removes_too_in_a_turn_and_at_the_start() ->
     scene = trains(2, options=options).after_ms(2000).when(None, CallTime(0))
     scene.then(SeatGone(0, "removed"), SeatCleared(0), TurnStarted(1))
     scene = choosing(2, options=options).after_ms(2000).when(None, CallTime(0))
-    assert scene.place(0).gone == "removed"
+    assert scene.place(0).exit_reason == "removed"
     assert len(scene.place(1).offer) == 5
 
 
 def test_CONDUCT_2_before_the_deadline_nobody_is_removed() -> None:
     scene = trains(2, options={"clock_ms": 2000}).after_ms(1999).when(None, CallTime(0)).refused("CLOCK-2")
-    assert scene.place(0).gone is None
+    assert scene.place(0).exit_reason is None
 
 
 def test_CONDUCT_2_its_connections_are_free_again() -> None:
     scene = trains(3, hands=[{}, {"red": 3}], owners={ASH_BOW_RED: 0, ASH_BOW_BLUE: 0}).when(0, Pass())
-    assert not scene.table.owners
+    assert not scene.table.route_owners
     scene.when(1, BUY)
-    assert scene.table.owners == {ASH_BOW_RED: 1}
+    assert scene.table.route_owners == {ASH_BOW_RED: 1}
 
 
 def test_CONDUCT_2_its_hand_and_destinations_are_out_of_the_game() -> None:
@@ -202,7 +202,7 @@ def test_CONDUCT_2_it_ranks_below_every_other_seat_however_few_points_they_have(
 
 
 def test_CONDUCT_2_a_wrong_choice_of_destinations_removes() -> None:
-    assert choosing(3).when(0, KeepTickets((0, 1, 2))).place(0).gone == "removed"
+    assert choosing(3).when(0, KeepTickets((0, 1, 2))).place(0).exit_reason == "removed"
 
 
 def test_CONDUCT_3_who_leaves_is_removed() -> None:
@@ -212,14 +212,14 @@ def test_CONDUCT_3_who_leaves_is_removed() -> None:
 def test_CONDUCT_3_a_lone_survivor_plays_on_until_the_game_ends() -> None:
     scene = trains(3, hands=[{"red": 3}, {}, {}], deck=["blue", "blue"]).when(1, Leave()).when(2, Leave())
     scene.when(0, BUY).when(0, ASK)
-    assert (scene.table.over, scene.table.turn) == (None, 0)
+    assert (scene.table.result, scene.table.turn) == (None, 0)
     scene.when(0, ASK)
-    assert scene.table.over
-    assert scene.table.over.reason == "no change"
+    assert scene.table.result
+    assert scene.table.result.reason == "no change"
     assert [score.place for score in scores(scene)] == [1, 2, 2]
 
 
 def test_CONDUCT_3_when_all_are_gone_the_game_is_over() -> None:
     scene = trains(2).when(0, Pass()).when(1, Pass())
-    assert scene.table.over
-    assert scene.table.over.reason == "all gone"
+    assert scene.table.result
+    assert scene.table.result.reason == "all gone"

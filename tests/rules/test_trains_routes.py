@@ -24,7 +24,7 @@ def claimable(scene: Scene, seat: int) -> set[str]:
 def test_ROUTE_1_a_free_connection_is_acquired() -> None:
     scene = trains(hands=[{"red": 3}]).when(0, ClaimRoute(ASH_BOW_RED, {"red": 3}))
     scene.then(RouteClaimed(0, ASH_BOW_RED, {"red": 3}, 0), TurnStarted(1))
-    assert scene.table.owners == {ASH_BOW_RED: 0}
+    assert scene.table.route_owners == {ASH_BOW_RED: 0}
 
 
 @pytest.mark.parametrize("owner", [0, 1])
@@ -48,7 +48,7 @@ def test_ROUTE_2_exactly_as_many_cards_as_spaces_all_of_its_colour(cards: dict[s
 
 def test_ROUTE_2_there_are_no_wild_cards() -> None:
     scene = lenient(hands=[{"red": 2, "blue": 4, "green": 2, "white": 4}])
-    assert "locomotive" not in scene.table.figures.cards
+    assert "locomotive" not in scene.table.rule_options.cards
     assert claimable(scene, 0) == {ASH_BOW_BLUE, DEE_ESK}
     scene.when(0, ClaimRoute(ASH_BOW_RED, {"red": 2, "locomotive": 1})).refused("ROUTE-3")
 
@@ -87,8 +87,8 @@ def test_ROUTE_6_points_are_counted_at_the_end_and_not_before() -> None:
     scene = trains(3, hands=[{"white": 5}], deck=[], cars=[7]).when(0, ClaimRoute(CAM_DEE, {"white": 5}))
     assert scene.place(0).points == 0
     scene.when(1, RequestCards()).when(2, RequestCards())
-    assert scene.table.over
-    assert [score.routes for score in scene.table.over.scores] == [5, 0, 0]
+    assert scene.table.result
+    assert [score.routes for score in scene.table.result.scores] == [5, 0, 0]
 
 
 @pytest.mark.parametrize("seats", [2, 3])
@@ -97,7 +97,7 @@ def test_DOUBLE_connections_of_two_colours_are_independent_and_one_seat_may_hold
     scene = trains(seats, hands=[{"blue": 4}, {"blue": 4}], owners={ASH_BOW_RED: 0})
     assert ASH_BOW_BLUE in claimable(scene, 0)
     scene.when(0, ClaimRoute(ASH_BOW_BLUE, {"blue": 4}))
-    assert scene.table.owners == {ASH_BOW_RED: 0, ASH_BOW_BLUE: 0}
+    assert scene.table.route_owners == {ASH_BOW_RED: 0, ASH_BOW_BLUE: 0}
     scene = trains(seats, hands=[{}, {"blue": 4}], owners={ASH_BOW_RED: 0}, turn=1)
     scene.when(1, ClaimRoute(ASH_BOW_BLUE, {"blue": 4}))
-    assert scene.table.owners == {ASH_BOW_RED: 0, ASH_BOW_BLUE: 1}
+    assert scene.table.route_owners == {ASH_BOW_RED: 0, ASH_BOW_BLUE: 1}

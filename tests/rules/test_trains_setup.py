@@ -21,7 +21,7 @@ from schemas.events import (
     TicketsShuffled,
     TurnStarted,
 )
-from services.referee.rules import NotKept
+from services.referee.rules import UnloggedRejectionError
 from tests.rules.given import asked_for, created, given, started
 from tests.rules.trains_map import SMALL, a_map, choosing
 
@@ -55,8 +55,8 @@ def test_SETUP_4_destinations_are_every_pair_of_cities_that_a_path_joins() -> No
 def test_SETUP_4_one_seat_after_the_other_is_offered_five() -> None:
     scene = choosing(3)
     for seat in range(3):
-        assert list(scene.table.awaits) == [seat]
-        assert [len(place.offer) for place in scene.table.places] == [5 * (s == seat) for s in range(3)]
+        assert list(scene.table.pending_choices) == [seat]
+        assert [len(place.offer) for place in scene.table.seats] == [5 * (s == seat) for s in range(3)]
         assert scene.table.turn is None
         scene.when(seat, KeepTickets((0, 1)))
     assert scene.events[-1] == TurnStarted(0)
@@ -107,7 +107,7 @@ def test_SETUP_4_three_destinations_and_two_for_each_seat_are_enough(board: Boar
     scene = created(seats, rules="trains", board=board)
     assert len(scene.table.board.tickets) == 3 + 2 * seats
     why = f"SETUP-4.*{3 + 2 * seats} destinations, {seats + 1} seats need {5 + 2 * seats}"
-    with pytest.raises(NotKept, match=why):
+    with pytest.raises(UnloggedRejectionError, match=why):
         created(seats + 1, rules="trains", board=board)
 
 
@@ -136,12 +136,12 @@ def test_SETUP_4_a_seat_that_is_removed_before_its_choice_is_passed_over() -> No
     scene = choosing(3).when(1, RequestCards())
     scene.then_came(CommandRefused, SeatGone, SeatCleared)
     scene.when(0, KeepTickets((0, 1)))
-    assert list(scene.table.awaits) == [2]
+    assert list(scene.table.pending_choices) == [2]
 
 
 def test_SETUP_4_one_that_is_removed_after_its_choice_takes_its_destinations_out() -> None:
     scene = choosing(3, options=TOP).when(0, KeepTickets((0, 1))).when(0, Leave())
-    assert (scene.place(0).gone, scene.place(0).tickets) == ("removed", [])
+    assert (scene.place(0).exit_reason, scene.place(0).tickets) == ("removed", [])
     assert len(scene.table.ticket_decks["regular"]) + len(scene.place(1).offer) == 8
 
 
@@ -162,7 +162,7 @@ def test_TURN_1_the_oldest_begins_and_turns_go_by_age(ages: tuple[int, ...], ord
     assert scene.told(GameStarted) == (GameStarted(order),)
     assert tuple(hand.seat for hand in scene.told(HandDealt)) == order
     for seat in order:
-        assert list(scene.table.awaits) == [seat]
+        assert list(scene.table.pending_choices) == [seat]
         scene.when(seat, KeepTickets((0, 1)))
     for seat in (*order, order[0]):
         assert scene.table.turn == seat
@@ -175,7 +175,7 @@ def test_TURN_1_people_say_their_age_when_they_sit_down() -> None:
     )
     scene.when(None, TakeSeat("Ann", age=30)).when(None, TakeSeat("Bob", age=70))
     scene.when(None, StartGame())
-    assert scene.table.order == (1, 2, 0)
+    assert scene.table.turn_order == (1, 2, 0)
 
 
 def test_TURN_1_another_seat_than_the_oldest_waits() -> None:

@@ -24,7 +24,7 @@ from schemas.events import (
     TurnStarted,
 )
 from schemas.field_types import COLORS
-from services.referee.rules import seen_by
+from services.referee.rules import redact_for
 from tests.rules.given import MARKET, Scene, given
 from tests.rules.open_tunnels import EXAMPLE, LOCO, PAMPLONA, Payment, discards, dug, hand
 
@@ -35,14 +35,14 @@ def test_TUNNEL_1_the_top_three_cards_are_turned_up_beside_the_base_payment() ->
     scene = dug({"red": 4}, {"red": 2}, (*EXAMPLE, "white"))
     scene.then(TunnelRevealed(0, PAMPLONA, {"red": 2}, EXAMPLE, 2))
     assert scene.table.deck == ["white"]
-    assert scene.table.awaits == {0: "tunnel"}
-    assert scene.table.owners == {}
+    assert scene.table.pending_choices == {0: "tunnel"}
+    assert scene.table.route_owners == {}
     assert (scene.place(0).cars, scene.place(0).points) == (45, 0)
 
 
 def test_TUNNEL_1_all_may_see_them() -> None:
     (shown,) = dug({"red": 4}, {"red": 2}).events
-    assert [seen_by(viewer, shown) for viewer in (None, 0, 1)] == [shown] * 3
+    assert [redact_for(viewer, shown) for viewer in (None, 0, 1)] == [shown] * 3
 
 
 def test_TUNNEL_1_the_base_payment_stays_with_its_seat_till_the_tunnel_is_settled() -> None:
@@ -156,7 +156,7 @@ def test_TUNNEL_3_base_and_extra_are_discarded_together() -> None:
     scene.then(RouteClaimed(0, PAMPLONA, {"red": 2, LOCO: 2}, 2), RevealedDiscarded(), TurnStarted(1))
     assert hand(scene) == {"red": 1}
     assert discards(scene) == {"red": 3, LOCO: 3, "blue": 1}
-    assert scene.table.owners == {PAMPLONA: 0}
+    assert scene.table.route_owners == {PAMPLONA: 0}
     assert (scene.place(0).cars, scene.place(0).points) == (43, 2)
 
 
@@ -166,7 +166,7 @@ def test_TUNNEL_3_base_and_extra_are_discarded_together() -> None:
 def test_TUNNEL_3_exactly_what_is_asked(payment: Payment) -> None:
     plenty = {"red": 9, "blue": 9, LOCO: 9, "passenger": 2}
     scene = dug(plenty, {"red": 2}).when(0, PayTunnel(payment)).refused("TUNNEL-3")
-    assert scene.table.awaits == {0: "tunnel"}
+    assert scene.table.pending_choices == {0: "tunnel"}
     scene.when(0, PayTunnel({"red": 2})).then_came(RouteClaimed, RevealedDiscarded, TurnStarted)
 
 
@@ -182,7 +182,7 @@ def test_TUNNEL_3_declined_the_cards_come_back_and_the_turn_is_over() -> None:
     scene.then(TunnelDeclined(0), RevealedDiscarded(), TurnStarted(1))
     assert hand(scene) == {"red": 4}
     assert discards(scene) == {"red": 1, LOCO: 1, "blue": 1}
-    assert (scene.table.owners, scene.place(0).cars, scene.place(0).points) == ({}, 45, 0)
+    assert (scene.table.route_owners, scene.place(0).cars, scene.place(0).points) == ({}, 45, 0)
     assert scene.table.tunnel is None
 
 
@@ -228,7 +228,7 @@ def test_TUNNEL_3_the_same_tunnel_may_be_tried_again_next_turn() -> None:
     scene.when(0, DeclineTunnel()).when(1, DrawBlind(), DrawBlind())
     scene.when(0, ClaimRoute(PAMPLONA, {"red": 2}))
     scene.then_came(TunnelRevealed, RouteClaimed, RevealedDiscarded, TurnStarted)
-    assert scene.table.owners == {PAMPLONA: 0}
+    assert scene.table.route_owners == {PAMPLONA: 0}
 
 
 def test_TUNNEL_3_nor_can_another_seat_pay_it() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from schemas.codec import Corrupt, join_view, pack, unpack
+from schemas.codec import CorruptDataError, build_view_entry, pack, unpack
 from schemas.entries import ViewEntry
 from schemas.events import (
     CardDrawn,
@@ -26,7 +26,7 @@ from schemas.events import (
     TunnelRevealed,
 )
 from schemas.field_types import Seat
-from services.referee.rules.proof.view_verifier import Betrayed, Witness
+from services.referee.rules.proof.view_verifier import VerificationFailedError, ViewVerifier
 from tests.rules.sealed_games import GAME, SealedGame, part_of, some_games, watch
 
 Shows = list[ViewEntry]
@@ -44,9 +44,9 @@ def shown(viewer: Seat | None = 0) -> Shows:
 
 def require_noticed(entries: Shows, number: int, viewer: Seat | None = 0) -> None:
     """The lie in this entry is noticed there, and no sooner."""
-    with pytest.raises(Betrayed) as told:
+    with pytest.raises(VerificationFailedError) as told:
         watch(viewer, entries)
-    assert told.value.number == number
+    assert told.value.sequence == number
 
 
 def where(kind: type, seat: Seat = 0, *, own: bool = True) -> int:
@@ -68,8 +68,8 @@ def forged(
     entries = shown(viewer)
     at = entries[number - 1]
     new = _changed(at.shown.public, public)
-    own = _changed(at.shown.part, part) if at.shown.part else None
-    changed = join_view(number, new, own)
+    own = _changed(at.shown.private_part, part) if at.shown.private_part else None
+    changed = build_view_entry(number, new, own)
     return [*entries[: number - 1], changed, *(_headless(entry) for entry in entries[number:])]
 
 
@@ -86,7 +86,7 @@ def _lists(value: object) -> list:  # type: ignore[type-arg]  # any row in any r
 
 
 def _headless(entry: ViewEntry) -> ViewEntry:
-    return join_view(entry.number, entry.shown.public, entry.shown.part)
+    return build_view_entry(entry.number, entry.shown.public, entry.shown.private_part)
 
 
 def flip(run: object, at: int = 0) -> bytes:
@@ -192,15 +192,15 @@ def test_P6_a_part_that_is_withheld_is_noticed_at_once(kind: type) -> None:
     number = where(kind)
     entries = shown()
     public = entries[number - 1].shown.public
-    entries[number - 1] = join_view(number, public, None, entries[number - 1].shown.head)
+    entries[number - 1] = build_view_entry(number, public, None, entries[number - 1].shown.head)
     require_noticed(entries, number)
 
 
 def test_P6_a_withheld_refusal_is_noticed_by_the_next_part() -> None:
     number = where(CommandRefused)
     entries = shown()
-    later = next(entry.number for entry in entries[number:] if entry.shown.part)
-    entries[number - 1] = join_view(number, entries[number - 1].shown.public, None)
+    later = next(entry.number for entry in entries[number:] if entry.shown.private_part)
+    entries[number - 1] = build_view_entry(number, entries[number - 1].shown.public, None)
     require_noticed(entries, later)
 
 
@@ -223,14 +223,14 @@ def test_P6_a_part_that_contradicts_what_all_see_is_noticed() -> None:
         row[4] = 0  # how many must be kept
 
     number = where(TicketsOffered)
-    with pytest.raises(Betrayed, match="contradict"):
+    with pytest.raises(VerificationFailedError, match="contradict"):
         watch(0, forged(number, part=change))
 
 
 def test_P6_another_seat_s_part_is_noticed() -> None:
     number = where(HandDealt)
     entries, theirs = shown(), part_of(game().sealed[number - 1], 1)
-    entries[number - 1] = join_view(number, entries[number - 1].shown.public, theirs)
+    entries[number - 1] = build_view_entry(number, entries[number - 1].shown.public, theirs)
     require_noticed(entries, number)
 
 
@@ -241,7 +241,7 @@ def test_P6_another_head_is_noticed() -> None:
     for number in (1, 7, len(shown())):
         entries = shown()
         one = entries[number - 1].shown
-        entries[number - 1] = join_view(number, one.public, one.part, flip(one.head))
+        entries[number - 1] = build_view_entry(number, one.public, one.private_part, flip(one.head))
         require_noticed(entries, number)
 
 
@@ -250,7 +250,7 @@ def test_P6_a_public_entry_that_differs_in_anything_has_another_head() -> None:
         value[1] += 1
 
     entries = forged(9, None, public=later)
-    entries[8] = join_view(9, entries[8].shown.public, None, shown(None)[8].shown.head)
+    entries[8] = build_view_entry(9, entries[8].shown.public, None, shown(None)[8].shown.head)
     require_noticed(entries, 9, None)
 
 
@@ -266,16 +266,16 @@ def test_P6_an_entry_that_is_dropped_or_swapped_is_noticed() -> None:
 
 def test_P6_entries_that_are_numbered_anew_after_one_was_dropped_have_other_heads() -> None:
     entries = shown(None)
-    moved = [join_view(e.number - 1, e.shown.public, None, e.shown.head) for e in entries[9:]]
+    moved = [build_view_entry(e.number - 1, e.shown.public, None, e.shown.head) for e in entries[9:]]
     require_noticed([*entries[:8], *moved], 9, None)
 
 
 def test_P6_an_entry_of_another_game_is_noticed() -> None:
-    other = Witness("another", None)
-    with pytest.raises(Betrayed):
-        other.see(shown(None)[0])
-    with pytest.raises(Betrayed, match=f"of the game {GAME}"):
-        other.see(_headless(shown(None)[0]))
+    other = ViewVerifier("another", None)
+    with pytest.raises(VerificationFailedError):
+        other.verify(shown(None)[0])
+    with pytest.raises(VerificationFailedError, match=f"of the game {GAME}"):
+        other.verify(_headless(shown(None)[0]))
     another = next(some_games("usa")).shown(None)
     require_noticed([*shown(None)[:8], another[8]], 9, None)
 
@@ -283,7 +283,7 @@ def test_P6_an_entry_of_another_game_is_noticed() -> None:
 def test_a_game_of_former_rules_proves_nothing_and_is_believed_as_far_as_it_goes() -> None:
     told = json.loads((GOLDEN / "usa-opening.json").read_text())
     _, at, _, _, _, public, _, _ = unpack(b64decode(told["log"][0]))
-    Witness("usa-opening", None).see(join_view(1, pack((1, at, public)), None))
+    ViewVerifier("usa-opening", None).verify(build_view_entry(1, pack((1, at, public)), None))
 
 
 @pytest.mark.parametrize("luck", [7, "zz", {}, "ab"], ids=repr)
@@ -293,5 +293,5 @@ def test_P6_a_luck_of_any_form_is_noticed_and_breaks_nothing(luck: object) -> No
         next(row for row in rows.values() if row[0] == SeatTaken.code)[5] = luck
 
     number = where(SeatTaken)
-    with pytest.raises((Betrayed, Corrupt)):
+    with pytest.raises((VerificationFailedError, CorruptDataError)):
         watch(0, forged(number, part=other))

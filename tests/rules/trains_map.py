@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from schemas.boards.form import BOARD
+from schemas.boards.form import BOARD_SCHEMA
 from schemas.boards.trains import read_trains_map
 from tests.rules.given import Scene, given, started
 
@@ -27,7 +27,7 @@ def a_map(connections: dict[str, dict[str, dict[str, int]]], *cities: str) -> di
     """The board, as a command carries it, of these cities in a row and their connections."""
     places = [[city, [10 * n, 10]] for n, city in enumerate(cities)]
     told = {"width": 200, "height": 100, "cities": places, "connections": connections}
-    board: dict[str, Any] = BOARD.write(read_trains_map(told))
+    board: dict[str, Any] = BOARD_SCHEMA.write(read_trains_map(told))
     return board
 
 

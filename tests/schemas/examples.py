@@ -78,7 +78,7 @@ from schemas.events import (
 )  # fmt: skip
 from schemas.forks import Fork
 from schemas.positions import Position, StationGiven, TicketGiven
-from schemas.rule_options import Parameters
+from schemas.rule_options import RuleOptions
 
 # Whatever is hidden in these events is one of these, so that a test can look for it in bytes.
 SEED: Final = "5eed" * 16
@@ -89,7 +89,7 @@ WHY: Final = "a reason for one seat only"
 MIX: Final = "a-mix-of-its-own"
 UNSEEN: Final = (SEED, LUCK, TICKET, CARD, WHY, MIX)
 
-FIGURES: Final = Parameters(
+FIGURES: Final = RuleOptions(
     seats_least=2, seats_most=5, order="age", cars=45, cards={"red": 12, "locomotive": 14}, hand=4, market=5,
     flush={"locomotive": 3}, flush_most=3, start_tickets={"all": 3}, start_named=0, start_keep=2,
     start_keep_most=None, start_return="out", draw_tickets={"all": 3}, draw_named=4, draw_keep=1,

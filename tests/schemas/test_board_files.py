@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schemas.boards.aimas import read_aimas_map
-from schemas.boards.form import BOARD, BoardForm
+from schemas.boards.form import BOARD_SCHEMA, BoardForm
 from schemas.boards.trains import read_trains_map, write_trains_map
-from schemas.contract import Malformed
-from services.documents.board_files import BYTES_MOST, read_board_file
+from schemas.contract import InvalidInputError
+from services.documents.board_files import MAX_BOARD_BYTES, read_board_file
 from tests.schemas.board_examples import AIMAS, NODES, OURS, TRAINS, changed
 
 
@@ -25,11 +25,11 @@ def read(folder: Path, content: str | bytes, name: str = "My Board.v2.json") -> 
 
 
 def refusal(folder: Path, content: str | bytes) -> str:
-    with pytest.raises(Malformed) as refused:
+    with pytest.raises(InvalidInputError) as refused:
         read(folder, content)
     assert refused.value.field == "board"
-    assert "My Board.v2.json: " in refused.value.why
-    return refused.value.why.split("json: ", 1)[1]
+    assert "My Board.v2.json: " in refused.value.reason
+    return refused.value.reason.split("json: ", 1)[1]
 
 
 # -- the three forms ------------------------------------------------------------------------
@@ -40,7 +40,7 @@ def test_our_own_form_is_read_with_or_without_a_byte_order_mark(tmp_path: Path) 
     assert read(tmp_path, b"\xef\xbb\xbf" + json.dumps(OURS).encode()) == form
     assert (form.id, form.rules, form.options, form.unverified) == ("lakes", "marklin", {"cars": 20}, ())
     assert (form.routes[0].kind, form.routes[1].kind) == ("ferry", "rail")
-    assert BOARD.read(BOARD.write(form)) == form
+    assert BOARD_SCHEMA.read(BOARD_SCHEMA.write(form)) == form
 
 
 def test_the_example_on_the_page_is_a_board(tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_cities_whose_names_differ_in_signs_only_get_ids_of_their_own() -> None:
 
 
 def test_what_a_trains_map_has_no_words_for_is_not_written(tmp_path: Path) -> None:
-    with pytest.raises(Malformed, match="route n-e: a Trains map has no ferry"):
+    with pytest.raises(InvalidInputError, match="route n-e: a Trains map has no ferry"):
         write_trains_map(read(tmp_path, json.dumps(OURS)))
 
 
@@ -183,11 +183,11 @@ def test_a_fault_in_an_aimas_map_is_told_with_its_number(
 
 
 def test_xml_of_another_kind_is_refused_however_deep_it_is() -> None:
-    with pytest.raises(Malformed, match="begins with <svg>, not <map>"):
+    with pytest.raises(InvalidInputError, match="begins with <svg>, not <map>"):
         read_aimas_map("<svg/>")
-    with pytest.raises(Malformed, match="begins with <a>, not <map>"):
+    with pytest.raises(InvalidInputError, match="begins with <a>, not <map>"):
         read_aimas_map("<a>" * 100_000 + "</a>" * 100_000)
-    with pytest.raises(Malformed, match="are allowed") as refused:
+    with pytest.raises(InvalidInputError, match="are allowed") as refused:
         read_aimas_map(" " * 2_000_001)
     assert refused.value.rule == "SIZE-1"
 
@@ -200,7 +200,7 @@ def test_xml_of_another_kind_is_refused_however_deep_it_is() -> None:
         (b"[" * 100_000, "is nested without end"),
         (b"9" * 5_000, "holds a number of thousands of digits"),
         (b'{"id": 1, "id": 2}', "'id' stands twice in one object"),
-        (b" " * (BYTES_MOST + 1), f"has more than {BYTES_MOST} bytes"),
+        (b" " * (MAX_BOARD_BYTES + 1), f"has more than {MAX_BOARD_BYTES} bytes"),
         (b"[]", "board: Input should be a dictionary or an instance of BoardForm"),
     ],
 )
@@ -210,7 +210,7 @@ def test_what_is_no_board_at_all(tmp_path: Path, content: bytes, why: str) -> No
 
 @pytest.mark.parametrize("name", ["missing.json", ".", "a\0b"])
 def test_a_file_that_cannot_be_read(tmp_path: Path, name: str) -> None:
-    with pytest.raises(Malformed, match="can't be read: "):
+    with pytest.raises(InvalidInputError, match="can't be read: "):
         read_board_file(f"{tmp_path}/{name}")
 
 
@@ -261,8 +261,8 @@ def test_only_a_board_or_a_refusal_ever_comes(
     path.write_bytes(content)
     try:
         form = read_board_file(path)
-    except Malformed as refused:
+    except InvalidInputError as refused:
         assert refused.field == "board"
-        assert refused.why.startswith(str(path))
+        assert refused.reason.startswith(str(path))
     else:
-        assert BOARD.read(BOARD.write(form)) == form
+        assert BOARD_SCHEMA.read(BOARD_SCHEMA.write(form)) == form

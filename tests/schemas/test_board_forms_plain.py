@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from schemas.boards.form import read_board
-from schemas.boards.plain import is_plain_map, spelled_out
-from schemas.contract import Malformed
+from schemas.boards.plain import is_plain_map, to_board_form
+from schemas.contract import InvalidInputError
 from tests.schemas.board_examples import OURS, TRAINS
 
 PLAIN: dict[str, Any] = {
@@ -39,7 +39,7 @@ def test_it_is_told_from_the_other_forms() -> None:
 
 def test_the_same_board_comes_out() -> None:
     ours = {**OURS, "tickets": [{**OURS["tickets"][0], "between": ["west", "north"], "id": "north:west"}]}
-    assert read_board(spelled_out(PLAIN)) == read_board(ours)
+    assert read_board(to_board_form(PLAIN)) == read_board(ours)
 
 
 def test_what_no_rule_depends_on_may_be_left_out() -> None:
@@ -48,13 +48,13 @@ def test_what_no_rule_depends_on_may_be_left_out() -> None:
         [{"id": "a-b", "between": ["a", "b"], "length": 2, "color": "red"}],
     )
     tickets = [{"between": ["a", "b"], "points": 3}, {"between": ["b", "a"], "points": 4}]
-    board = read_board(spelled_out({"cities": cities, "routes": routes, "tickets": tickets}, "here"))
+    board = read_board(to_board_form({"cities": cities, "routes": routes, "tickets": tickets}, "here"))
     assert (board.id, board.title, board.size, board.cities[1].name) == ("here", "here", (1000, 1000), "b")
     assert [(ticket.id, ticket.deck) for ticket in board.tickets] == [
         ("a:b", "regular"),
         ("a:b-2", "regular"),
     ]
-    assert read_board(spelled_out({"cities": cities, "routes": routes})).tickets == ()
+    assert read_board(to_board_form({"cities": cities, "routes": routes})).tickets == ()
 
 
 WRONG: list[tuple[str, Any, str]] = [
@@ -72,6 +72,6 @@ WRONG: list[tuple[str, Any, str]] = [
 
 @pytest.mark.parametrize(("field", "wrong", "entry"), WRONG, ids=[json.dumps(row[:2]) for row in WRONG])
 def test_what_is_wrong_is_refused_by_its_entry(field: str, wrong: Any, entry: str) -> None:
-    with pytest.raises(Malformed) as error:
-        read_board(spelled_out({**PLAIN, field: wrong}))
+    with pytest.raises(InvalidInputError) as error:
+        read_board(to_board_form({**PLAIN, field: wrong}))
     assert error.value.field.startswith(entry)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from schemas import commands, events
-from schemas.events.upcasting import FORMER
+from schemas.events.upcasting import FORMER_VERSIONS
 
 COMMAND_CODES = {
     ("create_game", 1): 1,
@@ -210,7 +210,7 @@ def test_every_command_has_the_code_that_it_was_given() -> None:
 
 def test_every_event_has_the_code_that_it_was_given() -> None:
     todays = {(cls.type, cls.version): cls.code for cls in events.EVENTS}
-    former = {(former.type, former.version): code for code, former in FORMER.items()}
+    former = {(former.type, former.version): code for code, former in FORMER_VERSIONS.items()}
     assert not todays.keys() & former.keys()
     assert {**todays, **former} == EVENT_CODES
 
@@ -227,7 +227,9 @@ def test_the_order_of_fields_of_an_event_on_the_wire_stays(kind: str) -> None:
 
 
 def test_the_order_of_fields_of_former_versions_stays() -> None:
-    assert {(former.type, former.version): former.fields for former in FORMER.values()} == FORMER_FIELDS
+    assert {
+        (former.type, former.version): former.fields for former in FORMER_VERSIONS.values()
+    } == FORMER_FIELDS
 
 
 @pytest.mark.parametrize("kind", COMMAND_FIELDS)

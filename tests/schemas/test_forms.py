@@ -14,32 +14,34 @@ from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
 from schemas import commands, events, json_schema, refusals
-from schemas.boards.form import BOARD
+from schemas.boards.form import BOARD_SCHEMA
 from schemas.codec import (
-    Faces,
-    command_row,
-    event_row,
+    VisibilitySplit,
+    command_to_row,
+    event_to_row,
     pack,
     pack_entry,
-    pack_letter,
-    row_command,
-    row_event,
+    pack_envelope,
+    row_to_command,
+    row_to_event,
     unpack,
     unpack_entry,
 )
-from schemas.commands import ClaimRoute, Command, Letter, read_command, write_command
-from schemas.contract import Malformed
-from schemas.entries import Entry, Shown, ViewEntry, write_entry, write_view
+from schemas.commands import ClaimRoute, Command, CommandEnvelope, read_command, write_command
+from schemas.contract import InvalidInputError
+from schemas.entries import Entry, ShownBytes, ViewEntry, write_entry, write_view_entry
 from schemas.events import CommandRefused, Event, RouteClaimed, TurnStarted, write_event
-from schemas.rule_options import PARAMETERS
-from services.referee.rules.views import seen_by
+from schemas.rule_options import RULE_OPTIONS_SCHEMA
+from services.referee.rules.views import redact_for
 from tests.schemas import examples
 
 
 @cache
 def published(name: str) -> Draft202012Validator:
     """The validator of one generated file, which finds the others that it refers to."""
-    forms = {file: json.loads(text) for file, text in json_schema.files().items() if file != "wire.json"}
+    forms = {
+        file: json.loads(text) for file, text in json_schema.generate_files().items() if file != "wire.json"
+    }
     every: Registry[Any] = Registry().with_resources(
         (file, Resource.from_contents(form)) for file, form in forms.items()
     )
@@ -57,29 +59,29 @@ def each(values: tuple[Any, ...]) -> list[Any]:
 
 
 def test_the_schemas_in_the_repository_are_what_the_contracts_say() -> None:
-    assert json_schema.stale() == [], "run make schemas"
-    assert json_schema.files() == json_schema.files()
+    assert json_schema.find_stale_files() == [], "run make schemas"
+    assert json_schema.generate_files() == json_schema.generate_files()
 
 
 def test_a_stale_a_missing_and_a_leftover_schema_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    json_schema.write(tmp_path)
-    assert json_schema.stale(tmp_path) == []
+    json_schema.write_files(tmp_path)
+    assert json_schema.find_stale_files(tmp_path) == []
     (tmp_path / "event.schema.json").write_text("{}\n")
     (tmp_path / "board.schema.json").unlink()
     (tmp_path / "old.schema.json").write_text("{}\n")
     late = ["board.schema.json", "event.schema.json", "old.schema.json"]
-    assert json_schema.stale(tmp_path) == late
+    assert json_schema.find_stale_files(tmp_path) == late
 
-    monkeypatch.setattr(json_schema, "stale", lambda: late)
+    monkeypatch.setattr(json_schema, "find_stale_files", lambda: late)
     assert json_schema.main(["--check"]) == 1
     said = capsys.readouterr().err
     assert all(f"schemas/json/{name} is stale" in said for name in late)
 
     monkeypatch.undo()
-    json_schema.write(tmp_path)
-    assert json_schema.stale(tmp_path) == []
+    json_schema.write_files(tmp_path)
+    assert json_schema.find_stale_files(tmp_path) == []
 
 
 def test_the_generator_takes_no_other_argument() -> None:
@@ -94,7 +96,7 @@ def test_every_type_has_an_example() -> None:
 @pytest.mark.parametrize("command", each(examples.COMMANDS))
 def test_a_command_comes_back_from_a_row_and_from_json(command: Command) -> None:
     written = through_json(write_command(command))
-    for read in (row_command(unpack(pack(command_row(command)))), read_command(written)):
+    for read in (row_to_command(unpack(pack(command_to_row(command)))), read_command(written)):
         assert type(read) is type(command)
         assert through_json(write_command(read)) == written
     published("command").validate(written)
@@ -102,24 +104,24 @@ def test_a_command_comes_back_from_a_row_and_from_json(command: Command) -> None
 
 @pytest.mark.parametrize("event", each(examples.EVENTS))
 def test_an_event_comes_back_from_a_row_and_from_json(event: Event) -> None:
-    assert row_event(unpack(pack(event_row(event)))) == event
+    assert row_to_event(unpack(pack(event_to_row(event)))) == event
     written = through_json(write_event(event))
     published("event").validate(written)
     kind = written.pop("type")
-    assert events.SHAPES[kind].read(written) == event
+    assert events.SCHEMAS[kind].read(written) == event
 
 
 @pytest.mark.parametrize("event", each(examples.EVENTS))
 def test_a_face_down_event_fits_the_schema_too(event: Event) -> None:
-    shown = seen_by(None, event)
+    shown = redact_for(None, event)
     if shown is not None:
-        assert row_event(unpack(pack(event_row(shown)))) == shown
+        assert row_to_event(unpack(pack(event_to_row(shown)))) == shown
         published("event").validate(through_json(write_event(shown)))
 
 
 @pytest.mark.parametrize("command", each(examples.COMMANDS))
 def test_a_letter_fits_its_schema(command: Command) -> None:
-    packed = pack_letter(Letter("id-1", "game-1", None, command))
+    packed = pack_envelope(CommandEnvelope("id-1", "game-1", None, command))
     published("letter").validate(through_json(unpack(packed)))
 
 
@@ -127,17 +129,17 @@ def test_entries_fit_their_schemas() -> None:
     for command in examples.COMMANDS:
         entry = Entry(250, "id-1", 1, command, examples.EVENTS)
         published("log-entry").validate(through_json(write_entry(1, entry)))
-    for shown in (Shown(), Shown(head=b"\x0e" * 32)):
+    for shown in (ShownBytes(), ShownBytes(head=b"\x0e" * 32)):
         view = ViewEntry(7, 250, None, examples.OPEN, shown)
-        published("view-entry").validate(through_json(write_view(view)))
+        published("view-entry").validate(through_json(write_view_entry(view)))
 
 
 def test_boards_parameters_and_refusals_fit_their_schemas() -> None:
     usa = json.loads(resources.files("services.referee.rules").joinpath("boards/usa.json").read_text())
     published("board").validate(usa)
-    assert BOARD.read(usa)
-    published("parameters").validate(through_json(PARAMETERS.write(examples.FIGURES)))
-    for rule in refusals.ALL:
+    assert BOARD_SCHEMA.read(usa)
+    published("parameters").validate(through_json(RULE_OPTIONS_SCHEMA.write(examples.FIGURES)))
+    for rule in refusals.ALL_RULES:
         published("refusal").validate({"rule": rule, "why": "because"})
     assert not published("refusal").is_valid({"rule": "RULE-0", "why": "because"})
 
@@ -160,25 +162,25 @@ def test_boards_parameters_and_refusals_fit_their_schemas() -> None:
 )
 def test_the_schema_refuses_what_the_contract_refuses(wrong: Mapping[str, object]) -> None:
     assert not published("command").is_valid(wrong)
-    with pytest.raises(Malformed):
+    with pytest.raises(InvalidInputError):
         read_command(dict(wrong))
 
 
 def test_the_wire_file_says_how_to_read_every_row() -> None:
-    wire = json.loads(json_schema.files()["wire.json"])
+    wire = json.loads(json_schema.generate_files()["wire.json"])
     by_code = {entry["code"]: entry for entry in wire["events"]}
     for event in examples.EVENTS:
-        code, *values = event_row(event)
+        code, *values = event_to_row(event)
         entry = by_code[code]
         assert (entry["type"], entry["version"]) == (event.type, event.version)
         told = dict(zip(entry["fields"], through_json(values), strict=True))
-        assert events.SHAPES[entry["type"]].read(told) == event
+        assert events.SCHEMAS[entry["type"]].read(told) == event
 
 
 def test_a_claim_that_its_event_tells_is_stored_by_its_code_alone() -> None:
     claim, claimed = ClaimRoute("a-b", {"red": 2}), RouteClaimed(1, "a-b", {"red": 2}, 2)
     entry = Entry(5, "c1", 1, claim, (claimed, TurnStarted(0)))
-    rows = Faces(tuple(event_row(event) for event in entry.events), {}, {})
+    rows = VisibilitySplit(tuple(event_to_row(event) for event in entry.events), {}, {})
     data = pack_entry(entry, rows)
     assert unpack(data)[4] == (ClaimRoute.code,)
     assert unpack_entry(data) == entry
@@ -188,6 +190,6 @@ def test_a_claim_that_its_event_does_not_tell_is_stored_whole() -> None:
     claim = ClaimRoute("a-b", {"red": 2})
     for told in ((CommandRefused(1, "ROUTE-3", "no"),), (RouteClaimed(1, "a-b", {"red": 1}, 2),), ()):
         entry = Entry(5, "c1", 1, claim, told)
-        data = pack_entry(entry, Faces(tuple(event_row(event) for event in told), {}, {}))
+        data = pack_entry(entry, VisibilitySplit(tuple(event_to_row(event) for event in told), {}, {}))
         assert unpack(data)[4] == (ClaimRoute.code, "a-b", {"red": 2})
         assert unpack_entry(data) == entry

@@ -60,12 +60,12 @@ def test_partitions_are_filled_evenly() -> None:
 def test_every_key_carries_its_partitions_tag_first() -> None:
     assert {"commands", "turns", "due", "dead", "log", "public", "seat", "verdicts"} <= set(MAKERS)
     for call, partition, key in made():
-        assert key.startswith(keys.tag(partition)), call
+        assert key.startswith(keys.hash_tag(partition)), call
         assert key.count("{") == key.count("}") == 1, call
 
 
 def test_tags_look_as_the_design_says() -> None:
-    assert [keys.tag(n) for n in (7, 255, 256)] == ["{p07}", "{pff}", "{p100}"]
+    assert [keys.hash_tag(n) for n in (7, 255, 256)] == ["{p07}", "{pff}", "{p100}"]
 
 
 def test_no_two_keys_are_alike() -> None:

@@ -7,8 +7,14 @@ from typing import Any
 import pytest
 
 from schemas.commands import PLAYER_COMMANDS, ClaimRoute, Pass, write_command
-from schemas.contract import Malformed
-from schemas.position_queries import COMMANDS_MOST, INQUIRY, Inquiry, Misshapen, SeatCommand
+from schemas.contract import InvalidInputError
+from schemas.position_queries import (
+    MAX_COMMANDS,
+    POSITION_QUERY_SCHEMA,
+    InvalidCommand,
+    PositionQuery,
+    SeatCommand,
+)
 from schemas.positions import Position, StationGiven, TicketGiven
 from tests.schemas import examples
 from tests.schemas.test_forms import published, through_json
@@ -42,7 +48,7 @@ WHOLE: dict[str, Any] = {
 
 
 def test_a_whole_question_is_read_and_fits_its_schema() -> None:
-    asked = INQUIRY.read(WHOLE)
+    asked = POSITION_QUERY_SCHEMA.read(WHOLE)
     assert asked.commands == (SeatCommand(0, ClaimRoute("a-b", {"red": 2})),)
     assert asked.position is not None
     assert asked.position.stations == {"wien": StationGiven(2, "budapest")}
@@ -52,29 +58,29 @@ def test_a_whole_question_is_read_and_fits_its_schema() -> None:
 
 
 def test_only_the_seats_must_be_there() -> None:
-    assert INQUIRY.read({"seats": 2}) == Inquiry(seats=2)
-    assert INQUIRY.read({"seats": 2, "position": {}}).position == Position()
+    assert POSITION_QUERY_SCHEMA.read({"seats": 2}) == PositionQuery(seats=2)
+    assert POSITION_QUERY_SCHEMA.read({"seats": 2, "position": {}}).position == Position()
     published("inquiry").validate({"seats": 2, "position": {}})
     for left_out in WHOLE.keys() - {"seats"}:
-        INQUIRY.read({name: value for name, value in WHOLE.items() if name != left_out})
+        POSITION_QUERY_SCHEMA.read({name: value for name, value in WHOLE.items() if name != left_out})
     position = WHOLE["position"]
     for left_out in position:
         less = {name: value for name, value in position.items() if name != left_out}
-        INQUIRY.read({"seats": 3, "position": less})
+        POSITION_QUERY_SCHEMA.read({"seats": 3, "position": less})
 
 
 @pytest.mark.parametrize("board", ["usa", "boards/mine.json", "<map/>", {"format": 1}, {"connections": []}])
 def test_a_board_is_a_name_a_file_or_written_in_place(board: object) -> None:
-    assert INQUIRY.read({"seats": 2, "board": board}).board == board
+    assert POSITION_QUERY_SCHEMA.read({"seats": 2, "board": board}).board == board
     published("inquiry").validate({"seats": 2, "board": board})
 
 
 @pytest.mark.parametrize("command", [c for c in examples.COMMANDS if type(c) in PLAYER_COMMANDS], ids=str)
 def test_a_command_is_as_on_the_commands_stream_with_its_seat(command: Any) -> None:
     written = {"seat": 1, **through_json(write_command(command))}
-    (spoken,) = INQUIRY.read({"seats": 2, "commands": [written]}).commands
+    (spoken,) = POSITION_QUERY_SCHEMA.read({"seats": 2, "commands": [written]}).commands
     assert spoken.seat == 1
-    assert not isinstance(spoken.command, Misshapen)
+    assert not isinstance(spoken.command, InvalidCommand)
     assert through_json(write_command(spoken.command)) == through_json(write_command(command))
     published("inquiry").validate({"seats": 2, "commands": [written]})
 
@@ -117,14 +123,14 @@ WRONG: list[tuple[Any, str]] = [
     ({"seats": 2, "commands": [{"type": "pass"}]}, "commands.0"),
     ({"seats": 2, "commands": [PASS, {"seat": 8, "type": "pass"}]}, "commands.1"),
     ({"seats": 2, "commands": [{"seat": "0", "type": "pass"}]}, "commands.0"),
-    ({"seats": 2, "commands": [PASS] * (COMMANDS_MOST + 1)}, "commands"),
+    ({"seats": 2, "commands": [PASS] * (MAX_COMMANDS + 1)}, "commands"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("wrong", "entry"), WRONG, ids=[str(wrong)[:70] for wrong, _ in WRONG])
 def test_what_is_wrong_is_refused_by_its_entry_and_by_the_schema(wrong: Any, entry: str) -> None:
-    with pytest.raises(Malformed) as error:
-        INQUIRY.read(wrong)
+    with pytest.raises(InvalidInputError) as error:
+        POSITION_QUERY_SCHEMA.read(wrong)
     assert error.value.field == entry
     looser = wrong == {"seats": 3.0}  # to a schema that is a whole number
     assert published("inquiry").is_valid(wrong) == looser
@@ -155,8 +161,8 @@ NO_COMMANDS: list[tuple[dict[str, Any], str, str]] = [
 @pytest.mark.parametrize(("wrong", "rule", "why"), NO_COMMANDS, ids=[str(row[0]) for row in NO_COMMANDS])
 def test_what_is_no_command_says_what_is_wrong_with_it(wrong: Any, rule: str, why: str) -> None:
     question = {"seats": 2, "commands": [wrong, PASS]}
-    spoken, after = INQUIRY.read(question).commands
-    assert isinstance(spoken.command, Misshapen)
+    spoken, after = POSITION_QUERY_SCHEMA.read(question).commands
+    assert isinstance(spoken.command, InvalidCommand)
     assert (spoken.seat, spoken.command.rule) == (0, rule)
     assert spoken.command.why.startswith(why)
     assert after == SeatCommand(0, Pass())
@@ -164,5 +170,7 @@ def test_what_is_no_command_says_what_is_wrong_with_it(wrong: Any, rule: str, wh
 
 
 def test_none_of_a_card_is_as_good_as_not_naming_it() -> None:
-    (spoken,) = INQUIRY.read({"seats": 2, "commands": [{**CLAIM, "cards": {"red": 2, "blue": 0}}]}).commands
+    (spoken,) = POSITION_QUERY_SCHEMA.read(
+        {"seats": 2, "commands": [{**CLAIM, "cards": {"red": 2, "blue": 0}}]}
+    ).commands
     assert spoken.command == ClaimRoute("a-b", {"red": 2})

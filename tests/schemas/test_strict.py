@@ -12,43 +12,43 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schemas.codec import (
-    FORMAT,
-    LETTER_FORMAT,
-    LETTER_MOST,
-    Corrupt,
-    Faces,
-    event_row,
-    join_view,
+    ENTRY_FORMAT,
+    ENVELOPE_FORMAT,
+    MAX_ENVELOPE_BYTES,
+    CorruptDataError,
+    VisibilitySplit,
+    build_view_entry,
+    event_to_row,
     pack,
     pack_entry,
-    pack_letter,
-    pack_part,
+    pack_envelope,
+    pack_private_part,
     pack_public,
-    part_before,
-    part_rows,
-    proofs_of,
+    read_previous_part,
+    read_private_rows,
+    read_proofs,
     unpack_entry,
-    unpack_facts,
-    unpack_letter,
+    unpack_envelope,
+    unpack_for_fold,
 )  # fmt: skip
-from schemas.commands import CreateGame, Letter, Pass, SeatPlan, read_command
-from schemas.contract import Malformed
+from schemas.commands import CommandEnvelope, CreateGame, Pass, SeatPlan, read_command
+from schemas.contract import InvalidInputError
 from schemas.entries import Entry
-from schemas.field_types import PLAIN_DEPTH
-from services.referee.rules.views import faces
+from schemas.field_types import MAX_JSON_DEPTH
+from services.referee.rules.views import split_by_visibility
 from tests.schemas import examples
 from tests.schemas.wrong_commands import DEAL, WRONG_COMMANDS, nested
 
 
 def letter(
-    command: object, *, form: object = LETTER_FORMAT, seat: object = 0, game: object = "game-1"
+    command: object, *, form: object = ENVELOPE_FORMAT, seat: object = 0, game: object = "game-1"
 ) -> bytes:
     return pack((form, "id-1", game, seat, command))
 
 
-def refused(data: bytes) -> Malformed:
-    with pytest.raises(Malformed) as caught:
-        unpack_letter(data)
+def refused(data: bytes) -> InvalidInputError:
+    with pytest.raises(InvalidInputError) as caught:
+        unpack_envelope(data)
     assert len(str(caught.value)) < 400
     return caught.value
 
@@ -71,7 +71,7 @@ def test_a_malformed_command_names_its_field(command: object, field: str) -> Non
     ],
 )
 def test_what_only_json_can_spell_is_malformed_too(value: str, field: str) -> None:
-    with pytest.raises(Malformed) as caught:
+    with pytest.raises(InvalidInputError) as caught:
         read_command(json.loads(value))
     assert caught.value.field == field
 
@@ -85,15 +85,15 @@ def test_what_only_json_can_spell_is_malformed_too(value: str, field: str) -> No
         (letter({"type": "pass"}, seat=True), "seat"),
         (letter({"type": "pass"}, game="G"), "game"),
         (letter({"type": "pass"}, game=b"game-1"), "game"),
-        (pack((LETTER_FORMAT, "an id", "game-1", 0, {"type": "pass"})), "id"),
-        (letter({"type": "pass"}, form=LETTER_FORMAT + 1), "letter"),
+        (pack((ENVELOPE_FORMAT, "an id", "game-1", 0, {"type": "pass"})), "id"),
+        (letter({"type": "pass"}, form=ENVELOPE_FORMAT + 1), "letter"),
         (letter({"type": "pass"}, form=True), "letter"),
         (letter({"type": "pass"}, form=1.0), "letter"),
         (letter({"type": "pass"}, form=math.nan), "letter"),
         (letter({3: "pass"}), "letter"),
         (letter({None: "pass"}), "letter"),
-        (pack((LETTER_FORMAT, "id-1", "game-1", 0)), "letter"),
-        (pack((LETTER_FORMAT, "id-1", "game-1", 0, {"type": "pass"}, 1)), "letter"),
+        (pack((ENVELOPE_FORMAT, "id-1", "game-1", 0)), "letter"),
+        (pack((ENVELOPE_FORMAT, "id-1", "game-1", 0, {"type": "pass"}, 1)), "letter"),
         (pack("abcde"), "letter"),
         (pack(3), "letter"),
         (b"", "letter"),
@@ -123,24 +123,26 @@ def test_no_depth_breaks_the_reading(depth: int, before: bytes) -> None:
 
 def test_SIZE_1_a_letter_at_the_limit_is_read_and_one_past_it_is_not() -> None:
     def sized(extra: int) -> bytes:
-        options = {"deck": "x" * (LETTER_MOST - 200 + extra)}
-        return pack_letter(Letter("id-1", "game-1", None, CreateGame((SeatPlan(),), options=options)))
+        options = {"deck": "x" * (MAX_ENVELOPE_BYTES - 200 + extra)}
+        return pack_envelope(
+            CommandEnvelope("id-1", "game-1", None, CreateGame((SeatPlan(),), options=options))
+        )
 
-    fits = sized(LETTER_MOST - len(sized(0)))
-    assert len(fits) == LETTER_MOST
-    assert unpack_letter(fits)
-    with pytest.raises(Malformed, match=r"65537 bytes, 65536 are allowed") as error:
-        sized(LETTER_MOST + 1 - len(sized(0)))
+    fits = sized(MAX_ENVELOPE_BYTES - len(sized(0)))
+    assert len(fits) == MAX_ENVELOPE_BYTES
+    assert unpack_envelope(fits)
+    with pytest.raises(InvalidInputError, match=r"65537 bytes, 65536 are allowed") as error:
+        sized(MAX_ENVELOPE_BYTES + 1 - len(sized(0)))
     assert error.value.rule == "SIZE-1"
     assert refused(fits + b"\x00").rule == "SIZE-1"
     assert refused(b"\x00" * 10_000_000).rule == "SIZE-1"
 
 
 def test_whatever_letter_is_read_can_be_packed_again() -> None:
-    deepest = {**DEAL, "options": {"cars": nested(PLAIN_DEPTH - 1), "n": [2**53, -1.5, None, True]}}
-    read = unpack_letter(letter(deepest))
-    assert unpack_letter(pack_letter(read)) == read
-    assert pack_entry(Entry(0, read.id, None, read.command, ()), Faces((), {}, {}))
+    deepest = {**DEAL, "options": {"cars": nested(MAX_JSON_DEPTH - 1), "n": [2**53, -1.5, None, True]}}
+    read = unpack_envelope(letter(deepest))
+    assert unpack_envelope(pack_envelope(read)) == read
+    assert pack_entry(Entry(0, read.id, None, read.command, ()), VisibilitySplit((), {}, {}))
 
 
 # -- nothing but Malformed and Corrupt comes out ---------------------------------------
@@ -168,10 +170,10 @@ SHAPED = st.one_of(
     VALUES,
 )  # fmt: skip
 GENUINE = [
-    *(pack_letter(Letter("id-1", "game-1", 0, command)) for command in examples.COMMANDS),
-    pack_entry(Entry(5, "id-1", 1, Pass(), examples.EVENTS), faces(examples.EVENTS)),
-    pack_public(5, faces(examples.EVENTS)),
-    pack_part(3, "id-1", faces(examples.EVENTS).private[1]),
+    *(pack_envelope(CommandEnvelope("id-1", "game-1", 0, command)) for command in examples.COMMANDS),
+    pack_entry(Entry(5, "id-1", 1, Pass(), examples.EVENTS), split_by_visibility(examples.EVENTS)),
+    pack_public(5, split_by_visibility(examples.EVENTS)),
+    pack_private_part(3, "id-1", split_by_visibility(examples.EVENTS).private[1]),
 ]
 
 
@@ -192,22 +194,22 @@ PUBLIC, PART = GENUINE[-2:]
 @given(data=ANYTHING)
 def test_garbage_is_malformed_or_corrupt_and_nothing_else(data: bytes) -> None:
     readings: tuple[Callable[[], object], ...] = (
-        lambda: unpack_letter(data),
+        lambda: unpack_envelope(data),
         lambda: unpack_entry(data),
-        lambda: unpack_facts(data),
-        lambda: join_view(1, data, None),
-        lambda: join_view(1, PUBLIC, data),
-        lambda: join_view(1, data, PART),
-        lambda: part_before(data),
-        lambda: proofs_of(data),
-        lambda: part_rows(data),
+        lambda: unpack_for_fold(data),
+        lambda: build_view_entry(1, data, None),
+        lambda: build_view_entry(1, PUBLIC, data),
+        lambda: build_view_entry(1, data, PART),
+        lambda: read_previous_part(data),
+        lambda: read_proofs(data),
+        lambda: read_private_rows(data),
     )
     for place, read in enumerate(readings):
         try:
             read()
-        except Malformed:
+        except InvalidInputError:
             assert place == 0, "a damaged log is Corrupt, not Malformed"
-        except Corrupt:
+        except CorruptDataError:
             assert place > 0, "a letter is Malformed, not Corrupt"
 
 
@@ -216,9 +218,9 @@ def test_garbage_is_malformed_or_corrupt_and_nothing_else(data: bytes) -> None:
 def test_any_value_is_a_command_or_malformed(value: Any) -> None:
     try:
         command = read_command(value)
-    except Malformed:
+    except InvalidInputError:
         return
-    assert unpack_letter(pack_letter(Letter("id-1", "game-1", 0, command))).command == command
+    assert unpack_envelope(pack_envelope(CommandEnvelope("id-1", "game-1", 0, command))).command == command
 
 
 @pytest.mark.parametrize(
@@ -227,16 +229,18 @@ def test_any_value_is_a_command_or_malformed(value: Any) -> None:
     ids=str,
 )
 def test_rows_that_no_referee_writes_are_corrupt(rows: Any) -> None:
-    whole = pack((FORMAT, 0, "id-1", 0, (9,), rows, {}, {}))
+    whole = pack((ENTRY_FORMAT, 0, "id-1", 0, (9,), rows, {}, {}))
     if rows:
-        with pytest.raises(Corrupt):
+        with pytest.raises(CorruptDataError):
             unpack_entry(whole)
-        with pytest.raises(Corrupt):
-            unpack_facts(whole)
-        with pytest.raises(Corrupt):
-            join_view(1, pack((FORMAT, 0, rows)), None)
-    lost = pack((FORMAT, 0, "id-1", 0, (9,), rows, {1: {len(rows): event_row(examples.HIDING[4])}}, {}))
-    with pytest.raises(Corrupt):  # a private row for a place that isn't there
+        with pytest.raises(CorruptDataError):
+            unpack_for_fold(whole)
+        with pytest.raises(CorruptDataError):
+            build_view_entry(1, pack((ENTRY_FORMAT, 0, rows)), None)
+    lost = pack(
+        (ENTRY_FORMAT, 0, "id-1", 0, (9,), rows, {1: {len(rows): event_to_row(examples.HIDING[4])}}, {})
+    )
+    with pytest.raises(CorruptDataError):  # a private row for a place that isn't there
         unpack_entry(lost)
 
 
@@ -244,9 +248,9 @@ def test_rows_that_no_referee_writes_are_corrupt(rows: Any) -> None:
 def test_no_depth_breaks_the_reading_of_a_log(depth: int) -> None:
     deep = b"\x91" * depth + b"\x01"
     public = b"\x93\x01\x00\x91" + deep
-    with pytest.raises(Corrupt):
-        join_view(1, public, None)
-    with pytest.raises(Corrupt):
+    with pytest.raises(CorruptDataError):
+        build_view_entry(1, public, None)
+    with pytest.raises(CorruptDataError):
         unpack_entry(b"\x98\x01\x00\xa1a\x00\x91\x09\x91" + deep + b"\x80\x80")
-    with pytest.raises(Corrupt):
+    with pytest.raises(CorruptDataError):
         unpack_entry(b"\x98\x01\x00\xa1a\x00\x91" + deep + b"\x90\x80\x80")

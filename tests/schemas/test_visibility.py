@@ -6,11 +6,18 @@ import json
 
 import pytest
 
-from schemas.codec import join_view, pack_entry, pack_part, pack_public, unpack_entry, unpack_facts
+from schemas.codec import (
+    build_view_entry,
+    pack_entry,
+    pack_private_part,
+    pack_public,
+    unpack_entry,
+    unpack_for_fold,
+)
 from schemas.commands import Pass
-from schemas.entries import Entry, write_view
+from schemas.entries import Entry, write_view_entry
 from schemas.events import EVENTS, CardDrawn, CommandRefused, Event, HandDealt, write_event
-from services.referee.rules.views import HIDING, faces, seen_by
+from services.referee.rules.views import REDACTORS, redact_for, split_by_visibility
 from tests.schemas import examples
 
 SEATS = (None, 0, 1, 2)
@@ -22,11 +29,11 @@ def names(events: tuple[Event, ...]) -> list[str]:
 
 
 def public_bytes(event: Event) -> bytes:
-    return bytes(pack_public(0, faces((event,))))
+    return bytes(pack_public(0, split_by_visibility((event,))))
 
 
 def test_the_examples_cover_everything_that_hides() -> None:
-    assert {type(event) for event in examples.HIDING} == set(HIDING)
+    assert {type(event) for event in examples.HIDING} == set(REDACTORS)
     assert {type(event) for event in examples.EVENTS} == set(EVENTS)
     for event in examples.HIDING:
         assert any(secret in json.dumps(write_event(event)) for secret in examples.UNSEEN)
@@ -34,38 +41,41 @@ def test_the_examples_cover_everything_that_hides() -> None:
 
 @pytest.mark.parametrize("event", examples.HIDING, ids=names(examples.HIDING))
 def test_hidden_things_are_not_in_the_public_bytes(event: Event) -> None:
-    seen = public_bytes(event) + json.dumps(write_view(join_view(1, public_bytes(event), None))).encode()
+    seen = (
+        public_bytes(event)
+        + json.dumps(write_view_entry(build_view_entry(1, public_bytes(event), None))).encode()
+    )
     for secret in examples.UNSEEN:
         assert secret.encode() not in seen
 
 
 @pytest.mark.parametrize("event", examples.HIDING, ids=names(examples.HIDING))
 def test_hidden_things_reach_their_owner_and_nobody_else(event: Event) -> None:
-    shown = seen_by(None, event)
+    shown = redact_for(None, event)
     owner = getattr(event, "seat", None)
     for viewer in SEATS:
-        assert seen_by(viewer, event) == (event if viewer is not None and viewer == owner else shown)
+        assert redact_for(viewer, event) == (event if viewer is not None and viewer == owner else shown)
 
-    split = faces((event,))
+    split = split_by_visibility((event,))
     assert list(split.private) == ([] if owner is None else [OWNER])
     assert bool(split.secret) == (owner is None)
-    part = pack_part(0, None, split.private.get(OWNER, {}))
-    assert join_view(1, public_bytes(event), part).events == ((shown,) if owner is None else (event,))
+    part = pack_private_part(0, None, split.private.get(OWNER, {}))
+    assert build_view_entry(1, public_bytes(event), part).events == ((shown,) if owner is None else (event,))
 
 
 @pytest.mark.parametrize("event", examples.OPEN, ids=names(examples.OPEN))
 def test_open_events_are_the_same_for_all(event: Event) -> None:
-    assert all(seen_by(viewer, event) is event for viewer in SEATS)
-    split = faces((event,))
+    assert all(redact_for(viewer, event) is event for viewer in SEATS)
+    split = split_by_visibility((event,))
     assert (split.private, split.secret) == ({}, {})
-    assert join_view(1, public_bytes(event), None).events == (event,)
+    assert build_view_entry(1, public_bytes(event), None).events == (event,)
 
 
 def test_hidden_rows_have_one_length_whatever_they_hold() -> None:
     for event in examples.HIDING:
         for name in ("order", "cards", "tickets", "kept"):
             if row := getattr(event, name, None):
-                assert getattr(seen_by(None, event), name) == (None,) * len(row)
+                assert getattr(redact_for(None, event), name) == (None,) * len(row)
 
 
 def test_public_bytes_of_a_draw_don_t_depend_on_the_card() -> None:
@@ -75,20 +85,20 @@ def test_public_bytes_of_a_draw_don_t_depend_on_the_card() -> None:
 
 def test_somebody_s_refusal_leaves_an_empty_entry_for_the_others() -> None:
     refusal = CommandRefused(OWNER, "TURN-1", examples.WHY)
-    assert join_view(4, public_bytes(refusal), None).events == ()
+    assert build_view_entry(4, public_bytes(refusal), None).events == ()
     assert public_bytes(refusal) == public_bytes(CommandRefused(0, "ROUTE-3", "another reason"))
 
 
 def test_an_entry_of_all_events_comes_back_whole() -> None:
-    split = faces(examples.EVENTS)
+    split = split_by_visibility(examples.EVENTS)
     entry = Entry(250, "id-1", 2, Pass(), examples.EVENTS)
     packed = pack_entry(entry, split)
     assert unpack_entry(packed) == entry
-    assert unpack_facts(packed) == (250, "id-1", 2, (OWNER,), list(examples.EVENTS))
+    assert unpack_for_fold(packed) == (250, "id-1", 2, (OWNER,), list(examples.EVENTS))
 
     seen = pack_public(250, split)
     assert not [secret for secret in examples.UNSEEN if secret.encode() in seen]
     for viewer in SEATS:
-        part = pack_part(0, "id-1", split.private[viewer]) if viewer in split.private else None
-        expected = [shown for event in examples.EVENTS if (shown := seen_by(viewer, event)) is not None]
-        assert list(join_view(9, seen, part).events) == expected
+        part = pack_private_part(0, "id-1", split.private[viewer]) if viewer in split.private else None
+        expected = [shown for event in examples.EVENTS if (shown := redact_for(viewer, event)) is not None]
+        assert list(build_view_entry(9, seen, part).events) == expected

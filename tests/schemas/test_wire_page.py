@@ -8,44 +8,44 @@ from pathlib import Path
 import msgpack
 
 from schemas.codec import (
-    FORMAT,
-    LETTER_FORMAT,
-    LETTER_MOST,
-    UNSEALED,
+    ENTRY_FORMAT,
+    ENVELOPE_FORMAT,
+    MAX_ENVELOPE_BYTES,
+    UNSEALED_FORMAT,
     Proofs,
-    join_view,
-    pack_letter,
-    pack_part,
+    build_view_entry,
+    pack_envelope,
+    pack_private_part,
     pack_public,
-    pack_sealed,
+    pack_sealed_entry,
 )
-from schemas.commands import DrawBlind, Letter
+from schemas.commands import CommandEnvelope, DrawBlind
 from schemas.entries import Entry
 from schemas.events import CardDrawn, TurnStarted
-from schemas.events.upcasting import FORMER
-from schemas.field_types import PLAIN_DEPTH
-from schemas.hash_chain import part_commitment, salt_of, secret_commitment, vault_of
+from schemas.events.upcasting import FORMER_VERSIONS
+from schemas.field_types import MAX_JSON_DEPTH
+from schemas.hash_chain import derive_salt, derive_salt_key, private_part_commitment, secret_commitment
 from schemas.json_schema import LAYOUTS
 from services.referee.rules.fair_randomness import card_salt
-from services.referee.rules.shuffle import luck_of, seed_of
-from services.referee.rules.views import faces
+from services.referee.rules.shuffle import derive_seat_secret, seed_from_text
+from services.referee.rules.views import split_by_visibility
 
 PAGE = (Path(__file__).parents[2] / "docs" / "wire.md").read_text(encoding="utf-8")
 HEX = {name: bytes.fromhex(digits) for name, digits in re.findall(r"```hex (\w+)\n([^`]*)```", PAGE)}
 EVENTS = (CardDrawn(1, "red"), TurnStarted(2))
-FACES = faces(EVENTS)
-SEED = seed_of("ledgerline")
+FACES = split_by_visibility(EVENTS)
+SEED = seed_from_text("ledgerline")
 NUMBER, PLACE = 5, (0, 17)
 
 
 def test_the_example_is_what_the_codec_writes() -> None:
-    vault, luck = vault_of(SEED, "demo"), bytes.fromhex(luck_of(SEED, 1, "demo"))
-    log, secret = pack_sealed(Entry(250, "m-7", 1, DrawBlind(), EVENTS), FACES)
-    part = pack_part(3, "m-7", FACES.private[1], card_salt(vault, *PLACE))
-    commitments = secret_commitment(salt_of(vault, NUMBER, "demo"), secret)
-    commitments += part_commitment(salt_of(luck, NUMBER, "demo"), part)
+    vault, luck = derive_salt_key(SEED, "demo"), bytes.fromhex(derive_seat_secret(SEED, 1, "demo"))
+    log, secret = pack_sealed_entry(Entry(250, "m-7", 1, DrawBlind(), EVENTS), FACES)
+    part = pack_private_part(3, "m-7", FACES.private[1], card_salt(vault, *PLACE))
+    commitments = secret_commitment(derive_salt(vault, NUMBER, "demo"), secret)
+    commitments += private_part_commitment(derive_salt(luck, NUMBER, "demo"), part)
     assert {
-        "letter": pack_letter(Letter("m-7", "demo", 1, DrawBlind())),
+        "letter": pack_envelope(CommandEnvelope("m-7", "demo", 1, DrawBlind())),
         "log": log,
         "public": pack_public(250, FACES, Proofs(commitments)),
         "part": part,
@@ -53,8 +53,8 @@ def test_the_example_is_what_the_codec_writes() -> None:
 
 
 def test_the_example_joins_to_what_seat_1_may_see() -> None:
-    assert join_view(5, HEX["public"], HEX["part"]).events == EVENTS
-    assert join_view(5, HEX["public"], None).events == (CardDrawn(1, None), TurnStarted(2))
+    assert build_view_entry(5, HEX["public"], HEX["part"]).events == EVENTS
+    assert build_view_entry(5, HEX["public"], None).events == (CardDrawn(1, None), TurnStarted(2))
 
 
 def test_the_page_and_the_wire_file_tell_the_layouts_of_packed_arrays() -> None:
@@ -66,7 +66,13 @@ def test_the_page_and_the_wire_file_tell_the_layouts_of_packed_arrays() -> None:
     log = dict(zip(LAYOUTS["log"], values["log"], strict=True))
     part = dict(zip(LAYOUTS["part"], values["part"], strict=True))
     public = dict(zip(LAYOUTS["public"], values["public"], strict=False))
-    assert (log["format"], log["at"], log["id"], log["seat"], log["secret"]) == (FORMAT, 250, "m-7", 1, {})
+    assert (log["format"], log["at"], log["id"], log["seat"], log["secret"]) == (
+        ENTRY_FORMAT,
+        250,
+        "m-7",
+        1,
+        {},
+    )
     assert (public["at"], public["public"]) == (log["at"], log["public"])
     assert (part["before"], part["answers"], part["rows"]) == (3, "m-7", log["private"][1])
     assert (len(public["commitments"]), len(part["openings"])) == (2 * 16, 16)
@@ -75,13 +81,13 @@ def test_the_page_and_the_wire_file_tell_the_layouts_of_packed_arrays() -> None:
 
 
 def test_the_page_tells_the_limits_and_the_formats() -> None:
-    assert f"at most {LETTER_MOST} bytes" in PAGE
-    assert f"at most {PLAIN_DEPTH} deep" in PAGE
-    assert f"the format number: {LETTER_FORMAT} for a letter, {FORMAT} for the others" in PAGE
-    assert f"have format {UNSEALED}" in PAGE
+    assert f"at most {MAX_ENVELOPE_BYTES} bytes" in PAGE
+    assert f"at most {MAX_JSON_DEPTH} deep" in PAGE
+    assert f"the format number: {ENVELOPE_FORMAT} for a letter, {ENTRY_FORMAT} for the others" in PAGE
+    assert f"have format {UNSEALED_FORMAT}" in PAGE
 
 
 def test_the_page_tells_every_former_version() -> None:
-    for code, former in FORMER.items():
+    for code, former in FORMER_VERSIONS.items():
         row = f"| `{former.type}` {former.version} (code {code}) | `{former.type}` {former.version + 1}"
-        assert f"{row} (code {former.code_of_next}) |" in PAGE
+        assert f"{row} (code {former.next_code}) |" in PAGE

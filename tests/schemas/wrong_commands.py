@@ -6,7 +6,7 @@ import math
 
 import msgpack
 
-from schemas.field_types import PLAIN_DEPTH
+from schemas.field_types import MAX_JSON_DEPTH
 
 DEAL = {"type": "create_game", "seats": [{"kind": "human"}]}
 
@@ -52,7 +52,7 @@ WRONG_COMMANDS = [
     ("a list for a board", {**DEAL, "board": [{"format": 1}]}, "board"),
     ("a path for a board", {**DEAL, "board": "../usa"}, "board"),
     ("bytes in a board", {**DEAL, "board": {"id": b"usa"}}, "board"),
-    ("deep nesting in a board", {**DEAL, "board": {"cities": nested(PLAIN_DEPTH)}}, "board"),
+    ("deep nesting in a board", {**DEAL, "board": {"cities": nested(MAX_JSON_DEPTH)}}, "board"),
     ("text for a position", {**DEAL, "position": "start"}, "position"),
     ("no such entry in a position", {**DEAL, "position": {"hand": [{}]}}, "position.hand"),
     ("negative cards in a hand", {**DEAL, "position": {"hands": [{"red": -1}]}}, "position.hands.0.red"),
@@ -86,6 +86,6 @@ WRONG_COMMANDS = [
     ("bytes in options", {**DEAL, "options": {"deck": {"a": b"\xff"}}}, "options"),
     ("a key of bytes in options", {**DEAL, "options": {"deck": {b"a": 1}}}, "options"),
     ("a time in options", {**DEAL, "options": {"at": msgpack.Timestamp(1)}}, "options"),
-    ("deep nesting in options", {**DEAL, "options": {"cars": nested(PLAIN_DEPTH)}}, "options"),
+    ("deep nesting in options", {**DEAL, "options": {"cars": nested(MAX_JSON_DEPTH)}}, "options"),
     ("too many options", {**DEAL, "options": {f"o{n}": 1 for n in range(65)}}, "options"),
 ]  # fmt: skip

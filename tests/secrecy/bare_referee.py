@@ -8,26 +8,26 @@ from typing import Any, Final, NamedTuple
 
 import msgpack
 
-from schemas.commands import Letter
+from schemas.commands import CommandEnvelope
 from schemas.events import DeckShuffled, Event, TicketsShuffled
 from schemas.field_types import Seat
 from schemas.hash_chain import COMMITMENT_BYTES
-from services.ledger import Taken, Turn, Verdict
-from services.referee.command_processor import Decision, Desk, Times
-from services.referee.game_cache import Sitting
-from services.referee.rules import NotKept, Table
-from services.referee.rules.proof.pile_tracker import Piles
+from services.ledger import AppendRequest, BotTask, DeliveredCommand
+from services.referee.command_processor import Clocks, CommandProcessor, Decision
+from services.referee.game_cache import CachedGame
+from services.referee.rules import GameState, UnloggedRejectionError
+from services.referee.rules.proof.pile_tracker import PileTracker
 
 OPENED: Final = 1_700_000_000_000
 NOWHERE: Final[Any] = None
-TAKEN: Final = Taken(0, "1-1", b"")
+TAKEN: Final = DeliveredCommand(0, "1-1", b"")
 
 
 class Came(NamedTuple):
     """All that came of a letter: events and a verdict, or a dismissal's reason."""
 
     events: tuple[Event, ...]
-    verdict: Verdict | None
+    verdict: AppendRequest | None
     dismissed: tuple[str, str] | None
 
 
@@ -36,35 +36,37 @@ class Referee:
 
     def __init__(self, seed: str = "5e" * 32, origin: Sequence[bytes] = ()) -> None:
         self.now = OPENED
-        self.sitting = Sitting()
-        times = Times(lambda: self.now, lambda: self.now)
-        self.desk = Desk(NOWHERE, times, lambda: seed, 0, lambda game: origin)
-        self.desk.sittings = self  # type: ignore[assignment]  # it asks for one game's sitting, no more
+        self.sitting = CachedGame()
+        times = Clocks(lambda: self.now, lambda: self.now)
+        self.desk = CommandProcessor(NOWHERE, times, lambda: seed, 0, lambda game: origin)
+        self.desk.game_cache = self  # type: ignore[assignment]  # it asks for one game's sitting, no more
 
-    def of(self, game: str) -> Sitting:
+    def get(self, game: str) -> CachedGame:
         return self.sitting
 
-    def decide(self, sitting: Sitting, letter: Letter, now: int) -> Came:
+    def decide(self, sitting: CachedGame, letter: CommandEnvelope, now: int) -> Came:
         """What comes of the letter; the sitting takes it on."""
         self.sitting, self.now = sitting, now
         try:
-            decision: Decision = self.desk._judge(TAKEN, letter)
-        except NotKept as no:
-            return Came((), None, (no.rule, no.why))
-        return Came(decision.events, decision.verdict, None)
+            decision: Decision = self.desk._build_decision(TAKEN, letter)
+        except UnloggedRejectionError as no:
+            return Came((), None, (no.rule, no.reason))
+        return Came(decision.events, decision.request, None)
 
-    def tried(self, sitting: Sitting, letter: Letter, now: int) -> Came:
+    def tried(self, sitting: CachedGame, letter: CommandEnvelope, now: int) -> Came:
         """The same, and the sitting stays as it was."""
         return self.decide(branched(sitting), letter, now)
 
 
-def branched(sitting: Sitting, table: Table | None = None) -> Sitting:
+def branched(sitting: CachedGame, table: GameState | None = None) -> CachedGame:
     """A copy that may go its own way, around this table if one is given."""
     other = copy(sitting)
-    other.table = sitting.table.branch() if table is None else table
-    other.parts = sitting.parts.copy()
-    shuffles, laid, returned, runs = sitting.piles.state()
-    other.piles = Piles.of((shuffles, laid, returned, {pile: row[:] for pile, row in runs.items()}))
+    other.state = sitting.state.copy() if table is None else table
+    other.last_private_sequences = sitting.last_private_sequences.copy()
+    shuffles, laid, returned, runs = sitting.pile_tracker.to_state()
+    other.pile_tracker = PileTracker.from_state(
+        (shuffles, laid, returned, {pile: row[:] for pile, row in runs.items()})
+    )
     return other
 
 
@@ -74,7 +76,7 @@ class Got(NamedTuple):
     number: int  # what an acknowledgement names, and the order of entries
     public: object
     part: object
-    turns: Sequence[Turn]  # who is called, and so when whose bot moves
+    turns: Sequence[BotTask]  # who is called, and so when whose bot moves
     deadline: int | None  # and when the house does
     leaves: object
     head: int  # its length: it follows from the hashes
@@ -86,14 +88,14 @@ def got(came: Came, viewer: Seat | None, speaker: Seat | None, *, same_seed: boo
     verdict = came.verdict
     if verdict is None:
         return Got(0, None, None, (), None, None, 0, came.dismissed if speaker == viewer else None, False)
-    part = dict(verdict.parts).get(viewer) if viewer is not None else None
+    part = dict(verdict.private_parts).get(viewer) if viewer is not None else None
     return Got(
-        verdict.expected + 1,
+        verdict.expected_length + 1,
         bare_public(verdict.public, same_seed),
         part if same_seed or part is None else bare_part(part),
-        verdict.turns,
-        verdict.deadline,
-        verdict.leaves,
+        verdict.tasks,
+        verdict.deadline_ms,
+        verdict.evict_at_ms,
         len(verdict.head),
         None,
         True,

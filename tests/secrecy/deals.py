@@ -12,7 +12,7 @@ from typing import Any
 
 import msgpack
 
-from schemas.commands import Letter, StartGame
+from schemas.commands import CommandEnvelope, StartGame
 from schemas.events import (
     DeckShuffled,
     Event,
@@ -24,7 +24,7 @@ from schemas.events import (
     TicketsShuffled,
 )  # fmt: skip
 from schemas.field_types import Seat
-from services.referee.rules import Table
+from services.referee.rules import GameState
 from tests.secrecy.bare_referee import Came, Referee, branched, got
 from tests.secrecy.gate import require_same
 from tests.secrecy.matches import Match
@@ -47,7 +47,7 @@ def watched_deals(rules: str, games: int) -> int:
         assert isinstance(start.letter.command, StartGame)
         for viewer in (None, *range(match.seats)):
             orders = dealt_otherwise(came.events, viewer, match.dice)
-            other = branched(start.before, dealing(start.before.table, orders))
+            other = branched(start.before, dealing(start.before.state, orders))
             came_too = Referee().decide(other, start.letter, start.now)
             told, told_too = (got(c, viewer, None, same_seed=True) for c in (came, came_too))
             require_same(told, told_too, viewer, start.letter)
@@ -55,17 +55,17 @@ def watched_deals(rules: str, games: int) -> int:
     return differed
 
 
-def dealing(table: Table, orders: Orders) -> Table:
+def dealing(table: GameState, orders: Orders) -> GameState:
     """The table before the deal, whose shuffles will give these orders."""
-    other = table.branch()
+    other = table.copy()
     first = other.epoch
 
-    def order(table: Table, row: Sequence[str]) -> tuple[str, ...]:
+    def order(table: GameState, row: Sequence[str]) -> tuple[str, ...]:
         given = orders[table.epoch - first]
         assert sorted(given) == sorted(row)
         return tuple(given)
 
-    other.rules = replace(table.rules, dealing=table.rules.dealing._replace(order=order))
+    other.ruleset = replace(table.ruleset, randomness=table.ruleset.randomness._replace(shuffle=order))
     return other
 
 
@@ -120,11 +120,11 @@ def created_twice(match: Match, viewer: Seat | None) -> tuple[list[object], list
     return told
 
 
-def without_hashes(came: Came, letter: Letter, viewer: Seat | None) -> object:
+def without_hashes(came: Came, letter: CommandEnvelope, viewer: Seat | None) -> object:
     """An entry with the length of every hash in place of the hash: those of seeds are all that differs."""
     verdict = came.verdict
     assert verdict is not None
-    parts = dict(verdict.parts)
+    parts = dict(verdict.private_parts)
     part = b"" if viewer is None else parts.get(viewer, b"")
     hashes = [HASHES.get(type(event), ()) for event in came.events]
     names = {
@@ -137,7 +137,7 @@ def without_hashes(came: Came, letter: Letter, viewer: Seat | None) -> object:
     bare = str(public[:3] + [len(proof) for proof in public[3:]]), str(own)
     for name in names:
         bare = bare[0].replace(name, "#" * len(name)), bare[1].replace(name, "#" * len(name))
-    return bare, len(verdict.public), len(part), verdict.turns, verdict.deadline, verdict.leaves
+    return bare, len(verdict.public), len(part), verdict.tasks, verdict.deadline_ms, verdict.evict_at_ms
 
 
 HASHES = {SeedSealed: ("commitment",), SeatTaken: ("contribution", "luck")}

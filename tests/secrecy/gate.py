@@ -17,21 +17,21 @@ from schemas.commands import (
     CallTime,
     ClaimRoute,
     Command,
+    CommandEnvelope,
     CreateGame,
     DrawMarket,
     KeepTickets,
     Leave,
-    Letter,
     SeatPlan,
     StartGame,
     TakeSeat,
 )
 from schemas.field_types import Seat
 from services.bots.policies import POLICIES
-from services.bots.policies.random_source import Dice
-from services.referee.game_cache import Sitting
-from services.referee.rules import Table, legal
-from services.referee.rules.determinization import Known
+from services.bots.policies.random_source import SeatRandom
+from services.referee.game_cache import CachedGame
+from services.referee.rules import GameState, legal
+from services.referee.rules.determinization import ViewerKnowledge
 from tests.rules.random_commands import bent, pool
 from tests.secrecy.bare_referee import Referee, branched, got
 from tests.secrecy.matches import Match, Step
@@ -71,72 +71,72 @@ class Gate:
             ahead = list(islice(steps, AHEAD))
             if not ahead:
                 return
-            if ahead[0].before.table.turn is not None and self.dice.randrange(WATCHED_EVERY):
+            if ahead[0].before.state.turn is not None and self.dice.randrange(WATCHED_EVERY):
                 continue
-            self.pool = pool(self.dice, ahead[0].before.table)
+            self.pool = pool(self.dice, ahead[0].before.state)
             viewers = [*knowing] if self.positions % 8 == 0 else [self.dice.choice([*knowing])]
             for viewer in viewers:
                 self.go_along(ahead, knowing[viewer])
             self.positions += len(ahead)
 
-    def go_along(self, steps: Sequence[Step], known: Known) -> None:
+    def go_along(self, steps: Sequence[Step], known: ViewerKnowledge) -> None:
         """A twin of the first table goes the way that the game goes."""
         first, viewer = steps[0].before, known.viewer
-        ahead = future(first.table, viewer, [event for step in steps for event in step.came.events])
-        other = branched(first, twin(first.table, known, ahead, self.dice))
-        assert looks(other.table, viewer) == looks(first.table, viewer)
-        self.twins += hidden(other.table) != hidden(first.table)
+        ahead = future(first.state, viewer, [event for step in steps for event in step.came.events])
+        other = branched(first, twin(first.state, known, ahead, self.dice))
+        assert looks(other.state, viewer) == looks(first.state, viewer)
+        self.twins += hidden(other.state) != hidden(first.state)
         for step in steps:
-            self.look(step.before, other.table, known, "a twin on its way")
+            self.look(step.before, other.state, known, "a twin on its way")
             self.at_position(step, known)
-            letter = alike(other.table, step.letter, step.came.events, ahead, self.dice)
+            letter = alike(other.state, step.letter, step.came.events, ahead, self.dice)
             came = self.referee.decide(other, letter, step.now)
             told, told_too = (
                 got(c, viewer, letter.seat, same_seed=ahead.shuffles) for c in (step.came, came)
             )
             require_same(told, told_too, viewer, step.letter)
             for event in step.came.events:
-                known.follow(event)
+                known.apply(event)
         last = branched(steps[-1].before)
         self.referee.decide(last, steps[-1].letter, steps[-1].now)
-        require_same(looks(last.table, viewer), looks(other.table, viewer), viewer, steps[-1].letter)
+        require_same(looks(last.state, viewer), looks(other.state, viewer), viewer, steps[-1].letter)
 
-    def at_position(self, step: Step, known: Known) -> None:
+    def at_position(self, step: Step, known: ViewerKnowledge) -> None:
         """Whatever might come next here comes to the same on a table where all else is dealt afresh."""
         sitting, viewer = step.before, known.viewer
         if viewer is not None and self.dice.randrange(TIRED_EVERY) == 0:
             sitting = branched(sitting)  # it said so much nonsense that no more is kept
-            sitting.table.refusals[viewer] = sitting.table.figures.refusals_kept
-        dealt = Dealt(sitting.table, known, self.dice)
-        self.look(sitting, dealt.table(Future(sitting.table, viewer)), known, "a table dealt afresh")
-        for number, (seat, command) in enumerate(self.wishes(sitting.table, viewer)):
-            letter = Letter(f"t{number}", "match", seat, command)
-            self.hear(sitting, letter, max(step.now, time_of(sitting.table, command)), dealt)
+            sitting.state.refusal_counts[viewer] = sitting.state.rule_options.refusals_kept
+        dealt = Dealt(sitting.state, known, self.dice)
+        self.look(sitting, dealt.table(Future(sitting.state, viewer)), known, "a table dealt afresh")
+        for number, (seat, command) in enumerate(self.wishes(sitting.state, viewer)):
+            letter = CommandEnvelope(f"t{number}", "match", seat, command)
+            self.hear(sitting, letter, max(step.now, time_of(sitting.state, command)), dealt)
 
-    def hear(self, sitting: Sitting, letter: Letter, now: int, dealt: Dealt) -> None:
+    def hear(self, sitting: CachedGame, letter: CommandEnvelope, now: int, dealt: Dealt) -> None:
         """The same letter, or one that looks alike, at both tables."""
         viewer = dealt.known.viewer
         came = self.referee.tried(sitting, letter, now)
-        ahead = future(sitting.table, viewer, came.events)
-        other = branched(sitting, dealt.table(ahead).branch())
-        came_too = self.referee.decide(other, alike(other.table, letter, came.events, ahead, self.dice), now)
+        ahead = future(sitting.state, viewer, came.events)
+        other = branched(sitting, dealt.table(ahead).copy())
+        came_too = self.referee.decide(other, alike(other.state, letter, came.events, ahead, self.dice), now)
         told, told_too = (got(c, viewer, letter.seat, same_seed=ahead.shuffles) for c in (came, came_too))
         require_same(told, told_too, viewer, letter)
         self.tried += 1
 
-    def wishes(self, table: Table, viewer: Seat | None) -> Iterator[tuple[Seat | None, Command]]:
+    def wishes(self, table: GameState, viewer: Seat | None) -> Iterator[tuple[Seat | None, Command]]:
         """Legal, illegal and senseless: the viewer's own, somebody else's, and the house's."""
-        dice, seats = self.dice, range(len(table.places))
+        dice, seats = self.dice, range(len(table.seats))
         if viewer is not None:
             yield from ((viewer, command) for command in self.own(table, viewer))
-        if acting := [seat for seat in table.awaits if seat != viewer]:
+        if acting := [seat for seat in table.pending_choices if seat != viewer]:
             seat = dice.choice(acting)
             yield seat, dice.choice(legal(table, seat) or [Leave()])
         if others := [seat for seat in seats if seat != viewer]:
             yield dice.choice(others), dice.choice(self.pool)
-        yield None, CallTime(dice.choice([*table.awaits] or seats))
+        yield None, CallTime(dice.choice([*table.pending_choices] or seats))
 
-    def own(self, table: Table, viewer: Seat) -> Iterator[Command]:
+    def own(self, table: GameState, viewer: Seat) -> Iterator[Command]:
         dice, may = self.dice, legal(table, viewer)
         every = self.tried % ALL_LEGAL_EVERY == 0
         yield from may if every or len(may) <= LEGAL_MOST else dice.sample(may, LEGAL_MOST)
@@ -145,18 +145,22 @@ class Gate:
         yield from dice.sample(self.pool, 2)
         yield dice.choice(NONSENSE)
 
-    def look(self, sitting: Sitting, other: Table, known: Known, what: str) -> None:
+    def look(self, sitting: CachedGame, other: GameState, known: ViewerKnowledge, what: str) -> None:
         """Without a word said, both tables are the same to the viewer, and to its bot."""
-        table, viewer = sitting.table, known.viewer
+        table, viewer = sitting.state, known.viewer
         if viewer is None:
             return
         may = legal(table, viewer)
         if may != legal(other, viewer):
             raise Leak(f"{what}: seat {viewer} may do something else")
         if may and self.dice.randrange(BOTS_EVERY) == 0:
-            policy = POLICIES[table.places[viewer].policy or self.dice.choice(sorted(table.rules.policies))]
-            luck = table.places[viewer].luck or "00" * 32
-            chosen, too = (policy(each, viewer, may, Dice(luck, sitting.length)) for each in (table, other))
+            policy = POLICIES[
+                table.seats[viewer].policy or self.dice.choice(sorted(table.ruleset.bot_policies))
+            ]
+            luck = table.seats[viewer].seat_secret or "00" * 32
+            chosen, too = (
+                policy(each, viewer, may, SeatRandom(luck, sitting.length)) for each in (table, other)
+            )
             if chosen != too:
                 raise Leak(f"{what}: the bot of seat {viewer} chooses {too}, not {chosen}")
 
@@ -164,32 +168,32 @@ class Gate:
 class Dealt:
     """Twins of one table, one for each future that matters."""
 
-    def __init__(self, table: Table, known: Known, dice: Random) -> None:
+    def __init__(self, table: GameState, known: ViewerKnowledge, dice: Random) -> None:
         self._table, self.known, self._dice = table, known, dice
-        self._made: dict[object, Table] = {}
+        self._made: dict[object, GameState] = {}
 
-    def table(self, ahead: Future) -> Table:
+    def table(self, ahead: Future) -> GameState:
         made = self._made.get(ahead.key)
         if made is None:
             made = self._made[ahead.key] = twin(self._table, self.known, ahead, self._dice)
         return made
 
 
-def time_of(table: Table, command: Command) -> int:
+def time_of(table: GameState, command: Command) -> int:
     """When a command can come at the earliest that only comes at its time."""
-    until = table.places[command.seat].until if isinstance(command, CallTime) else None
-    return 0 if until is None else table.opened + until
+    until = table.seats[command.seat].deadline_ms if isinstance(command, CallTime) else None
+    return 0 if until is None else table.opened_at_ms + until
 
 
-def require_same(told: object, too: object, viewer: Seat | None, letter: Letter) -> None:
+def require_same(told: object, too: object, viewer: Seat | None, letter: CommandEnvelope) -> None:
     if told != too:
         who = "a spectator" if viewer is None else f"seat {viewer}"
         raise Leak(f"{who} can tell: {letter}\n  {told}\n  {too}")
 
 
-def hidden(table: Table) -> object:
+def hidden(table: GameState) -> object:
     """What nobody knows whole."""
-    hands = [(place.hand, place.tickets, place.offer, place.mix) for place in table.places]
+    hands = [(place.hand, place.tickets, place.offer, place.requested_mix) for place in table.seats]
     return table.deck, table.ticket_decks, hands
 
 

@@ -13,14 +13,20 @@ from typing import Final, NamedTuple
 
 import msgpack
 
-from schemas.codec import pack_part
+from schemas.codec import pack_private_part
 from schemas.events import CardDrawn, Event, SeatTaken
 from schemas.field_types import CARDS, Seat
-from schemas.hash_chain import COMMITMENT_BYTES, part_commitment, salt_of, secret_commitment, vault_of
-from services.referee.rules import Table, seen_by
-from services.referee.rules.fair_randomness import card_leaf, card_salt, key_of
-from services.referee.rules.proof.pile_tracker import Piles
-from services.referee.rules.shuffle import commitment_of, in_order, luck_of, shuffled
+from schemas.hash_chain import (
+    COMMITMENT_BYTES,
+    derive_salt,
+    derive_salt_key,
+    private_part_commitment,
+    secret_commitment,
+)
+from services.referee.rules import GameState, redact_for
+from services.referee.rules.fair_randomness import card_leaf, card_salt, derive_shuffle_key
+from services.referee.rules.proof.pile_tracker import PileTracker
+from services.referee.rules.shuffle import commit_to_seed, derive_seat_secret, in_canonical_order, shuffled
 from tests.secrecy.matches import Match, Step
 
 Values = Mapping[str, bytes]  # 32 bytes each, by what they are
@@ -43,7 +49,7 @@ def told(match: Match, steps: Sequence[Step], viewer: Seat | None) -> Told:
     }
     for number, step in enumerate(steps, 1):
         for event in step.came.events:
-            values.update(hashes_of(number, seen_by(viewer, event)))
+            values.update(hashes_of(number, redact_for(viewer, event)))
         if step.came.verdict is not None:
             values[f"head {number}"] = step.came.verdict.head
             values.update(proofs_of(number, step.came.verdict.public))
@@ -84,7 +90,7 @@ def seeds_found(view: Told) -> list[str]:
     return [
         name
         for name, value in view.values.items()
-        if commitment_of(value.hex()) == view.match.table.commitment
+        if commit_to_seed(value.hex()) == view.match.table.commitment
     ]
 
 
@@ -92,17 +98,17 @@ def next_cards(view: Told) -> Iterator[tuple[str, str]]:
     """What comes next if a value is the key of all shuffles, or the seed that the key is made of. Asked
     for where the deck was shuffled only once."""
     table = view.match.table
-    row = in_order(table.figures.cards.items())
+    row = in_canonical_order(table.rule_options.cards.items())
     place = len(row) - len(table.deck)
     for name, value in view.values.items():
         yield f"key: {name}", shuffled(row, value.hex(), 0)[place]
         yield f"seed: {name}", shuffled(row, key_with(table, value), 0)[place]
 
 
-def key_with(table: Table, seed: bytes) -> str:
-    other = table.branch()
+def key_with(table: GameState, seed: bytes) -> str:
+    other = table.copy()
     other.seed = seed.hex()
-    return key_of(other)
+    return derive_shuffle_key(other)
 
 
 # -- salts ---------------------------------------------------------------------------------------
@@ -114,7 +120,9 @@ def leaves_opened(view: Told) -> list[str]:
     for name, value in view.values.items():
         salts = [b"", value, value[:COMMITMENT_BYTES], value[COMMITMENT_BYTES:]]
         salts += [
-            card_salt(vault, 0, at) for vault in (value, vault_of(value.hex(), game)) for at in range(30)
+            card_salt(vault, 0, at)
+            for vault in (value, derive_salt_key(value.hex(), game))
+            for at in range(30)
         ]
         found += [f"{card}: {name}" for salt in salts for card in CARDS if card_leaf(salt, card) in hidden]
     return found
@@ -122,13 +130,13 @@ def leaves_opened(view: Told) -> list[str]:
 
 def hidden_leaves(view: Told) -> set[bytes]:
     """All leaves but those of what the viewer was shown."""
-    piles, leaves, shown = Piles(), dict[tuple[int, int], bytes](), set[tuple[int, int]]()
+    piles, leaves, shown = PileTracker(), dict[tuple[int, int], bytes](), set[tuple[int, int]]()
     for step in view.steps:
         row = leaves_of(step.came.verdict.public) if step.came.verdict else iter(())
-        for moved in filter(None, map(piles.follow, step.came.events)):
-            leaves.update((place, next(row)) for place in moved.laid)
-            if not moved.hidden and moved.told in (None, view.viewer):
-                shown.update(moved.laid or moved.turned)
+        for moved in filter(None, map(piles.apply, step.came.events)):
+            leaves.update((place, next(row)) for place in moved.added)
+            if not moved.is_hidden and moved.salt_recipient in (None, view.viewer):
+                shown.update(moved.added or moved.removed)
     return {leaf for place, leaf in leaves.items() if place not in shown}
 
 
@@ -146,16 +154,16 @@ def parts_opened(view: Told) -> list[str]:
         verdict = step.came.verdict
         if verdict is None:
             continue
-        number, owners = verdict.expected + 1, [seat for seat, _ in verdict.parts]
+        number, owners = verdict.expected_length + 1, [seat for seat, _ in verdict.private_parts]
         for place, event in enumerate(step.came.events):
             if isinstance(event, CardDrawn) and event.seat != view.viewer:
                 answers = step.letter.id
                 parts = [
-                    pack_part(
+                    pack_private_part(
                         before.get(event.seat, 0), answers, {place: (event.code, event.seat, card)}, salt
                     )
                     for card in CARDS
-                    for salt in (b"", *salts_told(verdict.parts, event.seat))
+                    for salt in (b"", *salts_told(verdict.private_parts, event.seat))
                 ]
                 found += [f"{number}: {name}" for name in opened(view, number, parts, verdict.public)]
         before.update(dict.fromkeys(owners, number))
@@ -177,7 +185,7 @@ def opened(view: Told, number: int, parts: Sequence[bytes], public: bytes) -> It
         lucks = [
             value,
             *(
-                bytes.fromhex(luck_of(value.hex(), seat, own))
+                bytes.fromhex(derive_seat_secret(value.hex(), seat, own))
                 for seat in range(view.match.seats)
                 for own in ("", game)
             ),
@@ -186,10 +194,10 @@ def opened(view: Told, number: int, parts: Sequence[bytes], public: bytes) -> It
             b"",
             bytes(COMMITMENT_BYTES),
             value[:COMMITMENT_BYTES],
-            *(salt_of(luck, number, game) for luck in lucks),
+            *(derive_salt(luck, number, game) for luck in lucks),
         ]
         for salt in salts:
-            if any(part_commitment(salt, part) in commitments for part in parts):
+            if any(private_part_commitment(salt, part) in commitments for part in parts):
                 yield name
             if any(secret_commitment(salt, part) in commitments for part in parts):
                 yield name

@@ -10,18 +10,18 @@ from typing import Any, NamedTuple
 from schemas.commands import (
     CallTime,
     Command,
+    CommandEnvelope,
     CreateGame,
     ForkGame,
     Leave,
-    Letter,
     SeatPlan,
     StartGame,
     TakeSeat,
 )
 from schemas.field_types import Seat
-from services.referee.game_cache import Sitting
-from services.referee.rules import RULESETS, Table, legal
-from services.referee.rules.determinization import Known
+from services.referee.game_cache import CachedGame
+from services.referee.rules import RULESETS, GameState, legal
+from services.referee.rules.determinization import ViewerKnowledge
 from tests.rules.random_commands import pool
 from tests.rules.random_games import BOARDS, HABITS, a_position, seats_of, small_deck
 from tests.secrecy.bare_referee import OPENED, Came, Referee, branched
@@ -33,8 +33,8 @@ LAID, FORKED = 4, 3  # of every five games
 class Step(NamedTuple):
     """One letter of a game, the sitting that it met, and what came of it."""
 
-    before: Sitting
-    letter: Letter
+    before: CachedGame
+    letter: CommandEnvelope
     now: int
     came: Came
 
@@ -49,22 +49,22 @@ class Match:
         self.seats = dice.choice(seats_of(self.board)[:4])
         self.habit = HABITS[dice.choice([*HABITS])]
         self.mischief, self.leaving = dice.choice((0, 0.05, 0.2)), dice.choice((0, 0, 0.01))
-        self.now, self.number, self.sitting = OPENED, 0, Sitting()
+        self.now, self.number, self.sitting = OPENED, 0, CachedGame()
         self.opening: list[Step] = []  # until the deal
         origin: Sequence[bytes] = ()
         wish: Command = self._wished(rules, chance)
         if chance % 5 == FORKED:
             self.seats, origin, wish = self._other(rules, chance)
         self.referee = Referee(dice.randbytes(32).hex(), origin)
-        self.knowing = {viewer: Known(viewer) for viewer in (None, *range(self.seats))}
+        self.knowing = {viewer: ViewerKnowledge(viewer) for viewer in (None, *range(self.seats))}
         self._open(wish)
 
     @property
-    def table(self) -> Table:
-        return self.sitting.table
+    def table(self) -> GameState:
+        return self.sitting.state
 
     def _wished(self, rules: str, chance: int) -> CreateGame:
-        dice, figures = self.dice, RULESETS[rules].figures
+        dice, figures = self.dice, RULESETS[rules].rule_options
         strict = figures.strict if chance % 3 else not figures.strict
         options: dict[str, Any] = {"strict": strict}
         options["clock_ms"] = dice.choice((None, 20_000, 200_000))
@@ -87,8 +87,8 @@ class Match:
     def _open(self, wish: Command) -> None:
         dice = self.dice
         self._begin(wish)
-        for seat, place in enumerate(self.table.places):
-            if not place.taken:
+        for seat, place in enumerate(self.table.seats):
+            if not place.is_seated:
                 given = dice.choice((None, dice.randbytes(32).hex()))
                 self._begin(TakeSeat(f"Player {seat}", seat, contribution=given))
         self._begin(StartGame())
@@ -97,7 +97,7 @@ class Match:
         self.opening.append(self.say(None, command))
 
     def _plan(self, rules: str) -> SeatPlan:
-        policy: Any = self.dice.choice([*sorted(RULESETS[rules].policies), None])
+        policy: Any = self.dice.choice([*sorted(RULESETS[rules].bot_policies), None])
         age = self.dice.randrange(20, 60)
         return SeatPlan("bot", policy, age=age) if policy else SeatPlan()
 
@@ -105,17 +105,17 @@ class Match:
         """Somebody says this; everybody sees what comes of it."""
         self.number += 1
         before = branched(self.sitting)
-        letter = Letter(f"c{self.number}", "match", seat, command)
+        letter = CommandEnvelope(f"c{self.number}", "match", seat, command)
         came = self.referee.decide(self.sitting, letter, self.now)
         for known in self.knowing.values():
             for event in came.events:
-                known.follow(event)
+                known.apply(event)
         return Step(before, letter, self.now, came)
 
     def steps(self) -> Iterator[Step]:
         """The game from its deal on, one letter at a time."""
         for _ in range(STEPS_MOST):
-            if self.table.over:
+            if self.table.result:
                 return
             self.now += self.dice.randrange(60) if self.dice.random() < 0.99 else 15_000
             yield self.say(*self.wish())
@@ -128,9 +128,9 @@ class Match:
             return None, CallTime(deadline[1])
         if dice.random() < self.leaving:
             return dice.randrange(self.seats), Leave()
-        if dice.random() < (self.mischief if not table.figures.strict else self.mischief / 20):
+        if dice.random() < (self.mischief if not table.rule_options.strict else self.mischief / 20):
             return dice.randrange(self.seats), dice.choice(pool(dice, table))
-        seat = dice.choice(sorted(table.awaits))
+        seat = dice.choice(sorted(table.pending_choices))
         return seat, self.choice(legal(table, seat))
 
     def choice(self, commands: list[Command]) -> Command:

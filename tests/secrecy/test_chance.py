@@ -13,7 +13,7 @@ from itertools import combinations
 from statistics import NormalDist
 from typing import Any, Final
 
-from services.referee.rules.shuffle import shuffled, words
+from services.referee.rules.shuffle import random_words, shuffled
 
 SHUFFLES: Final = 200_000
 LEVEL: Final = 0.001
@@ -73,7 +73,7 @@ def test_a_whole_deck_too() -> None:
 
 def naive(items: Iterable[int], seed: str, epoch: int) -> Sequence[int]:
     """The wrong one that everybody writes first: any place is swapped with any."""
-    row, stream = list(items), words(seed, epoch)
+    row, stream = list(items), random_words(seed, epoch)
     for at in range(len(row)):
         other = next(stream) % len(row)
         row[at], row[other] = row[other], row[at]
@@ -82,7 +82,7 @@ def naive(items: Iterable[int], seed: str, epoch: int) -> Sequence[int]:
 
 def cyclic(items: Iterable[int], seed: str, epoch: int) -> Sequence[int]:
     """A cut is fair by place; only pairs give it away."""
-    row, stream = list(items), words(seed, epoch)
+    row, stream = list(items), random_words(seed, epoch)
     start = next(stream) % len(row)
     return row[start:] + row[:start]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import islice
 
 from schemas.commands import ForkGame
-from services.referee.rules.determinization import redeal
-from services.referee.rules.setup.fork import Past
+from services.referee.rules.determinization import determinize
+from services.referee.rules.setup.fork import ForkSource
 from tests.rules.test_properties import EVERY_RULESET
 from tests.secrecy.deals import created_twice, watched_deals
 from tests.secrecy.matches import Match
@@ -22,7 +22,7 @@ def test_no_viewer_can_tell_what_others_are_dealt(rules: str) -> None:
 def test_what_is_seen_of_a_seed_is_as_long_as_of_any(rules: str) -> None:
     for chance in range(6):
         match = Match(rules, chance)
-        if match.table.laid is None:  # else it is the seed that shuffled what was laid
+        if match.table.position_starter is None:  # else it is the seed that shuffled what was laid
             for viewer in (None, *range(match.seats)):
                 one, other = created_twice(match, viewer)
                 assert one == other
@@ -36,14 +36,14 @@ def test_a_fork_follows_from_what_its_asker_knows(rules: str) -> None:
         match = Match(rules, chance)
         for step in islice(match.steps(), 5, 60, 6):
             viewer = match.dice.choice([*match.knowing])
-            known, past = match.knowing[viewer], Past()
-            if match.table.over:
+            known, past = match.knowing[viewer], ForkSource()
+            if match.table.result:
                 break
-            twin = redeal(match.table, known, with_dice(match.dice))
+            twin = determinize(match.table, known, with_dice(match.dice))
             wish, told = ForkGame("match", step.before.length + 1, viewer), []
             for table in (match.table, twin):
-                past.table, past.knowledge = table, match.knowing
-                told.append(past.creation(wish, "5e" * 32, over=False))
+                past.state, past.knowledge = table, match.knowing
+                told.append(past.build_command(wish, "5e" * 32, is_over=False))
             assert told[0] == told[1]
             forks += 1
     assert forks > 10

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from schemas.codec import unpack_entry
-from schemas.commands import Letter, StartGame, TakeSeat, read_command
+from schemas.commands import CommandEnvelope, StartGame, TakeSeat, read_command
 from schemas.entries import Entry
 from schemas.field_types import Seat
-from services.referee.rules import Table, fold_events, judge
-from services.referee.rules.determinization import Known, known_by, redeal
+from services.referee.rules import GameState, decide_envelope, fold_events
+from services.referee.rules.determinization import ViewerKnowledge, collect_knowledge, determinize
 from tests.rules.random_games import BOARDS, HABITS, Play, a_position, seats_of
 from tests.rules.test_properties import EVERY_RULESET
 
@@ -28,18 +28,18 @@ def random_play(rules: str, chance: int) -> Play:
     return Play(dice, board, seats, dice.choice([*HABITS]), 0.02, 0.01, options, laid)
 
 
-def positions(rules: str, games: int, most: int) -> Iterator[tuple[Table, Known]]:
+def positions(rules: str, games: int, most: int) -> Iterator[tuple[GameState, ViewerKnowledge]]:
     """Tables of random games, and what one viewer knows there, as of what it was sent."""
     for chance in range(games):
         play = random_play(rules, chance)
         viewer = play.dice.choice([None, *range(play.seats)])
-        known, read = Known(viewer), 0
+        known, read = ViewerKnowledge(viewer), 0
         for number in play.steps():
             for entry in play.log[read:]:
                 for event in unpack_entry(entry).events:
-                    known.follow(event)
+                    known.apply(event)
             read = len(play.log)
-            if play.table.over or number > most:
+            if play.table.result or number > most:
                 break
             yield play.table, known
 
@@ -48,8 +48,8 @@ def with_dice(dice: Random) -> Any:
     return lambda row: dice.sample(row, len(row))
 
 
-def all_tickets(table: Table) -> list[str | None]:
-    held = [ticket for place in table.places for ticket in (*place.tickets, *place.offer)]
+def all_tickets(table: GameState) -> list[str | None]:
+    held = [ticket for place in table.seats for ticket in (*place.tickets, *place.offer)]
     return held + [ticket for row in table.ticket_decks.values() for ticket in row]
 
 
@@ -57,8 +57,8 @@ def all_tickets(table: Table) -> list[str | None]:
 def test_what_is_known_stays_and_no_count_changes(rules: str) -> None:
     differ = 0
     for table, known in positions(rules, games=8, most=120):
-        other = redeal(table, known, with_dice(Random(differ)))
-        for seat, (place, dealt) in enumerate(zip(table.places, other.places, strict=True)):
+        other = determinize(table, known, with_dice(Random(differ)))
+        for seat, (place, dealt) in enumerate(zip(table.seats, other.seats, strict=True)):
             assert (dealt.cards, len(dealt.tickets), len(dealt.offer)) == (
                 place.cards, len(place.tickets), len(place.offer),
             )  # fmt: skip
@@ -66,30 +66,34 @@ def test_what_is_known_stays_and_no_count_changes(rules: str) -> None:
             assert all(dealt.hand[card] >= count for card, count in known.hand(seat).items())
             if seat == known.viewer:
                 assert dealt.hand == place.hand
-                assert (dealt.tickets, dealt.offer, dealt.mix) == (place.tickets, place.offer, place.mix)
+                assert (dealt.tickets, dealt.offer, dealt.requested_mix) == (
+                    place.tickets,
+                    place.offer,
+                    place.requested_mix,
+                )
         for deck, row in other.ticket_decks.items():
             was = zip(known.decks[deck], table.ticket_decks[deck], row, strict=True)
             assert all(told is None or told == before == now for told, before, now in was)
         assert len(other.deck) == len(table.deck)
-        assert not known.placed.intersection(hidden_tickets(other, known))
+        assert not known.located_tickets.intersection(hidden_tickets(other, known))
         assert_whole(other)
         differ += (other.deck, all_tickets(other)) != (table.deck, all_tickets(table))
     assert differ > 300
 
 
-def hidden_tickets(table: Table, known: Known) -> list[str | None]:
+def hidden_tickets(table: GameState, known: ViewerKnowledge) -> list[str | None]:
     """Those that lie where the viewer can't see them, and doesn't know them either."""
-    held = [t for s, p in enumerate(table.places) if s != known.viewer for t in (*p.tickets, *p.offer)]
+    held = [t for s, p in enumerate(table.seats) if s != known.viewer for t in (*p.tickets, *p.offer)]
     rows = table.ticket_decks.items()
     return held + [t for deck, row in rows for t, k in zip(row, known.decks[deck], strict=True) if k is None]
 
 
-def assert_whole(table: Table) -> None:
+def assert_whole(table: GameState) -> None:
     """No card and no ticket is there more often than in the game."""
     tickets = all_tickets(table)
     assert len(set(tickets)) == len(tickets)
-    for card, count in table.figures.cards.items():
-        held = sum(place.hand[card] for place in table.places)
+    for card, count in table.rule_options.cards.items():
+        held = sum(place.hand[card] for place in table.seats)
         assert held + table.deck.count(card) + table.discards[card] + table.market.count(card) <= count
 
 
@@ -97,7 +101,7 @@ def assert_whole(table: Table) -> None:
 def test_the_viewers_own_hand_is_known_whole(rules: str) -> None:
     for table, known in positions(rules, games=4, most=150):
         if known.viewer is not None:
-            hand = Counter({card: n for card, n in table.places[known.viewer].hand.items() if n})
+            hand = Counter({card: n for card, n in table.seats[known.viewer].hand.items() if n})
             assert hand == +known.hand(known.viewer)
 
 
@@ -105,7 +109,7 @@ def test_what_chance_is_given_follows_from_what_the_viewer_knows() -> None:
     """Two tables that look alike are dealt afresh in the same way, so the deal tells nothing of either."""
     for rules in ("usa", "europe", "marklin", "trains"):
         for number, (table, known) in enumerate(positions(rules, games=3, most=60)):
-            twin = redeal(table, known, with_dice(Random(number)))
+            twin = determinize(table, known, with_dice(Random(number)))
             given: list[list[Sequence[Any]]] = [[], []]
             for each, rows in zip((table, twin), given, strict=True):
 
@@ -113,7 +117,7 @@ def test_what_chance_is_given_follows_from_what_the_viewer_knows() -> None:
                     rows.append(list(row))
                     return sorted(row, key=str)
 
-                redeal(each, known, shuffle)
+                determinize(each, known, shuffle)
             assert given[0] == given[1]
 
 
@@ -130,21 +134,23 @@ def test_P5_of_which_cards_an_unfair_position_has_too_many_no_fork_tells(most: i
     told = []
     for color in ("red", "blue"):
         play = laid(hands=[{"green": 2}, {color: most}], deck=["white"] * 2 * most)
-        known = known_by(0, (event for entry in play for event in entry.events))
-        table = Table()
+        known = collect_knowledge(0, (event for entry in play for event in entry.events))
+        table = GameState()
         for entry in play:
             fold_events(table, entry.at, entry.events)
-        other = redeal(table, known, with_dice(Random(5)))
-        told.append((other.places[1].hand, other.deck))
-        assert (other.places[1].cards, len(other.deck)) == (most, 2 * most)
+        other = determinize(table, known, with_dice(Random(5)))
+        told.append((other.seats[1].hand, other.deck))
+        assert (other.seats[1].cards, len(other.deck)) == (most, 2 * most)
     assert told[0] == told[1]
 
 
 def laid(**position: Any) -> list[Entry]:
     """A game of two that starts from this position."""
     create = {"type": "create_game", "seats": [{}, {}], "position": {"turn": 0, **position}}
-    table, entries = Table(), []
+    table, entries = GameState(), []
     for number, command in enumerate((read_command(create), TakeSeat("Ada"), TakeSeat("Bob"), StartGame())):
-        letter = Letter(f"c{number}", "game", None, command)
-        entries.append(Entry(table.at, letter.id, None, command, judge(table, letter, number, "0f" * 32)))
+        letter = CommandEnvelope(f"c{number}", "game", None, command)
+        entries.append(
+            Entry(table.at_ms, letter.id, None, command, decide_envelope(table, letter, number, "0f" * 32))
+        )
     return entries

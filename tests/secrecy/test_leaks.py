@@ -10,18 +10,18 @@ from typing import Any
 import msgpack
 import pytest
 
-from schemas.codec import Faces, event_row
+from schemas.codec import VisibilitySplit, event_to_row
 from schemas.commands import ClaimRoute
 from schemas.events import CardDrawn, CommandRefused, Event, GameStarted, HandDealt, TicketsReturned
 from schemas.field_types import LOCOMOTIVE, Seat
-from schemas.refusals import Refused
+from schemas.refusals import CommandRefusedError
 from services.bots.policies import POLICIES
 from services.referee import command_processor, scheduling
-from services.referee.rules import RULESETS, NotKept, Table, legal, views
+from services.referee.rules import RULESETS, GameState, UnloggedRejectionError, legal, views
 from services.referee.rules.moves import cards, tickets, withdrawal
 from services.referee.rules.proof import sealing
-from services.referee.rules.proof.sealing import Sealed
-from services.referee.rules.ruleset import Facts
+from services.referee.rules.proof.sealing import SealedEntry
+from services.referee.rules.ruleset import EventStream
 from tests.secrecy import gate
 from tests.secrecy.deals import watched_deals
 from tests.secrecy.gate import Leak, watched
@@ -38,8 +38,8 @@ def caught(rules: str) -> str:
 
 
 def shown_to_all(monkeypatch: Patch, kind: type[Event], turned: Callable[[Any], Event | None]) -> None:
-    hiding: Mapping[type[Event], Any] = {**views.HIDING, kind: turned}
-    monkeypatch.setattr(views, "HIDING", hiding)
+    hiding: Mapping[type[Event], Any] = {**views.REDACTORS, kind: turned}
+    monkeypatch.setattr(views, "REDACTORS", hiding)
 
 
 # -- what is in an entry ------------------------------------------------------------------------
@@ -56,24 +56,24 @@ def test_a_refusal_that_others_read_is_caught(monkeypatch: Patch) -> None:
 
 
 def test_the_order_of_rows_that_follows_names_nobody_may_know_is_caught(monkeypatch: Patch) -> None:
-    def give_back(table: Table, seat: Seat) -> Facts:
+    def give_back(table: GameState, seat: Seat) -> EventStream:
         told: Any = tickets_given_back(table, seat)
         yield from sorted(told, key=lambda event: str(event.tickets[0])[-1])
 
-    tickets_given_back = tickets.give_back
+    tickets_given_back = tickets.return_tickets
     for module in (tickets, withdrawal):
-        monkeypatch.setattr(module, "give_back", give_back)
+        monkeypatch.setattr(module, "return_tickets", give_back)
     assert TicketsReturned.type
     assert "can tell" in caught("marklin")
 
 
-def sealed_otherwise(monkeypatch: Patch, change: Callable[[Table, Sealed], Sealed]) -> None:
+def sealed_otherwise(monkeypatch: Patch, change: Callable[[GameState, SealedEntry], SealedEntry]) -> None:
     """Entries are written otherwise than they should be."""
 
-    def seal(table: Table, *told: Any) -> Sealed:
-        return change(table, sealing.seal(table, *told))
+    def seal(table: GameState, *told: Any) -> SealedEntry:
+        return change(table, sealing.seal_entry(table, *told))
 
-    monkeypatch.setattr(command_processor, "seal", seal)
+    monkeypatch.setattr(command_processor, "seal_entry", seal)
 
 
 def repacked(data: bytes, change: Callable[[list[Any]], None]) -> bytes:
@@ -86,8 +86,8 @@ def repacked(data: bytes, change: Callable[[list[Any]], None]) -> bytes:
 def test_publishing_which_routes_the_seat_to_act_can_afford_is_caught(monkeypatch: Patch) -> None:
     """Known from a public system: its clients were told what to highlight."""
 
-    def told_to_all(table: Table, sealed: Sealed) -> Sealed:
-        may = [command for seat in table.awaits for command in legal(table, seat)]
+    def told_to_all(table: GameState, sealed: SealedEntry) -> SealedEntry:
+        may = [command for seat in table.pending_choices for command in legal(table, seat)]
         afford = sorted({command.route for command in may if isinstance(command, ClaimRoute)})
         return sealed._replace(public=repacked(sealed.public, lambda entry: entry[2].append([99, afford])))
 
@@ -98,12 +98,12 @@ def test_publishing_which_routes_the_seat_to_act_can_afford_is_caught(monkeypatc
 def test_sending_the_unfiltered_starting_state_is_caught(monkeypatch: Patch) -> None:
     """Known from a public system: everybody was sent the table as the server had dealt it."""
 
-    def faces(events: Sequence[Event]) -> Faces:
+    def faces(events: Sequence[Event]) -> VisibilitySplit:
         if any(isinstance(event, GameStarted) for event in events):
-            return Faces(tuple(event_row(event) for event in events), {}, {})
-        return views.faces(events)
+            return VisibilitySplit(tuple(event_to_row(event) for event in events), {}, {})
+        return views.split_by_visibility(events)
 
-    monkeypatch.setattr(sealing, "faces", faces)
+    monkeypatch.setattr(sealing, "split_by_visibility", faces)
     for rules in RULESETS:
         with pytest.raises(Leak):
             watched_deals(rules, 3)
@@ -116,9 +116,11 @@ def test_one_hand_in_the_starting_state_is_caught(monkeypatch: Patch) -> None:
 
 
 def test_a_part_for_the_wrong_seat_is_caught(monkeypatch: Patch) -> None:
-    def to_the_next(table: Table, sealed: Sealed) -> Sealed:
-        seats = len(table.places)
-        return sealed._replace(parts=[((seat + 1) % seats, part) for seat, part in sealed.parts])
+    def to_the_next(table: GameState, sealed: SealedEntry) -> SealedEntry:
+        seats = len(table.seats)
+        return sealed._replace(
+            private_parts=[((seat + 1) % seats, part) for seat, part in sealed.private_parts]
+        )
 
     sealed_otherwise(monkeypatch, to_the_next)
     assert "can tell" in caught("usa")
@@ -127,7 +129,7 @@ def test_a_part_for_the_wrong_seat_is_caught(monkeypatch: Patch) -> None:
 def test_one_commitment_more_for_a_good_card_is_caught(monkeypatch: Patch) -> None:
     """Nothing but a length tells."""
 
-    def longer(table: Table, sealed: Sealed) -> Sealed:
+    def longer(table: GameState, sealed: SealedEntry) -> SealedEntry:
         if table.deck[-1:] != [LOCOMOTIVE]:
             return sealed
         return sealed._replace(public=repacked(sealed.public, add_commitment))
@@ -140,10 +142,12 @@ def test_one_commitment_more_for_a_good_card_is_caught(monkeypatch: Patch) -> No
 
 
 def test_a_longer_part_for_a_good_card_is_caught(monkeypatch: Patch) -> None:
-    def longer(table: Table, sealed: Sealed) -> Sealed:
+    def longer(table: GameState, sealed: SealedEntry) -> SealedEntry:
         if table.deck[-1:] != [LOCOMOTIVE]:
             return sealed
-        return sealed._replace(parts=[(seat, repacked(part, add_salt)) for seat, part in sealed.parts])
+        return sealed._replace(
+            private_parts=[(seat, repacked(part, add_salt)) for seat, part in sealed.private_parts]
+        )
 
     def add_salt(part: list[Any]) -> None:
         part[4:] = [bytes(16)]
@@ -156,26 +160,30 @@ def test_a_longer_part_for_a_good_card_is_caught(monkeypatch: Patch) -> None:
 
 
 def test_a_refusal_that_names_anothers_cards_is_caught(monkeypatch: Patch) -> None:
-    def facts(table: Table, seat: Seat | None, command: Any) -> Facts:
+    def facts(table: GameState, seat: Seat | None, command: Any) -> EventStream:
         try:
             yield from judged(table, seat, command)
-        except Refused as no:
+        except CommandRefusedError as no:
             if no.rule != "TURN-1" or table.turn is None:
                 raise
-            reds = table.places[table.turn].hand["red"]
-            raise Refused("TURN-1", f"it isn't your turn, but that of who holds {reds} red") from None
+            reds = table.seats[table.turn].hand["red"]
+            raise CommandRefusedError(
+                "TURN-1", f"it isn't your turn, but that of who holds {reds} red"
+            ) from None
 
-    judged = DECIDE.facts
-    monkeypatch.setattr(DECIDE, "facts", facts)
+    judged = DECIDE.decide_events
+    monkeypatch.setattr(DECIDE, "decide_events", facts)
     assert "can tell" in caught("usa")
 
 
 def test_a_dismissal_that_names_the_next_card_is_caught(monkeypatch: Patch) -> None:
-    def require_accepted(branch: Table, letter: Any, now: int) -> None:
+    def require_accepted(branch: GameState, letter: Any, now: int) -> None:
         try:
             judged(branch, letter, now)
-        except NotKept as no:
-            raise NotKept(no.rule, f"{no.why}: the next card is {branch.deck[-1:]}") from None
+        except UnloggedRejectionError as no:
+            raise UnloggedRejectionError(
+                no.rule, f"{no.reason}: the next card is {branch.deck[-1:]}"
+            ) from None
 
     judged = DECIDE._require_accepted
     monkeypatch.setattr(DECIDE, "_require_accepted", require_accepted)
@@ -186,7 +194,7 @@ def test_a_dismissal_that_names_the_next_card_is_caught(monkeypatch: Patch) -> N
 
 
 def test_legal_moves_that_follow_the_deck_are_caught(monkeypatch: Patch) -> None:
-    def offers(table: Table, seat: Seat) -> Any:
+    def offers(table: GameState, seat: Seat) -> Any:
         return () if table.deck[-1:] == [LOCOMOTIVE] else cards.blind_offers(table, seat)
 
     draw = cards.DRAW_BLIND._replace(offers=offers)
@@ -200,31 +208,33 @@ def test_legal_moves_that_follow_the_deck_are_caught(monkeypatch: Patch) -> None
     assert "may do something else" in caught("usa")
 
 
-def with_rules(table: Table, rules: Any) -> Table:
-    table = table.branch()
-    table.rules = rules
+def with_rules(table: GameState, rules: Any) -> GameState:
+    table = table.copy()
+    table.ruleset = rules
     return table
 
 
 def test_an_hour_that_follows_a_hand_is_caught(monkeypatch: Patch) -> None:
-    def due_at(table: Table) -> int | None:
-        due = scheduling.due_at(table)
-        return due and due + sum(table.places[seat].hand["blue"] for seat in table.awaits)
+    def due_at(table: GameState) -> int | None:
+        due = scheduling.next_wakeup(table)
+        return due and due + sum(table.seats[seat].hand["blue"] for seat in table.pending_choices)
 
-    monkeypatch.setattr(command_processor, "due_at", due_at)
+    monkeypatch.setattr(command_processor, "next_wakeup", due_at)
     assert "deadline" in caught("usa")
 
 
 def test_notes_to_bots_that_follow_a_hand_are_caught(monkeypatch: Patch) -> None:
-    def calls(table: Table, number: int) -> Any:
-        return [turn for turn in scheduling.calls(table, number) if table.places[turn.seat].hand["green"] < 2]
+    def calls(table: GameState, number: int) -> Any:
+        return [
+            turn for turn in scheduling.bot_tasks(table, number) if table.seats[turn.seat].hand["green"] < 2
+        ]
 
-    monkeypatch.setattr(command_processor, "calls", calls)
+    monkeypatch.setattr(command_processor, "bot_tasks", calls)
     assert "can tell" in caught("usa")
 
 
 def test_a_bot_that_peeks_is_caught(monkeypatch: Patch) -> None:
-    def peeks(table: Table, seat: Seat, commands: Any, dice: Any) -> Any:
+    def peeks(table: GameState, seat: Seat, commands: Any, dice: Any) -> Any:
         return commands[0] if table.deck[-1:] == [LOCOMOTIVE] else commands[-1]
 
     for name in POLICIES:
@@ -233,12 +243,12 @@ def test_a_bot_that_peeks_is_caught(monkeypatch: Patch) -> None:
 
 
 def test_an_absent_seat_whose_tickets_are_chosen_by_their_names_is_caught(monkeypatch: Patch) -> None:
-    def go_out(table: Table, seat: Seat, why: Any) -> Facts:
-        place = table.places[seat]
+    def go_out(table: GameState, seat: Seat, why: Any) -> EventStream:
+        place = table.seats[seat]
         place.offer.sort(key=str)
         yield from goes_out(table, seat, why)
 
-    goes_out = withdrawal.go_out
-    monkeypatch.setattr(withdrawal, "go_out", go_out)
-    monkeypatch.setattr(DECIDE, "go_out", go_out)
+    goes_out = withdrawal.withdraw_seat
+    monkeypatch.setattr(withdrawal, "withdraw_seat", go_out)
+    monkeypatch.setattr(DECIDE, "withdraw_seat", go_out)
     assert "can tell" in caught("marklin")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 
-from schemas.commands import ClaimRoute, Command, KeepTickets, Leave, Letter
+from schemas.commands import ClaimRoute, Command, CommandEnvelope, KeepTickets, Leave
 from schemas.events import (
     CardDrawn,
     CardsGiven,
@@ -35,8 +35,13 @@ from schemas.events import (
     TunnelRevealed,
 )  # fmt: skip
 from schemas.field_types import PASSENGER, Seat
-from services.referee.rules import Table, legal
-from services.referee.rules.determinization import Known, deal_cards, deal_tickets, name_mixes
+from services.referee.rules import GameState, legal
+from services.referee.rules.determinization import (
+    ViewerKnowledge,
+    determinize_cards,
+    determinize_mixes,
+    determinize_tickets,
+)
 from tests.rules.given import everything
 
 FROM_A_SHUFFLE = -1  # the place of a card that the deck gets only in this future
@@ -46,7 +51,7 @@ FROM_A_SHUFFLE = -1  # the place of a card that the deck gets only in this futur
 class Future:
     """What of a table a viewer will have seen when these events have happened."""
 
-    table: Table
+    table: GameState
     viewer: Seat | None
     deck: dict[int, str] = field(default_factory=dict)  # cards by their places in the deck, from the bottom
     hands: dict[Seat, Counter[str]] = field(default_factory=dict)  # cards that others hold, for they pay
@@ -126,11 +131,11 @@ class Future:
     def _holds(self, seat: Seat) -> None:
         """Its whole hand is the same: there is nothing that it could have done with it."""
         self._pays(seat, Counter())
-        hand = self.table.places[seat].hand
+        hand = self.table.seats[seat].hand
         self.hands[seat] = Counter({str(card): count for card, count in hand.items() if count})
 
     def _tickets(self, event: TicketsOffered | TicketsShown | TicketsReturned) -> None:
-        place = self.table.places[event.seat]
+        place = self.table.seats[event.seat]
         if isinstance(event, TicketsOffered):
             self.tickets |= event.seat == self.viewer
             self.shuffles |= event.seat == self.viewer
@@ -138,11 +143,11 @@ class Future:
         elif isinstance(event, TicketsShown):
             self.tickets |= event.seat != self.viewer
         else:  # of which decks they are is seen now
-            left = self.table.turn is None and place.chosen and bool(place.offer)
+            left = self.table.turn is None and place.start_tickets_chosen and bool(place.offer)
             self.tickets |= left and event.seat != self.viewer
 
 
-def future(table: Table, viewer: Seat | None, events: Sequence[Event]) -> Future:
+def future(table: GameState, viewer: Seat | None, events: Sequence[Event]) -> Future:
     """What lies open to the viewer after these events, which haven't happened to the table yet."""
     ahead = Future(table, viewer)
     for event in events:
@@ -150,24 +155,24 @@ def future(table: Table, viewer: Seat | None, events: Sequence[Event]) -> Future
     return ahead
 
 
-def twin(table: Table, known: Known, ahead: Future, dice: Random) -> Table:
+def twin(table: GameState, known: ViewerKnowledge, ahead: Future, dice: Random) -> GameState:
     """A table with that future which differs from this one in all that the viewer won't have seen."""
-    other, knows = table.branch(), known.copy()
+    other, knows = table.copy(), known.copy()
     for seat, hand in ahead.hands.items():
         knows.hands[seat] = knows.hand(seat) | hand
     other.deck = [card for place, card in enumerate(table.deck) if place not in ahead.deck]
-    knows.out.update(ahead.deck.values())
+    knows.removed_cards.update(ahead.deck.values())
 
     def shuffle(row: Sequence[Any]) -> Sequence[Any]:
         return dice.sample(row, len(row))
 
-    deal_cards(other, knows, shuffle)
+    determinize_cards(other, knows, shuffle)
     for place, card in sorted(ahead.deck.items()):
         other.deck.insert(place, card)
     if not ahead.tickets:
-        deal_tickets(other, knows, shuffle)
+        determinize_tickets(other, knows, shuffle)
     if not ahead.mixes:
-        name_mixes(other, known.viewer, shuffle)
+        determinize_mixes(other, known.viewer, shuffle)
     if not ahead.seed:
         _other_luck(other, known.viewer, dice)
     if not ahead.shuffles:
@@ -175,7 +180,7 @@ def twin(table: Table, known: Known, ahead: Future, dice: Random) -> Table:
     return other
 
 
-def looks(table: Table, viewer: Seat | None) -> dict[str, Any]:
+def looks(table: GameState, viewer: Seat | None) -> dict[str, Any]:
     """All that there is on a table, with whatever lies face down to the viewer turned down and counted."""
     told = everything(table)
     told.update(deck=len(table.deck), seed=None, key=None)
@@ -187,18 +192,20 @@ def looks(table: Table, viewer: Seat | None) -> dict[str, Any]:
     return told
 
 
-def _other_luck(table: Table, viewer: Seat | None, dice: Random) -> None:
-    for seat, place in enumerate(table.places):
-        if seat != viewer and place.luck:
-            place.luck = dice.randbytes(32).hex()
+def _other_luck(table: GameState, viewer: Seat | None, dice: Random) -> None:
+    for seat, place in enumerate(table.seats):
+        if seat != viewer and place.seat_secret:
+            place.seat_secret = dice.randbytes(32).hex()
 
 
-def _other_seed(table: Table, dice: Random) -> None:
+def _other_seed(table: GameState, dice: Random) -> None:
     table.seed = dice.randbytes(32).hex()
-    table.key = dice.randbytes(32).hex()
+    table.shuffle_key = dice.randbytes(32).hex()
 
 
-def alike(table: Table, letter: Letter, events: Sequence[Event], ahead: Future, dice: Random) -> Letter:
+def alike(
+    table: GameState, letter: CommandEnvelope, events: Sequence[Event], ahead: Future, dice: Random
+) -> CommandEnvelope:
     """A letter of another seat's that says something else, and looks the same to the viewer."""
     seat, command = letter.seat, letter.command
     if seat is None or seat == ahead.viewer:
@@ -212,9 +219,9 @@ def alike(table: Table, letter: Letter, events: Sequence[Event], ahead: Future, 
     return letter
 
 
-def _backs(table: Table, seat: Seat, command: Command) -> list[str] | None:
+def _backs(table: GameState, seat: Seat, command: Command) -> list[str] | None:
     """Of which decks the tickets are that a command keeps; None where it keeps none."""
     if not isinstance(command, KeepTickets):
         return None
-    offer = table.places[seat].offer
+    offer = table.seats[seat].offer
     return sorted(table.board.tickets[str(offer[n])].deck for n in command.keep)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from schemas.codec import Corrupt
+from schemas.codec import CorruptDataError
 from schemas.field_types import Seat
-from services.referee.rules.proof.view_verifier import Betrayed
-from services.referee.rules.proof.view_verifier import Witness as Believer
+from services.referee.rules.proof.view_verifier import VerificationFailedError
+from services.referee.rules.proof.view_verifier import ViewVerifier as Believer
 
 if TYPE_CHECKING:
     from tests.simulator.recorder import Record
@@ -26,13 +26,13 @@ class Handed(NamedTuple):
 
 def chained(world: World, record: Record) -> Iterator[str]:
     """Each viewer can believe all that it is shown, and all of them end at the log's own head."""
-    for viewer in (*range(len(record.table.places)), None):
+    for viewer in (*range(len(record.table.seats)), None):
         head, why = believed(world, record, viewer)
         if why:
             yield f"P6 {record.game}: {viewer} can't believe {why}"
         elif head != record.heads[-1]:
             yield f"P6 {record.game}: {viewer} comes to the head {head.hex()}, not {record.heads[-1].hex()}"
-    if world.ledger.whole(record.game) != (record.stored, record.heads[-1]):
+    if world.ledger.read_log(record.game) != (record.stored, record.heads[-1]):
         yield f"P6 {record.game}: a referee that reads its log finds another head"
 
 
@@ -40,11 +40,11 @@ def believed(world: World, record: Record, viewer: Seat | None) -> tuple[bytes, 
     """The head that a viewer comes to that follows the whole game, or what it can't believe."""
     believer = Believer(record.game, viewer)
     try:
-        for entry in world.ledger.seen(record.game, viewer, 0, len(record.entries) + 1):
-            believer.see(entry)
+        for entry in world.ledger.read_view(record.game, viewer, 0, len(record.entries) + 1):
+            believer.verify(entry)
             if not entry.shown.head:
                 return b"", f"entry {entry.number}, which has no head"
-    except (Betrayed, Corrupt) as error:
+    except (VerificationFailedError, CorruptDataError) as error:
         return b"", str(error)
     return believer.head, ""
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from schemas.field_types import Seat
-from services.referee.rules import Table, fold_events, score
+from services.referee.rules import GameState, fold_events, score
 from tests.rules.random_games import Play
 from tests.rules.test_properties import cards_of, count_pieces, tickets_of, tokens_of
 from tests.simulator.recorder import Record
@@ -20,7 +20,7 @@ LOOK_EVERY = 40
 class Tally:
     """What left a table, counted as the rules' own tests count it."""
 
-    table: Table = field(default_factory=Table)
+    table: GameState = field(default_factory=GameState)
     out: Counter[str] = field(default_factory=Counter)
     lost: Counter[str] = field(default_factory=Counter)
     spent: int = 0

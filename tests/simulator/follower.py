@@ -11,10 +11,10 @@ from pydantic_core import from_json
 from redis.exceptions import RedisError
 
 from schemas.field_types import Seat
-from services.gateway.problem_details import Problem
-from services.gateway.service import Door
-from services.gateway.subscriptions import Damaged, Dropped, Sent
-from services.ledger.view_merge import TakenBack
+from services.gateway.problem_details import HttpProblemError
+from services.gateway.service import GatewayService
+from services.gateway.subscriptions import EncodedEntry, SlowConsumerError, ViewDamagedError
+from services.ledger.view_merge import LogRewoundError
 from tests.simulator.agenda import NEVER
 from tests.simulator.gateways import DAMAGE, House
 from tests.simulator.network import Wire
@@ -41,7 +41,7 @@ class Follower:
         self.world, self.name, self.game, self.viewer = world, name, game, viewer
         self.dice = Random(f"{world.plan.seed} {name}")
         self.wire = Wire(world, name, self.dice)
-        self.shown: list[Sent] = []
+        self.shown: list[EncodedEntry] = []
         self.task: asyncio.Task[None] | None = None
         self.house: House = world.houses[0]
 
@@ -67,7 +67,7 @@ class Follower:
         """Come back after every end."""
         self.world.agenda.put(self, self.dice.uniform(*BACK_MS))
 
-    async def follow(self, door: Door) -> None:
+    async def follow(self, door: GatewayService) -> None:
         """One connection, from the last entry on: that one is asked for again and compared, for
         an engine that took over may have another in its place."""
         after = max(0, self.after - 1)
@@ -76,11 +76,11 @@ class Follower:
                 self.begin_anew()
             else:
                 await self._listen(door, after)
-        except (Problem, Dropped, RedisError, OSError):
+        except (HttpProblemError, SlowConsumerError, RedisError, OSError):
             pass  # it comes back
-        except TakenBack:
+        except LogRewoundError:
             self.begin_anew()
-        except (Damaged, *DAMAGE) as damage:
+        except (ViewDamagedError, *DAMAGE) as damage:
             self.world.complain(f"P5 {self.name} was shown damage: {damage!r}")
 
     def begin_anew(self) -> None:
@@ -91,12 +91,12 @@ class Follower:
             self.world.complain(f"P1 {self.name} is to begin anew, and nothing was lost")
         self.shown.clear()
 
-    def told(self, item: Sent) -> None:
+    def told(self, item: EncodedEntry) -> None:
         head = bytes.fromhex(from_json(item[2])["head"])
         self.world.witness.handed_out(self.name, self.game, item[0], head)
 
-    async def _listen(self, door: Door, after: int) -> None:
-        session = door.hub.attach(self.game, self.viewer, after)
+    async def _listen(self, door: GatewayService, after: int) -> None:
+        session = door.hub.subscribe(self.game, self.viewer, after)
         try:
             async for item in door.hub.follow(self.game, session, after):
                 after += 1
@@ -110,4 +110,4 @@ class Follower:
                     self.begin_anew()
                     return
         finally:
-            door.hub.detach(self.game, session)
+            door.hub.unsubscribe(self.game, session)

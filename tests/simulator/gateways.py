@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from redis.exceptions import RedisError
 
-from schemas.codec import Corrupt
-from schemas.contract import Malformed
+from schemas.codec import CorruptDataError
+from schemas.contract import InvalidInputError
 from services.gateway.hub import Hub
-from services.gateway.problem_details import Problem
-from services.gateway.rate_limit import Limits
-from services.gateway.service import Door
-from services.ledger import Gap
+from services.gateway.problem_details import HttpProblemError
+from services.gateway.rate_limit import RateLimiter
+from services.gateway.service import GatewayService
+from services.ledger import MissingEntryError
 from services.ledger.async_ledger import AsyncLedger
 from tests.simulator.agenda import NEVER
 from tests.simulator.network import Call, Crash, Execute, Wire
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 KEY: Final = b"the simulator's own key for seat tokens"
 DEAD_MS: Final = (20.0, 2_000.0)
-Request = Callable[[Door], Coroutine[Any, Any, Any]]
+Request = Callable[[GatewayService], Coroutine[Any, Any, Any]]
 ACTING: ContextVar[Wire] = ContextVar("acting")
 
 
@@ -41,16 +41,16 @@ class Errand:
         self.losses = 0  # how many there had been when the answer left
         self.done = False
         self.reply: Any = None
-        self.problem: Problem | None = None  # None and no reply: unknown
+        self.problem: HttpProblemError | None = None  # None and no reply: unknown
         self.task: asyncio.Task[None] | None = None
 
     async def run(self, asked: Awaitable[Any]) -> None:
         try:
             self.reply = await asked
-        except Problem as problem:
+        except HttpProblemError as problem:
             self.problem = problem
-        except Malformed as error:
-            self.problem = Problem(422, error.rule, str(error))
+        except InvalidInputError as error:
+            self.problem = HttpProblemError(422, error.rule, str(error))
         except (RedisError, OSError):
             pass
         finally:
@@ -97,7 +97,7 @@ class House:
         self.world, self.name = world, name
         self.dice = Random(f"{world.plan.seed} {name}")
         self.lives = 0
-        self.door: Door | None = None
+        self.door: GatewayService | None = None
 
     # -- life ----------------------------------------------------------------------------
 
@@ -113,9 +113,9 @@ class House:
         ledger = AsyncLedger(
             self.world.async_client(self), self.world.plan.partitions, self.world.plan.waiting
         )
-        limits = Limits(self.world.plan.rate, 20, self.world.clock.monotonic_s)
+        limits = RateLimiter(self.world.plan.rate, 20, self.world.clock.monotonic_s)
         self.hub = Hub(ledger)
-        self.door = Door(ledger, self.hub, KEY, limits, 5.0)
+        self.door = GatewayService(ledger, self.hub, KEY, limits, 5.0)
         self.spawn(self.hub.run(), Wire(self.world, self.name, self.dice))
 
     def broke(self, _: object, told: dict[str, Any]) -> None:
@@ -183,4 +183,4 @@ class House:
         return await packet.answer
 
 
-DAMAGE: Final = (Gap, Corrupt)
+DAMAGE: Final = (MissingEntryError, CorruptDataError)

@@ -10,7 +10,7 @@ from typing import Any, Final
 from services.referee.rules import RULESETS
 from services.referee.rules import board as boards
 
-BOARDS: Final = boards.names()
+BOARDS: Final = boards.board_names()
 FAULTS: Final[Mapping[str, tuple[float, ...]]] = {  # how often, for each round trip
     "crash before": (0.001, 0.01),
     "crash after": (0.001, 0.01),
@@ -97,11 +97,11 @@ def draw(seed: int) -> Plan:
 
 def _table(dice: Random) -> Table:
     name = dice.choice(BOARDS)
-    board = boards.load(name)
-    figures = RULESETS[board.rules].figures
-    most = board.options.get("seats_most", figures.seats_most)
+    board = boards.load_board(name)
+    figures = RULESETS[board.default_ruleset].rule_options
+    most = board.rule_options.get("seats_most", figures.seats_most)
     assert isinstance(most, int)
-    policies = ("random", "random", *sorted(RULESETS[board.rules].policies))
+    policies = ("random", "random", *sorted(RULESETS[board.default_ruleset].bot_policies))
     count = min(dice.choice((2, 2, 2, 3, 3, 4, 5, 8)), most)
     people = dice.choice((0, 1, 1, 2, count))
     kinds = ["person" if seat < people else dice.choice(policies) for seat in range(count)]

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from schemas.commands import ClaimRoute, Command, Leave, write_command
 from schemas.entries import ViewEntry
-from services.gateway.problem_details import Problem
+from services.gateway.problem_details import HttpProblemError
 from services.gateway.routes.play_offs import take_seat
-from services.gateway.service import Door
-from services.referee.rules import Table, fold_events, legal
+from services.gateway.service import GatewayService
+from services.referee.rules import GameState, fold_events, legal
 from tests.rules.random_commands import pool
 from tests.simulator import plan
 from tests.simulator.agenda import NEVER
@@ -111,7 +111,7 @@ class Host:
         body = {"board": self.table.board, "seats": seats, "seed": seed, "options": dict(self.table.options)}
         id_ = f"{self.name}-lays-the-table"
         created = yield from self.me.insist(
-            lambda door: door.create(dict(body), id_, self.name, door.ask(self.me.sure, None))
+            lambda door: door.create(dict(body), id_, self.name, door.parse_ack_request(self.me.sure, None))
         )
         if created.reply is None:
             self.world.complain(f"{self.name} got no table: {told(created.problem)}")
@@ -121,7 +121,7 @@ class Host:
             yield self.me.think()
         token, id_ = created.reply["token"], f"{self.name}-starts-the-game"
         started = yield from self.me.insist(
-            lambda door: door.start(self.game, token, id_, door.ask(self.me.sure, None))
+            lambda door: door.start(self.game, token, id_, door.parse_ack_request(self.me.sure, None))
         )
         if started.reply is None:
             self.world.complain(f"{self.name} got no game: {told(started.problem)}")
@@ -133,7 +133,7 @@ class Player:
     def __init__(self, me: Person, host: Host, seat: int) -> None:
         self.me, self.world, self.name, self.dice = me, me.world, me.name, me.dice
         self.host, self.seat, self.table = host, seat, host.table
-        self.folded = Table()
+        self.folded = GameState()
         self.last: ViewEntry | None = None
         self.count = 0
         self.game = self.token = ""
@@ -144,7 +144,9 @@ class Player:
         self.game, body = self.host.game, {"name": self.name, "seat": self.seat}
         id_ = f"{self.name}-sits-down-here"
         joined = yield from self.me.insist(
-            lambda door: door.join(self.game, body, id_, self.name, door.ask(self.me.sure, None))
+            lambda door: door.join(
+                self.game, body, id_, self.name, door.parse_ack_request(self.me.sure, None)
+            )
         )
         if joined.reply is None:
             self.world.complain(f"{self.name} got no seat: {told(joined.problem)}")
@@ -152,7 +154,7 @@ class Player:
         self.token = joined.reply["token"]
         self.host.sitting += 1
         yield from self.play()
-        while (called := self.folded.called) is not None and self.seat in called.seats:
+        while (called := self.folded.next_play_off) is not None and self.seat in called.seats:
             yield from self.move_on()
             yield from self.play()
 
@@ -163,7 +165,7 @@ class Player:
             self.world.complain(f"{self.name} got no seat in the play-off: {told(moved.problem)}")
             yield NEVER
         self.game, self.seat, self.token = (moved.reply[name] for name in ("game", "seat", "token"))
-        self.folded, self.last = Table(), None
+        self.folded, self.last = GameState(), None
 
     def play(self) -> Life:
         name = f"{self.name} {self.game[-4:]} eyes"
@@ -179,7 +181,7 @@ class Player:
 
     def is_over(self) -> Generator[float, None, bool]:
         """Whether it is, and stays so: the engine may have lost the end that was seen."""
-        while self.folded.over and self.world.plan.losses:
+        while self.folded.result and self.world.plan.losses:
             lost = self.world.witness.losses
             if (yield from self.look()):
                 yield SAFE_MS
@@ -187,19 +189,19 @@ class Player:
                     return True
             else:
                 yield self.me.think()
-        return self.folded.over is not None
+        return self.folded.result is not None
 
     def look(self) -> Generator[float, None, bool]:
         """Fold what is new, from the last entry on; from the beginning, if that isn't what it was.
         True if the engine has what was folded."""
         after = self.last.number - 1 if self.last else 0
-        found = yield from self.me.ask(lambda door: door.ledger.seen(self.game, self.seat, after))
+        found = yield from self.me.ask(lambda door: door.ledger.read_view(self.game, self.seat, after))
         if found.reply is None:
             return False
         for entry in found.reply:
             self.world.witness.handed_out(self.name, self.game, entry.number, entry.shown.head)
         if self.last is not None and not self.stands(found.reply):
-            self.folded, self.last = Table(), None
+            self.folded, self.last = GameState(), None
             return False
         for entry in found.reply[1 if self.last else 0 :]:
             fold_events(self.folded, entry.at, entry.events)
@@ -249,11 +251,11 @@ class Player:
         sent = yield from self.me.ask(lambda door: self.send(door, dict(body), id_, "accepted"))
         self.world.witness.accepted_poison(id_, sent)
 
-    async def send(self, door: Door, body: dict[str, Any], id_: str, level: str) -> Any:
+    async def send(self, door: GatewayService, body: dict[str, Any], id_: str, level: str) -> Any:
         """The verdict, once it has the level that is wished for; None before that is known: a
         number without its entry is `unknown` too."""
-        letter = door.letter(self.game, self.seat, body, id_)
-        reached = await door.command(letter, door.ask(level, None))
+        letter = door.build_envelope(self.game, self.seat, body, id_)
+        reached = await door.execute(letter, door.parse_ack_request(level, None))
         known = reached.entry is not None or level == "accepted"
         return reached if known and str(reached.level) == level else None
 
@@ -265,14 +267,14 @@ def watch(me: Person, host: Host) -> Life:
     me.world.follow(Follower(me.world, f"{me.name} eyes", host.game, None))
 
 
-def _is_answer(problem: Problem | None) -> bool:
+def _is_answer(problem: HttpProblemError | None) -> bool:
     """Whether this answers the command itself, and doesn't only say `not now`."""
     return problem is not None and (problem.status not in (429, 503) or _refused(problem))
 
 
-def _refused(problem: Problem) -> bool:
-    return problem.status == 429 and "level" in problem.more
+def _refused(problem: HttpProblemError) -> bool:
+    return problem.status == 429 and "level" in problem.extensions
 
 
-def told(problem: Problem | None) -> str:
-    return f"{problem.rule}: {problem.why}" if problem else "no answer"
+def told(problem: HttpProblemError | None) -> str:
+    return f"{problem.rule}: {problem.detail}" if problem else "no answer"

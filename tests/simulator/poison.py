@@ -17,7 +17,7 @@ POISONS: Final = (RAISES, KILLS)
 def poison() -> Iterator[None]:
     """Within the block, judging a letter under such an id raises, or ends the process."""
     desk: Any = services.referee.command_processor  # it doesn't export what it imports
-    judge = desk.judge
+    judge = desk.decide_envelope
 
     def judged(table: Any, letter: Any, *more: Any, **named: Any) -> Any:
         if letter.id.startswith(RAISES):
@@ -26,8 +26,8 @@ def poison() -> Iterator[None]:
             raise Crash("killed by a letter")
         return judge(table, letter, *more, **named)
 
-    desk.judge = judged
+    desk.decide_envelope = judged
     try:
         yield
     finally:
-        desk.judge = judge
+        desk.decide_envelope = judge

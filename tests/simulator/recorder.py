@@ -10,10 +10,10 @@ from schemas.codec import unpack_entry
 from schemas.entries import Entry
 from schemas.events import PlayOffCalled
 from schemas.field_types import Seat
-from schemas.hash_chain import first_head, next_head
+from schemas.hash_chain import initial_head, next_head
 from services.ledger import keys
-from services.ledger.replies import headed
-from services.referee.rules import Table, fold_events
+from services.ledger.replies import parse_public_entries
+from services.referee.rules import GameState, fold_events
 from tests.simulator.agenda import NEVER
 from tests.simulator.chains import Handed
 from tests.simulator.gateways import Errand
@@ -38,9 +38,9 @@ class Record:
     """One game's log as it was written, and the table that follows from it."""
 
     def __init__(self, game: str) -> None:
-        self.game, self.table = game, Table()
+        self.game, self.table = game, GameState()
         self.stored: list[bytes] = []
-        self.heads = [first_head(game)]  # after each entry, from before the first on
+        self.heads = [initial_head(game)]  # after each entry, from before the first on
         self.entries: list[Entry] = []
         self.verdicts: dict[tuple[Seat | None, str], int] = {}
         self.called: PlayOffCalled | None = None
@@ -88,7 +88,7 @@ class Witness:
             self.records[game] = record
             self.open.add(game)
             self.read_at = self.world.clock.now
-            if record.table.over:
+            if record.table.result:
                 self.open.discard(game)
 
     def _take(self, record: Record, data: bytes) -> None:
@@ -106,8 +106,10 @@ class Witness:
 
     def _chain(self, record: Record) -> None:
         """The heads that follow from the public entries must be those that stand beside them."""
-        name = keys.public(self.world.partition_of(record.game), record.game)
-        for number, public, head in headed(self.world.peek.xrange(name, f"{len(record.heads)}-0")):
+        name = keys.public_view(self.world.partition_of(record.game), record.game)
+        for number, public, head in parse_public_entries(
+            self.world.peek.xrange(name, f"{len(record.heads)}-0")
+        ):
             record.heads.append(next_head(record.heads[-1], number, public))
             self.heads.add((record.game, number, head))
             if head != record.heads[-1]:
@@ -161,7 +163,7 @@ class Witness:
             if reply.entry is not None:
                 self.handed_out(id_, game, reply.entry.number, reply.entry.shown.head)
         elif errand.problem is not None:
-            number = errand.problem.more.get("number", 0)
+            number = errand.problem.extensions.get("number", 0)
             self.answers.append(Told(game, seat, id_, level, number, errand.problem.rule))
 
     def accepted_poison(self, id_: str, errand: Errand) -> None:

@@ -39,11 +39,11 @@ class Stalls:
     def found(self) -> Iterator[str]:
         before = self.world.clock.now - STALL_MS
         for partition in range(self.world.plan.partitions):
-            for name in (keys.commands(partition), keys.turns(partition)):
+            for name in (keys.commands(partition), keys.bot_tasks(partition)):
                 stream = self.store.keys.get(name.encode())
                 if isinstance(stream, Stream) and stream.ids and (stream.ids[0] >> BITS) - NOON < before:
                     yield f"something waits in {name}"
-            due = self.store.keys.get(keys.due(partition).encode())
-            house = int(self.store.keys.get(keys.HOUSE_TIME.encode(), 0))
+            due = self.store.keys.get(keys.deadlines(partition).encode())
+            house = int(self.store.keys.get(keys.GAME_CLOCK_KEY.encode(), 0))
             if isinstance(due, SortedSet) and due.order and due.order[0][0] < house - STALL_MS:
-                yield f"something is overdue in {keys.due(partition)}"
+                yield f"something is overdue in {keys.deadlines(partition)}"

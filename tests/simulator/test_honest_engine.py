@@ -15,9 +15,9 @@ import redis
 
 from services.ledger import RedisLedger, keys
 from services.ledger.ack_levels import DURABLE, replicated
-from services.ledger.async_ledger import AsyncLedger, Wanted
-from services.ledger.connection import birth
-from services.ledger.embedded_engine import engine
+from services.ledger.async_ledger import AsyncLedger, ViewRequest
+from services.ledger.connection import init_partition_count
+from services.ledger.embedded_engine import running_engine
 from tests.referee.running_referee import GAME, Clock, Players, complaints, opening, referee_at, submit
 from tests.simulator.any_command import AnyCommand
 from tests.simulator.any_envelope import AnyLetter
@@ -30,7 +30,7 @@ from tests.simulator.twins import Twins
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The engine that comes with us, whichever the other tests are given: older ones answer
     some commands otherwise, and let time pass in a transaction."""
-    with engine(tmp_path_factory.mktemp("honest")) as url:
+    with running_engine(tmp_path_factory.mktemp("honest")) as url:
         yield url
 
 
@@ -59,7 +59,9 @@ def test_any_row_of_commands_is_answered_as_a_real_engine_answers_it(twins: Twin
 @pytest.mark.parametrize("seed", range(6))
 def test_our_scripts_do_to_both_the_same_whatever_they_are_given(twins: Twins, seed: int) -> None:
     clients: list[Any] = [SyncClient(twins.engine, twins.carry) for _ in range(2)]
-    steps = AnyLetter([RedisLedger(each, birth(each, 2), 12) for each in clients], Random(seed))
+    steps = AnyLetter(
+        [RedisLedger(each, init_partition_count(each, 2), 12) for each in clients], Random(seed)
+    )
     for _ in range(200):
         steps.step()
     twins.same_contents()
@@ -68,17 +70,17 @@ def test_our_scripts_do_to_both_the_same_whatever_they_are_given(twins: Twins, s
 
 def whole_game(client: Any, async_client: Any) -> RedisLedger:
     """A game from its creation to its end, with everything that services ask of a ledger."""
-    ledger = RedisLedger(client, birth(client, 4))
+    ledger = RedisLedger(client, init_partition_count(client, 4))
     referee = referee_at(ledger, clock=Clock())
     players = Players(ledger, Random(5))
     submit(ledger, opening())
-    ledger.roster().attend("one", None, 5)
+    ledger.membership().heartbeat("one", None, 5)
     while referee.step(0) + players.step():
         referee.reclaim(0)
-        referee.call_time()
-    referee.retire()
-    referee.sweep()
-    ledger.roster().leave("one")
+        referee.process_due_games()
+    referee.evict()
+    referee.prune_consumers()
+    ledger.membership().leave("one")
     asyncio.run(asked_by_a_gateway(AsyncLedger(async_client, 4)))
     return ledger
 
@@ -86,13 +88,13 @@ def whole_game(client: Any, async_client: Any) -> RedisLedger:
 async def asked_by_a_gateway(ledger: AsyncLedger) -> None:
     await ledger.ping()
     await ledger.submit(opening()[0])
-    assert await ledger.answer(GAME, None, "create") is not None
+    assert await ledger.read_result(GAME, None, "create") is not None
     assert await ledger.confirm(GAME, None, "create", replicated(1)) is None
     await ledger.confirm(GAME, None, "create", DURABLE)
-    await ledger.lack(GAME, DURABLE)
-    await ledger.lack(GAME, replicated(1))
-    assert await ledger.length(GAME) > 50
-    await ledger.seen_many([Wanted(GAME, 0, (0, 1, None))])
+    await ledger.unavailable_reason(GAME, DURABLE)
+    await ledger.unavailable_reason(GAME, replicated(1))
+    assert await ledger.read_length(GAME) > 50
+    await ledger.read_views([ViewRequest(GAME, 0, (0, 1, None))])
     assert await ledger.games() == [GAME]
     await ledger.close()
 
@@ -142,7 +144,7 @@ def test_a_small_change_of_ours_is_noticed(
 def test_subscribers_hear_the_same_in_the_same_order(twins: Twins) -> None:
     listening = [twins.real.pubsub(), twins.client.pubsub()]
     for ear in listening:
-        ear.psubscribe(keys.EVERY_BELL)
+        ear.psubscribe(keys.NOTIFICATION_PATTERN)
         ear.subscribe("knock")
     for channel, message in (("{p01}:bell", "a"), ("knock", "b"), ("bell", "c"), ("{p02}:bell", "d")):
         twins.told(("PUBLISH", channel, message))

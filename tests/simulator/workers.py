@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from redis.exceptions import RedisError
 
 from services.bots.worker import RECLAIM_IDLE_MS as NOTES_IDLE_MS
-from services.bots.worker import Bots, Stream
+from services.bots.worker import BotWorker, DirectSink
 from services.ledger import RedisLedger, keys
-from services.referee.command_processor import Times
-from services.referee.leases import HouseClock, Lease
+from services.referee.command_processor import Clocks
+from services.referee.leases import GameClock, Lease
 from services.referee.worker import RECLAIM_IDLE_MS, Referee
 from tests.simulator.network import Crash, Wire
 
@@ -79,20 +79,24 @@ def ledger_of(world: World, wire: Wire) -> RedisLedger:
 def start_referee(world: World, name: str, wire: Wire) -> Shift:
     ledger = ledger_of(world, wire)
     seeds = Random(f"seeds {world.plan.seed} {name}")
-    clock = HouseClock(world.clock.monotonic_ms)
+    clock = GameClock(world.clock.monotonic_ms)
     alone = not world.plan.leases
-    lease = Lease(ledger.roster(), name, ledger.partitions, clock, world.clock.wall_ms, alone=alone)
+    lease = Lease(
+        ledger.membership(), name, ledger.partitions, clock, world.clock.wall_ms, all_partitions=alone
+    )
     lease.renew()
     stale = Stale(world, name, lease)
-    times = Times(clock, world.clock.wall_ms)
+    times = Clocks(clock, world.clock.wall_ms)
     referee = Referee(ledger, name, times, lambda: seeds.randbytes(32).hex(), lambda: lease.partitions)
-    work, letters = world.work, (keys.commands, keys.REFEREES)
+    work, letters = world.work, (keys.commands, keys.REFEREE_GROUP)
     chores = [
         Task(1_000.0, stale.renew, always),
-        Task(250.0, referee.call_time, lambda: work.come(keys.due, lease.partitions, clock())),
+        Task(250.0, referee.process_due_games, lambda: work.come(keys.deadlines, lease.partitions, clock())),
         Task(500.0, referee.reclaim, lambda: work.left(*letters, lease.partitions, RECLAIM_IDLE_MS)),
-        Task(5_000.0, referee.retire, lambda: work.come(keys.over, lease.partitions, times.wall())),
-        Task(60_000.0, referee.sweep, always),
+        Task(
+            5_000.0, referee.evict, lambda: work.come(keys.evictions, lease.partitions, times.wall_time_ms())
+        ),
+        Task(60_000.0, referee.prune_consumers, always),
     ]
     step = Task(IDLE_MS, lambda: referee.step(0), lambda: work.unread(*letters, lease.partitions))
     everywhere = range(ledger.partitions)
@@ -103,8 +107,8 @@ def start_referee(world: World, name: str, wire: Wire) -> Shift:
 def start_bots(world: World, name: str, wire: Wire) -> Shift:
     ledger = ledger_of(world, wire)
     everywhere = range(world.plan.partitions)
-    bots = Bots(ledger, Stream(ledger), name)
-    work, notes = world.work, (keys.turns, keys.BOTS)
+    bots = BotWorker(ledger, DirectSink(ledger), name)
+    work, notes = world.work, (keys.bot_tasks, keys.BOT_GROUP)
     reclaim = Task(1_000.0, bots.reclaim, lambda: work.left(*notes, everywhere, NOTES_IDLE_MS))
     step = Task(IDLE_MS, lambda: bots.step(0), lambda: work.unread(*notes, everywhere))
     return Shift(step, [reclaim], lambda: everywhere, partial(work.in_hand, *notes, everywhere, name))

@@ -7,8 +7,8 @@ from random import Random
 from typing import Any, Final, TextIO
 
 from services.ledger import RedisLedger, keys
-from services.ledger.connection import birth
-from services.ledger.replies import numbered
+from services.ledger.connection import init_partition_count
+from services.ledger.replies import parse_entries
 from tests.simulator.agenda import NEVER, Actor, Agenda, Clock
 from tests.simulator.complaints import complaints, left_of_games, left_over
 from tests.simulator.engine import Engine
@@ -54,7 +54,7 @@ class World:
         self.work = WaitingWork(self.engine)
         self.stalls = Stalls(self)
         self.peek = self.outside()
-        birth(self.peek, self.plan.partitions)
+        init_partition_count(self.peek, self.plan.partitions)
         self.ledger = RedisLedger(self.peek, self.plan.partitions)
         self.houses = [House(self, f"gateway-{n}") for n in range(self.plan.gateways)]
         self.referees = [Worker(self, f"referee-{n}", start_referee) for n in range(self.plan.referees)]
@@ -190,7 +190,7 @@ class World:
 
     def entries(self, name: str, after: int) -> list[tuple[int, bytes]]:
         """A stream's entries after a number."""
-        return numbered(self.peek.xrange(name, f"{after + 1}-0"))
+        return parse_entries(self.peek.xrange(name, f"{after + 1}-0"))
 
     def _loses(self, channel: bytes, message: bytes) -> bool:
         """Whether a bell isn't heard: it may always be lost."""

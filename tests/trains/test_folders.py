@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from schemas.contract import Malformed
-from services.trains.cases import read_values, values
+from schemas.contract import InvalidInputError
+from services.trains.cases import iter_json_values, read_values
 from services.trains.report import run_folder
 from tests.trains.test_games import CARDS, MAP, STATE_TOLD
 
@@ -123,7 +123,7 @@ BAD_INDEXES: Mapping[str, tuple[str, str]] = {
 def test_a_bad_index_is_told_by_file_and_entry(tmp_path: Path, bad: str) -> None:
     text, told = BAD_INDEXES[bad]
     (tmp_path / "index.json").write_text(text)
-    with pytest.raises(Malformed) as error:
+    with pytest.raises(InvalidInputError) as error:
         run_folder(tmp_path, quiet=True)
     assert told in str(error.value)
 
@@ -152,7 +152,7 @@ BAD_CASES: Mapping[str, tuple[str, list[Any], str]] = {
 @pytest.mark.parametrize("bad", BAD_CASES)
 def test_a_bad_case_is_told_by_file_and_entry(tmp_path: Path, bad: str) -> None:
     kind, given, told = BAD_CASES[bad]
-    with pytest.raises(Malformed) as error:
+    with pytest.raises(InvalidInputError) as error:
         run_folder(folder(tmp_path, (f"{kind}/a", given, None)), quiet=True)
     assert str(error.value).startswith(f"{tmp_path}/{kind}/a-in.json: ")
     assert told in str(error.value)
@@ -166,19 +166,19 @@ def test_a_bad_case_is_told_by_file_and_entry(tmp_path: Path, bad: str) -> None:
 def test_a_file_that_holds_no_values_is_told(tmp_path: Path, content: bytes) -> None:
     cases = folder(tmp_path, ("3-xmap/a", [], True))
     (cases / "3-xmap/a-in.json").write_bytes(content)
-    with pytest.raises(Malformed, match=r"a-in\.json: "):
+    with pytest.raises(InvalidInputError, match=r"a-in\.json: "):
         run_folder(cases, quiet=True)
 
 
 def test_two_values_that_should_come_out_are_one_too_many(tmp_path: Path) -> None:
     cases = folder(tmp_path, ("3-xmap/a", REACH, True))
     (cases / "3-xmap/a-out.json").write_text("true false")
-    with pytest.raises(Malformed, match=r"a-out\.json: must hold one JSON value, not 2"):
+    with pytest.raises(InvalidInputError, match=r"a-out\.json: must hold one JSON value, not 2"):
         run_folder(cases, quiet=True)
 
 
 def test_values_stand_one_after_the_other_with_any_white_space_or_none() -> None:
-    assert list(values('"a""b"[1]{"c":2}\n\n\t 3  4' + " " * 5000 + "null ")) == [
+    assert list(iter_json_values('"a""b"[1]{"c":2}\n\n\t 3  4' + " " * 5000 + "null ")) == [
         "a",
         "b",
         [1],
@@ -187,7 +187,7 @@ def test_values_stand_one_after_the_other_with_any_white_space_or_none() -> None
         4,
         None,
     ]
-    assert list(values(" \n")) == []
+    assert list(iter_json_values(" \n")) == []
 
 
 def test_a_byte_order_mark_is_no_value(tmp_path: Path) -> None:

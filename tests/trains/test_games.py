@@ -9,10 +9,10 @@ import pytest
 
 from schemas.boards.form import BoardForm
 from schemas.boards.trains import read_trains_map
-from services.trains.case_kinds import TOO_FEW, answer
-from services.trains.given_cards import PLAYERS, Outcome, TooFewDestinations, laid, play
-from services.trains.player_state import STATE, table_of
-from services.trains.tournament import groups, tournament
+from services.trains.case_kinds import TOO_FEW_DESTINATIONS, answer_case
+from services.trains.given_cards import PLAYERS, GameOutcome, TooFewDestinationsError, play_game, start_game
+from services.trains.player_state import STATE, build_game_state
+from services.trains.tournament import group_players, run_tournament
 from tests.rules.trains_map import CONNECTIONS
 
 MAP = {
@@ -42,31 +42,31 @@ def form() -> BoardForm:
 def test_hands_are_dealt_from_the_front_of_the_given_cards_four_to_each_in_turn_order(
     form: BoardForm,
 ) -> None:
-    table = laid(form, 2, ["red"] * 4 + ["blue"] * 4 + ["green", "white"])
-    hands = [{card: n for card, n in place.hand.items() if n} for place in table.places]
+    table = start_game(form, 2, ["red"] * 4 + ["blue"] * 4 + ["green", "white"])
+    hands = [{card: n for card, n in place.hand.items() if n} for place in table.seats]
     assert hands == [{"red": 4}, {"blue": 4}]
     assert table.deck == ["white", "green"]  # the top is the last
-    assert table.figures.cards == {"red": 4, "blue": 4, "green": 1, "white": 1}
+    assert table.rule_options.cards == {"red": 4, "blue": 4, "green": 1, "white": 1}
 
 
 def test_destinations_are_offered_in_the_order_of_their_names(form: BoardForm) -> None:
-    table = laid(form, 2, CARDS)
-    assert table.places[0].offer == ["ash:bow", "ash:cam", "ash:dee", "ash:esk", "bow:cam"]
+    table = start_game(form, 2, CARDS)
+    assert table.seats[0].offer == ["ash:bow", "ash:cam", "ash:dee", "ash:esk", "bow:cam"]
 
 
 def test_a_cheat_keeps_destinations_and_is_removed_at_its_first_turn(form: BoardForm) -> None:
-    came = play(form, [PLAYERS["Cheat"], PLAYERS["Hold-10"]], CARDS)
-    assert came == Outcome(((1,),), (0,))
-    assert play(form, [PLAYERS["Cheat"]] * 2, CARDS) == Outcome((), (0, 1))
+    came = play_game(form, [PLAYERS["Cheat"], PLAYERS["Hold-10"]], CARDS)
+    assert came == GameOutcome(((1,),), (0,))
+    assert play_game(form, [PLAYERS["Cheat"]] * 2, CARDS) == GameOutcome((), (0, 1))
 
 
 def test_a_map_with_too_few_destinations_is_an_error(form: BoardForm) -> None:
-    with pytest.raises(TooFewDestinations):
-        play(form, [PLAYERS["Hold-10"]] * 4, CARDS)
+    with pytest.raises(TooFewDestinationsError):
+        play_game(form, [PLAYERS["Hold-10"]] * 4, CARDS)
     four = [[name, "Hold-10"] for name in ("Ann", "Bob", "Cyd", "Dee")]
-    assert answer("8-xref", [MAP, four, CARDS]) == TOO_FEW
-    assert answer("9-xmanager", [MAP, four, CARDS]) == TOO_FEW
-    assert answer("8-xref", [MAP, four[:3], CARDS]) != TOO_FEW
+    assert answer_case("8-xref", [MAP, four, CARDS]) == TOO_FEW_DESTINATIONS
+    assert answer_case("9-xmanager", [MAP, four, CARDS]) == TOO_FEW_DESTINATIONS
+    assert answer_case("8-xref", [MAP, four[:3], CARDS]) != TOO_FEW_DESTINATIONS
 
 
 @pytest.mark.parametrize(
@@ -83,14 +83,14 @@ def test_a_map_with_too_few_destinations_is_an_error(form: BoardForm) -> None:
     ids=str,
 )
 def test_what_a_player_may_acquire(wanted: list[object], may: bool) -> None:
-    assert answer("5-xlegal", [MAP, STATE_TOLD, wanted]) is may
+    assert answer_case("5-xlegal", [MAP, STATE_TOLD, wanted]) is may
 
 
 def test_a_players_state_is_a_table_where_it_is_to_act(form: BoardForm) -> None:
-    table = table_of(form, STATE.read(STATE_TOLD))
+    table = build_game_state(form, STATE.read(STATE_TOLD))
     assert table.turn == 0
-    assert table.places[0].cars == 4
-    assert table.owners == {"ash-bow-blue": 0, "ash-bow-red": 1}
+    assert table.seats[0].cars == 4
+    assert table.route_owners == {"ash-bow-blue": 0, "ash-bow-red": 1}
 
 
 # -- tournaments -----------------------------------------------------------------------------
@@ -110,13 +110,13 @@ def test_a_players_state_is_a_table_where_it_is_to_act(form: BoardForm) -> None:
     ],
 )
 def test_groups_of_up_to_eight_and_at_least_two(players: int, sizes: list[int]) -> None:
-    made = groups(range(players))
+    made = group_players(range(players))
     assert [len(group) for group in made] == sizes
     assert [player for group in made for player in group] == list(range(players))
 
 
 def test_groups_back_up_as_far_as_they_must() -> None:
-    assert [len(group) for group in groups(range(13), least=3, most=4)] == [4, 3, 3, 3]
+    assert [len(group) for group in group_players(range(13), min_size=3, max_size=4)] == [4, 3, 3, 3]
 
 
 class Games:
@@ -126,35 +126,35 @@ class Games:
         self.winners, self.cheats = winners, cheats
         self.played: list[list[int]] = []
 
-    def __call__(self, players: Sequence[int]) -> Outcome:
+    def __call__(self, players: Sequence[int]) -> GameOutcome:
         self.played.append(list(players))
         first = tuple(place for place, player in enumerate(players) if player in self.winners)
         out = tuple(place for place, player in enumerate(players) if player in self.cheats)
         others = tuple(set(range(len(players))) - {*first, *out})
-        return Outcome(tuple(rank for rank in (first, others) if rank), out)
+        return GameOutcome(tuple(rank for rank in (first, others) if rank), out)
 
 
 def test_one_game_of_at_most_eight_decides() -> None:
     games = Games([2, 5])
-    assert tournament(8, games) == ((2, 5), ())
+    assert run_tournament(8, games) == ((2, 5), ())
     assert len(games.played) == 1
 
 
 def test_winners_of_a_round_go_on_in_their_old_order_and_the_removed_do_not() -> None:
     games = Games([0, 7, 15], cheats=[1, 9])
-    assert tournament(16, games) == ((0, 7, 15), (1, 9))
+    assert run_tournament(16, games) == ((0, 7, 15), (1, 9))
     assert games.played == [list(range(8)), list(range(8, 16)), [0, 7, 15]]
 
 
 def test_it_ends_when_fewer_than_two_are_left() -> None:
-    assert tournament(2, Games([], cheats=[0, 1])) == ((), (0, 1))
+    assert run_tournament(2, Games([], cheats=[0, 1])) == ((), (0, 1))
     games = Games([3], cheats=[8, 9])
-    assert tournament(10, games) == ((3,), (8, 9))
+    assert run_tournament(10, games) == ((3,), (8, 9))
     assert len(games.played) == 2
 
 
 def test_it_ends_when_a_rounds_winners_are_those_of_the_round_before() -> None:
     odd = tuple(range(1, 20, 2))
     games = Games(odd)
-    assert tournament(20, games).winners == odd
+    assert run_tournament(20, games).winners == odd
     assert [len(table) for table in games.played] == [8, 8, 4, 8, 2]

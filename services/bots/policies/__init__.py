@@ -8,15 +8,15 @@ from typing import Final, TypeAlias
 from schemas.commands import Command
 from schemas.field_types import Seat
 from services.bots.policies.greedy import greedy
-from services.bots.policies.random_policy import uniform
-from services.bots.policies.random_source import Dice
+from services.bots.policies.random_policy import choose_randomly
+from services.bots.policies.random_source import SeatRandom
 from services.bots.policies.trains_strategies import buy_now, hold_10
-from services.referee.rules import Table
+from services.referee.rules import GameState
 
-Policy: TypeAlias = Callable[[Table, Seat, Sequence[Command], Dice], Command]
+Policy: TypeAlias = Callable[[GameState, Seat, Sequence[Command], SeatRandom], Command]
 
 POLICIES: Final[Mapping[str, Policy]] = {
-    "random": uniform,
+    "random": choose_randomly,
     "greedy": greedy,
     "hold-10": hold_10,
     "buy-now": buy_now,

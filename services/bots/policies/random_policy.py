@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 from schemas.commands import Command
 from schemas.field_types import Seat
-from services.bots.policies.random_source import Dice
-from services.referee.rules import Table
+from services.bots.policies.random_source import SeatRandom
+from services.referee.rules import GameState
 
 
-def uniform(table: Table, seat: Seat, commands: Sequence[Command], dice: Dice) -> Command:
-    return dice.pick(commands)
+def choose_randomly(
+    state: GameState, seat: Seat, commands: Sequence[Command], seat_random: SeatRandom
+) -> Command:
+    return seat_random.choice(commands)

@@ -6,18 +6,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
-from services.referee.rules.shuffle import words
+from services.referee.rules.shuffle import random_words
 
 T = TypeVar("T")
 
 
-class Dice:
+class SeatRandom:
     """Fair choices for one move."""
 
-    def __init__(self, luck: str, move: int) -> None:
-        self._words: Iterator[int] = words(luck, move)
+    def __init__(self, seat_secret: str, move_number: int) -> None:
+        self._words: Iterator[int] = random_words(seat_secret, move_number)
 
-    def pick(self, choices: Sequence[T]) -> T:
+    def choice(self, choices: Sequence[T]) -> T:
         """One of these, each as likely as any other."""
         size = len(choices)
         fair = (1 << 32) - (1 << 32) % size

@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 
 from schemas.commands import ClaimRoute, Command, KeepTickets, RequestCards
 from schemas.field_types import Seat
-from services.bots.policies.random_source import Dice
-from services.referee.rules import Table
+from services.bots.policies.random_source import SeatRandom
+from services.referee.rules import GameState
 from services.referee.rules.board import Board
 
 
@@ -34,60 +34,62 @@ class Connection(NamedTuple):
 
 class Strategy(NamedTuple):
     keeps_last: bool  # of the destinations in order, not the first
-    asks_up_to: int  # cards in its hand; with more it acquires what it can
+    max_cards_to_ask: int  # cards in its hand; with more it acquires what it can
 
 
-HOLD_10: Final = Strategy(keeps_last=False, asks_up_to=10)
-BUY_NOW: Final = Strategy(keeps_last=True, asks_up_to=-1)
+HOLD_10: Final = Strategy(keeps_last=False, max_cards_to_ask=10)
+BUY_NOW: Final = Strategy(keeps_last=True, max_cards_to_ask=-1)
 
 
 # -- what they do, from what they are told --------------------------------------------------
 
 
-def kept(strategy: Strategy, offered: Sequence[Destination], count: int) -> tuple[int, ...]:
+def choose_destinations(strategy: Strategy, offered: Sequence[Destination], count: int) -> tuple[int, ...]:
     """The places in the offer of the destinations that it keeps, lowest first."""
-    places = sorted(range(len(offered)), key=lambda place: offered[place])
-    return tuple(sorted(places[len(places) - count :] if strategy.keeps_last else places[:count]))
+    indices = sorted(range(len(offered)), key=lambda index: offered[index])
+    return tuple(sorted(indices[len(indices) - count :] if strategy.keeps_last else indices[:count]))
 
 
-def acquired(strategy: Strategy, held: int, possible: Iterable[Connection]) -> Connection | None:
+def choose_connection(
+    strategy: Strategy, cards_held: int, possible: Iterable[Connection]
+) -> Connection | None:
     """The connection that it acquires of those it can, holding so many cards; None to ask for more."""
-    return None if held <= strategy.asks_up_to else min(possible, default=None)
+    return None if cards_held <= strategy.max_cards_to_ask else min(possible, default=None)
 
 
 # -- as policies of bots --------------------------------------------------------------------
 
 
-def hold_10(table: Table, seat: Seat, commands: Sequence[Command], dice: Dice) -> Command:
+def hold_10(state: GameState, seat: Seat, commands: Sequence[Command], seat_random: SeatRandom) -> Command:
     """Keep the first destinations; ask for cards up to ten in hand, then acquire."""
-    return _follow(HOLD_10, table, seat, commands)
+    return _apply_strategy(HOLD_10, state, seat, commands)
 
 
-def buy_now(table: Table, seat: Seat, commands: Sequence[Command], dice: Dice) -> Command:
+def buy_now(state: GameState, seat: Seat, commands: Sequence[Command], seat_random: SeatRandom) -> Command:
     """Keep the last destinations; acquire whenever something can be."""
-    return _follow(BUY_NOW, table, seat, commands)
+    return _apply_strategy(BUY_NOW, state, seat, commands)
 
 
-def _follow(strategy: Strategy, table: Table, seat: Seat, commands: Sequence[Command]) -> Command:
-    place = table.places[seat]
+def _apply_strategy(strategy: Strategy, state: GameState, seat: Seat, commands: Sequence[Command]) -> Command:
+    seat_state = state.seats[seat]
     if any(isinstance(command, KeepTickets) for command in commands):
-        offered = [_destination(table.board, str(ticket)) for ticket in place.offer]
-        return KeepTickets(kept(strategy, offered, place.least))
+        offered = [_destination_of(state.board, str(ticket)) for ticket in seat_state.offer]
+        return KeepTickets(choose_destinations(strategy, offered, seat_state.min_keep))
     possible: dict[Connection, Command] = {}
     for command in commands:
         if isinstance(command, ClaimRoute):
-            possible.setdefault(connection(table.board, command.route), command)
-    chosen = acquired(strategy, place.cards, possible)
+            possible.setdefault(connection_of(state.board, command.route), command)
+    chosen = choose_connection(strategy, seat_state.cards, possible)
     return RequestCards() if chosen is None else possible[chosen]
 
 
-def connection(board: Board, name: str) -> Connection:
+def connection_of(board: Board, name: str) -> Connection:
     """The route of this id as players of Trains name it."""
     route = board.routes[name]
     a, b = sorted((board.cities[route.a], board.cities[route.b]))
     return Connection(a, b, route.length, route.color)
 
 
-def _destination(board: Board, name: str) -> Destination:
+def _destination_of(board: Board, name: str) -> Destination:
     ticket = board.tickets[name]
     return Destination(*sorted((board.cities[ticket.a], board.cities[ticket.b])))

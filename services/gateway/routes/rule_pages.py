@@ -17,99 +17,110 @@ from fastapi import APIRouter, Header, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 from markdown_it import MarkdownIt
 
-from schemas.refusals import ALL, CONTRACT
-from services.gateway.problem_details import Problem
-from services.rulebook import passages, read_pages
+from schemas.refusals import ALL_RULES, MESSAGE_RULES
+from services.gateway.problem_details import HttpProblemError
+from services.rulebook import extract_passages, read_pages
 
-NAMED: Final = re.compile(r"(<strong>)?\b([A-Z]+-\d)\b(?:</strong>)?")
-VARY: Final = {"Vary": "Accept"}  # one address, two forms
+RULE_ID: Final = re.compile(r"(<strong>)?\b([A-Z]+-\d)\b(?:</strong>)?")
+VARY_HEADER: Final = {"Vary": "Accept"}  # one address, two forms
 
 Accept = Annotated[str, Header(include_in_schema=False)]
 
 
-def router() -> APIRouter:
+def build_router() -> APIRouter:
     """GET /rules, /rules/{a ruleset} and /rules/{an id}: HTML for browsers, JSON for programs."""
     pages = read_pages()
-    told = passages(pages)
+    passages_by_rule = extract_passages(pages)
     routes = APIRouter(tags=["house"])
 
     @routes.get("/rules", summary="All rulesets and all rules")
     async def index(accept: Accept = "") -> Response:
-        body = {"rulesets": list(pages), "rules": {**dict.fromkeys(told), **ALL}}
-        return _either(accept, body, "Rules", _index_html(pages, told))
+        body = {"rulesets": list(pages), "rules": {**dict.fromkeys(passages_by_rule), **ALL_RULES}}
+        return _negotiate(accept, body, "Rules", _index_html(pages, passages_by_rule))
 
     @routes.get("/rules/{rule}", summary="A rule's id in words, or a ruleset's whole page")
     async def rule(rule: str, accept: Accept = "") -> Response:
         if rule in pages:
-            return _either(accept, {"ruleset": rule, "markdown": pages[rule]}, rule, _html(pages[rule]))
-        if rule not in ALL and rule not in told:
-            raise Problem(404, "SHAPE-1", f"there is no rule {rule[:40]}")
-        said = told.get(rule, {})
-        return _either(
-            accept, {"rule": rule, "text": ALL.get(rule), "told": said}, rule, _rule_html(rule, said)
+            return _negotiate(
+                accept, {"ruleset": rule, "markdown": pages[rule]}, rule, _render_markdown(pages[rule])
+            )
+        if rule not in ALL_RULES and rule not in passages_by_rule:
+            raise HttpProblemError(404, "SHAPE-1", f"there is no rule {rule[:40]}")
+        passage_by_ruleset = passages_by_rule.get(rule, {})
+        return _negotiate(
+            accept,
+            {"rule": rule, "text": ALL_RULES.get(rule), "told": passage_by_ruleset},
+            rule,
+            _rule_html(rule, passage_by_ruleset),
         )
 
     return routes
 
 
-def _either(accept: str, body: Mapping[str, Any], title: str, html: str) -> Response:
+def _negotiate(accept: str, body: Mapping[str, Any], title: str, html: str) -> Response:
     if "text/html" in accept:
-        return HTMLResponse(_PAGE.substitute(title=escape(title), body=html), headers=VARY)
-    return JSONResponse(body, headers=VARY)
+        return HTMLResponse(_PAGE.substitute(title=escape(title), body=html), headers=VARY_HEADER)
+    return JSONResponse(body, headers=VARY_HEADER)
 
 
-def _rule_html(rule: str, said: Mapping[str, str]) -> str:
+def _rule_html(rule: str, passage_by_ruleset: Mapping[str, str]) -> str:
     """The sentence, then each passage once, under the rulesets that say it like this."""
     rulesets: dict[str, list[str]] = {}
-    for ruleset, passage in said.items():
+    for ruleset, passage in passage_by_ruleset.items():
         rulesets.setdefault(passage, []).append(ruleset)
     parts = [f"<h1>{rule}</h1>"]
-    if rule in ALL:
-        parts.append(f'<p class="sentence">{escape(ALL[rule])}</p>')
+    if rule in ALL_RULES:
+        parts.append(f'<p class="sentence">{escape(ALL_RULES[rule])}</p>')
     for passage, names in rulesets.items():
         links = ", ".join(f'<a href="/rules/{name}#{rule}">{name}</a>' for name in names)
-        parts.append(f"<section><h2>In {links}</h2>{_html(passage)}</section>")
+        parts.append(f"<section><h2>In {links}</h2>{_render_markdown(passage)}</section>")
     return "\n".join(parts)
 
 
-def _index_html(pages: Mapping[str, str], told: Iterable[str]) -> str:
+def _index_html(pages: Mapping[str, str], rule_ids: Iterable[str]) -> str:
     """Every ruleset with its aim, then every id with its sentence."""
     parts = ["<h1>Rules</h1>"]
     for ruleset, text in pages.items():
         link = f'<a href="/rules/{ruleset}">{ruleset}</a>'
-        parts.append(f"<section><h2>{link}</h2>{_html(_aim(text))}</section>")
-    parts += ["<h2>What a refusal can name</h2>", _sentences(rule for rule in ALL if rule not in CONTRACT)]
-    parts += ["<h2>The same, about messages</h2>", _sentences(CONTRACT)]
-    parts += ["<h2>What nobody can do wrong</h2>", _names(rule for rule in told if rule not in ALL)]
+        parts.append(f"<section><h2>{link}</h2>{_render_markdown(_summary(text))}</section>")
+    parts += [
+        "<h2>What a refusal can name</h2>",
+        _sentence_table(rule for rule in ALL_RULES if rule not in MESSAGE_RULES),
+    ]
+    parts += ["<h2>The same, about messages</h2>", _sentence_table(MESSAGE_RULES)]
+    parts += [
+        "<h2>What nobody can do wrong</h2>",
+        _rule_list(rule for rule in rule_ids if rule not in ALL_RULES),
+    ]
     return "\n".join(parts)
 
 
-def _aim(text: str) -> str:
+def _summary(text: str) -> str:
     """Which game it is, and what one tries to do: a page's first sentence and second paragraph."""
-    _, what, aim = text.split("\n\n")[:3]
-    return f"{what.split('. ')[0]}.\n\n{aim}"
+    _, introduction, aim = text.split("\n\n")[:3]
+    return f"{introduction.split('. ')[0]}.\n\n{aim}"
 
 
-def _sentences(rules: Iterable[str]) -> str:
-    rows = (f"<tr><td>{_linked(rule)}</td><td>{escape(ALL[rule])}</td></tr>" for rule in rules)
+def _sentence_table(rules: Iterable[str]) -> str:
+    rows = (f"<tr><td>{_rule_link(rule)}</td><td>{escape(ALL_RULES[rule])}</td></tr>" for rule in rules)
     return f"<table>{''.join(rows)}</table>"
 
 
-def _names(rules: Iterable[str]) -> str:
-    return f"<p>{', '.join(map(_linked, sorted(rules)))}</p>"
+def _rule_list(rules: Iterable[str]) -> str:
+    return f"<p>{', '.join(map(_rule_link, sorted(rules)))}</p>"
 
 
-def _html(markdown: str) -> str:
+def _render_markdown(markdown: str) -> str:
     """Markdown of ours as HTML, where each id leads to its rule and can be led to."""
-    return NAMED.sub(_anchored, _MARKDOWN.render(markdown))
+    return RULE_ID.sub(_anchor_rule, _MARKDOWN.render(markdown))
 
 
-def _anchored(found: re.Match[str]) -> str:
-    bold, rule = found.groups()
-    return f'<strong id="{rule}">{_linked(rule)}</strong>' if bold else _linked(rule)
+def _anchor_rule(match: re.Match[str]) -> str:
+    bold, rule = match.groups()
+    return f'<strong id="{rule}">{_rule_link(rule)}</strong>' if bold else _rule_link(rule)
 
 
-def _linked(rule: str) -> str:
+def _rule_link(rule: str) -> str:
     return f'<a href="/rules/{rule}">{rule}</a>'
 
 

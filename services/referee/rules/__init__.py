@@ -5,26 +5,26 @@ ruleset in `rulesets/`, each kind of move in `moves/`. Nothing here reads a cloc
 die or touches a wire: times and seeds come in with the command and stay in the log.
 """
 
-from services.referee.rules.decide import NotKept, advance, decide, judge
+from services.referee.rules.decide import UnloggedRejectionError, decide, decide_and_apply, decide_envelope
 from services.referee.rules.evolve import evolve, fold, fold_events
 from services.referee.rules.legal import legal
 from services.referee.rules.rulesets import RULESETS
 from services.referee.rules.scoring import score
-from services.referee.rules.table import Table
-from services.referee.rules.views import faces, seen_by
+from services.referee.rules.table import GameState
+from services.referee.rules.views import redact_for, split_by_visibility
 
 __all__ = [
     "RULESETS",
-    "NotKept",
-    "Table",
-    "advance",
+    "UnloggedRejectionError",
+    "GameState",
+    "decide_and_apply",
     "decide",
     "evolve",
-    "faces",
+    "split_by_visibility",
     "fold",
     "fold_events",
-    "judge",
+    "decide_envelope",
     "legal",
     "score",
-    "seen_by",
+    "redact_for",
 ]

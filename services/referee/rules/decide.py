@@ -9,42 +9,42 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from schemas.commands import CallTime, Command, CreateGame, Leave, Letter, StartGame, TakeSeat
+from schemas.commands import CallTime, Command, CommandEnvelope, CreateGame, Leave, StartGame, TakeSeat
 from schemas.events import CommandRefused, Event
 from schemas.field_types import Seat
-from schemas.refusals import RULES, Refused, require
-from services.referee.rules.evolve import MEANING, elapse
-from services.referee.rules.moves.withdrawal import call_time, go_out, leave
-from services.referee.rules.ruleset import Facts, Ruleset
+from schemas.refusals import GAME_RULES, CommandRefusedError, require
+from services.referee.rules.evolve import APPLIERS, advance_clocks
+from services.referee.rules.moves.withdrawal import call_time, leave, withdraw_seat
+from services.referee.rules.ruleset import EventStream, Ruleset
 from services.referee.rules.rulesets import RULESETS
-from services.referee.rules.setup.create_game import Opening, create_game, start_game, take_seat
-from services.referee.rules.table import ACTION, Table
+from services.referee.rules.setup.create_game import NewGameContext, create_game, start_game, take_seat
+from services.referee.rules.table import ACTION, GameState
 
 
-class NotKept(Refused):
+class UnloggedRejectionError(CommandRefusedError):
     """A refusal that leaves no entry in the log: a game that there isn't, isn't to be, or is
     over, or one refusal too many in a turn. Else anybody could make logs grow without end."""
 
 
-def decide(table: Table, seat: Seat | None, command: Command) -> tuple[Event, ...]:
+def decide(state: GameState, seat: Seat | None, command: Command) -> tuple[Event, ...]:
     """What comes of the command. The table stays as it is. Raises Refused, naming the rule."""
-    return tuple(advance(table.branch(), seat, command))
+    return tuple(decide_and_apply(state.copy(), seat, command))
 
 
-def advance(table: Table, seat: Seat | None, command: Command) -> list[Event]:
+def decide_and_apply(state: GameState, seat: Seat | None, command: Command) -> list[Event]:
     """The same on a table that the caller owns: it takes on the facts as they are told.
 
     A refusal comes before the first fact, and leaves the table as it was."""
-    return _apply(table, facts(table, seat, command))
+    return _apply_all(state, decide_events(state, seat, command))
 
 
-def judge(
-    table: Table,
-    letter: Letter,
-    now: int,
+def decide_envelope(
+    state: GameState,
+    envelope: CommandEnvelope,
+    now_ms: int,
     fresh_seed: str,
     *,
-    created: int | None = None,
+    created_at_ms: int | None = None,
     rulesets: Mapping[str, Ruleset] = RULESETS,
 ) -> tuple[Event, ...]:
     """The verdict on a letter at the time `now` (milliseconds of the house's own time, which runs
@@ -54,98 +54,102 @@ def judge(
     game needs besides: `fresh_seed`, if its creator named none; `created`, the wall clock's time,
     which is only written down; and `rulesets`, which are others than today's where an old log is
     decided again. Raises NotKept for what the log has no place for."""
-    require_place(table, letter)
-    if isinstance(letter.command, CreateGame):
-        opening = Opening(letter.game, now, now if created is None else created, fresh_seed)
-        return tuple(_create(table, opening, letter.command, rulesets))
-    strict = table.started and table.figures.strict  # there the first refusal removes its seat
-    if not strict and table.refusals.get(letter.seat, 0) >= table.figures.refusals_kept:
-        _require_accepted(table.branch(), letter, now)
-    elapse(table, now - table.opened)
+    require_loggable(state, envelope)
+    if isinstance(envelope.command, CreateGame):
+        opening = NewGameContext(
+            envelope.game, now_ms, now_ms if created_at_ms is None else created_at_ms, fresh_seed
+        )
+        return tuple(_create_game(state, opening, envelope.command, rulesets))
+    strict = state.started and state.rule_options.strict  # there the first refusal removes its seat
+    if not strict and state.refusal_counts.get(envelope.seat, 0) >= state.rule_options.refusals_kept:
+        _require_accepted(state.copy(), envelope, now_ms)
+    advance_clocks(state, now_ms - state.opened_at_ms)
     try:
-        return tuple(advance(table, letter.seat, letter.command))
-    except Refused as no:
-        return tuple(_apply(table, refusal(table, letter.seat, no)))
+        return tuple(decide_and_apply(state, envelope.seat, envelope.command))
+    except CommandRefusedError as error:
+        return tuple(_apply_all(state, refusal_events(state, envelope.seat, error)))
 
 
-def require_place(table: Table, letter: Letter) -> None:
+def require_loggable(state: GameState, envelope: CommandEnvelope) -> None:
     """The log has a place for the answer."""
-    seat, creates = letter.seat, isinstance(letter.command, CreateGame)
+    seat, creates = envelope.seat, isinstance(envelope.command, CreateGame)
     try:
-        require(table.game or creates, "GAME-1", f"there is no game {letter.game}")
-        require(not table.over, "GAME-3", "the game is over")
-        require(seat is None or seat < len(table.places), "TOKEN-1", f"the game has no seat {seat}")
-    except Refused as no:
-        raise NotKept(no.rule, no.why) from None
+        require(state.game or creates, "GAME-1", f"there is no game {envelope.game}")
+        require(not state.result, "GAME-3", "the game is over")
+        require(seat is None or seat < len(state.seats), "TOKEN-1", f"the game has no seat {seat}")
+    except CommandRefusedError as error:
+        raise UnloggedRejectionError(error.rule, error.reason) from None
 
 
-def _require_accepted(branch: Table, letter: Letter, now: int) -> None:
+def _require_accepted(state_copy: GameState, envelope: CommandEnvelope, now_ms: int) -> None:
     """After many refusals in a turn only a command that is accepted gets an entry."""
-    elapse(branch, now - branch.opened)
+    advance_clocks(state_copy, now_ms - state_copy.opened_at_ms)
     try:
-        advance(branch, letter.seat, letter.command)
-    except Refused as no:
-        why = f"too many commands were refused in this turn; this one is too: {no.rule}, {no.why}"
-        raise NotKept("RATE-1", why) from None
+        decide_and_apply(state_copy, envelope.seat, envelope.command)
+    except CommandRefusedError as error:
+        reason = f"too many commands were refused in this turn; this one is too: {error.rule}, {error.reason}"
+        raise UnloggedRejectionError("RATE-1", reason) from None
 
 
-def facts(table: Table, seat: Seat | None, command: Command) -> Facts:
+def decide_events(state: GameState, seat: Seat | None, command: Command) -> EventStream:
     """The facts that a command makes, one by one; apply each before asking for the next."""
-    if house := HOUSE.get(type(command)):
+    if decide_system_command := SYSTEM_COMMANDS.get(type(command)):
         require(seat is None, "TOKEN-1", "a seat doesn't speak for the house")
-        return house(table, seat, command)
+        return decide_system_command(state, seat, command)
     if seat is None:
-        raise Refused("TURN-1", "the house has no turn")
-    require(table.started, "GAME-2", "the game hasn't started")
-    if gone := table.places[seat].gone:
-        raise Refused("CLOCK-2" if gone == "out of time" else "CONDUCT-3", "you take no further part")
+        raise CommandRefusedError("TURN-1", "the house has no turn")
+    require(state.started, "GAME-2", "the game hasn't started")
+    if exit_reason := state.seats[seat].exit_reason:
+        raise CommandRefusedError(
+            "CLOCK-2" if exit_reason == "out of time" else "CONDUCT-3", "you take no further part"
+        )
     if isinstance(command, Leave):
-        return leave(table, seat, command)
-    choice = table.awaits.get(seat)
-    if choice is None and table.turn is None:
-        raise Refused(
+        return leave(state, seat, command)
+    choice = state.pending_choices.get(seat)
+    if choice is None and state.turn is None:
+        raise CommandRefusedError(
             "SETUP-2", "starting tickets are still being chosen, and it isn't for you to choose now"
         )
     if choice is None:
-        raise Refused("TURN-1", "it isn't your turn")
-    if table.out_of_time(seat):
-        raise Refused("CLOCK-2", "your time is over")
-    move = table.rules.move(choice, command)
+        raise CommandRefusedError("TURN-1", "it isn't your turn")
+    if state.is_out_of_time(seat):
+        raise CommandRefusedError("CLOCK-2", "your time is over")
+    move = state.ruleset.find_move(choice, command)
     if move is None:
-        require(table.rules.has(type(command)), "TURN-2", f"these rules have no {command.type}")
+        require(state.ruleset.has_command(type(command)), "TURN-2", f"these rules have no {command.type}")
         require(choice == ACTION, "TURN-3", f"first answer the open choice: {choice}")
-        raise Refused("TURN-2", f"there is nothing to {command.type.replace('_', ' ')} now")
-    return move.decide(table, seat, command)
+        raise CommandRefusedError("TURN-2", f"there is nothing to {command.type.replace('_', ' ')} now")
+    return move.decide(state, seat, command)
 
 
-def refusal(table: Table, seat: Seat | None, no: Refused) -> Facts:
+def refusal_events(state: GameState, seat: Seat | None, error: CommandRefusedError) -> EventStream:
     """A refusal, and what a strict table does with a seat that earns one (CONDUCT-2)."""
-    yield CommandRefused(seat, no.rule, no.why)
-    strict = table.started and table.figures.strict and no.rule in RULES
-    if strict and seat is not None and table.places[seat].gone is None:
-        yield from go_out(table, seat, "removed")
+    yield CommandRefused(seat, error.rule, error.reason)
+    strict = state.started and state.rule_options.strict and error.rule in GAME_RULES
+    if strict and seat is not None and state.seats[seat].exit_reason is None:
+        yield from withdraw_seat(state, seat, "removed")
 
 
-def _create(
-    table: Table, opening: Opening, command: CreateGame, rulesets: Mapping[str, Ruleset]
+def _create_game(
+    state: GameState, opening: NewGameContext, command: CreateGame, rulesets: Mapping[str, Ruleset]
 ) -> list[Event]:
     """Lay the table. A game that can't be created has no log to hold the refusal."""
     try:
-        require(not table.game, "GAME-6", f"there is a game {opening.game} already")
-        return _apply(table, create_game(rulesets, opening, command))
-    except Refused as no:
-        raise NotKept(no.rule, no.why) from None
+        require(not state.game, "GAME-6", f"there is a game {opening.game} already")
+        return _apply_all(state, create_game(rulesets, opening, command))
+    except CommandRefusedError as error:
+        raise UnloggedRejectionError(error.rule, error.reason) from None
 
 
-def _apply(table: Table, told: Facts) -> list[Event]:
+def _apply_all(state: GameState, stream: EventStream) -> list[Event]:
     events = []
-    for event in told:
-        MEANING[event.__class__](table, event)
+    for event in stream:
+        APPLIERS[event.__class__](state, event)
         events.append(event)
     return events
 
 
-HOUSE: Final[Mapping[type[Command], Callable[[Table, Seat | None, Any], Facts]]] = {
+SYSTEM_COMMANDS: Final[Mapping[type[Command], Callable[[GameState, Seat | None, Any], EventStream]]] = {
     TakeSeat: take_seat,
     StartGame: start_game,
     CallTime: call_time,

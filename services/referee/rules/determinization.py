@@ -38,216 +38,240 @@ from schemas.events import (
 )  # fmt: skip
 from schemas.field_types import HIDDEN, PASSENGER, Seat
 from services.referee.rules.moves.tickets import name_offers
-from services.referee.rules.shuffle import in_order
-from services.referee.rules.table import Place, Table
-from services.referee.rules.views import seen_by
+from services.referee.rules.shuffle import in_canonical_order
+from services.referee.rules.table import GameState, SeatState
+from services.referee.rules.views import redact_for
 
-Shuffle: TypeAlias = Callable[[Sequence[Any]], Sequence[Any]]  # the same things in another order
+ShuffleFunction: TypeAlias = Callable[[Sequence[Any]], Sequence[Any]]  # the same things in another order
 
 
-class Known:
+class ViewerKnowledge:
     """What one viewer (None: a spectator) can place, as of the events that it has followed."""
 
-    __slots__ = ("decks", "hands", "out", "placed", "viewer")
+    __slots__ = ("decks", "hands", "located_tickets", "removed_cards", "viewer")
 
     def __init__(self, viewer: Seat | None) -> None:
         self.viewer = viewer
         self.hands: dict[Seat, Counter[str]] = {}  # cards that a seat holds for certain, the viewer's all
-        self.out: Counter[str] = Counter()  # cards that left the game with a seat
+        self.removed_cards: Counter[str] = Counter()  # cards that left the game with a seat
         self.decks: dict[str, list[str | None]] = {}  # tickets by deck, the top last; None: not known
-        self.placed: set[str] = set()  # tickets that lie in no place that the viewer can't see
+        self.located_tickets: set[str] = set()  # tickets that lie in no place that the viewer can't see
 
-    def follow(self, event: Event) -> None:
+    def apply(self, event: Event) -> None:
         """Take on an event. Of one that is whole no more is read than the viewer may see."""
-        if (follow := _FOLLOWS.get(event.__class__)) and (seen := seen_by(self.viewer, event)) is not None:
-            follow(self, seen)
+        if (applier := _APPLIERS.get(event.__class__)) and (
+            redacted := redact_for(self.viewer, event)
+        ) is not None:
+            applier(self, redacted)
 
     def hand(self, seat: Seat) -> Counter[str]:
         """The seat's cards that are known."""
         return self.hands.setdefault(seat, Counter())
 
-    def copy(self) -> Known:
-        other = Known(self.viewer)
-        other.hands = {seat: hand.copy() for seat, hand in self.hands.items()}
-        other.decks = {deck: row[:] for deck, row in self.decks.items()}
-        other.out, other.placed = self.out.copy(), self.placed.copy()
-        return other
+    def copy(self) -> ViewerKnowledge:
+        duplicate = ViewerKnowledge(self.viewer)
+        duplicate.hands = {seat: hand.copy() for seat, hand in self.hands.items()}
+        duplicate.decks = {deck: tickets[:] for deck, tickets in self.decks.items()}
+        duplicate.removed_cards, duplicate.located_tickets = (
+            self.removed_cards.copy(),
+            self.located_tickets.copy(),
+        )
+        return duplicate
 
 
-def known_by(viewer: Seat | None, events: Iterable[Event]) -> Known:
+def collect_knowledge(viewer: Seat | None, events: Iterable[Event]) -> ViewerKnowledge:
     """What the viewer can place after all these events of a game."""
-    known = Known(viewer)
+    knowledge = ViewerKnowledge(viewer)
     for event in events:
-        known.follow(event)
-    return known
+        knowledge.apply(event)
+    return knowledge
 
 
-def redeal(table: Table, known: Known, shuffle: Shuffle) -> Table:
+def determinize(state: GameState, knowledge: ViewerKnowledge, shuffle: ShuffleFunction) -> GameState:
     """A table that looks to the viewer like this one: whatever it can't place is dealt afresh among the
     places that it can't see. `shuffle` is all the chance there is, and all that it is given follows from
     what the viewer knows; so the result tells no more. Seed and luck stay: they are the caller's matter."""
-    other = table.branch()
-    if not table.over:
-        deal_cards(other, known, shuffle)
-        deal_tickets(other, known, shuffle)
-        name_mixes(other, known.viewer, shuffle)
-    return other
+    result = state.copy()
+    if not state.result:
+        determinize_cards(result, knowledge, shuffle)
+        determinize_tickets(result, knowledge, shuffle)
+        determinize_mixes(result, knowledge.viewer, shuffle)
+    return result
 
 
 # -- dealing afresh ------------------------------------------------------------------------
 
 
-def deal_cards(table: Table, known: Known, shuffle: Shuffle) -> None:
+def determinize_cards(state: GameState, knowledge: ViewerKnowledge, shuffle: ShuffleFunction) -> None:
     """Deck and others' hands, from all cards that the viewer can't place (some may be out of the game)."""
-    spots = len(table.deck) + sum(
-        place.cards - known.hand(seat).total() for seat, place in _others(table, known.viewer)
+    hidden_count = len(state.deck) + sum(
+        seat_state.cards - knowledge.hand(seat).total()
+        for seat, seat_state in _other_seats(state, knowledge.viewer)
     )
-    unplaced = +unplaced_cards(table, known)
-    cards = Counter(table.figures.cards)
-    while unplaced.total() < spots:  # a position has more cards than the rules: nobody knows of which kinds
-        unplaced += cards | Counter(dict.fromkeys(cards, 1))
-    row = shuffle(in_order(unplaced.items()))
-    for seat, place in _others(table, known.viewer):
-        held = known.hand(seat)
-        count = place.cards - held.total()
-        dealt, row = Counter(row[:count]) + held, row[count:]
-        place.hand = {card: dealt[str(card)] for card in place.hand}
-    table.deck = list(row[: len(table.deck)])
+    unlocated = +unlocated_cards(state, knowledge)
+    cards = Counter(state.rule_options.cards)
+    while (
+        unlocated.total() < hidden_count
+    ):  # a position has more cards than the rules: nobody knows of which kinds
+        unlocated += cards | Counter(dict.fromkeys(cards, 1))
+    shuffled_cards = shuffle(in_canonical_order(unlocated.items()))
+    for seat, seat_state in _other_seats(state, knowledge.viewer):
+        known_cards = knowledge.hand(seat)
+        count = seat_state.cards - known_cards.total()
+        dealt, shuffled_cards = Counter(shuffled_cards[:count]) + known_cards, shuffled_cards[count:]
+        seat_state.hand = {card: dealt[str(card)] for card in seat_state.hand}
+    state.deck = list(shuffled_cards[: len(state.deck)])
 
 
-def unplaced_cards(table: Table, known: Known) -> Counter[str | None]:
+def unlocated_cards(state: GameState, knowledge: ViewerKnowledge) -> Counter[str | None]:
     """The game's cards, without those that lie open or are known."""
-    unplaced: Counter[str | None] = Counter(table.figures.cards)
-    unplaced.subtract(table.discards)
-    unplaced.subtract(table.market)
-    unplaced.subtract(table.tunnel.revealed if table.tunnel else ())
-    for cards in (known.out, *known.hands.values()):
-        unplaced.subtract(cards)
-    del unplaced[HIDDEN]  # gaps of the market
-    return unplaced
+    unlocated: Counter[str | None] = Counter(state.rule_options.cards)
+    unlocated.subtract(state.discards)
+    unlocated.subtract(state.market)
+    unlocated.subtract(state.tunnel.revealed if state.tunnel else ())
+    for cards in (knowledge.removed_cards, *knowledge.hands.values()):
+        unlocated.subtract(cards)
+    del unlocated[HIDDEN]  # gaps of the market
+    return unlocated
 
 
-def deal_tickets(table: Table, known: Known, shuffle: Shuffle) -> None:
+def determinize_tickets(state: GameState, knowledge: ViewerKnowledge, shuffle: ShuffleFunction) -> None:
     """Ticket decks, others' tickets and offers, from all tickets that the viewer can't place (some may be
     out of the game). Their backs tell of which deck they are."""
-    rows = [row for _, place in _others(table, known.viewer) for row in (place.tickets, place.offer)]
-    tickets = table.board.tickets
-    held = {tickets[str(name)].deck for row in rows for name in row}
-    for deck in sorted(held.union(table.ticket_decks)):
-        row = shuffle(sorted(name for name in tickets.keys() - known.placed if tickets[name].deck == deck))
-        stack = table.ticket_decks.get(deck, [])
-        spots = [(stack, n) for n, name in enumerate(known.decks.get(deck, ())) if name is None]
-        spots += [(r, n) for r in rows for n, name in enumerate(r) if tickets[str(name)].deck == deck]
-        for (r, n), ticket in zip(spots, row, strict=False):
-            r[n] = ticket
-    for _, place in _others(table, known.viewer):
-        if table.turn is None and place.chosen and place.offer:
-            _choose_again(table, place, shuffle)
+    rows = [
+        shuffled_tickets
+        for _, seat_state in _other_seats(state, knowledge.viewer)
+        for shuffled_tickets in (seat_state.tickets, seat_state.offer)
+    ]
+    tickets = state.board.tickets
+    held_decks = {tickets[str(name)].deck for shuffled_tickets in rows for name in shuffled_tickets}
+    for deck in sorted(held_decks.union(state.ticket_decks)):
+        shuffled_tickets = shuffle(
+            sorted(name for name in tickets.keys() - knowledge.located_tickets if tickets[name].deck == deck)
+        )
+        stack = state.ticket_decks.get(deck, [])
+        hidden_slots = [
+            (stack, index) for index, name in enumerate(knowledge.decks.get(deck, ())) if name is None
+        ]
+        hidden_slots += [
+            (slot_row, index)
+            for slot_row in rows
+            for index, name in enumerate(slot_row)
+            if tickets[str(name)].deck == deck
+        ]
+        for (slot_row, index), ticket in zip(hidden_slots, shuffled_tickets, strict=False):
+            slot_row[index] = ticket
+    for _, seat_state in _other_seats(state, knowledge.viewer):
+        if state.turn is None and seat_state.start_tickets_chosen and seat_state.offer:
+            _reshuffle_kept_tickets(state, seat_state, shuffle)
 
 
-def _choose_again(table: Table, place: Place, shuffle: Shuffle) -> None:
+def _reshuffle_kept_tickets(state: GameState, seat_state: SeatState, shuffle: ShuffleFunction) -> None:
     """Nobody has seen yet of which decks the tickets are that the seat will give back."""
     decks: dict[str, list[str | None]] = {}
-    for ticket in (*place.tickets, *place.offer):
-        decks.setdefault(table.board.tickets[str(ticket)].deck, []).append(ticket)
-    row = [decks[deck].pop() for deck in shuffle([deck for deck in sorted(decks) for _ in decks[deck]])]
-    kept = len(place.tickets)
-    place.tickets, place.offer = row[:kept], row[kept:]
+    for ticket in (*seat_state.tickets, *seat_state.offer):
+        decks.setdefault(state.board.tickets[str(ticket)].deck, []).append(ticket)
+    tickets = [decks[deck].pop() for deck in shuffle([deck for deck in sorted(decks) for _ in decks[deck]])]
+    kept_count = len(seat_state.tickets)
+    seat_state.tickets, seat_state.offer = tickets[:kept_count], tickets[kept_count:]
 
 
-def name_mixes(table: Table, viewer: Seat | None, shuffle: Shuffle) -> None:
+def determinize_mixes(state: GameState, viewer: Seat | None, shuffle: ShuffleFunction) -> None:
     """What others have named, and what wasn't dealt yet, is any mix that they may name."""
-    for seat, place in _others(table, viewer):
-        if place.mix:
-            place.mix = shuffle(name_offers(table, seat))[0].decks
+    for seat, seat_state in _other_seats(state, viewer):
+        if seat_state.requested_mix:
+            seat_state.requested_mix = shuffle(name_offers(state, seat))[0].decks
 
 
-def _others(table: Table, viewer: Seat | None) -> list[tuple[Seat, Place]]:
-    return [(seat, place) for seat, place in enumerate(table.places) if seat != viewer]
+def _other_seats(state: GameState, viewer: Seat | None) -> list[tuple[Seat, SeatState]]:
+    return [(seat, seat_state) for seat, seat_state in enumerate(state.seats) if seat != viewer]
 
 
 # -- what is seen, of the viewer's own and of others' -----------------------------------------
 
 
-def _got(known: Known, event: HandDealt | CardsGiven | HandLaid) -> None:
-    known.hand(event.seat).update(card for card in event.cards if card is not None)
+def _cards_received(knowledge: ViewerKnowledge, event: HandDealt | CardsGiven | HandLaid) -> None:
+    knowledge.hand(event.seat).update(card for card in event.cards if card is not None)
     if isinstance(event, HandLaid):
-        known.placed.update(ticket for ticket in event.tickets if ticket is not None)
+        knowledge.located_tickets.update(ticket for ticket in event.tickets if ticket is not None)
 
 
-def _drawn(known: Known, event: CardDrawn | MarketCardTaken) -> None:
+def _card_drawn(knowledge: ViewerKnowledge, event: CardDrawn | MarketCardTaken) -> None:
     if event.card is not None:
-        known.hand(event.seat)[event.card] += 1
+        knowledge.hand(event.seat)[event.card] += 1
 
 
-def _paid(known: Known, event: RouteClaimed | StationBuilt) -> None:
+def _cards_paid(knowledge: ViewerKnowledge, event: RouteClaimed | StationBuilt) -> None:
     """Of equal cards those that are known go first: it makes no difference which of them lay open."""
-    known.hands[event.seat] = known.hand(event.seat) - Counter(event.cards)
+    knowledge.hands[event.seat] = knowledge.hand(event.seat) - Counter(event.cards)
 
 
-def _travelled(known: Known, event: PassengerMoved) -> None:
-    known.hands[event.seat] = known.hand(event.seat) - Counter({PASSENGER: event.cards})
+def _passenger_moved(knowledge: ViewerKnowledge, event: PassengerMoved) -> None:
+    knowledge.hands[event.seat] = knowledge.hand(event.seat) - Counter({PASSENGER: event.cards})
 
 
-def _shown(known: Known, event: TunnelRevealed) -> None:
-    known.hands[event.seat] = known.hand(event.seat) | Counter(event.cards)
+def _tunnel_revealed(knowledge: ViewerKnowledge, event: TunnelRevealed) -> None:
+    knowledge.hands[event.seat] = knowledge.hand(event.seat) | Counter(event.cards)
 
 
-def _cleared(known: Known, event: SeatCleared) -> None:
-    known.out += known.hands.pop(event.seat, Counter())
+def _seat_cleared(knowledge: ViewerKnowledge, event: SeatCleared) -> None:
+    knowledge.removed_cards += knowledge.hands.pop(event.seat, Counter())
 
 
-def _tickets_lie(known: Known, event: TicketsShuffled | TicketsLaid) -> None:
-    known.placed.difference_update(filter(None, known.decks.get(event.deck, ())))
-    known.decks[event.deck] = [HIDDEN] * len(event.order)
+def _tickets_stacked(knowledge: ViewerKnowledge, event: TicketsShuffled | TicketsLaid) -> None:
+    knowledge.located_tickets.difference_update(filter(None, knowledge.decks.get(event.deck, ())))
+    knowledge.decks[event.deck] = [HIDDEN] * len(event.order)
 
 
-def _offered(known: Known, event: TicketsOffered) -> None:
+def _tickets_offered(knowledge: ViewerKnowledge, event: TicketsOffered) -> None:
     """What the viewer knew of the top, it can't place any more once another seat has looked at it."""
-    gone = [known.decks[deck].pop() for deck in event.decks]
-    known.placed.difference_update(filter(None, gone))
-    known.placed.update(filter(None, event.tickets))
+    removed_tickets = [knowledge.decks[deck].pop() for deck in event.decks]
+    knowledge.located_tickets.difference_update(filter(None, removed_tickets))
+    knowledge.located_tickets.update(filter(None, event.tickets))
 
 
-def _returned(known: Known, event: TicketsReturned) -> None:
-    row = known.decks[event.deck]
+def _tickets_returned(knowledge: ViewerKnowledge, event: TicketsReturned) -> None:
+    deck = knowledge.decks[event.deck]
     if event.to == "top":
-        row.extend(reversed(event.tickets))
+        deck.extend(reversed(event.tickets))
     elif event.to != "out":
-        row[:0] = reversed(event.tickets)
+        deck[:0] = reversed(event.tickets)
 
 
-def _laid(known: Known, event: MomentLaid) -> None:
+def _fork_state_laid(knowledge: ViewerKnowledge, event: MomentLaid) -> None:
     for seat, hand in enumerate(event.shown):
-        known.hand(seat).update(hand)
+        knowledge.hand(seat).update(hand)
 
 
-def _choice_laid(known: Known, event: ChoiceLaid) -> None:
-    known.placed.update(filter(None, event.offer))
+def _choice_laid(knowledge: ViewerKnowledge, event: ChoiceLaid) -> None:
+    knowledge.located_tickets.update(filter(None, event.offer))
 
 
-def _deck_known(known: Known, event: DeckKnown) -> None:
-    row = known.decks[event.deck]
-    known.decks[event.deck] = [told or there for told, there in zip(reversed(event.order), row, strict=True)]
-    known.placed.update(filter(None, event.order))
+def _deck_known(knowledge: ViewerKnowledge, event: DeckKnown) -> None:
+    deck = knowledge.decks[event.deck]
+    knowledge.decks[event.deck] = [
+        shown_ticket or current_ticket
+        for shown_ticket, current_ticket in zip(reversed(event.order), deck, strict=True)
+    ]
+    knowledge.located_tickets.update(filter(None, event.order))
 
 
-_FOLLOWS: Final[Mapping[type[Event], Callable[[Known, Any], None]]] = {
-    HandDealt: _got,
-    CardsGiven: _got,
-    HandLaid: _got,
-    MomentLaid: _laid,
+_APPLIERS: Final[Mapping[type[Event], Callable[[ViewerKnowledge, Any], None]]] = {
+    HandDealt: _cards_received,
+    CardsGiven: _cards_received,
+    HandLaid: _cards_received,
+    MomentLaid: _fork_state_laid,
     ChoiceLaid: _choice_laid,
     DeckKnown: _deck_known,
-    CardDrawn: _drawn,
-    MarketCardTaken: _drawn,
-    RouteClaimed: _paid,
-    StationBuilt: _paid,
-    PassengerMoved: _travelled,
-    TunnelRevealed: _shown,
-    SeatCleared: _cleared,
-    TicketsShuffled: _tickets_lie,
-    TicketsLaid: _tickets_lie,
-    TicketsOffered: _offered,
-    TicketsReturned: _returned,
+    CardDrawn: _card_drawn,
+    MarketCardTaken: _card_drawn,
+    RouteClaimed: _cards_paid,
+    StationBuilt: _cards_paid,
+    PassengerMoved: _passenger_moved,
+    TunnelRevealed: _tunnel_revealed,
+    SeatCleared: _seat_cleared,
+    TicketsShuffled: _tickets_stacked,
+    TicketsLaid: _tickets_stacked,
+    TicketsOffered: _tickets_offered,
+    TicketsReturned: _tickets_returned,
 }

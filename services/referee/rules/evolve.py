@@ -9,89 +9,89 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from schemas import events as facts
-from schemas.codec import unpack_facts
+from schemas import events
+from schemas.codec import unpack_for_fold
 from schemas.events import Event
 from services.referee.rules.appliers import ending, opening, playing
-from services.referee.rules.table import Table
+from services.referee.rules.table import GameState
 
 
-def evolve(table: Table, event: Event) -> None:
+def evolve(state: GameState, event: Event) -> None:
     """Apply a fact to a table that the caller owns."""
-    MEANING[event.__class__](table, event)
+    APPLIERS[event.__class__](state, event)
 
 
-def elapse(table: Table, at: int) -> None:
+def advance_clocks(state: GameState, at_ms: int) -> None:
     """Let the recorded time pass, on the clocks of the seats that the table waits for (CLOCK-1).
 
     A time before the last one (a clock was set back) counts as no time."""
-    if table.started and table.figures.clock_ms is not None:
-        passed = max(0, at - table.at)
-        for seat in table.awaits:
-            table.places[seat].clock_ms -= passed
-    table.at = max(table.at, at)
+    if state.started and state.rule_options.clock_ms is not None:
+        elapsed_ms = max(0, at_ms - state.at_ms)
+        for seat in state.pending_choices:
+            state.seats[seat].clock_ms -= elapsed_ms
+    state.at_ms = max(state.at_ms, at_ms)
 
 
-def fold(log: Iterable[bytes], table: Table | None = None) -> Table:
+def fold(entries: Iterable[bytes], state: GameState | None = None) -> GameState:
     """The table that these log entries (as stored) amount to, going on from `table`, if given."""
-    table = table or Table()
-    for data in log:
-        at, _, _, _, events = unpack_facts(data)
-        fold_events(table, at, events)
-    return table
+    state = state or GameState()
+    for data in entries:
+        at_ms, _, _, _, events = unpack_for_fold(data)
+        fold_events(state, at_ms, events)
+    return state
 
 
-def fold_events(table: Table, at: int, events: Iterable[Event]) -> None:
+def fold_events(state: GameState, at_ms: int, events: Iterable[Event]) -> None:
     """One entry: its time, then its facts."""
-    elapse(table, at)
+    advance_clocks(state, at_ms)
     for event in events:
-        MEANING[event.__class__](table, event)
+        APPLIERS[event.__class__](state, event)
 
 
-MEANING: Final[Mapping[type[Event], Callable[[Table, Any], None]]] = {
-    facts.GameCreated: opening.game_created,
-    facts.SeedSealed: opening.seed_sealed,
-    facts.SeatTaken: opening.seat_taken,
-    facts.GameStarted: opening.game_started,
-    facts.DeckShuffled: opening.deck_shuffled,
-    facts.TicketsShuffled: opening.tickets_shuffled,
-    facts.HandDealt: opening.hand_dealt,
-    facts.PositionLaid: opening.position_laid,
-    facts.DeckLaid: opening.deck_laid,
-    facts.TicketsLaid: opening.tickets_laid,
-    facts.HandLaid: opening.hand_laid,
-    facts.GameForked: opening.game_forked,
-    facts.MomentLaid: opening.moment_laid,
-    facts.ChoiceLaid: opening.choice_laid,
-    facts.DeckKnown: opening.deck_known,
-    facts.PlayResumed: opening.play_resumed,
-    facts.MarketFilled: playing.market_filled,
-    facts.MarketFlushed: playing.market_flushed,
-    facts.CardDrawn: playing.card_drawn,
-    facts.MarketCardTaken: playing.market_card_taken,
-    facts.CardsGiven: playing.cards_given,
-    facts.RequestUnmet: playing.request_unmet,
-    facts.MixAsked: playing.mix_asked,
-    facts.TicketsNamed: playing.tickets_named,
-    facts.TicketsOffered: playing.tickets_offered,
-    facts.TicketsKept: playing.tickets_kept,
-    facts.TicketsReturned: playing.tickets_returned,
-    facts.RouteClaimed: playing.route_claimed,
-    facts.TunnelRevealed: playing.tunnel_revealed,
-    facts.TunnelDeclined: playing.tunnel_declined,
-    facts.RevealedDiscarded: playing.revealed_discarded,
-    facts.StationBuilt: playing.station_built,
-    facts.PassengerPlaced: playing.passenger_placed,
-    facts.PassengerMoved: playing.passenger_moved,
-    facts.TurnStarted: playing.turn_started,
-    facts.Passed: playing.passed,
-    facts.LastTurnsBegan: ending.last_turns_began,
-    facts.SeatGone: ending.seat_gone,
-    facts.SeatCleared: ending.seat_cleared,
-    facts.TicketsShown: ending.tickets_shown,
-    facts.PlayOffCalled: ending.play_off_called,
-    facts.PlayOffEnded: ending.play_off_ended,
-    facts.SeedRevealed: ending.seed_revealed,
-    facts.GameEnded: ending.game_ended,
-    facts.CommandRefused: ending.command_refused,
+APPLIERS: Final[Mapping[type[Event], Callable[[GameState, Any], None]]] = {
+    events.GameCreated: opening.game_created,
+    events.SeedSealed: opening.seed_sealed,
+    events.SeatTaken: opening.seat_taken,
+    events.GameStarted: opening.game_started,
+    events.DeckShuffled: opening.deck_shuffled,
+    events.TicketsShuffled: opening.tickets_shuffled,
+    events.HandDealt: opening.hand_dealt,
+    events.PositionLaid: opening.position_laid,
+    events.DeckLaid: opening.deck_laid,
+    events.TicketsLaid: opening.tickets_laid,
+    events.HandLaid: opening.hand_laid,
+    events.GameForked: opening.game_forked,
+    events.MomentLaid: opening.moment_laid,
+    events.ChoiceLaid: opening.choice_laid,
+    events.DeckKnown: opening.deck_known,
+    events.PlayResumed: opening.play_resumed,
+    events.MarketFilled: playing.market_filled,
+    events.MarketFlushed: playing.market_flushed,
+    events.CardDrawn: playing.card_drawn,
+    events.MarketCardTaken: playing.market_card_taken,
+    events.CardsGiven: playing.cards_given,
+    events.RequestUnmet: playing.request_unmet,
+    events.MixAsked: playing.mix_asked,
+    events.TicketsNamed: playing.tickets_named,
+    events.TicketsOffered: playing.tickets_offered,
+    events.TicketsKept: playing.tickets_kept,
+    events.TicketsReturned: playing.tickets_returned,
+    events.RouteClaimed: playing.route_claimed,
+    events.TunnelRevealed: playing.tunnel_revealed,
+    events.TunnelDeclined: playing.tunnel_declined,
+    events.RevealedDiscarded: playing.revealed_discarded,
+    events.StationBuilt: playing.station_built,
+    events.PassengerPlaced: playing.passenger_placed,
+    events.PassengerMoved: playing.passenger_moved,
+    events.TurnStarted: playing.turn_started,
+    events.Passed: playing.passed,
+    events.LastTurnsBegan: ending.last_turns_began,
+    events.SeatGone: ending.seat_gone,
+    events.SeatCleared: ending.seat_cleared,
+    events.TicketsShown: ending.tickets_shown,
+    events.PlayOffCalled: ending.play_off_called,
+    events.PlayOffEnded: ending.play_off_ended,
+    events.SeedRevealed: ending.seed_revealed,
+    events.GameEnded: ending.game_ended,
+    events.CommandRefused: ending.command_refused,
 }

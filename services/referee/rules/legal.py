@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from schemas.commands import Command, Pass
 from schemas.field_types import Seat
-from services.referee.rules.table import ACTION, Table
+from services.referee.rules.table import ACTION, GameState
 
 
-def legal(table: Table, seat: Seat) -> list[Command]:
+def legal(state: GameState, seat: Seat) -> list[Command]:
     """Every command that the referee would accept from this seat now, in a fixed order.
 
     Leaving is always possible and never listed; a market card is listed by its place only.
     Works on a seat's own view: it reads nothing that the seat may not know."""
-    choice = table.awaits.get(seat)
-    if choice is None or table.out_of_time(seat):
+    choice = state.pending_choices.get(seat)
+    if choice is None or state.is_out_of_time(seat):
         return []
     commands: list[Command] = []
-    for move in table.rules.moves[choice]:
-        commands += move.offers(table, seat)
+    for move in state.ruleset.moves[choice]:
+        commands += move.offers(state, seat)
     if not commands and choice == ACTION:
         return [Pass()]  # TURN-4
     return commands

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from typing import Final
 
-from schemas.commands import Command, CreateGame, Letter, StartGame, TakeSeat
-from services.referee.rules.decide import judge
-from services.referee.rules.table import Table
+from schemas.commands import Command, CommandEnvelope, CreateGame, StartGame, TakeSeat
+from services.referee.rules.decide import decide_envelope
+from services.referee.rules.table import GameState
 
-GAME: Final = "question"
-NO_SEED: Final = "00" * 32  # for what neither the position nor a seed of the command decides
+QUESTION_GAME_ID: Final = "question"
+UNUSED_SEED: Final = "00" * 32  # for what neither the position nor a seed of the command decides
 
 
-def laid_out(command: CreateGame) -> Table:
+def start_from_position(command: CreateGame) -> GameState:
     """The table of this game, whose seats are for people. Raises NotKept if there can be none."""
-    table = Table()
+    state = GameState()
 
-    def say(command: Command) -> None:
-        judge(table, Letter("laid", GAME, None, command), 0, NO_SEED)
+    def apply_command(command: Command) -> None:
+        decide_envelope(state, CommandEnvelope("laid", QUESTION_GAME_ID, None, command), 0, UNUSED_SEED)
 
-    say(command)
+    apply_command(command)
     for seat in range(len(command.seats)):
-        say(TakeSeat(f"seat {seat}", seat))
-    say(StartGame())
-    return table
+        apply_command(TakeSeat(f"seat {seat}", seat))
+    apply_command(StartGame())
+    return state

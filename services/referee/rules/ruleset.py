@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from schemas.commands import ClaimRoute, Command
 from schemas.events import Contributor, Event, SeatScore
 from schemas.field_types import Seat
-from schemas.rule_options import Parameters
+from schemas.rule_options import RuleOptions
 
 if TYPE_CHECKING:
     from services.referee.rules.board import Board, Fare, Route
-    from services.referee.rules.table import Choice, Table
+    from services.referee.rules.table import Choice, GameState
 
-Facts: TypeAlias = Iterator[Event]
+EventStream: TypeAlias = Iterator[Event]
 Cards: TypeAlias = Mapping[str, int]
 Hand: TypeAlias = Mapping[str | None, int]
 OpenRoutes: TypeAlias = "Mapping[Fare, Mapping[str, None]]"
-Payable: TypeAlias = Iterator[tuple[Iterable[str], Sequence[Mapping[str, ClaimRoute]]]]
+PayableRoutes: TypeAlias = Iterator[tuple[Iterable[str], Sequence[Mapping[str, ClaimRoute]]]]
 
 
 class Move(NamedTuple):
@@ -29,18 +29,18 @@ class Move(NamedTuple):
     the table before the next is asked for, so what follows sees what came before."""
 
     command: type[Command]
-    offers: Callable[[Table, Seat], Sequence[Command]]
-    decide: Callable[[Table, Seat, Any], Facts]
+    offers: Callable[[GameState, Seat], Sequence[Command]]
+    decide: Callable[[GameState, Seat, Any], EventStream]
 
 
-class Dealing(NamedTuple):
+class RandomnessPolicy(NamedTuple):
     """Where a game's chance comes from, and what is told of it when (docs/proof.md)."""
 
-    order: Callable[[Table, Sequence[str]], tuple[str, ...]]  # these cards or tickets, shuffled
-    root: Callable[[Table, Sequence[str]], str | None]  # what such an order is committed to by
-    luck: Callable[[str, str, Seat, str | None], str | None]  # of a seat, from seed, game and policy
+    shuffle: Callable[[GameState, Sequence[str]], tuple[str, ...]]  # these cards or tickets, shuffled
+    order_root: Callable[[GameState, Sequence[str]], str | None]  # what such an order is committed to by
+    seat_secret: Callable[[str, str, Seat, str | None], str | None]  # of a seat, from seed, game and policy
     contribution: Callable[[str, bool, Seat, str | None, str | None], tuple[str | None, Contributor | None]]
-    reveal: Callable[[Table], Facts]  # at the end
+    reveal_seed: Callable[[GameState], EventStream]  # at the end
     sealed: bool  # entries commit to what they hide
 
 
@@ -50,30 +50,38 @@ class Ruleset:
 
     name: str
     version: int
-    board: str  # the board that it is usually played on
-    figures: Parameters
-    dealing: Dealing
-    kinds: frozenset[str]  # of routes that it has rules for
-    policies: frozenset[str]  # of bots that can play it
+    default_board: str  # the board that it is usually played on
+    rule_options: RuleOptions
+    randomness: RandomnessPolicy
+    route_kinds: frozenset[str]  # of routes that it has rules for
+    bot_policies: frozenset[str]  # of bots that can play it
     moves: Mapping[Choice, tuple[Move, ...]]  # by what the table waits for
-    setup: Callable[[Table], Facts]  # from the shuffled decks to the first choices
-    tickets_suffice: Callable[[Parameters, Board, int], None]  # for so many seats, else refuses
-    unchosen: Callable[[Table, Seat], Facts]  # starting tickets that a removed seat was just offered
-    chosen: Callable[[Table], Facts]  # goes on when a starting choice was made, or its seat went out
-    payable: Callable[[Hand, OpenRoutes, int, Parameters], Payable]  # what a hand and its cars can claim
-    payment: tuple[Callable[[Cards, Route, Parameters], None], ...]  # each refuses what it is there to refuse
-    longest: Callable[[Iterable[tuple[str, str, int]]], int]
+    setup: Callable[[GameState], EventStream]  # from the shuffled decks to the first choices
+    require_enough_tickets: Callable[[RuleOptions, Board, int], None]  # for so many seats, else refuses
+    resolve_open_offer: Callable[
+        [GameState, Seat], EventStream
+    ]  # starting tickets that a removed seat was just offered
+    after_start_choice: Callable[
+        [GameState], EventStream
+    ]  # goes on when a starting choice was made, or its seat went out
+    find_payable_routes: Callable[
+        [Hand, OpenRoutes, int, RuleOptions], PayableRoutes
+    ]  # what a hand and its cars can claim
+    payment_checks: tuple[
+        Callable[[Cards, Route, RuleOptions], None], ...
+    ]  # each refuses what it is there to refuse
+    measure_longest: Callable[[Iterable[tuple[str, str, int]]], int]
     tie_breaks: tuple[
         Callable[[SeatScore, Sequence[SeatScore]], int], ...
     ]  # more is better, first counts most
 
-    def move(self, choice: Choice, command: Command) -> Move | None:
+    def find_move(self, choice: Choice, command: Command) -> Move | None:
         """The move that answers this choice with this command, if there is one."""
         for move in self.moves[choice]:
             if move.command is type(command):
                 return move
         return None
 
-    def has(self, command: type[Command]) -> bool:
+    def has_command(self, command: type[Command]) -> bool:
         """Whether the command answers anything in these rules."""
         return any(move.command is command for moves in self.moves.values() for move in moves)

@@ -21,55 +21,59 @@ from typing import TypeVar
 from schemas.field_types import CARDS
 
 T = TypeVar("T")
-ROW_MOST = 1_000_000  # cards: no rules allow so many
-_PLACE = {card: place for place, card in enumerate(CARDS)}
+MAX_SHUFFLED_CARDS = 1_000_000  # cards: no rules allow so many
+_CARD_ORDER = {card: place for place, card in enumerate(CARDS)}
 
 
-def words(seed: str, epoch: int) -> Iterator[int]:
+def random_words(seed: str, epoch: int) -> Iterator[int]:
     """The stream of 32-bit words that a seed (64 hex digits) gives in an epoch."""
-    start = sha256(b"ledgerline/shuffle/1" + bytes.fromhex(seed) + epoch.to_bytes(8, "big"))
-    block = 0
+    prefix_hash = sha256(b"ledgerline/shuffle/1" + bytes.fromhex(seed) + epoch.to_bytes(8, "big"))
+    block_index = 0
     while True:
-        digest = start.copy()
-        digest.update(block.to_bytes(8, "big"))
+        digest = prefix_hash.copy()
+        digest.update(block_index.to_bytes(8, "big"))
         yield from unpack(">8I", digest.digest())
-        block += 1
+        block_index += 1
 
 
 def shuffled(items: Iterable[T], seed: str, epoch: int) -> tuple[T, ...]:
     """The items in an order that follows from nothing but the seed and the epoch."""
-    row = list(items)
-    stream = words(seed, epoch)
-    for last in range(len(row) - 1, 0, -1):
+    result = list(items)
+    word_stream = random_words(seed, epoch)
+    for last in range(len(result) - 1, 0, -1):
         size = last + 1
-        fair = (1 << 32) - (1 << 32) % size
-        word = next(stream)
-        while word >= fair:
-            word = next(stream)
+        fair_limit = (1 << 32) - (1 << 32) % size
+        word = next(word_stream)
+        while word >= fair_limit:
+            word = next(word_stream)
         other = word % size
-        row[last], row[other] = row[other], row[last]
-    return tuple(row)
+        result[last], result[other] = result[other], result[last]
+    return tuple(result)
 
 
-def in_order(counts: Iterable[tuple[str | None, int]]) -> list[str]:
+def in_canonical_order(counts: Iterable[tuple[str | None, int]]) -> list[str]:
     """Cards by kind, in the stated order of kinds: the row that a shuffle starts from."""
-    held = sorted(((card, n) for card, n in counts if card is not None), key=lambda c: _PLACE[c[0]])
-    if sum(n for _, n in held) > ROW_MOST:
-        raise ValueError(f"more than {ROW_MOST} cards can't lie in a row")  # a forged log may say so
-    return [card for card, count in held for _ in range(count)]
+    sorted_counts = sorted(
+        ((card, n) for card, n in counts if card is not None), key=lambda c: _CARD_ORDER[c[0]]
+    )
+    if sum(n for _, n in sorted_counts) > MAX_SHUFFLED_CARDS:
+        raise ValueError(
+            f"more than {MAX_SHUFFLED_CARDS} cards can't lie in a row"
+        )  # a forged log may say so
+    return [card for card, count in sorted_counts for _ in range(count)]
 
 
-def seed_of(text: str) -> str:
+def seed_from_text(text: str) -> str:
     """The seed that a given text stands for."""
     return sha256(b"ledgerline/seed/1" + text.encode()).hexdigest()
 
 
-def commitment_of(seed: str) -> str:
+def commit_to_seed(seed: str) -> str:
     """What is published of a seed before the first card is dealt."""
     return sha256(b"ledgerline/commitment/1" + bytes.fromhex(seed)).hexdigest()
 
 
-def luck_of(seed: str, seat: int, game: str = "") -> str:
+def derive_seat_secret(seed: str, seat: int, game: str = "") -> str:
     """The start of a bot's own dice, the same in every game of its seed; with the game's id, a person's.
     It tells nothing of the seed, nor of another seat's."""
     return sha256(b"ledgerline/luck/1" + bytes.fromhex(seed) + bytes([seat]) + game.encode()).hexdigest()

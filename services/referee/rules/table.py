@@ -15,14 +15,16 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from schemas.commands import PlayOff
 from schemas.events import GameEnded, PlayOffCalled
 from schemas.field_types import COLORS, HIDDEN, LOCOMOTIVE, Seat
-from schemas.rule_options import GoneBecause, Parameters
+from schemas.rule_options import ExitReason, RuleOptions
 
 if TYPE_CHECKING:
     from services.referee.rules.board import Board, Fare
     from services.referee.rules.ruleset import Ruleset
 
 Choice = Literal["action", "second card", "tickets", "mix", "tunnel"]
-Moment = tuple[Seat | None, tuple[tuple[Seat, Choice, int | None], ...]]  # turn, awaits, milliseconds left
+ForkTurnState = tuple[
+    Seat | None, tuple[tuple[Seat, Choice, int | None], ...]
+]  # turn, awaits, milliseconds left
 ACTION: Final = "action"
 SECOND_CARD: Final = "second card"
 TICKETS: Final = "tickets"
@@ -39,140 +41,203 @@ class Tunnel(NamedTuple):
     extra: int
 
 
-class Place:
+class SeatState:
     """A seat and what lies before it."""
 
     __slots__ = (
-        "age", "barred", "cars", "chosen", "clock_ms", "contribution", "gone", "hand", "kind", "least", "luck", "merchandise", "mix",
-        "name", "offer", "passengers", "points", "policy", "routes", "stations", "taken", "tickets",
-        "until",
+        "age",
+        "blocked_parallels",
+        "cars",
+        "clock_ms",
+        "contribution",
+        "deadline_ms",
+        "exit_reason",
+        "hand",
+        "is_seated",
+        "kind",
+        "merchandise",
+        "min_keep",
+        "name",
+        "offer",
+        "passengers_left",
+        "points",
+        "policy",
+        "requested_mix",
+        "routes",
+        "seat_secret",
+        "start_tickets_chosen",
+        "stations",
+        "tickets",
     )  # fmt: skip
 
-    def __init__(self, kind: str, name: str, policy: str | None, figures: Parameters) -> None:
+    def __init__(self, kind: str, name: str, policy: str | None, rule_options: RuleOptions) -> None:
         self.kind, self.name, self.policy = kind, name, policy
-        self.taken = False
+        self.is_seated = False
         self.age: int | None = None
-        self.luck: str | None = None
+        self.seat_secret: str | None = None
         self.contribution: str | None = None  # to all chance of the game
-        kinds = (*figures.cards, *COLORS, LOCOMOTIVE, HIDDEN)  # a deck need not have them all
-        self.hand: dict[str | None, int] = dict.fromkeys(kinds, 0)
-        self.cars = figures.cars
+        card_kinds = (*rule_options.cards, *COLORS, LOCOMOTIVE, HIDDEN)  # a deck need not have them all
+        self.hand: dict[str | None, int] = dict.fromkeys(card_kinds, 0)
+        self.cars = rule_options.cars
         self.tickets: list[str | None] = []
         self.offer: list[str | None] = []  # tickets to choose from, or to give back
-        self.chosen = False  # its starting tickets
-        self.least = 0  # how many of the offer must be kept
-        self.mix: Mapping[str, int] | None = None  # named, and not dealt yet; empty for a viewer
+        self.start_tickets_chosen = False  # its starting tickets
+        self.min_keep = 0  # how many of the offer must be kept
+        self.requested_mix: Mapping[str, int] | None = None  # named, and not dealt yet; empty for a viewer
         self.routes: list[str] = []
-        self.barred: set[str] = set()  # routes parallel to its own (DOUBLE-1)
+        self.blocked_parallels: set[str] = set()  # routes parallel to its own (DOUBLE-1)
         self.stations: dict[str, str | None] = {}  # city to the neighbour that was named
-        self.passengers = figures.passengers  # still to be placed
+        self.passengers_left = rule_options.passengers  # still to be placed
         self.merchandise = 0  # points of its tokens
         self.points = 0
-        self.clock_ms = figures.clock_ms or 0
-        self.until: int | None = None  # like `at`: the end of its time for what it was last waited for
-        self.gone: GoneBecause | None = None
+        self.clock_ms = rule_options.clock_ms or 0
+        self.deadline_ms: int | None = None  # like `at`: the end of its time for what it was last waited for
+        self.exit_reason: ExitReason | None = None
 
     @property
     def cards(self) -> int:
         """How many cards the seat holds."""
         return sum(self.hand.values())
 
-    def copy(self) -> Place:
-        other = copy(self)
-        other.hand, other.tickets, other.offer = self.hand.copy(), self.tickets[:], self.offer[:]
-        other.routes, other.barred = self.routes[:], self.barred.copy()
-        other.stations = self.stations.copy()
-        return other
+    def copy(self) -> SeatState:
+        duplicate = copy(self)
+        duplicate.hand, duplicate.tickets, duplicate.offer = self.hand.copy(), self.tickets[:], self.offer[:]
+        duplicate.routes, duplicate.blocked_parallels = self.routes[:], self.blocked_parallels.copy()
+        duplicate.stations = self.stations.copy()
+        return duplicate
 
 
-class Table:
+class GameState:
     """One game at one moment. Made by `fold`, changed only by `evolve`."""
 
     __slots__ = (
-        "at", "awaits", "board", "called", "closing", "commitment", "created", "deck", "discards", "ending",
-        "epoch", "figures", "forked", "game", "given", "key", "laid", "last", "market", "moment", "open", "opened",
-        "order", "over", "owners",
-        "passed", "passengers", "places", "play_off", "refusals", "rules", "seed", "started", "stations",
-        "terms", "ticket_decks", "tokens", "tunnel", "turn",
+        "at_ms",
+        "board",
+        "closes_parallels",
+        "commitment",
+        "created_at_ms",
+        "deck",
+        "discards",
+        "epoch",
+        "fork_origin",
+        "fork_turn_state",
+        "game",
+        "in_last_turns",
+        "market",
+        "next_play_off",
+        "open_routes",
+        "opened_at_ms",
+        "passenger_owners",
+        "pending_choices",
+        "play_off",
+        "position_starter",
+        "refusal_counts",
+        "result",
+        "route_owners",
+        "rule_options",
+        "ruleset",
+        "seats",
+        "seats_passed",
+        "seats_with_last_turn",
+        "seed",
+        "seed_was_named",
+        "setup_digest",
+        "shuffle_key",
+        "started",
+        "station_owners",
+        "ticket_decks",
+        "tokens",
+        "tunnel",
+        "turn",
+        "turn_order",
     )  # fmt: skip
 
-    rules: Ruleset
-    figures: Parameters
+    ruleset: Ruleset
+    rule_options: RuleOptions
     board: Board
 
     def __init__(self) -> None:
         self.game = ""  # empty until the game is created
-        self.at = 0  # milliseconds since the game was opened, at its last entry
-        self.opened = 0  # milliseconds of the house's own time
-        self.created = 0  # milliseconds since 1970, for people to read
-        self.places: list[Place] = []
+        self.at_ms = 0  # milliseconds since the game was opened, at its last entry
+        self.opened_at_ms = 0  # milliseconds of the house's own time
+        self.created_at_ms = 0  # milliseconds since 1970, for people to read
+        self.seats: list[SeatState] = []
         self.started = False
-        self.laid: Seat | None = None  # who begins, where the game starts from a position
-        self.forked: tuple[str, int] | None = None  # the game that this one goes on from, and the entry there
-        self.moment: Moment | None = None  # what is going on once a fork is started
-        self.order: tuple[Seat, ...] = ()  # of the turns
+        self.position_starter: Seat | None = None  # who begins, where the game starts from a position
+        self.fork_origin: tuple[str, int] | None = (
+            None  # the game that this one goes on from, and the entry there
+        )
+        self.fork_turn_state: ForkTurnState | None = None  # what is going on once a fork is started
+        self.turn_order: tuple[Seat, ...] = ()  # of the turns
         self.deck: list[str | None] = []  # the top is the last
         self.discards: dict[str | None, int] = {}
         self.market: list[str | None] = []  # None is a gap: face-up cards are never hidden
         self.ticket_decks: dict[str, list[str | None]] = {}  # the top is the last
-        self.owners: dict[str, Seat] = {}
-        self.open: dict[Fare, dict[str, None]] = {}  # claimable routes by fare, shortest first
-        self.closing = False  # parallel routes close (DOUBLE-2)
+        self.route_owners: dict[str, Seat] = {}
+        self.open_routes: dict[Fare, dict[str, None]] = {}  # claimable routes by fare, shortest first
+        self.closes_parallels = False  # parallel routes close (DOUBLE-2)
         self.tunnel: Tunnel | None = None
-        self.stations: dict[str, Seat] = {}  # by city
-        self.passengers: dict[str, Seat] = {}  # by city
+        self.station_owners: dict[str, Seat] = {}  # by city
+        self.passenger_owners: dict[str, Seat] = {}  # by city
         self.tokens: dict[str, tuple[int, ...]] = {}  # by city, the top first
         self.turn: Seat | None = None
-        self.awaits: dict[Seat, Choice] = {}  # whom the table waits for, and what they decide
-        self.ending = False
-        self.last: set[Seat] = set()  # who has a last turn to come (END-1)
-        self.passed: set[Seat] = set()  # whose turn changed nothing since anything did (END-2, END-3)
-        self.refusals: dict[Seat | None, int] = {}  # since the turn started
-        self.over: GameEnded | None = None
+        self.pending_choices: dict[Seat, Choice] = {}  # whom the table waits for, and what they decide
+        self.in_last_turns = False
+        self.seats_with_last_turn: set[Seat] = set()  # who has a last turn to come (END-1)
+        self.seats_passed: set[Seat] = set()  # whose turn changed nothing since anything did (END-2, END-3)
+        self.refusal_counts: dict[Seat | None, int] = {}  # since the turn started
+        self.result: GameEnded | None = None
         self.play_off: PlayOff | None = None  # which this game is part of
-        self.called: PlayOffCalled | None = None  # the game that follows from this one
+        self.next_play_off: PlayOffCalled | None = None  # the game that follows from this one
         self.commitment = ""
-        self.given = False  # the seed was named by whoever created the game
+        self.seed_was_named = False  # the seed was named by whoever created the game
         self.seed: str | None = None
-        self.terms = ""  # a digest of what game it is: see dealing.py
-        self.key = ""  # what all shuffles of the play follow from; only the referee has it
+        self.setup_digest = ""  # a digest of what game it is: see dealing.py
+        self.shuffle_key = ""  # what all shuffles of the play follow from; only the referee has it
         self.epoch = 0  # shuffles so far
 
     @property
-    def playing(self) -> list[Seat]:
+    def active_seats(self) -> list[Seat]:
         """The seats that take part, in order."""
-        return [seat for seat in self.order if self.places[seat].gone is None]
+        return [seat for seat in self.turn_order if self.seats[seat].exit_reason is None]
 
-    def following(self, seat: Seat) -> Iterable[Seat]:
+    def seats_after(self, seat: Seat) -> Iterable[Seat]:
         """Every seat once, in turn order, from the one after `seat` to itself."""
-        after = self.order.index(seat) + 1
-        return (*self.order[after:], *self.order[:after])
+        start = self.turn_order.index(seat) + 1
+        return (*self.turn_order[start:], *self.turn_order[:start])
 
-    def out_of_time(self, seat: Seat) -> bool:
+    def is_out_of_time(self, seat: Seat) -> bool:
         """Whether the time of a seat that is waited for was over at the last entry (CLOCK-2)."""
-        until = self.places[seat].until
-        return until is not None and until <= self.at
+        deadline_ms = self.seats[seat].deadline_ms
+        return deadline_ms is not None and deadline_ms <= self.at_ms
 
     def next_deadline(self) -> tuple[int, Seat] | None:
         """When the first of the seats that are waited for runs out of time, and which; the
         time counts like `at`. None where nobody does."""
         first = None
-        for seat in self.awaits:
-            until = self.places[seat].until
-            if until is not None and (first is None or (until, seat) < first):
-                first = until, seat
+        for seat in self.pending_choices:
+            deadline_ms = self.seats[seat].deadline_ms
+            if deadline_ms is not None and (first is None or (deadline_ms, seat) < first):
+                first = deadline_ms, seat
         return first
 
-    def branch(self) -> Table:
+    def copy(self) -> GameState:
         """A copy that may go its own way."""
-        other = copy(self)
-        other.places = [place.copy() for place in self.places]
-        other.deck, other.market = self.deck[:], self.market[:]
-        other.discards, other.owners = self.discards.copy(), self.owners.copy()
-        other.ticket_decks = {name: deck[:] for name, deck in self.ticket_decks.items()}
-        other.open = {fare: routes.copy() for fare, routes in self.open.items()}
-        other.stations, other.passengers = self.stations.copy(), self.passengers.copy()
-        other.tokens = self.tokens.copy()
-        other.awaits, other.last, other.passed = self.awaits.copy(), self.last.copy(), self.passed.copy()
-        other.refusals = self.refusals.copy()
-        return other
+        duplicate = copy(self)
+        duplicate.seats = [seat_state.copy() for seat_state in self.seats]
+        duplicate.deck, duplicate.market = self.deck[:], self.market[:]
+        duplicate.discards, duplicate.route_owners = self.discards.copy(), self.route_owners.copy()
+        duplicate.ticket_decks = {name: deck[:] for name, deck in self.ticket_decks.items()}
+        duplicate.open_routes = {fare: routes.copy() for fare, routes in self.open_routes.items()}
+        duplicate.station_owners, duplicate.passenger_owners = (
+            self.station_owners.copy(),
+            self.passenger_owners.copy(),
+        )
+        duplicate.tokens = self.tokens.copy()
+        duplicate.pending_choices, duplicate.seats_with_last_turn, duplicate.seats_passed = (
+            self.pending_choices.copy(),
+            self.seats_with_last_turn.copy(),
+            self.seats_passed.copy(),
+        )
+        duplicate.refusal_counts = self.refusal_counts.copy()
+        return duplicate

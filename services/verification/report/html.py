@@ -15,39 +15,39 @@ class Html(str):
     __slots__ = ()
 
 
-Inside = str | None  # Html stays as it is, other text is escaped, None is left out
+Content = str | None  # Html stays as it is, other text is escaped, None is left out
 
-VOID: Final = frozenset({"circle", "line", "path", "rect", "br"})
+VOID_ELEMENTS: Final = frozenset({"circle", "line", "path", "rect", "br"})
 _MARKDOWN: Final = MarkdownIt("commonmark", {"html": False}).disable(["link", "image", "autolink"])
 
 
-def safe(text: Inside) -> Html:
+def escape_html(text: Content) -> Html:
     """The text as HTML."""
     if text is None:
         return Html()
     return text if isinstance(text, Html) else Html(escape(text))
 
 
-def run(parts: Iterable[Inside], between: str = "") -> Html:
+def join_html(parts: Iterable[Content], between: str = "") -> Html:
     """Parts one after the other."""
-    return Html(escape(between).join(safe(part) for part in parts))
+    return Html(escape(between).join(escape_html(part) for part in parts))
 
 
-def el(name: str, *inside: Inside, **attributes: str | float | bool | None) -> Html:
+def el(name: str, *children: Content, **attributes: str | float | bool | None) -> Html:
     """An element. An attribute's trailing underscore falls away, others become hyphens; None and
     False leave it out."""
-    told = []
+    rendered = []
     for key, value in attributes.items():
         if value is None or value is False:
             continue
-        spelled = key.rstrip("_").replace("_", "-")
-        told.append(f' {spelled}="{"" if value is True else escape(str(value))}"')
-    if name in VOID:
-        return Html(f"<{name}{''.join(told)}/>")
-    return Html(f"<{name}{''.join(told)}>{run(inside)}</{name}>")
+        attribute = key.rstrip("_").replace("_", "-")
+        rendered.append(f' {attribute}="{"" if value is True else escape(str(value))}"')
+    if name in VOID_ELEMENTS:
+        return Html(f"<{name}{''.join(rendered)}/>")
+    return Html(f"<{name}{''.join(rendered)}>{join_html(children)}</{name}>")
 
 
-def row(*cells: Inside, head: bool = False, **attributes: str | None) -> Html:
+def row(*cells: Content, head: bool = False, **attributes: str | None) -> Html:
     """A row of a table; its first cell names it."""
     first, *rest = cells
     scope = "col" if head else "row"
@@ -55,14 +55,14 @@ def row(*cells: Inside, head: bool = False, **attributes: str | None) -> Html:
     return el("tr", el("th", first, scope=scope), *others, **attributes)
 
 
-def grid(heading: Html, rows: Iterable[Html], caption: Inside = None, **attributes: str | None) -> Html:
+def grid(heading: Html, rows: Iterable[Html], caption: Content = None, **attributes: str | None) -> Html:
     """A table that scrolls by itself where the paper is too narrow."""
-    told = el("caption", caption) if caption else None
-    body = el("table", told, el("thead", heading), el("tbody", *rows), **attributes)
+    caption_html = el("caption", caption) if caption else None
+    body = el("table", caption_html, el("thead", heading), el("tbody", *rows), **attributes)
     return el("div", body, class_="scrolls", tabindex="0", role="group")
 
 
-def items(parts: Iterable[Inside], **attributes: str | None) -> Html:
+def bullet_list(parts: Iterable[Content], **attributes: str | None) -> Html:
     """A list."""
     return el("ul", *(el("li", part) for part in parts), **attributes)
 

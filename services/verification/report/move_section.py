@@ -5,38 +5,41 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 
-from schemas import commands as wishes
+from schemas import commands
 from schemas.commands import write_command
 from schemas.events import write_event
 from schemas.field_types import Seat
-from services.referee.rules import Table
-from services.referee.rules.table import Place
-from services.text.commands import gathered, speaker, wish
-from services.text.events import cards, city, count
-from services.text.formatting import clock
-from services.verification.explanation import Cited, Explained, Sight, Viewer
+from services.referee.rules import GameState
+from services.referee.rules.table import SeatState
+from services.text.commands import describe_command, group_commands, sender_name
+from services.text.events import city_name, format_cards, pluralize
+from services.text.formatting import format_game_time
+from services.verification.explanation import Explanation, RuleCitation, Viewer, ViewerPerspective
 from services.verification.report.board_svg import board_map
-from services.verification.report.html import Html, el, grid, items, markdown, row, run
+from services.verification.report.html import Html, bullet_list, el, grid, join_html, markdown, row
 
-NEXT_MOST = 5  # cards of the deck that are told: a draw takes no more of them
+MAX_NEXT_CARDS = 5  # cards of the deck that are told: a draw takes no more of them
 
 
-def move(told: Explained) -> Html:
+def move_section(explanation: Explanation) -> Html:
     """The section about one entry."""
-    entry, before = told.entry, told.before
-    said = wish(before, entry.seat, entry.command)
+    entry, before = explanation.entry, explanation.before
+    command_text = describe_command(before, entry.seat, entry.command)
     return el(
         "section",
-        el("h2", f"Entry {told.number}: {speaker(told.after, entry.seat)} wants to {said}"),
-        _verdict(told),
-        *_rules(told.cited, entry.refusal is not None),
-        *_table_before(told),
+        el(
+            "h2",
+            f"Entry {explanation.sequence}: {sender_name(explanation.after, entry.seat)} wants to {command_text}",
+        ),
+        _verdict_section(explanation),
+        *_rules_section(explanation.cited, entry.refusal is not None),
+        *_state_before_section(explanation),
         el("h3", "Who saw what before it, and what each was told"),
-        _sights(told),
-        *_alternatives(told),
+        _perspectives_table(explanation),
+        *_alternatives_section(explanation),
         el("h3", "What it changed"),
-        _changes(told) if before.game else el("p", "It laid the table."),
-        _to_the_letter(told),
+        _changes_section(explanation) if before.game else el("p", "It laid the table."),
+        _raw_entry(explanation),
         id="move",
     )
 
@@ -44,210 +47,237 @@ def move(told: Explained) -> Html:
 # -- the verdict -------------------------------------------------------------------------------
 
 
-def _verdict(told: Explained) -> Html:
-    entry, refusal, rules = told.entry, told.entry.refusal, told.after.rules
-    when = f"{clock(entry.at)} after the game was opened"
+def _verdict_section(explanation: Explanation) -> Html:
+    entry, refusal, rules = explanation.entry, explanation.entry.refusal, explanation.after.ruleset
+    time_text = f"{format_game_time(entry.at)} after the game was opened"
     if refusal is None:
-        was = el("p", el("strong", "Accepted"), f", {when}.", class_="answer")
+        outcome = el("p", el("strong", "Accepted"), f", {time_text}.", class_="answer")
     else:
-        no = f" by {refusal.rule}, {when}: {refusal.why}."
-        was = el("p", el("strong", "Refused"), no, class_="answer")
-    edition = f"version {rules.version} of the rules {rules.name}, with which the game began"
-    if told.doubt:
-        again = el("p", el("strong", "Not as the rules say. "), f"Decided again by {edition}: ", told.doubt)
-        return run((was, el("div", again, class_="bad note", role="alert")))
-    again = el("p", el("strong", "As the rules say. "), f"Decided again by {edition}: the same verdict.")
-    happened = [line.sentence for line in told.sights["referee"].told if line.sentence]
-    came = el("div", el("p", "What came of it:"), items(happened)) if happened and refusal is None else None
-    return run((was, el("div", again, class_="good note"), came))
+        refusal_text = f" by {refusal.rule}, {time_text}: {refusal.why}."
+        outcome = el("p", el("strong", "Refused"), refusal_text, class_="answer")
+    ruleset_text = f"version {rules.version} of the rules {rules.name}, with which the game began"
+    if explanation.doubt:
+        replay_note = el(
+            "p",
+            el("strong", "Not as the rules say. "),
+            f"Decided again by {ruleset_text}: ",
+            explanation.doubt,
+        )
+        return join_html((outcome, el("div", replay_note, class_="bad note", role="alert")))
+    replay_note = el(
+        "p", el("strong", "As the rules say. "), f"Decided again by {ruleset_text}: the same verdict."
+    )
+    sentences = [
+        line.sentence for line in explanation.perspectives["referee"].narrated_events if line.sentence
+    ]
+    consequences = (
+        el("div", el("p", "What came of it:"), bullet_list(sentences))
+        if sentences and refusal is None
+        else None
+    )
+    return join_html((outcome, el("div", replay_note, class_="good note"), consequences))
 
 
-def _rules(cited: Sequence[Cited], refused: bool) -> Iterator[Html]:
+def _rules_section(cited: Sequence[RuleCitation], refused: bool) -> Iterator[Html]:
     """The rule that refused it stands open; those that it passed, or that nobody asked, are folded away."""
     if not cited:
         return
     yield el("h3", "The rule in words" if refused else "The rules of such a command")
-    first, others = (cited[:1], cited[1:]) if refused else ((), cited)
-    yield from map(_cited, first)
+    refused_by, others = (cited[:1], cited[1:]) if refused else ((), cited)
+    yield from map(_citation, refused_by)
     if others:
-        told = f"{'Other rules of such a command' if refused else 'In words'}: "
-        summary = el("summary", told, ", ".join(rule.rule for rule in others))
-        yield el("details", summary, *map(_cited, others))
+        label = f"{'Other rules of such a command' if refused else 'In words'}: "
+        summary = el("summary", label, ", ".join(rule.rule for rule in others))
+        yield el("details", summary, *map(_citation, others))
 
 
-def _cited(rule: Cited) -> Html:
-    passage = rule.passage if rule.passage.strip() != rule.sentence else ""
-    sentence = el("p", el("strong", rule.rule), f" {rule.sentence}")
+def _citation(citation: RuleCitation) -> Html:
+    passage = citation.passage if citation.passage.strip() != citation.sentence else ""
+    sentence = el("p", el("strong", citation.rule), f" {citation.sentence}")
     return el("blockquote", sentence, markdown(passage) if passage else None)
 
 
 # -- the table before --------------------------------------------------------------------------
 
 
-def _table_before(told: Explained) -> Iterator[Html]:
-    table = told.before if told.before.game else told.after
-    yield el("h3", "The table before it" if told.before.game else "The table that it laid")
-    marked = _marked(told)
-    yield el("figure", board_map(table, *marked), el("figcaption", legend(table, marked=any(marked))))
+def _state_before_section(explanation: Explanation) -> Iterator[Html]:
+    state = explanation.before if explanation.before.game else explanation.after
+    yield el("h3", "The table before it" if explanation.before.game else "The table that it laid")
+    marked = _marked_places(explanation)
+    yield el("figure", board_map(state, *marked), el("figcaption", legend(state, marked=any(marked))))
 
 
-def _marked(told: Explained) -> tuple[Sequence[str], Sequence[str]]:
+def _marked_places(explanation: Explanation) -> tuple[Sequence[str], Sequence[str]]:
     """The routes and the cities that the command names."""
-    match told.entry.command:
-        case wishes.ClaimRoute(route=route, passenger=passenger):
+    match explanation.entry.command:
+        case commands.ClaimRoute(route=route, passenger=passenger):
             return (route,), (passenger,) if passenger else ()
-        case wishes.PayTunnel() | wishes.DeclineTunnel() if told.before.tunnel:
-            return (told.before.tunnel.route,), ()
-        case wishes.BuildStation(city=name):
+        case commands.PayTunnel() | commands.DeclineTunnel() if explanation.before.tunnel:
+            return (explanation.before.tunnel.route,), ()
+        case commands.BuildStation(city=name):
             return (), (name,)
-        case wishes.MovePassenger(city=name, path=path):
+        case commands.MovePassenger(city=name, path=path):
             return path, (name,)
     return (), ()
 
 
-def legend(table: Table, *, marked: bool = False) -> Html:
+def legend(state: GameState, *, marked: bool = False) -> Html:
     """Whose colour and number is whose, and what a halo means where there is one."""
-    keys = []
-    for seat, place in enumerate(table.places):
+    labels = []
+    for seat, seat_state in enumerate(state.seats):
         disc = el("span", str(seat), class_=f"disc k-{seat}")
-        keys.append(el("span", disc, f" {place.name or 'free'}", class_="key"))
-    return run(
-        (*keys, el("span", el("span", "", class_="halo-key"), " what the command names", class_="key"))
+        labels.append(el("span", disc, f" {seat_state.name or 'free'}", class_="key"))
+    return join_html(
+        (*labels, el("span", el("span", "", class_="halo-key"), " what the command names", class_="key"))
     )
 
 
 # -- who saw what ------------------------------------------------------------------------------
 
 
-def _sights(told: Explained) -> Html:
+def _perspectives_table(explanation: Explanation) -> Html:
     """A column a viewer: what it knew before, and what it was told."""
-    viewers = tuple(told.sights)
-    names = ["", *(_viewer(told, viewer) for viewer in viewers)]
-    before = {viewer: sight.before for viewer, sight in told.sights.items()}
-    rows = [row("Sentences told", *(_sentences(told.sights[viewer]) for viewer in viewers))]
-    if told.before.game:
+    viewers = tuple(explanation.perspectives)
+    names = ["", *(_viewer_name(explanation, viewer) for viewer in viewers)]
+    before = {viewer: perspective.before for viewer, perspective in explanation.perspectives.items()}
+    rows = [row("Sentences told", *(_sentences(explanation.perspectives[viewer]) for viewer in viewers))]
+    if explanation.before.game:
         rows = [
-            row("Market", *(_market(before[viewer]) for viewer in viewers)),
-            row("Deck", *(_deck(before[viewer]) for viewer in viewers)),
+            row("Market", *(_market_text(before[viewer]) for viewer in viewers)),
+            row("Deck", *(_deck_text(before[viewer]) for viewer in viewers)),
             *(
-                row(f"{speaker(told.before, seat)}", *(_holding(before[v], seat) for v in viewers))
-                for seat in range(len(told.before.places))
+                row(
+                    f"{sender_name(explanation.before, seat)}",
+                    *(_holding_cell(before[v], seat) for v in viewers),
+                )
+                for seat in range(len(explanation.before.seats))
             ),
             *rows,
         ]
     return grid(row(*names, head=True), rows, class_="sights")
 
 
-def _viewer(told: Explained, viewer: Viewer) -> str:
-    return speaker(told.after, viewer) if isinstance(viewer, int) else f"The {viewer}"
+def _viewer_name(explanation: Explanation, viewer: Viewer) -> str:
+    return sender_name(explanation.after, viewer) if isinstance(viewer, int) else f"The {viewer}"
 
 
-def _sentences(sight: Sight) -> Html:
-    said = [line.sentence for line in sight.told if line.sentence]
-    if said:
-        return items(said)
-    return el("span", "something that goes without saying" if sight.told else "nothing", class_="quiet")
+def _sentences(perspective: ViewerPerspective) -> Html:
+    sentences = [line.sentence for line in perspective.narrated_events if line.sentence]
+    if sentences:
+        return bullet_list(sentences)
+    return el(
+        "span",
+        "something that goes without saying" if perspective.narrated_events else "nothing",
+        class_="quiet",
+    )
 
 
-def _market(table: Table) -> str:
-    return ", ".join(card or "-" for card in table.market) or "none"
+def _market_text(state: GameState) -> str:
+    return ", ".join(card or "-" for card in state.market) or "none"
 
 
-def _deck(table: Table) -> str:
-    told = count(len(table.deck), "card")
-    coming = [card for card in reversed(table.deck[-NEXT_MOST:]) if card is not None]
-    return f"{told}; next: {', '.join(coming)}" if coming else told
+def _deck_text(state: GameState) -> str:
+    text = pluralize(len(state.deck), "card")
+    next_cards = [card for card in reversed(state.deck[-MAX_NEXT_CARDS:]) if card is not None]
+    return f"{text}; next: {', '.join(next_cards)}" if next_cards else text
 
 
-def _holding(table: Table, seat: Seat) -> Html:
-    place = table.places[seat]
-    known = [ticket for ticket in place.tickets if ticket is not None]
-    offered = [ticket for ticket in place.offer if ticket is not None]
+def _holding_cell(state: GameState, seat: Seat) -> Html:
+    seat_state = state.seats[seat]
+    known_tickets = [ticket for ticket in seat_state.tickets if ticket is not None]
+    offered = [ticket for ticket in seat_state.offer if ticket is not None]
     parts = [
-        f"{count(place.cards, 'card')}{_hand(place)}",
-        f"{count(len(place.tickets), 'ticket')}{_tickets(table, known)}",
-        f"is offered {len(place.offer)}{_tickets(table, offered)}" if place.offer else None,
+        f"{pluralize(seat_state.cards, 'card')}{_hand_text(seat_state)}",
+        f"{pluralize(len(seat_state.tickets), 'ticket')}{_tickets_text(state, known_tickets)}",
+        f"is offered {len(seat_state.offer)}{_tickets_text(state, offered)}" if seat_state.offer else None,
     ]
-    return run(el("div", part) for part in parts if part)
+    return join_html(el("div", part) for part in parts if part)
 
 
-def _hand(place: Place) -> str:
+def _hand_text(seat_state: SeatState) -> str:
     """The cards that the viewer knows of, and how many more there are."""
-    known = {card: n for card, n in place.hand.items() if card is not None and n > 0}
-    hidden = place.cards - sum(known.values())
-    parts = [cards(known)] if known else []
+    known_cards = {card: n for card, n in seat_state.hand.items() if card is not None and n > 0}
+    hidden = seat_state.cards - sum(known_cards.values())
+    parts = [format_cards(known_cards)] if known_cards else []
     parts += [f"{hidden} hidden"] if hidden else []
-    return f": {', '.join(parts)}" if known else ""
+    return f": {', '.join(parts)}" if known_cards else ""
 
 
-def _tickets(table: Table, tickets: Sequence[str]) -> str:
-    known = [table.board.tickets[ticket] for ticket in tickets]
-    told = (f"{city(table, t.a)} - {city(table, t.b)} ({t.points})" for t in known)
-    return f": {', '.join(told)}" if known else ""
+def _tickets_text(state: GameState, tickets: Sequence[str]) -> str:
+    board_tickets = [state.board.tickets[ticket] for ticket in tickets]
+    texts = (f"{city_name(state, t.a)} - {city_name(state, t.b)} ({t.points})" for t in board_tickets)
+    return f": {', '.join(texts)}" if board_tickets else ""
 
 
 # -- what else, and what came of it ------------------------------------------------------------
 
 
-def _alternatives(told: Explained) -> Iterator[Html]:
+def _alternatives_section(explanation: Explanation) -> Iterator[Html]:
     yield el("h3", "What the seat could have done")
-    seat = told.entry.seat
-    if seat is None or not told.alternatives:
-        yield el("p", _nothing(told))
+    seat = explanation.entry.seat
+    if seat is None or not explanation.alternatives:
+        yield el("p", _no_alternatives(explanation))
         return
-    kinds = gathered(told.before, seat, told.alternatives)
+    kinds = group_commands(explanation.before, seat, explanation.alternatives)
     rows = (row(kind, "; ".join(ways)) for kind, ways in kinds)
-    summary = el("summary", f"{count(len(told.alternatives), 'legal command')}, and to leave the table")
-    table = grid(row("what", "how", head=True), rows, class_="ways")
-    yield el("details", summary, table, open=len(kinds) <= 12)
+    summary = el(
+        "summary", f"{pluralize(len(explanation.alternatives), 'legal command')}, and to leave the table"
+    )
+    ways_table = grid(row("what", "how", head=True), rows, class_="ways")
+    yield el("details", summary, ways_table, open=len(kinds) <= 12)
 
 
-def _nothing(told: Explained) -> str:
-    if told.entry.seat is None:
+def _no_alternatives(explanation: Explanation) -> str:
+    if explanation.entry.seat is None:
         return "The house spoke: it has no choice of moves."
-    waits = ", ".join(f"{speaker(told.before, s)} ({c})" for s, c in told.before.awaits.items())
-    return f"Nothing: the table didn't wait for it. It waited for {waits or 'nobody'}."
+    pending = ", ".join(
+        f"{sender_name(explanation.before, s)} ({c})" for s, c in explanation.before.pending_choices.items()
+    )
+    return f"Nothing: the table didn't wait for it. It waited for {pending or 'nobody'}."
 
 
-def _changes(told: Explained) -> Html:
-    before, after = told.before, told.after
-    if told.entry.refusal and before.awaits == after.awaits:
-        return el("p", f"Nothing but the time. {_turns(before, after)}")
+def _changes_section(explanation: Explanation) -> Html:
+    before, after = explanation.before, explanation.after
+    if explanation.entry.refusal and before.pending_choices == after.pending_choices:
+        return el("p", f"Nothing but the time. {_pending_text(before, after)}")
     rows = []
-    for seat, (was, now) in enumerate(zip(before.places, after.places, strict=True)):
-        cells = zip(_counts(was), _counts(now), strict=True)
-        rows.append(row(speaker(after, seat), *(_step(*cell) for cell in cells)))
+    for seat, (was, now) in enumerate(zip(before.seats, after.seats, strict=True)):
+        cells = zip(_seat_counts(was), _seat_counts(now), strict=True)
+        rows.append(row(sender_name(after, seat), *(_change_cell(*cell) for cell in cells)))
     heading = row("", "points", "cars", "cards", "tickets", "offered", "routes", head=True)
-    return run((grid(heading, rows, class_="figures"), el("p", _turns(before, after))))
+    return join_html((grid(heading, rows, class_="figures"), el("p", _pending_text(before, after))))
 
 
-def _counts(place: Place) -> tuple[int, ...]:
-    lists = (place.tickets, place.offer, place.routes)
-    return (place.points, place.cars, place.cards, *(len(each) for each in lists))
+def _seat_counts(seat_state: SeatState) -> tuple[int, ...]:
+    lists = (seat_state.tickets, seat_state.offer, seat_state.routes)
+    return (seat_state.points, seat_state.cars, seat_state.cards, *(len(values) for values in lists))
 
 
-def _turns(before: Table, after: Table) -> str:
-    def waits(table: Table) -> str:
-        return ", ".join(f"{speaker(table, s)} ({choice})" for s, choice in table.awaits.items()) or "nobody"
+def _pending_text(before: GameState, after: GameState) -> str:
+    def pending_seats(state: GameState) -> str:
+        return (
+            ", ".join(f"{sender_name(state, s)} ({choice})" for s, choice in state.pending_choices.items())
+            or "nobody"
+        )
 
-    was, now = waits(before), waits(after)
+    was, now = pending_seats(before), pending_seats(after)
     if was == now:
         return f"The table waits for {now}, as before."
     return f"The table waited for {was}; now it waits for {now}."
 
 
-def _step(was: int, now: int) -> Html:
+def _change_cell(was: int, now: int) -> Html:
     return el("strong", f"{was} → {now}") if was != now else el("span", str(now))
 
 
-def _to_the_letter(told: Explained) -> Html:
-    entry = told.entry
-    letter: Mapping[str, object] = {
+def _raw_entry(explanation: Explanation) -> Html:
+    entry = explanation.entry
+    fields: Mapping[str, object] = {
         "id": entry.id,
         "seat": entry.seat,
         "at": entry.at,
         "command": write_command(entry.command),
         "events": [write_event(event) for event in entry.events],
     }
-    code = el("pre", el("code", json.dumps(letter, ensure_ascii=False, indent=1)), tabindex="0")
+    code = el("pre", el("code", json.dumps(fields, ensure_ascii=False, indent=1)), tabindex="0")
     return el("details", el("summary", "The entry to the letter"), code)

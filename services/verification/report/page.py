@@ -8,107 +8,119 @@ from importlib import resources
 from string import Template
 from typing import Final
 
-from schemas.codec import Corrupt, unpack_entry
+from schemas.codec import CorruptDataError, unpack_entry
 from schemas.events import GameCreated
-from services.referee.rules import Table
-from services.text.events import count, document
-from services.verification.audit import NAMES, PLAINLY, Audit
-from services.verification.explanation import Explained, seek
+from services.referee.rules import GameState
+from services.text.events import game_summary_json, pluralize
+from services.verification.audit import CHECK_NAMES, PASS_SENTENCES, Audit
+from services.verification.explanation import Explanation, fold_until
 from services.verification.report.board_svg import board_map
-from services.verification.report.html import Html, el, grid, row, run, safe
-from services.verification.report.move_section import legend, move
-from services.verification.report.turns_section import turns
+from services.verification.report.html import Html, el, escape_html, grid, join_html, row
+from services.verification.report.move_section import legend, move_section
+from services.verification.report.turns_section import turns_section
 
 
-def page(done: Audit, log: Sequence[bytes], told: Explained | None = None) -> str:
+def render_page(audit: Audit, log: Sequence[bytes], explanation: Explanation | None = None) -> str:
     """The audit, the move that was asked for, and the whole game, as one page."""
     try:
-        end: Table | None = seek(log, len(log))
-    except Corrupt:
+        end: GameState | None = fold_until(log, len(log))
+    except CorruptDataError:
         end = None
-    body = run(
+    body = join_html(
         (
-            _head(done, log, end),
-            _findings(done),
-            _checks(done),
-            move(told) if told else None,
-            _end(end) if end and end.places else None,
-            turns(log, done.findings, told.number if told else None),
+            _header(audit, log, end),
+            _findings_section(audit),
+            _checks_section(audit),
+            move_section(explanation) if explanation else None,
+            _result_section(end) if end and end.seats else None,
+            turns_section(log, audit.findings, explanation.sequence if explanation else None),
         )
     )
-    return _PAGE.substitute(title=safe(f"Audit of game {done.game}"), body=body)
+    return _PAGE.substitute(title=escape_html(f"Audit of game {audit.game}"), body=body)
 
 
-def _head(done: Audit, log: Sequence[bytes], end: Table | None) -> Html:
-    sign, kind = ("✓", "good") if done.ok else ("✗", "bad")
-    banner = el("p", el("span", sign, aria_hidden="true"), " ", done.in_a_sentence, class_=f"banner {kind}")
-    facts = (el("div", el("dt", name), el("dd", value)) for name, value in _facts(log, end))
-    return el("header", el("h1", f"Audit of game {done.game}"), banner, el("dl", *facts))
+def _header(audit: Audit, log: Sequence[bytes], end: GameState | None) -> Html:
+    symbol, kind = ("✓", "good") if audit.ok else ("✗", "bad")
+    banner = el("p", el("span", symbol, aria_hidden="true"), " ", audit.summary, class_=f"banner {kind}")
+    pairs = (el("div", el("dt", name), el("dd", value)) for name, value in _game_facts(log, end))
+    return el("header", el("h1", f"Audit of game {audit.game}"), banner, el("dl", *pairs))
 
 
-def _facts(log: Sequence[bytes], end: Table | None) -> Iterator[tuple[str, str]]:
+def _game_facts(log: Sequence[bytes], end: GameState | None) -> Iterator[tuple[str, str]]:
     try:
-        laid = unpack_entry(log[0]).events[0] if log else None
-    except (Corrupt, IndexError):
-        laid = None
-    if isinstance(laid, GameCreated):
-        began = datetime.fromtimestamp(laid.created / 1000, UTC)
-        yield "Rules", f"{laid.ruleset}, version {laid.rules}"
-        yield "Board", f"{laid.board} ({laid.board_digest[:12]})"
-        yield "Created", began.strftime("%Y-%m-%d %H:%M:%S UTC")
+        game_created = unpack_entry(log[0]).events[0] if log else None
+    except (CorruptDataError, IndexError):
+        game_created = None
+    if isinstance(game_created, GameCreated):
+        created_at = datetime.fromtimestamp(game_created.created / 1000, UTC)
+        yield "Rules", f"{game_created.ruleset}, version {game_created.rules}"
+        yield "Board", f"{game_created.board} ({game_created.board_digest[:12]})"
+        yield "Created", created_at.strftime("%Y-%m-%d %H:%M:%S UTC")
     if end is not None and end.game:
-        yield "Seats", ", ".join(place.name or "free" for place in end.places)
-        state = f"over: {end.over.reason}" if end.over else "not over"
-        yield "State", f"{state}, after {count(len(log), 'entry').replace('entrys', 'entries')}"
+        yield "Seats", ", ".join(seat_state.name or "free" for seat_state in end.seats)
+        status = f"over: {end.result.reason}" if end.result else "not over"
+        yield "State", f"{status}, after {pluralize(len(log), 'entry').replace('entrys', 'entries')}"
 
 
-def _findings(done: Audit) -> Html | None:
-    if done.ok:
+def _findings_section(audit: Audit) -> Html | None:
+    if audit.ok:
         return None
-    found = []
-    for finding in done.findings:
-        where: Html | str = "The game as a whole"
+    list_items = []
+    for finding in audit.findings:
+        location: Html | str = "The game as a whole"
         if finding.number is not None:
-            where = el("a", f"Entry {finding.number}", href=f"#e{finding.number}")
-        found.append(el("li", el("strong", where), f" ({NAMES[finding.kind].lower()}): {finding.why}"))
-    after = el("p", "What stands after the first may follow from it.", class_="quiet") if found[1:] else None
-    return el("section", el("h2", "What is wrong"), el("ol", *found, class_="findings"), after, id="findings")
+            location = el("a", f"Entry {finding.number}", href=f"#e{finding.number}")
+        list_items.append(
+            el("li", el("strong", location), f" ({CHECK_NAMES[finding.kind].lower()}): {finding.why}")
+        )
+    note = (
+        el("p", "What stands after the first may follow from it.", class_="quiet") if list_items[1:] else None
+    )
+    return el(
+        "section", el("h2", "What is wrong"), el("ol", *list_items, class_="findings"), note, id="findings"
+    )
 
 
-def _checks(done: Audit) -> Html:
+def _checks_section(audit: Audit) -> Html:
     rows = []
-    for kind, good in PLAINLY.items():
-        found = sum(finding.kind == kind for finding in done.findings)
-        if found:
-            rows.append(row(NAMES[kind], f"✗ {count(found, 'finding')}", class_="bad"))
-        elif kind in done.checked:
-            rows.append(row(NAMES[kind], f"✓ {good}", class_="good"))
+    for kind, pass_sentence in PASS_SENTENCES.items():
+        failures = sum(finding.kind == kind for finding in audit.findings)
+        if failures:
+            rows.append(row(CHECK_NAMES[kind], f"✗ {pluralize(failures, 'finding')}", class_="bad"))
+        elif kind in audit.checked:
+            rows.append(row(CHECK_NAMES[kind], f"✓ {pass_sentence}", class_="good"))
         else:
             rows.append(
-                row(NAMES[kind], f"– Not checked: {done.unchecked.get(kind, 'not part of this audit')}")
+                row(
+                    CHECK_NAMES[kind], f"– Not checked: {audit.unchecked.get(kind, 'not part of this audit')}"
+                )
             )
     heading = row("what", "finding", head=True)
     return el("section", el("h2", "What was checked"), grid(heading, rows, class_="checks"), id="checks")
 
 
-def _end(table: Table) -> Html:
+def _result_section(state: GameState) -> Html:
     """How the game stands at its end, or stood at its last entry."""
-    told = document(table, 0, 0)
-    more = [name for name in ("most", "stations", "merchandise") if any(seat[name] for seat in told["seats"])]
+    summary = game_summary_json(state, 0, 0)
+    extra_columns = [
+        name for name in ("most", "stations", "merchandise") if any(seat[name] for seat in summary["seats"])
+    ]
     rows = []
-    for seat in sorted(told["seats"], key=lambda s: (s["place"], s["seat"])):
+    for seat in sorted(summary["seats"], key=lambda s: (s["place"], s["seat"])):
         tickets = f"{seat['tickets']:+} ({len(seat['made'])} made, {len(seat['missed'])} missed)"
         bonus = f"{seat['longest']}" + (f" (+{seat['bonus']})" if seat["bonus"] else "")
-        cells = (seat["routes"], tickets, bonus, *(seat[name] for name in more), seat["total"])
+        cells = (seat["routes"], tickets, bonus, *(seat[name] for name in extra_columns), seat["total"])
         name = f"{seat['place']}. {seat['name'] or 'free'} (seat {seat['seat']})"
         rows.append(row(name, *(str(cell) for cell in cells)))
-    heading = row("place", "routes", "tickets", "longest", *more, "total", head=True)
-    title = "How it ended" if table.over else "How it stands"
-    map_ = el("figure", board_map(table), el("figcaption", legend(table)))
-    figures = grid(heading, rows, class_="figures")
-    if not table.started:
+    heading = row("place", "routes", "tickets", "longest", *extra_columns, "total", head=True)
+    title = "How it ended" if state.result else "How it stands"
+    map_ = el("figure", board_map(state), el("figcaption", legend(state)))
+    score_table = grid(heading, rows, class_="figures")
+    if not state.started:
         return el("section", el("h2", title), el("p", "The game hasn't started."), id="end")
-    return el("section", el("h2", title), figures, el("details", el("summary", "The map"), map_), id="end")
+    return el(
+        "section", el("h2", title), score_table, el("details", el("summary", "The map"), map_), id="end"
+    )
 
 
 _PAGE: Final = Template(resources.files(__package__).joinpath("page.html").read_text(encoding="utf-8"))

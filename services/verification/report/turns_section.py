@@ -8,113 +8,131 @@ from typing import NamedTuple
 from schemas.codec import unpack_entry
 from schemas.entries import Entry
 from schemas.events import TurnStarted
-from services.referee.rules import Table, fold_events
-from services.text.commands import speaker, wish
-from services.text.events import count, tell, who
-from services.text.formatting import clock
+from services.referee.rules import GameState, fold_events
+from services.text.commands import describe_command, sender_name
+from services.text.events import event_sentence, pluralize, seat_name
+from services.text.formatting import format_game_time
 from services.verification.findings import Finding
 from services.verification.report.html import Html, el
-from services.verification.verdict_check import UNREADABLE
+from services.verification.verdict_check import REPLAY_ERRORS
 
 
-class Line(NamedTuple):
+class EntryLine(NamedTuple):
     """An entry in words."""
 
-    number: int
-    at: int
+    sequence: int
+    at_ms: int
     sentences: tuple[str, ...]
     refused: bool
 
 
-class Turn(NamedTuple):
+class TurnEntries(NamedTuple):
     """Some entries, from one turn's start to the next."""
 
     title: str
-    lines: list[Line]
+    lines: list[EntryLine]
 
 
-def turns(log: Sequence[bytes], findings: Sequence[Finding], at: int | None) -> Html:
+def turns_section(log: Sequence[bytes], findings: Sequence[Finding], marked_sequence: int | None) -> Html:
     """The section with every entry. Turns with a finding, or the entry asked for, stand open."""
-    wrong: dict[int, list[str]] = {}
+    problems: dict[int, list[str]] = {}
     for finding in findings:
         if finding.number is not None:
-            wrong.setdefault(finding.number, []).append(finding.why)
-    told, broken = read(log)
+            problems.setdefault(finding.number, []).append(finding.why)
+    turn_entries, stop_reason = narrate_log(log)
     return el(
         "section",
         el("h2", "The whole game, turn by turn"),
-        *(_turn(turn, wrong, at) for turn in told),
-        el("p", broken, class_="bad note") if broken else None,
+        *(_turn_details(turn, problems, marked_sequence) for turn in turn_entries),
+        el("p", stop_reason, class_="bad note") if stop_reason else None,
         id="game",
     )
 
 
-def read(log: Sequence[bytes]) -> tuple[list[Turn], str]:
+def narrate_log(log: Sequence[bytes]) -> tuple[list[TurnEntries], str]:
     """The turns of a log as far as it can be folded, and why no further."""
-    table, told, broken = Table(), [Turn("Before the first turn", [])], ""
-    for number, data in enumerate(log, 1):
+    state, turn_entries, stop_reason = GameState(), [TurnEntries("Before the first turn", [])], ""
+    for sequence, data in enumerate(log, 1):
         try:
             entry = unpack_entry(data)
-            line = _line(table, number, entry)
-        except UNREADABLE as error:
-            broken = f"Entry {number} can't be read or folded ({error}): nothing is told from there on."
+            line = _narrate_entry(state, sequence, entry)
+        except REPLAY_ERRORS as error:
+            stop_reason = (
+                f"Entry {sequence} can't be read or folded ({error}): nothing is told from there on."
+            )
             break
-        told[-1].lines.append(line)
-        begins = [event.seat for event in entry.events if isinstance(event, TurnStarted)]
-        if begins:
-            told.append(Turn(f"Turn {len(told)}: {who(table, begins[-1])}", []))
-    return [turn for turn in told if turn.lines], broken
+        turn_entries[-1].lines.append(line)
+        started_seats = [event.seat for event in entry.events if isinstance(event, TurnStarted)]
+        if started_seats:
+            turn_entries.append(
+                TurnEntries(f"Turn {len(turn_entries)}: {seat_name(state, started_seats[-1])}", [])
+            )
+    return [turn for turn in turn_entries if turn.lines], stop_reason
 
 
-def _line(table: Table, number: int, entry: Entry) -> Line:
-    asked = wish(table, entry.seat, entry.command)
+def _narrate_entry(state: GameState, sequence: int, entry: Entry) -> EntryLine:
+    command_text = describe_command(state, entry.seat, entry.command)
     sentences = []
     for event in entry.events:
-        fold_events(table, entry.at, (event,))
-        if sentence := tell(table, event):
+        fold_events(state, entry.at, (event,))
+        if sentence := event_sentence(state, event):
             sentences.append(sentence)
     if entry.refusal:
-        sentences.insert(0, f"{speaker(table, entry.seat)} wants to {asked}.")
-    quiet = f"{speaker(table, entry.seat)}: {asked}."
-    return Line(number, entry.at, tuple(sentences) or (quiet,), entry.refusal is not None)
+        sentences.insert(0, f"{sender_name(state, entry.seat)} wants to {command_text}.")
+    default_sentence = f"{sender_name(state, entry.seat)}: {command_text}."
+    return EntryLine(sequence, entry.at, tuple(sentences) or (default_sentence,), entry.refusal is not None)
 
 
-def _turn(turn: Turn, wrong: Mapping[int, Sequence[str]], at: int | None) -> Html:
-    numbers = range(turn.lines[0].number, turn.lines[-1].number + 1)
-    shown = at in numbers or any(number in numbers for number in wrong)
+def _turn_details(
+    turn: TurnEntries, problems: Mapping[int, Sequence[str]], marked_sequence: int | None
+) -> Html:
+    sequences = range(turn.lines[0].sequence, turn.lines[-1].sequence + 1)
+    is_open = marked_sequence in sequences or any(number in sequences for number in problems)
     summary = el(
         "summary",
         el("span", turn.title, class_="turn"),
-        el("span", f" {_entries(numbers)}", class_="quiet"),
-        *_marks(turn, wrong, at),
+        el("span", f" {_entry_range(sequences)}", class_="quiet"),
+        *_turn_tags(turn, problems, marked_sequence),
     )
-    return el("details", summary, el("ol", *(_item(line, wrong, at) for line in turn.lines)), open=shown)
+    return el(
+        "details",
+        summary,
+        el("ol", *(_entry_item(line, problems, marked_sequence) for line in turn.lines)),
+        open=is_open,
+    )
 
 
-def _marks(turn: Turn, wrong: Mapping[int, Sequence[str]], at: int | None) -> Iterator[Html]:
+def _turn_tags(
+    turn: TurnEntries, problems: Mapping[int, Sequence[str]], marked_sequence: int | None
+) -> Iterator[Html]:
     refused = sum(line.refused for line in turn.lines)
     if refused:
-        yield el("span", count(refused, "refusal"), class_="tag")
-    found = sum(len(wrong.get(line.number, ())) for line in turn.lines)
-    if found:
-        yield el("span", count(found, "finding"), class_="tag bad")
-    if any(line.number == at for line in turn.lines):
+        yield el("span", pluralize(refused, "refusal"), class_="tag")
+    problem_count = sum(len(problems.get(line.sequence, ())) for line in turn.lines)
+    if problem_count:
+        yield el("span", pluralize(problem_count, "finding"), class_="tag bad")
+    if any(line.sequence == marked_sequence for line in turn.lines):
         yield el("span", "the move above", class_="tag marked")
 
 
-def _entries(numbers: range) -> str:
-    return f"entry {numbers[0]}" if len(numbers) == 1 else f"entries {numbers[0]} to {numbers[-1]}"
+def _entry_range(sequences: range) -> str:
+    return f"entry {sequences[0]}" if len(sequences) == 1 else f"entries {sequences[0]} to {sequences[-1]}"
 
 
-def _item(line: Line, wrong: Mapping[int, Sequence[str]], at: int | None) -> Html:
-    kinds = [
+def _entry_item(line: EntryLine, problems: Mapping[int, Sequence[str]], marked_sequence: int | None) -> Html:
+    classes = [
         name
-        for name, held in (("refused", line.refused), ("marked", line.number == at))
-        if held
+        for name, applies in (("refused", line.refused), ("marked", line.sequence == marked_sequence))
+        if applies
     ]  # fmt: skip
-    number = el("a", str(line.number), href=f"#e{line.number}", aria_label=f"entry {line.number}")
-    found = (el("p", why, class_="bad note") for why in wrong.get(line.number, ()))
-    said = el("div", *(el("p", sentence) for sentence in line.sentences), *found)
+    anchor = el("a", str(line.sequence), href=f"#e{line.sequence}", aria_label=f"entry {line.sequence}")
+    notes = (el("p", why, class_="bad note") for why in problems.get(line.sequence, ()))
+    body = el("div", *(el("p", sentence) for sentence in line.sentences), *notes)
     return el(
-        "li", number, el("time", clock(line.at)), said, id=f"e{line.number}", class_=" ".join(kinds) or None
+        "li",
+        anchor,
+        el("time", format_game_time(line.at_ms)),
+        body,
+        id=f"e{line.sequence}",
+        class_=" ".join(classes) or None,
     )

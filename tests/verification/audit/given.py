@@ -13,7 +13,7 @@ from typing import Any
 from schemas.codec import pack_entry, unpack_entry
 from schemas.entries import Entry
 from schemas.events import Event
-from services.referee.rules import faces
+from services.referee.rules import split_by_visibility
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 NAMES = sorted(path.stem for path in GOLDEN.glob("*.json"))
@@ -45,4 +45,4 @@ def rewritten(log: list[bytes], number: int, *events: Event, **fields: Any) -> l
     """The log with one entry told otherwise."""
     entry = unpack_entry(log[number - 1])
     told = replace(entry, events=events or entry.events, **fields)
-    return [*log[: number - 1], pack_entry(told, faces(told.events)), *log[number:]]
+    return [*log[: number - 1], pack_entry(told, split_by_visibility(told.events)), *log[number:]]

@@ -11,22 +11,22 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from schemas.codec import join_view
-from schemas.commands import Command, CreateGame, Letter, SeatPlan, StartGame, TakeSeat
+from schemas.codec import build_view_entry
+from schemas.commands import Command, CommandEnvelope, CreateGame, SeatPlan, StartGame, TakeSeat
 from schemas.entries import Entry
 from schemas.events import Event
 from schemas.field_types import Seat
-from schemas.hash_chain import first_head
-from services.archive import GameFile, Signer, read_file, write_file
-from services.referee.rules import Table, fold_events, judge, legal
-from services.referee.rules.proof.pile_tracker import Piles
-from services.referee.rules.proof.sealing import Past, Sealed, seal
-from services.referee.rules.proof.view_verifier import Betrayed, Witness
+from schemas.hash_chain import initial_head
+from services.archive import GameFile, Signer, decode_game_file, encode_game_file
+from services.referee.rules import GameState, decide_envelope, fold_events, legal
+from services.referee.rules.proof.pile_tracker import PileTracker
+from services.referee.rules.proof.sealing import ChainState, SealedEntry, seal_entry
+from services.referee.rules.proof.view_verifier import VerificationFailedError, ViewVerifier
 
 GAME = "game-one"
 SIGNER = Signer("5e" * 32)
 Events = tuple[Event, ...]
-Shuffle = Callable[[Table, Sequence[str]], tuple[str, ...]]
+Shuffle = Callable[[GameState, Sequence[str]], tuple[str, ...]]
 Cheat = Callable[["House", Entry], Events | None]  # None: it is honest about this entry
 
 
@@ -37,19 +37,19 @@ class House:
         self, seed: str = "0f" * 32, cheat: Cheat | None = None, shuffle: Shuffle | None = None
     ) -> None:
         self.game, self.seed, self.cheat, self.shuffle = GAME, seed, cheat, shuffle
-        self.table, self.piles, self.head = Table(), Piles(), first_head(GAME)
+        self.table, self.piles, self.head = GameState(), PileTracker(), initial_head(GAME)
         self.parts: dict[Seat, int] = {}
-        self.log: list[Sealed] = []
-        self.witnesses: dict[Seat | None, Witness] = {}
-        self.betrayed: list[tuple[Seat | None, Betrayed]] = []
+        self.log: list[SealedEntry] = []
+        self.witnesses: dict[Seat | None, ViewVerifier] = {}
+        self.betrayed: list[tuple[Seat | None, VerificationFailedError]] = []
 
     def say(self, seat: Seat | None, command: Command) -> Events:
         """A command is decided, sealed and shown."""
         number = len(self.log)
-        before = self.table.branch() if self.table.game else Table()
-        letter = Letter(f"c{number}", self.game, seat, command)
-        honest = judge(self.table, letter, 1_000 * number, self.seed)
-        entry = Entry(self.table.at, letter.id, seat, command, honest)
+        before = self.table.copy() if self.table.game else GameState()
+        letter = CommandEnvelope(f"c{number}", self.game, seat, command)
+        honest = decide_envelope(self.table, letter, 1_000 * number, self.seed)
+        entry = Entry(self.table.at_ms, letter.id, seat, command, honest)
         events = self.cheat(self, entry) if self.cheat else None
         if events is not None:
             self.table = before
@@ -58,20 +58,20 @@ class House:
         sealed = self.seal(entry)
         self.log.append(sealed)
         self.head = sealed.head
-        self.parts.update((owner, number + 1) for owner, _ in sealed.parts)
+        self.parts.update((owner, number + 1) for owner, _ in sealed.private_parts)
         self.show(number + 1, sealed)
         return entry.events
 
-    def seal(self, entry: Entry) -> Sealed:
-        return seal(self.table, Past(len(self.log), self.head, self.parts), self.piles, entry)
+    def seal(self, entry: Entry) -> SealedEntry:
+        return seal_entry(self.table, ChainState(len(self.log), self.head, self.parts), self.piles, entry)
 
-    def show(self, number: int, sealed: Sealed) -> None:
-        own = dict(sealed.parts)
-        for viewer in (None, *range(len(self.table.places))):
-            witness = self.witnesses.setdefault(viewer, Witness(self.game, viewer))
+    def show(self, number: int, sealed: SealedEntry) -> None:
+        own = dict(sealed.private_parts)
+        for viewer in (None, *range(len(self.table.seats))):
+            witness = self.witnesses.setdefault(viewer, ViewVerifier(self.game, viewer))
             try:
-                witness.see(join_view(number, sealed.public, own.get(viewer), sealed.head))
-            except Betrayed as betrayed:
+                witness.verify(build_view_entry(number, sealed.public, own.get(viewer), sealed.head))
+            except VerificationFailedError as betrayed:
                 self.betrayed.append((viewer, betrayed))
                 self.witnesses[viewer] = Deaf(self.game, viewer)
 
@@ -80,26 +80,26 @@ class House:
         chance = Random(dice)
         self.say(None, CreateGame((SeatPlan(),) * seats, **wish))
         if self.shuffle is not None:
-            rules = self.table.rules
-            self.table.rules = replace(rules, dealing=rules.dealing._replace(order=self.shuffle))
+            rules = self.table.ruleset
+            self.table.ruleset = replace(rules, randomness=rules.randomness._replace(shuffle=self.shuffle))
         for seat in range(seats):
             self.say(None, TakeSeat(f"player {seat}", contribution=f"{seat + 1:064x}"))
         self.say(None, StartGame())
-        while not self.table.over:
-            seat = min(self.table.awaits)
+        while not self.table.result:
+            seat = min(self.table.pending_choices)
             self.say(seat, chance.choice(list(legal(self.table, seat))))
         return self
 
     def file(self) -> GameFile:
         """The file that the house would give away."""
         entries, heads = [each.entry for each in self.log], [each.head for each in self.log]
-        return read_file(write_file(self.game, entries, heads, SIGNER))
+        return decode_game_file(encode_game_file(self.game, entries, heads, SIGNER))
 
 
-class Deaf(Witness):
+class Deaf(ViewVerifier):
     """Who was betrayed once looks no more."""
 
     __slots__ = ()
 
-    def see(self, entry: Any) -> None:
+    def verify(self, entry: Any) -> None:
         return

@@ -10,11 +10,11 @@ from random import Random
 import msgpack
 import pytest
 
-from schemas.hash_chain import first_head
-from services.archive import GameFile, Unreadable, read_file, statement, write_file
-from services.archive.game_file import BEGINS, MARK_BYTES, SUM_BYTES, folded
+from schemas.hash_chain import initial_head
+from services.archive import GameFile, GameFileError, build_statement, decode_game_file, encode_game_file
+from services.archive.game_file import DIGEST_BYTES, FILE_MAGIC, MARK_BYTES, compress_packed
 from services.verification.findings import Finding
-from services.verification.log_check import proven_bytes, proven_file
+from services.verification.log_check import check_file, check_file_bytes
 from tests.verification.audit.small_server import GAME, SIGNER, House
 
 FLIPS = 2_000
@@ -29,11 +29,11 @@ def played(dice: int = 5) -> House:
 @cache
 def written() -> bytes:
     entries, heads = [each.entry for each in played().log], [each.head for each in played().log]
-    return write_file(GAME, entries, heads, SIGNER)
+    return encode_game_file(GAME, entries, heads, SIGNER)
 
 
 def findings(file: GameFile) -> list[Finding]:
-    return [found for check in proven_file(file) for found in check.findings]
+    return [found for check in check_file(file) for found in check.findings]
 
 
 def first_bad(file: GameFile) -> int | None:
@@ -42,24 +42,24 @@ def first_bad(file: GameFile) -> int | None:
 
 def with_entries(entries: Sequence[bytes]) -> GameFile:
     """As somebody without the house's key would change it: all that follows from the log is made anew."""
-    told = read_file(written())
+    told = decode_game_file(written())
     return told._replace(entries=[*entries])
 
 
 def test_P6_the_unchanged_file_has_no_findings() -> None:
-    assert findings(read_file(written())) == []
+    assert findings(decode_game_file(written())) == []
 
 
 def test_P6_every_bit_of_the_file_counts_and_the_first_bad_entry_is_named() -> None:
-    dice, whole = Random(1), read_file(written())
+    dice, whole = Random(1), decode_game_file(written())
     named, beginning = 0, 400 + len(whole.marks)  # bytes without which nothing can be checked
     for _ in range(FLIPS):
         place, bit = dice.randrange(len(written())), dice.randrange(8)
         data = bytearray(written())
         data[place] ^= 1 << bit
         try:
-            file, checks = proven_bytes(bytes(data))
-        except Unreadable:
+            file, checks = check_file_bytes(bytes(data))
+        except GameFileError:
             assert place < beginning
             continue
         [found] = [found for check in checks for found in check.findings]
@@ -74,19 +74,19 @@ def test_P6_every_bit_of_the_file_counts_and_the_first_bad_entry_is_named() -> N
 
 
 def test_P6_every_bit_of_what_the_file_unfolds_to_counts() -> None:
-    dice, whole = Random(2), zlib.decompress(written()[len(BEGINS) : -SUM_BYTES])
+    dice, whole = Random(2), zlib.decompress(written()[len(FILE_MAGIC) : -DIGEST_BYTES])
     for _ in range(FLIPS // 4):
         place, bit = dice.randrange(len(whole)), dice.randrange(8)
         data = bytearray(whole)
         data[place] ^= 1 << bit
         try:
-            assert findings(read_file(folded(bytes(data)))), (place, bit)
-        except Unreadable:
+            assert findings(decode_game_file(compress_packed(bytes(data)))), (place, bit)
+        except GameFileError:
             continue
 
 
 def test_P6_a_bit_of_an_entry_is_found_at_that_entry() -> None:
-    dice, entries = Random(3), read_file(written()).entries
+    dice, entries = Random(3), decode_game_file(written()).entries
     for _ in range(FLIPS // 4):
         number = dice.randrange(len(entries))
         data = bytearray(entries[number])
@@ -98,37 +98,37 @@ def test_P6_a_bit_of_an_entry_is_found_at_that_entry() -> None:
 
 @pytest.mark.parametrize("number", [1, 2, 7, 20, -1])
 def test_P6_a_dropped_entry_is_found_where_it_is_missing(number: int) -> None:
-    entries = read_file(written()).entries
+    entries = decode_game_file(written()).entries
     number %= len(entries)
     assert first_bad(with_entries(entries[:number] + entries[number + 1 :])) == number + 1
 
 
 @pytest.mark.parametrize("number", [1, 5, 20])
 def test_P6_entries_that_changed_places_are_found_at_the_first(number: int) -> None:
-    entries = read_file(written()).entries
+    entries = decode_game_file(written()).entries
     entries[number], entries[number + 1] = entries[number + 1], entries[number]
     assert first_bad(with_entries(entries)) == number + 1
 
 
 def test_P6_an_entry_that_was_put_in_is_found_there() -> None:
-    entries = read_file(written()).entries
+    entries = decode_game_file(written()).entries
     assert first_bad(with_entries([*entries[:9], entries[8], *entries[9:]])) == 10
 
 
 def test_P6_another_games_entry_is_found_there() -> None:
-    entries, others = read_file(written()).entries, [each.entry for each in played(6).log]
+    entries, others = decode_game_file(written()).entries, [each.entry for each in played(6).log]
     number = next(n for n in range(6, len(others)) if others[n] != entries[n])
     assert first_bad(with_entries([*entries[:number], others[number], *entries[number + 1 :]])) == number + 1
 
 
 @pytest.mark.parametrize("cut", [1, 5])
 def test_P6_a_tail_that_was_cut_is_found_where_it_ended(cut: int) -> None:
-    entries = read_file(written()).entries[:-cut]
+    entries = decode_game_file(written()).entries[:-cut]
     assert first_bad(with_entries(entries)) == len(entries) + 1
 
 
 def test_P6_another_signature_or_key_is_found() -> None:
-    file = read_file(written())
+    file = decode_game_file(written())
     for changed in (
         file._replace(key=bytes(32)),
         file._replace(signature=bytes(64)),
@@ -140,12 +140,12 @@ def test_P6_another_signature_or_key_is_found() -> None:
 def test_P6_a_file_that_is_short_for_a_four_seat_game_stays_short() -> None:
     """The goal is 40 KiB; marks and signature are all that the log doesn't hold already."""
     file = House().play(seats=4, dice=2).file()
-    assert len(folded(msgpack.packb(file._asdict()))) < 16 * 1024
+    assert len(compress_packed(msgpack.packb(file._asdict()))) < 16 * 1024
 
 
 def test_a_number_of_entries_below_0_is_told_of_and_breaks_nothing() -> None:
-    told = read_file(written())._replace(number=-1)
-    file, [check] = proven_bytes(folded(msgpack.packb(told._asdict())))
+    told = decode_game_file(written())._replace(number=-1)
+    file, [check] = check_file_bytes(compress_packed(msgpack.packb(told._asdict())))
     assert file.number == -1
     assert check.findings
 
@@ -153,9 +153,9 @@ def test_a_number_of_entries_below_0_is_told_of_and_breaks_nothing() -> None:
 @pytest.mark.parametrize("left", [0, 1, 20])
 def test_P6_a_file_that_the_house_itself_ends_before_the_game_does_is_not_good(left: int) -> None:
     log, heads = [each.entry for each in played().log[:left]], [each.head for each in played().log[:left]]
-    head = heads[-1] if heads else first_head(GAME)
+    head = heads[-1] if heads else initial_head(GAME)
     marks = b"".join(each[:MARK_BYTES] for each in heads)
-    signature = SIGNER.sign(statement(GAME, left, head))
-    [found] = findings(GameFile(GAME, left, head, SIGNER.key, signature, marks, log))
+    signature = SIGNER.sign(build_statement(GAME, left, head))
+    [found] = findings(GameFile(GAME, left, head, SIGNER.public_key, signature, marks, log))
     assert (found.number, found.kind) == (None, "chain")
     assert "isn't over" in found.why

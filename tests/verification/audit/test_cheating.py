@@ -20,13 +20,13 @@ from schemas.events import (
 )
 from schemas.field_types import COLORS
 from schemas.hash_chain import next_head
-from services.referee.rules import Table
-from services.referee.rules.fair_randomness import order_by_key
-from services.referee.rules.proof.sealing import Sealed
-from services.referee.rules.shuffle import commitment_of
+from services.referee.rules import GameState
+from services.referee.rules.fair_randomness import shuffle_with_key
+from services.referee.rules.proof.sealing import SealedEntry
+from services.referee.rules.shuffle import commit_to_seed
 from services.verification.audit import audit
 from services.verification.findings import Finding
-from services.verification.log_check import proven_file
+from services.verification.log_check import check_file
 from tests.verification.audit.small_server import Events, House
 
 Alter = Callable[[House, Event], Event]
@@ -38,7 +38,7 @@ LONG = {
 def findings(house: House) -> list[Finding]:
     """All that a check of the house's file finds, every command decided again."""
     file = house.file()
-    return list(audit(file.game, file.entries, proven_file(file)).findings)
+    return list(audit(file.game, file.entries, check_file(file)).findings)
 
 
 def kinds(house: House) -> set[str]:
@@ -81,16 +81,16 @@ def test_P6_a_swapped_card_is_noticed_by_who_draws_it_and_by_whoever_checks() ->
 
     house = House(cheat=once(CardDrawn, other, skip=5)).play()
     [(viewer, betrayed)] = house.betrayed
-    assert "isn't what was committed to" in betrayed.why
+    assert "isn't what was committed to" in betrayed.reason
     assert kinds(house) == {"deal", "verdict"}
-    assert first_bad(house) == betrayed.number
+    assert first_bad(house) == betrayed.sequence
     assert viewer is not None
 
 
 @pytest.mark.parametrize("epoch", [0, 3], ids=["the first", "a later one, after a peek at the deck"])
 def test_P6_a_shuffle_that_was_made_to_suit_is_found_when_the_seed_is_told(epoch: int) -> None:
-    def suited(table: Table, row: Sequence[str]) -> tuple[str, ...]:
-        return tuple(sorted(row)) if table.epoch == epoch else order_by_key(table, row)
+    def suited(table: GameState, row: Sequence[str]) -> tuple[str, ...]:
+        return tuple(sorted(row)) if table.epoch == epoch else shuffle_with_key(table, row)
 
     house = House(shuffle=suited).play(**LONG)  # type: ignore[arg-type]
     assert house.betrayed == []  # whoever plays can't know yet
@@ -101,7 +101,7 @@ def test_P6_a_shuffle_that_was_made_to_suit_is_found_when_the_seed_is_told(epoch
 def test_P6_a_seed_that_was_chosen_after_the_contributions_does_not_fit_its_commitment() -> None:
     def promised(house: House, event: Event) -> Event:
         assert isinstance(event, SeedSealed)
-        return replace(event, commitment=commitment_of("ab" * 32))
+        return replace(event, commitment=commit_to_seed("ab" * 32))
 
     house = House(cheat=once(SeedSealed, promised)).play()
     assert first_bad(house) == 1
@@ -114,7 +114,7 @@ def test_P6_a_history_that_was_written_anew_with_another_seed_is_convicted_by_a_
     house = House(seed="1f" * 32).play()
     assert findings(house) == []
     file = house.file()
-    [chain, *_] = proven_file(file, kept={4: kept})
+    [chain, *_] = check_file(file, noted_heads={4: kept})
     [found] = chain.findings
     assert found.number is not None
     assert found.number <= 4
@@ -138,9 +138,9 @@ def test_P6_an_illegal_command_that_was_accepted_is_found() -> None:
 
     def accept(house: House, entry: Entry) -> Events | None:
         first = entry.events[0]
-        if done or not house.table.owners or not isinstance(first, RouteClaimed):
+        if done or not house.table.route_owners or not isinstance(first, RouteClaimed):
             return None
-        taken = next((route for route in house.table.owners if route != first.route), None)
+        taken = next((route for route in house.table.route_owners if route != first.route), None)
         if (
             taken is None
             or house.table.board.routes[taken].length != house.table.board.routes[first.route].length
@@ -167,7 +167,7 @@ class TellTale(House):
 
     number = 0
 
-    def seal(self, entry: Entry) -> Sealed:
+    def seal(self, entry: Entry) -> SealedEntry:
         sealed = super().seal(entry)
         if TellTale.number or not isinstance(entry.events[0], CardDrawn):
             return sealed

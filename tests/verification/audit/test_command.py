@@ -9,29 +9,29 @@ from typing import Any
 
 import pytest
 
-from schemas.contract import Malformed
-from services.archive import Signer, write_file
+from schemas.contract import InvalidInputError
+from services.archive import Signer, encode_game_file
 from services.cli import audit as audit_command
-from services.cli.replay import NoSuchGame
+from services.cli.replay import GameNotFoundError
 from services.ledger import RedisLedger
-from services.verification.game_repository import Kept
-from services.verification.log_check import walk
+from services.verification.game_repository import GameRepository
+from services.verification.log_check import reseal_log
 from tests.referee.running_referee import GAME
 from tests.verification.audit.given import USA, golden
 
 
 def audit(named: str, ledger: Any = None, at: int | None = None, html: Path | None = None) -> bool:
     def opened() -> AbstractContextManager[Any]:
-        return nullcontext(Kept(ledger, None))
+        return nullcontext(GameRepository(ledger, None))
 
-    return audit_command.run(named, opened, at, True, html)
+    return audit_command.run_audit(named, opened, at, True, html)
 
 
 def exported(folder: Path, log: list[bytes], game: str = USA) -> Path:
     """The file of a game, with the heads that follow from its log."""
     path = folder / "game.ledgerline"
-    heads = [step.sealed.head for step in walk(game, log)]
-    path.write_bytes(write_file(game, log, heads, Signer("7f" * 32)))
+    heads = [step.sealed.head for step in reseal_log(game, log)]
+    path.write_bytes(encode_game_file(game, log, heads, Signer("7f" * 32)))
     return path
 
 
@@ -67,19 +67,19 @@ def test_a_file_with_a_dropped_entry_is_not_well(tmp_path: Path, capsys: pytest.
 def test_people_are_told_the_verdict_the_move_and_who_saw_what(
     ledger: RedisLedger, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    audit_command.run(GAME, lambda: nullcontext(Kept(ledger, None)), 3, False, None)
+    audit_command.run_audit(GAME, lambda: nullcontext(GameRepository(ledger, None)), 3, False, None)
     told = capsys.readouterr().out
     for words in (f"game {GAME}", "Entry 3:", "Decided again: the same verdict.", "the public was told:"):
         assert words in told, words
 
 
 def test_a_game_that_there_is_not_is_one_line(ledger: RedisLedger) -> None:
-    with pytest.raises(NoSuchGame, match=r"^there is no game nobody-s, and no file of that name"):
+    with pytest.raises(GameNotFoundError, match=r"^there is no game nobody-s, and no file of that name"):
         audit("nobody-s", ledger)
 
 
 def test_an_entry_beyond_the_end_is_one_line(ledger: RedisLedger) -> None:
-    with pytest.raises(Malformed, match=rf"^--at: game {GAME} has \d+ entries, so no entry 9999$"):
+    with pytest.raises(InvalidInputError, match=rf"^--at: game {GAME} has \d+ entries, so no entry 9999$"):
         audit(GAME, ledger, at=9999)
 
 
@@ -87,14 +87,14 @@ def test_an_entry_beyond_the_end_is_one_line(ledger: RedisLedger) -> None:
 def test_a_file_that_is_none_is_one_line_that_names_it(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "no.game"
     path.write_bytes(content)
-    with pytest.raises(Malformed, match=r"no\.game: .+"):
+    with pytest.raises(InvalidInputError, match=r"no\.game: .+"):
         audit(str(path))
-    with pytest.raises(Malformed, match="can't be read: Is a directory"):
+    with pytest.raises(InvalidInputError, match="can't be read: Is a directory"):
         audit(str(tmp_path))
-    with pytest.raises(Malformed, match="can't be read: No such file"):
+    with pytest.raises(InvalidInputError, match="can't be read: No such file"):
         audit(str(tmp_path / "missing.game"))
 
 
 def test_a_page_that_can_not_be_written_is_one_line(ledger: RedisLedger, tmp_path: Path) -> None:
-    with pytest.raises(Malformed, match=r"^--html: .*can't be written"):
+    with pytest.raises(InvalidInputError, match=r"^--html: .*can't be written"):
         audit(GAME, ledger, html=tmp_path / "no" / "page.html")

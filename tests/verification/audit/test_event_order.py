@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from schemas.codec import UNSEALED, pack, pack_public, unpack
+from schemas.codec import UNSEALED_FORMAT, pack, pack_public, unpack
 from schemas.commands import CreateGame, StartGame
 from schemas.entries import Entry
 from schemas.events import (
@@ -20,13 +20,13 @@ from schemas.events import (
     SeedSealed,
     TicketsKept,
 )  # fmt: skip
-from schemas.hash_chain import next_head, part_commitment, salt_of
-from services.archive import write_file
-from services.referee.rules import Table, evolve, faces, fold
-from services.referee.rules.decide import facts
-from services.referee.rules.proof.sealing import Sealed
-from services.referee.rules.shuffle import commitment_of, luck_of
-from services.verification.log_check import proven_file
+from schemas.hash_chain import derive_salt, next_head, private_part_commitment
+from services.archive import encode_game_file
+from services.referee.rules import GameState, evolve, fold, split_by_visibility
+from services.referee.rules.decide import decide_events
+from services.referee.rules.proof.sealing import SealedEntry
+from services.referee.rules.shuffle import commit_to_seed, derive_seat_secret
+from services.verification.log_check import check_file
 from tests.verification.audit.small_server import GAME, SIGNER, Events, House
 from tests.verification.proof.given import first_found
 
@@ -43,7 +43,7 @@ def told_before_the_deal(*lies: Event) -> Lie:
         table, told = fold(each.entry for each in house.log), list(lies)
         for event in lies:
             evolve(table, event)
-        for event in facts(table, None, entry.command):
+        for event in decide_events(table, None, entry.command):
             evolve(table, event)
             told.append(event)
         return tuple(told)
@@ -51,15 +51,15 @@ def told_before_the_deal(*lies: Event) -> Lie:
     return lie
 
 
-def told_in_between(make: Callable[[Table], Event]) -> Lie:
+def told_in_between(make: Callable[[GameState], Event]) -> Lie:
     def lie(house: House, entry: Entry) -> Events | None:
         return (make(house.table), *entry.events) if len(house.log) == MIDDLE else None
 
     return lie
 
 
-OTHER_SEED = SeedSealed(commitment_of("ab" * 32), False, "ab" * 32)
-NOBODY_NOW = SeatTaken(1, "player 1", None, None, luck_of("0f" * 32, 1, GAME), "00" * 32, "nobody")
+OTHER_SEED = SeedSealed(commit_to_seed("ab" * 32), False, "ab" * 32)
+NOBODY_NOW = SeatTaken(1, "player 1", None, None, derive_seat_secret("0f" * 32, 1, GAME), "00" * 32, "nobody")
 LIES = {
     "another seed, once the contributions are known": (told_before_the_deal(OTHER_SEED), 5),
     "a contribution taken back": (told_before_the_deal(NOBODY_NOW), 5),
@@ -74,11 +74,11 @@ def test_P6_a_fact_out_of_its_course_is_noticed_by_every_viewer_and_found_in_the
     cheat, number = LIES[lie]
     house = House(cheat=cheat).play()
     assert {viewer for viewer, _ in house.betrayed} == {None, 0, 1, 2}
-    assert {betrayed.number for _, betrayed in house.betrayed} == {number}
-    numbers = {found.number for check in proven_file(house.file()) for found in check.findings}
+    assert {betrayed.sequence for _, betrayed in house.betrayed} == {number}
+    numbers = {found.number for check in check_file(house.file()) for found in check.findings}
     assert min(filter(None, numbers)) == number
     entries, heads = [each.entry for each in house.log], [each.head for each in house.log]
-    told = first_found(write_file(house.game, entries, heads, SIGNER))
+    told = first_found(encode_game_file(house.game, entries, heads, SIGNER))
     assert told is not None
     assert told[0] == number
 
@@ -92,7 +92,7 @@ def test_P6_a_seed_that_is_said_to_be_named_though_nobody_named_it_is_found() ->
         return tuple(replace(e, given=True) if isinstance(e, SeedSealed) else e for e in entry.events)
 
     [found, *_] = [
-        found for check in proven_file(House(cheat=named).play().file()) for found in check.findings
+        found for check in check_file(House(cheat=named).play().file()) for found in check.findings
     ]
     assert (found.number, found.kind) == (1, "deal")
 
@@ -100,41 +100,43 @@ def test_P6_a_seed_that_is_said_to_be_named_though_nobody_named_it_is_found() ->
 class Silent(House):
     """From the second entry on it proves nothing, as if the game were an old one."""
 
-    def seal(self, entry: Entry) -> Sealed:
+    def seal(self, entry: Entry) -> SealedEntry:
         sealed = super().seal(entry)
         if not self.log:
             return sealed
-        public = pack_public(entry.at, faces(entry.events))
-        parts = [(seat, bytes(pack((UNSEALED, *unpack(part)[1:4])))) for seat, part in sealed.parts]
+        public = pack_public(entry.at, split_by_visibility(entry.events))
+        parts = [
+            (seat, bytes(pack((UNSEALED_FORMAT, *unpack(part)[1:4])))) for seat, part in sealed.private_parts
+        ]
         head = next_head(self.head, len(self.log) + 1, public)
-        return sealed._replace(public=public, parts=parts, head=head)
+        return sealed._replace(public=public, private_parts=parts, head=head)
 
 
 def test_P6_a_house_that_stops_proving_anything_is_noticed_at_once() -> None:
     house = Silent().play()
     assert {viewer for viewer, _ in house.betrayed} == {None, 0, 1, 2}
-    assert {betrayed.number for _, betrayed in house.betrayed} == {2}
-    assert "proves nothing" in house.betrayed[0][1].why
+    assert {betrayed.sequence for _, betrayed in house.betrayed} == {2}
+    assert "proves nothing" in house.betrayed[0][1].reason
 
 
 class Mute(House):
     """It tells no seat its luck, so that none can look for the commitments to its own parts."""
 
-    def seal(self, entry: Entry) -> Sealed:
+    def seal(self, entry: Entry) -> SealedEntry:
         sealed = super().seal(entry)
         taken = entry.events[0]
         if not isinstance(taken, SeatTaken):
             return sealed
         row = unpack(sealed.public)[2][0]
-        [(seat, part)] = sealed.parts
+        [(seat, part)] = sealed.private_parts
         form, before, answers, _ = unpack(part)
-        return sealed._replace(parts=[(seat, bytes(pack((form, before, answers, {0: row}))))])
+        return sealed._replace(private_parts=[(seat, bytes(pack((form, before, answers, {0: row}))))])
 
 
 def test_P6_a_seat_that_is_not_told_its_luck_notices() -> None:
     house = Mute().play()
     assert {viewer for viewer, _ in house.betrayed} == {0, 1, 2}
-    assert all("luck" in betrayed.why for _, betrayed in house.betrayed)
+    assert all("luck" in betrayed.reason for _, betrayed in house.betrayed)
 
 
 class Double(House):
@@ -142,23 +144,23 @@ class Double(House):
 
     number = 0
 
-    def seal(self, entry: Entry) -> Sealed:
+    def seal(self, entry: Entry) -> SealedEntry:
         sealed = super().seal(entry)
         if Double.number or not isinstance(entry.events[0], TicketsKept) or entry.seat is None:
             return sealed
         Double.number = len(self.log) + 1
-        form, before, answers, rows = unpack(dict(sealed.parts)[entry.seat])
+        form, before, answers, rows = unpack(dict(sealed.private_parts)[entry.seat])
         code, seat, kept = rows[0]
         other = bytes(pack((form, before, answers, {0: (code, seat, kept[::-1])})))
-        salt = salt_of(bytes.fromhex(self.table.places[entry.seat].luck or ""), Double.number, GAME)
+        salt = derive_salt(bytes.fromhex(self.table.seats[entry.seat].seat_secret or ""), Double.number, GAME)
         shown = [*unpack(sealed.public)]
-        shown[3] += part_commitment(salt, other)
+        shown[3] += private_part_commitment(salt, other)
         public = bytes(pack(shown))
         head = next_head(self.head, Double.number, public)
-        return sealed._replace(public=public, parts=[(entry.seat, other)], head=head)
+        return sealed._replace(public=public, private_parts=[(entry.seat, other)], head=head)
 
 
 def test_P6_a_second_commitment_to_one_part_is_noticed_by_all() -> None:
     house = Double().play()
     assert {viewer for viewer, _ in house.betrayed} == {None, 0, 1, 2}
-    assert {betrayed.number for _, betrayed in house.betrayed} == {Double.number}
+    assert {betrayed.sequence for _, betrayed in house.betrayed} == {Double.number}

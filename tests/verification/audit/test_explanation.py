@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import pytest
 
-from schemas.codec import Corrupt
+from schemas.codec import CorruptDataError
 from schemas.commands import ClaimRoute, DrawBlind
-from schemas.contract import Malformed
+from schemas.contract import InvalidInputError
 from schemas.events import CardDrawn
-from schemas.refusals import RULES
-from services.referee.rules import Table, fold, legal, seen_by
-from services.verification.audit import audit, document
-from services.verification.explanation import explain, seek
-from services.verification.explanation_json import explanation_for
+from schemas.refusals import GAME_RULES
+from services.referee.rules import GameState, fold, legal, redact_for
+from services.verification.audit import audit, audit_json
+from services.verification.explanation import explain, fold_until
+from services.verification.explanation_json import seat_explanation_json
 from tests.verification.audit.given import USA, entries, find, golden, rewritten
 
 GAMES = ("usa-mischief", "europe-mischief", "marklin-mischief", "trains-requests", "usa-own-board")
@@ -27,9 +27,9 @@ def test_every_entry_of_a_game_can_be_explained_and_told_as_json(game: str) -> N
     for number in range(1, len(log) + 1, 7):
         told = explain(game, log, number)
         assert told.doubt == ""
-        move = json.loads(json.dumps(document(audit(game, log[:1]), log, number)["move"]))
+        move = json.loads(json.dumps(audit_json(audit(game, log[:1]), log, number)["move"]))
         assert (move["number"], move["as_the_rules_say"]) == (number, True)
-        assert set(move["seen"]) == {"referee", "public", *map(str, range(len(told.after.places)))}
+        assert set(move["seen"]) == {"referee", "public", *map(str, range(len(told.after.seats)))}
 
 
 def test_a_drawn_card_is_seen_by_its_seat_and_the_referee_and_by_nobody_else() -> None:
@@ -37,7 +37,7 @@ def test_a_drawn_card_is_seen_by_its_seat_and_the_referee_and_by_nobody_else() -
     told = explain(USA, golden(), number)
     drawn = told.entry.events[0]
     assert isinstance(drawn, CardDrawn)
-    shown = {viewer: sight.told[0].event for viewer, sight in told.sights.items()}
+    shown = {viewer: sight.narrated_events[0].event for viewer, sight in told.perspectives.items()}
     for viewer, event in shown.items():
         assert isinstance(event, CardDrawn)
         assert (event.card is not None) == (viewer in ("referee", drawn.seat)), viewer
@@ -48,12 +48,12 @@ def test_a_viewer_s_table_is_the_fold_of_what_it_was_shown() -> None:
     told = explain(USA, golden(), number)
     for seat in range(4):
         other = (seat + 1) % 4
-        before = told.sights[seat].before
+        before = told.perspectives[seat].before
         assert set(before.deck) == {None}
-        assert before.places[seat].hand == told.before.places[seat].hand
-        assert before.places[other].cards == told.before.places[other].cards
-        assert before.places[other].tickets == [None] * len(told.before.places[other].tickets)
-    assert told.after.owners == fold(golden()[:number]).owners
+        assert before.seats[seat].hand == told.before.seats[seat].hand
+        assert before.seats[other].cards == told.before.seats[other].cards
+        assert before.seats[other].tickets == [None] * len(told.before.seats[other].tickets)
+    assert told.after.route_owners == fold(golden()[:number]).route_owners
 
 
 def test_the_alternatives_are_what_the_seat_could_have_done() -> None:
@@ -67,7 +67,7 @@ def test_the_alternatives_are_what_the_seat_could_have_done() -> None:
 def test_the_rule_that_refused_comes_first_with_its_sentence_and_its_page_s_words() -> None:
     number = find("usa-mischief", lambda e: e.refusal and e.refusal.rule == "ROUTE-2")
     cited = explain("usa-mischief", golden("usa-mischief"), number).cited
-    assert (cited[0].rule, cited[0].sentence) == ("ROUTE-2", RULES["ROUTE-2"])
+    assert (cited[0].rule, cited[0].sentence) == ("ROUTE-2", GAME_RULES["ROUTE-2"])
     assert "of one colour" in cited[0].passage or "all of one colour" in cited[0].passage
     assert "TUNNEL-1" not in [rule.rule for rule in cited]  # the game has none
 
@@ -83,30 +83,30 @@ def test_a_wrong_verdict_is_told_with_the_move() -> None:
 
 def test_seeking_gives_the_table_after_any_entry() -> None:
     log = golden()
-    assert not seek(log, 0).game
+    assert not fold_until(log, 0).game
     for number in (1, 57, len(log)):
-        assert seek(log, number).owners == fold(log[:number]).owners
+        assert fold_until(log, number).route_owners == fold(log[:number]).route_owners
 
 
 @pytest.mark.parametrize("number", [0, -1, 10_000])
 def test_an_entry_that_there_is_not_is_one_clear_line(number: int) -> None:
-    with pytest.raises(Malformed, match=r"^--at: game usa-four-mixed has 241 entries"):
+    with pytest.raises(InvalidInputError, match=r"^--at: game usa-four-mixed has 241 entries"):
         explain(USA, golden(), number)
 
 
 def test_a_move_behind_a_damaged_entry_names_that_entry() -> None:
     log = golden()
-    with pytest.raises(Corrupt, match="entry 41"):
+    with pytest.raises(CorruptDataError, match="entry 41"):
         explain(USA, [*log[:40], b"\xc1", *log[41:]], 60)
-    assert document(audit(USA, [b"\xc1"]), [b"\xc1"], 1)["move"]["number"] == 1
+    assert audit_json(audit(USA, [b"\xc1"]), [b"\xc1"], 1)["move"]["number"] == 1
 
 
 def test_nothing_that_a_seat_is_shown_is_more_than_seen_by_gives_it() -> None:
     told = explain(USA, golden(), 30)
     for seat in range(4):
-        ought = [seen for event in told.entry.events if (seen := seen_by(seat, event)) is not None]
-        assert [line.event for line in told.sights[seat].told] == ought
-    assert isinstance(told.sights["public"].before, Table)
+        ought = [seen for event in told.entry.events if (seen := redact_for(seat, event)) is not None]
+        assert [line.event for line in told.perspectives[seat].narrated_events] == ought
+    assert isinstance(told.perspectives["public"].before, GameState)
 
 
 def test_P5_what_a_seat_is_told_while_the_game_runs_does_not_depend_on_what_it_may_not_know() -> None:
@@ -118,7 +118,9 @@ def test_P5_what_a_seat_is_told_while_the_game_runs_does_not_depend_on_what_it_m
     log = rewritten(golden(), number, other, *rest)
     honest, swapped = explain(USA, golden(), number), explain(USA, log, number)
     for seat in range(4):
-        same = json.dumps(explanation_for(honest, seat)) == json.dumps(explanation_for(swapped, seat))
+        same = json.dumps(seat_explanation_json(honest, seat)) == json.dumps(
+            seat_explanation_json(swapped, seat)
+        )
         assert same == (seat != speaks)
 
 
@@ -126,9 +128,9 @@ def test_the_speaker_is_told_all_of_its_own_move_but_how_a_wrong_verdict_is_wron
     number = find("usa-mischief", lambda e: e.refusal and e.refusal.rule == "ROUTE-2")
     told = explain("usa-mischief", golden("usa-mischief"), number)
     assert told.entry.seat is not None
-    own = explanation_for(told, told.entry.seat)
+    own = seat_explanation_json(told, told.entry.seat)
     assert (own["refusal"]["rule"], own["as_the_rules_say"]) == ("ROUTE-2", True)
     assert set(own["seen"]) == {str(told.entry.seat)}
     assert "doubt" not in own
-    others = explanation_for(told, (told.entry.seat + 1) % 4)
+    others = seat_explanation_json(told, (told.entry.seat + 1) % 4)
     assert set(others) == {"number", "at", "seen"}

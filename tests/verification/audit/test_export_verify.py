@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from schemas.codec import pack, unpack
-from schemas.contract import Malformed
+from schemas.contract import InvalidInputError
 from services.archive import Signer
-from services.cli.export_verify import export, heads, verify
-from services.cli.replay import NoSuchGame
+from services.cli.export_verify import export_game, read_heads, verify_file
+from services.cli.replay import GameNotFoundError
 from services.ledger import RedisLedger, keys
 from tests.referee.running_referee import GAME, opening, referee_at, submit
 from tests.verification.audit.given import GOLDEN
@@ -27,7 +27,7 @@ STANDALONE = Path(__file__).parents[3] / "deploy" / "verify_game.py"
 @pytest.fixture
 def file(ledger: RedisLedger, tmp_path: Path) -> Path:
     path = tmp_path / "game.ledgerline"
-    export(ledger, SIGNER, GAME, path)
+    export_game(ledger, SIGNER, GAME, path)
     return path
 
 
@@ -37,10 +37,10 @@ def told(capsys: pytest.CaptureFixture[str]) -> Any:
 
 
 def test_P6_an_exported_game_is_to_be_believed(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert verify(file, SIGNER.key.hex(), (), as_json=True)
+    assert verify_file(file, SIGNER.public_key.hex(), (), as_json=True)
     found = told(capsys)
     assert (found["game"], found["ok"], found["findings"]) == (GAME, True, [])
-    assert found["key"] == SIGNER.key.hex()
+    assert found["key"] == SIGNER.public_key.hex()
 
 
 def test_P6_who_has_neither_product_nor_engine_finds_the_same(file: Path) -> None:
@@ -51,16 +51,16 @@ def test_P6_who_has_neither_product_nor_engine_finds_the_same(file: Path) -> Non
 
 
 def test_P6_another_key_is_not_believed(file: Path) -> None:
-    assert not verify(file, "ab" * 32, (), as_json=True)
+    assert not verify_file(file, "ab" * 32, (), as_json=True)
 
 
 def test_P6_heads_that_players_kept_fit_and_another_one_convicts(
     file: Path, ledger: RedisLedger, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    kept = heads(ledger, GAME, 9)
-    assert verify(file, None, [f"{n}:{head.hex()}" for n, head in enumerate(kept, 1)], as_json=True)
+    kept = read_heads(ledger, GAME, 9)
+    assert verify_file(file, None, [f"{n}:{head.hex()}" for n, head in enumerate(kept, 1)], as_json=True)
     capsys.readouterr()
-    assert not verify(file, None, [f"7:{kept[5].hex()}"], as_json=True)
+    assert not verify_file(file, None, [f"7:{kept[5].hex()}"], as_json=True)
     [found] = told(capsys)["findings"]
     assert (found["number"], found["kind"]) == (7, "chain")
 
@@ -77,19 +77,19 @@ def test_P6_a_log_that_was_changed_in_the_engine_writes_a_file_that_says_so(
         later = (later[0], later[1] + (number >= 8), *later[2:])  # a millisecond
         client.xadd(stream, {"e": pack(later)}, id=id_)
     path = tmp_path / "bent.ledgerline"
-    export(ledger, SIGNER, GAME, path)
+    export_game(ledger, SIGNER, GAME, path)
     capsys.readouterr()
-    assert not verify(path, None, (), as_json=True)
+    assert not verify_file(path, None, (), as_json=True)
     assert told(capsys)["findings"][0]["number"] == 8
 
 
 def test_P5_a_game_that_goes_on_is_not_exported(ledger: RedisLedger, tmp_path: Path) -> None:
     submit(ledger, opening("game-two"))
     referee_at(ledger).step(0)
-    with pytest.raises(Malformed, match="still hidden"):
-        export(ledger, SIGNER, "game-two", tmp_path / "x")
-    with pytest.raises(NoSuchGame, match="no game another-game"):
-        export(ledger, SIGNER, "another-game", tmp_path / "x")
+    with pytest.raises(InvalidInputError, match="still hidden"):
+        export_game(ledger, SIGNER, "game-two", tmp_path / "x")
+    with pytest.raises(GameNotFoundError, match="no game another-game"):
+        export_game(ledger, SIGNER, "another-game", tmp_path / "x")
 
 
 @pytest.mark.parametrize(
@@ -102,22 +102,22 @@ def test_P5_a_game_that_goes_on_is_not_exported(ledger: RedisLedger, tmp_path: P
     ],
 )
 def test_what_is_no_key_or_head_is_one_line(file: Path, key: str | None, kept: list[str], field: str) -> None:
-    with pytest.raises(Malformed, match=field):
-        verify(file, key, kept, as_json=True)
+    with pytest.raises(InvalidInputError, match=field):
+        verify_file(file, key, kept, as_json=True)
 
 
 def test_what_is_no_file_of_a_game_is_one_line(tmp_path: Path) -> None:
     path = tmp_path / "none"
-    with pytest.raises(Malformed, match="none"):
-        verify(path, None, (), as_json=True)
+    with pytest.raises(InvalidInputError, match="none"):
+        verify_file(path, None, (), as_json=True)
     path.write_bytes(b"PK\x03\x04")
-    with pytest.raises(Malformed, match="none"):
-        verify(path, None, (), as_json=True)
+    with pytest.raises(InvalidInputError, match="none"):
+        verify_file(path, None, (), as_json=True)
 
 
 def test_a_file_that_can_not_be_written_is_one_line(ledger: RedisLedger, tmp_path: Path) -> None:
-    with pytest.raises(Malformed, match="file"):
-        export(ledger, SIGNER, GAME, tmp_path / "no folder" / "x")
+    with pytest.raises(InvalidInputError, match="file"):
+        export_game(ledger, SIGNER, GAME, tmp_path / "no folder" / "x")
 
 
 def test_P6_a_game_whose_rules_prove_nothing_of_what_is_hidden_is_said_to_be_one(
@@ -126,9 +126,9 @@ def test_P6_a_game_whose_rules_prove_nothing_of_what_is_hidden_is_said_to_be_one
     """A house could name old rules for a new game."""
     old = tmp_path / "old.ledgerline"
     old.write_bytes(of_old(GOLDEN / "usa-four-mixed.json"))
-    assert verify(old, None, (), as_json=False)
+    assert verify_file(old, None, (), as_json=False)
     assert "no player had a say in its chance" in capsys.readouterr().out
-    assert verify(old, None, (), as_json=True)
+    assert verify_file(old, None, (), as_json=True)
     assert told(capsys)["sealed"] is False
-    assert verify(file, None, (), as_json=True)
+    assert verify_file(file, None, (), as_json=True)
     assert told(capsys)["sealed"] is True

@@ -9,14 +9,14 @@ import pytest
 
 from schemas.codec import unpack_entry
 from schemas.events import DeckLaid, DeckShuffled, RouteClaimed
-from schemas.hash_chain import first_head
-from services.archive import GameFile, read_file, write_file
-from services.referee.rules import Table, fold_events
-from services.referee.rules.proof.pile_tracker import Piles
-from services.referee.rules.proof.sealing import Past, seal
+from schemas.hash_chain import initial_head
+from services.archive import GameFile, decode_game_file, encode_game_file
+from services.referee.rules import GameState, fold_events
+from services.referee.rules.proof.pile_tracker import PileTracker
+from services.referee.rules.proof.sealing import ChainState, seal_entry
 from services.verification.audit import audit
 from services.verification.findings import Finding
-from services.verification.log_check import proven_file
+from services.verification.log_check import check_file
 from tests.verification.audit.small_server import GAME, SIGNER, House
 from tests.verification.proof.given import first_found
 
@@ -33,21 +33,21 @@ def forged(many: int) -> bytes:
     entries[at] = replace(entries[at], events=(paid, DeckLaid(()), *rest))
     drawn = next(entry for entry in entries if entry.command.type == "draw_blind")
     entries[at + 1 :] = [replace(drawn, seat=entries[at + 1].seat, events=(DeckShuffled((), "00" * 32),))]
-    table, piles, past, sealed = Table(), Piles(), Past(0, first_head(GAME), {}), []
+    table, piles, past, sealed = GameState(), PileTracker(), ChainState(0, initial_head(GAME), {}), []
     for entry in entries:
         fold_events(table, entry.at, entry.events)
-        sealed.append(seal(table, past, piles, entry))
+        sealed.append(seal_entry(table, past, piles, entry))
         past = past.after(sealed[-1])
-    return write_file(GAME, [each.entry for each in sealed], [each.head for each in sealed], SIGNER)
+    return encode_game_file(GAME, [each.entry for each in sealed], [each.head for each in sealed], SIGNER)
 
 
 def everything(file: GameFile) -> list[Finding]:
-    return list(audit(file.game, file.entries, proven_file(file)).findings)
+    return list(audit(file.game, file.entries, check_file(file)).findings)
 
 
 @pytest.mark.parametrize("many", [10**7, 10**19])
 def test_cards_without_number_are_found_at_once(many: int) -> None:
     data, since = forged(many), monotonic()
-    assert {found.kind for found in everything(read_file(data))} >= {"chain", "verdict"}
+    assert {found.kind for found in everything(decode_game_file(data))} >= {"chain", "verdict"}
     assert first_found(data) is not None
     assert monotonic() - since < SOON_S

@@ -12,8 +12,8 @@ from schemas.commands import ClaimRoute, TakeSeat
 from schemas.events import CardDrawn, SeatTaken
 from services.verification.audit import audit
 from services.verification.explanation import explain
-from services.verification.report.html import el, markdown, safe
-from services.verification.report.page import page
+from services.verification.report.html import el, escape_html, markdown
+from services.verification.report.page import render_page
 from tests.verification.audit.given import NAMES, USA, entries, find, golden, rewritten
 
 MISCHIEF = "usa-mischief"
@@ -21,7 +21,7 @@ MISCHIEF = "usa-mischief"
 
 def shown(game: str, log: list[bytes], number: int | None = None) -> str:
     told = explain(game, log, number) if number else None
-    return page(audit(game, log), log, told)
+    return render_page(audit(game, log), log, told)
 
 
 def parsed(html: str) -> Xml.Element:
@@ -98,7 +98,7 @@ def test_names_that_would_be_markup_are_only_names() -> None:
 
 def test_text_is_escaped_unless_it_is_markup_already() -> None:
     assert el("p", "<b>", el("i", "&"), title='"') == '<p title="&quot;">&lt;b&gt;<i>&amp;</i></p>'
-    assert safe(None) == ""
+    assert escape_html(None) == ""
     assert "<a" not in markdown("[x](javascript:alert(1)) <b>")
     assert "<b>" not in markdown("<b>")
 
@@ -107,7 +107,7 @@ def test_text_is_escaped_unless_it_is_markup_already() -> None:
 def test_a_damaged_game_has_a_page_too(damage: int) -> None:
     log = golden()
     log[damage - 1] = b"\xc1"
-    html = page(audit(USA, log), log)
+    html = render_page(audit(USA, log), log)
     parsed(re.sub(r'href="#e\d+"', "", html))
     assert f"Entry {damage}" in html
     assert "nothing is told from there on" in html

@@ -10,14 +10,14 @@ from schemas.commands import ClaimRoute, DrawBlind
 from schemas.events import CardDrawn, CommandRefused, GameEnded, MarketFilled, RouteClaimed, TurnStarted
 from services.verification.audit import audit
 from services.verification.findings import Finding
-from services.verification.verdict_check import doubts
+from services.verification.verdict_check import replay_findings
 from tests.verification.audit.given import NAMES, USA, entries, find, golden, rewritten
 
 MISCHIEF = "usa-mischief"
 
 
 def found(log: list[bytes], game: str = USA) -> list[Finding]:
-    return list(doubts(game, log))
+    return list(replay_findings(game, log))
 
 
 @pytest.mark.parametrize("game", NAMES)

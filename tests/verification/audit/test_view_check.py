@@ -9,15 +9,15 @@ import pytest
 from schemas.codec import pack, unpack, unpack_entry
 from schemas.events import CardDrawn
 from services.ledger import RedisLedger, keys
-from services.verification.view_check import chain_sent, views_sent
+from services.verification.view_check import check_stored_chain, check_stored_views
 from tests.referee.running_referee import GAME, partition_of
 from tests.verification.audit.given import rewritten
 
-PUBLIC = keys.public(partition_of(GAME), GAME)
+PUBLIC = keys.public_view(partition_of(GAME), GAME)
 
 
 def own(seat: int) -> str:
-    return keys.seat(partition_of(GAME), GAME, seat)
+    return keys.private_view(partition_of(GAME), GAME, seat)
 
 
 def put(client: Any, key: str, number: int, data: bytes) -> None:
@@ -38,7 +38,7 @@ def stored(client: Any, key: str, number: int) -> Any:
 
 def drawn(ledger: RedisLedger) -> tuple[int, CardDrawn]:
     """The first card that was drawn blind, and where."""
-    for number, data in enumerate(ledger.history(GAME), 1):
+    for number, data in enumerate(ledger.read_entries(GAME), 1):
         first = unpack_entry(data).events[0]
         if isinstance(first, CardDrawn):
             return number, first
@@ -46,19 +46,19 @@ def drawn(ledger: RedisLedger) -> tuple[int, CardDrawn]:
 
 
 def test_honest_views_have_no_findings(ledger: RedisLedger) -> None:
-    check = views_sent(ledger, GAME, ledger.history(GAME))
-    assert (list(check.findings), check.undone, check.kind) == ([], "", "view")
+    check = check_stored_views(ledger, GAME, ledger.read_entries(GAME))
+    assert (list(check.findings), check.skipped_reason, check.kind) == ([], "", "view")
 
 
 def test_a_card_that_all_were_shown_is_found(ledger: RedisLedger, client: Any) -> None:
     number, event = drawn(ledger)
     form, at, rows, *more = stored(client, PUBLIC, number)
     put(client, PUBLIC, number, pack((form, at, ((*rows[0][:2], event.card), *rows[1:]), *more)))
-    log = ledger.history(GAME)
-    found = [*views_sent(ledger, GAME, log).findings]
+    log = ledger.read_entries(GAME)
+    found = [*check_stored_views(ledger, GAME, log).findings]
     assert (found[0].number, found[0].kind) == (number, "view")
     assert found[0].why == "What the public was sent isn't what it may know: its events are others."
-    chain = next(check for check in chain_sent(ledger, GAME, log) if check.kind == "chain")
+    chain = next(check for check in check_stored_chain(ledger, GAME, log) if check.kind == "chain")
     assert [finding.number for finding in chain.findings] == [number]
 
 
@@ -66,46 +66,49 @@ def test_a_private_byte_too_many_in_a_seat_s_part_is_found(ledger: RedisLedger, 
     number, event = drawn(ledger)
     form, before, answers, rows, openings = stored(client, own(event.seat), number)
     put(client, own(event.seat), number, pack((form, before, answers, rows, openings + b"\x01" * 16)))
-    (found,) = views_sent(ledger, GAME, ledger.history(GAME)).findings
+    (found,) = check_stored_views(ledger, GAME, ledger.read_entries(GAME)).findings
     assert (found.number, found.kind) == (number, "view")
     assert "its own part differs from it in other bytes" in found.why
 
 
 def test_the_heads_that_were_sent_are_those_of_the_log(ledger: RedisLedger) -> None:
-    for check in chain_sent(ledger, GAME, ledger.history(GAME)):
-        assert (list(check.findings), check.undone) == ([], "")
+    for check in check_stored_chain(ledger, GAME, ledger.read_entries(GAME)):
+        assert (list(check.findings), check.skipped_reason) == ([], "")
 
 
 def test_a_game_that_went_on_since_its_log_was_read_isn_t_found_wrong_for_that(ledger: RedisLedger) -> None:
-    checks = chain_sent(ledger, GAME, ledger.history(GAME)[:-3])
+    checks = check_stored_chain(ledger, GAME, ledger.read_entries(GAME)[:-3])
     assert [finding for check in checks for finding in check.findings] == []
 
 
 def test_a_log_that_lost_its_end_is_found_wrong(ledger: RedisLedger, client: Any) -> None:
-    before = ledger.history(GAME)[:-2]
+    before = ledger.read_entries(GAME)[:-2]
     log = keys.log(ledger.partition_of(GAME), GAME)
     client.delete(log)
     for number, data in enumerate(before, 1):
         client.xadd(log, {"e": data}, id=f"{number}-0")
-    chain = next(check for check in chain_sent(ledger, GAME, before) if check.kind == "chain")
+    chain = next(check for check in check_stored_chain(ledger, GAME, before) if check.kind == "chain")
     assert [finding.number for finding in chain.findings] == [len(before) + 1]
 
 
 def test_a_log_that_was_rewritten_isn_t_the_one_whose_heads_were_sent(ledger: RedisLedger) -> None:
     number, _ = drawn(ledger)
-    log = rewritten(ledger.history(GAME), number, at=7)
-    chain = next(check for check in chain_sent(ledger, GAME, log) if check.kind == "chain")
+    log = rewritten(ledger.read_entries(GAME), number, at=7)
+    chain = next(check for check in check_stored_chain(ledger, GAME, log) if check.kind == "chain")
     assert [finding.number for finding in chain.findings] == [number]
 
 
 def test_a_view_that_lost_an_entry_is_found(ledger: RedisLedger, client: Any) -> None:
     number, event = drawn(ledger)
     client.xdel(own(event.seat), f"{number}-0")
-    whys = [(found.number, found.why) for found in views_sent(ledger, GAME, ledger.history(GAME)).findings]
+    whys = [
+        (found.number, found.why)
+        for found in check_stored_views(ledger, GAME, ledger.read_entries(GAME)).findings
+    ]
     assert [number for number, _ in whys]
     assert all(f"seat {event.seat}" in why for _, why in whys)
 
 
 @pytest.mark.parametrize("log", [[], [b"\xc1"]])
 def test_without_a_log_nothing_is_compared_and_that_is_said(ledger: RedisLedger, log: list[bytes]) -> None:
-    assert views_sent(ledger, GAME, log).undone
+    assert check_stored_views(ledger, GAME, log).skipped_reason

@@ -15,13 +15,13 @@ from schemas import tokens
 from schemas.field_types import Seat
 from services.archive import Archive
 from services.gateway.app import create_app
-from services.gateway.rate_limit import Limits
+from services.gateway.rate_limit import RateLimiter
 from services.ledger import RedisLedger
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.connection import birth, connect, connect_async
-from services.referee.command_processor import Times
+from services.ledger.connection import connect, connect_async, init_partition_count
+from services.referee.command_processor import Clocks
 from services.referee.worker import Referee
-from services.verification.game_repository import Shelf
+from services.verification.game_repository import ArchiveReader
 from tests.auditor.conftest import At, auditor_at
 from tests.conftest import ALL, PARTITIONS
 from tests.referee.running_referee import FRESH, GAME, Clock
@@ -76,22 +76,22 @@ def keys_left(office: Office) -> list[bytes]:
 
 
 @contextmanager
-def open_office(url: str, folder: Path, limits: Limits | None = None) -> Iterator[Office]:
+def open_office(url: str, folder: Path, limits: RateLimiter | None = None) -> Iterator[Office]:
     """A house on an engine that is emptied, with an archive of its own."""
     client = connect(url)
     client.flushdb()
-    ledger = RedisLedger(client, birth(client, PARTITIONS))
+    ledger = RedisLedger(client, init_partition_count(client, PARTITIONS))
     wall, archive = Clock(), Archive((folder / "archive").as_uri())
-    times, archived = Times(Clock(), wall), ledger.archived().length
-    referee = Referee(ledger, "referee", times, lambda: FRESH, lambda: ALL, archived=archived)
+    times, archived = Clocks(Clock(), wall), ledger.archive_index().archived_length
+    referee = Referee(ledger, "referee", times, lambda: FRESH, lambda: ALL, read_archived_length=archived)
     auditor = auditor_at(client, ledger, archive, wall)
     with asyncio.Runner() as loop:
         web = AsyncLedger(connect_async(url), PARTITIONS)
-        freely = limits or Limits(10_000, 100_000, lambda: 0.0)
-        app = create_app(web, KEY, freely, archived=Shelf(archive).view)
+        freely = limits or RateLimiter(10_000, 100_000, lambda: 0.0)
+        app = create_app(web, KEY, freely, read_archived_view=ArchiveReader(archive).read_view)
         http = httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://house")
         yield Office(At(url, client, ledger, archive, wall, referee, auditor), loop, http)
         loop.run(http.aclose())
         loop.run(web.close())
-    auditor.leave()
+    auditor.deregister()
     client.close()

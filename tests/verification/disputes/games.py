@@ -5,11 +5,11 @@ from __future__ import annotations
 from schemas.commands import (
     ClaimRoute,
     Command,
+    CommandEnvelope,
     CreateGame,
     DrawBlind,
     KeepTickets,
     Leave,
-    Letter,
     SeatPlan,
     StartGame,
     TakeSeat,
@@ -38,7 +38,7 @@ def begin(at: At, game: str = GAME) -> None:
     house: tuple[Command, ...] = (
         CreateGame(plans, seed=f"seed of {game}"), TakeSeat("Ada", 0), TakeSeat("Bo", 1), StartGame()
     )  # fmt: skip
-    submit(at.ledger, [Letter(f"house-{n}", game, None, command) for n, command in enumerate(house)])
+    submit(at.ledger, [CommandEnvelope(f"house-{n}", game, None, command) for n, command in enumerate(house)])
     answered(at)
 
 
@@ -47,11 +47,11 @@ def play(at: At, game: str = GAME) -> int:
     begin(at, game)
     for n, (seat, command) in enumerate(PLAYED):
         say(at, seat, command, f"said-{n}", game)
-    return len(at.ledger.history(game))
+    return len(at.ledger.read_entries(game))
 
 
 def say(at: At, seat: Seat, command: Command, id_: str, game: str = GAME) -> None:
-    submit(at.ledger, [Letter(id_, game, seat, command)])
+    submit(at.ledger, [CommandEnvelope(id_, game, seat, command)])
     answered(at)
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from schemas.contract import Malformed
+from schemas.contract import InvalidInputError
 from services.cli import disputes
-from services.cli.replay import NoSuchGame
+from services.cli.replay import GameNotFoundError
 from tests.referee.running_referee import GAME
 from tests.verification.disputes.conftest import Office
 from tests.verification.disputes.games import end, play
@@ -20,7 +20,9 @@ def run(office: Office, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     """The command on the office's engine and archive; what it prints. What goes wrong is raised."""
     monkeypatch.setenv("LEDGERLINE_REDIS_URL", office.at.url)
     monkeypatch.setenv("LEDGERLINE_ARCHIVE_URL", office.at.archive.url)
-    monkeypatch.setattr("services.cli.options.set_logs", lambda *_, **__: None)  # they would outlive the test
+    monkeypatch.setattr(
+        "services.cli.options.set_up_logging", lambda *_, **__: None
+    )  # they would outlive the test
 
     def told(*words: str) -> str:
         capsys.readouterr()
@@ -71,7 +73,7 @@ def test_a_game_of_the_archive_can_be_disputed(office: Office, run: Any) -> None
     play(office.at)
     end(office.at)
     office.at.work()
-    assert office.at.ledger.retire(GAME, 2, len(office.at.ledger.history(GAME)))
+    assert office.at.ledger.evict(GAME, 2, len(office.at.ledger.read_entries(GAME)))
     assert GAME in run("raise", GAME, "--at", "7", "--reason", "Late.")
     office.at.work()
     assert "nothing wrong" in run()
@@ -80,14 +82,14 @@ def test_a_game_of_the_archive_can_be_disputed(office: Office, run: Any) -> None
 @pytest.mark.parametrize(
     ("words", "error", "named"),
     [
-        (("show", "nonsense"), Malformed, "dispute"),
-        (("show", "game-one_0_000000000000"), Malformed, "dispute"),
-        (("--game", "A GAME"), Malformed, "game"),
-        (("raise", GAME, "--at", "99", "--reason", "x"), Malformed, "--at"),
-        (("raise", GAME, "--at", "1", "--reason", ""), Malformed, "reason"),
-        (("raise", GAME, "--at", "1", "--reason", "x" * 501), Malformed, "reason"),
-        (("raise", "A GAME", "--at", "1", "--reason", "x"), Malformed, "game"),
-        (("raise", "no-such-game", "--at", "1", "--reason", "x"), NoSuchGame, "no-such-game"),
+        (("show", "nonsense"), InvalidInputError, "dispute"),
+        (("show", "game-one_0_000000000000"), InvalidInputError, "dispute"),
+        (("--game", "A GAME"), InvalidInputError, "game"),
+        (("raise", GAME, "--at", "99", "--reason", "x"), InvalidInputError, "--at"),
+        (("raise", GAME, "--at", "1", "--reason", ""), InvalidInputError, "reason"),
+        (("raise", GAME, "--at", "1", "--reason", "x" * 501), InvalidInputError, "reason"),
+        (("raise", "A GAME", "--at", "1", "--reason", "x"), InvalidInputError, "game"),
+        (("raise", "no-such-game", "--at", "1", "--reason", "x"), GameNotFoundError, "no-such-game"),
     ],
 )
 def test_what_is_wrong_is_named(

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from schemas.disputes import DISPUTE, named
+from schemas.disputes import DISPUTE_SCHEMA, derive_dispute_id
 from services.ledger import RedisLedger
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.connection import connect, connect_async
 from tests.conftest import PARTITIONS, Connect, connections_to
 from tests.referee.running_referee import GAME
 
-WISH = DISPUTE.read({"number": 3, "reason": "Why?"})
-OTHER = DISPUTE.read({"number": 4, "reason": "Why?"})
+WISH = DISPUTE_SCHEMA.read({"number": 3, "reason": "Why?"})
+OTHER = DISPUTE_SCHEMA.read({"number": 4, "reason": "Why?"})
 
 
 @pytest.fixture(params=["fake", "engine", "cluster"])
@@ -24,23 +24,27 @@ def connection(request: pytest.FixtureRequest) -> Iterator[Connect]:
 
 
 def test_a_dispute_goes_its_way_in_any_store(ledger: RedisLedger) -> None:
-    kept, name, another = ledger.disputes(), named(GAME, 0, "a"), named(GAME, None, "a")
-    assert kept.raise_(name, WISH) == "raised"
-    assert kept.raise_(name, WISH) == "there"
-    assert kept.raise_(name, OTHER) == "differs"
-    assert kept.raise_(another, OTHER) == "raised"
-    assert sorted(kept.waiting()) == sorted([name.id, another.id])
-    assert kept.settle(name, "told", b"so far", b"for you alone")
-    assert kept.waiting() == [another.id]
-    assert [(told.id, told.length, told.idle) for told in kept.told()] == [(name.id, 0, False)]
-    assert kept.found(name) == b"for you alone"
-    assert kept.settle(name, "whole", b"all", leaves=7)
-    assert kept.told() == []
-    assert {held.name.id: held.answer for held in kept.all()} == {name.id: b"all", another.id: b""}
-    assert kept.leave(7) == 1
-    assert kept.one(name) is None
-    assert kept.found(name) == b""
-    assert [held.name for held in kept.all()] == [another]
+    kept, name, another = (
+        ledger.disputes(),
+        derive_dispute_id(GAME, 0, "a"),
+        derive_dispute_id(GAME, None, "a"),
+    )
+    assert kept.create(name, WISH) == "raised"
+    assert kept.create(name, WISH) == "there"
+    assert kept.create(name, OTHER) == "differs"
+    assert kept.create(another, OTHER) == "raised"
+    assert sorted(kept.next_unanswered()) == sorted([name.id, another.id])
+    assert kept.record_answer(name, "told", b"so far", b"for you alone")
+    assert kept.next_unanswered() == [another.id]
+    assert [(told.id, told.length, told.is_idle) for told in kept.next_provisional()] == [(name.id, 0, False)]
+    assert kept.read_findings(name) == b"for you alone"
+    assert kept.record_answer(name, "whole", b"all", evict_at_ms=7)
+    assert kept.next_provisional() == []
+    assert {held.name.id: held.answer for held in kept.list_all()} == {name.id: b"all", another.id: b""}
+    assert kept.evict(7) == 1
+    assert kept.find(name) is None
+    assert kept.read_findings(name) == b""
+    assert [held.name for held in kept.list_all()] == [another]
 
 
 @pytest.mark.parametrize("store", ["engine", "cluster"])
@@ -52,13 +56,13 @@ def test_a_gateway_raises_and_reads_them_in_any_store(request: pytest.FixtureReq
 
     async def story() -> None:
         web = AsyncLedger(connect_async(url), PARTITIONS)
-        kept, name = web.disputes(), named(GAME, 1, "b")
-        assert await kept.raise_(name, WISH) == "raised"
-        assert await kept.raise_(name, WISH) == "there"
-        held = await kept.one(name)
+        kept, name = web.disputes(), derive_dispute_id(GAME, 1, "b")
+        assert await kept.create(name, WISH) == "raised"
+        assert await kept.create(name, WISH) == "there"
+        held = await kept.find(name)
         assert held is not None
-        assert await kept.of(GAME, 1) == [held]
-        assert await kept.of(GAME, 0) == []
+        assert await kept.list_raised_by(GAME, 1) == [held]
+        assert await kept.list_raised_by(GAME, 0) == []
         await web.close()
 
     asyncio.run(story())

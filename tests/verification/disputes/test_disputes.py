@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from schemas.commands import DrawBlind
-from schemas.disputes import DISPUTE, named, read_name, unpack_answer
+from schemas.disputes import DISPUTE_SCHEMA, derive_dispute_id, parse_dispute_id, unpack_answer
 from services.auditor import dispute_job
 from services.verification import view_check
 from tests.auditor.conftest import STAYS_S, auditor_at
@@ -47,7 +47,7 @@ def test_a_dispute_waits_is_answered_and_when_the_game_is_over_gets_the_whole_au
     assert whole["answer"]["ok"]
     assert "signature" in whole["answer"]["checked"]
     assert set(whole["answer"]["move"]["seen"]) == {"referee", "public", "0", "1"}
-    assert office.at.auditor.jobs.all() == []
+    assert office.at.auditor.jobs.list_jobs() == []
 
 
 def test_a_game_in_the_archive_keeps_its_disputes_and_takes_new_ones(office: Office) -> None:
@@ -57,8 +57,8 @@ def test_a_game_in_the_archive_keeps_its_disputes_and_takes_new_ones(office: Off
     office.at.work()
     before = office.get(0, f"/{first}").content
     office.at.wall.now += round(STAYS_S * 1000)
-    office.at.referee.retire()
-    assert office.at.ledger.history(GAME) == []
+    office.at.referee.evict()
+    assert office.at.ledger.read_entries(GAME) == []
 
     assert office.get(0, f"/{first}").content == before
     second = office.raised(1, 11)
@@ -89,14 +89,14 @@ def test_a_dispute_of_a_game_that_is_nowhere_any_more_says_so_and_ends(office: O
     answered = office.raised(0, 7)
     office.at.work()
     waiting, before = office.raised(0, 8), office.told(answered)["answer"]
-    assert office.at.ledger.retire(GAME, 2, 14)
+    assert office.at.ledger.evict(GAME, 2, 14)
     office.at.work()
     told = office.told(waiting)
     assert (told["state"], told["final"]) == ("failed", True)
     assert "no longer kept" in told["answer"]["verdict"]
     assert office.told(answered)["answer"] == before
     assert office.told(answered)["final"]
-    assert office.at.auditor.jobs.all() == []
+    assert office.at.auditor.jobs.list_jobs() == []
 
 
 def test_P5_a_seat_whose_view_is_lost_is_told_nothing_while_the_game_may_run(office: Office) -> None:
@@ -123,16 +123,16 @@ def test_a_game_that_goes_on_while_it_is_audited_is_not_found_wrong_for_that(
 ) -> None:
     play(office.at)
     id_ = office.raised(0, 7)
-    honest = view_check.chain_sent
+    honest = view_check.check_stored_chain
 
     def meanwhile(*given: Any) -> Any:
         say(office.at, 1, DrawBlind(), "meanwhile")
         return honest(*given)
 
-    monkeypatch.setattr(dispute_job, "chain_sent", meanwhile)
+    monkeypatch.setattr(dispute_job, "check_stored_chain", meanwhile)
     office.at.work()
-    assert len(office.at.ledger.history(GAME)) == 15
-    assert unpack_answer(office.at.ledger.disputes().found(read_name(id_)))["ok"]
+    assert len(office.at.ledger.read_entries(GAME)) == 15
+    assert unpack_answer(office.at.ledger.disputes().read_findings(parse_dispute_id(id_)))["ok"]
 
 
 def test_a_log_that_is_damaged_after_the_end_is_told_to_be(office: Office) -> None:
@@ -173,42 +173,46 @@ def test_a_job_that_is_done_again_comes_to_the_same_bytes(office: Office) -> Non
     id_ = office.raised(0, 7)
     office.at.work()
     before = office.get(0, f"/{id_}").content
-    dispute_job.answer_dispute(office.at.auditor.tools, id_)
+    dispute_job.answer_dispute(office.at.auditor.context, id_)
     assert office.get(0, f"/{id_}").content == before
     end(office.at)
     office.at.work()
     whole = office.get(0, f"/{id_}").content
-    dispute_job.answer_dispute(office.at.auditor.tools, id_)
-    name = named(GAME, 0, "no such")
-    dispute_job.answer_dispute(office.at.auditor.tools, name.id)
+    dispute_job.answer_dispute(office.at.auditor.context, id_)
+    name = derive_dispute_id(GAME, 0, "no such")
+    dispute_job.answer_dispute(office.at.auditor.context, name.id)
     assert office.get(0, f"/{id_}").content == whole
-    assert office.at.ledger.disputes().one(name) is None
+    assert office.at.ledger.disputes().find(name) is None
 
 
 def test_what_is_known_of_a_dispute_is_never_less_than_before(office: Office) -> None:
-    name, kept = named(GAME, 0, "one"), office.at.ledger.disputes()
-    assert not kept.settle(name, "looking")
-    kept.raise_(name, DISPUTE.read({"number": 1, "reason": "Why?"}))
-    assert kept.settle(name, "told", b"so far")
+    name, kept = derive_dispute_id(GAME, 0, "one"), office.at.ledger.disputes()
+    assert not kept.record_answer(name, "looking")
+    kept.create(name, DISPUTE_SCHEMA.read({"number": 1, "reason": "Why?"}))
+    assert kept.record_answer(name, "told", b"so far")
     for less in ("looking", "failed"):
-        assert not kept.settle(name, less)
-    assert kept.settle(name, "whole", b"all", leaves=5)
+        assert not kept.record_answer(name, less)
+    assert kept.record_answer(name, "whole", b"all", evict_at_ms=5)
     for late in ("told", "whole", "lost"):
-        assert not kept.settle(name, late, b"late", leaves=9)
-    held = kept.one(name)
+        assert not kept.record_answer(name, late, b"late", evict_at_ms=9)
+    held = kept.find(name)
     assert held is not None
     assert (held.state, held.answer) == ("whole", b"all")
-    assert kept.leave(4) == 0
-    assert kept.leave(5) == 1
+    assert kept.evict(4) == 0
+    assert kept.evict(5) == 1
     assert keys_left(office) == []
 
 
-@pytest.mark.parametrize("where", ["Disputes.settle", "Disputes.one", "dispute_job.answer_so_far"])
+@pytest.mark.parametrize(
+    "where", ["DisputeStore.record_answer", "DisputeStore.find", "dispute_job.seat_visible_answer"]
+)
 def test_P7_an_auditor_killed_anywhere_loses_no_dispute(office: Office, tmp_path: Path, where: str) -> None:
     play(office.at)
     id_ = office.raised(0, 7)
-    before = "from services.auditor import dispute_job; from services.ledger.dispute_store import Disputes; "
-    before += f"{where} = stop; KINDS['dispute'] = KINDS['dispute']._replace(timeout_s=1)"
+    before = (
+        "from services.auditor import dispute_job; from services.ledger.dispute_store import DisputeStore; "
+    )
+    before += f"{where} = stop; JOB_TYPES['dispute'] = JOB_TYPES['dispute']._replace(timeout_s=1)"
     killed(office.at, tmp_path, before)
     at = office.at
     again = auditor_at(at.client, at.ledger, at.archive, at.wall, "again")
@@ -217,8 +221,8 @@ def test_P7_an_auditor_killed_anywhere_loses_no_dispute(office: Office, tmp_path
     while again.step():
         pass
     assert office.told(id_)["state"] == "answered"
-    assert office.at.ledger.disputes().waiting() == []
-    again.leave()
+    assert office.at.ledger.disputes().next_unanswered() == []
+    again.deregister()
 
 
 def test_a_job_that_breaks_is_seen_to_have_failed_and_is_tried_again(
@@ -227,11 +231,11 @@ def test_a_job_that_breaks_is_seen_to_have_failed_and_is_tried_again(
     play(office.at)
     id_ = office.raised(0, 7)
     with monkeypatch.context() as broken:
-        broken.delattr(dispute_job, "answer_so_far")
+        broken.delattr(dispute_job, "seat_visible_answer")
         office.at.work()
     told = office.told(id_)
     assert (told["state"], told["final"], told["answer"]) == ("failed", False, None)
-    [job] = office.at.auditor.jobs.all()
+    [job] = office.at.auditor.jobs.list_jobs()
     assert (job.state, job.kind, job.about) == ("later", "dispute", [id_])
     office.at.auditor.jobs.retry(job.id)
     office.at.work()
@@ -244,8 +248,8 @@ def test_an_audit_that_breaks_is_the_operator_s_trouble_not_the_seat_s(
     play(office.at)
     id_ = office.raised(0, 7)
     with monkeypatch.context() as broken:
-        broken.setattr(dispute_job, "chain_sent", None)
+        broken.setattr(dispute_job, "check_stored_chain", None)
         office.at.work()
     assert office.told(id_)["state"] == "answered"
     assert "can't be audited" in capsys.readouterr().out
-    assert office.at.auditor.jobs.all() == []
+    assert office.at.auditor.jobs.list_jobs() == []

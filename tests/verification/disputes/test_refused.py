@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from schemas.disputes import DISPUTE, MOST, OPEN_MOST, named
-from services.gateway.rate_limit import Limits
+from schemas.disputes import DISPUTE_SCHEMA, MAX_OPEN_PER_SEAT, MAX_PER_SEAT, derive_dispute_id
+from services.gateway.rate_limit import RateLimiter
 from tests.gateway.clients import plain_problem, problem
 from tests.referee.running_referee import GAME
 from tests.verification.disputes.conftest import Office, keys_left, open_office
@@ -19,22 +19,22 @@ from tests.verification.disputes.games import play
 
 def test_a_seat_has_so_many_that_wait_and_so_many_at_all(office: Office) -> None:
     play(office.at)
-    for n in range(OPEN_MOST):
+    for n in range(MAX_OPEN_PER_SEAT):
         office.raised(0, 1 + n % 14, f"key-{n}")
     told = problem(office.dispute(0, {"number": 1, "reason": "More."}), 429, "DISPUTE-2")
     assert told["retry_after"]
     assert office.raised(0, 1, "key-0"), "what is there stays the same"
     office.raised(1, 1)
     office.at.work()
-    for n in range(OPEN_MOST, MOST):
+    for n in range(MAX_OPEN_PER_SEAT, MAX_PER_SEAT):
         office.raised(0, 1, f"key-{n}")
     office.at.work()
     problem(office.dispute(0, {"number": 1, "reason": "More."}), 409, "DISPUTE-2")
-    assert len(office.get(0, "").json()["disputes"]) == MOST
+    assert len(office.get(0, "").json()["disputes"]) == MAX_PER_SEAT
 
 
 def test_a_partition_holds_so_many_that_wait(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("services.ledger.dispute_store.WAITING_MOST", 2)
+    monkeypatch.setattr("services.ledger.dispute_store.MAX_WAITING_PER_PARTITION", 2)
     play(office.at)
     office.raised(0, 1)
     office.raised(1, 1)
@@ -42,7 +42,7 @@ def test_a_partition_holds_so_many_that_wait(office: Office, monkeypatch: pytest
 
 
 def test_requests_that_come_too_fast_are_slowed(engine_url: str, tmp_path: Path) -> None:
-    with open_office(engine_url, tmp_path, Limits(1, 3, lambda: 0.0)) as office:
+    with open_office(engine_url, tmp_path, RateLimiter(1, 3, lambda: 0.0)) as office:
         play(office.at)
         id_ = office.raised(0, 1)
         office.told(id_)
@@ -115,8 +115,8 @@ def test_only_a_seat_s_own_disputes_are_there_for_it(office: Office) -> None:
     id_ = office.raised(0, 7)
     problem(office.get(1, f"/{id_}"), 404, "DISPUTE-1")
     assert office.get(1, "").json()["disputes"] == []
-    operators = named(GAME, None, "k")
-    office.at.ledger.disputes().raise_(operators, DISPUTE.read({"number": 1, "reason": "Why?"}))
+    operators = derive_dispute_id(GAME, None, "k")
+    office.at.ledger.disputes().create(operators, DISPUTE_SCHEMA.read({"number": 1, "reason": "Why?"}))
     for other in (operators.id, f"{GAME}_0_000000000000", "x", "%00", f"{id_}x", "ü"):
         problem(office.get(0, f"/{other}"), 404, "DISPUTE-1")
     for path in ("", f"/{id_}"):
@@ -141,4 +141,4 @@ def test_a_record_that_is_damaged_stops_no_other(office: Office) -> None:
     office.at.work()
     assert office.told(whole)["state"] == "answered"
     assert plain_problem(office.get(0, f"/{broken}"), 500)["title"] == "This view is damaged"
-    assert [held.name.id for held in office.at.ledger.disputes().all()] == [whole]
+    assert [held.name.id for held in office.at.ledger.disputes().list_all()] == [whole]

@@ -11,16 +11,16 @@ from typing import Any, Final
 import pytest
 
 from schemas.commands import DrawBlind
-from schemas.disputes import read_name, unpack_answer
+from schemas.disputes import parse_dispute_id, unpack_answer
 from schemas.entries import ViewEntry
 from schemas.events import CommandRefused
 from schemas.field_types import Seat
 from services.archive import GameFile
 from services.referee.rules import fair_randomness
 from services.referee.rules.shuffle import shuffled
-from services.verification.game_repository import Shown
-from services.verification.log_check import walk
-from services.verification.seat_answer import answer_so_far, doubt_of, table_of
+from services.verification.game_repository import ReconstructedGame
+from services.verification.log_check import reseal_log
+from services.verification.seat_answer import fold_view, own_verdict_doubt, seat_visible_answer
 from tests.referee.running_referee import GAME
 from tests.verification.audit.given import golden
 from tests.verification.disputes.conftest import Office, open_office
@@ -70,8 +70,8 @@ def test_P5_answers_do_not_depend_on_what_another_holds_even_where_it_was_dealt_
 ) -> None:
     with open_office(engine_url, tmp_path / "honest") as office:
         assert play(office.at) == LENGTH
-        honest, log = told(office), office.at.ledger.history(GAME)
-        found = office.at.ledger.disputes().found(read_name(office.raised(0, 1, "key-1")))
+        honest, log = told(office), office.at.ledger.read_entries(GAME)
+        found = office.at.ledger.disputes().read_findings(parse_dispute_id(office.raised(0, 1, "key-1")))
         assert unpack_answer(found)["ok"]
     assert "as it should be" not in capsys.readouterr().out
 
@@ -79,13 +79,15 @@ def test_P5_answers_do_not_depend_on_what_another_holds_even_where_it_was_dealt_
         with monkeypatch.context() as cheating:
             cheating.setattr(fair_randomness, "shuffled", crooked(*SWAPPED[swapped]))
             play(office.at)
-        assert office.at.ledger.history(GAME) != log
+        assert office.at.ledger.read_entries(GAME) != log
         capsys.readouterr()
 
         assert told(office) == honest
 
         id_ = office.raised(0, 1, "key-1")
-        [first, *_] = (wrong := unpack_answer(office.at.ledger.disputes().found(read_name(id_))))["findings"]
+        [first, *_] = (
+            wrong := unpack_answer(office.at.ledger.disputes().read_findings(parse_dispute_id(id_)))
+        )["findings"]
         assert not wrong["ok"]
         assert first["kind"] == "deal"
         assert "disputed game isn't as it should be" in capsys.readouterr().out
@@ -98,9 +100,9 @@ def test_P5_answers_do_not_depend_on_what_another_holds_even_where_it_was_dealt_
 
 
 def view_of(game: str, viewer: Seat) -> tuple[list[ViewEntry], list[Any]]:
-    steps = [*walk(game, golden(game))]
+    steps = [*reseal_log(game, golden(game))]
     file = GameFile(game, len(steps), b"", b"", b"", b"", golden(game))
-    return Shown(file, steps).view(viewer), [step.entry for step in steps]
+    return ReconstructedGame(file, steps).view(viewer), [step.entry for step in steps]
 
 
 @pytest.mark.parametrize(
@@ -112,7 +114,7 @@ def test_of_every_command_of_its_own_a_seat_is_told_that_the_rules_gave_this_ver
         own = [number for number, entry in enumerate(view, 1) if entry.answers]
         assert own
         for number in own[:: max(1, len(own) // 12)]:
-            answer = answer_so_far(game, seat, view, number, entries[number - 1].command)
+            answer = seat_visible_answer(game, seat, view, number, entries[number - 1].command)
             assert (answer["as_the_rules_say"], answer["shown_as_committed"]) == (True, True)
             assert set(answer["move"]["seen"]) == {str(seat)}
 
@@ -131,21 +133,21 @@ def test_a_refusal_that_the_rules_do_not_give_is_told_at_once_if_the_seat_could_
     office: Office,
 ) -> None:
     play(office.at)
-    view = office.at.ledger.seen(GAME, 0)
+    view = office.at.ledger.read_view(GAME, 0)
     number = next(e.number for e in view if e.answers == "said-2")  # it drew a card
-    before, now = table_of(view[: number - 1]), view[number - 1]
-    assert doubt_of(before, 0, now, DrawBlind()) == ""
+    before, now = fold_view(view[: number - 1]), view[number - 1]
+    assert own_verdict_doubt(before, 0, now, DrawBlind()) == ""
     refused = replace(now, events=(CommandRefused(0, "TURN-1", "it isn't your turn"),))
-    assert "accept" in doubt_of(before, 0, refused, DrawBlind())
-    assert "ROUTE-1" in doubt_of(before, 0, now, NOWHERE)
-    assert "something else" in doubt_of(before, 0, replace(now, events=()), DrawBlind())
+    assert "accept" in own_verdict_doubt(before, 0, refused, DrawBlind())
+    assert "ROUTE-1" in own_verdict_doubt(before, 0, now, NOWHERE)
+    assert "something else" in own_verdict_doubt(before, 0, replace(now, events=()), DrawBlind())
 
 
 def test_P6_a_seat_is_told_at_once_that_what_it_was_shown_does_not_fit(office: Office) -> None:
     play(office.at)
-    view = office.at.ledger.seen(GAME, 0)
+    view = office.at.ledger.read_view(GAME, 0)
     other = view[4].shown._replace(head=b"\0" * 32)
-    answer = answer_so_far(GAME, 0, [*view[:4], replace(view[4], shown=other), *view[5:]], 7, None)
+    answer = seat_visible_answer(GAME, 0, [*view[:4], replace(view[4], shown=other), *view[5:]], 7, None)
     assert not answer["shown_as_committed"]
     assert "entry 5" in answer["verdict"]
-    assert answer_so_far(GAME, 0, view, 4, None)["shown_as_committed"]
+    assert seat_visible_answer(GAME, 0, view, 4, None)["shown_as_committed"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 
-from services.bootstrap.embedded import house
+from services.bootstrap.embedded import run_embedded_server
 from services.runtime.settings import read_settings
 from tests.deploy.compose import wait_until
 from tests.gateway.clients import LEAVE, bearer, begun
@@ -16,7 +16,7 @@ from tests.gateway.clients import LEAVE, bearer, begun
 def test_the_house_answers_while_the_game_runs_and_again_when_it_is_over(tmp_path: Path) -> None:
     settings = read_settings(port=0, archived_stays_s=0)
     with (
-        house(tmp_path, settings) as running,
+        run_embedded_server(tmp_path, settings) as running,
         httpx.Client(base_url=running.url, timeout=20, trust_env=False) as http,
     ):
         ada, bo = begun(http)
@@ -34,4 +34,4 @@ def test_the_house_answers_while_the_game_runs_and_again_when_it_is_over(tmp_pat
             assert player.send(LEAVE).status_code == 200
         wait_until(lambda: told()["final"], 30)
         assert told()["answer"]["ok"]
-        assert running.trouble() == ""
+        assert running.failure_reason() == ""

@@ -16,9 +16,9 @@ from typing import Any
 import msgpack
 
 from schemas.codec import pack
-from schemas.hash_chain import first_head, next_head
-from services.archive import read_file, write_file
-from services.verification.log_check import walk
+from schemas.hash_chain import initial_head, next_head
+from services.archive import decode_game_file, encode_game_file
+from services.verification.log_check import reseal_log
 from tests.golden.record import Recorder
 from tests.golden.scenarios import SCENARIOS
 from tests.verification.audit.small_server import SIGNER
@@ -50,9 +50,9 @@ def played(scenario: str) -> bytes:
 
 
 def filed(game: str, log: Sequence[bytes]) -> bytes:
-    steps = list(walk(game, log))
+    steps = list(reseal_log(game, log))
     entries, heads = [step.sealed.entry for step in steps], [step.sealed.head for step in steps]
-    return write_file(game, entries, heads, SIGNER)
+    return encode_game_file(game, entries, heads, SIGNER)
 
 
 @cache
@@ -62,16 +62,16 @@ def of_old(path: Path) -> bytes:
     log = [b64decode(line) for line in loads(path.read_text())["log"]]
     if msgpack.unpackb(log[0], strict_map_key=False)[0] == 2:
         return filed(path.stem, log)
-    heads, head = [], first_head(path.stem)
+    heads, head = [], initial_head(path.stem)
     for number, data in enumerate(log, 1):
         _, at, _, _, _, public, _, _ = msgpack.unpackb(data, strict_map_key=False)
         heads.append(head := next_head(head, number, pack([1, at, public])))
-    return write_file(path.stem, log, heads, SIGNER)
+    return encode_game_file(path.stem, log, heads, SIGNER)
 
 
 def told_otherwise(file: bytes, change: Callable[[dict[str, Any]], object]) -> bytes:
     """The file with its map changed, folded and summed up like a good one."""
-    told = read_file(file)._asdict()
+    told = decode_game_file(file)._asdict()
     change(told)
     return folded(msgpack.packb(told))
 

@@ -20,8 +20,8 @@ from schemas.events import (
     SeedSealed,
     TicketsOffered,
 )  # fmt: skip
-from services.archive import write_file
-from services.referee.rules.fair_randomness import order_by_key
+from services.archive import encode_game_file
+from services.referee.rules.fair_randomness import shuffle_with_key
 from tests.verification.audit.small_server import SIGNER, Events, House
 from tests.verification.proof.given import first_found
 
@@ -55,7 +55,7 @@ def once(
 
 def found_in(house: House) -> tuple[int | None, str] | None:
     entries, heads = [each.entry for each in house.log], [each.head for each in house.log]
-    return first_found(write_file(house.game, entries, heads, SIGNER))
+    return first_found(encode_game_file(house.game, entries, heads, SIGNER))
 
 
 def test_an_honest_house_is_found_to_be_one() -> None:
@@ -98,7 +98,9 @@ def test_P6_what_a_house_alters_is_found_though_it_signed_it(
 @pytest.mark.parametrize("epoch", [0, 1])
 def test_P6_a_shuffle_that_was_made_to_suit_is_found(epoch: int) -> None:
     house = House(
-        shuffle=lambda table, row: tuple(sorted(row)) if table.epoch == epoch else order_by_key(table, row)
+        shuffle=lambda table, row: (
+            tuple(sorted(row)) if table.epoch == epoch else shuffle_with_key(table, row)
+        )
     )
     found = found_in(house.play())
     assert found is not None

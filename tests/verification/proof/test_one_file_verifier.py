@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.archive import read_file
+from services.archive import decode_game_file
 from tests.golden.scenarios import SCENARIOS
 from tests.verification.audit.small_server import SIGNER
 from tests.verification.proof.given import (  # fmt: skip
@@ -47,7 +47,7 @@ LAST = 1_000  # stands for the last entry's number
 def test_a_game_of_today_is_good(scenario: str) -> None:
     report = verify_game.verify(played(scenario))
     assert report["findings"] == []
-    assert report["head"] == read_file(played(scenario)).head.hex()
+    assert report["head"] == decode_game_file(played(scenario)).head.hex()
 
 
 @pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
@@ -58,7 +58,7 @@ def test_P4_a_golden_game_is_good_and_said_to_be_unsealed_if_it_is(path: Path) -
 
 
 def entry_format(path: Path) -> int:
-    found: int = msgpack.unpackb(read_file(of_old(path)).entries[0], strict_map_key=False)[0]
+    found: int = msgpack.unpackb(decode_game_file(of_old(path)).entries[0], strict_map_key=False)[0]
     return found
 
 
@@ -94,7 +94,7 @@ def test_P6_every_flipped_bit_of_a_file_is_found() -> None:
 def test_P6_a_flipped_bit_of_an_entry_names_that_entry() -> None:
     """Even where whoever flipped it folds the file anew."""
     packed, dice = unfolded(played(SMALL)), Random(4)
-    entries = read_file(played(SMALL)).entries
+    entries = decode_game_file(played(SMALL)).entries
     for _ in range(300):
         number = dice.randrange(len(entries))
         start, size = packed.index(entries[number]), len(entries[number])
@@ -113,7 +113,7 @@ def test_P6_a_flipped_bit_of_an_entry_names_that_entry() -> None:
         (lambda told: told["entries"].insert(9, told["entries"][12]), 10),
         (lambda told: told["entries"].__setitem__(slice(9, 11), told["entries"][10:8:-1]), 10),
         (lambda told: told["entries"].pop(), LAST),
-        (lambda told: told["entries"].__setitem__(9, read_file(played("usa-two-greedy")).entries[9]), 10),
+        (lambda told: told["entries"].__setitem__(9, decode_game_file(played("usa-two-greedy")).entries[9]), 10),
         (lambda told: told.update(marks=bytes(4) + told["marks"][4:]), 1),
         (lambda told: told.update(marks=told["marks"] + bytes(4)), LAST + 1),
         (lambda told: told.update(number=told["number"] - 1), LAST + 1),
@@ -132,7 +132,7 @@ def test_P6_a_flipped_bit_of_an_entry_names_that_entry() -> None:
 def test_P6_what_was_changed_is_found_where_it_was_changed(change: Any, number: int | None) -> None:
     found = first_found(told_otherwise(played(FOUR_SEATS), change))
     assert found is not None
-    last = read_file(played(FOUR_SEATS)).number
+    last = decode_game_file(played(FOUR_SEATS)).number
     assert found[0] == (number + last - LAST if number is not None and number >= LAST else number)
 
 
@@ -140,7 +140,7 @@ def test_P6_a_file_whose_end_is_damaged_is_checked_as_far_as_it_can_be_read() ->
     file = played(FOUR_SEATS)
     found = first_found(file[: len(file) * 2 // 3])
     assert found is not None
-    assert 100 < (found[0] or 0) < read_file(file).number
+    assert 100 < (found[0] or 0) < decode_game_file(file).number
 
 
 # -- bytes from anywhere -----------------------------------------------------------------------
@@ -154,7 +154,7 @@ def bytes_from_anywhere() -> list[bytes]:
     told: list[Any] = [None, [], {}, {"game": []}, {1: 2}, [[]] * 7]
     maps = [folded(msgpack.packb(value)) for value in told]
     names = ("game", "number", "head", "key", "signature", "marks", "entries")
-    good, values = read_file(played(SMALL))._asdict(), [None, -1, list[Any]([[]])]
+    good, values = decode_game_file(played(SMALL))._asdict(), [None, -1, list[Any]([[]])]
     odd = [{**good, name: value} for name in names for value in values]
     rows: list[Any] = [b"", b"\xc1", [], 7, "text", b"\x98" + b"\xc0" * 8, b"\x98\x02" + b"\x90" * 7]
     odd += [{**good, "entries": [row]} for row in rows]
@@ -173,7 +173,7 @@ def test_whatever_the_bytes_are_it_says_so_and_never_breaks() -> None:
 
 def test_rows_of_any_form_are_told_of_never_a_traceback() -> None:
     """Entries in which one value is another: what a house could write that means harm."""
-    file, dice = read_file(played("europe-tunnels-and-stations")), Random(2)
+    file, dice = decode_game_file(played("europe-tunnels-and-stations")), Random(2)
     odd: list[Any] = [None, True, -1, 1 << 63, 1.5, "", "red", b"x", [], [[]], {}, {0: []}, {"a": None}]
     for _ in range(300):
         number = dice.randrange(len(file.entries))
@@ -204,7 +204,7 @@ def told(file: bytes, tmp_path: Path, *options: str) -> tuple[int, str]:
 
 
 def test_the_command_tells_by_its_exit_code(tmp_path: Path) -> None:
-    key, bent = SIGNER.key.hex(), told_otherwise(played(SMALL), lambda told: told["entries"].pop(3))
+    key, bent = SIGNER.public_key.hex(), told_otherwise(played(SMALL), lambda told: told["entries"].pop(3))
     assert told(played(SMALL), tmp_path)[0] == 0
     assert told(played(SMALL), tmp_path, "--key", key.upper())[0] == 0
     assert told(played(SMALL), tmp_path, "--key", "00" * 32)[0] == 1

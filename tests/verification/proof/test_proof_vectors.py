@@ -10,9 +10,9 @@ from typing import Any
 import msgpack
 
 from schemas import hash_chain
-from services.archive import Signer, is_signed, read_file, statement
-from services.referee.rules.fair_randomness import card_leaf, card_salt, contribution_of, merkle_root
-from services.referee.rules.shuffle import commitment_of, luck_of, seed_of
+from services.archive import Signer, build_statement, decode_game_file, is_signed
+from services.referee.rules.fair_randomness import card_leaf, card_salt, derive_contribution, merkle_root
+from services.referee.rules.shuffle import commit_to_seed, derive_seat_secret, seed_from_text
 from tests.verification.proof.given import ROOT, verify_game
 
 PAGE = (ROOT / "docs" / "proof-vectors.md").read_text(encoding="utf-8")
@@ -46,12 +46,12 @@ def test_the_page_has_every_kind_of_vector() -> None:
 def test_the_seed_and_what_follows_from_it() -> None:
     assert {
         "text": "ledgerline",
-        "seed": seed_of("ledgerline"),
-        "commitment": commitment_of(SEED),
-        "vault": hash_chain.vault_of(SEED, "demo").hex(),
-        "luck of seat 0": luck_of(SEED, 0, "demo"),  # a person
-        "luck of seat 1": luck_of(SEED, 1),  # a bot
-        "contribution of seat 1": contribution_of(SEED, 1),
+        "seed": seed_from_text("ledgerline"),
+        "commitment": commit_to_seed(SEED),
+        "vault": hash_chain.derive_salt_key(SEED, "demo").hex(),
+        "luck of seat 0": derive_seat_secret(SEED, 0, "demo"),  # a person
+        "luck of seat 1": derive_seat_secret(SEED, 1),  # a bot
+        "contribution of seat 1": derive_contribution(SEED, 1),
     } == SEED_BLOCK
     assert h("vault", bytes.fromhex(SEED), b"demo") == VAULT
     assert h("contribution", bytes.fromhex(SEED), b"\1").hex() == SEED_BLOCK["contribution of seat 1"]
@@ -65,7 +65,7 @@ def test_the_key() -> None:
     assert key["contribution 1"] == SEED_BLOCK["contribution of seat 1"]
     made = SEED + key["rules"] + key["contribution 0"] + key["contribution 1"]
     assert h("key", bytes.fromhex(made), key["game"].encode()).hex() == key["key"]
-    given = SEED + key["rules"] + contribution_of(SEED, 0) + key["contribution 1"]
+    given = SEED + key["rules"] + derive_contribution(SEED, 0) + key["contribution 1"]
     assert h("key", bytes.fromhex(given)).hex() == key["key of a given seed"]
 
 
@@ -89,11 +89,11 @@ def test_the_root_of_three_is_what_the_words_say() -> None:
 
 
 def test_the_chain_and_what_its_entries_commit_to() -> None:
-    head = hash_chain.first_head("demo")
+    head = hash_chain.initial_head("demo")
     assert told("chain") == [{"game": "demo", "head": head.hex()}]
     for entry in told("entry"):
         number, public = int(entry["number"]), bytes.fromhex(entry["public"])
-        salt, secret = hash_chain.salt_of(VAULT, number, "demo"), bytes.fromhex(entry["secret"])
+        salt, secret = hash_chain.derive_salt(VAULT, number, "demo"), bytes.fromhex(entry["secret"])
         assert salt.hex() == entry["secret salt"]
         assert h("secret", salt, secret)[:16].hex() == entry["secret commitment"]
         assert hash_chain.secret_commitment(salt, secret).hex() == entry["secret commitment"]
@@ -108,10 +108,10 @@ def part_commitment(number: int, entry: Told) -> str:
     if "seat" not in entry:
         return ""
     luck = bytes.fromhex(SEED_BLOCK[f"luck of seat {entry['seat']}"])
-    salt, part = hash_chain.salt_of(luck, number, "demo"), bytes.fromhex(entry["part"])
+    salt, part = hash_chain.derive_salt(luck, number, "demo"), bytes.fromhex(entry["part"])
     assert salt.hex() == entry["part salt"]
     assert salt == h("salt", luck, u64(number), b"demo")[:16]
-    assert hash_chain.part_commitment(salt, part).hex() == entry["part commitment"]
+    assert hash_chain.private_part_commitment(salt, part).hex() == entry["part commitment"]
     assert read(part)[4].hex() == told("leaf")[0]["salt"]
     return entry["part commitment"]
 
@@ -127,8 +127,8 @@ def test_the_signature() -> None:
     [final] = told("final")
     signer, head = Signer(final["private"]), bytes.fromhex(told("entry")[-1]["head"])
     said, key, signature = (bytes.fromhex(final[name]) for name in ("statement", "key", "signature"))
-    assert said == statement("demo", 3, head) == b"ledgerline/final/1\0demo\0" + u64(3) + head
-    assert (signer.key, signer.sign(said)) == (key, signature)
+    assert said == build_statement("demo", 3, head) == b"ledgerline/final/1\0demo\0" + u64(3) + head
+    assert (signer.public_key, signer.sign(said)) == (key, signature)
     assert is_signed(said, signature, key)
     assert verify_game.is_signed(key, said, signature)
 
@@ -137,4 +137,4 @@ def test_the_whole_file() -> None:
     [block] = re.findall(r"```file\n(.*?)```", PAGE, re.DOTALL)
     data, [head] = b64decode(block), told("head")
     assert verify_game.verify(data)["findings"] == []
-    assert read_file(data).head.hex() == head["head"]
+    assert decode_game_file(data).head.hex() == head["head"]

@@ -13,66 +13,74 @@ from schemas.events import (
     SeedRevealed,
     TicketsShown,
 )  # fmt: skip
-from services.referee.rules.table import Table
+from services.referee.rules.table import GameState
 
 
-def last_turns_began(table: Table, event: LastTurnsBegan) -> None:
-    table.ending, table.last = True, set(event.seats)
+def last_turns_began(state: GameState, event: LastTurnsBegan) -> None:
+    state.in_last_turns, state.seats_with_last_turn = True, set(event.seats)
 
 
-def seat_gone(table: Table, event: SeatGone) -> None:
-    table.places[event.seat].gone = event.why
-    table.awaits.pop(event.seat, None)
-    table.last.discard(event.seat)
+def seat_gone(state: GameState, event: SeatGone) -> None:
+    state.seats[event.seat].exit_reason = event.why
+    state.pending_choices.pop(event.seat, None)
+    state.seats_with_last_turn.discard(event.seat)
 
 
-def seat_cleared(table: Table, event: SeatCleared) -> None:
-    place = table.places[event.seat]
-    for route_id in place.routes:
-        route = table.board.routes[route_id]
-        del table.owners[route_id]
-        table.open[route.fare][route_id] = None
-    for route_id in place.routes:
-        reopen_twins(table, route_id)
-    for standing in (table.stations, table.passengers):
-        for city in [city for city, seat in standing.items() if seat == event.seat]:
-            del standing[city]
-    place.hand = dict.fromkeys(place.hand, 0)
-    place.tickets, place.offer, place.routes, place.barred, place.stations = [], [], [], set(), {}
-    place.cars, place.passengers = table.figures.cars, table.figures.passengers
-    place.points, place.merchandise, place.mix = 0, 0, None
-    table.passed.clear()  # routes are free again: who passed may have something to do now
+def seat_cleared(state: GameState, event: SeatCleared) -> None:
+    seat_state = state.seats[event.seat]
+    for route_id in seat_state.routes:
+        route = state.board.routes[route_id]
+        del state.route_owners[route_id]
+        state.open_routes[route.fare][route_id] = None
+    for route_id in seat_state.routes:
+        reopen_twins(state, route_id)
+    for seats_by_city in (state.station_owners, state.passenger_owners):
+        for city in [city for city, seat in seats_by_city.items() if seat == event.seat]:
+            del seats_by_city[city]
+    seat_state.hand = dict.fromkeys(seat_state.hand, 0)
+    (
+        seat_state.tickets,
+        seat_state.offer,
+        seat_state.routes,
+        seat_state.blocked_parallels,
+        seat_state.stations,
+    ) = [], [], [], set(), {}
+    seat_state.cars, seat_state.passengers_left = state.rule_options.cars, state.rule_options.passengers
+    seat_state.points, seat_state.merchandise, seat_state.requested_mix = 0, 0, None
+    state.seats_passed.clear()  # routes are free again: who passed may have something to do now
 
 
-def reopen_twins(table: Table, route_id: str) -> None:
+def reopen_twins(state: GameState, route_id: str) -> None:
     """A parallel route that had closed opens again, unless another one still closes it."""
-    twins = table.board.routes[route_id].twins
+    twins = state.board.routes[route_id].parallels
     for twin in twins:
-        if twin not in table.owners and not (table.closing and any(other in table.owners for other in twins)):
-            table.open[table.board.routes[twin].fare][twin] = None
+        if twin not in state.route_owners and not (
+            state.closes_parallels and any(other in state.route_owners for other in twins)
+        ):
+            state.open_routes[state.board.routes[twin].fare][twin] = None
 
 
-def tickets_shown(table: Table, event: TicketsShown) -> None:
-    table.places[event.seat].tickets = list(event.tickets)
+def tickets_shown(state: GameState, event: TicketsShown) -> None:
+    state.seats[event.seat].tickets = list(event.tickets)
 
 
-def play_off_called(table: Table, event: PlayOffCalled) -> None:
-    table.called = event
+def play_off_called(state: GameState, event: PlayOffCalled) -> None:
+    state.next_play_off = event
 
 
-def play_off_ended(table: Table, event: PlayOffEnded) -> None:
+def play_off_ended(state: GameState, event: PlayOffEnded) -> None:
     """Told for those who read; nothing of this table changes by it."""
 
 
-def seed_revealed(table: Table, event: SeedRevealed) -> None:
-    table.seed = event.seed
+def seed_revealed(state: GameState, event: SeedRevealed) -> None:
+    state.seed = event.seed
 
 
-def game_ended(table: Table, event: GameEnded) -> None:
-    table.over = event
-    table.turn = None
-    table.awaits = {}
+def game_ended(state: GameState, event: GameEnded) -> None:
+    state.result = event
+    state.turn = None
+    state.pending_choices = {}
 
 
-def command_refused(table: Table, event: CommandRefused) -> None:
-    table.refusals[event.seat] = table.refusals.get(event.seat, 0) + 1
+def command_refused(state: GameState, event: CommandRefused) -> None:
+    state.refusal_counts[event.seat] = state.refusal_counts.get(event.seat, 0) + 1

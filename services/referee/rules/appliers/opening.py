@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from schemas.codec import Corrupt
+from schemas.codec import CorruptDataError
 from schemas.events import (
     ChoiceLaid,
     DeckKnown,
@@ -24,144 +24,160 @@ from schemas.events import (
     TicketsShuffled,
 )  # fmt: skip
 from services.referee.rules import board as boards
-from services.referee.rules.appliers.playing import take_route
-from services.referee.rules.fair_randomness import key_of, terms_of
-from services.referee.rules.rulesets import EDITIONS
-from services.referee.rules.table import Place, Table, Tunnel
+from services.referee.rules.appliers.playing import assign_route
+from services.referee.rules.fair_randomness import compute_setup_digest, derive_shuffle_key
+from services.referee.rules.rulesets import RULESET_VERSIONS
+from services.referee.rules.table import GameState, SeatState, Tunnel
 
 
-def game_created(table: Table, event: GameCreated) -> None:
-    figures = event.parameters
-    table.game = event.game
-    if (event.ruleset, event.rules) not in EDITIONS:
-        raise Corrupt(f"game {event.game} is played by version {event.rules} of the rules {event.ruleset}")
-    table.rules = EDITIONS[event.ruleset, event.rules]
-    table.figures = figures
-    board = boards.load(event.board) if event.board_form is None else boards.build(event.board_form)
+def game_created(state: GameState, event: GameCreated) -> None:
+    rule_options = event.parameters
+    state.game = event.game
+    if (event.ruleset, event.rules) not in RULESET_VERSIONS:
+        raise CorruptDataError(
+            f"game {event.game} is played by version {event.rules} of the rules {event.ruleset}"
+        )
+    state.ruleset = RULESET_VERSIONS[event.ruleset, event.rules]
+    state.rule_options = rule_options
+    board = (
+        boards.load_board(event.board) if event.board_form is None else boards.build_board(event.board_form)
+    )
     if board.digest != event.board_digest:
-        raise Corrupt(f"game {event.game} was played on another edition of the board {event.board}")
-    table.board = boards.with_pairs(board, figures.pair_tickets) if figures.pair_tickets else board
-    table.terms = terms_of(event)
-    table.created, table.opened, table.play_off = event.created, event.opened, event.play_off
-    table.places = [Place(plan.kind, plan.name or "", plan.policy, figures) for plan in event.seats]
-    table.order = tuple(range(len(event.seats)))
-    table.closing = boards.parallels_close(figures, len(event.seats))
-    table.open = {fare: dict.fromkeys(routes) for fare, routes in board.fares.items()}
-    table.market = [None] * figures.market
-    table.discards = dict(figures.cards.items())  # until they are shuffled
-    table.tokens = boards.full_stacks(figures, board)
+        raise CorruptDataError(f"game {event.game} was played on another edition of the board {event.board}")
+    state.board = (
+        boards.with_pair_tickets(board, rule_options.pair_tickets) if rule_options.pair_tickets else board
+    )
+    state.setup_digest = compute_setup_digest(event)
+    state.created_at_ms, state.opened_at_ms, state.play_off = event.created, event.opened, event.play_off
+    state.seats = [SeatState(plan.kind, plan.name or "", plan.policy, rule_options) for plan in event.seats]
+    state.turn_order = tuple(range(len(event.seats)))
+    state.closes_parallels = boards.closes_parallels(rule_options, len(event.seats))
+    state.open_routes = {fare: dict.fromkeys(routes) for fare, routes in board.fares.items()}
+    state.market = [None] * rule_options.market
+    state.discards = dict(rule_options.cards.items())  # until they are shuffled
+    state.tokens = boards.initial_tokens(rule_options, board)
 
 
-def seed_sealed(table: Table, event: SeedSealed) -> None:
-    table.commitment, table.given, table.seed = event.commitment, bool(event.given), event.seed
+def seed_sealed(state: GameState, event: SeedSealed) -> None:
+    state.commitment, state.seed_was_named, state.seed = event.commitment, bool(event.given), event.seed
 
 
-def seat_taken(table: Table, event: SeatTaken) -> None:
-    place = table.places[event.seat]
-    place.name, place.policy, place.luck, place.taken = event.name, event.policy, event.luck, True
-    place.age, place.contribution = event.age, event.contribution
+def seat_taken(state: GameState, event: SeatTaken) -> None:
+    seat_state = state.seats[event.seat]
+    seat_state.name, seat_state.policy, seat_state.seat_secret, seat_state.is_seated = (
+        event.name,
+        event.policy,
+        event.luck,
+        True,
+    )
+    seat_state.age, seat_state.contribution = event.age, event.contribution
 
 
-def game_started(table: Table, event: GameStarted) -> None:
-    table.started = True
-    table.order = event.order
-    table.refusals.clear()
-    if table.seed is not None:  # nobody but the referee has it
-        table.key = key_of(table)
+def game_started(state: GameState, event: GameStarted) -> None:
+    state.started = True
+    state.turn_order = event.order
+    state.refusal_counts.clear()
+    if state.seed is not None:  # nobody but the referee has it
+        state.shuffle_key = derive_shuffle_key(state)
 
 
-def deck_shuffled(table: Table, event: DeckShuffled) -> None:
-    table.deck[:0] = reversed(event.order)
-    table.discards = dict.fromkeys(table.figures.cards, 0)
-    table.epoch += 1
+def deck_shuffled(state: GameState, event: DeckShuffled) -> None:
+    state.deck[:0] = reversed(event.order)
+    state.discards = dict.fromkeys(state.rule_options.cards, 0)
+    state.epoch += 1
 
 
-def tickets_shuffled(table: Table, event: TicketsShuffled) -> None:
-    table.ticket_decks[event.deck] = list(reversed(event.order))
-    table.epoch += 1
+def tickets_shuffled(state: GameState, event: TicketsShuffled) -> None:
+    state.ticket_decks[event.deck] = list(reversed(event.order))
+    state.epoch += 1
 
 
-def hand_dealt(table: Table, event: HandDealt) -> None:
-    hand = table.places[event.seat].hand
+def hand_dealt(state: GameState, event: HandDealt) -> None:
+    hand = state.seats[event.seat].hand
     for card in event.cards:
-        table.deck.pop()
+        state.deck.pop()
         hand[card] += 1
 
 
 # -- a position in place of a deal -----------------------------------------------------
 
 
-def position_laid(table: Table, event: PositionLaid) -> None:
-    table.laid = event.turn
-    table.board = boards.with_tickets(table.board, event.tickets)
-    table.market = list(event.market)
-    table.discards = dict.fromkeys(table.figures.cards, 0)
-    table.discards.update(event.discards.items())
+def position_laid(state: GameState, event: PositionLaid) -> None:
+    state.position_starter = event.turn
+    state.board = boards.with_tickets(state.board, event.tickets)
+    state.market = list(event.market)
+    state.discards = dict.fromkeys(state.rule_options.cards, 0)
+    state.discards.update(event.discards.items())
     for route, seat in event.owners.items():
-        take_route(table, route, seat)
-    for seat, place in enumerate(table.places):
-        place.cars, place.points = event.cars[seat], event.points[seat]
-        place.merchandise = event.merchandise[seat]
+        assign_route(state, route, seat)
+    for seat, seat_state in enumerate(state.seats):
+        seat_state.cars, seat_state.points = event.cars[seat], event.points[seat]
+        seat_state.merchandise = event.merchandise[seat]
     for city, station in event.stations.items():
-        table.stations[city] = station.seat
-        table.places[station.seat].stations[city] = station.neighbour
+        state.station_owners[city] = station.seat
+        state.seats[station.seat].stations[city] = station.neighbour
     for city, seat in event.passengers.items():
-        table.passengers[city] = seat
-        table.places[seat].passengers -= 1
-    table.tokens = {city: tuple(stack) for city, stack in event.tokens.items()}
+        state.passenger_owners[city] = seat
+        state.seats[seat].passengers_left -= 1
+    state.tokens = {city: tuple(stack) for city, stack in event.tokens.items()}
 
 
-def deck_laid(table: Table, event: DeckLaid) -> None:
-    table.deck = list(reversed(event.order))
+def deck_laid(state: GameState, event: DeckLaid) -> None:
+    state.deck = list(reversed(event.order))
 
 
-def tickets_laid(table: Table, event: TicketsLaid) -> None:
-    table.ticket_decks[event.deck] = list(reversed(event.order))
+def tickets_laid(state: GameState, event: TicketsLaid) -> None:
+    state.ticket_decks[event.deck] = list(reversed(event.order))
 
 
-def hand_laid(table: Table, event: HandLaid) -> None:
-    place = table.places[event.seat]
+def hand_laid(state: GameState, event: HandLaid) -> None:
+    seat_state = state.seats[event.seat]
     for card, count in Counter(event.cards).items():
-        place.hand[card] += count
-    place.tickets = list(event.tickets)
+        seat_state.hand[card] += count
+    seat_state.tickets = list(event.tickets)
 
 
 # -- a fork: more than a position can say ----------------------------------------------
 
 
-def game_forked(table: Table, event: GameForked) -> None:
-    table.forked = event.of, event.at
+def game_forked(state: GameState, event: GameForked) -> None:
+    state.fork_origin = event.of, event.at
 
 
-def moment_laid(table: Table, event: MomentLaid) -> None:
+def moment_laid(state: GameState, event: MomentLaid) -> None:
     """Nobody is waited for, and no time passes, until the game is started."""
-    table.moment, table.order = (event.turn, event.awaits), event.order
-    table.tunnel = Tunnel(*event.tunnel) if event.tunnel is not None else None
-    table.ending, table.last, table.passed = event.ending, set(event.last), set(event.passed)
-    for seat, place in enumerate(table.places):
-        place.chosen, place.gone = event.chosen[seat], event.gone[seat]
-        place.clock_ms, place.passengers = event.clocks[seat], event.passengers[seat]
+    state.fork_turn_state, state.turn_order = (event.turn, event.awaits), event.order
+    state.tunnel = Tunnel(*event.tunnel) if event.tunnel is not None else None
+    state.in_last_turns, state.seats_with_last_turn, state.seats_passed = (
+        event.ending,
+        set(event.last),
+        set(event.passed),
+    )
+    for seat, seat_state in enumerate(state.seats):
+        seat_state.start_tickets_chosen, seat_state.exit_reason = event.chosen[seat], event.gone[seat]
+        seat_state.clock_ms, seat_state.passengers_left = event.clocks[seat], event.passengers[seat]
         for card, count in event.shown[seat].items():
-            place.hand[card] += count
+            seat_state.hand[card] += count
 
 
-def choice_laid(table: Table, event: ChoiceLaid) -> None:
-    place = table.places[event.seat]
-    place.offer, place.least = list(event.offer), event.least
-    place.mix = (event.mix or {}) if event.named else None
+def choice_laid(state: GameState, event: ChoiceLaid) -> None:
+    seat_state = state.seats[event.seat]
+    seat_state.offer, seat_state.min_keep = list(event.offer), event.least
+    seat_state.requested_mix = (event.mix or {}) if event.named else None
 
 
-def deck_known(table: Table, event: DeckKnown) -> None:
+def deck_known(state: GameState, event: DeckKnown) -> None:
     """Told for who may know it: the deck has these tickets at these places anyway."""
-    row = table.ticket_decks[event.deck]
-    table.ticket_decks[event.deck] = [
-        there if known is None else known for known, there in zip(reversed(event.order), row, strict=True)
+    deck = state.ticket_decks[event.deck]
+    state.ticket_decks[event.deck] = [
+        ticket if known_ticket is None else known_ticket
+        for known_ticket, ticket in zip(reversed(event.order), deck, strict=True)
     ]
 
 
-def play_resumed(table: Table, event: PlayResumed) -> None:
-    assert table.moment is not None, "a moment was laid"
-    table.turn, awaits = table.moment
-    for seat, choice, left_ms in awaits:
-        table.awaits[seat] = choice
-        table.places[seat].until = None if left_ms is None else table.at + left_ms
+def play_resumed(state: GameState, event: PlayResumed) -> None:
+    assert state.fork_turn_state is not None, "a moment was laid"
+    state.turn, pending_choices = state.fork_turn_state
+    for seat, choice, remaining_ms in pending_choices:
+        state.pending_choices[seat] = choice
+        state.seats[seat].deadline_ms = None if remaining_ms is None else state.at_ms + remaining_ms

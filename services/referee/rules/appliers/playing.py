@@ -27,203 +27,217 @@ from schemas.events import (
     TurnStarted,
 )  # fmt: skip
 from schemas.field_types import PASSENGER, Seat
-from services.referee.rules.table import ACTION, MIX, SECOND_CARD, TICKETS, TUNNEL, Place, Table, Tunnel
+from services.referee.rules.table import (
+    ACTION,
+    MIX,
+    SECOND_CARD,
+    TICKETS,
+    TUNNEL,
+    GameState,
+    SeatState,
+    Tunnel,
+)
 
 # -- cards ---------------------------------------------------------------------------
 
 
-def market_filled(table: Table, event: MarketFilled) -> None:
+def market_filled(state: GameState, event: MarketFilled) -> None:
     for slot, card in zip(event.slots, event.cards, strict=True):
-        table.deck.pop()
-        table.market[slot] = card
+        state.deck.pop()
+        state.market[slot] = card
 
 
-def market_flushed(table: Table, event: MarketFlushed) -> None:
-    for slot, card in enumerate(table.market):
+def market_flushed(state: GameState, event: MarketFlushed) -> None:
+    for slot, card in enumerate(state.market):
         if card is not None:
-            table.discards[card] += 1
-        table.market[slot] = None
+            state.discards[card] += 1
+        state.market[slot] = None
 
 
-def card_drawn(table: Table, event: CardDrawn) -> None:
-    table.deck.pop()
-    table.places[event.seat].hand[event.card] += 1
-    table.awaits[event.seat] = SECOND_CARD
-    table.passed.clear()
+def card_drawn(state: GameState, event: CardDrawn) -> None:
+    state.deck.pop()
+    state.seats[event.seat].hand[event.card] += 1
+    state.pending_choices[event.seat] = SECOND_CARD
+    state.seats_passed.clear()
 
 
-def market_card_taken(table: Table, event: MarketCardTaken) -> None:
-    table.market[event.slot] = None
-    table.places[event.seat].hand[event.card] += 1
-    table.awaits[event.seat] = SECOND_CARD
-    table.passed.clear()
+def market_card_taken(state: GameState, event: MarketCardTaken) -> None:
+    state.market[event.slot] = None
+    state.seats[event.seat].hand[event.card] += 1
+    state.pending_choices[event.seat] = SECOND_CARD
+    state.seats_passed.clear()
 
 
-def cards_given(table: Table, event: CardsGiven) -> None:
-    hand = table.places[event.seat].hand
+def cards_given(state: GameState, event: CardsGiven) -> None:
+    hand = state.seats[event.seat].hand
     for card in event.cards:
-        table.deck.pop()
+        state.deck.pop()
         hand[card] += 1
-    table.passed.clear()
+    state.seats_passed.clear()
 
 
-def request_unmet(table: Table, event: RequestUnmet) -> None:
-    table.passed.add(event.seat)
+def request_unmet(state: GameState, event: RequestUnmet) -> None:
+    state.seats_passed.add(event.seat)
 
 
 # -- tickets -------------------------------------------------------------------------
 
 
-def mix_asked(table: Table, event: MixAsked) -> None:
-    place = table.places[event.seat]
-    place.until = time_is_over(table, place)
-    table.awaits[event.seat] = MIX
+def mix_asked(state: GameState, event: MixAsked) -> None:
+    seat_state = state.seats[event.seat]
+    seat_state.deadline_ms = deadline_for(state, seat_state)
+    state.pending_choices[event.seat] = MIX
 
 
-def tickets_named(table: Table, event: TicketsNamed) -> None:
-    table.places[event.seat].mix = {} if event.decks is None else event.decks
-    del table.awaits[event.seat]
+def tickets_named(state: GameState, event: TicketsNamed) -> None:
+    state.seats[event.seat].requested_mix = {} if event.decks is None else event.decks
+    del state.pending_choices[event.seat]
 
 
-def tickets_offered(table: Table, event: TicketsOffered) -> None:
-    place = table.places[event.seat]
+def tickets_offered(state: GameState, event: TicketsOffered) -> None:
+    seat_state = state.seats[event.seat]
     for deck in event.decks:
-        table.ticket_decks[deck].pop()
-    place.offer, place.least, place.mix = list(event.tickets), event.least, None
-    if event.seat not in table.awaits:  # else it drew them, and is in the middle of its turn
-        place.until = time_is_over(table, place)
-    table.awaits[event.seat] = TICKETS
-    table.passed.clear()
+        state.ticket_decks[deck].pop()
+    seat_state.offer, seat_state.min_keep, seat_state.requested_mix = list(event.tickets), event.least, None
+    if event.seat not in state.pending_choices:  # else it drew them, and is in the middle of its turn
+        seat_state.deadline_ms = deadline_for(state, seat_state)
+    state.pending_choices[event.seat] = TICKETS
+    state.seats_passed.clear()
 
 
-def tickets_kept(table: Table, event: TicketsKept) -> None:
-    place = table.places[event.seat]
-    place.tickets.extend(event.kept)
+def tickets_kept(state: GameState, event: TicketsKept) -> None:
+    seat_state = state.seats[event.seat]
+    seat_state.tickets.extend(event.kept)
     for ticket in event.kept:
-        place.offer.remove(ticket)
-    place.chosen = True
-    del table.awaits[event.seat]
+        seat_state.offer.remove(ticket)
+    seat_state.start_tickets_chosen = True
+    del state.pending_choices[event.seat]
 
 
-def tickets_returned(table: Table, event: TicketsReturned) -> None:
-    place = table.places[event.seat]
+def tickets_returned(state: GameState, event: TicketsReturned) -> None:
+    seat_state = state.seats[event.seat]
     for ticket in event.tickets:
-        place.offer.remove(ticket)
-    PUT_BACK[event.to](table, event)
+        seat_state.offer.remove(ticket)
+    RETURN_APPLIERS[event.to](state, event)
 
 
-def _under(table: Table, event: TicketsReturned) -> None:
+def _return_to_bottom(state: GameState, event: TicketsReturned) -> None:
     for ticket in event.tickets:
-        table.ticket_decks[event.deck].insert(0, ticket)
+        state.ticket_decks[event.deck].insert(0, ticket)
 
 
-def _on_top(table: Table, event: TicketsReturned) -> None:
-    table.ticket_decks[event.deck].extend(reversed(event.tickets))
+def _return_to_top(state: GameState, event: TicketsReturned) -> None:
+    state.ticket_decks[event.deck].extend(reversed(event.tickets))
 
 
-def _out(table: Table, event: TicketsReturned) -> None:
+def _return_out_of_game(state: GameState, event: TicketsReturned) -> None:
     """They are out of the game."""
 
 
-PUT_BACK = {"bottom": _under, "shuffled": _under, "top": _on_top, "out": _out}
+RETURN_APPLIERS = {
+    "bottom": _return_to_bottom,
+    "shuffled": _return_to_bottom,
+    "top": _return_to_top,
+    "out": _return_out_of_game,
+}
 
 
 # -- routes --------------------------------------------------------------------------
 
 
-def route_claimed(table: Table, event: RouteClaimed) -> None:
-    place = table.places[event.seat]
-    pay(table, event.seat, event.cards)
-    place.cars -= table.board.routes[event.route].length
-    place.points += event.points
-    take_route(table, event.route, event.seat)
-    table.passed.clear()
+def route_claimed(state: GameState, event: RouteClaimed) -> None:
+    seat_state = state.seats[event.seat]
+    pay(state, event.seat, event.cards)
+    seat_state.cars -= state.board.routes[event.route].length
+    seat_state.points += event.points
+    assign_route(state, event.route, event.seat)
+    state.seats_passed.clear()
 
 
-def pay(table: Table, seat: Seat, cards: Mapping[str, int]) -> None:
+def pay(state: GameState, seat: Seat, cards: Mapping[str, int]) -> None:
     """The seat's cards go to the discard pile."""
-    hand, discards = table.places[seat].hand, table.discards
+    hand, discards = state.seats[seat].hand, state.discards
     for card, count in cards.items():
         hand[card] -= count
         discards[card] += count
 
 
-def take_route(table: Table, name: str, seat: Seat) -> None:
+def assign_route(state: GameState, route_id: str, seat: Seat) -> None:
     """The route is the seat's; its parallels are barred or closed as the table has it."""
-    route, place = table.board.routes[name], table.places[seat]
-    place.routes.append(name)
-    table.owners[name] = seat
-    table.open[route.fare].pop(name, None)  # in a position a parallel may have closed it first
-    if route.twins and not table.figures.parallel_owned:
-        place.barred.update(route.twins)
-        if table.closing:
-            for twin in route.twins:
-                table.open[table.board.routes[twin].fare].pop(twin, None)
+    route, seat_state = state.board.routes[route_id], state.seats[seat]
+    seat_state.routes.append(route_id)
+    state.route_owners[route_id] = seat
+    state.open_routes[route.fare].pop(route_id, None)  # in a position a parallel may have closed it first
+    if route.parallels and not state.rule_options.parallel_owned:
+        seat_state.blocked_parallels.update(route.parallels)
+        if state.closes_parallels:
+            for twin in route.parallels:
+                state.open_routes[state.board.routes[twin].fare].pop(twin, None)
 
 
-def tunnel_revealed(table: Table, event: TunnelRevealed) -> None:
-    del table.deck[len(table.deck) - len(event.revealed) :]
-    table.tunnel = Tunnel(event.route, event.cards, event.revealed, event.extra)
-    table.awaits[event.seat] = TUNNEL
-    table.passed.clear()
+def tunnel_revealed(state: GameState, event: TunnelRevealed) -> None:
+    del state.deck[len(state.deck) - len(event.revealed) :]
+    state.tunnel = Tunnel(event.route, event.cards, event.revealed, event.extra)
+    state.pending_choices[event.seat] = TUNNEL
+    state.seats_passed.clear()
 
 
-def tunnel_declined(table: Table, event: TunnelDeclined) -> None:
-    del table.awaits[event.seat]
+def tunnel_declined(state: GameState, event: TunnelDeclined) -> None:
+    del state.pending_choices[event.seat]
 
 
-def revealed_discarded(table: Table, event: RevealedDiscarded) -> None:
-    assert table.tunnel is not None, "there is a tunnel whose cards were turned up"
-    for card in table.tunnel.revealed:
-        table.discards[card] += 1
-    table.tunnel = None
+def revealed_discarded(state: GameState, event: RevealedDiscarded) -> None:
+    assert state.tunnel is not None, "there is a tunnel whose cards were turned up"
+    for card in state.tunnel.revealed:
+        state.discards[card] += 1
+    state.tunnel = None
 
 
 # -- stations and passengers -----------------------------------------------------------
 
 
-def station_built(table: Table, event: StationBuilt) -> None:
-    pay(table, event.seat, event.cards)
-    table.stations[event.city] = event.seat
-    table.places[event.seat].stations[event.city] = event.neighbour
-    table.passed.clear()
+def station_built(state: GameState, event: StationBuilt) -> None:
+    pay(state, event.seat, event.cards)
+    state.station_owners[event.city] = event.seat
+    state.seats[event.seat].stations[event.city] = event.neighbour
+    state.seats_passed.clear()
 
 
-def passenger_placed(table: Table, event: PassengerPlaced) -> None:
-    table.passengers[event.city] = event.seat
-    table.places[event.seat].passengers -= 1
+def passenger_placed(state: GameState, event: PassengerPlaced) -> None:
+    state.passenger_owners[event.city] = event.seat
+    state.seats[event.seat].passengers_left -= 1
 
 
-def passenger_moved(table: Table, event: PassengerMoved) -> None:
+def passenger_moved(state: GameState, event: PassengerMoved) -> None:
     if event.cards:
-        pay(table, event.seat, {PASSENGER: event.cards})
-    del table.passengers[event.city]
+        pay(state, event.seat, {PASSENGER: event.cards})
+    del state.passenger_owners[event.city]
     for city in event.taken:
-        table.tokens[city] = table.tokens[city][1:]
-    table.places[event.seat].merchandise += event.points
-    table.passed.clear()
+        state.tokens[city] = state.tokens[city][1:]
+    state.seats[event.seat].merchandise += event.points
+    state.seats_passed.clear()
 
 
 # -- turns ---------------------------------------------------------------------------
 
 
-def turn_started(table: Table, event: TurnStarted) -> None:
-    place = table.places[event.seat]
-    place.until = time_is_over(table, place)
-    table.turn = event.seat
-    table.awaits = {event.seat: ACTION}
-    table.last.discard(event.seat)
-    table.refusals.clear()
+def turn_started(state: GameState, event: TurnStarted) -> None:
+    seat_state = state.seats[event.seat]
+    seat_state.deadline_ms = deadline_for(state, seat_state)
+    state.turn = event.seat
+    state.pending_choices = {event.seat: ACTION}
+    state.seats_with_last_turn.discard(event.seat)
+    state.refusal_counts.clear()
 
 
-def time_is_over(table: Table, place: Place) -> int | None:
+def deadline_for(state: GameState, seat_state: SeatState) -> int | None:
     """When a seat's time is over if the table waits for it from now on: its clock has run down
     (CLOCK-1), or its move has taken as long as one may. None if neither is limited."""
-    clock_ms, move_ms = table.figures.clock_ms, table.figures.move_ms
+    clock_ms, move_ms = state.rule_options.clock_ms, state.rule_options.move_ms
     if clock_ms is None:
-        return None if move_ms is None else table.at + move_ms
-    return table.at + (place.clock_ms if move_ms is None else min(place.clock_ms, move_ms))
+        return None if move_ms is None else state.at_ms + move_ms
+    return state.at_ms + (seat_state.clock_ms if move_ms is None else min(seat_state.clock_ms, move_ms))
 
 
-def passed(table: Table, event: Passed) -> None:
-    table.passed.add(event.seat)
+def passed(state: GameState, event: Passed) -> None:
+    state.seats_passed.add(event.seat)

@@ -7,59 +7,63 @@ from collections.abc import Sequence
 from schemas.commands import DrawBlind, DrawMarket
 from schemas.events import CardDrawn, MarketCardTaken
 from schemas.field_types import LOCOMOTIVE, Seat
-from schemas.refusals import Refused, require
-from services.referee.rules.moves.market import cards_left, fill_market, ready_deck
+from schemas.refusals import CommandRefusedError, require
+from services.referee.rules.moves.market import ensure_deck, fill_market, has_cards_left
 from services.referee.rules.moves.turns import end_turn
-from services.referee.rules.ruleset import Facts, Move
-from services.referee.rules.table import ACTION, Table
+from services.referee.rules.ruleset import EventStream, Move
+from services.referee.rules.table import ACTION, GameState
 
 
-def blind_offers(table: Table, seat: Seat) -> Sequence[DrawBlind]:
-    return (_BLIND,) if cards_left(table) else ()
+def blind_offers(state: GameState, seat: Seat) -> Sequence[DrawBlind]:
+    return (_BLIND_DRAW,) if has_cards_left(state) else ()
 
 
-def draw_blind(table: Table, seat: Seat, command: DrawBlind) -> Facts:
-    first = table.awaits[seat] == ACTION
-    require(cards_left(table), "CARD-4", "deck and discard pile are empty")
-    yield from ready_deck(table, 1)
-    yield CardDrawn(seat, table.deck[-1])
-    yield from after_card(table, seat, first)
+def draw_blind(state: GameState, seat: Seat, command: DrawBlind) -> EventStream:
+    is_first_card = state.pending_choices[seat] == ACTION
+    require(has_cards_left(state), "CARD-4", "deck and discard pile are empty")
+    yield from ensure_deck(state, 1)
+    yield CardDrawn(seat, state.deck[-1])
+    yield from continue_after_card(state, seat, is_first_card)
 
 
-def market_offers(table: Table, seat: Seat) -> Sequence[DrawMarket]:
-    if table.awaits[seat] == ACTION:
-        if None not in table.market:
-            return _SLOTS[: len(table.market)]
-        return [_SLOTS[slot] for slot, card in enumerate(table.market) if card is not None]
-    return [_SLOTS[slot] for slot, card in enumerate(table.market) if card is not None and card != LOCOMOTIVE]
+def market_offers(state: GameState, seat: Seat) -> Sequence[DrawMarket]:
+    if state.pending_choices[seat] == ACTION:
+        if None not in state.market:
+            return _SLOT_DRAWS[: len(state.market)]
+        return [_SLOT_DRAWS[slot] for slot, card in enumerate(state.market) if card is not None]
+    return [
+        _SLOT_DRAWS[slot] for slot, card in enumerate(state.market) if card is not None and card != LOCOMOTIVE
+    ]
 
 
-def draw_market(table: Table, seat: Seat, command: DrawMarket) -> Facts:
-    first = table.awaits[seat] == ACTION
+def draw_market(state: GameState, seat: Seat, command: DrawMarket) -> EventStream:
+    is_first_card = state.pending_choices[seat] == ACTION
     slot = command.slot
     if slot is None:
-        if command.color not in table.market:
-            raise Refused("CARD-1", f"no {command.color} lies face up")
-        slot = table.market.index(command.color)
-    card = table.market[slot] if slot < len(table.market) else None
+        if command.color not in state.market:
+            raise CommandRefusedError("CARD-1", f"no {command.color} lies face up")
+        slot = state.market.index(command.color)
+    card = state.market[slot] if slot < len(state.market) else None
     if card is None:
-        raise Refused("CARD-1", f"no card lies at place {slot} of the market")
-    require(first or card != LOCOMOTIVE, "CARD-2", "a face-up locomotive can't be the second card")
+        raise CommandRefusedError("CARD-1", f"no card lies at place {slot} of the market")
+    require(is_first_card or card != LOCOMOTIVE, "CARD-2", "a face-up locomotive can't be the second card")
     yield MarketCardTaken(seat, slot, card)
-    yield from fill_market(table)
-    yield from after_card(table, seat, first and card != LOCOMOTIVE)
+    yield from fill_market(state)
+    yield from continue_after_card(state, seat, is_first_card and card != LOCOMOTIVE)
 
 
-def after_card(table: Table, seat: Seat, more: bool) -> Facts:
+def continue_after_card(state: GameState, seat: Seat, may_draw_second: bool) -> EventStream:
     """A second card, if one is due and there is one; else the turn is over."""
-    second = more and (cards_left(table) or any(card not in _NO_SECOND for card in table.market))
-    if not second:
-        yield from end_turn(table, seat)
+    has_second = may_draw_second and (
+        has_cards_left(state) or any(card not in _NOT_AS_SECOND_CARD for card in state.market)
+    )
+    if not has_second:
+        yield from end_turn(state, seat)
 
 
-_BLIND = DrawBlind()
-_SLOTS = tuple(DrawMarket(slot) for slot in range(10))
-_NO_SECOND = (None, LOCOMOTIVE)
+_BLIND_DRAW = DrawBlind()
+_SLOT_DRAWS = tuple(DrawMarket(slot) for slot in range(10))
+_NOT_AS_SECOND_CARD = (None, LOCOMOTIVE)
 
 DRAW_BLIND = Move(DrawBlind, blind_offers, draw_blind)
 DRAW_MARKET = Move(DrawMarket, market_offers, draw_market)

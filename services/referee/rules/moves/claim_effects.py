@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from schemas.events import PassengerPlaced, RouteClaimed
 from schemas.field_types import Seat
-from services.referee.rules.board import Route, worth
+from services.referee.rules.board import Route, points_for_route
 from services.referee.rules.moves.turns import end_turn
-from services.referee.rules.ruleset import Cards, Facts
-from services.referee.rules.table import Table
+from services.referee.rules.ruleset import Cards, EventStream
+from services.referee.rules.table import GameState
 
 
-def lay_cars(table: Table, seat: Seat, route: Route, cards: Cards, passenger: str | None) -> Facts:
+def complete_claim(
+    state: GameState, seat: Seat, route: Route, cards: Cards, passenger: str | None
+) -> EventStream:
     """The route is the seat's, and its turn is over."""
-    points = worth(table.figures, route) if table.figures.points_at_once else 0
+    points = points_for_route(state.rule_options, route) if state.rule_options.points_at_once else 0
     yield RouteClaimed(seat, route.id, cards, points)
     if passenger is not None:
         yield PassengerPlaced(seat, passenger)
-    yield from end_turn(table, seat)
+    yield from end_turn(state, seat)

@@ -5,50 +5,54 @@ from __future__ import annotations
 from collections.abc import Generator
 
 from schemas.events import DeckShuffled, Event, MarketFilled, MarketFlushed
-from services.referee.rules.ruleset import Facts
-from services.referee.rules.shuffle import in_order
-from services.referee.rules.table import Table
+from services.referee.rules.ruleset import EventStream
+from services.referee.rules.shuffle import in_canonical_order
+from services.referee.rules.table import GameState
 
 
-def cards_left(table: Table) -> bool:
+def has_cards_left(state: GameState) -> bool:
     """Whether a card can still come from the deck, reshuffled if need be."""
-    return bool(table.deck) or any(table.discards.values())
+    return bool(state.deck) or any(state.discards.values())
 
 
-def shuffle_deck(table: Table) -> Facts:
+def shuffle_deck(state: GameState) -> EventStream:
     """The discards, shuffled, go under what is left of the deck."""
-    order = table.rules.dealing.order(table, in_order(table.discards.items()))
-    yield DeckShuffled(order, table.rules.dealing.root(table, order))
+    order = state.ruleset.randomness.shuffle(state, in_canonical_order(state.discards.items()))
+    yield DeckShuffled(order, state.ruleset.randomness.order_root(state, order))
 
 
-def ready_deck(table: Table, cards: int) -> Facts:
+def ensure_deck(state: GameState, count: int) -> EventStream:
     """Shuffle the discards in if the deck has fewer cards than are wanted."""
-    if len(table.deck) < cards and any(table.discards.values()):
-        yield from shuffle_deck(table)
+    if len(state.deck) < count and any(state.discards.values()):
+        yield from shuffle_deck(state)
 
 
-def fill_market(table: Table) -> Facts:
+def fill_market(state: GameState) -> EventStream:
     """Fill every gap; flush while too many of a kind lie open, five times in a row at most.
 
     A market where no card is turned up stays as it is, so that one which five flushes have
     left alone is not flushed again until it changes."""
     flushes = 0
-    while (yield from fill_gaps(table)) and flushes < table.figures.flush_most and flush_due(table):
+    while (
+        (yield from fill_empty_slots(state))
+        and flushes < state.rule_options.flush_most
+        and is_flush_due(state)
+    ):
         yield MarketFlushed()
         flushes += 1
 
 
-def fill_gaps(table: Table) -> Generator[Event, None, bool]:
+def fill_empty_slots(state: GameState) -> Generator[Event, None, bool]:
     """Turn up cards into the gaps; whether any could be."""
-    gaps = [slot for slot, card in enumerate(table.market) if card is None]
-    if len(table.deck) < len(gaps):
-        yield from ready_deck(table, len(gaps))
-    fillable = gaps[: len(table.deck)]
-    if fillable:
-        top = table.deck[: -len(fillable) - 1 : -1]
-        yield MarketFilled(tuple(fillable), tuple(top))  # type: ignore[arg-type]  # known to the referee
-    return bool(fillable)
+    empty_slots = [slot for slot, card in enumerate(state.market) if card is None]
+    if len(state.deck) < len(empty_slots):
+        yield from ensure_deck(state, len(empty_slots))
+    fillable_slots = empty_slots[: len(state.deck)]
+    if fillable_slots:
+        top_cards = state.deck[: -len(fillable_slots) - 1 : -1]
+        yield MarketFilled(tuple(fillable_slots), tuple(top_cards))  # type: ignore[arg-type]  # known to the referee
+    return bool(fillable_slots)
 
 
-def flush_due(table: Table) -> bool:
-    return any(table.market.count(kind) >= count for kind, count in table.figures.flush.items())
+def is_flush_due(state: GameState) -> bool:
+    return any(state.market.count(kind) >= count for kind, count in state.rule_options.flush.items())

@@ -9,133 +9,141 @@ from functools import lru_cache
 from schemas.commands import ClaimRoute, MovePassenger
 from schemas.events import PassengerMoved
 from schemas.field_types import PASSENGER, Seat
-from schemas.refusals import Refused, require
+from schemas.refusals import CommandRefusedError, require
 from services.referee.rules.board import Board, Route
 from services.referee.rules.moves.turns import end_turn
-from services.referee.rules.ruleset import Facts, Move
-from services.referee.rules.search.passenger_journeys import Journey, Way, best_journeys
-from services.referee.rules.table import Table
+from services.referee.rules.ruleset import EventStream, Move
+from services.referee.rules.search.passenger_journeys import Journey, JourneyEdge, best_journeys
+from services.referee.rules.table import GameState
 
 
-def placing_offers(table: Table, seat: Seat, claims: Iterable[ClaimRoute]) -> Sequence[ClaimRoute]:
+def placement_offers(state: GameState, seat: Seat, claims: Iterable[ClaimRoute]) -> Sequence[ClaimRoute]:
     """These claims with a passenger in either city that can take one."""
-    if not table.places[seat].passengers:
+    if not state.seats[seat].passengers_left:
         return ()
     offers = []
     for claim in claims:
-        route = table.board.routes[claim.route]
+        route = state.board.routes[claim.route]
         for city in (route.a, route.b):
-            if city not in table.passengers and city not in table.board.countries:
+            if city not in state.passenger_owners and city not in state.board.countries:
                 offers.append(ClaimRoute(claim.route, claim.cards, city))
     return offers
 
 
-def require_placeable(table: Table, seat: Seat, route: Route, city: str) -> None:
+def require_placeable(state: GameState, seat: Seat, route: Route, city: str) -> None:
     """The seat may put a passenger down there with this claim (PASSENGER-1)."""
-    require(table.places[seat].passengers, "PASSENGER-1", "you have no passenger left to place")
+    require(state.seats[seat].passengers_left, "PASSENGER-1", "you have no passenger left to place")
     require(city in (route.a, route.b), "PASSENGER-1", f"{city} isn't a city of {route.id}")
-    require(city not in table.board.countries, "PASSENGER-1", f"{city} is a country")
-    require(city not in table.passengers, "PASSENGER-1", f"a passenger stands in {city} already")
+    require(city not in state.board.countries, "PASSENGER-1", f"{city} is a country")
+    require(city not in state.passenger_owners, "PASSENGER-1", f"a passenger stands in {city} already")
 
 
-def move_offers(table: Table, seat: Seat) -> Sequence[MovePassenger]:
+def move_offers(state: GameState, seat: Seat) -> Sequence[MovePassenger]:
     """For each of the seat's passengers the best journey for every number of passenger cards
     that brings more than a smaller one: a few moves, out of very many that are legal."""
-    standing = [city for city, owner in table.passengers.items() if owner == seat]
-    if not standing:
+    own_cities = [city for city, owner in state.passenger_owners.items() if owner == seat]
+    if not own_cities:
         return ()
-    ways = ways_of(table.board)
-    claimed = [ways[name][owner != seat] for name, owner in table.owners.items() if name in ways]
-    cards = max(0, table.places[seat].hand.get(PASSENGER, 0))
+    ways = ways_by_route(state.board)
+    claimed_ways = [
+        ways[route_id][owner != seat] for route_id, owner in state.route_owners.items() if route_id in ways
+    ]
+    passenger_cards = max(0, state.seats[seat].hand.get(PASSENGER, 0))
     return [
         MovePassenger(city, journey.path)
-        for city in standing
-        for journey in journeys_from(city, claimed, table.tokens, cards)
+        for city in own_cities
+        for journey in journeys_from(city, claimed_ways, state.tokens, passenger_cards)
     ]
 
 
 @lru_cache(maxsize=64)
-def ways_of(board: Board) -> Mapping[str, tuple[Way, Way]]:
+def ways_by_route(board: Board) -> Mapping[str, tuple[JourneyEdge, JourneyEdge]]:
     """By route, what it is to its owner and what to another seat; not those into countries."""
     return {
-        route.id: (Way(route.id, route.a, route.b, 0), Way(route.id, route.a, route.b, 1))
+        route.id: (JourneyEdge(route.id, route.a, route.b, 0), JourneyEdge(route.id, route.a, route.b, 1))
         for route in board.routes.values()
         if board.countries.isdisjoint((route.a, route.b))
     }
 
 
 def journeys_from(
-    city: str, ways: Sequence[Way], tokens: Mapping[str, Sequence[int]], cards: int
+    city: str, ways: Sequence[JourneyEdge], tokens: Mapping[str, Sequence[int]], cards: int
 ) -> Sequence[Journey]:
     """The best journeys from this city. They are kept: what can't be reached plays no part in
     them, so most turns ask again what an earlier one asked."""
-    near = tuple(within_reach(city, ways, cards))
-    tops = tuple(stack[0] if (stack := tokens.get(end)) else 0 for end in _ends(near))
-    return _journeys(city, near, tops, min(cards, sum(way.toll for way in near)))
+    reachable = tuple(reachable_ways(city, ways, cards))
+    top_tokens = tuple(stack[0] if (stack := tokens.get(end)) else 0 for end in _end_cities(reachable))
+    return _journeys(city, reachable, top_tokens, min(cards, sum(way.toll for way in reachable)))
 
 
-def within_reach(city: str, ways: Sequence[Way], cards: int) -> list[Way]:
+def reachable_ways(city: str, ways: Sequence[JourneyEdge], cards: int) -> list[JourneyEdge]:
     """The ways that a journey from this city can take if it pays so many cards at most."""
-    onward: dict[str, list[Way]] = defaultdict(list)
+    ways_by_city: dict[str, list[JourneyEdge]] = defaultdict(list)
     for way in ways:
-        onward[way.a].append(way)
-        onward[way.b].append(way)
-    paid, waiting = {city: 0}, [city]  # the fewest cards that are known to lead to a city
-    for here in waiting:
-        for _, a, b, toll in onward[here]:
-            there, price = (b if here == a else a), paid[here] + toll
-            if price < paid.get(there, cards + 1):
-                paid[there] = price
-                waiting.append(there)
-    out = cards + 1
-    return [way for way in ways if min(paid.get(way.a, out), paid.get(way.b, out)) + way.toll <= cards]
+        ways_by_city[way.a].append(way)
+        ways_by_city[way.b].append(way)
+    lowest_price, queue = {city: 0}, [city]  # the fewest cards that are known to lead to a city
+    for here in queue:
+        for _, a, b, toll in ways_by_city[here]:
+            there, price = (b if here == a else a), lowest_price[here] + toll
+            if price < lowest_price.get(there, cards + 1):
+                lowest_price[there] = price
+                queue.append(there)
+    unreachable = cards + 1
+    return [
+        way
+        for way in ways
+        if min(lowest_price.get(way.a, unreachable), lowest_price.get(way.b, unreachable)) + way.toll <= cards
+    ]
 
 
 @lru_cache(maxsize=10_000)  # of 1.4 kB or so
-def _journeys(city: str, ways: tuple[Way, ...], tops: tuple[int, ...], cards: int) -> Sequence[Journey]:
-    return best_journeys(city, ways, dict(zip(_ends(ways), tops, strict=True)), cards)
+def _journeys(
+    city: str, ways: tuple[JourneyEdge, ...], top_tokens: tuple[int, ...], cards: int
+) -> Sequence[Journey]:
+    return best_journeys(city, ways, dict(zip(_end_cities(ways), top_tokens, strict=True)), cards)
 
 
-def _ends(ways: Iterable[Way]) -> Iterable[str]:
+def _end_cities(ways: Iterable[JourneyEdge]) -> Iterable[str]:
     """The cities that these ways lead to, each once."""
     return dict.fromkeys(end for way in ways for end in (way.a, way.b))
 
 
-def move_passenger(table: Table, seat: Seat, command: MovePassenger) -> Facts:
+def move_passenger(state: GameState, seat: Seat, command: MovePassenger) -> EventStream:
     start, path = command.city, command.path
     require(path, "PASSENGER-2", "a move goes along one route at least")
-    stands = table.passengers.get(start) == seat
-    require(stands, "PASSENGER-2", f"no passenger of yours stands in {start}")
-    entered = cities_entered(table, start, path)
-    tolls = sum(table.owners[name] != seat for name in path)
-    held = table.places[seat].hand.get(PASSENGER, 0)
-    why = f"{tolls} routes of others on the way, and you hold {held} passenger cards"
-    require(tolls <= held, "PASSENGER-2", why)
-    taken = tuple(city for city in dict.fromkeys(entered) if city != start and table.tokens.get(city))
-    points = sum(table.tokens[city][0] for city in taken)
-    yield PassengerMoved(seat, start, path, tolls, taken, points)
-    yield from end_turn(table, seat)
+    is_standing = state.passenger_owners.get(start) == seat
+    require(is_standing, "PASSENGER-2", f"no passenger of yours stands in {start}")
+    entered = cities_entered(state, start, path)
+    tolls = sum(state.route_owners[route_id] != seat for route_id in path)
+    passenger_cards = state.seats[seat].hand.get(PASSENGER, 0)
+    reason = f"{tolls} routes of others on the way, and you hold {passenger_cards} passenger cards"
+    require(tolls <= passenger_cards, "PASSENGER-2", reason)
+    token_cities = tuple(city for city in dict.fromkeys(entered) if city != start and state.tokens.get(city))
+    points = sum(state.tokens[city][0] for city in token_cities)
+    yield PassengerMoved(seat, start, path, tolls, token_cities, points)
+    yield from end_turn(state, seat)
 
 
-def collected(table: Table, command: MovePassenger) -> int:
+def points_collected(state: GameState, command: MovePassenger) -> int:
     """What a move that is legal brings."""
     start = command.city
-    cities = {city for city in cities_entered(table, start, command.path) if city != start}
-    return sum(sum(table.tokens.get(city, ())[:1]) for city in cities)
+    cities = {city for city in cities_entered(state, start, command.path) if city != start}
+    return sum(sum(state.tokens.get(city, ())[:1]) for city in cities)
 
 
-def cities_entered(table: Table, start: str, path: Sequence[str]) -> list[str]:
+def cities_entered(state: GameState, start: str, path: Sequence[str]) -> list[str]:
     """The cities along a path of claimed routes, each used once. Raises Refused (PASSENGER-2)."""
     entered, here = [], start
     require(len(set(path)) == len(path), "PASSENGER-2", "a route is used once in a move at most")
-    for name in path:
-        route = table.board.routes.get(name)
+    for route_id in path:
+        route = state.board.routes.get(route_id)
         if route is None:
-            raise Refused("PASSENGER-2", f"there is no route {name}")
-        require(name in table.owners, "PASSENGER-2", f"nobody has claimed {name}")
-        require(here in (route.a, route.b), "PASSENGER-2", f"{name} doesn't start in {here}")
+            raise CommandRefusedError("PASSENGER-2", f"there is no route {route_id}")
+        require(route_id in state.route_owners, "PASSENGER-2", f"nobody has claimed {route_id}")
+        require(here in (route.a, route.b), "PASSENGER-2", f"{route_id} doesn't start in {here}")
         here = route.b if here == route.a else route.a
-        require(here not in table.board.countries, "PASSENGER-2", f"{here} is a country")
+        require(here not in state.board.countries, "PASSENGER-2", f"{here} is a country")
         entered.append(here)
     return entered
 

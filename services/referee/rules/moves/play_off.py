@@ -6,103 +6,107 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import Final
 
-from schemas.boards.form import BOARD
+from schemas.boards.form import BOARD_SCHEMA
 from schemas.commands import CreateGame, PlayOff, SeatPlan
 from schemas.events import PlayOffCalled, PlayOffEnded, SeatScore
 from schemas.field_types import Seat
-from schemas.refusals import Refused
-from schemas.rule_options import PARAMETERS
+from schemas.refusals import CommandRefusedError
+from schemas.rule_options import RULE_OPTIONS_SCHEMA
 from services.referee.rules import board as boards
 from services.referee.rules.board import Board
-from services.referee.rules.ruleset import Facts
+from services.referee.rules.ruleset import EventStream
 from services.referee.rules.setup.validation import require_dealable
-from services.referee.rules.table import Place, Table
+from services.referee.rules.table import GameState, SeatState
 
-ROOT_MOST: Final = 36  # letters of the first game's id that fit into the others'
+MAX_ROOT_ID_LENGTH: Final = 36  # letters of the first game's id that fit into the others'
 
 
-def play_off(table: Table, scores: Sequence[SeatScore]) -> Facts:
+def decide_play_off(state: GameState, scores: Sequence[SeatScore]) -> EventStream:
     """The next game of a play-off, or how it ended; nothing where none is due."""
-    first = [score.seat for score in scores if score.place == 1]
-    if table.play_off is not None:
-        yield from goes_on(table, table.play_off, first)
+    leaders = [score.seat for score in scores if score.place == 1]
+    if state.play_off is not None:
+        yield from continue_series(state, state.play_off, leaders)
         return
-    level = [seat for seat in first if stays(table.places[seat])]
-    if table.figures.play_off and len(level) > 1 and can_be_dealt(table, len(level)):
-        yield called(PlayOff(table.game, 1, tuple(level), (0,) * len(level)), tuple(level))
+    tied_seats = [seat for seat in leaders if can_continue(state.seats[seat])]
+    if state.rule_options.play_off and len(tied_seats) > 1 and can_be_dealt(state, len(tied_seats)):
+        yield call_play_off(
+            PlayOff(state.game, 1, tuple(tied_seats), (0,) * len(tied_seats)), tuple(tied_seats)
+        )
 
 
-def goes_on(table: Table, series: PlayOff, first: Sequence[Seat]) -> Facts:
+def continue_series(state: GameState, series: PlayOff, leaders: Sequence[Seat]) -> EventStream:
     """One game more is counted; a tied one counts for nobody."""
-    wins = [won + (first == [seat]) for seat, won in enumerate(series.wins)]
-    best = max(wins)
-    present = all(stays(place) for place in table.places)
-    decided = best > table.figures.play_off // 2
-    if not decided and series.number < table.figures.play_off and present:
-        following = PlayOff(series.of, series.number + 1, series.seats, tuple(wins))
-        yield called(following, tuple(range(len(wins))))
+    wins = [won + (leaders == [seat]) for seat, won in enumerate(series.wins)]
+    most_wins = max(wins)
+    all_present = all(can_continue(seat_state) for seat_state in state.seats)
+    is_decided = most_wins > state.rule_options.play_off // 2
+    if not is_decided and series.number < state.rule_options.play_off and all_present:
+        next_series = PlayOff(series.of, series.number + 1, series.seats, tuple(wins))
+        yield call_play_off(next_series, tuple(range(len(wins))))
     else:
-        winners = tuple(seat for seat, won in zip(series.seats, wins, strict=True) if won == best)
+        winners = tuple(seat for seat, won in zip(series.seats, wins, strict=True) if won == most_wins)
         yield PlayOffEnded(series.of, winners)
 
 
-def stays(place: Place) -> bool:
+def can_continue(seat_state: SeatState) -> bool:
     """Whether the seat plays on after this game: one whose time ran out has a new clock then."""
-    return place.gone in (None, "out of time")
+    return seat_state.exit_reason in (None, "out of time")
 
 
-def can_be_dealt(table: Table, seats: int) -> bool:
+def can_be_dealt(state: GameState, seats: int) -> bool:
     """Whether there are cards and tickets for a new game. A position may have had fewer than a deal
     takes: then its first place stays shared."""
-    if table.laid is None:
+    if state.position_starter is None:
         return True
-    figures, board = table.figures, boards.build(table.board.form)
-    if figures.pair_tickets:
-        board = boards.with_pairs(board, figures.pair_tickets)
+    rule_options, board = state.rule_options, boards.build_board(state.board.form)
+    if rule_options.pair_tickets:
+        board = boards.with_pair_tickets(board, rule_options.pair_tickets)
     try:
-        require_dealable(table.rules, figures, board, seats)
-    except Refused:
+        require_dealable(state.ruleset, rule_options, board, seats)
+    except CommandRefusedError:
         return False
     return True
 
 
-def called(series: PlayOff, seats: tuple[Seat, ...]) -> PlayOffCalled:
+def call_play_off(series: PlayOff, seats: tuple[Seat, ...]) -> PlayOffCalled:
     """The game's id follows from the first game's, so that it is the same whoever creates it."""
-    root = series.of
-    if len(root) > ROOT_MOST:
-        digest = sha256(root.encode()).hexdigest()[:12]
-        root = f"{root[: ROOT_MOST - 13]}-{digest}"
-    return PlayOffCalled(f"{root}-po{series.number}", series, seats)
+    root_id = series.of
+    if len(root_id) > MAX_ROOT_ID_LENGTH:
+        digest = sha256(root_id.encode()).hexdigest()[:12]
+        root_id = f"{root_id[: MAX_ROOT_ID_LENGTH - 13]}-{digest}"
+    return PlayOffCalled(f"{root_id}-po{series.number}", series, seats)
 
 
 # -- the game that follows ---------------------------------------------------------------
 
 
-def next_game(table: Table) -> tuple[str, CreateGame] | None:
+def next_game(state: GameState) -> tuple[str, CreateGame] | None:
     """The game that follows from this one, and the wish for it: the same rules, board and
     figures, the seats that play off, and a seed that nobody knows yet. None if none follows."""
-    if table.called is None:
+    if state.next_play_off is None:
         return None
-    seats = table.called.seats
-    figures = PARAMETERS.write(table.figures)  # every one: today's defaults don't count
-    figures["seats_least"] = min(figures["seats_least"], len(seats))  # fewer may be level than began
+    seats = state.next_play_off.seats
+    rule_options = RULE_OPTIONS_SCHEMA.write(state.rule_options)  # every one: today's defaults don't count
+    rule_options["seats_least"] = min(
+        rule_options["seats_least"], len(seats)
+    )  # fewer may be level than began
     command = CreateGame(
-        tuple(seated_again(table.places[seat]) for seat in seats),
-        ruleset=table.rules.name,
-        board=board_again(table.board),
-        options=figures,
-        play_off=table.called.play_off,
+        tuple(seat_plan_of(state.seats[seat]) for seat in seats),
+        ruleset=state.ruleset.name,
+        board=board_reference(state.board),
+        options=rule_options,
+        play_off=state.next_play_off.play_off,
     )
-    return table.called.game, command
+    return state.next_play_off.game, command
 
 
-def seated_again(place: Place) -> SeatPlan:
-    kind = "bot" if place.policy else "human"
-    return SeatPlan(kind, place.policy, place.name, place.age)  # type: ignore[arg-type]  # checked when it came
+def seat_plan_of(seat_state: SeatState) -> SeatPlan:
+    kind = "bot" if seat_state.policy else "human"
+    return SeatPlan(kind, seat_state.policy, seat_state.name, seat_state.age)  # type: ignore[arg-type]  # checked when it came
 
 
-def board_again(board: Board) -> object:
+def board_reference(board: Board) -> object:
     """The name of a board that comes with the product; else the board itself."""
-    if board.id in boards.names() and boards.load(board.id).form == board.form:
+    if board.id in boards.board_names() and boards.load_board(board.id).form == board.form:
         return board.id
-    return BOARD.write(board.form, brief=True)
+    return BOARD_SCHEMA.write(board.form, exclude_defaults=True)

@@ -8,27 +8,27 @@ from schemas.commands import RequestCards
 from schemas.events import CardsGiven, RequestUnmet
 from schemas.field_types import Seat
 from services.referee.rules.moves.turns import end_game, end_turn
-from services.referee.rules.ruleset import Facts, Move
-from services.referee.rules.table import Table
+from services.referee.rules.ruleset import EventStream, Move
+from services.referee.rules.table import GameState
 
-GIVEN = 2
+CARDS_PER_REQUEST = 2
 
 
-def request_offers(table: Table, seat: Seat) -> Sequence[RequestCards]:
+def request_offers(state: GameState, seat: Seat) -> Sequence[RequestCards]:
     return (_REQUEST,)
 
 
-def request_cards(table: Table, seat: Seat, command: RequestCards) -> Facts:
+def request_cards(state: GameState, seat: Seat, command: RequestCards) -> EventStream:
     """The next two cards, or none: a round in which nobody got any and nothing else happened
     ends the game."""
-    if len(table.deck) >= GIVEN:
-        yield CardsGiven(seat, tuple(table.deck[: -GIVEN - 1 : -1]))
+    if len(state.deck) >= CARDS_PER_REQUEST:
+        yield CardsGiven(seat, tuple(state.deck[: -CARDS_PER_REQUEST - 1 : -1]))
     else:
         yield RequestUnmet(seat)
-    if table.passed.issuperset(table.playing):
-        yield from end_game(table, "no change")
+    if state.seats_passed.issuperset(state.active_seats):
+        yield from end_game(state, "no change")
     else:
-        yield from end_turn(table, seat)
+        yield from end_turn(state, seat)
 
 
 _REQUEST = RequestCards()

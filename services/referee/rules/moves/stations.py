@@ -10,57 +10,67 @@ from schemas.events import StationBuilt
 from schemas.field_types import Seat
 from schemas.refusals import require
 from services.referee.rules.board import GRAY, neighbours
-from services.referee.rules.moves.payment import WILD, fits, gray_ways, require_held, spelled
+from services.referee.rules.moves.payment import (
+    WILD_CARDS,
+    format_cards,
+    gray_ways,
+    is_one_colour_payment,
+    require_held,
+)
 from services.referee.rules.moves.turns import end_turn
-from services.referee.rules.ruleset import Cards, Facts, Move
-from services.referee.rules.table import Place, Table
+from services.referee.rules.ruleset import Cards, EventStream, Move
+from services.referee.rules.table import GameState, SeatState
 
 
-def build_offers(table: Table, seat: Seat) -> Sequence[BuildStation]:
+def build_offers(state: GameState, seat: Seat) -> Sequence[BuildStation]:
     """Every city without a station, every way to pay; the neighbour is left to the end."""
-    cost = next_cost(table, table.places[seat])
+    cost = next_station_cost(state, state.seats[seat])
     if cost is None:
         return ()
-    free = [city for city in table.board.cities if city not in table.stations]
+    free_cities = [city for city in state.board.cities if city not in state.station_owners]
     return [
         station
-        for way in gray_ways(table.places[seat].hand, cost)
-        for station in _stations(tuple(way.cards.items()), tuple(free))
+        for way in gray_ways(state.seats[seat].hand, cost)
+        for station in _build_commands(tuple(way.cards.items()), tuple(free_cities))
     ]
 
 
-def build_station(table: Table, seat: Seat, command: BuildStation) -> Facts:
-    place, city, cards = table.places[seat], command.city, command.cards
-    require(city in table.board.cities, "STATION-1", f"there is no city {city}")
-    holder = table.stations.get(city)
-    require(holder is None, "STATION-1", f"seat {holder} has a station in {city}")
-    cost = next_cost(table, place)
-    require(cost is not None, "STATION-1", f"you have built all {len(place.stations)} of your stations")
-    require_one_colour(cards, cost or 0)
-    require_held(place, cards)
+def build_station(state: GameState, seat: Seat, command: BuildStation) -> EventStream:
+    seat_state, city, cards = state.seats[seat], command.city, command.cards
+    require(city in state.board.cities, "STATION-1", f"there is no city {city}")
+    owner = state.station_owners.get(city)
+    require(owner is None, "STATION-1", f"seat {owner} has a station in {city}")
+    cost = next_station_cost(state, seat_state)
+    require(cost is not None, "STATION-1", f"you have built all {len(seat_state.stations)} of your stations")
+    require_station_payment(cards, cost or 0)
+    require_held(seat_state, cards)
     if command.neighbour is not None:
-        known = command.neighbour in neighbours(table.board, city)
-        require(known, "STATION-3", f"no route joins {city} to {command.neighbour}")
+        is_neighbour = command.neighbour in neighbours(state.board, city)
+        require(is_neighbour, "STATION-3", f"no route joins {city} to {command.neighbour}")
     yield StationBuilt(seat, city, cards, command.neighbour)
-    yield from end_turn(table, seat)
+    yield from end_turn(state, seat)
 
 
-def next_cost(table: Table, place: Place) -> int | None:
+def next_station_cost(state: GameState, seat_state: SeatState) -> int | None:
     """How many cards the seat's next station takes; None if it has built all."""
-    costs, built = table.figures.station_costs, len(place.stations)
-    return costs[built] if built < len(costs) else None
+    costs, built_count = state.rule_options.station_costs, len(seat_state.stations)
+    return costs[built_count] if built_count < len(costs) else None
 
 
-def require_one_colour(cards: Cards, cost: int) -> None:
-    right = fits(cards, cost, GRAY, WILD)
+def require_station_payment(cards: Cards, cost: int) -> None:
+    is_paid = is_one_colour_payment(cards, cost, GRAY, WILD_CARDS)
     require(
-        right, "STATION-2", f"{spelled(cards)} doesn't pay: it takes {cost} of one colour, locomotives wild"
+        is_paid,
+        "STATION-2",
+        f"{format_cards(cards)} doesn't pay: it takes {cost} of one colour, locomotives wild",
     )
 
 
 @lru_cache(maxsize=1000)
-def _stations(paid: tuple[tuple[str, int], ...], cities: tuple[str, ...]) -> Sequence[BuildStation]:
-    cards = dict(paid)
+def _build_commands(
+    card_counts: tuple[tuple[str, int], ...], cities: tuple[str, ...]
+) -> Sequence[BuildStation]:
+    cards = dict(card_counts)
     return tuple(BuildStation(city, cards) for city in cities)
 
 

@@ -11,147 +11,153 @@ from schemas.events import TicketsKept, TicketsNamed, TicketsOffered, TicketsRet
 from schemas.field_types import Seat
 from schemas.refusals import require
 from services.referee.rules.moves.turns import end_turn
-from services.referee.rules.ruleset import Facts, Move
-from services.referee.rules.table import Table
+from services.referee.rules.ruleset import EventStream, Move
+from services.referee.rules.table import GameState
 
 
-def offer_tickets(table: Table, seat: Seat, deal: Mapping[str, int], least: int) -> Facts:
+def offer_tickets(state: GameState, seat: Seat, counts: Mapping[str, int], min_keep: int) -> EventStream:
     """Turn to the seat this many tickets of each deck, or what is left of it."""
     decks, tickets = [], []
-    for deck, count in deal.items():
-        top = table.ticket_decks[deck][::-1][:count]
-        decks += [deck] * len(top)
-        tickets += top
-    yield TicketsOffered(seat, tuple(decks), tuple(tickets), min(least, len(tickets)))
+    for deck, count in counts.items():
+        top_tickets = state.ticket_decks[deck][::-1][:count]
+        decks += [deck] * len(top_tickets)
+        tickets += top_tickets
+    yield TicketsOffered(seat, tuple(decks), tuple(tickets), min(min_keep, len(tickets)))
 
 
 # -- drawing more ------------------------------------------------------------------------
 
 
-def draw_offers(table: Table, seat: Seat) -> Sequence[DrawTickets]:
-    for deck, count in table.figures.draw_tickets.items():
-        if count and table.ticket_decks[deck]:
+def draw_offers(state: GameState, seat: Seat) -> Sequence[DrawTickets]:
+    for deck, count in state.rule_options.draw_tickets.items():
+        if count and state.ticket_decks[deck]:
             return (_DRAW,)
     return ()
 
 
-def draw_tickets(table: Table, seat: Seat, command: DrawTickets) -> Facts:
+def draw_tickets(state: GameState, seat: Seat, command: DrawTickets) -> EventStream:
     """The draw of a ruleset whose tickets are drawn in one fixed mix: to name it is to name none."""
-    fixed = {deck: count for deck, count in table.figures.draw_tickets.items() if count}
-    named = {deck: count for deck, count in (command.decks or {}).items() if count}
-    require(named in ({}, fixed), "TICKET-1", "these tickets are drawn without naming decks")
-    require(draw_offers(table, seat), "TICKET-1", "no ticket is left")
-    yield from offer_tickets(table, seat, table.figures.draw_tickets, table.figures.draw_keep)
+    fixed_mix = {deck: count for deck, count in state.rule_options.draw_tickets.items() if count}
+    named_mix = {deck: count for deck, count in (command.decks or {}).items() if count}
+    require(named_mix in ({}, fixed_mix), "TICKET-1", "these tickets are drawn without naming decks")
+    require(draw_offers(state, seat), "TICKET-1", "no ticket is left")
+    yield from offer_tickets(state, seat, state.rule_options.draw_tickets, state.rule_options.draw_keep)
 
 
-def mix_offers(table: Table, seat: Seat) -> Sequence[DrawTickets]:
+def mix_offers(state: GameState, seat: Seat) -> Sequence[DrawTickets]:
     """Every mix that brings at least one ticket."""
-    figures = table.figures
-    mixes = _mixes(tuple(figures.draw_tickets), figures.draw_named)
-    return [draw for draw in mixes if brings(table, draw.decks or {})]
+    rule_options = state.rule_options
+    mixes = _mix_commands(tuple(rule_options.draw_tickets), rule_options.draw_named)
+    return [draw for draw in mixes if has_tickets_in(state, draw.decks or {})]
 
 
-def draw_mix(table: Table, seat: Seat, command: DrawTickets) -> Facts:
+def draw_mix(state: GameState, seat: Seat, command: DrawTickets) -> EventStream:
     """The draw of a ruleset where the seat names how many of each deck (TICKET-3)."""
-    figures = table.figures
-    decks = named(command, figures.draw_tickets, figures.draw_named, "TICKET-3")
-    require(any(table.ticket_decks.values()), "TICKET-1", "no ticket is left")
-    require(brings(table, decks), "TICKET-3", "no ticket is left in what you named")
-    yield from offer_tickets(table, seat, decks, figures.draw_keep)
+    rule_options = state.rule_options
+    decks = require_mix(command, rule_options.draw_tickets, rule_options.draw_named, "TICKET-3")
+    require(any(state.ticket_decks.values()), "TICKET-1", "no ticket is left")
+    require(has_tickets_in(state, decks), "TICKET-3", "no ticket is left in what you named")
+    yield from offer_tickets(state, seat, decks, rule_options.draw_keep)
 
 
-def brings(table: Table, decks: Mapping[str, int]) -> bool:
-    return any(count and table.ticket_decks[deck] for deck, count in decks.items())
+def has_tickets_in(state: GameState, decks: Mapping[str, int]) -> bool:
+    return any(count and state.ticket_decks[deck] for deck, count in decks.items())
 
 
-def named(command: DrawTickets, known: Iterable[str], total: int, rule: str) -> Mapping[str, int]:
+def require_mix(command: DrawTickets, deck_names: Iterable[str], total: int, rule: str) -> Mapping[str, int]:
     """The mix that a command names, every deck in the table's order."""
-    given, decks = command.decks or {}, tuple(known)
-    fits = set(given) <= set(decks) and sum(given.values()) == total
-    require(fits, rule, f"name how many tickets of {' and of '.join(decks)}, {total} in all")
-    return {deck: given[deck] for deck in decks if given.get(deck)}
+    named_counts, decks = command.decks or {}, tuple(deck_names)
+    is_valid = set(named_counts) <= set(decks) and sum(named_counts.values()) == total
+    require(is_valid, rule, f"name how many tickets of {' and of '.join(decks)}, {total} in all")
+    return {deck: named_counts[deck] for deck in decks if named_counts.get(deck)}
 
 
 # -- the mix of the starting tickets -------------------------------------------------------
 
 
-def name_offers(table: Table, seat: Seat) -> Sequence[DrawTickets]:
-    return _mixes(tuple(table.figures.start_tickets), table.figures.start_named)
+def name_offers(state: GameState, seat: Seat) -> Sequence[DrawTickets]:
+    return _mix_commands(tuple(state.rule_options.start_tickets), state.rule_options.start_named)
 
 
-def name_tickets(table: Table, seat: Seat, command: DrawTickets) -> Facts:
-    figures = table.figures
-    decks = named(command, figures.start_tickets, figures.start_named, "SETUP-3")
+def name_tickets(state: GameState, seat: Seat, command: DrawTickets) -> EventStream:
+    rule_options = state.rule_options
+    decks = require_mix(command, rule_options.start_tickets, rule_options.start_named, "SETUP-3")
     yield TicketsNamed(seat, decks)
-    yield from table.rules.chosen(table)
+    yield from state.ruleset.after_start_choice(state)
 
 
 # -- keeping -------------------------------------------------------------------------------
 
 
-def keep_offers(table: Table, seat: Seat) -> Sequence[KeepTickets]:
-    place = table.places[seat]
-    return _choices(len(place.offer), place.least, keep_most(table, seat))
+def keep_offers(state: GameState, seat: Seat) -> Sequence[KeepTickets]:
+    seat_state = state.seats[seat]
+    return _keep_commands(len(seat_state.offer), seat_state.min_keep, max_tickets_kept(state, seat))
 
 
-def keep_most(table: Table, seat: Seat) -> int:
+def max_tickets_kept(state: GameState, seat: Seat) -> int:
     """How many of the offered tickets the seat may keep."""
-    offered, most = len(table.places[seat].offer), table.figures.start_keep_most
-    return offered if table.turn is not None or most is None else min(most, offered)
+    offered, limit = len(state.seats[seat].offer), state.rule_options.start_keep_most
+    return offered if state.turn is not None or limit is None else min(limit, offered)
 
 
-def keep_tickets(table: Table, seat: Seat, command: KeepTickets) -> Facts:
-    offer, least = table.places[seat].offer, table.places[seat].least
-    setting_up = table.turn is None
-    fits = len(set(command.keep)) == len(command.keep) and all(i < len(offer) for i in command.keep)
+def keep_tickets(state: GameState, seat: Seat, command: KeepTickets) -> EventStream:
+    offer, min_keep = state.seats[seat].offer, state.seats[seat].min_keep
+    is_setup = state.turn is None
+    is_valid = len(set(command.keep)) == len(command.keep) and all(i < len(offer) for i in command.keep)
     require(
-        fits,
-        "SETUP-2" if setting_up else "TICKET-1",
+        is_valid,
+        "SETUP-2" if is_setup else "TICKET-1",
         f"keep names places of the {len(offer)} offered tickets, from 0, each once",
     )
     require(
-        len(command.keep) >= least,
-        "SETUP-3" if setting_up else "TICKET-1",
-        f"at least {least} of the offered tickets must be kept",
+        len(command.keep) >= min_keep,
+        "SETUP-3" if is_setup else "TICKET-1",
+        f"at least {min_keep} of the offered tickets must be kept",
     )
-    most = keep_most(table, seat)
-    require(len(command.keep) <= most, "SETUP-4", f"at most {most} of the offered tickets may be kept")
+    max_keep = max_tickets_kept(state, seat)
+    require(
+        len(command.keep) <= max_keep, "SETUP-4", f"at most {max_keep} of the offered tickets may be kept"
+    )
     yield TicketsKept(seat, tuple(offer[i] for i in sorted(command.keep)))
-    if setting_up:
-        yield from table.rules.chosen(table)
+    if is_setup:
+        yield from state.ruleset.after_start_choice(state)
     else:
-        yield from give_back(table, seat)
-        yield from end_turn(table, seat)
+        yield from return_tickets(state, seat)
+        yield from end_turn(state, seat)
 
 
-def give_back(table: Table, seat: Seat) -> Facts:
+def return_tickets(state: GameState, seat: Seat) -> EventStream:
     """What a seat didn't keep goes back where the table says."""
-    setting_up, decks = table.turn is None, table.board.tickets
-    to = table.figures.start_return if setting_up else "bottom"
+    is_setup, board_tickets = state.turn is None, state.board.tickets
+    destination = state.rule_options.start_return if is_setup else "bottom"
     returned: dict[str, list[str]] = {}
-    for ticket in table.places[seat].offer:
+    for ticket in state.seats[seat].offer:
         assert ticket is not None, "only the referee moves tickets"
-        returned.setdefault(decks[ticket].deck, []).append(ticket)
+        returned.setdefault(board_tickets[ticket].deck, []).append(ticket)
     for deck, tickets in returned.items():
-        yield TicketsReturned(seat, deck, to, tuple(tickets))
+        yield TicketsReturned(seat, deck, destination, tuple(tickets))
 
 
-def shuffle_tickets(table: Table, deck: str, tickets: Iterable[str | None]) -> Facts:
+def shuffle_tickets(state: GameState, deck: str, tickets: Iterable[str | None]) -> EventStream:
     """The tickets in a new order, as the whole deck."""
-    order = table.rules.dealing.order(table, sorted(ticket for ticket in tickets if ticket is not None))
-    yield TicketsShuffled(deck, order, table.rules.dealing.root(table, order))
+    order = state.ruleset.randomness.shuffle(
+        state, sorted(ticket for ticket in tickets if ticket is not None)
+    )
+    yield TicketsShuffled(deck, order, state.ruleset.randomness.order_root(state, order))
 
 
 @lru_cache(maxsize=200)
-def _choices(offered: int, least: int, most: int) -> Sequence[KeepTickets]:
+def _keep_commands(offered: int, min_keep: int, max_keep: int) -> Sequence[KeepTickets]:
     """Every set of places of a size that is allowed, smallest first."""
     return tuple(
-        KeepTickets(keep) for size in range(least, most + 1) for keep in combinations(range(offered), size)
+        KeepTickets(keep)
+        for size in range(min_keep, max_keep + 1)
+        for keep in combinations(range(offered), size)
     )
 
 
 @lru_cache(maxsize=200)
-def _mixes(decks: tuple[str, ...], total: int) -> Sequence[DrawTickets]:
+def _mix_commands(decks: tuple[str, ...], total: int) -> Sequence[DrawTickets]:
     """Every way to make up the total from these decks."""
     counts = product(range(total + 1), repeat=len(decks))
     return tuple(

@@ -17,75 +17,81 @@ from schemas.events import (
 from schemas.field_types import Seat
 from schemas.refusals import require
 from services.referee.rules.moves.market import fill_market
-from services.referee.rules.moves.play_off import play_off
-from services.referee.rules.ruleset import Facts, Move
+from services.referee.rules.moves.play_off import decide_play_off
+from services.referee.rules.ruleset import EventStream, Move
 from services.referee.rules.scoring import score
-from services.referee.rules.table import Table
+from services.referee.rules.table import GameState
 
 
-def end_turn(table: Table, seat: Seat) -> Facts:
+def end_turn(state: GameState, seat: Seat) -> EventStream:
     """The seat's turn is over: begin the last turns if it triggers them, then the next turn."""
-    if table.tunnel is not None or None in table.market:
-        yield from clear_up(table)
-    figures, place = table.figures, table.places[seat]
-    if place.cars <= figures.last_cars and not table.ending and place.gone is None:
-        others = figures.last_turns == "others"
-        last = (s for s in table.following(seat) if not (others and s == seat))
-        yield LastTurnsBegan(tuple(s for s in last if table.places[s].gone is None))
-    yield from next_turn(table, seat)
+    if state.tunnel is not None or None in state.market:
+        yield from clean_up_turn(state)
+    rule_options, seat_state = state.rule_options, state.seats[seat]
+    if (
+        seat_state.cars <= rule_options.last_cars
+        and not state.in_last_turns
+        and seat_state.exit_reason is None
+    ):
+        others_only = rule_options.last_turns == "others"
+        last_turn_seats = (s for s in state.seats_after(seat) if not (others_only and s == seat))
+        yield LastTurnsBegan(tuple(s for s in last_turn_seats if state.seats[s].exit_reason is None))
+    yield from next_turn(state, seat)
 
 
-def clear_up(table: Table) -> Facts:
+def clean_up_turn(state: GameState) -> EventStream:
     """Turned-up cards of a tunnel go (TUNNEL-4); then gaps that stayed open for want of cards
     are filled (CARD-4)."""
-    if table.tunnel is not None:
+    if state.tunnel is not None:
         yield RevealedDiscarded()
-    if None in table.market:
-        yield from fill_market(table)
+    if None in state.market:
+        yield from fill_market(state)
 
 
-def next_turn(table: Table, seat: Seat) -> Facts:
+def next_turn(state: GameState, seat: Seat) -> EventStream:
     """The next seat that takes part begins; without one the game is over."""
-    for following in table.following(seat):
-        if table.places[following].gone is None and (not table.ending or following in table.last):
-            yield TurnStarted(following)
+    for next_seat in state.seats_after(seat):
+        if state.seats[next_seat].exit_reason is None and (
+            not state.in_last_turns or next_seat in state.seats_with_last_turn
+        ):
+            yield TurnStarted(next_seat)
             return
-    if table.playing:
-        yield from end_game(table, "last turns")
+    if state.active_seats:
+        yield from end_game(state, "last turns")
     else:
-        slow = all(place.gone == "out of time" for place in table.places)
-        yield from end_game(table, "out of time" if slow else "all gone")
+        all_out_of_time = all(seat_state.exit_reason == "out of time" for seat_state in state.seats)
+        yield from end_game(state, "out of time" if all_out_of_time else "all gone")
 
 
-def first_turn(table: Table) -> Facts:
+def first_turn(state: GameState) -> EventStream:
     """Setting up is done: the first seat that takes part begins."""
-    yield from next_turn(table, table.order[-1])
+    yield from next_turn(state, state.turn_order[-1])
 
 
-def end_game(table: Table, reason: EndReason) -> Facts:
+def end_game(state: GameState, reason: EndReason) -> EventStream:
     """Tickets are laid open and everything is counted."""
-    for seat, place in enumerate(table.places):
-        if place.gone != "removed":
-            yield TicketsShown(seat, tuple(ticket for ticket in place.tickets if ticket is not None))
-    scores = score(table)
-    yield from play_off(table, scores)
-    yield from table.rules.dealing.reveal(table)
+    for seat, seat_state in enumerate(state.seats):
+        if seat_state.exit_reason != "removed":
+            yield TicketsShown(seat, tuple(ticket for ticket in seat_state.tickets if ticket is not None))
+    scores = score(state)
+    yield from decide_play_off(state, scores)
+    yield from state.ruleset.randomness.reveal_seed(state)
     yield GameEnded(reason, scores)
 
 
-def no_pass(table: Table, seat: Seat) -> Sequence[Pass]:
+def pass_offers(state: GameState, seat: Seat) -> Sequence[Pass]:
     """Passing is no choice: `legal` offers it where nothing else is (TURN-4)."""
     return ()
 
 
-def passes(table: Table, seat: Seat, command: Pass) -> Facts:
-    able = any(move.offers(table, seat) for move in table.rules.moves[table.awaits[seat]])
-    require(not able, "TURN-4", "there is something that you can do")
+def pass_turn(state: GameState, seat: Seat, command: Pass) -> EventStream:
+    can_act = any(move.offers(state, seat) for move in state.ruleset.moves[state.pending_choices[seat]])
+    require(not can_act, "TURN-4", "there is something that you can do")
     yield Passed(seat)
-    if table.passed.issuperset(table.playing):
-        yield from end_game(table, "all passed")
+    if state.seats_passed.issuperset(state.active_seats):
+        yield from end_game(state, "all passed")
     else:
-        yield from end_turn(table, seat)
+        yield from end_turn(state, seat)
 
 
-PASS = Move(Pass, no_pass, passes)
+PASS = Move(Pass, pass_offers, pass_turn)

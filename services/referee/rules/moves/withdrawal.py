@@ -6,43 +6,43 @@ from schemas.commands import CallTime, Leave
 from schemas.events import SeatCleared, SeatGone, TicketsKept, TunnelDeclined
 from schemas.field_types import Seat
 from schemas.refusals import require
-from schemas.rule_options import GoneBecause
-from services.referee.rules.moves.tickets import give_back
-from services.referee.rules.moves.turns import clear_up, next_turn
-from services.referee.rules.ruleset import Facts
-from services.referee.rules.table import TICKETS, TUNNEL, Table
+from schemas.rule_options import ExitReason
+from services.referee.rules.moves.tickets import return_tickets
+from services.referee.rules.moves.turns import clean_up_turn, next_turn
+from services.referee.rules.ruleset import EventStream
+from services.referee.rules.table import TICKETS, TUNNEL, GameState
 
 
-def leave(table: Table, seat: Seat, command: Leave) -> Facts:
-    require(not table.over, "GAME-3", "the game is over")
-    yield from go_out(table, seat, "removed" if table.figures.strict else "left")
+def leave(state: GameState, seat: Seat, command: Leave) -> EventStream:
+    require(not state.result, "GAME-3", "the game is over")
+    yield from withdraw_seat(state, seat, "removed" if state.rule_options.strict else "left")
 
 
-def call_time(table: Table, seat: Seat | None, command: CallTime) -> Facts:
+def call_time(state: GameState, seat: Seat | None, command: CallTime) -> EventStream:
     """The house says that a seat's time is over; the recorded times must say so too."""
-    late = command.seat
-    require(late < len(table.places), "CLOCK-2", f"there is no seat {late}")
-    require(late in table.awaits, "CLOCK-2", f"the table isn't waiting for seat {late}")
-    require(table.out_of_time(late), "CLOCK-2", f"seat {late} has time left")
-    yield from go_out(table, late, "removed" if table.figures.strict else "out of time")
+    late_seat = command.seat
+    require(late_seat < len(state.seats), "CLOCK-2", f"there is no seat {late_seat}")
+    require(late_seat in state.pending_choices, "CLOCK-2", f"the table isn't waiting for seat {late_seat}")
+    require(state.is_out_of_time(late_seat), "CLOCK-2", f"seat {late_seat} has time left")
+    yield from withdraw_seat(state, late_seat, "removed" if state.rule_options.strict else "out of time")
 
 
-def go_out(table: Table, seat: Seat, why: GoneBecause) -> Facts:
+def withdraw_seat(state: GameState, seat: Seat, reason: ExitReason) -> EventStream:
     """Answer what is open in the plainest way, then go on without the seat."""
-    place, setting_up = table.places[seat], table.turn is None
-    if table.awaits.get(seat) == TICKETS and why != "removed":
-        yield TicketsKept(seat, tuple(place.offer[: place.least]))
-        if not setting_up:
-            yield from give_back(table, seat)
-    if table.awaits.get(seat) == TICKETS and why == "removed" and setting_up:
-        yield from table.rules.unchosen(table, seat)
-    if table.awaits.get(seat) == TUNNEL:
+    seat_state, is_setup = state.seats[seat], state.turn is None
+    if state.pending_choices.get(seat) == TICKETS and reason != "removed":
+        yield TicketsKept(seat, tuple(seat_state.offer[: seat_state.min_keep]))
+        if not is_setup:
+            yield from return_tickets(state, seat)
+    if state.pending_choices.get(seat) == TICKETS and reason == "removed" and is_setup:
+        yield from state.ruleset.resolve_open_offer(state, seat)
+    if state.pending_choices.get(seat) == TUNNEL:
         yield TunnelDeclined(seat)
-    yield SeatGone(seat, why)
-    if why == "removed":
+    yield SeatGone(seat, reason)
+    if reason == "removed":
         yield SeatCleared(seat)
-    if setting_up:
-        yield from table.rules.chosen(table)
-    elif table.turn == seat:
-        yield from clear_up(table)
-        yield from next_turn(table, seat)
+    if is_setup:
+        yield from state.ruleset.after_start_choice(state)
+    elif state.turn == seat:
+        yield from clean_up_turn(state)
+        yield from next_turn(state, seat)

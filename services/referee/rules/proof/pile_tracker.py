@@ -25,133 +25,144 @@ from schemas.events import (
     TunnelRevealed,
 )  # fmt: skip
 
-CARDS: Final = ""  # the pile of cards; a pile of tickets has its deck's name
-LAID: Final = 1 << 32  # the first epoch of piles that a position lays
-RETURNED: Final = 1 << 33  # and that of tickets which come back
+CARD_PILE: Final = ""  # the pile of cards; a pile of tickets has its deck's name
+FIRST_LAID_EPOCH: Final = 1 << 32  # the first epoch of piles that a position lays
+FIRST_RETURNED_EPOCH: Final = 1 << 33  # and that of tickets which come back
 
-Place: TypeAlias = tuple[int, int]  # epoch, position
-Run: TypeAlias = tuple[int, int, int]
-Names: TypeAlias = Sequence[str | None]
+CardSlot: TypeAlias = tuple[int, int]  # epoch, position
+SlotRun: TypeAlias = tuple[int, int, int]
+CardNames: TypeAlias = Sequence[str | None]
 
 
-class Moved(NamedTuple):
+class PileChange(NamedTuple):
     """Cards that one event put into a pile or took from it, and who is told their salts."""
 
-    laid: Sequence[Place]
-    turned: Sequence[Place]
-    names: Names  # of the one or the other; None for a card face down
-    told: int | None  # this seat; None for everybody
-    hidden: bool = False  # nobody is told
+    added: Sequence[CardSlot]
+    removed: Sequence[CardSlot]
+    names: CardNames  # of the one or the other; None for a card face down
+    salt_recipient: int | None  # this seat; None for everybody
+    is_hidden: bool = False  # nobody is told
 
 
-class Piles:
+class PileTracker:
     """Every hidden pile of one game. Plain values, so that it can be frozen."""
 
-    __slots__ = ("laid", "returned", "runs", "shuffles")
+    __slots__ = ("laid_count", "returned_count", "runs", "shuffle_count")
 
     def __init__(self) -> None:
-        self.shuffles = self.laid = self.returned = 0
-        self.runs: dict[str, list[Run]] = {}
+        self.shuffle_count = self.laid_count = self.returned_count = 0
+        self.runs: dict[str, list[SlotRun]] = {}
 
     @classmethod
-    def of(cls, state: Any) -> Piles:
+    def from_state(cls, state: Any) -> PileTracker:
         """The piles that `state` was taken from."""
-        piles = cls.__new__(cls)
-        piles.shuffles, piles.laid, piles.returned, piles.runs = state
-        return piles
+        pile_tracker = cls.__new__(cls)
+        (
+            pile_tracker.shuffle_count,
+            pile_tracker.laid_count,
+            pile_tracker.returned_count,
+            pile_tracker.runs,
+        ) = state
+        return pile_tracker
 
-    def state(self) -> tuple[int, int, int, dict[str, list[Run]]]:
-        return self.shuffles, self.laid, self.returned, self.runs
+    def to_state(self) -> tuple[int, int, int, dict[str, list[SlotRun]]]:
+        return self.shuffle_count, self.laid_count, self.returned_count, self.runs
 
-    def follow(self, event: Event) -> Moved | None:
+    def apply(self, event: Event) -> PileChange | None:
         """Take on an event; what it moved, if it moved anything into a pile or from one."""
-        follow = FOLLOWS.get(event.__class__)
-        return follow(self, event) if follow else None
+        applier = PILE_APPLIERS.get(event.__class__)
+        return applier(self, event) if applier else None
 
     # -- in and out ------------------------------------------------------------------------
 
-    def put(self, pile: str, epoch: int, count: int, *, on_top: bool = False) -> list[Place]:
+    def add(self, pile: str, epoch: int, count: int, *, on_top: bool = False) -> list[CardSlot]:
         """Lay so many cards under a pile, or on it."""
         runs = self.runs.setdefault(pile, [])
         if count:
             runs.insert(0 if on_top else len(runs), (epoch, 0, count))
         return [(epoch, position) for position in range(count)]
 
-    def take(self, pile: str, count: int) -> list[Place]:
+    def take(self, pile: str, count: int) -> list[CardSlot]:
         """Take so many from the top."""
         runs = self.runs[pile]
-        taken: list[Place] = []
-        while len(taken) < count:
+        slots: list[CardSlot] = []
+        while len(slots) < count:
             epoch, first, end = runs.pop(0)
-            cut = min(end, first + count - len(taken))
-            taken += [(epoch, position) for position in range(first, cut)]
+            cut = min(end, first + count - len(slots))
+            slots += [(epoch, position) for position in range(first, cut)]
             if cut < end:
                 runs.insert(0, (epoch, cut, end))
-        return taken
+        return slots
 
-    def next_shuffle(self) -> int:
-        self.shuffles += 1
-        return self.shuffles - 1
+    def next_shuffle_epoch(self) -> int:
+        self.shuffle_count += 1
+        return self.shuffle_count - 1
 
-    def next_laid(self) -> int:
-        self.laid += 1
-        return LAID + self.laid - 1
-
-
-def _deck_shuffled(piles: Piles, event: DeckShuffled) -> Moved:
-    laid = piles.put(CARDS, piles.next_shuffle(), len(event.order))
-    return Moved(laid, (), event.order, None, hidden=True)
+    def next_laid_epoch(self) -> int:
+        self.laid_count += 1
+        return FIRST_LAID_EPOCH + self.laid_count - 1
 
 
-def _tickets_shuffled(piles: Piles, event: TicketsShuffled) -> Moved:
-    piles.runs[event.deck] = []
-    laid = piles.put(event.deck, piles.next_shuffle(), len(event.order))
-    return Moved(laid, (), event.order, None, hidden=True)
+def _deck_shuffled(pile_tracker: PileTracker, event: DeckShuffled) -> PileChange:
+    added = pile_tracker.add(CARD_PILE, pile_tracker.next_shuffle_epoch(), len(event.order))
+    return PileChange(added, (), event.order, None, is_hidden=True)
 
 
-def _deck_laid(piles: Piles, event: DeckLaid) -> Moved:
-    piles.runs[CARDS] = []
-    return Moved(piles.put(CARDS, piles.next_laid(), len(event.order)), (), event.order, None, hidden=True)
+def _tickets_shuffled(pile_tracker: PileTracker, event: TicketsShuffled) -> PileChange:
+    pile_tracker.runs[event.deck] = []
+    added = pile_tracker.add(event.deck, pile_tracker.next_shuffle_epoch(), len(event.order))
+    return PileChange(added, (), event.order, None, is_hidden=True)
 
 
-def _tickets_laid(piles: Piles, event: TicketsLaid) -> Moved:
-    piles.runs[event.deck] = []
-    laid = piles.put(event.deck, piles.next_laid(), len(event.order))
-    return Moved(laid, (), event.order, None, hidden=True)
+def _deck_laid(pile_tracker: PileTracker, event: DeckLaid) -> PileChange:
+    pile_tracker.runs[CARD_PILE] = []
+    return PileChange(
+        pile_tracker.add(CARD_PILE, pile_tracker.next_laid_epoch(), len(event.order)),
+        (),
+        event.order,
+        None,
+        is_hidden=True,
+    )
 
 
-def _cards_dealt(piles: Piles, event: HandDealt | CardsGiven) -> Moved:
-    return Moved((), piles.take(CARDS, len(event.cards)), event.cards, event.seat)
+def _tickets_laid(pile_tracker: PileTracker, event: TicketsLaid) -> PileChange:
+    pile_tracker.runs[event.deck] = []
+    added = pile_tracker.add(event.deck, pile_tracker.next_laid_epoch(), len(event.order))
+    return PileChange(added, (), event.order, None, is_hidden=True)
 
 
-def _card_drawn(piles: Piles, event: CardDrawn) -> Moved:
-    return Moved((), piles.take(CARDS, 1), (event.card,), event.seat)
+def _cards_dealt(pile_tracker: PileTracker, event: HandDealt | CardsGiven) -> PileChange:
+    return PileChange((), pile_tracker.take(CARD_PILE, len(event.cards)), event.cards, event.seat)
 
 
-def _market_filled(piles: Piles, event: MarketFilled) -> Moved:
-    return Moved((), piles.take(CARDS, len(event.cards)), event.cards, None)
+def _card_drawn(pile_tracker: PileTracker, event: CardDrawn) -> PileChange:
+    return PileChange((), pile_tracker.take(CARD_PILE, 1), (event.card,), event.seat)
 
 
-def _tunnel_revealed(piles: Piles, event: TunnelRevealed) -> Moved:
-    return Moved((), piles.take(CARDS, len(event.revealed)), event.revealed, None)
+def _market_filled(pile_tracker: PileTracker, event: MarketFilled) -> PileChange:
+    return PileChange((), pile_tracker.take(CARD_PILE, len(event.cards)), event.cards, None)
 
 
-def _tickets_offered(piles: Piles, event: TicketsOffered) -> Moved:
-    turned = [place for deck in event.decks for place in piles.take(deck, 1)]
-    return Moved((), turned, event.tickets, event.seat)
+def _tunnel_revealed(pile_tracker: PileTracker, event: TunnelRevealed) -> PileChange:
+    return PileChange((), pile_tracker.take(CARD_PILE, len(event.revealed)), event.revealed, None)
 
 
-def _tickets_returned(piles: Piles, event: TicketsReturned) -> Moved | None:
+def _tickets_offered(pile_tracker: PileTracker, event: TicketsOffered) -> PileChange:
+    removed = [slot for deck in event.decks for slot in pile_tracker.take(deck, 1)]
+    return PileChange((), removed, event.tickets, event.seat)
+
+
+def _tickets_returned(pile_tracker: PileTracker, event: TicketsReturned) -> PileChange | None:
     """Those that are shuffled in get their places by the shuffle that follows."""
     if event.to not in ("bottom", "top"):
         return None
-    piles.returned += 1
-    epoch = RETURNED + piles.returned - 1
-    laid = piles.put(event.deck, epoch, len(event.tickets), on_top=event.to == "top")
-    return Moved(laid, (), event.tickets, event.seat)
+    pile_tracker.returned_count += 1
+    epoch = FIRST_RETURNED_EPOCH + pile_tracker.returned_count - 1
+    added = pile_tracker.add(event.deck, epoch, len(event.tickets), on_top=event.to == "top")
+    return PileChange(added, (), event.tickets, event.seat)
 
 
-FOLLOWS: Final[Mapping[type[Event], Callable[[Piles, Any], Moved | None]]] = {
+PILE_APPLIERS: Final[Mapping[type[Event], Callable[[PileTracker, Any], PileChange | None]]] = {
     DeckShuffled: _deck_shuffled,
     TicketsShuffled: _tickets_shuffled,
     DeckLaid: _deck_laid,

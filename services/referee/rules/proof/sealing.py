@@ -12,117 +12,142 @@ from typing import Final, NamedTuple
 
 from schemas import hash_chain
 from schemas.codec import (
-    FORMAT,
-    UNSEALED,
-    Faces,
+    ENTRY_FORMAT,
+    UNSEALED_FORMAT,
     Proofs,
     Row,
+    VisibilitySplit,
     pack_entry,
-    pack_part,
+    pack_private_part,
     pack_public,
-    pack_sealed,
+    pack_sealed_entry,
 )
 from schemas.entries import Entry
 from schemas.events import Event
 from schemas.field_types import Seat
 from services.referee.rules.fair_randomness import card_leaf, card_leaves, card_salt
-from services.referee.rules.proof.pile_tracker import Moved, Piles
-from services.referee.rules.shuffle import luck_of
-from services.referee.rules.table import Table
-from services.referee.rules.views import faces
+from services.referee.rules.proof.pile_tracker import PileChange, PileTracker
+from services.referee.rules.shuffle import derive_seat_secret
+from services.referee.rules.table import GameState
+from services.referee.rules.views import split_by_visibility
 
-vault_of: Final = lru_cache(maxsize=4_096)(hash_chain.vault_of)
+derive_salt_key: Final = lru_cache(maxsize=4_096)(hash_chain.derive_salt_key)
 
 
-class Past(NamedTuple):
+class ChainState(NamedTuple):
     """What the next entry of a log depends on, besides the table."""
 
-    number: int  # of its last entry
+    sequence: int  # of its last entry
     head: bytes  # after that
-    parts: Mapping[Seat, int]  # the number of each seat's last own part
+    last_private_parts: Mapping[Seat, int]  # the number of each seat's last own part
 
-    def after(self, sealed: Sealed) -> Past:
+    def after(self, sealed_entry: SealedEntry) -> ChainState:
         """What the entry after that one depends on."""
-        number = self.number + 1
-        told = dict.fromkeys((seat for seat, _ in sealed.parts), number)
-        return Past(number, sealed.head, {**self.parts, **told})
+        sequence = self.sequence + 1
+        new_private_parts = dict.fromkeys((seat for seat, _ in sealed_entry.private_parts), sequence)
+        return ChainState(sequence, sealed_entry.head, {**self.last_private_parts, **new_private_parts})
 
 
-class Sealed(NamedTuple):
+class SealedEntry(NamedTuple):
     """One entry in all its forms, and the head after it."""
 
     entry: bytes
     public: bytes
-    parts: Sequence[tuple[Seat, bytes]]
+    private_parts: Sequence[tuple[Seat, bytes]]
     head: bytes
 
 
-def seal(table: Table, past: Past, piles: Piles, entry: Entry) -> Sealed:
+def seal_entry(
+    state: GameState, chain_state: ChainState, pile_tracker: PileTracker, entry: Entry
+) -> SealedEntry:
     """Make an entry's bytes. The table has taken it on already; the piles, the caller's own, do so here."""
-    turned = faces(entry.events)
-    owned = turned.private
+    split = split_by_visibility(entry.events)
+    rows_by_seat = split.private
     if entry.seat is not None:  # its command's id is its own
-        owned = {**owned, entry.seat: owned.get(entry.seat, {})}
-    number = past.number + 1
-    if not table.rules.dealing.sealed:
-        parts = [(seat, _part(past, entry, seat, rows, b"", UNSEALED)) for seat, rows in owned.items()]
-        public = pack_public(entry.at, turned)
-        head = hash_chain.next_head(past.head, number, public)
-        return Sealed(pack_entry(entry, turned, UNSEALED), public, parts, head)
-    assert table.seed is not None, "only the referee seals"
-    vault = vault_of(table.seed, table.game)
-    leaves, openings = _moved(piles, entry.events, vault)
-    parts = [
-        (seat, _part(past, entry, seat, rows, openings.get(seat, b""), FORMAT))
-        for seat, rows in owned.items()
+        rows_by_seat = {**rows_by_seat, entry.seat: rows_by_seat.get(entry.seat, {})}
+    sequence = chain_state.sequence + 1
+    if not state.ruleset.randomness.sealed:
+        private_parts = [
+            (seat, _pack_private_part(chain_state, entry, seat, rows, b"", UNSEALED_FORMAT))
+            for seat, rows in rows_by_seat.items()
+        ]
+        public = pack_public(entry.at, split)
+        head = hash_chain.next_head(chain_state.head, sequence, public)
+        return SealedEntry(pack_entry(entry, split, UNSEALED_FORMAT), public, private_parts, head)
+    assert state.seed is not None, "only the referee seals"
+    salt_key = derive_salt_key(state.seed, state.game)
+    leaves, openings = _track_piles(pile_tracker, entry.events, salt_key)
+    private_parts = [
+        (seat, _pack_private_part(chain_state, entry, seat, rows, openings.get(seat, b""), ENTRY_FORMAT))
+        for seat, rows in rows_by_seat.items()
     ]
-    written, secret = pack_sealed(entry, turned)
-    kept = _commitments(table, vault, number, secret, turned, parts)
-    public = pack_public(entry.at, turned, Proofs(kept, leaves, openings.get(None, b"")))
-    return Sealed(written, public, parts, hash_chain.next_head(past.head, number, public))
+    entry_bytes, secret = pack_sealed_entry(entry, split)
+    commitments = _compute_commitments(state, salt_key, sequence, secret, split, private_parts)
+    public = pack_public(entry.at, split, Proofs(commitments, leaves, openings.get(None, b"")))
+    return SealedEntry(
+        entry_bytes, public, private_parts, hash_chain.next_head(chain_state.head, sequence, public)
+    )
 
 
-def _part(past: Past, entry: Entry, seat: Seat, rows: dict[int, Row], openings: bytes, form: int) -> bytes:
-    answers = entry.id if seat == entry.seat else None
-    return pack_part(past.parts.get(seat, 0), answers, rows, openings, form)
+def _pack_private_part(
+    chain_state: ChainState,
+    entry: Entry,
+    seat: Seat,
+    rows: dict[int, Row],
+    openings: bytes,
+    entry_format: int,
+) -> bytes:
+    command_id = entry.id if seat == entry.seat else None
+    return pack_private_part(
+        chain_state.last_private_parts.get(seat, 0), command_id, rows, openings, entry_format
+    )
 
 
-def _commitments(
-    table: Table, vault: bytes, number: int, secret: bytes, turned: Faces, parts: Sequence[tuple[Seat, bytes]]
+def _compute_commitments(
+    state: GameState,
+    salt_key: bytes,
+    sequence: int,
+    secret: bytes,
+    split: VisibilitySplit,
+    private_parts: Sequence[tuple[Seat, bytes]],
 ) -> bytes:
     """To the secret, then to every part that has rows: who it is for doesn't show."""
-    kept = hash_chain.secret_commitment(hash_chain.salt_of(vault, number, table.game), secret)
-    for seat, part in sorted(parts) if len(parts) > 1 else parts:
-        if turned.private.get(seat):
-            luck = table.places[seat].luck or luck_of(table.seed or "", seat, table.game)
-            kept += hash_chain.part_commitment(
-                hash_chain.salt_of(bytes.fromhex(luck), number, table.game), part
+    commitments = hash_chain.secret_commitment(hash_chain.derive_salt(salt_key, sequence, state.game), secret)
+    for seat, private_part in sorted(private_parts) if len(private_parts) > 1 else private_parts:
+        if split.private.get(seat):
+            seat_secret = state.seats[seat].seat_secret or derive_seat_secret(
+                state.seed or "", seat, state.game
             )
-    return kept
+            commitments += hash_chain.private_part_commitment(
+                hash_chain.derive_salt(bytes.fromhex(seat_secret), sequence, state.game), private_part
+            )
+    return commitments
 
 
-def _moved(piles: Piles, events: Sequence[Event], vault: bytes) -> tuple[bytes, dict[Seat | None, bytes]]:
+def _track_piles(
+    pile_tracker: PileTracker, events: Sequence[Event], salt_key: bytes
+) -> tuple[bytes, dict[Seat | None, bytes]]:
     """The leaves of cards that went face down, and the salts that everybody or one seat is told."""
     leaves = b""
-    told: dict[Seat | None, bytes] = {}
+    openings: dict[Seat | None, bytes] = {}
     for event in events:
-        moved = piles.follow(event)
-        if moved is None:
+        change = pile_tracker.apply(event)
+        if change is None:
             continue
-        if moved.laid:
-            leaves += _leaves(moved, vault)
-        if not moved.hidden:
-            salts = b"".join(card_salt(vault, *place) for place in (moved.laid or moved.turned))
-            told[moved.told] = told.get(moved.told, b"") + salts
-    return leaves, told
+        if change.added:
+            leaves += _card_leaves_of(change, salt_key)
+        if not change.is_hidden:
+            salts = b"".join(card_salt(salt_key, *slot) for slot in (change.added or change.removed))
+            openings[change.salt_recipient] = openings.get(change.salt_recipient, b"") + salts
+    return leaves, openings
 
 
-def _leaves(moved: Moved, vault: bytes) -> bytes:
+def _card_leaves_of(change: PileChange, salt_key: bytes) -> bytes:
     """Of cards that were laid down; they lie one under the other, in places that begin at 0."""
-    names = tuple(name for name in moved.names if name is not None)
-    assert len(names) == len(moved.laid), "only the referee seals"
-    if moved.hidden:
-        return card_leaves(vault, moved.laid[0][0], names)
+    names = tuple(name for name in change.names if name is not None)
+    assert len(names) == len(change.added), "only the referee seals"
+    if change.is_hidden:
+        return card_leaves(salt_key, change.added[0][0], names)
     return b"".join(
-        card_leaf(card_salt(vault, *place), name) for place, name in zip(moved.laid, names, strict=True)
+        card_leaf(card_salt(salt_key, *slot), name) for slot, name in zip(change.added, names, strict=True)
     )

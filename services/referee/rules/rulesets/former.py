@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from services.referee.rules.fair_randomness import BY_SEED
+from services.referee.rules.fair_randomness import SERVER_SEED
 from services.referee.rules.ruleset import Ruleset
 from services.referee.rules.rulesets.europe import EUROPE
 from services.referee.rules.rulesets.marklin import MARKLIN
@@ -17,17 +17,19 @@ from services.referee.rules.rulesets.trains import TRAINS
 from services.referee.rules.rulesets.usa import USA
 
 
-def second(third: Ruleset) -> Ruleset:
+def version_2(current: Ruleset) -> Ruleset:
     """Version 2: all chance followed from the house's seed, and only that was committed to."""
-    return replace(third, version=2, dealing=BY_SEED)
+    return replace(current, version=2, randomness=SERVER_SEED)
 
 
-def first(third: Ruleset) -> Ruleset:
+def version_1(current: Ruleset) -> Ruleset:
     """Version 1: a move took as long as it took, unless somebody asked for a clock."""
-    figures = replace(third.figures, move_ms=None)
-    return replace(second(third), version=1, figures=figures)
+    rule_options = replace(current.rule_options, move_ms=None)
+    return replace(version_2(current), version=1, rule_options=rule_options)
 
 
-FORMER: Final[tuple[Ruleset, ...]] = tuple(
-    edition(ruleset) for edition in (first, second) for ruleset in (USA, EUROPE, MARKLIN, TRAINS)
+FORMER_VERSIONS: Final[tuple[Ruleset, ...]] = tuple(
+    make_version(ruleset)
+    for make_version in (version_1, version_2)
+    for ruleset in (USA, EUROPE, MARKLIN, TRAINS)
 )

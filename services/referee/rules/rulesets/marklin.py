@@ -9,22 +9,22 @@ from schemas.field_types import COLORS, LOCOMOTIVE, PASSENGER, PLUS_FOUR
 from services.referee.rules.moves.cards import DRAW_BLIND, DRAW_MARKET
 from services.referee.rules.moves.passengers import MOVE_PASSENGER
 from services.referee.rules.moves.payment import (
-    one_colour_two_wilds,
-    plus_four_on_long_routes,
-    two_wilds_payable,
+    one_colour_with_plus_four_payable,
+    require_long_route_for_plus_four,
+    require_one_colour_with_plus_four,
 )
 from services.referee.rules.moves.routes import CLAIM_ROUTE_WITH_PASSENGER
 from services.referee.rules.moves.tickets import DRAW_MIX, NAME_TICKETS
 from services.referee.rules.moves.turns import PASS
-from services.referee.rules.rulesets.usa import FIGURES as USA_FIGURES
+from services.referee.rules.rulesets.usa import RULE_OPTIONS as USA_RULE_OPTIONS
 from services.referee.rules.rulesets.usa import USA
 from services.referee.rules.scoring import merchandise_total, most_tickets_made
-from services.referee.rules.setup.deal import ask_for_mixes, when_all_have_named
-from services.referee.rules.setup.validation import enough_for_mixes
+from services.referee.rules.setup.deal import ask_for_mixes, continue_after_all_mixes
+from services.referee.rules.setup.validation import require_tickets_for_mixes
 from services.referee.rules.table import ACTION, MIX
 
-FIGURES: Final = replace(
-    USA_FIGURES,
+RULE_OPTIONS: Final = replace(
+    USA_RULE_OPTIONS,
     cards={**dict.fromkeys(COLORS, 11), LOCOMOTIVE: 14, PLUS_FOUR: 6, PASSENGER: 10},
     flush={LOCOMOTIVE: 3, PASSENGER: 3},
     start_tickets={"short": 4, "long": 4},
@@ -43,17 +43,17 @@ FIGURES: Final = replace(
 MARKLIN: Final = replace(
     USA,
     name="marklin",
-    board="germany",
-    figures=FIGURES,
+    default_board="germany",
+    rule_options=RULE_OPTIONS,
     moves={
         **USA.moves,
         MIX: (NAME_TICKETS,),
         ACTION: (DRAW_BLIND, DRAW_MARKET, DRAW_MIX, CLAIM_ROUTE_WITH_PASSENGER, MOVE_PASSENGER, PASS),
     },
     setup=ask_for_mixes,
-    chosen=when_all_have_named,
-    tickets_suffice=enough_for_mixes,
-    payable=two_wilds_payable,
-    payment=(plus_four_on_long_routes, one_colour_two_wilds),
+    after_start_choice=continue_after_all_mixes,
+    require_enough_tickets=require_tickets_for_mixes,
+    find_payable_routes=one_colour_with_plus_four_payable,
+    payment_checks=(require_long_route_for_plus_four, require_one_colour_with_plus_four),
     tie_breaks=(most_tickets_made, merchandise_total),
 )

@@ -7,17 +7,17 @@ from typing import Final
 
 from services.referee.rules.moves.requests import REQUEST_CARDS
 from services.referee.rules.moves.routes import CLAIM_ROUTE
-from services.referee.rules.moves.tickets import KEEP_TICKETS, give_back
+from services.referee.rules.moves.tickets import KEEP_TICKETS, return_tickets
 from services.referee.rules.moves.turns import PASS
-from services.referee.rules.rulesets.usa import FIGURES as USA_FIGURES
+from services.referee.rules.rulesets.usa import RULE_OPTIONS as USA_RULE_OPTIONS
 from services.referee.rules.rulesets.usa import USA
 from services.referee.rules.search.longest_path import longest_path
-from services.referee.rules.setup.deal import offer_to_first, when_the_seat_has_chosen
-from services.referee.rules.setup.validation import enough_in_turn
+from services.referee.rules.setup.deal import continue_after_seat_choice, offer_to_first
+from services.referee.rules.setup.validation import require_tickets_in_turn
 from services.referee.rules.table import ACTION, TICKETS
 
-FIGURES: Final = replace(
-    USA_FIGURES,
+RULE_OPTIONS: Final = replace(
+    USA_RULE_OPTIONS,
     seats_most=8,
     order="age",
     cards={"red": 63, "blue": 63, "green": 62, "white": 62},
@@ -41,14 +41,14 @@ FIGURES: Final = replace(
 TRAINS: Final = replace(
     USA,
     name="trains",
-    board="iberia",
-    figures=FIGURES,
-    policies=USA.policies | {"hold-10", "buy-now"},
+    default_board="iberia",
+    rule_options=RULE_OPTIONS,
+    bot_policies=USA.bot_policies | {"hold-10", "buy-now"},
     moves={ACTION: (REQUEST_CARDS, CLAIM_ROUTE, PASS), TICKETS: (KEEP_TICKETS,)},
     setup=offer_to_first,
-    unchosen=give_back,
-    chosen=when_the_seat_has_chosen,
-    tickets_suffice=enough_in_turn,
-    longest=longest_path,
+    resolve_open_offer=return_tickets,
+    after_start_choice=continue_after_seat_choice,
+    require_enough_tickets=require_tickets_in_turn,
+    measure_longest=longest_path,
     tie_breaks=(),
 )

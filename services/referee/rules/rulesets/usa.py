@@ -5,21 +5,21 @@ from __future__ import annotations
 from typing import Final
 
 from schemas.field_types import COLORS, LOCOMOTIVE
-from schemas.rule_options import Parameters
-from services.referee.rules.fair_randomness import BY_KEY
+from schemas.rule_options import RuleOptions
+from services.referee.rules.fair_randomness import SHARED_RANDOMNESS
 from services.referee.rules.moves.cards import DRAW_BLIND, DRAW_MARKET
-from services.referee.rules.moves.payment import one_colour, one_colour_payable
+from services.referee.rules.moves.payment import one_colour_payable, require_one_colour
 from services.referee.rules.moves.routes import CLAIM_ROUTE
 from services.referee.rules.moves.tickets import DRAW_TICKETS, KEEP_TICKETS
 from services.referee.rules.moves.turns import PASS
 from services.referee.rules.ruleset import Ruleset
 from services.referee.rules.scoring import holds_longest, most_tickets_made
 from services.referee.rules.search.longest_trail import longest_trail
-from services.referee.rules.setup.deal import offer_to_all, out_of_the_game, when_all_have_chosen
-from services.referee.rules.setup.validation import enough_for_all
+from services.referee.rules.setup.deal import continue_after_all_choices, offer_to_all, remove_offered_tickets
+from services.referee.rules.setup.validation import require_tickets_for_all
 from services.referee.rules.table import ACTION, SECOND_CARD, TICKETS
 
-FIGURES: Final = Parameters(
+RULE_OPTIONS: Final = RuleOptions(
     seats_least=2,
     seats_most=5,
     order="seated",
@@ -62,22 +62,22 @@ FIGURES: Final = Parameters(
 USA: Final = Ruleset(
     name="usa",
     version=3,
-    board="usa",
-    figures=FIGURES,
-    dealing=BY_KEY,
-    kinds=frozenset({"rail"}),
-    policies=frozenset({"random", "greedy"}),
+    default_board="usa",
+    rule_options=RULE_OPTIONS,
+    randomness=SHARED_RANDOMNESS,
+    route_kinds=frozenset({"rail"}),
+    bot_policies=frozenset({"random", "greedy"}),
     moves={
         ACTION: (DRAW_BLIND, DRAW_MARKET, DRAW_TICKETS, CLAIM_ROUTE, PASS),
         SECOND_CARD: (DRAW_BLIND, DRAW_MARKET),
         TICKETS: (KEEP_TICKETS,),
     },
     setup=offer_to_all,
-    unchosen=out_of_the_game,
-    chosen=when_all_have_chosen,
-    tickets_suffice=enough_for_all,
-    payable=one_colour_payable,
-    payment=(one_colour,),
-    longest=longest_trail,
+    resolve_open_offer=remove_offered_tickets,
+    after_start_choice=continue_after_all_choices,
+    require_enough_tickets=require_tickets_for_all,
+    find_payable_routes=one_colour_payable,
+    payment_checks=(require_one_colour,),
+    measure_longest=longest_trail,
     tie_breaks=(most_tickets_made, holds_longest),
 )

@@ -15,13 +15,13 @@ from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 Graph = dict[str, dict[str, int]]  # the neighbours of each city, and how far they are
-Ways = dict[bytes, int]  # what is laid, and its most spaces
+Frontier = dict[bytes, int]  # what is laid, and its most spaces
 
-DONE: Final = 255  # both sides of a city are laid
+CLOSED: Final = 255  # both sides of a city are laid
 END: Final = 254  # the piece that is open here has its other end already
-FREE: Final = [bytes([place]) for place in range(END)]  # more than can be half-seen at once
-NARROW: Final = 12
-STARTS_MOST: Final = 12
+FREE_SLOTS: Final = [bytes([place]) for place in range(END)]  # more than can be half-seen at once
+NARROW_BEAM: Final = 12
+MAX_STARTS: Final = 12
 
 
 def longest_path(edges: Iterable[tuple[str, str, int]]) -> int:
@@ -31,9 +31,9 @@ def longest_path(edges: Iterable[tuple[str, str, int]]) -> int:
         if a != b:
             graph[a][b] = graph[b][a] = max(length, graph[a].get(b, 0))
     best, arms = _cut_trees(graph)
-    for part in sorted(_parts(graph), key=lambda part: (-_spaces(graph, part), part)):
+    for part in sorted(_components(graph), key=lambda part: (-_total_spaces(graph, part), part)):
         sweep = _Sweep(graph, arms, part)
-        best = sweep.best_over(best, NARROW)
+        best = sweep.best_over(best, NARROW_BEAM)
         best = sweep.best_over(best, None)
     return best
 
@@ -55,27 +55,27 @@ def _cut_trees(graph: Graph) -> tuple[int, dict[str, int]]:
     return inside, arms
 
 
-def _parts(graph: Graph) -> Iterator[list[str]]:
+def _components(graph: Graph) -> Iterator[list[str]]:
     """The cities that hang together, part by part."""
     seen: set[str] = set()
     for city in graph:
-        part = [] if city in seen else [city]
+        component = [] if city in seen else [city]
         seen.add(city)
-        for near in part:
-            part += (new := [other for other in graph[near] if other not in seen])
+        for city_in_component in component:
+            component += (new := [other for other in graph[city_in_component] if other not in seen])
             seen.update(new)
-        if part:
-            yield part
+        if component:
+            yield component
 
 
-def _spaces(graph: Graph, part: list[str]) -> int:
+def _total_spaces(graph: Graph, part: list[str]) -> int:
     return sum(sum(graph[city].values()) for city in part) // 2
 
 
-def _order(graph: Graph, part: list[str]) -> list[str]:
+def _sweep_order(graph: Graph, part: list[str]) -> list[str]:
     """The cities in an order that keeps few of them half-seen: the best of a few greedy ones."""
     least, chosen = float("inf"), part
-    for start in sorted(part, key=lambda city: (len(graph[city]), city))[:STARTS_MOST]:
+    for start in sorted(part, key=lambda city: (len(graph[city]), city))[:MAX_STARTS]:
         order, seen, cost = [start], {start, *graph[start]}, 0
         edge = dict.fromkeys(graph[start])
         while edge and cost < least:
@@ -93,11 +93,11 @@ def _order(graph: Graph, part: list[str]) -> list[str]:
 class _Step(NamedTuple):
     """A city to sweep. Half-seen cities have places, which serve again for the next ones."""
 
-    place: int
+    slot: int
     arm: int
     ways: list[tuple[int, int]]  # place and length, to cities not yet swept
-    one: dict[int, int]  # by place of a half-seen city: its longest way left
-    two: dict[int, int]  # by place: its two longest
+    longest_left: dict[int, int]  # by place of a half-seen city: its longest way left
+    two_longest_left: dict[int, int]  # by place: its two longest
     beyond: int  # the sum of the two longest ways of all cities not yet seen
     arms: list[int]  # twice the longest arms left, by how many ends are laid already
 
@@ -131,76 +131,76 @@ class _Sweep:
 
     def __init__(self, graph: Graph, arms: dict[str, int], part: list[str]) -> None:
         self.best = 0
-        self.steps = list(_steps(graph, arms, _order(graph, part)))
-        self.nothing = bytes(
-            range(1 + max(place for step in self.steps for place in (step.place, *step.two)))
+        self.steps = list(_steps(graph, arms, _sweep_order(graph, part)))
+        self.empty_sides = bytes(
+            range(1 + max(place for step in self.steps for place in (step.slot, *step.two_longest_left)))
         )
 
-    def best_over(self, known: int, most: int | None) -> int:
+    def best_over(self, best_known: int, beam_width: int | None) -> int:
         """The longest path, or `known` if none is longer; with `most`, out of so many ways a city."""
-        self.best = known
-        ways: Ways = {self.nothing: 0}
+        self.best = best_known
+        frontier: Frontier = {self.empty_sides: 0}
         for step in self.steps:
-            onward: Ways = {}
-            for sides, spaces in ways.items():
-                for after, total in self._past(step, sides, spaces):
-                    if onward.get(after, -1) < total:
-                        onward[after] = total
-            bounds = {sides: _bound(step, sides, spaces) for sides, spaces in onward.items()}
+            next_frontier: Frontier = {}
+            for sides, spaces in frontier.items():
+                for after, total in self._expand(step, sides, spaces):
+                    if next_frontier.get(after, -1) < total:
+                        next_frontier[after] = total
+            bounds = {sides: _upper_bound(step, sides, spaces) for sides, spaces in next_frontier.items()}
             hopeful = [sides for sides, bound in bounds.items() if bound // 2 > self.best]
-            if most and len(hopeful) > most:
-                hopeful = sorted(hopeful, key=bounds.__getitem__, reverse=True)[:most]
-            ways = {sides: onward[sides] for sides in hopeful}
+            if beam_width and len(hopeful) > beam_width:
+                hopeful = sorted(hopeful, key=bounds.__getitem__, reverse=True)[:beam_width]
+            frontier = {sides: next_frontier[sides] for sides in hopeful}
         return self.best
 
-    def _past(self, step: _Step, sides: bytes, spaces: int) -> Iterator[tuple[bytes, int]]:
+    def _expand(self, step: _Step, sides: bytes, spaces: int) -> Iterator[tuple[bytes, int]]:
         """Whatever can be laid at this city, which is then behind us."""
-        place = step.place
-        if sides[place] in (place, DONE):
-            yield _swept(sides, place), spaces
-        if sides[place] == DONE:
+        slot = step.slot
+        if sides[slot] in (slot, CLOSED):
+            yield _free_slot(sides, slot), spaces
+        if sides[slot] == CLOSED:
             return
-        begun = [(sides, spaces, 0)]
-        if sides[place] == place:  # its first way; the second is one of those after it
-            begun = [
-                (_laid(sides, place, near), spaces + length, number)
+        starts = [(sides, spaces, 0)]
+        if sides[slot] == slot:  # its first way; the second is one of those after it
+            starts = [
+                (_lay_route(sides, slot, near), spaces + length, number)
                 for number, (near, length) in enumerate(step.ways, 1)
-                if sides[near] != DONE
+                if sides[near] != CLOSED
             ]
-        for before, total, used in begun:
-            if after := self._ended(before, place, total + step.arm):
+        for before, total, used in starts:
+            if after := self._end_here(before, slot, total + step.arm):
                 yield after, total + step.arm
             for near, length in step.ways[used:]:
-                if before[near] != DONE and before[place] != near:  # no city twice
-                    after = _swept(_laid(before, place, near), place)
-                    if before[place] == before[near] == END:
-                        self._whole(after, total + length)
+                if before[near] != CLOSED and before[slot] != near:  # no city twice
+                    after = _free_slot(_lay_route(before, slot, near), slot)
+                    if before[slot] == before[near] == END:
+                        self._record_path(after, total + length)
                     else:
                         yield after, total + length
 
-    def _ended(self, sides: bytes, place: int, spaces: int) -> bytes | None:
+    def _end_here(self, sides: bytes, slot: int, spaces: int) -> bytes | None:
         """The piece that is open here ends here; None if that can't be, or makes the path whole."""
-        far, after = sides[place], bytearray(_swept(sides, place))
+        far, after = sides[slot], bytearray(_free_slot(sides, slot))
         if far == END:
-            self._whole(after, spaces)
+            self._record_path(after, spaces)
             return None
         after[far] = END
         return bytes(after) if after.count(END) <= 2 else None
 
-    def _whole(self, sides: bytes | bytearray, spaces: int) -> None:
+    def _record_path(self, sides: bytes | bytearray, spaces: int) -> None:
         """A piece with both ends is a path, if no other piece is left open."""
-        if all(far in (place, DONE) for place, far in enumerate(sides)):
+        if all(far in (slot, CLOSED) for slot, far in enumerate(sides)):
             self.best = max(self.best, spaces)
 
 
-def _laid(sides: bytes, a: int, b: int) -> bytes:
+def _lay_route(sides: bytes, a: int, b: int) -> bytes:
     """The same with a route between two open or free cities; the pieces at them become one."""
     after = bytearray(sides)
     far_a, far_b = sides[a], sides[b]
     if far_a != a:
-        after[a] = DONE
+        after[a] = CLOSED
     if far_b != b:
-        after[b] = DONE
+        after[b] = CLOSED
     if far_a != END:
         after[far_a] = far_b
     if far_b != END:
@@ -208,18 +208,18 @@ def _laid(sides: bytes, a: int, b: int) -> bytes:
     return bytes(after)
 
 
-def _swept(sides: bytes, place: int) -> bytes:
-    return sides[:place] + FREE[place] + sides[place + 1 :]
+def _free_slot(sides: bytes, slot: int) -> bytes:
+    return sides[:slot] + FREE_SLOTS[slot] + sides[slot + 1 :]
 
 
-def _bound(step: _Step, sides: bytes, spaces: int) -> int:
+def _upper_bound(step: _Step, sides: bytes, spaces: int) -> int:
     """Twice the spaces that can come of this, at most: a city on the way has two sides, and an
     open one has one left."""
-    most = 2 * spaces + step.beyond + step.arms[sides.count(END)]
-    for place, two in step.two.items():
-        far = sides[place]
-        if far == place:
-            most += two
-        elif far != DONE:
-            most += step.one[place]
-    return most
+    bound = 2 * spaces + step.beyond + step.arms[sides.count(END)]
+    for slot, two in step.two_longest_left.items():
+        far = sides[slot]
+        if far == slot:
+            bound += two
+        elif far != CLOSED:
+            bound += step.longest_left[slot]
+    return bound

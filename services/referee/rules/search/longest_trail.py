@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 Edge = tuple[str, str, int]
-NEVER: Final = 1 << 30
+INFINITE_LOSS: Final = 1 << 30
 
 
 def longest_trail(edges: Iterable[Edge]) -> int:
@@ -29,29 +29,29 @@ def _without_trees(edges: list[Edge]) -> tuple[int, list[Edge]]:
     matters of the trees at one city are the two longest ways into them: these come back
     as one route each."""
     degree: dict[str, int] = defaultdict(int)
-    last: dict[str, int] = defaultdict(int)  # the numbers of a city's routes, xor-ed: of one, its own
+    route_xor: dict[str, int] = defaultdict(int)  # the numbers of a city's routes, xor-ed: of one, its own
     for number, (a, b, _) in enumerate(edges):
         degree[a] += 1
         degree[b] += 1
-        last[a] ^= number
-        last[b] ^= number
-    inside, left = 0, dict(enumerate(edges))
+        route_xor[a] ^= number
+        route_xor[b] ^= number
+    inside, remaining = 0, dict(enumerate(edges))
     arms: dict[str, list[int]] = defaultdict(lambda: [0, 0])  # the two longest, longest first
     leaves = [city for city, count in degree.items() if count == 1]
     while leaves:
         leaf = leaves.pop()
         if not degree[leaf]:
             continue  # the last city of a tree
-        a, b, length = left.pop(last[leaf])
+        a, b, length = remaining.pop(route_xor[leaf])
         root = b if leaf == a else a
         arm, at_root = length + arms[leaf][0], arms[root]
         inside = max(inside, arm + at_root[0])
         at_root[:] = sorted((arm, *at_root), reverse=True)[:2]
-        last[root] ^= last[leaf]
+        route_xor[root] ^= route_xor[leaf]
         degree[root] -= 1
         if degree[root] == 1:
             leaves.append(root)
-    core = list(left.values())
+    core = list(remaining.values())
     for city in {city for a, b, _ in core for city in (a, b)} & arms.keys():
         core += [(city, f"{city}/arm {n}", arm) for n, arm in enumerate(arms[city]) if arm]
     return inside, core
@@ -64,82 +64,82 @@ class _Search:
     def __init__(self, edges: list[Edge]) -> None:
         edges = sorted(edges, key=lambda edge: edge[2])
         names = dict.fromkeys(city for a, b, _ in edges for city in (a, b))
-        place = {name: number for number, name in enumerate(names)}
+        city_numbers = {name: number for number, name in enumerate(names)}
         self.lengths = [length for _, _, length in edges]
-        self.ends = [(place[a], place[b]) for a, b, _ in edges]
-        self.at = [0] * len(names)  # the routes at each city
+        self.ends = [(city_numbers[a], city_numbers[b]) for a, b, _ in edges]
+        self.routes_at = [0] * len(names)  # the routes at each city
         for number, (a, b) in enumerate(self.ends):
-            self.at[a] |= 1 << number
-            self.at[b] |= 1 << number
+            self.routes_at[a] |= 1 << number
+            self.routes_at[b] |= 1 << number
         self.best = 0
 
-    def best_over(self, known: int) -> int:
+    def best_over(self, best_known: int) -> int:
         """The longest trail, or `known` if none is longer."""
-        self.best = known
+        self.best = best_known
         waiting = (1 << len(self.lengths)) - 1
         while waiting:
-            part = self._around(waiting & -waiting, waiting)
+            part = self._component(waiting & -waiting, waiting)
             waiting ^= part
-            self._try(part, self._spaces(part), 0, 0)
+            self._search(part, self._spaces(part), 0, 0)
         return self.best
 
-    def _try(self, left: int, spaces: int, kept: int, ends: int) -> None:
+    def _search(self, routes: int, spaces: int, kept: int, ends: int) -> None:
         """All trails among the connected routes `left` that use all of `kept`, and whose
         ends are `ends`, as far as these are chosen."""
-        odd = self._odd(left)
+        odd = self._odd_cities(routes)
         if odd.bit_count() <= 2:
             self.best = max(self.best, spaces)
             return
-        loose, more = left & ~kept, 2 - ends.bit_count()
-        losses = [(self._least(self.at[city] & loose), city) for city in _bits(odd ^ ends)]
-        if spaces - self._loss(losses, ends, more) <= self.best:
+        loose, more = routes & ~kept, 2 - ends.bit_count()
+        losses = [(self._shortest(self.routes_at[city] & loose), city) for city in _bits(odd ^ ends)]
+        if spaces - self._loss_bound(losses, ends, more) <= self.best:
             return
         city = max(losses)[1]  # the city that costs the most, as it decides the most
         if more and not ends >> city & 1:
-            self._try(left, spaces, kept, ends | 1 << city)
-        for number in _bits(self.at[city] & loose):
-            self._try_without(number, left, spaces, kept, ends)
+            self._search(routes, spaces, kept, ends | 1 << city)
+        for number in _bits(self.routes_at[city] & loose):
+            self._search_without(number, routes, spaces, kept, ends)
             kept |= 1 << number  # what follows is without another one
 
-    def _try_without(self, number: int, left: int, spaces: int, kept: int, ends: int) -> None:
+    def _search_without(self, number: int, routes: int, spaces: int, kept: int, ends: int) -> None:
         """The same with one route fewer; where that cuts the rest in two, on either side."""
-        left ^= 1 << number
-        part = self._around(self.at[self.ends[number][0]] & left, left)
-        if part == left:
-            self._try(left, spaces - self.lengths[number], kept, ends)
+        routes ^= 1 << number
+        part = self._component(self.routes_at[self.ends[number][0]] & routes, routes)
+        if part == routes:
+            self._search(routes, spaces - self.lengths[number], kept, ends)
             return
-        for side in (part, left ^ part):
-            whole = not kept & ~side and all(self.at[city] & side for city in _bits(ends))
-            if whole and (there := self._spaces(side)) > self.best:
-                self._try(side, there, kept, ends)
+        for side in (part, routes ^ part):
+            is_feasible = not kept & ~side and all(self.routes_at[city] & side for city in _bits(ends))
+            if is_feasible and (side_spaces := self._spaces(side)) > self.best:
+                self._search(side, side_spaces, kept, ends)
 
-    def _odd(self, left: int) -> int:
+    def _odd_cities(self, left: int) -> int:
         """The cities with an odd number of these routes."""
         odd = 0
-        for city, routes in enumerate(self.at):
+        for city, routes in enumerate(self.routes_at):
             if (routes & left).bit_count() & 1:
                 odd |= 1 << city
         return odd
 
     @staticmethod
-    def _loss(losses: list[tuple[int, int]], ends: int, more: int) -> float:
+    def _loss_bound(losses: list[tuple[int, int]], ends: int, more: int) -> float:
         """A lower bound of what must be left out: half of the least route at every city that
         is wrong, as a route has two cities, but at the ends that are still to be chosen."""
         chosen = sum(loss for loss, city in losses if ends >> city & 1)
         others = sorted(loss for loss, city in losses if not ends >> city & 1)
         return (chosen + sum(others[: max(0, len(others) - more)])) / 2
 
-    def _least(self, routes: int) -> int:
+    def _shortest(self, routes: int) -> int:
         """The length of the shortest of these routes; of none, more than any trail."""
-        return self.lengths[(routes & -routes).bit_length() - 1] if routes else NEVER
+        return self.lengths[(routes & -routes).bit_length() - 1] if routes else INFINITE_LOSS
 
-    def _around(self, part: int, left: int) -> int:
+    def _component(self, part: int, left: int) -> int:
         """All of `left` that hangs together with `part`."""
         waiting = part
         while waiting:
             number = waiting.bit_length() - 1
             a, b = self.ends[number]
-            new = (self.at[a] | self.at[b]) & left & ~part
+            new = (self.routes_at[a] | self.routes_at[b]) & left & ~part
             waiting ^= 1 << number | new
             part |= new
         return part

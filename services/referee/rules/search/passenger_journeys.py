@@ -15,12 +15,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Final, NamedTuple
 
-NARROW: Final = 200  # walks that go on in the first search
-EXPANSIONS_MOST: Final = 3_000  # and in the wide one, if that left any out
-SHARE: Final = 10  # of what may still go on, a tenth may be of one length
+NARROW_BUDGET: Final = 200  # walks that go on in the first search
+MAX_EXPANSIONS: Final = 3_000  # and in the wide one, if that left any out
+BEAM_SHARE: Final = 10  # of what may still go on, a tenth may be of one length
 
 
-class Way(NamedTuple):
+class JourneyEdge(NamedTuple):
     """A claimed route between two cities, and the passenger cards it costs: 0 or 1."""
 
     route: str
@@ -39,7 +39,7 @@ class Journey(NamedTuple):
 
 
 def best_journeys(
-    start: str, ways: Iterable[Way], tokens: Mapping[str, int], cards: int
+    start: str, edges: Iterable[JourneyEdge], tokens: Mapping[str, int], cards: int
 ) -> tuple[Journey, ...]:
     """The best journey from this city for every number of cards that is worth paying, cheapest first.
 
@@ -51,7 +51,7 @@ def best_journeys(
 
     They are the best there are, unless it takes more than EXPANSIONS_MOST walks to be sure; then
     they are the best found among so many. The same question always has the same answer."""
-    return _Search(start, ways, tokens, cards).journeys()
+    return _Search(start, edges, tokens, cards).journeys()
 
 
 class _Walk(NamedTuple):
@@ -65,90 +65,104 @@ class _Walk(NamedTuple):
     path: tuple[int, ...]
 
 
-class _On(NamedTuple):
+class _Exit(NamedTuple):
     """A way out of a city. Of parallel ways the first that is left is as good as any."""
 
-    way: int
+    edge: int
     city: int
     toll: int
-    first: int  # the parallel ways to take before this one
+    earlier_parallels: int  # the parallel ways to take before this one
 
 
 class _Search:
     """Cities and ways by number; the start is city 0, and own ways come first."""
 
-    def __init__(self, start: str, ways: Iterable[Way], tokens: Mapping[str, int], cards: int) -> None:
-        self.ways = sorted(ways, key=lambda way: way.toll)
-        self.cards = min(cards, sum(way.toll for way in self.ways))
-        names = dict.fromkeys([start, *(city for way in self.ways for city in (way.a, way.b))])
-        self.number = {name: number for number, name in enumerate(names)}
-        self.worth = [0, *(tokens.get(name, 0) for name in list(names)[1:])]
+    def __init__(
+        self, start: str, edges: Iterable[JourneyEdge], tokens: Mapping[str, int], cards: int
+    ) -> None:
+        self.edges = sorted(edges, key=lambda way: way.toll)
+        self.cards = min(cards, sum(way.toll for way in self.edges))
+        names = dict.fromkeys([start, *(city for way in self.edges for city in (way.a, way.b))])
+        self.city_numbers = {name: number for number, name in enumerate(names)}
+        self.token_points = [0, *(tokens.get(name, 0) for name in list(names)[1:])]
         # The tokens once more, digit by digit: the cities whose token has this binary digit.
-        digits = range(max(self.worth).bit_length())
-        self.planes = [sum(1 << n for n, worth in enumerate(self.worth) if worth >> d & 1) for d in digits]
-        self.onward: list[list[_On]] = [[] for _ in names]
+        digits = range(max(self.token_points).bit_length())
+        self.token_bit_planes = [
+            sum(1 << n for n, worth in enumerate(self.token_points) if worth >> d & 1) for d in digits
+        ]
+        self.exits: list[list[_Exit]] = [[] for _ in names]
         parallel: dict[frozenset[str], int] = defaultdict(int)
-        for way, (_, a, b, toll) in enumerate(self.ways):
+        for way, (_, a, b, toll) in enumerate(self.edges):
             first = parallel[frozenset((a, b))]
-            self.onward[self.number[a]].append(_On(way, self.number[b], toll, first))
-            self.onward[self.number[b]].append(_On(way, self.number[a], toll, first))
+            self.exits[self.city_numbers[a]].append(_Exit(way, self.city_numbers[b], toll, first))
+            self.exits[self.city_numbers[b]].append(_Exit(way, self.city_numbers[a], toll, first))
             parallel[frozenset((a, b))] |= 1 << way
-        self.free = sum(1 << way for way, (_, _, _, toll) in enumerate(self.ways) if not toll)
-        stretches = {self._around(1 << city, 0) for city in range(len(names))}
+        self.free = sum(1 << way for way, (_, _, _, toll) in enumerate(self.edges) if not toll)
+        stretches = {self._connected(1 << city, 0) for city in range(len(names))}
         self.stretches_of = {0: sorted(map(self._stretch, stretches), reverse=True)}
-        self.near_to: dict[int, list[int]] = {}
+        self.enterable_cities: dict[int, list[int]] = {}
 
     def journeys(self) -> tuple[Journey, ...]:
         """The row of best journeys."""
-        known = [-1] * (self.cards + 1)  # the most points found for each number of cards
-        found, whole = self._found(known, NARROW)
-        if not whole:  # what is as good again has fewer routes, or comes first
-            better, _ = self._found([max(-1, points - 1) for points in known], EXPANSIONS_MOST)
-            for toll, walk in found.items():
+        best_points = [-1] * (self.cards + 1)  # the most points found for each number of cards
+        best_walks, is_complete = self._search(best_points, NARROW_BUDGET)
+        if not is_complete:  # what is as good again has fewer routes, or comes first
+            better, _ = self._search([max(-1, points - 1) for points in best_points], MAX_EXPANSIONS)
+            for toll, walk in best_walks.items():
                 if toll not in better or better[toll].points < walk.points:
                     better[toll] = walk
-            found = better
-        row: list[Journey] = []
-        for _, walk in sorted(found.items()):
-            if not row or walk.points > row[-1].points:
-                row.append(self._told(walk))
-        return tuple(row)
+            best_walks = better
+        journeys: list[Journey] = []
+        for _, walk in sorted(best_walks.items()):
+            if not journeys or walk.points > journeys[-1].points:
+                journeys.append(self._to_journey(walk))
+        return tuple(journeys)
 
-    def _found(self, known: list[int], left: int) -> tuple[dict[int, _Walk], bool]:
+    def _search(self, best_points: list[int], budget: int) -> tuple[dict[int, _Walk], bool]:
         """By toll, the walks that score more than was known, which is brought up to date; and
         whether they are the best there are. At most `left` walks are made longer."""
-        found: dict[int, _Walk] = {}
-        walks, whole = [_Walk(0, 0, 1, 0, 0, ())], True
-        while walks and left:
-            left -= len(walks)
+        best_walks: dict[int, _Walk] = {}
+        walks, is_complete = [_Walk(0, 0, 1, 0, 0, ())], True
+        while walks and budget:
+            budget -= len(walks)
             longer: dict[tuple[int, int], _Walk] = {}
-            for onward in chain.from_iterable(map(self._longer, walks)):
-                if longer.setdefault((onward.city, onward.used), onward).points > known[onward.toll]:
-                    found[onward.toll] = onward
-                    known[onward.toll :] = [max(most, onward.points) for most in known[onward.toll :]]
-            ranks = [(rank, walk) for walk in longer.values() if (rank := self._hope(walk, known))]
-            most = min(left, max(1, left // SHARE))
+            for longer_walk in chain.from_iterable(map(self._extend, walks)):
+                if (
+                    longer.setdefault((longer_walk.city, longer_walk.used), longer_walk).points
+                    > best_points[longer_walk.toll]
+                ):
+                    best_walks[longer_walk.toll] = longer_walk
+                    best_points[longer_walk.toll :] = [
+                        max(most, longer_walk.points) for most in best_points[longer_walk.toll :]
+                    ]
+            ranks = [(rank, walk) for walk in longer.values() if (rank := self._rank(walk, best_points))]
+            most = min(budget, max(1, budget // BEAM_SHARE))
             if len(ranks) > most:
-                whole = False
+                is_complete = False
                 least = sorted(rank for rank, _ in ranks)[-most:][0]
                 ranks = [(rank, walk) for rank, walk in ranks if rank >= least][:most]
             walks = [walk for _, walk in ranks]
-        return found, whole
+        return best_walks, is_complete
 
-    def _longer(self, walk: _Walk) -> Iterator[_Walk]:
+    def _extend(self, walk: _Walk) -> Iterator[_Walk]:
         """The walk with one way more, in all ways."""
         city, used, seen, toll, points, path = walk
-        for way, near, price, first in self.onward[city]:
+        for way, next_city, price, first in self.exits[city]:
             if not used >> way & 1 and not first & ~used and toll + price <= self.cards:
-                more = 0 if seen >> near & 1 else self.worth[near]
+                more = 0 if seen >> next_city & 1 else self.token_points[next_city]
                 yield _Walk(
-                    near, used | 1 << way, seen | 1 << near, toll + price, points + more, (*path, way)
+                    next_city,
+                    used | 1 << way,
+                    seen | 1 << next_city,
+                    toll + price,
+                    points + more,
+                    (*path, way),
                 )
 
-    def _hope(self, walk: _Walk, known: list[int]) -> int:
+    def _rank(self, walk: _Walk, best_points: list[int]) -> int:
         """How promising a walk is: 0 if it can't become better than what is known."""
         cards = self.cards - walk.toll
-        fresh = self._near(walk.city, cards) & ~walk.seen
+        fresh = self._enterable(walk.city, cards) & ~walk.seen
         home, stretches = 1 << walk.city, self._stretches(walk.used & self.free, walk.path)
         beyond: list[int] = []  # what the best of the other stretches hold, least first
         here = 0
@@ -158,14 +172,14 @@ class _Search:
             elif cards and stretch & fresh and (len(beyond) < cards or most > beyond[-cards]):
                 insort(beyond, self._tokens(stretch & fresh))
         rank = most = walk.points + here
-        hopeful = most > known[walk.toll]
+        hopeful = most > best_points[walk.toll]
         for card, more in zip(range(walk.toll + 1, self.cards + 1), reversed(beyond), strict=False):
             most += more
-            hopeful = hopeful or most > known[card]
+            hopeful = hopeful or most > best_points[card]
         return 1 + rank if hopeful else 0
 
     def _tokens(self, cities: int) -> int:
-        return sum((cities & plane).bit_count() << digit for digit, plane in enumerate(self.planes))
+        return sum((cities & plane).bit_count() << digit for digit, plane in enumerate(self.token_bit_planes))
 
     def _stretches(self, used: int, path: tuple[int, ...]) -> list[tuple[int, int]]:
         """The cities that hang together by free ways not used yet, and their tokens: richest first.
@@ -174,8 +188,8 @@ class _Search:
         if used not in self.stretches_of:
             way = next(way for way in reversed(path) if used >> way & 1)
             before = self._stretches(used ^ 1 << way, path[: path.index(way)])
-            a, b = 1 << self.number[self.ways[way].a], 1 << self.number[self.ways[way].b]
-            side, whole = self._around(a, used), next(cities for _, cities in before if cities & a)
+            a, b = 1 << self.city_numbers[self.edges[way].a], 1 << self.city_numbers[self.edges[way].b]
+            side, whole = self._connected(a, used), next(cities for _, cities in before if cities & a)
             if not side & b:
                 kept = [stretch for stretch in before if stretch[1] != whole]
                 before = sorted([*kept, self._stretch(side), self._stretch(whole ^ side)], reverse=True)
@@ -185,35 +199,35 @@ class _Search:
     def _stretch(self, cities: int) -> tuple[int, int]:
         return self._tokens(cities), cities
 
-    def _near(self, city: int, cards: int) -> int:
+    def _enterable(self, city: int, cards: int) -> int:
         """All cities that can be entered from here with so many cards, and with ways used before."""
-        if city not in self.near_to:
-            self.near_to[city] = [self._around(1 << city, 0)]
-        rows = self.near_to[city]  # by the number of cards
+        if city not in self.enterable_cities:
+            self.enterable_cities[city] = [self._connected(1 << city, 0)]
+        rows = self.enterable_cities[city]  # by the number of cards
         while len(rows) <= cards and rows[-1] not in rows[-2:-1]:  # until a card more leads nowhere
-            beyond = sum({1 << on.city for c in _bits(rows[-1]) for on in self.onward[c]})
-            rows.append(self._around(beyond | rows[-1], 0))
+            beyond = sum({1 << on.city for c in _bits(rows[-1]) for on in self.exits[c]})
+            rows.append(self._connected(beyond | rows[-1], 0))
         return rows[min(cards, len(rows) - 1)]
 
-    def _around(self, cities: int, used: int) -> int:
+    def _connected(self, cities: int, used: int) -> int:
         """All that hangs together with these cities by free ways."""
         waiting = cities
         while waiting:
             city = waiting.bit_length() - 1
             waiting ^= 1 << city
-            for way, near, toll, _ in self.onward[city]:
+            for way, near, toll, _ in self.exits[city]:
                 if not toll and not used >> way & 1 and not cities >> near & 1:
                     cities |= 1 << near
                     waiting |= 1 << near
         return cities
 
-    def _told(self, walk: _Walk) -> Journey:
-        names, here, entered = list(self.number), 0, []
+    def _to_journey(self, walk: _Walk) -> Journey:
+        names, here, entered = list(self.city_numbers), 0, []
         for way in walk.path:
-            here = next(on.city for on in self.onward[here] if on.way == way)
+            here = next(on.city for on in self.exits[here] if on.edge == way)
             entered.append(names[here])
         return Journey(
-            tuple(self.ways[way].route for way in walk.path), tuple(entered), walk.toll, walk.points
+            tuple(self.edges[way].route for way in walk.path), tuple(entered), walk.toll, walk.points
         )
 
 

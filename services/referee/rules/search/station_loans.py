@@ -17,7 +17,7 @@ from typing import NamedTuple
 from services.referee.rules.search.connectivity import Networks
 
 Pair = tuple[int, int]  # two blocks, the lower first
-Joined = tuple[int, ...]  # for each block, the lowest of those that it hangs together with
+BlockLabels = tuple[int, ...]  # for each block, the lowest of those that it hangs together with
 
 
 class Loan(NamedTuple):
@@ -40,28 +40,28 @@ def best_loans(
     the same score comes the one that lends the fewest routes, and then the first in the order of
     the stations and of their loans, None being last."""
     own = list(own)
-    ways = (*own, *((loan.a, loan.b) for loans in stations for loan in loans))
-    if not all(countries.isdisjoint(way) for way in ways):
-        return _best_of_all(own, stations, tickets, countries)
+    all_ends = (*own, *((loan.a, loan.b) for loans in stations for loan in loans))
+    if not all(countries.isdisjoint(ends) for ends in all_ends):
+        return _best_by_exhaustion(own, stations, tickets, countries)
     networks = Networks(own)
     blocks: dict[str, int] = {}
 
-    def joined(a: str, b: str) -> Pair:
+    def block_pair(a: str, b: str) -> Pair:
         first, second = (blocks.setdefault(networks.network(city), len(blocks)) for city in (a, b))
-        return _pair(first, second)
+        return _ordered_pair(first, second)
 
-    lent: list[dict[Pair, Loan]] = [{} for _ in stations]
-    for station, loans in zip(lent, stations, strict=True):
+    loans_by_pair: list[dict[Pair, Loan]] = [{} for _ in stations]
+    for station, loans in zip(loans_by_pair, stations, strict=True):
         for loan in loans:
-            station.setdefault(joined(loan.a, loan.b), loan)  # of those that join the same, the first
-    wishes: Counter[Pair] = Counter()
+            station.setdefault(block_pair(loan.a, loan.b), loan)  # of those that join the same, the first
+    ticket_points: Counter[Pair] = Counter()
     for a, b, points in tickets:
-        wishes[joined(a, b)] += points
-    choice = _Search(lent, wishes, tuple(range(len(blocks)))).choice if lent else ()
-    return tuple(station[pair] if pair else None for station, pair in zip(lent, choice, strict=True))
+        ticket_points[block_pair(a, b)] += points
+    choice = _Search(loans_by_pair, ticket_points, tuple(range(len(blocks)))).choice if loans_by_pair else ()
+    return tuple(station[pair] if pair else None for station, pair in zip(loans_by_pair, choice, strict=True))
 
 
-def _best_of_all(
+def _best_by_exhaustion(
     own: Sequence[tuple[str, str]],
     stations: Sequence[Sequence[Loan]],
     tickets: Sequence[tuple[str, str, int]],
@@ -69,83 +69,93 @@ def _best_of_all(
 ) -> tuple[Loan | None, ...]:
     """The same where routes lead to countries: every choice is tried."""
 
-    def worth(choice: tuple[Loan | None, ...]) -> tuple[int, int]:
+    def choice_value(choice: tuple[Loan | None, ...]) -> tuple[int, int]:
         lent = [(loan.a, loan.b) for loan in choice if loan]
         networks = Networks([*own, *lent], countries)
-        return sum(points for a, b, points in tickets if networks.joins(a, b)), -len(lent)
+        return sum(points for a, b, points in tickets if networks.connects(a, b)), -len(lent)
 
     choices: list[list[Loan | None]] = []
     for loans in stations:
-        apart: dict[frozenset[str], Loan] = {}
+        loans_by_cities: dict[frozenset[str], Loan] = {}
         for loan in loans:
-            apart.setdefault(frozenset((loan.a, loan.b)), loan)  # of parallel ones the first
-        choices.append([*apart.values(), None])
-    return max(product(*choices), key=worth)
+            loans_by_cities.setdefault(frozenset((loan.a, loan.b)), loan)  # of parallel ones the first
+        choices.append([*loans_by_cities.values(), None])
+    return max(product(*choices), key=choice_value)
 
 
 class _Search:
     """All choices, the first of equals first."""
 
-    def __init__(self, lent: Sequence[Iterable[Pair]], wishes: Counter[Pair], apart: Joined) -> None:
-        together = _with_all(apart, [pair for pairs in lent for pair in pairs])
-        self.wishes = {
-            (a, b): points for (a, b), points in wishes.items() if a != b and together[a] == together[b]
+    def __init__(
+        self, loan_pairs: Sequence[Iterable[Pair]], ticket_points: Counter[Pair], blocks: BlockLabels
+    ) -> None:
+        together = _join_all(blocks, [pair for pairs in loan_pairs for pair in pairs])
+        self.ticket_points = {
+            (a, b): points
+            for (a, b), points in ticket_points.items()
+            if a != b and together[a] == together[b]
         }
-        self.pairs = _useful(lent, {block for pair in self.wishes for block in pair})
-        self.choice: tuple[Pair | None, ...] = (None,) * len(lent)
+        self.pairs = _useful_pairs(loan_pairs, {block for pair in self.ticket_points for block in pair})
+        self.choice: tuple[Pair | None, ...] = (None,) * len(loan_pairs)
         self.best = (0, 0)  # the points, and the loans below nothing
-        self._choose(apart, (), 0)
+        self._search(blocks, (), 0)
 
-    def _choose(self, blocks: Joined, chosen: tuple[Pair | None, ...], loans: int) -> None:
+    def _search(self, blocks: BlockLabels, chosen: tuple[Pair | None, ...], loans: int) -> None:
         """Try whatever the stations after the chosen ones can lend."""
         if len(chosen) == len(self.pairs) - 1:
-            self._choose_last(blocks, chosen, loans)
+            self._search_last_station(blocks, chosen, loans)
             return
         for a, b in self.pairs[len(chosen)]:
             if blocks[a] != blocks[b]:
-                self._choose(_with(blocks, a, b), (*chosen, (a, b)), loans + 1)
-        self._choose(blocks, (*chosen, None), loans)
+                self._search(_join(blocks, a, b), (*chosen, (a, b)), loans + 1)
+        self._search(blocks, (*chosen, None), loans)
 
-    def _choose_last(self, blocks: Joined, chosen: tuple[Pair | None, ...], loans: int) -> None:
+    def _search_last_station(self, blocks: BlockLabels, chosen: tuple[Pair | None, ...], loans: int) -> None:
         """The same for the last station: its loans needn't be tried to see what each would add."""
         across: Counter[Pair] = Counter()
-        for (a, b), points in self.wishes.items():
-            across[_pair(blocks[a], blocks[b])] += points
-        made = sum(points for (a, b), points in across.items() if a == b)
+        for (a, b), points in self.ticket_points.items():
+            across[_ordered_pair(blocks[a], blocks[b])] += points
+        points_made = sum(points for (a, b), points in across.items() if a == b)
         for pair in (*self.pairs[-1], None):
-            reached = (made, -loans)
+            value = (points_made, -loans)
             if pair:
                 a, b = blocks[pair[0]], blocks[pair[1]]
-                reached = (made + across[_pair(a, b)] * (a != b), -loans - 1)
-            if reached > self.best:
-                self.best, self.choice = reached, (*chosen, pair)
+                value = (points_made + across[_ordered_pair(a, b)] * (a != b), -loans - 1)
+            if value > self.best:
+                self.best, self.choice = value, (*chosen, pair)
 
 
-def _pair(a: int, b: int) -> Pair:
+def _ordered_pair(a: int, b: int) -> Pair:
     return (a, b) if a < b else (b, a)
 
 
-def _with(blocks: Joined, a: int, b: int) -> Joined:
-    low, high = _pair(blocks[a], blocks[b])
+def _join(blocks: BlockLabels, a: int, b: int) -> BlockLabels:
+    low, high = _ordered_pair(blocks[a], blocks[b])
     return tuple([low if block == high else block for block in blocks])
 
 
-def _with_all(blocks: Joined, pairs: Iterable[Pair]) -> Joined:
+def _join_all(blocks: BlockLabels, pairs: Iterable[Pair]) -> BlockLabels:
     for a, b in pairs:
         if blocks[a] != blocks[b]:
-            blocks = _with(blocks, a, b)
+            blocks = _join(blocks, a, b)
     return blocks
 
 
-def _useful(lent: Sequence[Iterable[Pair]], wished: set[int]) -> list[list[Pair]]:
+def _useful_pairs(loan_pairs: Sequence[Iterable[Pair]], ticket_blocks: set[int]) -> list[list[Pair]]:
     """The loans without those that end where no ticket does and no other station goes on."""
-    useful = [[(a, b) for a, b in pairs if a != b] for pairs in lent]
+    useful = [[(a, b) for a, b in pairs if a != b] for pairs in loan_pairs]
     while True:
-        stations = Counter(block for pairs in useful for block in {block for pair in pairs for block in pair})
-        fewer = [
-            [pair for pair in pairs if all(block in wished or stations[block] > 1 for block in pair)]
+        station_counts = Counter(
+            block for pairs in useful for block in {block for pair in pairs for block in pair}
+        )
+        reduced = [
+            [
+                pair
+                for pair in pairs
+                if all(block in ticket_blocks or station_counts[block] > 1 for block in pair)
+            ]
             for pairs in useful
         ]
-        if fewer == useful:
+        if reduced == useful:
             return useful
-        useful = fewer
+        useful = reduced

@@ -13,69 +13,80 @@ from collections.abc import Iterable
 from math import prod
 from typing import Final
 
-from schemas.boards.form import BOARD, BoardForm
-from schemas.codec import LETTER_MOST, pack
+from schemas.boards.form import BOARD_SCHEMA, BoardForm
+from schemas.codec import MAX_ENVELOPE_BYTES, pack
 from schemas.field_types import COLORS, PLUS_FOUR
 from schemas.refusals import require
-from schemas.rule_options import Parameters
+from schemas.rule_options import RuleOptions
 from services.referee.rules.board import GRAY, Board, Route
 
-HELD_MOST: Final = 52  # routes of one seat: the search for its longest grows with their number
-PAIRED_MOST: Final = 100  # cities, every two of which are a ticket
-PAYMENTS_MOST: Final = 100_000  # ways to pay, of all routes together
-LOANS_MOST: Final = 4_000  # choices of what all stations but the last lend
-FOR_FIGURES: Final = 8_192  # bytes of a letter, for what it says besides the board
-WAYS_MOST: Final = 60  # out of the busiest city, for all passengers of a seat
+MAX_ROUTES_PER_SEAT: Final = 52  # routes of one seat: the search for its longest grows with their number
+MAX_PAIRED_CITIES: Final = 100  # cities, every two of which are a ticket
+MAX_PAYMENTS: Final = 100_000  # ways to pay, of all routes together
+MAX_STATION_LOANS: Final = 4_000  # choices of what all stations but the last lend
+RESERVED_OPTION_BYTES: Final = 8_192  # bytes of a letter, for what it says besides the board
+MAX_PASSENGER_WAYS: Final = 60  # out of the busiest city, for all passengers of a seat
 
 
-def require_bounded(figures: Parameters, board: Board) -> None:
+def require_within_limits(rule_options: RuleOptions, board: Board) -> None:
     """No table with these figures and this board is long to judge. Raises Refused, naming the
     option that is too large for the board."""
     routes = board.routes.values()
-    _require("cars", "routes in one hand", _held_most(routes, figures.cars), HELD_MOST)
-    if figures.pair_tickets:
-        paired = len({city for route in routes for city in (route.a, route.b)})
-        _require("pair_tickets", "cities in pairs", paired, PAIRED_MOST)
-    _require("cards", "ways to pay for routes", _payments(figures, routes), PAYMENTS_MOST)
-    near = Counter(city for pair in {frozenset((r.a, r.b)) for r in routes} for city in pair)
-    borrowing = max(0, len(figures.station_costs) - 1)
-    loans = prod(count for _, count in near.most_common(borrowing))
-    _require("station_costs", "choices of what stations lend", loans, LOANS_MOST)
-    busiest = max(Counter(city for r in routes for city in (r.a, r.b)).values(), default=0)
-    _require("passengers", "ways out of one city", figures.passengers * busiest, WAYS_MOST)
+    _require_at_most(
+        "cars", "routes in one hand", _max_routes_owned(routes, rule_options.cars), MAX_ROUTES_PER_SEAT
+    )
+    if rule_options.pair_tickets:
+        paired_cities = len({city for route in routes for city in (route.a, route.b)})
+        _require_at_most("pair_tickets", "cities in pairs", paired_cities, MAX_PAIRED_CITIES)
+    _require_at_most("cards", "ways to pay for routes", _count_payments(rule_options, routes), MAX_PAYMENTS)
+    neighbour_counts = Counter(city for pair in {frozenset((r.a, r.b)) for r in routes} for city in pair)
+    borrowing_stations = max(0, len(rule_options.station_costs) - 1)
+    loan_choices = prod(count for _, count in neighbour_counts.most_common(borrowing_stations))
+    _require_at_most("station_costs", "choices of what stations lend", loan_choices, MAX_STATION_LOANS)
+    max_degree = max(Counter(city for r in routes for city in (r.a, r.b)).values(), default=0)
+    _require_at_most(
+        "passengers", "ways out of one city", rule_options.passengers * max_degree, MAX_PASSENGER_WAYS
+    )
 
 
-def require_repeatable(figures: Parameters, form: BoardForm) -> None:
+def require_room_for_play_off(rule_options: RuleOptions, form: BoardForm) -> None:
     """A board written in place leaves room, in the letter that a play-off's game is created by, for
     all figures: a game that is called must be possible."""
-    if figures.play_off:
-        size, most = len(pack(BOARD.write(form, brief=True))), LETTER_MOST - FOR_FIGURES
-        why = f"board: has {size} bytes, {most} at most where a first place is played off (options.play_off)"
-        require(size <= most, "GAME-6", why)
+    if rule_options.play_off:
+        size, limit = (
+            len(pack(BOARD_SCHEMA.write(form, exclude_defaults=True))),
+            MAX_ENVELOPE_BYTES - RESERVED_OPTION_BYTES,
+        )
+        reason = (
+            f"board: has {size} bytes, {limit} at most where a first place is played off (options.play_off)"
+        )
+        require(size <= limit, "GAME-6", reason)
 
 
-def _require(option: str, what: str, count: int, most: int) -> None:
-    require(count <= most, "GAME-6", f"options.{option}: up to {count} {what} on this board, {most} at most")
+def _require_at_most(option: str, counted: str, count: int, limit: int) -> None:
+    require(
+        count <= limit, "GAME-6", f"options.{option}: up to {count} {counted} on this board, {limit} at most"
+    )
 
 
-def _held_most(routes: Iterable[Route], cars: int) -> int:
+def _max_routes_owned(routes: Iterable[Route], cars: int) -> int:
     """How many routes one seat can own: the shortest ones, as far as its cars go."""
-    held = 0
+    owned = 0
     for length in sorted(route.length for route in routes):
         cars -= length
         if cars < 0:
             break
-        held += 1
-    return held
+        owned += 1
+    return owned
 
 
-def _payments(figures: Parameters, routes: Iterable[Route]) -> int:
+def _count_payments(rule_options: RuleOptions, routes: Iterable[Route]) -> int:
     """How many ways to pay a hand that has everything could choose from."""
-    kinds = sum(card in COLORS for card in figures.cards)
+    colour_count = sum(card in COLORS for card in rule_options.cards)
     ways = 0
     for route in routes:
-        wild = route.length + 1  # how many of the cards are locomotives
-        if PLUS_FOUR in figures.cards:
-            wild = wild * (wild + 1) // 2
-        ways += wild * (kinds if route.color == GRAY else 1)
+        wild_choices = route.length + 1  # how many of the cards are locomotives
+        if PLUS_FOUR in rule_options.cards:
+            wild_choices = wild_choices * (wild_choices + 1) // 2
+        ways += wild_choices * (colour_count if route.color == GRAY else 1)
     return ways

@@ -6,103 +6,105 @@ from schemas.events import HandDealt, MixAsked
 from schemas.field_types import Seat
 from services.referee.rules.board import ticket_decks
 from services.referee.rules.moves.market import fill_market, shuffle_deck
-from services.referee.rules.moves.tickets import give_back, offer_tickets, shuffle_tickets
+from services.referee.rules.moves.tickets import offer_tickets, return_tickets, shuffle_tickets
 from services.referee.rules.moves.turns import first_turn
-from services.referee.rules.ruleset import Facts
-from services.referee.rules.table import Table
+from services.referee.rules.ruleset import EventStream
+from services.referee.rules.table import GameState
 
 
-def shuffle_all(table: Table) -> Facts:
+def shuffle_all(state: GameState) -> EventStream:
     """All chance of the start: the cards, then every deck of tickets."""
-    yield from shuffle_deck(table)
-    for deck in ticket_decks(table.figures):
-        tickets = [ticket.id for ticket in table.board.tickets.values() if ticket.deck == deck]
-        yield from shuffle_tickets(table, deck, tickets)
+    yield from shuffle_deck(state)
+    for deck in ticket_decks(state.rule_options):
+        tickets = [ticket.id for ticket in state.board.tickets.values() if ticket.deck == deck]
+        yield from shuffle_tickets(state, deck, tickets)
 
 
-def deal_hands(table: Table) -> Facts:
-    size = table.figures.hand
-    for seat in table.order:
-        if size:
-            yield HandDealt(seat, tuple(table.deck[: -size - 1 : -1]))
+def deal_hands(state: GameState) -> EventStream:
+    hand_size = state.rule_options.hand
+    for seat in state.turn_order:
+        if hand_size:
+            yield HandDealt(seat, tuple(state.deck[: -hand_size - 1 : -1]))
 
 
 # -- all at the same time ------------------------------------------------------------------
 
 
-def offer_to_all(table: Table) -> Facts:
+def offer_to_all(state: GameState) -> EventStream:
     """Hands, then the market, then tickets for all to choose from (SETUP-1, SETUP-2)."""
-    yield from deal_hands(table)
-    yield from fill_market(table)
-    for seat in table.order:
-        yield from offer_tickets(table, seat, table.figures.start_tickets, table.figures.start_keep)
+    yield from deal_hands(state)
+    yield from fill_market(state)
+    for seat in state.turn_order:
+        yield from offer_tickets(state, seat, state.rule_options.start_tickets, state.rule_options.start_keep)
 
 
-def out_of_the_game(table: Table, seat: Seat) -> Facts:
+def remove_offered_tickets(state: GameState, seat: Seat) -> EventStream:
     """What a removed seat was offered goes with it: nobody waits for it (CONDUCT-2)."""
     yield from ()
 
 
-def when_all_have_chosen(table: Table) -> Facts:
+def continue_after_all_choices(state: GameState) -> EventStream:
     """Given back in seat order once all have chosen, so the order of answers changes nothing."""
-    if table.awaits:
+    if state.pending_choices:
         return
-    yield from give_all_back(table)
-    yield from first_turn(table)
+    yield from return_all_tickets(state)
+    yield from first_turn(state)
 
 
-def give_all_back(table: Table) -> Facts:
+def return_all_tickets(state: GameState) -> EventStream:
     """In seat order; where the table says so, shuffled in with the rest of their decks."""
-    for seat in table.order:
-        yield from give_back(table, seat)
-    if table.figures.start_return == "shuffled":
-        for deck, tickets in table.ticket_decks.items():
-            yield from shuffle_tickets(table, deck, tickets)
+    for seat in state.turn_order:
+        yield from return_tickets(state, seat)
+    if state.rule_options.start_return == "shuffled":
+        for deck, tickets in state.ticket_decks.items():
+            yield from shuffle_tickets(state, deck, tickets)
 
 
 # -- all at the same time, after each has named its mix (SETUP-3) ------------------------------
 
 
-def ask_for_mixes(table: Table) -> Facts:
+def ask_for_mixes(state: GameState) -> EventStream:
     """Hands and market; then every seat says how many tickets of each deck it wants."""
-    yield from deal_hands(table)
-    yield from fill_market(table)
-    for seat in table.order:
+    yield from deal_hands(state)
+    yield from fill_market(state)
+    for seat in state.turn_order:
         yield MixAsked(seat)
 
 
-def when_all_have_named(table: Table) -> Facts:
+def continue_after_all_mixes(state: GameState) -> EventStream:
     """Dealt in seat order once all have named; then as where all choose at the same time."""
-    if table.awaits:
+    if state.pending_choices:
         return
-    waiting = [seat for seat in table.playing if table.places[seat].mix is not None]
-    for seat in waiting:
-        yield from offer_tickets(table, seat, table.places[seat].mix or {}, table.figures.start_keep)
-    if not waiting:
-        yield from when_all_have_chosen(table)
+    seats_with_mix = [seat for seat in state.active_seats if state.seats[seat].requested_mix is not None]
+    for seat in seats_with_mix:
+        yield from offer_tickets(
+            state, seat, state.seats[seat].requested_mix or {}, state.rule_options.start_keep
+        )
+    if not seats_with_mix:
+        yield from continue_after_all_choices(state)
 
 
 # -- one after the other (SETUP-4) ---------------------------------------------------------------
 
 
-def offer_to_first(table: Table) -> Facts:
+def offer_to_first(state: GameState) -> EventStream:
     """Hands; then the first seat chooses its tickets."""
-    yield from deal_hands(table)
-    yield from fill_market(table)
-    yield from offer_to(table, table.order[0])
+    yield from deal_hands(state)
+    yield from fill_market(state)
+    yield from offer_start_tickets(state, state.turn_order[0])
 
 
-def offer_to(table: Table, seat: Seat) -> Facts:
-    yield from offer_tickets(table, seat, table.figures.start_tickets, table.figures.start_keep)
+def offer_start_tickets(state: GameState, seat: Seat) -> EventStream:
+    yield from offer_tickets(state, seat, state.rule_options.start_tickets, state.rule_options.start_keep)
 
 
-def when_the_seat_has_chosen(table: Table) -> Facts:
+def continue_after_seat_choice(state: GameState) -> EventStream:
     """What a seat gives back lies among the next one's choice."""
-    if table.awaits:
+    if state.pending_choices:
         return
-    yield from give_all_back(table)
-    for seat in table.playing:
-        if not table.places[seat].chosen:
-            yield from offer_to(table, seat)
+    yield from return_all_tickets(state)
+    for seat in state.active_seats:
+        if not state.seats[seat].start_tickets_chosen:
+            yield from offer_start_tickets(state, seat)
             return
-    yield from first_turn(table)
+    yield from first_turn(state)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from schemas.boards.form import TicketForm
-from schemas.codec import Corrupt, event_row, row_event, unpack_entry
+from schemas.codec import CorruptDataError, event_to_row, row_to_event, unpack_entry
 from schemas.commands import CreateGame, ForkGame, SeatPlan
 from schemas.events import (
     ChoiceLaid,
@@ -26,177 +26,198 @@ from schemas.events import (
     TicketsLaid,
 )  # fmt: skip
 from schemas.field_types import HIDDEN, Seat
-from schemas.forks import FORK, Fork
+from schemas.forks import FORK_SCHEMA, Fork
 from schemas.positions import StationGiven
-from schemas.refusals import Refused, require
-from schemas.rule_options import PARAMETERS
+from schemas.refusals import CommandRefusedError, require
+from schemas.rule_options import RULE_OPTIONS_SCHEMA
 from services.referee.rules import board as boards
-from services.referee.rules.determinization import Known, Shuffle, redeal
+from services.referee.rules.determinization import ShuffleFunction, ViewerKnowledge, determinize
 from services.referee.rules.evolve import fold_events
-from services.referee.rules.moves.play_off import board_again, seated_again
-from services.referee.rules.ruleset import Facts
-from services.referee.rules.setup.position import EPOCHS
-from services.referee.rules.shuffle import in_order, shuffled
-from services.referee.rules.table import Place, Table
+from services.referee.rules.moves.play_off import board_reference, seat_plan_of
+from services.referee.rules.ruleset import EventStream
+from services.referee.rules.setup.position import FIRST_POSITION_EPOCH
+from services.referee.rules.shuffle import in_canonical_order, shuffled
+from services.referee.rules.table import GameState, SeatState
 
-LAYING: Final = (PositionLaid, DeckLaid, HandLaid, TicketsLaid, MomentLaid, ChoiceLaid, DeckKnown)
+SETUP_EVENTS: Final = (PositionLaid, DeckLaid, HandLaid, TicketsLaid, MomentLaid, ChoiceLaid, DeckKnown)
 
 
-def creation(log: Sequence[bytes], wish: ForkGame, seed: str) -> CreateGame:
+def fork_command(log: Sequence[bytes], command: ForkGame, seed: str) -> CreateGame:
     """The wish for the new game, whose seed this is; the log is the other game's. Raises Refused where
     nothing can go on from there."""
-    require(log, "GAME-1", f"there is no game {wish.of}")
-    require(wish.at <= len(log), "GAME-6", f"at: game {wish.of} has {len(log)} entries")
-    past = Past()
-    for data in log[: wish.at]:
-        past.follow(data)
-    over = any(isinstance(event, GameEnded) for event in unpack_entry(log[-1]).events)
-    return past.creation(wish, seed, over=over)
+    require(log, "GAME-1", f"there is no game {command.of}")
+    require(command.at <= len(log), "GAME-6", f"at: game {command.of} has {len(log)} entries")
+    source = ForkSource()
+    for data in log[: command.at]:
+        source.apply(data)
+    is_over = any(isinstance(event, GameEnded) for event in unpack_entry(log[-1]).events)
+    return source.build_command(command, seed, is_over=is_over)
 
 
-def lay_fork(fork: Fork) -> Facts:
+def set_up_fork(fork: Fork) -> EventStream:
     """The facts that lay a fork, on a table just created. Raises Refused before the first of them."""
     try:
-        facts = [row_event(row) for row in fork.facts]
-    except Corrupt as error:
-        raise Refused("GAME-6", f"fork.facts: {error}") from None
-    for fact in facts:
-        require(isinstance(fact, LAYING), "GAME-6", f"fork.facts: {fact.type} lays nothing")
+        events = [row_to_event(row) for row in fork.facts]
+    except CorruptDataError as error:
+        raise CommandRefusedError("GAME-6", f"fork.facts: {error}") from None
+    for event in events:
+        require(isinstance(event, SETUP_EVENTS), "GAME-6", f"fork.facts: {event.type} lays nothing")
     yield GameForked(fork.of, fork.at, fork.asker, fork.afresh)
-    yield from facts
+    yield from events
 
 
 # -- the game as it was ----------------------------------------------------------------------
 
 
-class Past:
+class ForkSource:
     """A game up to an entry: the table, and what everybody could place of what lies face down on it."""
 
     def __init__(self) -> None:
-        self.table = Table()
-        self.knowledge: dict[Seat | None, Known] = {None: Known(None)}
+        self.state = GameState()
+        self.knowledge: dict[Seat | None, ViewerKnowledge] = {None: ViewerKnowledge(None)}
 
-    def follow(self, data: bytes) -> None:
+    def apply(self, data: bytes) -> None:
         """Take on the next entry of the log."""
         entry = unpack_entry(data)
-        fold_events(self.table, entry.at, entry.events)
-        for seat in range(len(self.table.places)):
-            self.knowledge.setdefault(seat, Known(seat))
-        for known in self.knowledge.values():
+        fold_events(self.state, entry.at, entry.events)
+        for seat in range(len(self.state.seats)):
+            self.knowledge.setdefault(seat, ViewerKnowledge(seat))
+        for viewer_knowledge in self.knowledge.values():
             for event in entry.events:
-                known.follow(event)
+                viewer_knowledge.apply(event)
 
-    def creation(self, wish: ForkGame, seed: str, *, over: bool) -> CreateGame:
+    def build_command(self, command: ForkGame, seed: str, *, is_over: bool) -> CreateGame:
         """The wish for the game that goes on from here. `over`: the other game is, by now."""
-        table = self.table
-        require(table.started, "GAME-6", f"at: game {wish.of} hadn't started at entry {wish.at}")
-        require(not table.over, "GAME-6", f"at: game {wish.of} was over at entry {wish.at}; name one before")
-        require(wish.asker in self.knowledge, "GAME-6", f"asker: game {wish.of} has no seat {wish.asker}")
-        asker = None if over else wish.asker
-        if not over:
-            table = redeal(table, self.knowledge[asker], _by(seed))
+        state = self.state
+        require(state.started, "GAME-6", f"at: game {command.of} hadn't started at entry {command.at}")
+        require(
+            not state.result,
+            "GAME-6",
+            f"at: game {command.of} was over at entry {command.at}; name one before",
+        )
+        require(
+            command.asker in self.knowledge, "GAME-6", f"asker: game {command.of} has no seat {command.asker}"
+        )
+        asker = None if is_over else command.asker
+        if not is_over:
+            state = determinize(state, self.knowledge[asker], _fork_shuffle(seed))
         fork = {
-            "of": wish.of,
-            "at": wish.at,
+            "of": command.of,
+            "at": command.at,
             "asker": asker,
-            "afresh": not over,
-            "rules": table.rules.version,
-            "facts": tuple(event_row(fact) for fact in laying(table, self.knowledge)),
+            "afresh": not is_over,
+            "rules": state.ruleset.version,
+            "facts": tuple(event_to_row(event) for event in state_as_events(state, self.knowledge)),
         }
         return CreateGame(
-            tuple(_plan(place, seat == asker) for seat, place in enumerate(table.places)),
-            ruleset=table.rules.name,
-            board=board_again(table.board),
-            options=PARAMETERS.write(table.figures),
-            fork=FORK.read(fork),  # as it comes out of the log again
+            tuple(_fork_seat_plan(seat_state, seat == asker) for seat, seat_state in enumerate(state.seats)),
+            ruleset=state.ruleset.name,
+            board=board_reference(state.board),
+            options=RULE_OPTIONS_SCHEMA.write(state.rule_options),
+            fork=FORK_SCHEMA.read(fork),  # as it comes out of the log again
         )
 
 
-def _by(seed: str) -> Shuffle:
+def _fork_shuffle(seed: str) -> ShuffleFunction:
     """All the chance of a deal afresh: the new game's own seed, and the count of what was shuffled."""
-    epochs = iter(range(EPOCHS, 2 * EPOCHS))
-    return lambda row: shuffled(row, seed, next(epochs))
+    shuffle_epochs = iter(range(FIRST_POSITION_EPOCH, 2 * FIRST_POSITION_EPOCH))
+    return lambda row: shuffled(row, seed, next(shuffle_epochs))
 
 
-def _plan(place: Place, asks: bool) -> SeatPlan:
+def _fork_seat_plan(seat_state: SeatState, is_asker: bool) -> SeatPlan:
     """A bot stays. A person's seat is free, unless nobody need play it, or it is whose knowledge the
     fork shows: that is for nobody else to take."""
-    if place.policy or place.gone is not None or asks:
-        return seated_again(place)
+    if seat_state.policy or seat_state.exit_reason is not None or is_asker:
+        return seat_plan_of(seat_state)
     return SeatPlan()
 
 
 # -- the facts that lay a table ----------------------------------------------------------------
 
 
-def laying(table: Table, knowledge: Mapping[Seat | None, Known]) -> Iterator[Event]:
+def state_as_events(state: GameState, knowledge: Mapping[Seat | None, ViewerKnowledge]) -> Iterator[Event]:
     """Everything on a table, face down what lies so; `knowledge` is what each viewer can place of that."""
-    shown = [knowledge[None].hand(seat) for seat in range(len(table.places))]
-    yield _position(table)
-    yield DeckLaid(tuple(reversed(table.deck)))
-    for seat, place in enumerate(table.places):
-        hidden = Counter({card: count for card, count in place.hand.items() if card and count})
-        hidden.subtract(shown[seat])
-        yield HandLaid(seat, tuple(in_order(hidden.items())), tuple(place.tickets))
-    for deck, row in table.ticket_decks.items():
-        yield TicketsLaid(deck, tuple(reversed(row)))
-    yield _moment(table, shown)
-    for seat, place in enumerate(table.places):
-        if place.offer or place.mix is not None:
-            yield ChoiceLaid(seat, tuple(place.offer), place.least, place.mix is not None, place.mix)
-    for seat in range(len(table.places)):
-        for deck, seen in knowledge[seat].decks.items():
-            if any(seen):
-                both = zip(seen, table.ticket_decks[deck], strict=True)
-                yield DeckKnown(seat, deck, tuple(there if mark else HIDDEN for mark, there in both)[::-1])
+    known_hands = [knowledge[None].hand(seat) for seat in range(len(state.seats))]
+    yield _position_event(state)
+    yield DeckLaid(tuple(reversed(state.deck)))
+    for seat, seat_state in enumerate(state.seats):
+        hidden_cards = Counter({card: count for card, count in seat_state.hand.items() if card and count})
+        hidden_cards.subtract(known_hands[seat])
+        yield HandLaid(seat, tuple(in_canonical_order(hidden_cards.items())), tuple(seat_state.tickets))
+    for deck, tickets in state.ticket_decks.items():
+        yield TicketsLaid(deck, tuple(reversed(tickets)))
+    yield _turn_state_event(state, known_hands)
+    for seat, seat_state in enumerate(state.seats):
+        if seat_state.offer or seat_state.requested_mix is not None:
+            yield ChoiceLaid(
+                seat,
+                tuple(seat_state.offer),
+                seat_state.min_keep,
+                seat_state.requested_mix is not None,
+                seat_state.requested_mix,
+            )
+    for seat in range(len(state.seats)):
+        for deck, known_tickets in knowledge[seat].decks.items():
+            if any(known_tickets):
+                ticket_pairs = zip(known_tickets, state.ticket_decks[deck], strict=True)
+                yield DeckKnown(
+                    seat,
+                    deck,
+                    tuple(ticket if known_ticket else HIDDEN for known_ticket, ticket in ticket_pairs)[::-1],
+                )
 
 
-def _position(table: Table) -> PositionLaid:
-    places = table.places
+def _position_event(state: GameState) -> PositionLaid:
+    seat_states = state.seats
     return PositionLaid(
-        turn=table.order[0] if table.turn is None else table.turn,
-        market=tuple(table.market),
-        discards={str(card): count for card, count in table.discards.items() if count},
-        owners=dict(table.owners),
-        cars=tuple(place.cars for place in places),
-        points=tuple(place.points for place in places),
+        turn=state.turn_order[0] if state.turn is None else state.turn,
+        market=tuple(state.market),
+        discards={str(card): count for card, count in state.discards.items() if count},
+        owners=dict(state.route_owners),
+        cars=tuple(seat_state.cars for seat_state in seat_states),
+        points=tuple(seat_state.points for seat_state in seat_states),
         stations={
-            city: StationGiven(seat, places[seat].stations[city]) for city, seat in table.stations.items()
+            city: StationGiven(seat, seat_states[seat].stations[city])
+            for city, seat in state.station_owners.items()
         },
-        passengers=dict(table.passengers),
-        tokens=dict(table.tokens),
-        merchandise=tuple(place.merchandise for place in places),
-        tickets=_new_tickets(table),
+        passengers=dict(state.passenger_owners),
+        tokens=dict(state.tokens),
+        merchandise=tuple(seat_state.merchandise for seat_state in seat_states),
+        tickets=_extra_tickets(state),
     )
 
 
-def _new_tickets(table: Table) -> tuple[TicketForm, ...]:
+def _extra_tickets(state: GameState) -> tuple[TicketForm, ...]:
     """Those that the board doesn't have: the game itself started from a position."""
-    board = boards.build(table.board.form)
-    if table.figures.pair_tickets:
-        board = boards.with_pairs(board, table.figures.pair_tickets)
-    new = (ticket for ticket in table.board.tickets.values() if ticket.id not in board.tickets)
-    return tuple(TicketForm(ticket.id, (ticket.a, ticket.b), ticket.points, ticket.deck) for ticket in new)
-
-
-def _moment(table: Table, shown: Sequence[Counter[str]]) -> MomentLaid:
-    places, tunnel = table.places, table.tunnel
-    return MomentLaid(
-        order=table.order,
-        turn=table.turn,
-        awaits=tuple((seat, choice, _left_ms(table, seat)) for seat, choice in table.awaits.items()),
-        tunnel=None if tunnel is None else (tunnel.route, tunnel.cards, tunnel.revealed, tunnel.extra),
-        ending=table.ending,
-        last=tuple(sorted(table.last)),
-        passed=tuple(sorted(table.passed)),
-        chosen=tuple(place.chosen for place in places),
-        gone=tuple(place.gone for place in places),
-        clocks=tuple(place.clock_ms for place in places),
-        passengers=tuple(place.passengers for place in places),
-        shown=tuple({card: count for card, count in hand.items() if count} for hand in shown),
+    board = boards.build_board(state.board.form)
+    if state.rule_options.pair_tickets:
+        board = boards.with_pair_tickets(board, state.rule_options.pair_tickets)
+    extra_tickets = (ticket for ticket in state.board.tickets.values() if ticket.id not in board.tickets)
+    return tuple(
+        TicketForm(ticket.id, (ticket.a, ticket.b), ticket.points, ticket.deck) for ticket in extra_tickets
     )
 
 
-def _left_ms(table: Table, seat: Seat) -> int | None:
-    until = table.places[seat].until
-    return None if until is None else until - table.at
+def _turn_state_event(state: GameState, known_hands: Sequence[Counter[str]]) -> MomentLaid:
+    seat_states, tunnel = state.seats, state.tunnel
+    return MomentLaid(
+        order=state.turn_order,
+        turn=state.turn,
+        awaits=tuple(
+            (seat, choice, _remaining_ms(state, seat)) for seat, choice in state.pending_choices.items()
+        ),
+        tunnel=None if tunnel is None else (tunnel.route, tunnel.cards, tunnel.revealed, tunnel.extra),
+        ending=state.in_last_turns,
+        last=tuple(sorted(state.seats_with_last_turn)),
+        passed=tuple(sorted(state.seats_passed)),
+        chosen=tuple(seat_state.start_tickets_chosen for seat_state in seat_states),
+        gone=tuple(seat_state.exit_reason for seat_state in seat_states),
+        clocks=tuple(seat_state.clock_ms for seat_state in seat_states),
+        passengers=tuple(seat_state.passengers_left for seat_state in seat_states),
+        shown=tuple({card: count for card, count in hand.items() if count} for hand in known_hands),
+    )
+
+
+def _remaining_ms(state: GameState, seat: Seat) -> int | None:
+    deadline_ms = state.seats[seat].deadline_ms
+    return None if deadline_ms is None else deadline_ms - state.at_ms
