@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple
 
 from schemas.rule_options import RuleOptions
 from services.referee.rules import GameState
-from services.referee.rules.table import SeatState
+from services.referee.rules.seat_state import SeatState
 
 SHARED_FIELDS: Final = ("ruleset", "board", "rule_options")
 RARE_FIELDS: Final = ("tunnel", "result", "play_off", "next_play_off")

@@ -9,7 +9,7 @@ from schemas.commands import write_command
 from schemas.events import CommandRefused, write_event
 from schemas.field_types import Seat
 from services.referee.rules import GameState
-from services.referee.rules.table import SeatState
+from services.referee.rules.seat_state import SeatState
 from services.text.commands import describe_command, sender_name
 from services.text.events import game_status
 from services.verification.explanation import Explanation, ViewerPerspective

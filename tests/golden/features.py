@@ -45,7 +45,7 @@ from schemas.field_types import LOCOMOTIVE, PASSENGER, PLUS_FOUR, Seat
 from schemas.refusals import GAME_RULES
 from services.referee.rules import GameState, evolve
 from services.referee.rules.evolve import advance_clocks
-from services.referee.rules.table import ACTION, Choice
+from services.referee.rules.state import ACTION, Choice
 
 
 class Moment(NamedTuple):

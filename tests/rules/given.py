@@ -21,7 +21,8 @@ from schemas.refusals import ALL_RULES
 from services.referee.rules import GameState, decide_and_apply, decide_envelope, evolve, legal
 from services.referee.rules.appliers.playing import assign_route
 from services.referee.rules.board import points_for_route
-from services.referee.rules.table import MIX, SeatState
+from services.referee.rules.seat_state import SeatState
+from services.referee.rules.state import MIX
 
 SEED = "5e" * 32
 CREATED = 1_700_000_000_000

@@ -47,7 +47,8 @@ from services.referee.rules import (
     split_by_visibility,
 )
 from services.referee.rules import board as boards
-from services.referee.rules.table import ACTION, SeatState
+from services.referee.rules.seat_state import SeatState
+from services.referee.rules.state import ACTION
 from tests.rules.given import CREATED, SEED
 from tests.rules.random_commands import pool
 

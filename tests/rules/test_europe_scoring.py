@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from services.referee.rules import GameState, score
-from services.referee.rules.table import SeatState
+from services.referee.rules.seat_state import SeatState
 from tests.rules.given import Scene, given
 
 Standing = list[tuple[int, int]]

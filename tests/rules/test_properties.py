@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from schemas.field_types import HIDDEN, Seat
 from services.referee.rules import RULESETS, GameState, fold, legal, score
 from services.referee.rules import board as boards
-from services.referee.rules.table import SeatState
+from services.referee.rules.seat_state import SeatState
 from tests.rules.given import everything
 from tests.rules.random_games import BOARDS, Play, a_position, cut, games, seats_of
 

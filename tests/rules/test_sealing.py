@@ -17,7 +17,7 @@ from services.referee.rules import RULESETS, fold_events, split_by_visibility
 from services.referee.rules.proof.pile_tracker import PileTracker
 from services.referee.rules.proof.sealing import ChainState, seal_entry
 from services.referee.rules.rulesets import RULESET_VERSIONS
-from services.referee.rules.table import GameState
+from services.referee.rules.state import GameState
 from tests.rules.random_games import Play
 from tests.rules.sealed_games import GAME, SealedGame, played, sealed_games, some_games, watch
 

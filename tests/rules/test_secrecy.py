@@ -52,8 +52,8 @@ from services.referee.rules import (
 )
 from services.referee.rules import board as boards
 from services.referee.rules.fair_randomness import derive_contribution
+from services.referee.rules.seat_state import SeatState
 from services.referee.rules.shuffle import commit_to_seed, derive_seat_secret
-from services.referee.rules.table import SeatState
 from tests.rules.given import CREATED, SEED, rootless
 from tests.rules.random_commands import pool
 from tests.rules.random_games import BOARDS, Play, a_position, games, seats_of

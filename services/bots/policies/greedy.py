@@ -28,7 +28,7 @@ from services.referee.rules.board import GRAY, Ticket
 from services.referee.rules.moves.passengers import points_collected
 from services.referee.rules.moves.requests import CARDS_PER_REQUEST
 from services.referee.rules.moves.tunnels import TUNNEL_KIND
-from services.referee.rules.table import MIX
+from services.referee.rules.state import MIX
 
 UNREACHABLE: Final = 1_000_000  # the length of a path that there isn't
 MIN_JOURNEY_POINTS: Final = 8  # points of a passenger's journey

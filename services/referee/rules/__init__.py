@@ -10,7 +10,7 @@ from services.referee.rules.evolve import evolve, fold, fold_events
 from services.referee.rules.legal import legal
 from services.referee.rules.rulesets import RULESETS
 from services.referee.rules.scoring import score
-from services.referee.rules.table import GameState
+from services.referee.rules.state import GameState
 from services.referee.rules.views import redact_for, split_by_visibility
 
 __all__ = [

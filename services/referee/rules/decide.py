@@ -18,7 +18,7 @@ from services.referee.rules.moves.withdrawal import call_time, leave, withdraw_s
 from services.referee.rules.ruleset import EventStream, Ruleset
 from services.referee.rules.rulesets import RULESETS
 from services.referee.rules.setup.create_game import NewGameContext, create_game, start_game, take_seat
-from services.referee.rules.table import ACTION, GameState
+from services.referee.rules.state import ACTION, GameState
 
 
 class UnloggedRejectionError(CommandRefusedError):

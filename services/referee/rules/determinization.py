@@ -38,8 +38,9 @@ from schemas.events import (
 )  # fmt: skip
 from schemas.field_types import HIDDEN, PASSENGER, Seat
 from services.referee.rules.moves.tickets import name_offers
+from services.referee.rules.seat_state import SeatState
 from services.referee.rules.shuffle import in_canonical_order
-from services.referee.rules.table import GameState, SeatState
+from services.referee.rules.state import GameState
 from services.referee.rules.views import redact_for
 
 ShuffleFunction: TypeAlias = Callable[[Sequence[Any]], Sequence[Any]]  # the same things in another order

@@ -13,7 +13,7 @@ from schemas import events
 from schemas.codec import unpack_for_fold
 from schemas.events import Event
 from services.referee.rules.appliers import ending, opening, playing
-from services.referee.rules.table import GameState
+from services.referee.rules.state import GameState
 
 
 def evolve(state: GameState, event: Event) -> None:

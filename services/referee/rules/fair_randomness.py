@@ -17,7 +17,7 @@ from schemas.hash_chain import derive_salt_key
 from schemas.rule_options import RULE_OPTIONS_SCHEMA
 from services.referee.rules.ruleset import EventStream, RandomnessPolicy
 from services.referee.rules.shuffle import derive_seat_secret, shuffled
-from services.referee.rules.table import GameState
+from services.referee.rules.state import GameState
 
 LEAF_BYTES: Final = 16
 NO_CONTRIBUTION: Final = "00" * 32  # the contribution of a player who makes none

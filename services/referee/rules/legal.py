@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from schemas.commands import Command, Pass
 from schemas.field_types import Seat
-from services.referee.rules.table import ACTION, GameState
+from services.referee.rules.state import ACTION, GameState
 
 
 def legal(state: GameState, seat: Seat) -> list[Command]:

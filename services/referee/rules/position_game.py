@@ -6,7 +6,7 @@ from typing import Final
 
 from schemas.commands import Command, CommandEnvelope, CreateGame, StartGame, TakeSeat
 from services.referee.rules.decide import decide_envelope
-from services.referee.rules.table import GameState
+from services.referee.rules.state import GameState
 
 QUESTION_GAME_ID: Final = "question"
 UNUSED_SEED: Final = "00" * 32  # for what neither the position nor a seed of the command decides

@@ -13,7 +13,7 @@ from schemas.rule_options import RuleOptions
 
 if TYPE_CHECKING:
     from services.referee.rules.board import Board, Fare, Route
-    from services.referee.rules.table import Choice, GameState
+    from services.referee.rules.state import Choice, GameState
 
 EventStream: TypeAlias = Iterator[Event]
 Cards: TypeAlias = Mapping[str, int]

@@ -9,7 +9,8 @@ from schemas.events import SeatScore
 from services.referee.rules.board import Route, Ticket, points_for_route
 from services.referee.rules.search.connectivity import Networks
 from services.referee.rules.search.station_loans import Loan, best_loans
-from services.referee.rules.table import GameState, SeatState
+from services.referee.rules.seat_state import SeatState
+from services.referee.rules.state import GameState
 
 
 def score(state: GameState) -> tuple[SeatScore, ...]:

@@ -10,7 +10,7 @@ from schemas.commands import write_command
 from schemas.events import write_event
 from schemas.field_types import Seat
 from services.referee.rules import GameState
-from services.referee.rules.table import SeatState
+from services.referee.rules.seat_state import SeatState
 from services.text.commands import describe_command, group_commands, sender_name
 from services.text.events import city_name, format_cards, pluralize
 from services.text.formatting import format_game_time

@@ -13,7 +13,7 @@ from schemas.events import (
     SeedRevealed,
     TicketsShown,
 )  # fmt: skip
-from services.referee.rules.table import GameState
+from services.referee.rules.state import GameState
 
 
 def last_turns_began(state: GameState, event: LastTurnsBegan) -> None:

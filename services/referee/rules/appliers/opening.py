@@ -27,7 +27,8 @@ from services.referee.rules import board as boards
 from services.referee.rules.appliers.playing import assign_route
 from services.referee.rules.fair_randomness import compute_setup_digest, derive_shuffle_key
 from services.referee.rules.rulesets import RULESET_VERSIONS
-from services.referee.rules.table import GameState, SeatState, Tunnel
+from services.referee.rules.seat_state import SeatState
+from services.referee.rules.state import GameState, Tunnel
 
 
 def game_created(state: GameState, event: GameCreated) -> None:

@@ -27,16 +27,8 @@ from schemas.events import (
     TurnStarted,
 )  # fmt: skip
 from schemas.field_types import PASSENGER, Seat
-from services.referee.rules.table import (
-    ACTION,
-    MIX,
-    SECOND_CARD,
-    TICKETS,
-    TUNNEL,
-    GameState,
-    SeatState,
-    Tunnel,
-)
+from services.referee.rules.seat_state import SeatState
+from services.referee.rules.state import ACTION, MIX, SECOND_CARD, TICKETS, TUNNEL, GameState, Tunnel
 
 # -- cards ---------------------------------------------------------------------------
 

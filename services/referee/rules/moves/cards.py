@@ -11,7 +11,7 @@ from schemas.refusals import CommandRefusedError, require
 from services.referee.rules.moves.market import ensure_deck, fill_market, has_cards_left
 from services.referee.rules.moves.turns import end_turn
 from services.referee.rules.ruleset import EventStream, Move
-from services.referee.rules.table import ACTION, GameState
+from services.referee.rules.state import ACTION, GameState
 
 
 def blind_offers(state: GameState, seat: Seat) -> Sequence[DrawBlind]:

@@ -7,7 +7,7 @@ from schemas.field_types import Seat
 from services.referee.rules.board import Route, points_for_route
 from services.referee.rules.moves.turns import end_turn
 from services.referee.rules.ruleset import Cards, EventStream
-from services.referee.rules.table import GameState
+from services.referee.rules.state import GameState
 
 
 def complete_claim(

@@ -7,7 +7,7 @@ from collections.abc import Generator
 from schemas.events import DeckShuffled, Event, MarketFilled, MarketFlushed
 from services.referee.rules.ruleset import EventStream
 from services.referee.rules.shuffle import in_canonical_order
-from services.referee.rules.table import GameState
+from services.referee.rules.state import GameState
 
 
 def has_cards_left(state: GameState) -> bool:

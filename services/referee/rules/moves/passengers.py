@@ -14,7 +14,7 @@ from services.referee.rules.board import Board, Route
 from services.referee.rules.moves.turns import end_turn
 from services.referee.rules.ruleset import EventStream, Move
 from services.referee.rules.search.passenger_journeys import Journey, JourneyEdge, best_journeys
-from services.referee.rules.table import GameState
+from services.referee.rules.state import GameState
 
 
 def placement_offers(state: GameState, seat: Seat, claims: Iterable[ClaimRoute]) -> Sequence[ClaimRoute]:

@@ -12,7 +12,7 @@ from schemas.refusals import CommandRefusedError, require
 from schemas.rule_options import RuleOptions
 from services.referee.rules.board import GRAY, Route
 from services.referee.rules.ruleset import Cards, Hand, OpenRoutes, PayableRoutes
-from services.referee.rules.table import SeatState
+from services.referee.rules.seat_state import SeatState
 
 WILD_CARDS: Final = (LOCOMOTIVE,)
 WILD_CARDS_WITH_PLUS_FOUR: Final = (LOCOMOTIVE, PLUS_FOUR)  # where "+4" locomotives are in the rules

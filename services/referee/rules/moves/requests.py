@@ -9,7 +9,7 @@ from schemas.events import CardsGiven, RequestUnmet
 from schemas.field_types import Seat
 from services.referee.rules.moves.turns import end_game, end_turn
 from services.referee.rules.ruleset import EventStream, Move
-from services.referee.rules.table import GameState
+from services.referee.rules.state import GameState
 
 CARDS_PER_REQUEST = 2
 

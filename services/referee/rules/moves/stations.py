@@ -19,7 +19,8 @@ from services.referee.rules.moves.payment import (
 )
 from services.referee.rules.moves.turns import end_turn
 from services.referee.rules.ruleset import Cards, EventStream, Move
-from services.referee.rules.table import GameState, SeatState
+from services.referee.rules.seat_state import SeatState
+from services.referee.rules.state import GameState
 
 
 def build_offers(state: GameState, seat: Seat) -> Sequence[BuildStation]:

@@ -12,7 +12,7 @@ from schemas.field_types import Seat
 from schemas.refusals import require
 from services.referee.rules.moves.turns import end_turn
 from services.referee.rules.ruleset import EventStream, Move
-from services.referee.rules.table import GameState
+from services.referee.rules.state import GameState
 
 
 def offer_tickets(state: GameState, seat: Seat, counts: Mapping[str, int], min_keep: int) -> EventStream:

@@ -20,7 +20,7 @@ from services.referee.rules.moves.market import fill_market
 from services.referee.rules.moves.play_off import decide_play_off
 from services.referee.rules.ruleset import EventStream, Move
 from services.referee.rules.scoring import score
-from services.referee.rules.table import GameState
+from services.referee.rules.state import GameState
 
 
 def end_turn(state: GameState, seat: Seat) -> EventStream:

@@ -10,7 +10,7 @@ from schemas.rule_options import ExitReason
 from services.referee.rules.moves.tickets import return_tickets
 from services.referee.rules.moves.turns import clean_up_turn, next_turn
 from services.referee.rules.ruleset import EventStream
-from services.referee.rules.table import TICKETS, TUNNEL, GameState
+from services.referee.rules.state import TICKETS, TUNNEL, GameState
 
 
 def leave(state: GameState, seat: Seat, command: Leave) -> EventStream:

@@ -28,7 +28,7 @@ from schemas.field_types import Seat
 from services.referee.rules.fair_randomness import card_leaf, card_leaves, card_salt
 from services.referee.rules.proof.pile_tracker import PileChange, PileTracker
 from services.referee.rules.shuffle import derive_seat_secret
-from services.referee.rules.table import GameState
+from services.referee.rules.state import GameState
 from services.referee.rules.views import split_by_visibility
 
 derive_salt_key: Final = lru_cache(maxsize=4_096)(hash_chain.derive_salt_key)

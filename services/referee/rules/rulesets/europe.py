@@ -11,7 +11,7 @@ from services.referee.rules.moves.tunnels import DECLINE_TUNNEL, PAY_TUNNEL
 from services.referee.rules.rulesets.usa import RULE_OPTIONS as USA_RULE_OPTIONS
 from services.referee.rules.rulesets.usa import USA
 from services.referee.rules.scoring import longest_bonus, points_of_stations, points_of_tickets_made
-from services.referee.rules.table import ACTION, TUNNEL
+from services.referee.rules.state import ACTION, TUNNEL
 
 RULE_OPTIONS: Final = replace(
     USA_RULE_OPTIONS,

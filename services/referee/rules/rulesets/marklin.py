@@ -21,7 +21,7 @@ from services.referee.rules.rulesets.usa import USA
 from services.referee.rules.scoring import merchandise_total, most_tickets_made
 from services.referee.rules.setup.deal import ask_for_mixes, continue_after_all_mixes
 from services.referee.rules.setup.validation import require_tickets_for_mixes
-from services.referee.rules.table import ACTION, MIX
+from services.referee.rules.state import ACTION, MIX
 
 RULE_OPTIONS: Final = replace(
     USA_RULE_OPTIONS,

@@ -14,7 +14,7 @@ from services.referee.rules.rulesets.usa import USA
 from services.referee.rules.search.longest_path import longest_path
 from services.referee.rules.setup.deal import continue_after_seat_choice, offer_to_first
 from services.referee.rules.setup.validation import require_tickets_in_turn
-from services.referee.rules.table import ACTION, TICKETS
+from services.referee.rules.state import ACTION, TICKETS
 
 RULE_OPTIONS: Final = replace(
     USA_RULE_OPTIONS,

@@ -17,7 +17,7 @@ from services.referee.rules.scoring import holds_longest, most_tickets_made
 from services.referee.rules.search.longest_trail import longest_trail
 from services.referee.rules.setup.deal import continue_after_all_choices, offer_to_all, remove_offered_tickets
 from services.referee.rules.setup.validation import require_tickets_for_all
-from services.referee.rules.table import ACTION, SECOND_CARD, TICKETS
+from services.referee.rules.state import ACTION, SECOND_CARD, TICKETS
 
 RULE_OPTIONS: Final = RuleOptions(
     seats_least=2,

@@ -23,7 +23,7 @@ from services.referee.rules.setup.fork import set_up_fork
 from services.referee.rules.setup.position import require_position, set_up_position
 from services.referee.rules.setup.validation import require_dealable, require_playable
 from services.referee.rules.shuffle import commit_to_seed, seed_from_text
-from services.referee.rules.table import GameState
+from services.referee.rules.state import GameState
 
 
 class NewGameContext(NamedTuple):

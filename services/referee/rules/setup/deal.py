@@ -9,7 +9,7 @@ from services.referee.rules.moves.market import fill_market, shuffle_deck
 from services.referee.rules.moves.tickets import offer_tickets, return_tickets, shuffle_tickets
 from services.referee.rules.moves.turns import first_turn
 from services.referee.rules.ruleset import EventStream
-from services.referee.rules.table import GameState
+from services.referee.rules.state import GameState
 
 
 def shuffle_all(state: GameState) -> EventStream:

@@ -1,9 +1,8 @@
-"""The table: what a fold over a game's events amounts to.
+"""The state of a game: what a fold over its events amounts to.
 
-The referee's table knows everything; a viewer's is the same fold over the events as that
-viewer sees them, so its hidden cards are HIDDEN (None), counted like any other kind. A
-seat that pays with cards which were drawn face down therefore has a negative count of
-them and a larger one of HIDDEN: only the sum, its number of cards, means anything then.
+The referee's state has every card. A viewer's state is the same fold over the events as that
+viewer sees them, with HIDDEN (None) in place of each card that the viewer may not see. The
+state of each seat is in seat_state.py.
 """
 
 from __future__ import annotations
@@ -14,8 +13,9 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from schemas.commands import PlayOff
 from schemas.events import GameEnded, PlayOffCalled
-from schemas.field_types import COLORS, HIDDEN, LOCOMOTIVE, Seat
-from schemas.rule_options import ExitReason, RuleOptions
+from schemas.field_types import Seat
+from schemas.rule_options import RuleOptions
+from services.referee.rules.seat_state import SeatState
 
 if TYPE_CHECKING:
     from services.referee.rules.board import Board, Fare
@@ -39,72 +39,6 @@ class Tunnel(NamedTuple):
     cards: Mapping[str, int]  # the base payment
     revealed: tuple[str, ...]
     extra: int
-
-
-class SeatState:
-    """A seat and what lies before it."""
-
-    __slots__ = (
-        "age",
-        "blocked_parallels",
-        "cars",
-        "clock_ms",
-        "contribution",
-        "deadline_ms",
-        "exit_reason",
-        "hand",
-        "is_seated",
-        "kind",
-        "merchandise",
-        "min_keep",
-        "name",
-        "offer",
-        "passengers_left",
-        "points",
-        "policy",
-        "requested_mix",
-        "routes",
-        "seat_secret",
-        "start_tickets_chosen",
-        "stations",
-        "tickets",
-    )  # fmt: skip
-
-    def __init__(self, kind: str, name: str, policy: str | None, rule_options: RuleOptions) -> None:
-        self.kind, self.name, self.policy = kind, name, policy
-        self.is_seated = False
-        self.age: int | None = None
-        self.seat_secret: str | None = None
-        self.contribution: str | None = None  # to all chance of the game
-        card_kinds = (*rule_options.cards, *COLORS, LOCOMOTIVE, HIDDEN)  # a deck need not have them all
-        self.hand: dict[str | None, int] = dict.fromkeys(card_kinds, 0)
-        self.cars = rule_options.cars
-        self.tickets: list[str | None] = []
-        self.offer: list[str | None] = []  # tickets to choose from, or to give back
-        self.start_tickets_chosen = False  # its starting tickets
-        self.min_keep = 0  # how many of the offer must be kept
-        self.requested_mix: Mapping[str, int] | None = None  # named, and not dealt yet; empty for a viewer
-        self.routes: list[str] = []
-        self.blocked_parallels: set[str] = set()  # routes parallel to its own (DOUBLE-1)
-        self.stations: dict[str, str | None] = {}  # city to the neighbour that was named
-        self.passengers_left = rule_options.passengers  # still to be placed
-        self.merchandise = 0  # points of its tokens
-        self.points = 0
-        self.clock_ms = rule_options.clock_ms or 0
-        self.deadline_ms: int | None = None  # like `at`: the end of its time for what it was last waited for
-        self.exit_reason: ExitReason | None = None
-
-    @property
-    def cards(self) -> int:
-        """How many cards the seat holds."""
-        return sum(self.hand.values())
-
-    def copy(self) -> SeatState:
-        duplicate = copy(self)
-        duplicate.hand, duplicate.tickets, duplicate.offer = self.hand.copy(), self.tickets[:], self.offer[:]
-        duplicate.routes, duplicate.blocked_parallels = self.routes[:], self.blocked_parallels.copy()
-        duplicate.stations = self.stations.copy()
-        return duplicate
 
 
 class GameState:
