@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from schemas.commands import ClaimRoute, DrawBlind, DrawMarket, Leave
+from schemas.commands import ClaimRoute, CreateGame, DrawBlind, DrawMarket, Leave, SeatPlan, StartGame
 from schemas.events import (
     CardDrawn,
     DeckShuffled,
+    GameStarted,
     HandDealt,
     MarketCardTaken,
     MarketFilled,
@@ -17,8 +18,9 @@ from schemas.events import (
     TurnStarted,
 )
 from schemas.field_types import COLORS
+from schemas.positions import Position
 from services.referee.rules import redact_for
-from tests.rules.given import MARKET, given, started
+from tests.rules.given import MARKET, asked_for, given, started
 
 LOCO = "locomotive"
 
@@ -208,3 +210,12 @@ def test_MARKET_2_a_market_that_five_flushes_left_alone_stays_until_a_card_is_tu
 def test_MARKET_2_with_no_card_to_turn_up_locomotives_stay_where_they_are() -> None:
     scene = given(market=(LOCO, LOCO, LOCO, "red", None), deck=[])
     scene.when(0, DrawMarket(3)).then(MarketCardTaken(0, 3, "red"), TurnStarted(1))
+
+
+def test_MARKET_2_three_locomotives_of_a_position_lie_there_until_the_next_gap_is_filled() -> None:
+    position = Position(turn=0, market=(LOCO, LOCO, LOCO, "red", "blue"), deck=("green",) * 9)
+    scene = asked_for(CreateGame((SeatPlan("bot", "random"),) * 2, "usa", position=position))
+    scene.when(None, StartGame()).then_came(GameStarted, TurnStarted)
+    scene.when(0, DrawBlind()).then_came(CardDrawn)
+    scene.when(0, DrawMarket(3))
+    scene.then_came(MarketCardTaken, MarketFilled, MarketFlushed, MarketFilled, TurnStarted)

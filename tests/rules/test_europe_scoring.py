@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from schemas.commands import Pass
 from services.referee.rules import GameState, score
 from services.referee.rules.seat_state import SeatState
 from tests.rules.given import Scene, given
@@ -217,3 +218,20 @@ def test_STATION_3_but_another_one_that_helps() -> None:
         stations={"geneve": (0, None)},
     )  # fmt: skip
     assert score(scene.table)[0].lent == ("geneve-lausanne-a",)
+
+
+def test_CONDUCT_2_a_removed_seat_scores_nothing_for_stations_built_or_not() -> None:
+    owners = {"cadiz-lisboa-a": 0, "amsterdam-bruxelles-a": 1}
+    scene = europe(3, options={"strict": True}, owners=owners, stations={"roma": (0, None)})
+    assert [seat.stations for seat in score(scene.table)] == [8, 12, 12]
+    scene.when(0, Pass())
+    removed, *others = score(scene.table)
+    assert (removed.routes, removed.tickets, removed.stations, removed.bonus, removed.total) == (
+        0,
+        0,
+        0,
+        0,
+        0,
+    )
+    assert [seat.stations for seat in others] == [12, 12]
+    assert removed.place == 3

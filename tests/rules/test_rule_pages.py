@@ -227,6 +227,16 @@ def test_the_page_on_time_tells_the_limits_and_what_is_usual() -> None:
     assert f"none on the boards {' and '.join(no_clock)}" in text
 
 
+@pytest.mark.parametrize("ruleset", RULESETS)
+def test_every_page_says_what_a_removed_seat_scores_and_what_an_empty_deck_leaves(ruleset: str) -> None:
+    text, options = " ".join(page(ruleset).split()), RULESETS[ruleset].rule_options
+    assert "It scores 0, since nothing of its own is left to count" in text
+    assert ("none for stations, built or not" in text) == bool(options.station_costs)
+    assert ("none for the tokens that it collected" in text) == bool(options.passengers)
+    assert ("you may still take what lies in the market" in text) == bool(options.market)
+    assert ("a game that starts from a position may begin with three" in text) == bool(options.flush)
+
+
 # -- the worked examples -------------------------------------------------------------
 
 BLUE_OF_THREE = (
