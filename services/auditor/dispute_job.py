@@ -27,7 +27,7 @@ from schemas.entries import ViewEntry
 from services.archive import ArchiveUnavailableError
 from services.auditor.jobs import JobContext, Jobs, job_type
 from services.auditor.recheck_throttle import RecheckThrottle
-from services.ledger import MissingEntryError, RedisLedger, iter_view
+from services.ledger import EntryReader, MissingEntryError, iter_view
 from services.ledger.dispute_store import DisputeRecord
 from services.referee.rules import fold
 from services.runtime.logging_setup import get_logger
@@ -141,7 +141,7 @@ def _log_audit(record: DisputeRecord, result: Audit) -> None:
 
 
 def _own_command(
-    ledger: RedisLedger, view: Sequence[ViewEntry], name: DisputeId, sequence: int
+    ledger: EntryReader, view: Sequence[ViewEntry], name: DisputeId, sequence: int
 ) -> Command | None:
     """What the seat itself said there: it knows, but its view doesn't hold it. None where another spoke."""
     if view[sequence - 1].answers is None:

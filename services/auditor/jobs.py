@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from datetime import UTC, datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 import redis
 from rq import Queue, Retry
@@ -27,7 +27,9 @@ from rq.serializers import JSONSerializer
 
 from schemas.contract import InvalidInputError
 from services.archive import Archive, Signer
-from services.ledger import RedisLedger
+from services.ledger import GameReader
+from services.ledger.archive_index import ArchiveIndex
+from services.ledger.dispute_store import DisputeStore
 from services.runtime.settings import Settings
 
 QUEUE_NAME: Final = "ledgerline"
@@ -39,10 +41,18 @@ FAILED_TTL_S: Final = 365 * 86_400  # that one is kept
 JOB_STATES: Final = ("failed", "running", "waiting", "later")
 
 
+class AuditorLedger(GameReader, Protocol):
+    """What the auditor needs of the ledger."""
+
+    def archive_index(self) -> ArchiveIndex: ...
+
+    def disputes(self) -> DisputeStore: ...
+
+
 class JobContext(NamedTuple):
     """What a job has at hand."""
 
-    ledger: RedisLedger
+    ledger: AuditorLedger
     settings: Settings
     wall_ms: Callable[[], int]
     archive: Archive | None = None  # where there is none, nothing is put into it

@@ -20,7 +20,15 @@ from schemas.field_types import Seat
 from services.bots.gateway_client import RetryLaterError
 from services.bots.policies import POLICIES
 from services.bots.policies.random_source import SeatRandom
-from services.ledger import BotTask, DeliveredBotTask, Ledger, MissingEntryError, QueueFullError
+from services.ledger import (
+    BotTask,
+    BotTaskQueue,
+    CommandSubmitter,
+    DeliveredBotTask,
+    MissingEntryError,
+    QueueFullError,
+    ViewReader,
+)
 from services.referee.rules import GameState, fold_events, legal
 from services.referee.rules.proof.view_verifier import VerificationFailedError, ViewVerifier
 from services.runtime.logging_setup import get_logger
@@ -54,12 +62,12 @@ class CommandSink(Protocol):
 class DirectSink:
     """Straight to the commands stream."""
 
-    def __init__(self, ledger: Ledger) -> None:
-        self.ledger = ledger
+    def __init__(self, commands: CommandSubmitter) -> None:
+        self.commands = commands
 
     def send(self, envelope: CommandEnvelope) -> None:
         """Hand the command in. Raises Full."""
-        self.ledger.submit(envelope)
+        self.commands.submit(envelope)
 
 
 class SeatProjection:
@@ -71,13 +79,13 @@ class SeatProjection:
         self.state, self.view_verifier = GameState(), ViewVerifier(game, seat)
         self.answered_commands = 0  # commands of this seat that got their verdict
 
-    def refresh(self, ledger: Ledger) -> None:
+    def refresh(self, views: ViewReader) -> None:
         """See what is new. Raises Gap where the last that was seen isn't there any more, or has another
         head: a fail-over lost the log's end. Raises Betrayed where the house isn't to be believed."""
         game, seat = self.view_verifier.game, self.view_verifier.viewer
         while True:
             after = self.view_verifier.sequence
-            entries = ledger.read_view(game, seat, max(0, after - 1))
+            entries = views.read_view(game, seat, max(0, after - 1))
             if after:
                 last_seen, *entries = entries or (None,)
                 if last_seen is None or last_seen.shown.head not in (self.view_verifier.head, b""):
@@ -90,12 +98,16 @@ class SeatProjection:
                 self.answered_commands += entry.answers is not None
 
 
+class BotLedger(BotTaskQueue, ViewReader, Protocol):
+    """What the bots need of the ledger."""
+
+
 class BotWorker:
     """One worker for all bots of all partitions. `clock` counts seconds and never jumps."""
 
     def __init__(
         self,
-        ledger: Ledger,
+        ledger: BotLedger,
         command_sink: CommandSink,
         name: str,
         batch: int = 64,

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 from rich.table import Table as Grid
 
@@ -17,7 +17,7 @@ from services.archive import MAX_FILE_BYTES, GameFileError, Signer, encode_game_
 from services.cli.replay import GameNotFoundError
 from services.cli.tables import console
 from services.documents.files import read_bytes, write_bytes
-from services.ledger import ViewReader, iter_view
+from services.ledger import GameReader, iter_view
 from services.referee.rules import fold
 from services.text.events import pluralize
 from services.verification.audit import CHECK_NAMES, PASS_SENTENCES
@@ -32,12 +32,6 @@ OLD_RULES_WARNING: Final = (
 CHECK_KINDS: Final = ("chain", "signature", "deal", "view")
 _GAME_ID: Final[Schema[str]] = Schema(GameId, "game")
 _HEAD_PATTERN: Final = re.compile(r"(\d{1,9}):([0-9a-fA-F]{64})")
-
-
-class GameReader(ViewReader, Protocol):
-    """Where games are read from: the engine, and an archive beside it."""
-
-    def read_entries(self, game: str, after: int = 0) -> list[bytes]: ...
 
 
 # -- export ------------------------------------------------------------------------------------

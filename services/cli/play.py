@@ -25,7 +25,7 @@ from schemas.entries import ViewEntry
 from schemas.field_types import GameId, is_json_value
 from services.cli.tables import console, final_score_table, game_progress, standings_table
 from services.documents.board_files import read_board_file
-from services.ledger import RedisLedger
+from services.ledger import ViewFollower
 from services.referee.rules import RULESETS, GameState, fold_events
 from services.referee.rules.board import board_names, load_board
 from services.referee.rules.proof.view_verifier import VerificationFailedError, ViewVerifier
@@ -99,7 +99,7 @@ def _parse_option(option: str) -> tuple[str, Any]:
 
 def play_games(
     url: str,
-    ledger: RedisLedger,
+    views: ViewFollower,
     body: dict[str, Any],
     game_count: int,
     as_json: bool,
@@ -115,7 +115,7 @@ def play_games(
     except httpx.HTTPError as error:
         raise CommandLineError(f"the gateway doesn't answer: {error}") from None
     if as_json:
-        _follow_games(ledger, watched, _SilentDisplay(), failure_reason)
+        _follow_games(views, watched, _SilentDisplay(), failure_reason)
         documents = [game.summary_json() for game in watched]
         print(
             json.dumps(
@@ -124,7 +124,7 @@ def play_games(
         )
         return
     _follow_games(
-        ledger,
+        views,
         watched,
         _LiveDisplay(watched) if console.is_terminal else _LineDisplay(watched),
         failure_reason,
@@ -237,7 +237,7 @@ class _LiveDisplay(_SilentDisplay):
 
 
 def _follow_games(
-    ledger: RedisLedger,
+    views: ViewFollower,
     watched: list[WatchedGame],
     display: _SilentDisplay,
     failure_reason: Callable[[], str],
@@ -248,7 +248,7 @@ def _follow_games(
         open_games, last_progress_s = deque(watched), time.monotonic()
         while open_games:
             game = open_games.popleft()
-            if entries := ledger.follow_view(game.id, None, game.sequence, 10 if open_games else 1000):
+            if entries := views.follow_view(game.id, None, game.sequence, 10 if open_games else 1000):
                 display.show(game, game.apply_entries(entries))
                 last_progress_s = time.monotonic()
             elif reason := failure_reason():

@@ -1,4 +1,7 @@
-"""The ledger's port: what a referee, a bot or a replay asks of the log and the broker."""
+"""The ledger's ports: what a referee, a bot or a replay needs of the event store and the queues.
+
+One protocol a role; a consumer that needs several composes its own. `RedisLedger` implements all.
+"""
 
 from __future__ import annotations
 
@@ -92,124 +95,193 @@ class CommandResult(NamedTuple):
     reason: str = ""
 
 
-class Ledger(Protocol):
-    """Logs, views, and letters on their way. Numbers are places in a game's log, from 1.
+class EntryReader(Protocol):
+    """Reads log entries: a ledger, or one with an archive beside it."""
 
-    `partitions` names those that a caller looks after: any may be asked by anyone."""
+    def read_entries(self, game: str, after: int = 0) -> list[bytes]:
+        """The log's entries after this number. Raises MissingEntryError: a number is missing."""
+        ...
+
+
+class EventReader(EntryReader, Protocol):
+    """Reads whole logs and their heads."""
+
+    def read_log(self, game: str) -> GameLog:
+        """The log from its first entry on, and its head. Raises MissingEntryError: a number is missing."""
+        ...
+
+    def read_logs(self, games: Sequence[str]) -> dict[str, GameLog]:
+        """Many whole logs in one round trip. A log that `read_log` would raise for is left out."""
+        ...
+
+    def head(self, game: str) -> tuple[int, bytes]:
+        """The number of the log's last entry (0 for none) and the head after it."""
+        ...
+
+
+class GameCatalog(Protocol):
+    """Lists games."""
+
+    def games(self, limit: int = 1000) -> list[str]:
+        """The games that the engine holds, the latest first."""
+        ...
+
+
+class EventStore(EventReader, GameCatalog, Protocol):
+    """The append-only logs. Entries of a game are numbered from 1."""
 
     def partition_of(self, game: str) -> int:
-        """Where a game's keys are."""
+        """The partition that holds a game's keys."""
+        ...
+
+    def append(self, requests: Sequence[AppendRequest]) -> list[AppendResult]:
+        """Write each decision, all of it or nothing, in order, in one round trip."""
+        ...
+
+
+class CommandSubmitter(Protocol):
+    """The sending side of the command queue."""
 
     def submit(self, envelope: CommandEnvelope) -> None:
-        """Put a command on its way. Sending it again with the same id is harmless. Raises Full."""
+        """Queue a command. Submitting it again under the same id is harmless.
+
+        Raises QueueFullError: too many commands wait; InvalidInputError: the envelope is too large."""
+        ...
+
+    def read_result(self, game: str, sender: Seat | None, command_id: str) -> CommandResult | None:
+        """The result of a command; None while it isn't known."""
+        ...
+
+
+class CommandQueue(CommandSubmitter, Protocol):
+    """The command streams, read through one consumer group. `partitions` are those that the
+    caller has leased; any partition may be read by any consumer."""
 
     def take(
         self, consumer: str, partitions: Sequence[int], count: int, block_ms: int
     ) -> list[DeliveredCommand]:
-        """The next letters of these partitions, at most `count` of each."""
+        """The next commands of these partitions, at most `count` of each; waits up to `block_ms` for one."""
+        ...
 
     def reclaim(self, consumer: str, partitions: Sequence[int], idle_ms: int) -> list[DeliveredCommand]:
-        """Letters that some other consumer took and never answered, of those that were handed
-        out once; the others are suspects."""
+        """Commands that were delivered once, to another consumer, and are pending for `idle_ms`."""
+        ...
 
     def redelivered(
         self, consumer: str, partitions: Sequence[int], idle_ms: int
     ) -> Iterator[DeliveredCommand]:
-        """Letters that were handed out more than once and never answered: one of them may be
-        what broke its referees. Each is taken just before it is given, so that no other is
-        counted for it; the least suspicious come first."""
-
-    def append(self, requests: Sequence[AppendRequest]) -> list[AppendResult]:
-        """Write each verdict, all of it or nothing, in order, in one round trip."""
+        """Commands that were delivered more than once and are still pending: one of them may crash
+        its referees. Each is claimed just before it is yielded, so that only its own delivery is
+        counted; the least often delivered come first."""
+        ...
 
     def reject_without_entry(
         self, delivery: DeliveredCommand, envelope: CommandEnvelope, rule: str, reason: str
     ) -> None:
-        """Answer a letter without an entry; its speaker finds the reason for a minute."""
+        """Acknowledge a command without a log entry; its sender can read the reason for a minute."""
+        ...
 
     def move_to_dead_letters(
         self, delivery: DeliveredCommand, envelope: CommandEnvelope | None, reason: str
     ) -> None:
-        """Move a letter that can't be answered to the dead letters; its speaker, if it can be
-        told who that is, finds that for a minute."""
+        """Move a command that can't be decided to the dead letters. Its sender, where the envelope can
+        be read, finds a rejection for a minute."""
+        ...
 
-    def read_entries(self, game: str, after: int = 0) -> list[bytes]:
-        """The log's entries after this number. Raises Gap if a number is missing."""
+    def prune_consumers(self, partitions: Iterable[int], idle_ms: int) -> int:
+        """Remove consumers with nothing pending that were silent for so long; how many."""
+        ...
 
-    def read_log(self, game: str) -> GameLog:
-        """The log from its first entry on, and its head. Raises Gap if a number is missing."""
 
-    def read_logs(self, games: Sequence[str]) -> dict[str, GameLog]:
-        """Many logs whole, in one round trip. One that `whole` would raise for is left out."""
-
-    def head(self, game: str) -> tuple[int, bytes]:
-        """The number of the log's last entry (0 for none) and the head after it."""
-
-    def read_view(self, game: str, viewer: Seat | None, after: int = 0, limit: int = 1000) -> list[ViewEntry]:
-        """A viewer's entries after this number. Raises Gap if a number or part is missing."""
-
-    def follow_view(self, game: str, viewer: Seat | None, after: int, block_ms: int) -> list[ViewEntry]:
-        """The same, waiting for the first entry at most so long: called again with the last
-        number it gave, it goes on for ever. Raises Gap if a number or part is missing."""
-
-    def read_result(self, game: str, sender: Seat | None, command_id: str) -> CommandResult | None:
-        """What became of a command, or None while that isn't known."""
-
-    def take_tasks(self, consumer: str, count: int, block_ms: int) -> list[DeliveredBotTask]:
-        """The next notes to the bots, at most `count` of each partition. One that can't be read
-        is finished with a line in the log, here and whenever else notes are handed out."""
-
-    def reclaim_tasks(self, consumer: str, idle_ms: int) -> list[DeliveredBotTask]:
-        """Notes that some other bots' worker took and never finished: see `reclaim`."""
-
-    def redelivered_tasks(self, consumer: str, idle_ms: int) -> Iterator[DeliveredBotTask]:
-        """Notes that were handed out more than once, one at a time: see `suspects`."""
-
-    def requeue_tasks(self, tasks: Sequence[DeliveredBotTask]) -> None:
-        """Leave these notes for later, not counted as handed out this time."""
+class BotTaskDispatcher(Protocol):
+    """The sending side of the bot task queue. (New tasks are sent by `EventStore.append`.)"""
 
     def redispatch(self, tasks: Sequence[BotTask]) -> None:
-        """Put notes down once more, unless so many wait that the bots must be away."""
+        """Send tasks again, unless so many wait that the bots must be away."""
+        ...
+
+
+class BotTaskQueue(BotTaskDispatcher, Protocol):
+    """The bot tasks of all partitions, read through one consumer group. A task that can't be
+    decoded is logged and acknowledged wherever it is delivered."""
+
+    def take_tasks(self, consumer: str, count: int, block_ms: int) -> list[DeliveredBotTask]:
+        """The next tasks, at most `count` of each partition; waits up to `block_ms` for one."""
+        ...
+
+    def reclaim_tasks(self, consumer: str, idle_ms: int) -> list[DeliveredBotTask]:
+        """Tasks that were delivered once, to another worker, and are pending for `idle_ms`."""
+        ...
+
+    def redelivered_tasks(self, consumer: str, idle_ms: int) -> Iterator[DeliveredBotTask]:
+        """Tasks that were delivered more than once, one at a time: see `CommandQueue.redelivered`."""
+        ...
+
+    def requeue_tasks(self, tasks: Sequence[DeliveredBotTask]) -> None:
+        """Leave these tasks for later; this delivery of them isn't counted."""
+        ...
 
     def acknowledge_tasks(self, tasks: Sequence[DeliveredBotTask]) -> None:
-        """These notes are dealt with."""
+        """Remove these tasks: they are done."""
+        ...
+
+
+class DeadlineIndex(Protocol):
+    """When each game needs the referee next, in milliseconds of the game clock."""
 
     def due_deadlines(self, game_time_ms: int, partitions: Iterable[int]) -> list[tuple[str, int]]:
-        """Games whose deadline has passed by the house's time, with the deadline."""
+        """Games whose deadline has passed, with the deadline."""
+        ...
 
     def has_deadline(self, game: str) -> bool:
         """Whether the game has a deadline, passed or not."""
+        ...
 
     def set_deadline(self, game: str, deadline_ms: int | None) -> None:
-        """Correct a game's deadline."""
+        """Set a game's deadline; None removes it."""
+        ...
+
+
+class EvictionIndex(Protocol):
+    """When each idle game may leave the engine, in milliseconds of the wall clock since 1970."""
 
     def evictable(self, now_ms: int, partitions: Iterable[int]) -> list[str]:
-        """Games that may leave by now, by the wall clock: finished long ago, or never started."""
+        """Games that may leave by now: finished long ago, or never started."""
+        ...
 
     def schedule_eviction(self, game: str, evict_at_ms: int | None) -> None:
-        """Correct when a game may leave; None for one that is being played."""
+        """Set when a game may leave; None for one that is being played."""
+        ...
 
     def evict(self, game: str, seats: int, length: int) -> bool:
-        """Remove every trace of a game whose log has this length. False, and nothing, if it has
-        another."""
-
-    def games(self, limit: int = 1000) -> list[str]:
-        """The games that the engine holds, the latest first."""
-
-    def prune_consumers(self, partitions: Iterable[int], idle_ms: int) -> int:
-        """Forget consumers that have nothing in hand and were silent for so long; how many."""
+        """Remove every key of a game whose log has this length; False if it has another."""
+        ...
 
 
 class ViewReader(Protocol):
-    """Where views are read from: a ledger, or one with an archive beside it."""
+    """Reads views: a ledger, or one with an archive beside it."""
 
-    def read_view(
-        self, game: str, viewer: Seat | None, after: int = 0, limit: int = 1000
-    ) -> list[ViewEntry]: ...
+    def read_view(self, game: str, viewer: Seat | None, after: int = 0, limit: int = 1000) -> list[ViewEntry]:
+        """A viewer's entries after this number. Raises MissingEntryError: a number or a private part
+        is missing."""
+        ...
+
+
+class ViewFollower(Protocol):
+    """Waits for new entries of a view."""
+
+    def follow_view(self, game: str, viewer: Seat | None, after: int, block_ms: int) -> list[ViewEntry]:
+        """A viewer's entries after this number, waiting up to `block_ms` for the first one. Called again
+        with the last number it returned, it follows the game. Raises MissingEntryError."""
+        ...
+
+
+class GameReader(EntryReader, ViewReader, Protocol):
+    """Reads the log and the views of any game."""
 
 
 def iter_view(reader: ViewReader, game: str, viewer: Seat | None) -> Iterator[ViewEntry]:
-    """All that a viewer was sent, read page by page. Raises what `seen` does."""
+    """A viewer's whole view, read page by page. Raises what `read_view` does."""
     sequence = 0
     while page := reader.read_view(game, viewer, sequence):
         yield from page

@@ -65,8 +65,8 @@ STATUS_BY_CODE: Final = {1: "appended", 0: "answered", -1: "conflict", -2: "dama
 
 
 class RedisLedger:
-    """See `port.Ledger`. One client, one thread at a time. `clock` counts milliseconds and never
-    jumps."""
+    """Implements all of `ports`. One client, one thread at a time. `clock` counts milliseconds and
+    never jumps."""
 
     def __init__(
         self,

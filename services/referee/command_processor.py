@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, Protocol
 
 from schemas.codec import CorruptDataError, unpack_envelope
 from schemas.commands import CallTime, CommandEnvelope, CreateGame, ForkGame
@@ -16,7 +16,14 @@ from schemas.events import CommandRefused, Event, GameCreated, GameEnded, GameSt
 from schemas.field_types import Seat
 from schemas.refusals import CommandRefusedError
 from services.archive import ArchiveUnavailableError
-from services.ledger import AppendRequest, BotTask, DeliveredCommand, Ledger, MissingEntryError
+from services.ledger import (
+    AppendRequest,
+    BotTask,
+    CommandQueue,
+    DeliveredCommand,
+    EventStore,
+    MissingEntryError,
+)
 from services.referee.game_cache import CachedGame, GameCache
 from services.referee.rules import UnloggedRejectionError, decide_envelope
 from services.referee.rules.proof.sealing import ChainState, seal_entry
@@ -59,12 +66,16 @@ class UnloggedRejection(NamedTuple):
     reason: str
 
 
+class ProcessorLedger(EventStore, CommandQueue, Protocol):
+    """What a command processor needs of the ledger."""
+
+
 class CommandProcessor:
     """Decides and writes. It keeps nothing it can't refold."""
 
     def __init__(
         self,
-        ledger: Ledger,
+        ledger: ProcessorLedger,
         clocks: Clocks,
         new_seed: Callable[[], str],
         cache_bytes: int,

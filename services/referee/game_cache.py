@@ -9,7 +9,7 @@ from typing import Final
 
 from schemas.codec import CorruptDataError, unpack_for_fold
 from schemas.field_types import Seat
-from services.ledger import GameLog, Ledger
+from services.ledger import EventReader, GameLog
 from services.referee.rules import GameState, fold_events
 from services.referee.rules.proof.pile_tracker import PileTracker
 from services.referee.snapshots import Snapshot, SnapshotCache
@@ -125,7 +125,7 @@ class GameCache:
 
     def __init__(
         self,
-        ledger: Ledger,
+        ledger: EventReader,
         max_hot_games: int = MAX_HOT_GAMES,
         max_packed_bytes: int = MAX_PACKED_BYTES,
         max_probation_games: int = MAX_PROBATION_GAMES,

@@ -13,7 +13,7 @@ from typing import Final
 
 from schemas.commands import CommandEnvelope, StartGame
 from schemas.contract import InvalidInputError
-from services.ledger import BotTask, Ledger, QueueFullError
+from services.ledger import BotTask, CommandSubmitter, QueueFullError
 from services.referee.rules import GameState
 from services.referee.rules.moves.play_off import next_game
 from services.runtime.logging_setup import get_logger
@@ -47,7 +47,7 @@ def bot_tasks(state: GameState, sequence: int) -> list[BotTask]:
     ]
 
 
-def advance_play_off(ledger: Ledger, state: GameState) -> bool:
+def advance_play_off(commands: CommandSubmitter, state: GameState) -> bool:
     """Put down the next letter towards the game that follows from this one. True when there
     is none left to put down: that game has started, or it can't be had."""
     follow_up = next_game(state)
@@ -58,18 +58,18 @@ def advance_play_off(ledger: Ledger, state: GameState) -> bool:
         CommandEnvelope(PLAY_OFF_CREATE_ID, game, None, create_command),
         CommandEnvelope(PLAY_OFF_START_ID, game, None, StartGame()),
     ):
-        result = ledger.read_result(game, None, envelope.id)
+        result = commands.read_result(game, None, envelope.id)
         if result is None:
-            return not _submit_follow_up(ledger, envelope, state.game)
+            return not _submit_follow_up(commands, envelope, state.game)
         if not result.sequence:
             _log_stopped(envelope, state.game, f"{result.rule}, {result.reason}")
             return True
     return True
 
 
-def _submit_follow_up(ledger: Ledger, envelope: CommandEnvelope, ended_game: str) -> bool:
+def _submit_follow_up(commands: CommandSubmitter, envelope: CommandEnvelope, ended_game: str) -> bool:
     try:
-        ledger.submit(envelope)
+        commands.submit(envelope)
     except InvalidInputError as error:  # a board that just fitted into the first game's letter
         _log_stopped(envelope, ended_game, str(error))
         return False

@@ -8,11 +8,17 @@ or another; the log's last entry and the command ids make the second time harmle
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final
+from typing import Final, Protocol
 
 from schemas.codec import CorruptDataError
-from services.ledger import DeliveredCommand, Ledger, MissingEntryError
-from services.referee.command_processor import Clocks, CommandProcessor
+from services.ledger import (
+    BotTaskDispatcher,
+    DeadlineIndex,
+    DeliveredCommand,
+    EvictionIndex,
+    MissingEntryError,
+)
+from services.referee.command_processor import Clocks, CommandProcessor, ProcessorLedger
 from services.referee.game_cache import MAX_PACKED_BYTES
 from services.referee.scheduling import BOT_SILENCE_MS, advance_play_off, bot_tasks, next_wakeup
 from services.runtime.logging_setup import get_logger
@@ -29,6 +35,10 @@ ARCHIVE_RECHECK_MS: Final = 600_000  # before a game that isn't in the archive y
 PLAY_OFF_POLL_MS: Final = 500  # between two looks for the next game of a play-off
 
 
+class RefereeLedger(ProcessorLedger, BotTaskDispatcher, DeadlineIndex, EvictionIndex, Protocol):
+    """What a referee needs of the ledger."""
+
+
 class Referee:
     """One worker. `times` are its clocks, `seeds` gives 64 hex digits that nobody can guess,
     `looks_after` the partitions that are its own to look after just now; `remembers_bytes` of
@@ -38,7 +48,7 @@ class Referee:
 
     def __init__(
         self,
-        ledger: Ledger,
+        ledger: RefereeLedger,
         name: str,
         clocks: Clocks,
         new_seed: Callable[[], str],

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Sequence
 from threading import Lock
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 from schemas.codec import CorruptDataError, build_view_entry
 from schemas.entries import ViewEntry
 from schemas.field_types import Seat
 from services.archive import Archive, GameFile, GameFileError, build_statement, decode_game_file, is_signed
-from services.ledger import Ledger
+from services.ledger import GameCatalog, GameReader
 from services.verification.log_check import ResealedEntry, reseal_log
 from services.verification.verdict_check import REPLAY_ERRORS
 
@@ -77,10 +77,14 @@ class ArchiveReader:
         return reconstructed
 
 
+class ReadableLedger(GameReader, GameCatalog, Protocol):
+    """What a repository needs of the ledger."""
+
+
 class GameRepository:
     """A ledger to read from, beside which there may be an archive."""
 
-    def __init__(self, ledger: Ledger, archive_reader: ArchiveReader | None) -> None:
+    def __init__(self, ledger: ReadableLedger, archive_reader: ArchiveReader | None) -> None:
         self.ledger, self.archive_reader = ledger, archive_reader
 
     def read_entries(self, game: str, after: int = 0) -> list[bytes]:

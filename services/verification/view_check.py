@@ -11,7 +11,7 @@ from schemas.codec import UNSEALED_FORMAT, CorruptDataError, unpack
 from schemas.entries import ViewEntry
 from schemas.field_types import GameId, Seat
 from schemas.hash_chain import initial_head, next_head
-from services.ledger import Ledger, MissingEntryError, iter_view
+from services.ledger import GameReader, MissingEntryError, iter_view
 from services.referee.rules import fold, redact_for
 from services.verification.findings import Check, Finding
 from services.verification.log_check import ResealedEntry, check_log, reseal_log
@@ -22,7 +22,7 @@ SIGNATURE_NOT_CHECKED: Final = Check(
 )
 
 
-def check_stored_views(ledger: Ledger, game: GameId, log: Sequence[bytes]) -> Check:
+def check_stored_views(ledger: GameReader, game: GameId, log: Sequence[bytes]) -> Check:
     """Every viewer's stored entries compared with what its log's come to, one by one."""
     if not log:
         return Check("view", skipped_reason="The log is empty, so there is nothing to compare views with.")
@@ -40,7 +40,7 @@ def check_stored_views(ledger: Ledger, game: GameId, log: Sequence[bytes]) -> Ch
     return Check("view", findings)
 
 
-def check_stored_chain(ledger: Ledger, game: GameId, log: Sequence[bytes]) -> list[Check]:
+def check_stored_chain(ledger: GameReader, game: GameId, log: Sequence[bytes]) -> list[Check]:
     """What the log proves by itself, its chain held against the heads that the public was sent."""
     heads, any_sent = _read_sent_heads(ledger, game)
     extra = len(heads) - len(log)
@@ -56,7 +56,7 @@ def check_stored_chain(ledger: Ledger, game: GameId, log: Sequence[bytes]) -> li
     return [not_checked, *(check for check in checks if check.kind != "chain")]
 
 
-def _read_sent_heads(ledger: Ledger, game: GameId) -> tuple[list[bytes], bool]:
+def _read_sent_heads(ledger: GameReader, game: GameId) -> tuple[list[bytes], bool]:
     """The head after each entry as the public was sent it, as far as that can be read, and whether any
     was sent. What was sent without one has the head that follows."""
     heads: list[bytes] = []
@@ -78,7 +78,11 @@ def is_unchained(log: Sequence[bytes]) -> bool:
 
 
 def _compare_view(
-    ledger: Ledger, game: GameId, viewer: Seat | None, resealed: Sequence[ResealedEntry], log: Sequence[bytes]
+    ledger: GameReader,
+    game: GameId,
+    viewer: Seat | None,
+    resealed: Sequence[ResealedEntry],
+    log: Sequence[bytes],
 ) -> Iterator[Finding]:
     """What is wrong with one viewer's entries. Ends at the first that can't be read."""
     viewer_name = "the public" if viewer is None else f"seat {viewer}"

@@ -10,7 +10,7 @@ from schemas.codec import unpack_entry
 from schemas.commands import ClaimRoute, Command, CommandEnvelope, CreateGame, SeatPlan, StartGame
 from schemas.entries import Entry
 from schemas.field_types import Seat
-from services.ledger import AppendRequest, AppendResult, BotTask, Ledger, RedisLedger, keys
+from services.ledger import AppendRequest, AppendResult, BotTask, RedisLedger, keys
 from services.referee.command_processor import Clocks
 from services.referee.rules import GameState, fold_events, legal, redact_for
 from services.referee.worker import Referee
@@ -43,7 +43,7 @@ LOG = keys.log(partition_of(GAME), GAME)
 
 
 def referee_at(
-    ledger: Ledger,
+    ledger: RedisLedger,
     name: str = "one",
     clock: Callable[[], int] | None = None,
     seed: str = FRESH,
@@ -61,12 +61,12 @@ def opening(game: str = GAME, seats: int = 2, **options: Any) -> list[CommandEnv
     return [CommandEnvelope("create", game, None, create), CommandEnvelope("start", game, None, StartGame())]
 
 
-def submit(ledger: Ledger, letters: Iterable[CommandEnvelope]) -> None:
+def submit(ledger: RedisLedger, letters: Iterable[CommandEnvelope]) -> None:
     for letter in letters:
         ledger.submit(letter)
 
 
-def entries(ledger: Ledger, game: str = GAME) -> list[Entry]:
+def entries(ledger: RedisLedger, game: str = GAME) -> list[Entry]:
     return [unpack_entry(data) for data in ledger.read_entries(game)]
 
 
@@ -93,7 +93,7 @@ def with_a_rival(ledger: RedisLedger, happens: Callable[[], object], clock: Cloc
 class Player:
     """A seat's own fold of what it is shown, and its choice among the legal moves."""
 
-    def __init__(self, ledger: Ledger, game: str, seat: Seat) -> None:
+    def __init__(self, ledger: RedisLedger, game: str, seat: Seat) -> None:
         self.ledger, self.game, self.seat = ledger, game, seat
         self.table, self.number = GameState(), 0
 
