@@ -40,7 +40,6 @@ from schemas.events import (
     TunnelRevealed,
 )
 from schemas.field_types import Seat
-from schemas.positions import Position, TicketGiven
 from services.referee.rules import (
     RULESETS,
     GameState,
@@ -50,13 +49,12 @@ from services.referee.rules import (
     redact_for,
     split_by_visibility,
 )
-from services.referee.rules import board as boards
 from services.referee.rules.fair_randomness import derive_contribution
 from services.referee.rules.seat_state import SeatState
 from services.referee.rules.shuffle import commit_to_seed, derive_seat_secret
 from tests.rules.given import CREATED, SEED, rootless
 from tests.rules.random_commands import pool
-from tests.rules.random_games import BOARDS, Play, a_position, games, seats_of
+from tests.rules.random_games import Play, games
 from tests.rules.test_properties import EVERY_RULESET, REPEATABLE
 
 PAYS: Final = (ClaimRoute, BuildStation, PayTunnel, MovePassenger, Pass)  # what the speaker's hand decides
@@ -244,73 +242,3 @@ def test_a_spectator_learns_nothing_of_the_deal(rules: str) -> None:
         seen.append(got(table, CommandEnvelope("start", "deal", None, StartGame()), CREATED, None))
     assert all(entry == seen[0][0] for entry, _ in seen)
     assert seen[0][1] != seen[1][1]
-
-
-# -- positions -----------------------------------------------------------------------------
-
-
-@EVERY_RULESET
-def test_a_position_tells_a_viewer_only_what_it_may_know(rules: str) -> None:
-    @settings(REPEATABLE, max_examples=4)
-    @given(st.integers(0, 2**32), st.sampled_from(BOARDS[rules]))
-    def holds(chance: int, board: str) -> None:
-        dice = Random(chance)
-        seats = min(3, *seats_of(board)[-1:])
-        position = with_own_tickets(a_position(dice, board, seats), board, dice)
-        for viewer in (None, *range(seats)):
-            others = another(position, board, viewer, dice)
-            assert others != position
-            assert laid(board, seats, others, viewer) == laid(board, seats, position, viewer)
-
-    holds()
-
-
-def laid(board: str, seats: int, position: Position, viewer: Seat | None) -> object:
-    """What the viewer gets of a game that starts from the position, until the first turn."""
-    plans = tuple(SeatPlan("bot", "random") for _ in range(seats))
-    create = CreateGame(plans, board=board, seed="position", position=position)
-    table, told = GameState(), []
-    for command in (create, StartGame()):
-        letter = CommandEnvelope(command.type, "laid", None, command)
-        told.append(got(table, letter, CREATED, viewer)[0])
-        decide_envelope(table, letter, CREATED, SEED)
-    return told
-
-
-def with_own_tickets(position: Position, board: str, dice: Random) -> Position:
-    """The position with more tickets, which the board doesn't have, in a hand and in a deck."""
-    cities = [*boards.load_board(board).cities]
-    in_hand, *in_deck = [TicketGiven((a, b), 99) for a, b in zip(cities[:6:2], cities[1:6:2], strict=True)]
-    rows = [[*row] for row in position.tickets]
-    rows[dice.randrange(len(rows))].append(in_hand)
-    decks = {**(position.ticket_decks or {})}
-    first = next(iter(decks))
-    decks[first] = (*in_deck, *decks[first])
-    return replace(position, tickets=tuple(map(tuple, rows)), ticket_decks=decks)
-
-
-def another(position: Position, board: str, viewer: Seat | None, dice: Random) -> Position:
-    """The position with other cards and tickets where the viewer can't see them."""
-    hidden = [seat for seat in range(len(position.hands)) if seat != viewer]
-    hands = [dict(hand) for hand in position.hands]
-    cards = [*(position.deck or ()), *(card for s in hidden for card in Counter(hands[s]).elements())]
-    dice.shuffle(cards)
-    for seat in hidden:
-        count = sum(hands[seat].values())
-        hands[seat], cards = dict(Counter(cards[:count])), cards[count:]
-    decks = {deck: [*row] for deck, row in (position.ticket_decks or {}).items()}
-    rows = [[*row] for row in position.tickets]
-    deck, stack = next(iter(decks.items()))
-    known = {(frozenset((t.a, t.b)), t.points): t.deck for t in boards.load_board(board).tickets.values()}
-    for row in (rows[seat] for seat in hidden):
-        for place, ticket in enumerate(row):
-            if known.get((frozenset(ticket.between), ticket.points), deck) == deck:
-                other = dice.randrange(len(stack))
-                row[place], stack[other] = stack[other], ticket
-    return replace(
-        position,
-        hands=tuple(hands),
-        deck=tuple(cards),
-        tickets=tuple(map(tuple, rows)),
-        ticket_decks={name: tuple(row) for name, row in decks.items()},
-    )
