@@ -32,10 +32,10 @@ def conserved(record: Record) -> Iterator[str]:
     tally: Any = Tally()
     held: object = None
     for number, entry in enumerate(record.entries, 1):
-        before = [place.copy() for place in tally.table.places]
+        before = [place.copy() for place in tally.table.seats]
         Play.account(tally, before, entry.events)
         fold_events(tally.table, entry.at, entry.events)
-        if not tally.table.started or not (number % LOOK_EVERY == 0 or tally.table.over):
+        if not tally.table.started or not (number % LOOK_EVERY == 0 or tally.table.result):
             continue
         now = (cards_of(tally), tickets_of(tally), tokens_of(tally))
         if held not in (None, now):
@@ -45,5 +45,5 @@ def conserved(record: Record) -> Iterator[str]:
             count_pieces(tally)
         except AssertionError as error:
             yield f"{record.game}: at entry {number} the pieces don't add up: {error}"
-    if tally.table.over and tally.table.over.scores != score(tally.table):
+    if tally.table.result and tally.table.result.scores != score(tally.table):
         yield f"{record.game}: the score isn't the table's"

@@ -159,7 +159,7 @@ class Witness:
         if self._outdated(errand) and level != self.world.plan.losses:
             return
         if reply is not None:
-            self.answers.append(Told(game, seat, id_, level, reply.number, ""))
+            self.answers.append(Told(game, seat, id_, level, reply.sequence, ""))
             if reply.entry is not None:
                 self.handed_out(id_, game, reply.entry.number, reply.entry.shown.head)
         elif errand.problem is not None:
