@@ -28,13 +28,13 @@ CONSTANTS = {0xC0: None, 0xC2: False, 0xC3: True}  # of msgpack
 Pile = list[tuple[str, bytes]]  # names and salts, the top last
 
 
-class Wrong(Exception):
+class InvalidProofError(Exception):
     """Something that no honest house writes."""
 
 
 def require(condition: object, why: str) -> None:
     if not condition:
-        raise Wrong(why)
+        raise InvalidProofError(why)
 
 
 def h(label: str, *parts: bytes) -> bytes:
@@ -415,7 +415,7 @@ def decompressed(stream: bytes) -> tuple[bytes, bool]:
 
 
 def read_game_file(data: bytes) -> tuple[dict[str, Any], str]:
-    """What the file holds, as far as it can be read, and what is wrong with how it is written. Raises Wrong."""
+    """What the file holds, as far as it can be read, and what is wrong with how it is written. Raises InvalidProofError."""
     require(data.startswith(MAGIC) and len(data) <= MAX_FILE_SIZE, "the file isn't that of a game")
     out, whole = decompressed(data[len(MAGIC) : -32])
     sound = whole and sha256(data[:-32]).digest() == data[-32:]
@@ -423,7 +423,7 @@ def read_game_file(data: bytes) -> tuple[dict[str, Any], str]:
     reader = Reader(out)
     try:
         fields = reader.value()
-    except (Wrong, ValueError, TypeError) as error:
+    except (InvalidProofError, ValueError, TypeError) as error:
         wrong, pairs = wrong or f"the file {error}", [*(reader.open or [[]])[0], *reader.open[1:2]]
         fields = dict(zip(KEYS, pairs[1::2], strict=False)) if (*pairs[::2],) == KEYS else None
     kinds = [type(value) for value in fields.values()] if type(fields) is dict and (*fields,) == KEYS else ()
@@ -439,7 +439,7 @@ def followed(game: Game, entries: list[bytes], marks: bytes) -> tuple[bytes, int
             entry, events = read_entry(data)
             game.apply(entry, events)
             head = h("head", u64(number), head, h("leaf", game.public_bytes(number, entry)))
-        except Wrong as wrong:
+        except InvalidProofError as wrong:
             return head, number, str(wrong)
         except Exception as error:  # whatever its bytes are, it is the entry that is wrong
             return head, number, f"can't be read as an entry of a log ({type(error).__name__})"
@@ -451,7 +451,7 @@ def followed(game: Game, entries: list[bytes], marks: bytes) -> tuple[bytes, int
 
 
 def verify(data: bytes, trusted: str | None = None) -> dict[str, Any]:
-    """What there is to say of a file with these bytes. Raises Wrong if no game can be read from it."""
+    """What there is to say of a file with these bytes. Raises InvalidProofError if no game can be read from it."""
     fields, damage = read_game_file(data)
     name, number, end, key, signature, marks, entries = fields.values()
     game, lost = Game(name), number != len(entries) or len(marks) != 4 * number
@@ -485,7 +485,7 @@ def main(args: list[str] | None = None) -> int:
         with options.file.open("rb") as file:
             report = verify(file.read(MAX_FILE_SIZE + 1), options.key)
         code, verdict = (0, "GOOD") if report["good"] else (1, "BAD")
-    except (Wrong, OSError) as error:
+    except (InvalidProofError, OSError) as error:
         why = getattr(error, "strerror", None) or str(error)
         report = {"good": False, "findings": [{"entry": None, "why": why}], "notes": []}
     about = ", ".join(f"{key} {report[key]}" for key in ("game", "entries", "head", "key") if key in report)

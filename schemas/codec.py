@@ -27,8 +27,9 @@ import msgpack
 from schemas.commands import BY_CODE as COMMAND_BY_CODE
 from schemas.commands import FIELDS as COMMAND_FIELDS
 from schemas.commands import ClaimRoute, Command, CommandEnvelope, read_command, write_command
-from schemas.contract import InvalidInputError, Schema, contract
+from schemas.contract import Schema, contract
 from schemas.entries import Entry, ShownBytes, ViewEntry
+from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.events import (
     BY_CODE,
     EVENTS,
@@ -49,10 +50,6 @@ UNSEALED_FORMAT: Final = 1  # of those that prove nothing
 ENVELOPE_FORMAT: Final = 1
 MAX_ENVELOPE_BYTES: Final = 65_536  # bytes of a command on its way: a board written in place fits
 Row = Sequence[Any]
-
-
-class CorruptDataError(Exception):
-    """A log or view holds what no referee writes: the store is damaged, not the game."""
 
 
 pack: Final[Callable[[object], bytes]] = msgpack.packb

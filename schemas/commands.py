@@ -12,7 +12,8 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
-from schemas.contract import Contract, InvalidInputError, Schema, contract, field_names
+from schemas.contract import Contract, Schema, contract, field_names
+from schemas.errors import InvalidInputError
 from schemas.field_types import (  # fmt: skip
     Age,
     Card,

@@ -14,6 +14,8 @@ from typing import Any, ClassVar, Generic, TypeAlias, TypeVar, dataclass_transfo
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
+from schemas.errors import InvalidInputError
+
 T = TypeVar("T")
 Class: TypeAlias = type[T]  # `type` is the name of a keyword below
 
@@ -42,14 +44,6 @@ def contract(*, type: str = "", code: int = 0, version: int = 1) -> Callable[[Cl
         return contract_class  # type: ignore[no-any-return]  # dataclass() keeps the class's type
 
     return decorate
-
-
-class InvalidInputError(Exception):
-    """Something from outside is not of its contract's form. Says which field and why."""
-
-    def __init__(self, field: str, reason: str, rule: str = "SHAPE-1") -> None:
-        super().__init__(f"{field}: {reason}" if field else reason)
-        self.field, self.reason, self.rule = field, reason, rule
 
 
 class Schema(Generic[T]):

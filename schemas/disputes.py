@@ -14,8 +14,9 @@ from typing import Annotated, Any, Final, NamedTuple
 
 from pydantic import AfterValidator, Field
 
-from schemas.codec import CorruptDataError, pack, unpack
-from schemas.contract import InvalidInputError, Schema, contract
+from schemas.codec import pack, unpack
+from schemas.contract import Schema, contract
+from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.field_types import Int, Seat, Text
 
 OPERATOR: Final = "operator"

@@ -11,7 +11,8 @@ from typing import Annotated, Any, Final
 from pydantic import Field, PlainValidator, WithJsonSchema
 
 from schemas.commands import PlayerCommand, read_command
-from schemas.contract import InvalidInputError, Schema, contract
+from schemas.contract import Schema, contract
+from schemas.errors import InvalidInputError
 from schemas.field_types import (
     MAX_SEATS,
     Bool,

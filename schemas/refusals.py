@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from schemas.errors import LedgerlineError
+
 GAME_RULES: Final[dict[str, str]] = {
     "SETUP-2": "Starting tickets are chosen once, from what was offered.",
     "SETUP-3": "At least the least number of starting tickets is kept.",
@@ -62,7 +64,7 @@ MESSAGE_RULES: Final[dict[str, str]] = {
 ALL_RULES: Final[dict[str, str]] = {**GAME_RULES, **MESSAGE_RULES}
 
 
-class CommandRefusedError(Exception):
+class CommandRefusedError(LedgerlineError):
     """A rule said no. The table is as it was."""
 
     def __init__(self, rule: str, reason: str) -> None:

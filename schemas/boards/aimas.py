@@ -18,7 +18,7 @@ from xml.etree import ElementTree as Xml
 
 from schemas.boards.form import BoardForm, read_board
 from schemas.boards.ids import make_unique, slug
-from schemas.contract import InvalidInputError
+from schemas.errors import InvalidInputError
 
 MAX_TEXT_LENGTH: Final = 2_000_000  # letters
 COLORS: Final = {

@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from schemas.contract import InvalidInputError, Schema, contract
+from schemas.contract import Schema, contract
+from schemas.errors import InvalidInputError
 from schemas.field_types import Bool, CityId, Color, Int, JsonObject, Name, RouteId, Slug, Text, TicketId
 
 Coordinate = Annotated[Int, Field(ge=0, le=10_000)]

@@ -9,7 +9,7 @@ import re
 from typing import Any, Final
 
 from schemas.boards.ids import slug
-from schemas.contract import InvalidInputError
+from schemas.errors import InvalidInputError
 
 MAX_NAME_LENGTH: Final = 40
 _CITY_ID: Final = re.compile(r"[a-z0-9][a-z0-9.-]{0,39}")

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from schemas.boards.form import BoardForm, read_board
 from schemas.boards.ids import make_unique, slug
-from schemas.contract import InvalidInputError
+from schemas.errors import InvalidInputError
 
 COLORS: Final = ("red", "blue", "green", "white")
 LENGTHS: Final = (3, 4, 5)

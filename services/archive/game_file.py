@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 import msgpack
 
+from schemas.errors import LedgerlineError
 from services.archive.signing import Signer
 
 FILE_MAGIC: Final = b"ledgerline/log/1\n"
@@ -22,7 +23,7 @@ MAX_UNCOMPRESSED_BYTES: Final = 256 * 1024 * 1024  # bytes that a file may unfol
 DIGEST_BYTES: Final = 32  # SHA-256 over all before it: one zlib stream can be spelled in many ways
 
 
-class GameFileError(Exception):
+class GameFileError(LedgerlineError):
     """The bytes are no file of a game."""
 
 

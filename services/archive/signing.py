@@ -7,7 +7,7 @@ from typing import Final
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from schemas.contract import InvalidInputError
+from schemas.errors import InvalidInputError
 
 SIGNING_KEY_VARIABLE: Final = "LEDGERLINE_SIGNING_KEY"
 SECRET_BYTES: Final = 32

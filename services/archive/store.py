@@ -18,7 +18,8 @@ from typing import Any, Final
 
 import fsspec
 
-from schemas.contract import InvalidInputError, Schema
+from schemas.contract import Schema
+from schemas.errors import InvalidInputError, LedgerlineError
 from schemas.field_types import GameId
 
 ARCHIVE_URL_VARIABLE: Final = "LEDGERLINE_ARCHIVE_URL"
@@ -29,7 +30,7 @@ S3_CLIENT_CONFIG: Final = {"connect_timeout": 5, "read_timeout": 20, "retries": 
 _GAME_ID: Final[Schema[str]] = Schema(GameId, "game")
 
 
-class ArchiveUnavailableError(Exception):
+class ArchiveUnavailableError(LedgerlineError):
     """The archive can't be read or written now; a missing file is no such thing."""
 
 

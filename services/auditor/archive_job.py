@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from schemas.codec import CorruptDataError
+from schemas.errors import CorruptDataError, LedgerlineError
 from services.archive import decode_game_file, encode_game_file
 from services.auditor.jobs import JobContext, Jobs, job_type
 from services.auditor.recheck_throttle import RecheckThrottle
@@ -28,7 +28,7 @@ RECHECK_INTERVAL_S: Final = (
 )
 
 
-class ArchiveConflictError(Exception):
+class ArchiveConflictError(LedgerlineError):
     """The archive has something else of this game: it is not written over."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from schemas.contract import InvalidInputError
+from schemas.errors import InvalidInputError
 from services.archive import Signer
 from services.ledger.connection import parse_seed_nodes
 from services.runtime.settings import Settings

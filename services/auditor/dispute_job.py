@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
-from schemas.codec import CorruptDataError, unpack_entry
+from schemas.codec import unpack_entry
 from schemas.commands import Command
 from schemas.disputes import (
     ANSWERED_FULLY,
@@ -24,6 +24,7 @@ from schemas.disputes import (
     parse_dispute_id,
 )
 from schemas.entries import ViewEntry
+from schemas.errors import CorruptDataError
 from services.archive import ArchiveUnavailableError
 from services.auditor.jobs import JobContext, Jobs, job_type
 from services.auditor.recheck_throttle import RecheckThrottle

@@ -25,7 +25,7 @@ from rq.exceptions import DuplicateJobError
 from rq.job import Job
 from rq.serializers import JSONSerializer
 
-from schemas.contract import InvalidInputError
+from schemas.errors import InvalidInputError
 from services.archive import Archive, Signer
 from services.ledger import GameReader
 from services.ledger.archive_index import ArchiveIndex

@@ -11,7 +11,7 @@ from typing import Final
 
 from redis.exceptions import RedisError
 
-from schemas.contract import InvalidInputError
+from schemas.errors import InvalidInputError
 from services.archive import Archive, Signer
 from services.auditor.config import build_signer, resolve_jobs_url
 from services.auditor.jobs import JobContext

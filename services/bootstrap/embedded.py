@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from pydantic import SecretStr
 
-from schemas.contract import InvalidInputError
+from schemas.errors import InvalidInputError
 from services.auditor.config import resolve_jobs_url
 from services.auditor.jobs import Jobs
 from services.bootstrap.composition import (

@@ -11,6 +11,7 @@ import httpx
 
 from schemas import tokens
 from schemas.commands import CommandEnvelope, write_command
+from schemas.errors import LedgerlineError
 from services.runtime.logging_setup import get_logger
 
 log = get_logger("bots")
@@ -21,11 +22,11 @@ MISCONFIGURED_STATUSES: Final = {401, 403}  # and every 3xx: it is wrong for all
 MAX_RETRY_AFTER_S: Final = 60.0
 
 
-class GatewayUnreachableError(ConnectionError):
+class GatewayUnreachableError(LedgerlineError, ConnectionError):
     """The gateway can't be reached, or takes no commands of ours."""
 
 
-class RetryLaterError(Exception):
+class RetryLaterError(LedgerlineError):
     """The gateway doesn't take this command now; another, of another game, it may. It is to be
     sent again no sooner than after so long."""
 

@@ -14,8 +14,8 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
-from schemas.codec import CorruptDataError
 from schemas.commands import Command, CommandEnvelope
+from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
 from services.bots.gateway_client import RetryLaterError
 from services.bots.policies import POLICIES

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 from redis.exceptions import RedisError
 
-from schemas.codec import CorruptDataError
+from schemas.errors import CorruptDataError
 from services.archive import ArchiveUnavailableError, Signer
 from services.bootstrap import composition
 from services.bootstrap.embedded import load_signing_key, load_token_key, run_embedded_server

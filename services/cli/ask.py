@@ -20,7 +20,7 @@ from schemas.commands import (
     SeatPlan,
     write_command,
 )
-from schemas.contract import InvalidInputError
+from schemas.errors import InvalidInputError
 from schemas.events import CommandRefused, Event, SeatScore, SeedRevealed, write_event
 from schemas.field_types import Seat
 from schemas.position_queries import (

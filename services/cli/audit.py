@@ -11,8 +11,8 @@ from typing import Any, Final, NamedTuple
 
 from rich.table import Table as Grid
 
-from schemas.codec import CorruptDataError
-from schemas.contract import InvalidInputError, Schema
+from schemas.contract import Schema
+from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.field_types import GameId
 from services.archive import MAX_FILE_BYTES, GameFileError, decode_game_file
 from services.cli.replay import GameNotFoundError

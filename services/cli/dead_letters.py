@@ -10,7 +10,7 @@ from typing import Any
 from rich.table import Table as Grid
 
 from schemas.commands import write_command
-from schemas.contract import InvalidInputError
+from schemas.errors import InvalidInputError
 from services.cli.tables import console
 from services.ledger import RedisLedger
 from services.ledger.dead_letters import DeadLetter

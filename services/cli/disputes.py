@@ -14,7 +14,7 @@ from rich.table import Column
 from rich.table import Table as Grid
 from rich.text import Text
 
-from schemas.contract import InvalidInputError, Schema
+from schemas.contract import Schema
 from schemas.disputes import (
     DISPUTE_SCHEMA,
     MAX_OPEN_PER_SEAT,
@@ -23,6 +23,7 @@ from schemas.disputes import (
     parse_dispute_id,
     unpack_answer,
 )
+from schemas.errors import InvalidInputError
 from schemas.field_types import GameId
 from services.bootstrap.composition import open_archive_reader
 from services.cli.options import (

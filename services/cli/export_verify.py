@@ -11,7 +11,8 @@ from typing import Final
 
 from rich.table import Table as Grid
 
-from schemas.contract import InvalidInputError, Schema
+from schemas.contract import Schema
+from schemas.errors import InvalidInputError
 from schemas.field_types import GameId
 from services.archive import MAX_FILE_BYTES, GameFileError, Signer, encode_game_file
 from services.cli.replay import GameNotFoundError

@@ -10,7 +10,7 @@ from typing import Any
 from schemas import tokens
 from schemas.codec import unpack_entry
 from schemas.commands import Command, CommandEnvelope, ForkGame, StartGame
-from schemas.contract import InvalidInputError
+from schemas.errors import InvalidInputError
 from schemas.events import GameForked
 from schemas.field_types import Seat
 from services.bootstrap.composition import build_referee, open_archive_reader

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table as Grid
 
-from schemas.contract import InvalidInputError
+from schemas.errors import InvalidInputError
 from services.auditor.jobs import JobInfo, Jobs
 from services.cli.options import DEFAULT_DATA, DataOption, JsonOption, open_jobs
 from services.cli.tables import console

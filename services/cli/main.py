@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from schemas.contract import InvalidInputError
+from schemas.errors import InvalidInputError
 from services.cli.ask import answer_file as ask_referee
 from services.cli.exit import exit_with_error
 

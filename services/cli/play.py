@@ -20,8 +20,9 @@ from rich.text import Text
 
 from schemas.boards.form import BOARD_SCHEMA
 from schemas.commands import POLICIES
-from schemas.contract import InvalidInputError, Schema
+from schemas.contract import Schema
 from schemas.entries import ViewEntry
+from schemas.errors import InvalidInputError, LedgerlineError
 from schemas.field_types import GameId, is_json_value
 from services.cli.tables import console, final_score_table, game_progress, standings_table
 from services.documents.board_files import read_board_file
@@ -35,7 +36,7 @@ STALL_TIMEOUT_S: Final = 30.0
 _GAME_ID: Final[Schema[str]] = Schema(GameId, "game")
 
 
-class CommandLineError(Exception):
+class CommandLineError(LedgerlineError):
     """The command could not be carried out."""
 
 

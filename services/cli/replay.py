@@ -7,9 +7,10 @@ from typing import Any, Final
 
 from rich.table import Table as Grid
 
-from schemas.codec import CorruptDataError, unpack_entry
-from schemas.contract import InvalidInputError, Schema
+from schemas.codec import unpack_entry
+from schemas.contract import Schema
 from schemas.entries import write_entry, write_view_entry
+from schemas.errors import CorruptDataError, InvalidInputError, LedgerlineError
 from schemas.events import Event
 from schemas.field_types import GameId, Seat
 from services.cli.tables import console, final_score_table, standings_table
@@ -23,7 +24,7 @@ MAX_GAMES: Final = 1_000  # games in a list
 _GAME_ID: Final[Schema[str]] = Schema(GameId, "game")
 
 
-class GameNotFoundError(Exception):
+class GameNotFoundError(LedgerlineError):
     """Neither the engine nor the archive has a game of this id."""
 
 

@@ -11,7 +11,7 @@ from schemas.boards.form import BoardForm, read_board
 from schemas.boards.ids import slug
 from schemas.boards.plain import is_plain_map, to_board_form
 from schemas.boards.trains import read_trains_map
-from schemas.contract import InvalidInputError
+from schemas.errors import InvalidInputError
 from services.documents.reader import build_unique_dict, read_text
 
 MAX_BOARD_BYTES: Final = 2_000_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from schemas.contract import InvalidInputError
+from schemas.errors import InvalidInputError
 
 
 def read_bytes(path: Path | None, max_bytes: int, field: str = "") -> bytes:

@@ -15,7 +15,7 @@ from typing import Any, Final, NoReturn
 
 import yaml
 
-from schemas.contract import InvalidInputError
+from schemas.errors import InvalidInputError
 from services.documents.files import read_bytes
 
 MAX_DEPTH: Final = 50

@@ -14,8 +14,8 @@ from typing import Any, Final, NamedTuple
 from redis.exceptions import RedisError
 
 from schemas.commands import CommandEnvelope
-from schemas.contract import InvalidInputError
 from schemas.entries import ViewEntry
+from schemas.errors import InvalidInputError
 from schemas.events import CommandRefused
 from services.gateway.hub import Hub
 from services.gateway.problem_details import HttpProblemError, refusal_problem

@@ -20,7 +20,7 @@ from typing import Final
 
 from redis.exceptions import RedisError
 
-from schemas.codec import CorruptDataError
+from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
 from services.gateway.subscriptions import (
     DirectSend,

@@ -11,8 +11,7 @@ from redis.exceptions import RedisError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from schemas.codec import CorruptDataError
-from schemas.contract import InvalidInputError
+from schemas.errors import CorruptDataError, InvalidInputError, LedgerlineError
 from schemas.refusals import ALL_RULES
 from services.ledger import MissingEntryError
 from services.runtime.logging_setup import get_logger
@@ -30,7 +29,7 @@ STATUS_BY_RULE: Final = {
 PROBLEM_MEDIA_TYPE = "application/problem+json"
 
 
-class HttpProblemError(Exception):
+class HttpProblemError(LedgerlineError):
     """A request that can't be granted. `rule` is an id of the rules or of the contract."""
 
     def __init__(self, status: int, rule: str, detail: str, **extensions: Any) -> None:

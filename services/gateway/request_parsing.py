@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from pydantic_core import to_json
 
-from schemas.contract import InvalidInputError
+from schemas.errors import InvalidInputError
 from services.gateway.problem_details import HttpProblemError
 
 MAX_BODY_BYTES: Final = 16_384  # bytes of a request or of a message

@@ -7,7 +7,7 @@ import time
 
 import uvicorn
 
-from schemas.contract import InvalidInputError
+from schemas.errors import InvalidInputError
 from services.gateway.app import create_app
 from services.gateway.archive_views import ArchiveViewReader
 from services.gateway.rate_limit import RateLimiter

@@ -14,8 +14,9 @@ from typing import Any, Final, NamedTuple
 
 from schemas import tokens
 from schemas.commands import Command, CommandEnvelope, CreateGame, StartGame, TakeSeat, read_command
-from schemas.contract import InvalidInputError, Schema
+from schemas.contract import Schema
 from schemas.entries import ViewEntry
+from schemas.errors import InvalidInputError
 from schemas.events import GameStarted, SeatTaken
 from schemas.field_types import CommandId, GameId, Seat
 from services.gateway.archive_views import ArchiveViews

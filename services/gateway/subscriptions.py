@@ -8,8 +8,8 @@ from typing import Final
 
 from pydantic_core import to_json
 
-from schemas.codec import CorruptDataError
 from schemas.entries import ViewEntry, write_proof, write_view_entry
+from schemas.errors import CorruptDataError, LedgerlineError
 from schemas.field_types import Seat
 from services.ledger.async_ledger import EntryNotification, ViewPage
 from services.ledger.view_merge import LogRewoundError
@@ -22,11 +22,11 @@ DirectSend = Callable[
 ]  # sends an entry at once; False where the viewer is too far behind
 
 
-class SlowConsumerError(Exception):
+class SlowConsumerError(LedgerlineError):
     """The viewer doesn't keep up; it may come back and go on from its last number."""
 
 
-class ViewDamagedError(Exception):
+class ViewDamagedError(LedgerlineError):
     """The game's view can't be read on. What exactly is broken stays in the log: it may be a
     seat's secret part."""
 

@@ -25,9 +25,9 @@ from pydantic_core import to_json
 from redis.exceptions import RedisError
 
 from schemas import tokens
-from schemas.codec import CorruptDataError
 from schemas.commands import CommandEnvelope
-from schemas.contract import InvalidInputError, Schema
+from schemas.contract import Schema
+from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.field_types import CommandId, Seat
 from services.gateway.command_tracking import RETRY_HINT, UNLOGGED_LEVEL, AckRequest, CommandProgress
 from services.gateway.dependencies import client_address

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from redis.exceptions import ResponseError
 
-from schemas.contract import InvalidInputError
+from schemas.errors import InvalidInputError
 
 MAX_REPLICAS: Final = 9
 FSYNC_SETTINGS: Final = "*append*"  # appendonly, appendfsync, no-appendfsync-on-rewrite

@@ -10,9 +10,10 @@ from typing import Any, Final, NamedTuple
 import redis.asyncio
 from redis.exceptions import RedisError, TryAgainError
 
-from schemas.codec import CorruptDataError, build_view_entry
+from schemas.codec import build_view_entry
 from schemas.commands import CommandEnvelope
 from schemas.entries import ViewEntry
+from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
 from services.ledger import keys
 from services.ledger.ack_confirmation import ConfirmationBatcher, find_node

@@ -22,7 +22,7 @@ from redis.cluster import ClusterNode
 from redis.exceptions import ClusterCrossSlotError, RedisClusterException
 from redis.retry import Retry
 
-from schemas.contract import InvalidInputError
+from schemas.errors import InvalidInputError, LedgerlineError
 from services.ledger import keys
 from services.ledger.async_cluster import AsyncCluster
 from services.ledger.cluster import Cluster
@@ -39,7 +39,7 @@ CONNECTION_OPTIONS: Final[Any] = {
 }
 
 
-class EngineUnavailableError(Exception):
+class EngineUnavailableError(LedgerlineError):
     """The engine doesn't answer, or isn't one that we can use."""
 
 

@@ -10,7 +10,7 @@ import redis
 
 from schemas.codec import unpack_envelope
 from schemas.commands import CommandEnvelope
-from schemas.contract import InvalidInputError
+from schemas.errors import InvalidInputError
 from services.ledger import keys
 from services.ledger.scripts import RETRY_DEAD_LETTER, run_script
 

@@ -12,8 +12,6 @@ from typing import Any, Literal, NamedTuple
 
 import redis
 
-from schemas.codec import CorruptDataError
-from schemas.contract import InvalidInputError
 from schemas.disputes import (
     FINAL_STATES,
     MAX_OPEN_PER_SEAT,
@@ -27,6 +25,7 @@ from schemas.disputes import (
     unpack_answer,
     unpack_dispute,
 )
+from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.field_types import Seat
 from services.ledger import keys
 from services.ledger.cluster_pipeline import available_replies

@@ -10,14 +10,15 @@ from typing import Final, Literal, NamedTuple, Protocol
 
 from schemas.commands import CommandEnvelope
 from schemas.entries import ViewEntry
+from schemas.errors import LedgerlineError
 from schemas.field_types import Seat
 
 
-class MissingEntryError(Exception):
+class MissingEntryError(LedgerlineError):
     """A number is missing from a log or a view: the store lost something, or was changed."""
 
 
-class QueueFullError(Exception):
+class QueueFullError(LedgerlineError):
     """So many letters wait in the partition that no more are taken in; later, there is room.
     Nothing was put down."""
 

@@ -10,8 +10,9 @@ from redis.exceptions import AskError, ResponseError, TryAgainError
 
 from schemas.codec import pack, unpack
 from schemas.commands import CommandEnvelope
-from schemas.contract import InvalidInputError, Schema
+from schemas.contract import Schema
 from schemas.entries import ViewEntry
+from schemas.errors import InvalidInputError
 from schemas.field_types import Seat
 from services.ledger import keys
 from services.ledger.archive_index import ArchiveIndex

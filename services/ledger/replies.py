@@ -11,7 +11,8 @@ from typing import Any
 
 from redis.exceptions import ResponseError
 
-from schemas.codec import CorruptDataError, unpack
+from schemas.codec import unpack
+from schemas.errors import CorruptDataError
 from services.ledger.ports import CommandResult
 from services.ledger.view_merge import NumberedEntry, PublicEntry, require_contiguous
 

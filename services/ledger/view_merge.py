@@ -6,13 +6,14 @@ from collections.abc import Iterable, Sequence
 
 from schemas.codec import build_view_entry, read_previous_part
 from schemas.entries import ViewEntry
+from schemas.errors import LedgerlineError
 from services.ledger.ports import MissingEntryError
 
 NumberedEntry = tuple[int, bytes]
 PublicEntry = tuple[int, bytes, bytes]  # number, public entry, the head after it
 
 
-class LogRewoundError(Exception):
+class LogRewoundError(LedgerlineError):
     """What was read before isn't there any more: the log lost its end, and may have grown again."""
 
 

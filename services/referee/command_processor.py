@@ -8,10 +8,10 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import Final, Literal, NamedTuple, Protocol
 
-from schemas.codec import CorruptDataError, unpack_envelope
+from schemas.codec import unpack_envelope
 from schemas.commands import CallTime, CommandEnvelope, CreateGame, ForkGame
-from schemas.contract import InvalidInputError
 from schemas.entries import Entry
+from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.events import CommandRefused, Event, GameCreated, GameEnded, GameStarted, SeatGone
 from schemas.field_types import Seat
 from schemas.refusals import CommandRefusedError

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Final
 
-from schemas.codec import CorruptDataError, unpack_for_fold
+from schemas.codec import unpack_for_fold
+from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
 from services.ledger import EventReader, GameLog
 from services.referee.rules import GameState, fold_events

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Final
 
 from schemas.commands import CommandEnvelope, StartGame
-from schemas.contract import InvalidInputError
+from schemas.errors import InvalidInputError
 from services.ledger import BotTask, CommandSubmitter, QueueFullError
 from services.referee.rules import GameState
 from services.referee.rules.moves.play_off import next_game

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Protocol
 
-from schemas.codec import CorruptDataError
+from schemas.errors import CorruptDataError
 from services.ledger import (
     BotTaskDispatcher,
     DeadlineIndex,

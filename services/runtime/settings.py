@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from schemas.contract import InvalidInputError, to_invalid_input_error
+from schemas.contract import to_invalid_input_error
+from schemas.errors import InvalidInputError
 
 
 class Settings(BaseSettings):

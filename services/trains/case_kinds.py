@@ -9,7 +9,8 @@ from pydantic import Field
 
 from schemas.boards.trains import read_trains_map
 from schemas.commands import ClaimRoute, RequestCards
-from schemas.contract import InvalidInputError, Schema
+from schemas.contract import Schema
+from schemas.errors import InvalidInputError
 from schemas.field_types import Text
 from schemas.refusals import CommandRefusedError
 from services.bots.policies.random_source import SeatRandom

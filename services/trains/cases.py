@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any, Final, NamedTuple
 
-from schemas.contract import InvalidInputError
+from schemas.errors import InvalidInputError
 from services.documents.reader import read_text
 
 INDEX_FILE: Final = "index.json"

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 from schemas.boards.form import BOARD_SCHEMA, BoardForm
 from schemas.commands import ClaimRoute, Command, CommandEnvelope, CreateGame, KeepTickets, SeatPlan, TakeSeat
+from schemas.errors import LedgerlineError
 from schemas.events import DeckShuffled, Event, GameCreated, GameStarted, TicketsShuffled
 from schemas.field_types import Seat
 from schemas.refusals import CommandRefusedError, require
@@ -29,7 +30,7 @@ OPTIONS: Final = {"order": "seated", "start_return": "top"}
 NOT_ON_ANY_MAP: Final = ClaimRoute("no-such-route", {"red": 3})
 
 
-class TooFewDestinationsError(Exception):
+class TooFewDestinationsError(LedgerlineError):
     """The map can't give every player destinations to choose from (SETUP-4)."""
 
 

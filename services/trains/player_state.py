@@ -9,7 +9,8 @@ from pydantic import Field
 
 from schemas.boards.form import BOARD_SCHEMA, BoardForm
 from schemas.commands import ClaimRoute, CreateGame, RequestCards, SeatPlan
-from schemas.contract import InvalidInputError, Schema, contract
+from schemas.contract import Schema, contract
+from schemas.errors import InvalidInputError
 from schemas.field_types import Int, Seat, Text
 from schemas.positions import Position
 from schemas.refusals import CommandRefusedError

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table as Grid
 
-from schemas.contract import InvalidInputError
+from schemas.errors import InvalidInputError
 from services.trains.case_kinds import KINDS, answer_case
 from services.trains.cases import Case, read_cases
 

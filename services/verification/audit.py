@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
-from schemas.codec import CorruptDataError
+from schemas.errors import CorruptDataError
 from schemas.field_types import GameId
 from services.verification.explanation import explain
 from services.verification.explanation_json import explanation_json

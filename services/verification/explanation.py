@@ -8,10 +8,10 @@ from functools import cache
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from schemas import commands
-from schemas.codec import CorruptDataError, unpack_entry, unpack_for_fold
+from schemas.codec import unpack_entry, unpack_for_fold
 from schemas.commands import Command
-from schemas.contract import InvalidInputError
 from schemas.entries import Entry
+from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.events import Event
 from schemas.field_types import Seat
 from schemas.refusals import ALL_RULES

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from threading import Lock
 from typing import Final, NamedTuple, Protocol
 
-from schemas.codec import CorruptDataError, build_view_entry
+from schemas.codec import build_view_entry
 from schemas.entries import ViewEntry
+from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
 from services.archive import Archive, GameFile, GameFileError, build_statement, decode_game_file, is_signed
 from services.ledger import GameCatalog, GameReader

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from schemas.codec import UNSEALED_FORMAT, CorruptDataError, pack_public, row_to_event, unpack, unpack_entry
+from schemas.codec import UNSEALED_FORMAT, pack_public, row_to_event, unpack, unpack_entry
 from schemas.entries import Entry
+from schemas.errors import CorruptDataError
 from schemas.events import Event, GameEnded
 from schemas.hash_chain import initial_head, next_head
 from services.archive import GameFile, GameFileError, build_statement, decode_game_file, is_signed

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from schemas.codec import CorruptDataError, unpack_entry
+from schemas.codec import unpack_entry
 from schemas.commands import CommandEnvelope
-from schemas.contract import InvalidInputError
 from schemas.entries import Entry
+from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.events import CommandRefused, Event, GameCreated, SeedSealed
 from schemas.field_types import Seat
 from services.referee.rules import GameState, UnloggedRejectionError, decide_envelope, fold_events

@@ -7,8 +7,9 @@ from contextlib import suppress
 from itertools import islice
 from typing import Final
 
-from schemas.codec import UNSEALED_FORMAT, CorruptDataError, unpack
+from schemas.codec import UNSEALED_FORMAT, unpack
 from schemas.entries import ViewEntry
+from schemas.errors import CorruptDataError
 from schemas.field_types import GameId, Seat
 from schemas.hash_chain import initial_head, next_head
 from services.ledger import GameReader, MissingEntryError, iter_view

@@ -8,7 +8,7 @@ from pathlib import Path
 import fsspec
 import pytest
 
-from schemas.contract import InvalidInputError
+from schemas.errors import InvalidInputError
 from services.archive import Archive, ArchiveUnavailableError
 from tests.auditor.s3_bucket import a_bucket
 

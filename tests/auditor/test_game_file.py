@@ -7,7 +7,7 @@ import zlib
 import msgpack
 import pytest
 
-from schemas.contract import InvalidInputError
+from schemas.errors import InvalidInputError
 from services.archive import (
     GameFile,
     GameFileError,

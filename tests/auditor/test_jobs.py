@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from schemas.contract import InvalidInputError
+from schemas.errors import InvalidInputError
 from services.auditor import jobs as of_jobs
 from services.auditor.jobs import JOB_TYPES, JobContext, Jobs, job_type
 from services.auditor.worker import Auditor

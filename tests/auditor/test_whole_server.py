@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import httpx
 import pytest
 
-from schemas.contract import InvalidInputError
+from schemas.errors import InvalidInputError
 from services.archive import Archive, decode_game_file
 from services.bootstrap.composition import open_ledger, run_auditor
 from services.bootstrap.embedded import EmbeddedServer, open_jobs_for_reading, run_embedded_server

@@ -12,7 +12,7 @@ from pydantic import SecretStr
 from structlog.testing import capture_logs
 
 from schemas.commands import CommandEnvelope, DrawBlind
-from schemas.contract import InvalidInputError
+from schemas.errors import InvalidInputError
 from services.bootstrap.composition import run_bots
 from services.bots.gateway_client import RETRY_DELAYS_S, GatewaySink, GatewayUnreachableError, RetryLaterError
 from services.runtime.settings import read_settings

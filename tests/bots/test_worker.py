@@ -10,8 +10,9 @@ import fakeredis
 import pytest
 from structlog.testing import capture_logs
 
-from schemas.codec import CorruptDataError, pack, unpack
+from schemas.codec import pack, unpack
 from schemas.commands import Command, CommandEnvelope, CreateGame, SeatPlan
+from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
 from schemas.hash_chain import next_head
 from services.bots import worker

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from schemas.contract import InvalidInputError
+from schemas.errors import InvalidInputError
 from services.cli.ask import answer_file, answer_query
 from services.referee.rules import RULESETS
 from tests.schemas.board_examples import AIMAS, OURS, TRAINS

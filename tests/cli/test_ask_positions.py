@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from schemas.contract import InvalidInputError
+from schemas.errors import InvalidInputError
 from services.cli.ask import answer_query
 from tests.cli.test_ask import ROOT
 from tests.cli.test_ask_cases import BLUE3, PURPLE2, THREE, question, say, ticket

@@ -13,7 +13,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from schemas.contract import InvalidInputError
+from schemas.errors import InvalidInputError
 from services.cli.ask import MAX_BYTES, MAX_ERROR_LENGTH, answer_file, answer_query
 from services.documents import reader
 from services.documents.reader import read_document

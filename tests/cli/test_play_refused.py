@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from schemas.contract import InvalidInputError
+from schemas.errors import InvalidInputError
 from services.cli.play import create_game_body
 
 DEEP = "[" * 100_000

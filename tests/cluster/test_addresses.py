@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from schemas.contract import InvalidInputError
+from schemas.errors import InvalidInputError
 from services.ledger.connection import (
     EngineUnavailableError,
     EngineUnreachableError,

@@ -28,12 +28,12 @@ GIVEN = {
 VARIABLE = re.compile(r"\$(?:(?P<dollar>\$)|\{(?P<name>\w+)(?:(?P<kind>:?[-?])(?P<word>[^}]*))?\})")
 
 
-class Missing(Exception):
+class MissingVariableError(Exception):
     """A variable that the file can't do without."""
 
 
 def read_compose(given: Mapping[str, str]) -> dict[str, Any]:
-    """The file with its variables put in. Raises Missing."""
+    """The file with its variables put in. Raises MissingVariableError."""
     found: dict[str, Any] = interpolated(yaml.safe_load((ROOT / "compose.yaml").read_text()), given)
     return found
 
@@ -46,7 +46,7 @@ def interpolated(value: Any, given: Mapping[str, str]) -> Any:
         known = given.get(name)
         if known is None or (kind.startswith(":") and not known):
             if kind.endswith("?"):
-                raise Missing(f"{name}: {word}")
+                raise MissingVariableError(f"{name}: {word}")
             return word
         return known
 

@@ -15,7 +15,7 @@ from services.ledger import RedisLedger
 from services.ledger.connection import connect, init_partition_count
 from services.ledger.embedded_engine import ENGINE_CONFIG
 from services.runtime.settings import Settings
-from tests.deploy.compose import GIVEN, Missing, interpolated, read_compose, stage, wait_until
+from tests.deploy.compose import GIVEN, MissingVariableError, interpolated, read_compose, stage, wait_until
 
 OURS = ("gateway", "referee", "bots", "auditor")
 MOVE = {"game", "seat", "command", "sequence"}
@@ -61,12 +61,12 @@ def test_a_game_is_played_by_what_the_file_starts(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("given", [{}, {"LEDGERLINE_TOKEN_KEY": ""}])
 def test_without_a_token_key_nothing_starts_and_the_variable_is_named(given: dict[str, str]) -> None:
-    with pytest.raises(Missing, match="LEDGERLINE_TOKEN_KEY: set it to a long random secret"):
+    with pytest.raises(MissingVariableError, match="LEDGERLINE_TOKEN_KEY: set it to a long random secret"):
         read_compose(given)
 
 
 def test_without_a_signing_key_nothing_starts_and_the_variable_is_named() -> None:
-    with pytest.raises(Missing, match="LEDGERLINE_SIGNING_KEY: set it to 64 hex digits"):
+    with pytest.raises(MissingVariableError, match="LEDGERLINE_SIGNING_KEY: set it to 64 hex digits"):
         read_compose({"LEDGERLINE_TOKEN_KEY": "a key for tests"})
 
 
@@ -130,5 +130,5 @@ def test_our_services_wait_for_the_engine_come_back_and_may_do_little(file: dict
 def test_variables_are_put_in_as_compose_does() -> None:
     given = {"SET": "x", "EMPTY": ""}
     assert interpolated("${SET} ${EMPTY:-y} ${EMPTY-y}. ${GONE-z} ${GONE} $$", given) == "x y . z  $"
-    with pytest.raises(Missing, match="GONE: why"):
+    with pytest.raises(MissingVariableError, match="GONE: why"):
         interpolated(["${GONE?why}"], given)

@@ -11,9 +11,10 @@ import pytest
 from redis.exceptions import ConnectionError as Away
 from starlette.websockets import WebSocket
 
-from schemas.codec import ENTRY_FORMAT, CorruptDataError, pack
+from schemas.codec import ENTRY_FORMAT, pack
 from schemas.commands import CommandEnvelope, StartGame
 from schemas.entries import ViewEntry
+from schemas.errors import CorruptDataError
 from services.bootstrap.embedded import EmbeddedServer
 from services.gateway import hub as hubs
 from services.gateway.hub import Hub

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from redis.exceptions import RedisError
 
-from schemas.codec import CorruptDataError
+from schemas.errors import CorruptDataError
 from services.gateway import hub as hubs
 from services.ledger.async_ledger import AsyncLedger, LogHead
 from tests.gateway.subscribed_hub import Scene, played, until

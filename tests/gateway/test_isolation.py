@@ -11,7 +11,7 @@ import httpx
 import pytest
 from structlog.testing import capture_logs
 
-from schemas.codec import CorruptDataError
+from schemas.errors import CorruptDataError
 from services.gateway import app as web
 from services.gateway.app import create_app
 from services.gateway.rate_limit import RateLimiter

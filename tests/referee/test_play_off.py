@@ -9,7 +9,7 @@ import pytest
 from redis.exceptions import ConnectionError as EngineAway
 
 from schemas.commands import CommandEnvelope, CreateGame, PlayOff, SeatPlan, StartGame, TakeSeat
-from schemas.contract import InvalidInputError
+from schemas.errors import InvalidInputError
 from schemas.events import GameCreated, GameStarted, PlayOffCalled, PlayOffEnded, SeatTaken
 from services.ledger import RedisLedger
 from services.referee.rules import GameState, fold, legal

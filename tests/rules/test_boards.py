@@ -11,7 +11,7 @@ import pytest
 
 from schemas.boards.form import BoardForm
 from schemas.boards.trains import read_trains_map, write_trains_map
-from schemas.contract import InvalidInputError
+from schemas.errors import InvalidInputError
 from schemas.rule_options import RULE_OPTIONS_SCHEMA, RuleOptions
 from services.referee.rules.board import (
     Fare,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from schemas.commands import ClaimRoute, DrawBlind, MovePassenger, read_command
-from schemas.contract import InvalidInputError
+from schemas.errors import InvalidInputError
 from schemas.events import PassengerMoved, PassengerPlaced, RouteClaimed, TurnStarted
 from schemas.field_types import COLORS, LOCOMOTIVE, PASSENGER, PLUS_FOUR
 from services.referee.rules import redact_for

@@ -6,8 +6,8 @@ from dataclasses import fields, replace
 
 import pytest
 
-from schemas.codec import CorruptDataError
 from schemas.commands import CallTime, CommandEnvelope, CreateGame, SeatPlan, StartGame
+from schemas.errors import CorruptDataError
 from schemas.events import GameCreated, SeatGone
 from services.referee.rules import RULESETS, GameState, UnloggedRejectionError, decide_envelope, evolve
 from services.referee.rules.rulesets import RULESET_VERSIONS

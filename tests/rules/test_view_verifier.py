@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from schemas.codec import CorruptDataError, build_view_entry, pack, unpack
+from schemas.codec import build_view_entry, pack, unpack
 from schemas.entries import ViewEntry
+from schemas.errors import CorruptDataError
 from schemas.events import (
     CardDrawn,
     CommandRefused,

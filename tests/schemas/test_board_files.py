@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from schemas.boards.aimas import read_aimas_map
 from schemas.boards.form import BOARD_SCHEMA, BoardForm
 from schemas.boards.trains import read_trains_map, write_trains_map
-from schemas.contract import InvalidInputError
+from schemas.errors import InvalidInputError
 from services.documents.board_files import MAX_BOARD_BYTES, read_board_file
 from tests.schemas.board_examples import AIMAS, NODES, OURS, TRAINS, changed
 

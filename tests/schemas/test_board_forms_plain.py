@@ -9,7 +9,7 @@ import pytest
 
 from schemas.boards.form import read_board
 from schemas.boards.plain import is_plain_map, to_board_form
-from schemas.contract import InvalidInputError
+from schemas.errors import InvalidInputError
 from tests.schemas.board_examples import OURS, TRAINS
 
 PLAIN: dict[str, Any] = {

@@ -28,8 +28,8 @@ from schemas.codec import (
     unpack_entry,
 )
 from schemas.commands import ClaimRoute, Command, CommandEnvelope, read_command, write_command
-from schemas.contract import InvalidInputError
 from schemas.entries import Entry, ShownBytes, ViewEntry, write_entry, write_view_entry
+from schemas.errors import InvalidInputError
 from schemas.events import CommandRefused, Event, RouteClaimed, TurnStarted, write_event
 from schemas.rule_options import RULE_OPTIONS_SCHEMA
 from services.referee.rules.views import redact_for

@@ -11,14 +11,12 @@ import pytest
 
 from services.ledger import keys
 
-NAMED: dict[
-    str, tuple[Any, ...]
-] = {  # every argument that a key's name is made of, with values that could be confused
+# Every argument that a key's name is made of, with values that could be confused.
+VALUES: dict[str, tuple[Any, ...]] = {
     "partition": (0, 7, 16, 255, 256, 4095),
     "game": ("abc", "abc-1", "abc-seat", "public", "log", "7f3a"),
-    "number": (0, 1, 7),
     "seat": (0, 1, 7),
-    "speaker": (None, 0, 7),
+    "sender": (None, 0, 7),
     "command_id": ("a", "0", "a:0", "house:a"),
 }
 MAKERS = {
@@ -32,10 +30,10 @@ MAKERS = {
 def made() -> Iterator[tuple[str, int, str]]:
     """Every key over all those values: its maker and arguments, its partition, its name."""
     for name, maker in MAKERS.items():
-        if name == "tag":
+        if name == "hash_tag":
             continue
         parameters = list(inspect.signature(maker).parameters)
-        for values in product(*(NAMED[parameter] for parameter in parameters)):
+        for values in product(*(VALUES[parameter] for parameter in parameters)):
             yield f"{name}{values}", values[0], maker(*values)
 
 
@@ -58,7 +56,8 @@ def test_partitions_are_filled_evenly() -> None:
 
 
 def test_every_key_carries_its_partitions_tag_first() -> None:
-    assert {"commands", "turns", "due", "dead", "log", "public", "seat", "verdicts"} <= set(MAKERS)
+    storage = {"log", "public_view", "private_view", "command_results"}
+    assert {"commands", "bot_tasks", "deadlines", "dead_letters", *storage} <= set(MAKERS)
     for call, partition, key in made():
         assert key.startswith(keys.hash_tag(partition)), call
         assert key.count("{") == key.count("}") == 1, call

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from schemas.commands import PLAYER_COMMANDS, ClaimRoute, Pass, write_command
-from schemas.contract import InvalidInputError
+from schemas.errors import InvalidInputError
 from schemas.position_queries import (
     MAX_COMMANDS,
     POSITION_QUERY_SCHEMA,

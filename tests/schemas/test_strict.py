@@ -15,7 +15,6 @@ from schemas.codec import (
     ENTRY_FORMAT,
     ENVELOPE_FORMAT,
     MAX_ENVELOPE_BYTES,
-    CorruptDataError,
     VisibilitySplit,
     build_view_entry,
     event_to_row,
@@ -32,8 +31,8 @@ from schemas.codec import (
     unpack_for_fold,
 )  # fmt: skip
 from schemas.commands import CommandEnvelope, CreateGame, Pass, SeatPlan, read_command
-from schemas.contract import InvalidInputError
 from schemas.entries import Entry
+from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.field_types import MAX_JSON_DEPTH
 from services.referee.rules.views import split_by_visibility
 from tests.schemas import examples

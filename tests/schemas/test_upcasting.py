@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from schemas.codec import (
-    CorruptDataError,
     build_view_entry,
     event_to_row,
     pack,
@@ -16,6 +15,7 @@ from schemas.codec import (
     unpack_for_fold,
 )
 from schemas.contract import field_names
+from schemas.errors import CorruptDataError
 from schemas.events import BY_CODE, FIELDS, GameCreated
 from schemas.events.upcasting import FORMER_VERSIONS, upcast
 from schemas.rule_options import RuleOptions

@@ -1,7 +1,7 @@
 """The gate: at every position of random games, a viewer and a table that it can't tell from the real one.
 
 Both tables hear the same letters, as the viewer could see or say them, and everything that the viewer gets
-must be the same. A difference is a `Leak`.
+must be the same. A difference is a `LeakError`.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ NONSENSE: Final[Sequence[Command]] = (
 )  # fmt: skip
 
 
-class Leak(AssertionError):
+class LeakError(AssertionError):
     """A viewer got something that depends on what it may not know."""
 
 
@@ -152,7 +152,7 @@ class Gate:
             return
         may = legal(table, viewer)
         if may != legal(other, viewer):
-            raise Leak(f"{what}: seat {viewer} may do something else")
+            raise LeakError(f"{what}: seat {viewer} may do something else")
         if may and self.dice.randrange(BOTS_EVERY) == 0:
             policy = POLICIES[
                 table.seats[viewer].policy or self.dice.choice(sorted(table.ruleset.bot_policies))
@@ -162,7 +162,7 @@ class Gate:
                 policy(each, viewer, may, SeatRandom(luck, sitting.length)) for each in (table, other)
             )
             if chosen != too:
-                raise Leak(f"{what}: the bot of seat {viewer} chooses {too}, not {chosen}")
+                raise LeakError(f"{what}: the bot of seat {viewer} chooses {too}, not {chosen}")
 
 
 class Dealt:
@@ -188,7 +188,7 @@ def time_of(table: GameState, command: Command) -> int:
 def require_same(told: object, too: object, viewer: Seat | None, letter: CommandEnvelope) -> None:
     if told != too:
         who = "a spectator" if viewer is None else f"seat {viewer}"
-        raise Leak(f"{who} can tell: {letter}\n  {told}\n  {too}")
+        raise LeakError(f"{who} can tell: {letter}\n  {told}\n  {too}")
 
 
 def hidden(table: GameState) -> object:

@@ -24,7 +24,7 @@ from services.referee.rules.proof.sealing import SealedEntry
 from services.referee.rules.ruleset import EventStream
 from tests.secrecy import gate
 from tests.secrecy.deals import watched_deals
-from tests.secrecy.gate import Leak, watched
+from tests.secrecy.gate import LeakError, watched
 
 Patch = pytest.MonkeyPatch
 DECIDE: Any = sys.modules["services.referee.rules.decide"]  # the package's own `decide` is a function
@@ -32,7 +32,7 @@ ENOUGH = 400  # positions, in which every one of these shows
 
 
 def caught(rules: str) -> str:
-    with pytest.raises(Leak) as leak:
+    with pytest.raises(LeakError) as leak:
         watched(rules, ENOUGH)
     return str(leak.value)
 
@@ -105,13 +105,13 @@ def test_sending_the_unfiltered_starting_state_is_caught(monkeypatch: Patch) -> 
 
     monkeypatch.setattr(sealing, "split_by_visibility", faces)
     for rules in RULESETS:
-        with pytest.raises(Leak):
+        with pytest.raises(LeakError):
             watched_deals(rules, 3)
 
 
 def test_one_hand_in_the_starting_state_is_caught(monkeypatch: Patch) -> None:
     shown_to_all(monkeypatch, HandDealt, lambda event: event)
-    with pytest.raises(Leak):
+    with pytest.raises(LeakError):
         watched_deals("usa", 3)
 
 

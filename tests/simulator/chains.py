@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from schemas.codec import CorruptDataError
+from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
 from services.referee.rules.proof.view_verifier import VerificationFailedError
 from services.referee.rules.proof.view_verifier import ViewVerifier as Believer

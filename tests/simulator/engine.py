@@ -15,7 +15,7 @@ from typing import Any, Final
 from tests.simulator import engine_groups, engine_plain, engine_sets, engine_streams
 from tests.simulator.engine_lua import lua
 from tests.simulator.engine_plain import pattern
-from tests.simulator.engine_store import OK, Clock, ErrorReply, Status, Store, integer
+from tests.simulator.engine_store import OK, Clock, EngineReplyError, Status, Store, integer
 
 Args = Sequence[bytes]
 COMMANDS: Final = {
@@ -66,7 +66,7 @@ class Engine:
     # -- from outside -----------------------------------------------------------------
 
     def execute(self, connection: Connection, *words: bytes) -> Any:
-        """One command of one connection, whole. Raises ErrorReply."""
+        """One command of one connection, whole. Raises EngineReplyError."""
         name = words[0].upper()
         try:
             if (command := COMMANDS.get(name)) is not None:
@@ -76,11 +76,13 @@ class Engine:
                 self.issued[name] += 1
                 return own(self, connection, words[1:])
         except (IndexError, ValueError):
-            raise ErrorReply(f"ERR wrong number of arguments for '{name.decode().lower()}' command") from None
+            raise EngineReplyError(
+                f"ERR wrong number of arguments for '{name.decode().lower()}' command"
+            ) from None
         finally:
             if self.journal.commit():
                 connection.offset = self.journal.offset
-        raise ErrorReply(f"ERR unknown command '{words[0].decode()}', with args beginning with: ")
+        raise EngineReplyError(f"ERR unknown command '{words[0].decode()}', with args beginning with: ")
 
     def fail_over(self) -> int:
         """The primary dies and its replica takes over, without what it hadn't got: how many
@@ -112,7 +114,7 @@ class Engine:
     def _evalsha(self, connection: Connection, args: Args) -> Any:
         sha = args[0].lower()
         if sha not in self._scripts:
-            raise ErrorReply("NOSCRIPT No matching script.")
+            raise EngineReplyError("NOSCRIPT No matching script.")
         return self._lua.run(sha, integer(args[1]), args[2:], self._from_script)
 
     def _eval(self, connection: Connection, args: Args) -> Any:
@@ -126,7 +128,7 @@ class Engine:
             return command(self.store, args)
         if name == b"PUBLISH":
             return self._publish(None, args)
-        raise ErrorReply("ERR Unknown Redis command called from script")
+        raise EngineReplyError("ERR Unknown Redis command called from script")
 
     def _script(self, connection: Connection, args: Args) -> Any:
         word = args[0].upper()
@@ -138,7 +140,7 @@ class Engine:
         if word == b"FLUSH":
             self.forget_scripts()
             return OK
-        raise ErrorReply(f"ERR unknown subcommand '{args[0].decode()}'. Try SCRIPT HELP.")
+        raise EngineReplyError(f"ERR unknown subcommand '{args[0].decode()}'. Try SCRIPT HELP.")
 
     # -- channels ---------------------------------------------------------------------
 
@@ -181,9 +183,11 @@ class Engine:
     def _wait_aof(self, connection: Connection, args: Args) -> list[int]:
         """WAITAOF local replicas timeout: how many disks have it, here and at replicas."""
         if not self.knows_wait_aof:
-            raise ErrorReply("ERR unknown command 'WAITAOF', with args beginning with: ")
+            raise EngineReplyError("ERR unknown command 'WAITAOF', with args beginning with: ")
         if integer(args[0]) and self.config[b"appendonly"] == b"no":
-            raise ErrorReply("ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled.")
+            raise EngineReplyError(
+                "ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled."
+            )
         if self.disk_answers and self.config[b"appendonly"] == b"yes":
             self.journal.fsync(connection.offset)
         local = self.config[b"appendonly"] == b"yes" and self.journal.fsynced >= connection.offset

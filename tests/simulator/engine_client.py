@@ -26,7 +26,7 @@ from redis.utils import safe_str
 from tests.simulator.engine import Connection, Engine
 from tests.simulator.engine_connection import Pool
 from tests.simulator.engine_pubsub import AsyncEar, Ear
-from tests.simulator.engine_store import ErrorReply, Status
+from tests.simulator.engine_store import EngineReplyError, Status
 
 Call = Sequence[Any]  # a command's name and arguments as redis-py would send them
 Execute = Callable[[Sequence[Call]], list[Any]]
@@ -76,7 +76,7 @@ class Line:
         try:
             words = [ENCODE.get(type(word), encode)(word) for word in call[1:]]
             return self.engine.execute(connection, *spelled(call[0]), *words)
-        except ErrorReply as error:
+        except EngineReplyError as error:
             return parse_error(str(error))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from tests.simulator.engine_store import OK, SYNTAX, ErrorReply, Store, integer
+from tests.simulator.engine_store import OK, SYNTAX, EngineReplyError, Store, integer
 from tests.simulator.engine_streams import ID_MOST, Entry, Stream, bound, read_id, read_streams, shown
 
 Args = Sequence[bytes]
@@ -35,7 +35,7 @@ def _group(store: Store, key: bytes, name: bytes, asked: str = "") -> tuple[Stre
     group = stream.groups.get(name) if stream else None
     if stream is None or group is None:
         where = f"No such key '{key.decode()}' or consumer group '{name.decode()}'"
-        raise ErrorReply(f"NOGROUP {where}{asked}")
+        raise EngineReplyError(f"NOGROUP {where}{asked}")
     return stream, group
 
 
@@ -109,19 +109,19 @@ def xgroup(store: Store, args: Args) -> Any:
     word, key, name, *rest = args
     stream = store.find(key, Stream)
     if stream is None and b"MKSTREAM" not in map(bytes.upper, rest):
-        raise ErrorReply(
+        raise EngineReplyError(
             "ERR The XGROUP subcommand requires the key to exist. Note that for CREATE you may want "
             "to use the MKSTREAM option to create an empty stream automatically."
         )
     change = GROUP_CHANGES.get(word.upper())
     if change is None:
-        raise ErrorReply(f"ERR unknown subcommand '{word.decode()}'. Try XGROUP HELP.")
+        raise EngineReplyError(f"ERR unknown subcommand '{word.decode()}'. Try XGROUP HELP.")
     return change(store, store.make(key, Stream), key, name, rest)
 
 
 def _create(store: Store, stream: Stream, key: bytes, name: bytes, rest: Args) -> bytes:
     if name in stream.groups:
-        raise ErrorReply("BUSYGROUP Consumer Group name already exists")
+        raise EngineReplyError("BUSYGROUP Consumer Group name already exists")
     store.set_field(stream.groups, name, Group(stream.last if rest[0] == b"$" else read_id(rest[0])))
     return OK
 
@@ -136,7 +136,9 @@ def _destroy(store: Store, stream: Stream, key: bytes, name: bytes, rest: Args) 
 def _of_group(stream: Stream, key: bytes, name: bytes) -> Group:
     group = stream.groups.get(name)
     if group is None:
-        raise ErrorReply(f"NOGROUP No such consumer group '{name.decode()}' for key name '{key.decode()}'")
+        raise EngineReplyError(
+            f"NOGROUP No such consumer group '{name.decode()}' for key name '{key.decode()}'"
+        )
     return group
 
 
@@ -170,7 +172,7 @@ def xinfo(store: Store, args: Args) -> list[list[Any]]:
     """XINFO GROUPS key, XINFO CONSUMERS key group. Without entries-read and lag."""
     stream = store.find(args[1], Stream)
     if stream is None:
-        raise ErrorReply("ERR no such key")
+        raise EngineReplyError("ERR no such key")
     if args[0].upper() == b"GROUPS":
         return [_told_group(name, stream.groups[name]) for name in sorted(stream.groups)]
     group = _of_group(stream, args[1], args[2])
@@ -199,7 +201,7 @@ def xpending(store: Store, args: Args) -> list[Any]:
     if rest[0].upper() == b"IDLE":
         idle_ms, rest = integer(rest[1]), rest[2:]
     if len(rest) not in (3, 4):
-        raise ErrorReply(SYNTAX)
+        raise EngineReplyError(SYNTAX)
     found = _waiting(store, group, bound(rest[0], True), bound(rest[1], False), idle_ms)
     of = rest[3] if len(rest) == 4 else None
     told = [row for row in found if of is None or row[1] == of]

@@ -1,6 +1,6 @@
 """Lua as an engine runs it: one interpreter a process, every script compiled once.
 
-A script's errors come out as ErrorReply, its replies as a client would get them. Where a
+A script's errors come out as EngineReplyError, its replies as a client would get them. Where a
 script stumbles is not said, and Lua's own pcall doesn't see the errors of redis.call as
 text, as it does on a real engine: both are pinned in test_honest_engine.py.
 """
@@ -14,7 +14,7 @@ from typing import Any
 
 from lupa.lua51 import LuaError, LuaRuntime, lua_type  # type: ignore[import-untyped]  # it ships no types
 
-from tests.simulator.engine_store import ErrorReply, Status
+from tests.simulator.engine_store import EngineReplyError, Status
 
 Call = Callable[[bytes, Sequence[bytes]], Any]  # runs a command of a script: its name, its arguments
 
@@ -57,14 +57,14 @@ class Lua:
         self._lua.execute(PRELUDE)
 
     def compile(self, text: bytes) -> bytes:
-        """The script's hash; from then on it can be run. An ErrorReply if it is no Lua."""
+        """The script's hash; from then on it can be run. An EngineReplyError if it is no Lua."""
         sha = sha1(text, usedforsecurity=False).hexdigest().encode()
         if sha not in self._compiled:
             try:
                 whole = b"return function(...) local KEYS, ARGV = split(...) " + text + b"\nend"
                 self._compiled[sha] = self._lua.execute(whole)
             except LuaError as error:
-                raise ErrorReply(f"ERR Error compiling script (new function): {error}") from None
+                raise EngineReplyError(f"ERR Error compiling script (new function): {error}") from None
         return sha
 
     def run(self, sha: bytes, keys: int, words: Sequence[bytes], call: Call) -> Any:
@@ -73,7 +73,7 @@ class Lua:
         try:
             return self._told(self._compiled[sha](keys, *words))
         except LuaError as error:
-            raise ErrorReply(f"ERR {error}") from None
+            raise EngineReplyError(f"ERR {error}") from None
         finally:
             self._call = _nobody
 
@@ -89,7 +89,7 @@ class Lua:
         """redis.pcall"""
         try:
             return self.call(name, *words)
-        except ErrorReply as error:
+        except EngineReplyError as error:
             return self._lua.table_from({b"err": str(error).encode()})
 
     def _handed(self, reply: Any) -> Any:
@@ -114,7 +114,7 @@ class Lua:
 
     def _told_table(self, table: Any) -> Any:
         if (error := table[b"err"]) is not None:
-            raise ErrorReply(error.decode())
+            raise EngineReplyError(error.decode())
         if (status := table[b"ok"]) is not None:
             return Status(status)
         told: list[Any] = []
@@ -139,7 +139,7 @@ def _text(figure: Any) -> bytes:
         return b"%d" % figure
     if type(figure) is float:
         return b"%.17g" % figure
-    raise ErrorReply("ERR Lua redis lib command arguments must be strings or integers")
+    raise EngineReplyError("ERR Lua redis lib command arguments must be strings or integers")
 
 
 def _sha1hex(text: Any) -> bytes:

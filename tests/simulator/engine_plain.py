@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from tests.simulator.engine_sets import SortedSet
-from tests.simulator.engine_store import INTEGER, OK, SYNTAX, ErrorReply, Status, Store, integer
+from tests.simulator.engine_store import INTEGER, OK, SYNTAX, EngineReplyError, Status, Store, integer
 from tests.simulator.engine_streams import Stream
 
 Args = Sequence[bytes]
@@ -55,7 +55,7 @@ def scan(store: Store, args: Args) -> list[Any]:
     """SCAN 0 [MATCH glob] [COUNT n]: everything at once, so the cursor is always 0."""
     options = dict(zip(map(bytes.upper, args[1::2]), args[2::2], strict=True))
     if not options.keys() <= {b"MATCH", b"COUNT"}:
-        raise ErrorReply(SYNTAX)
+        raise EngineReplyError(SYNTAX)
     return [b"0", keys(store, (options.get(b"MATCH", b"*"),))]
 
 
@@ -129,7 +129,7 @@ def put(store: Store, args: Args) -> bytes | None:
         if word in (b"EX", b"PX"):
             lives = integer(next(words, b""))
             if lives <= 0:
-                raise ErrorReply("ERR invalid expire time in 'set' command")
+                raise EngineReplyError("ERR invalid expire time in 'set' command")
             leaves = store.clock() + lives * (1000 if word == b"EX" else 1)
         elif word in (b"NX", b"XX"):
             only = word
@@ -138,7 +138,7 @@ def put(store: Store, args: Args) -> bytes | None:
         elif word == b"KEEPTTL":
             leaves = store.leaves.get(key)
         else:
-            raise ErrorReply(SYNTAX)
+            raise EngineReplyError(SYNTAX)
     there = store.find(key, bytes) if old == b"GET" else None
     if not only or exists(store, (key,)) == (only == b"XX"):
         store.put(key, value, leaves)
@@ -208,7 +208,7 @@ def hgetall(store: Store, args: Args) -> list[bytes]:
 def hincrby(store: Store, args: Args) -> int:
     old, by = hget(store, args), integer(args[2])
     if old is not None and INTEGER.fullmatch(old) is None:
-        raise ErrorReply("ERR hash value is not an integer")
+        raise EngineReplyError("ERR hash value is not an integer")
     figure = int(old or 0) + by
     hset(store, (args[0], args[1], b"%d" % figure))
     return figure

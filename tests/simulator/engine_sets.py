@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from tests.simulator.engine_store import SYNTAX, ErrorReply, Store, integer
+from tests.simulator.engine_store import SYNTAX, EngineReplyError, Store, integer
 
 Args = Sequence[bytes]
 Placed = tuple[float, bytes]  # a member after its score: the order of a sorted set
@@ -41,7 +41,7 @@ def zadd(store: Store, args: Args) -> int:
         at += 1
     options = {word.upper() for word in args[1:at]}
     if at == len(args) or (len(args) - at) % 2:
-        raise ErrorReply(SYNTAX)
+        raise EngineReplyError(SYNTAX)
     placed = [(_float(args[k]), args[k + 1]) for k in range(at, len(args), 2)]
     members = store.find(args[0], SortedSet)
     if members is None:
@@ -149,7 +149,7 @@ def zrangebyscore(store: Store, args: Args) -> list[bytes]:
 
 def _with_scores(options: Args) -> bool:
     if [word.upper() for word in options] not in ([], [b"WITHSCORES"]):
-        raise ErrorReply(SYNTAX)
+        raise EngineReplyError(SYNTAX)
     return bool(options)
 
 
@@ -168,7 +168,7 @@ def _bound(text: bytes, low: bool) -> Bound:
     try:
         score = float(text[outside:])
     except ValueError:
-        raise ErrorReply("ERR min or max is not a float") from None
+        raise EngineReplyError("ERR min or max is not a float") from None
     return score, low == outside
 
 
@@ -182,7 +182,7 @@ def _float(text: bytes) -> float:
     try:
         return float(text)
     except ValueError:
-        raise ErrorReply(NO_FLOAT) from None
+        raise EngineReplyError(NO_FLOAT) from None
 
 
 def shown(score: float) -> bytes:

@@ -17,7 +17,7 @@ INTEGER = re.compile(rb"-?(0|[1-9]\d*)")
 NO_INTEGER = "ERR value is not an integer or out of range"
 
 
-class ErrorReply(Exception):
+class EngineReplyError(Exception):
     """The engine's no, in its own words."""
 
 
@@ -39,12 +39,12 @@ class Store:
         self.note = self.journal.note
 
     def find(self, key: bytes, kind: type[Value]) -> Value | None:
-        """The value under a key, if it is there. An ErrorReply if it is of another kind."""
+        """The value under a key, if it is there. An EngineReplyError if it is of another kind."""
         if self.leaves:
             self.expire(key)
         value = self.keys.get(key)
         if value is not None and type(value) is not kind:
-            raise ErrorReply(WRONG_TYPE)
+            raise EngineReplyError(WRONG_TYPE)
         return value
 
     def make(self, key: bytes, kind: type[Value]) -> Value:
@@ -93,5 +93,5 @@ def _refill(fields: dict[bytes, Any], name: bytes, value: object) -> None:
 def integer(text: bytes) -> int:
     """A whole number among a command's arguments."""
     if INTEGER.fullmatch(text) is None:
-        raise ErrorReply(NO_INTEGER)
+        raise EngineReplyError(NO_INTEGER)
     return int(text)

@@ -9,7 +9,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tests.simulator.engine_store import SYNTAX, ErrorReply, Store, integer
+from tests.simulator.engine_store import SYNTAX, EngineReplyError, Store, integer
 
 if TYPE_CHECKING:
     from tests.simulator.engine_groups import Group
@@ -73,7 +73,7 @@ def read_id(text: bytes, missing: int = 0) -> int:
     try:
         return int(ms) << BITS | (int(sequence) if dash else missing)
     except ValueError:
-        raise ErrorReply(INVALID_ID) from None
+        raise EngineReplyError(INVALID_ID) from None
 
 
 def bound(text: bytes, low: bool) -> int:
@@ -92,15 +92,15 @@ def xadd(store: Store, args: Args) -> bytes:
     """XADD key (id | *) field value ..."""
     key, asked, *fields = args
     if not fields or len(fields) % 2:
-        raise ErrorReply("ERR wrong number of arguments for 'xadd' command")
+        raise EngineReplyError("ERR wrong number of arguments for 'xadd' command")
     given = None if asked == b"*" else read_id(asked)
     if given == 0:
-        raise ErrorReply(NOT_ABOVE_ZERO)
+        raise EngineReplyError(NOT_ABOVE_ZERO)
     stream = store.find(key, Stream)
     last = stream.last if stream else 0
     id_ = max(store.clock() << BITS, last + 1) if given is None else given
     if id_ <= last:
-        raise ErrorReply(SMALLER)
+        raise EngineReplyError(SMALLER)
     if stream is None:
         stream = store.make(key, Stream)
     name = shown(id_) if given is None else asked if b"-" in asked else asked + b"-0"
@@ -156,7 +156,7 @@ def _count(options: Args) -> int | None:
     if not options:
         return None
     if len(options) != 2 or options[0].upper() != b"COUNT":
-        raise ErrorReply(SYNTAX)
+        raise EngineReplyError(SYNTAX)
     return max(integer(options[1]), 0)
 
 
@@ -180,13 +180,13 @@ def read_streams(args: Args) -> tuple[dict[bytes, int], Args, Args]:
     options: dict[bytes, int] = {}
     while at < len(args) and (word := args[at].upper()) != b"STREAMS":
         if word not in (b"COUNT", b"BLOCK") or at + 1 == len(args):
-            raise ErrorReply(SYNTAX)
+            raise EngineReplyError(SYNTAX)
         options[word] = integer(args[at + 1])
         at += 2
     named = args[at + 1 :]
     half = len(named) // 2
     if not named or len(named) % 2:
-        raise ErrorReply(SYNTAX)
+        raise EngineReplyError(SYNTAX)
     return options, named[:half], named[half:]
 
 

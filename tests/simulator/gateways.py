@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from redis.exceptions import RedisError
 
-from schemas.codec import CorruptDataError
-from schemas.contract import InvalidInputError
+from schemas.errors import CorruptDataError, InvalidInputError
 from services.gateway.hub import Hub
 from services.gateway.problem_details import HttpProblemError
 from services.gateway.rate_limit import RateLimiter

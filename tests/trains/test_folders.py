@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from schemas.contract import InvalidInputError
+from schemas.errors import InvalidInputError
 from services.trains.cases import iter_json_values, read_values
 from services.trains.report import run_folder
 from tests.trains.test_games import CARDS, MAP, STATE_TOLD

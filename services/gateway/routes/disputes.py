@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from fastapi import APIRouter, Request, Response
 
-from schemas.contract import InvalidInputError, Schema
+from schemas.contract import Schema
 from schemas.disputes import (
     DISPUTE_SCHEMA,
     MAX_OPEN_PER_SEAT,
@@ -22,6 +22,7 @@ from schemas.disputes import (
     derive_dispute_id,
     parse_dispute_id,
 )
+from schemas.errors import InvalidInputError
 from schemas.field_types import CommandId
 from services.gateway.dependencies import BearerToken, ClientAddress, GameIdParam, IdempotencyKey
 from services.gateway.problem_details import HttpProblemError

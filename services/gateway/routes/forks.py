@@ -7,7 +7,7 @@ from typing import Any
 
 from schemas import tokens
 from schemas.commands import ForkGame, read_command
-from schemas.contract import InvalidInputError
+from schemas.errors import InvalidInputError
 from schemas.events import GameForked
 from services.gateway.command_tracking import AckRequest
 from services.gateway.service import GatewayService, reused_id_error

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from schemas.boards.form import BOARD_SCHEMA, BoardForm, TicketForm
 from schemas.boards.trains import read_trains_map
-from schemas.contract import InvalidInputError
+from schemas.errors import InvalidInputError
 from schemas.rule_options import RuleOptions
 from services.referee.rules.search.connectivity import Networks
 

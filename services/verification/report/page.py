@@ -8,7 +8,8 @@ from importlib import resources
 from string import Template
 from typing import Final
 
-from schemas.codec import CorruptDataError, unpack_entry
+from schemas.codec import unpack_entry
+from schemas.errors import CorruptDataError
 from schemas.events import GameCreated
 from services.referee.rules import GameState
 from services.text.events import game_summary_json, pluralize

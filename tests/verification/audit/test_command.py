@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from schemas.contract import InvalidInputError
+from schemas.errors import InvalidInputError
 from services.archive import Signer, encode_game_file
 from services.cli import audit as audit_command
 from services.cli.replay import GameNotFoundError

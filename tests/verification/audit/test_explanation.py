@@ -7,9 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from schemas.codec import CorruptDataError
 from schemas.commands import ClaimRoute, DrawBlind
-from schemas.contract import InvalidInputError
+from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.events import CardDrawn
 from schemas.refusals import GAME_RULES
 from services.referee.rules import GameState, fold, legal, redact_for

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from schemas.codec import pack, unpack
-from schemas.contract import InvalidInputError
+from schemas.errors import InvalidInputError
 from services.archive import Signer
 from services.cli.export_verify import export_game, read_heads, verify_file
 from services.cli.replay import GameNotFoundError

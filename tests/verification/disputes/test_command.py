@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from schemas.contract import InvalidInputError
+from schemas.errors import InvalidInputError
 from services.cli import disputes
 from services.cli.replay import GameNotFoundError
 from tests.referee.running_referee import GAME

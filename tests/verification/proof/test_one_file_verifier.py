@@ -87,7 +87,7 @@ def test_P6_every_flipped_bit_of_a_file_is_found() -> None:
         bent[place // 8] ^= 1 << place % 8
         try:
             assert first_found(bytes(bent)) is not None, place
-        except verify_game.Wrong:
+        except verify_game.InvalidProofError:
             continue
 
 
@@ -167,7 +167,7 @@ def test_whatever_the_bytes_are_it_says_so_and_never_breaks() -> None:
     for number, data in enumerate(bytes_from_anywhere()):
         try:
             assert first_found(data) is not None, number
-        except verify_game.Wrong as wrong:
+        except verify_game.InvalidProofError as wrong:
             assert str(wrong).startswith("the file "), number
 
 

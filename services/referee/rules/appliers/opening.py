@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from schemas.codec import CorruptDataError
+from schemas.errors import CorruptDataError
 from schemas.events import (
     ChoiceLaid,
     DeckKnown,

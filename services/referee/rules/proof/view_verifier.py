@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from schemas.codec import (
-    CorruptDataError,
     Proofs,
     Row,
     read_previous_part,
@@ -20,6 +19,7 @@ from schemas.codec import (
     row_to_event,
 )
 from schemas.entries import ViewEntry
+from schemas.errors import CorruptDataError, LedgerlineError
 from schemas.events import BY_CODE, GameCreated, SeatTaken
 from schemas.field_types import Seat
 from schemas.hash_chain import COMMITMENT_BYTES, derive_salt, initial_head, next_head, private_part_commitment
@@ -32,7 +32,7 @@ NO_ROWS: Mapping[int, Row] = {}
 SEAT_SECRET_BYTES: Final = 32
 
 
-class VerificationFailedError(Exception):
+class VerificationFailedError(LedgerlineError):
     """What the house shows doesn't fit what it committed to."""
 
     def __init__(self, sequence: int, reason: str) -> None:

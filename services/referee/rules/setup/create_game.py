@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from schemas.boards.form import BOARD_SCHEMA
 from schemas.commands import CreateGame, SeatPlan, StartGame, TakeSeat
-from schemas.contract import InvalidInputError
+from schemas.errors import InvalidInputError
 from schemas.events import GameCreated, GameStarted, PlayResumed, SeatTaken, SeedSealed, TurnStarted
 from schemas.field_types import Seat
 from schemas.refusals import CommandRefusedError, require

@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from schemas.boards.form import TicketForm
-from schemas.codec import CorruptDataError, event_to_row, row_to_event, unpack_entry
+from schemas.codec import event_to_row, row_to_event, unpack_entry
 from schemas.commands import CreateGame, ForkGame, SeatPlan
+from schemas.errors import CorruptDataError
 from schemas.events import (
     ChoiceLaid,
     DeckKnown,
