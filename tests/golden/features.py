@@ -264,7 +264,7 @@ DETECTORS: Final[Mapping[type[Event], Mapping[str, Detector]]] = {
     PlayOffCalled: {
         "play-off called": lambda moment, event: event.play_off.number == 1,
         "play-off called for seats out of time": lambda moment, event: all(
-            moment.table.seats[seat].gone == "out of time" for seat in event.seats
+            moment.table.seats[seat].exit_reason == "out of time" for seat in event.seats
         ),
         "play-off goes on": lambda moment, event: event.play_off.number > 1,
     },

@@ -183,12 +183,13 @@ def twin(table: GameState, known: ViewerKnowledge, ahead: Future, dice: Random) 
 def looks(table: GameState, viewer: Seat | None) -> dict[str, Any]:
     """All that there is on a table, with whatever lies face down to the viewer turned down and counted."""
     told = everything(table)
-    told.update(deck=len(table.deck), seed=None, key=None)
+    told.update(deck=len(table.deck), seed=None, shuffle_key=None)
     told["ticket_decks"] = {deck: len(row) for deck, row in table.ticket_decks.items()}
-    for seat, place in enumerate(told["places"]):
+    for seat, place in enumerate(told["seats"]):
         if seat != viewer:
             hand, tickets, offer = sum(place["hand"].values()), len(place["tickets"]), len(place["offer"])
-            place.update(hand=hand, tickets=tickets, offer=offer, luck=None, mix=place["mix"] is None)
+            place.update(hand=hand, tickets=tickets, offer=offer, seat_secret=None)
+            place["requested_mix"] = place["requested_mix"] is None
     return told
 
 

@@ -15,7 +15,7 @@ from tests.simulator.world import World
 
 
 class Verdict(NamedTuple):
-    number: int
+    sequence: int
     entry: None = None  # its head is none of these tests' business
 
 
