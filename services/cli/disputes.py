@@ -37,7 +37,7 @@ from services.cli.options import (
 from services.cli.replay import GameNotFoundError
 from services.cli.tables import console
 from services.ledger import RedisLedger
-from services.ledger.dispute_store import DisputeRecord, dispute_json
+from services.ledger.dispute_store import DisputeRecord, RaiseOutcome, dispute_json
 from services.text.events import pluralize
 from services.verification.game_repository import GameRepository
 
@@ -183,9 +183,9 @@ def raise_dispute(context: DisputeContext, game: str, sequence: int, reason: str
     request = DISPUTE_SCHEMA.read({"number": sequence, "reason": reason})
     name = derive_dispute_id(game, None, secrets.token_hex(12))
     outcome = context.ledger.disputes().create(name, request)
-    if outcome == "many":
+    if outcome is RaiseOutcome.TOO_MANY:
         raise InvalidInputError("game", f"the operator has disputed {MAX_PER_SEAT} moves of it already")
-    if outcome in ("open", "busy"):
+    if outcome in (RaiseOutcome.TOO_MANY_OPEN, RaiseOutcome.BUSY):
         raise InvalidInputError(
             "game", f"too many disputes wait for their answer (of one game at most {MAX_OPEN_PER_SEAT})"
         )

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any, Literal, NamedTuple
+from enum import StrEnum
+from typing import Any, NamedTuple
 
 import redis
 
@@ -32,7 +33,16 @@ from services.ledger.cluster_pipeline import available_replies
 from services.ledger.partition_scan import PAGE_SIZE, PartitionScanner, read_lengths_and_scores
 from services.ledger.scripts import RAISE_DISPUTE, SETTLE_DISPUTE, ScriptCall, run_script, try_script_async
 
-RaiseOutcome = Literal["raised", "there", "differs", "open", "many", "busy"]
+
+class RaiseOutcome(StrEnum):
+    """What became of raising a dispute. All but DIFFERS are as raise_dispute.lua returns them."""
+
+    RAISED = "raised"
+    EXISTS = "there"  # the same dispute is there already
+    DIFFERS = "differs"  # another dispute has this id
+    TOO_MANY_OPEN = "open"  # of this sender, without an answer
+    TOO_MANY = "many"  # of this sender in the game
+    BUSY = "busy"  # too many of the partition wait for an answer
 
 
 class DisputeRecord(NamedTuple):
@@ -257,10 +267,9 @@ def _build_raise_call(name: DisputeId, dispute: DisputeMove, partitions: int) ->
 
 
 def _parse_raise_outcome(reply: Sequence[bytes], dispute: DisputeMove) -> RaiseOutcome:
-    status: Any = reply[0].decode()
-    if status == "there" and unpack_dispute(reply[1]) != dispute:
-        return "differs"
-    outcome: RaiseOutcome = status
+    outcome = RaiseOutcome(reply[0].decode())
+    if outcome is RaiseOutcome.EXISTS and unpack_dispute(reply[1]) != dispute:
+        return RaiseOutcome.DIFFERS
     return outcome
 
 

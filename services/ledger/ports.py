@@ -6,7 +6,8 @@ One protocol a role; a consumer that needs several composes its own. `RedisLedge
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final, Literal, NamedTuple, Protocol
+from enum import StrEnum
+from typing import Final, NamedTuple, Protocol
 
 from schemas.commands import CommandEnvelope
 from schemas.entries import ViewEntry
@@ -15,29 +16,28 @@ from schemas.field_types import Seat
 
 
 class MissingEntryError(LedgerlineError):
-    """A number is missing from a log or a view: the store lost something, or was changed."""
+    """An entry is missing from a log or a view: the store lost it, or was changed."""
 
 
 class QueueFullError(LedgerlineError):
-    """So many letters wait in the partition that no more are taken in; later, there is room.
-    Nothing was put down."""
+    """Too many commands wait in the partition. Nothing was queued; try again later."""
 
 
-MAX_WAITING_TASKS: Final = 100  # that wait in a partition while none is put down once more
-MAX_WAITING_COMMANDS: Final = 1_000  # letters in a partition's commands stream: see Full
+MAX_WAITING_TASKS: Final = 100  # in a partition; with more, none is sent again
+MAX_WAITING_COMMANDS: Final = 1_000  # in a partition: see QueueFullError
 
 
 class DeliveredCommand(NamedTuple):
-    """A letter that this consumer has in hand; it stays pending until it is answered."""
+    """A command that this consumer was handed; it is pending until it is acknowledged."""
 
     partition: int
-    id: str  # in the commands stream; '' for a letter of the clock's own
+    id: str  # in the commands stream; '' for a command of the server itself
     data: bytes
     delivery_count: int = 1  # how often it was handed to some consumer, this time included
 
 
 class BotTask(NamedTuple):
-    """A note to the bots: this seat is to act, as of this entry."""
+    """A request to the bots: this seat is to act, as of this entry."""
 
     game: str
     seat: Seat
@@ -52,23 +52,46 @@ class DeliveredBotTask(NamedTuple):
     delivery_count: int = 1  # how often it was handed to some consumer, this time included
 
 
+class EvictAt(NamedTuple):
+    """The game may leave the engine at this time: milliseconds since 1970, by the wall clock."""
+
+    at_ms: int
+
+
+class EvictionChange(StrEnum):
+    """What an append does to a game's eviction time where it sets none. The values are what
+    append_entry.lua reads."""
+
+    KEEP = "="
+    CLEAR = ""  # the game is being played and stays
+
+
 class AppendRequest(NamedTuple):
-    """Everything that one command does, ready to be written at one place of one log."""
+    """Everything that one command does, to be written at one place of one log."""
 
     delivery: DeliveredCommand
     game: str
-    expected_length: int  # how many entries were folded to decide it
+    expected_length: int  # entries that were folded to decide it
     previous_head: bytes  # the head after them; empty where it isn't known
     sender: Seat | None
     command_id: str
-    at_ms: int
+    at_ms: int  # milliseconds since 1970, by the wall clock
     entry: bytes
     public: bytes
     head: bytes  # after this entry
-    private_parts: Sequence[tuple[Seat, bytes]]  # what single seats may know besides
+    private_parts: Sequence[tuple[Seat, bytes]]  # what only one seat may see
     tasks: Sequence[BotTask]
-    deadline_ms: int | None  # in the house's time
-    evict_at_ms: int | Literal["as before"] | None = "as before"  # when the game may leave: see `leaving`
+    deadline_ms: int | None  # by the game clock
+    eviction: EvictAt | EvictionChange = EvictionChange.KEEP
+
+
+class DuplicateCommand(NamedTuple):
+    """A command whose id has its entry in the log: nothing is written, the delivery is acknowledged."""
+
+    delivery: DeliveredCommand
+    game: str
+    sender: Seat | None
+    command_id: str
 
 
 class GameLog(NamedTuple):
@@ -78,18 +101,26 @@ class GameLog(NamedTuple):
     head: bytes
 
 
-class AppendResult(NamedTuple):
-    """`appended`: written as entry `number`. `answered`: this id already has the verdict
-    `number`. `conflict`: another referee wrote first; fold again and decide again.
-    `damaged`: the log, of `number` entries, has lost its end and takes no more. `unknown`: its
-    part of a cluster is away or on its way elsewhere; the letter stays, and comes again."""
+class AppendStatus(StrEnum):
+    """What became of an append."""
 
-    status: str
+    APPENDED = "appended"
+    DUPLICATE = "duplicate"  # the command id has its entry already
+    CONFLICT = "conflict"  # another referee appended first: fold again and decide again
+    DAMAGED = "damaged"  # the game's keys don't fit each other; the log takes no more entries
+    UNKNOWN = "unknown"  # its node of a cluster is away or the slot is moving; the command is redelivered
+
+
+class AppendResult(NamedTuple):
+    """`sequence` is the number of the command's entry (APPENDED, DUPLICATE), the log's length
+    (CONFLICT, DAMAGED) or 0 (UNKNOWN)."""
+
+    status: AppendStatus
     sequence: int
 
 
 class CommandResult(NamedTuple):
-    """What became of a command: the entry that answers it, or why none was kept."""
+    """What became of a command: its entry's number, or 0 and the rule and reason of its rejection."""
 
     sequence: int
     rule: str = ""
@@ -135,7 +166,7 @@ class EventStore(EventReader, GameCatalog, Protocol):
         """The partition that holds a game's keys."""
         ...
 
-    def append(self, requests: Sequence[AppendRequest]) -> list[AppendResult]:
+    def append(self, requests: Sequence[AppendRequest | DuplicateCommand]) -> list[AppendResult]:
         """Write each decision, all of it or nothing, in order, in one round trip."""
         ...
 

@@ -27,10 +27,12 @@ from services.ledger.ports import (
     MAX_WAITING_TASKS,
     AppendRequest,
     AppendResult,
+    AppendStatus,
     BotTask,
     CommandResult,
     DeliveredBotTask,
     DeliveredCommand,
+    DuplicateCommand,
     GameLog,
     QueueFullError,
 )
@@ -61,8 +63,14 @@ NOT_KEPT_REASON: Final = (
     "it broke the referee, as too many did before it: it isn't kept, so send it again later"
 )
 BOT_TASK_SHAPE: Final[Schema[BotTask]] = Schema(BotTask, "note")
-UNKNOWN_RESULT: Final = AppendResult("unknown", 0)
-STATUS_BY_CODE: Final = {1: "appended", 0: "answered", -1: "conflict", -2: "damaged"}
+UNKNOWN_RESULT: Final = AppendResult(AppendStatus.UNKNOWN, 0)
+DAMAGED_CODE: Final = -2
+STATUS_BY_CODE: Final = {
+    1: AppendStatus.APPENDED,
+    0: AppendStatus.DUPLICATE,
+    -1: AppendStatus.CONFLICT,
+    DAMAGED_CODE: AppendStatus.DAMAGED,
+}
 
 
 class RedisLedger:
@@ -141,7 +149,7 @@ class RedisLedger:
     ) -> Iterator[DeliveredCommand]:
         return map(_parse_delivery, self._command_group.redelivered(consumer, partitions, idle_ms))
 
-    def append(self, requests: Sequence[AppendRequest]) -> list[AppendResult]:
+    def append(self, requests: Sequence[AppendRequest | DuplicateCommand]) -> list[AppendResult]:
         replies = try_script(
             self._client,
             APPEND_ENTRY,
@@ -157,7 +165,7 @@ class RedisLedger:
         )
         for place in failed:
             if place not in to_requeue:
-                replies[place] = (-2, max(0, requests[place].expected_length))
+                replies[place] = (DAMAGED_CODE, _expected_length(requests[place]))
             elif isinstance(replies[place], TryAgainError | AskError):  # moving: other games don't wait
                 replies[place] = ()
         return [
@@ -339,6 +347,11 @@ class RedisLedger:
             self._client.zrem(set_key, member)
         else:
             self._client.zadd(set_key, {member: score})
+
+
+def _expected_length(request: AppendRequest | DuplicateCommand) -> int:
+    """How long the log was when the command was decided, as far as that is known."""
+    return 0 if isinstance(request, DuplicateCommand) else max(0, request.expected_length)
 
 
 def _is_script_damage(error: ResponseError) -> bool:

@@ -1,26 +1,34 @@
-"""The scripts' keys and arguments, from what is to be done. Pure."""
+"""Builds the scripts' keys and arguments. Pure."""
 
 from __future__ import annotations
+
+from typing import Final
 
 from schemas.codec import pack, pack_envelope
 from schemas.commands import CommandEnvelope
 from services.ledger import keys
-from services.ledger.ports import AppendRequest
+from services.ledger.ports import AppendRequest, DuplicateCommand, EvictAt
 from services.ledger.scripts import ScriptCall
+
+# No log has this length: the script acknowledges a known command id, and else reports a conflict.
+NO_LENGTH: Final = -1
 
 
 def build_submit_call(
     envelope: CommandEnvelope, partitions: int, max_waiting: int, wakeup_channel: str = ""
 ) -> ScriptCall:
-    """The keys and arguments of submit_command.lua. Raises Malformed: the letter is too large."""
+    """The keys and arguments of submit_command.lua. Raises InvalidInputError: the envelope is too
+    large."""
     partition = keys.partition_of(envelope.game, partitions)
     rejection_key = keys.rejection(partition, envelope.game, envelope.seat, envelope.id)
     return [keys.commands(partition), rejection_key], [max_waiting, pack_envelope(envelope), wakeup_channel]
 
 
-def build_append_call(request: AppendRequest, wakeup_channel: str) -> ScriptCall:
+def build_append_call(request: AppendRequest | DuplicateCommand, wakeup_channel: str) -> ScriptCall:
     """The keys and arguments of append_entry.lua."""
-    game, partition, evict_at_ms = request.game, request.delivery.partition, request.evict_at_ms
+    if isinstance(request, DuplicateCommand):
+        request = _as_append_request(request)
+    game, partition, eviction = request.game, request.delivery.partition, request.eviction
     script_keys = [
         keys.commands(partition),
         keys.log(partition, game),
@@ -43,7 +51,7 @@ def build_append_call(request: AppendRequest, wakeup_channel: str) -> ScriptCall
         request.public,
         request.head,
         "" if request.deadline_ms is None else request.deadline_ms,
-        "=" if evict_at_ms == "as before" else "" if evict_at_ms is None else evict_at_ms,
+        eviction.at_ms if isinstance(eviction, EvictAt) else eviction.value,
         game,
         keys.notification_channel(partition),
         wakeup_channel,
@@ -52,6 +60,25 @@ def build_append_call(request: AppendRequest, wakeup_channel: str) -> ScriptCall
         *(private_part for _, private_part in request.private_parts),
     ]
     return script_keys, arguments
+
+
+def _as_append_request(duplicate: DuplicateCommand) -> AppendRequest:
+    """A request that writes nothing, whatever the log's length is."""
+    return AppendRequest(
+        delivery=duplicate.delivery,
+        game=duplicate.game,
+        expected_length=NO_LENGTH,
+        previous_head=b"",
+        sender=duplicate.sender,
+        command_id=duplicate.command_id,
+        at_ms=0,
+        entry=b"",
+        public=b"",
+        head=b"",
+        private_parts=(),
+        tasks=(),
+        deadline_ms=None,
+    )
 
 
 def build_evict_call(game: str, partition: int, seats: int, length: int) -> ScriptCall:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import Final, Literal, NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from schemas.codec import unpack_envelope
 from schemas.commands import CallTime, CommandEnvelope, CreateGame, ForkGame
@@ -18,10 +18,14 @@ from schemas.refusals import CommandRefusedError
 from services.archive import ArchiveUnavailableError
 from services.ledger import (
     AppendRequest,
+    AppendStatus,
     BotTask,
     CommandQueue,
     DeliveredCommand,
+    DuplicateCommand,
     EventStore,
+    EvictAt,
+    EvictionChange,
     MissingEntryError,
 )
 from services.referee.game_cache import CachedGame, GameCache
@@ -35,7 +39,6 @@ from services.runtime.worker_loop import PROGRAMMING_ERRORS
 log = get_logger("referee")
 MAX_LOGGED_FAILURES: Final = 64
 MAX_STUCK_CONFLICTS: Final = 3
-DUPLICATE_COMMAND: Final = -1  # expected by a letter whose verdict is in the log already
 DAY_MS: Final = 86_400_000
 
 
@@ -52,7 +55,7 @@ class Clocks(NamedTuple):
 class Decision(NamedTuple):
     """A verdict, ready to be written, and what it is about."""
 
-    request: AppendRequest
+    request: AppendRequest | DuplicateCommand
     envelope: CommandEnvelope
     events: tuple[Event, ...]
 
@@ -202,7 +205,8 @@ class CommandProcessor:
         cached_game = self.game_cache.get(envelope.game)
         state = cached_game.state
         if cached_game.has_answered(envelope.seat, envelope.id):
-            return _duplicate_decision(delivery, envelope)
+            duplicate = DuplicateCommand(delivery, envelope.game, envelope.seat, envelope.id)
+            return Decision(duplicate, envelope, ())
         previously_pending = set(state.pending_choices)
         now_ms = self.clocks.wall_time_ms()
         seed = self.new_seed() if isinstance(envelope.command, CreateGame | ForkGame) else ""
@@ -215,20 +219,20 @@ class CommandProcessor:
         cached_game.record_entry(envelope.seat, envelope.id, [seat for seat, _ in sealed_entry.private_parts])
         cached_game.last_entry, cached_game.head = sealed_entry.entry, sealed_entry.head
         request = AppendRequest(
-            delivery,
-            envelope.game,
-            chain_state.sequence,
-            previous_head,
-            envelope.seat,
-            envelope.id,
-            now_ms,
-            sealed_entry.entry,
-            sealed_entry.public,
-            sealed_entry.head,
-            sealed_entry.private_parts,
-            _new_bot_tasks(envelope, cached_game, previously_pending),
-            next_wakeup(state),
-            _eviction_time(events, now_ms + self.clocks.retention_ms),
+            delivery=delivery,
+            game=envelope.game,
+            expected_length=chain_state.sequence,
+            previous_head=previous_head,
+            sender=envelope.seat,
+            command_id=envelope.id,
+            at_ms=now_ms,
+            entry=sealed_entry.entry,
+            public=sealed_entry.public,
+            head=sealed_entry.head,
+            private_parts=sealed_entry.private_parts,
+            tasks=_new_bot_tasks(envelope, cached_game, previously_pending),
+            deadline_ms=next_wakeup(state),
+            eviction=_eviction(events, now_ms + self.clocks.retention_ms),
         )
         return Decision(request, envelope, events)
 
@@ -260,22 +264,25 @@ class CommandProcessor:
         retries = []
         for decision, (result_status, sequence) in zip(decisions, results, strict=True):
             request, envelope, status = decision.request, decision.envelope, result_status
-            if status == "conflict" and request.expected_length in {sequence, DUPLICATE_COMMAND}:
+            if status is AppendStatus.CONFLICT and (
+                isinstance(request, DuplicateCommand) or request.expected_length == sequence
+            ):
                 # A stream id is unique within its partition only.
                 delivery_key = request.delivery.partition, request.delivery.id
                 conflict_counts[delivery_key] += 1
-                status = status if conflict_counts[delivery_key] < MAX_STUCK_CONFLICTS else "damaged"
-            if status == "appended":
+                if conflict_counts[delivery_key] >= MAX_STUCK_CONFLICTS:
+                    status = AppendStatus.DAMAGED
+            if status is AppendStatus.APPENDED:
                 _log_decision(decision, sequence)
                 if any(isinstance(event, GameEnded) for event in decision.events):
                     self.game_cache.invalidate(envelope.game)  # little more will be asked of it
-            elif status == "damaged":
+            elif status is AppendStatus.DAMAGED:
                 self._move_to_dead_letters(
                     request.delivery, envelope, f"the game's keys don't fit each other after entry {sequence}"
                 )
-            elif status == "conflict" or request.expected_length >= 0:
+            elif status is AppendStatus.CONFLICT or not isinstance(request, DuplicateCommand):
                 self.game_cache.invalidate(envelope.game)
-            if status == "conflict" and request.delivery.id:
+            if status is AppendStatus.CONFLICT and request.delivery.id:
                 retries.append(request.delivery)
         return retries
 
@@ -288,34 +295,15 @@ def _new_bot_tasks(
     return [task for task in tasks if (task.seat not in previously_pending or task.seat == envelope.seat)]
 
 
-def _eviction_time(events: Sequence[Event], eviction_ms: int) -> int | Literal["as before"] | None:
-    """When the game may leave, after these events: later, where nobody plays it (yet, or any more)."""
+def _eviction(events: Sequence[Event], eviction_ms: int) -> EvictAt | EvictionChange:
+    """What these events do to the game's eviction time: a game that nobody plays (yet, or any more)
+    may leave then."""
     for event in reversed(events):
         if isinstance(event, GameCreated | GameEnded):
-            return eviction_ms
+            return EvictAt(eviction_ms)
         if isinstance(event, GameStarted):
-            return None
-    return "as before"
-
-
-def _duplicate_decision(delivery: DeliveredCommand, envelope: CommandEnvelope) -> Decision:
-    """For an id that has its verdict: the script finds it and only acknowledges the letter."""
-    request = AppendRequest(
-        delivery,
-        envelope.game,
-        DUPLICATE_COMMAND,
-        b"",
-        envelope.seat,
-        envelope.id,
-        0,
-        b"",
-        b"",
-        b"",
-        (),
-        (),
-        None,
-    )
-    return Decision(request, envelope, ())
+            return EvictionChange.CLEAR
+    return EvictionChange.KEEP
 
 
 def _log_fields(envelope: CommandEnvelope) -> dict[str, object]:

@@ -9,7 +9,7 @@ from contextlib import suppress
 import pytest
 from redis.exceptions import ConnectionError, RedisError
 
-from services.ledger import DeliveredCommand, RedisLedger, keys
+from services.ledger import AppendStatus, DeliveredCommand, RedisLedger, keys
 from services.ledger.async_ledger import AsyncLedger, EntryNotification, LogHead, ViewPage, ViewRequest
 from services.ledger.connection import connect, connect_async, init_partition_count
 from tests.cluster.nodes import Cluster, Node, follows_port, wait_until
@@ -37,7 +37,7 @@ async def heard(
         hand, game = DeliveredCommand(partition, "", b""), game_of(partition)
         expected = len(writer.read_entries(game))
         [outcome] = writer.append([verdict(hand, expected, f"c{expected + 1}", game=game)])
-        assert outcome.status == "appended"
+        assert outcome.status is AppendStatus.APPENDED
         return await hearing
     finally:
         hearing.cancel()

@@ -6,7 +6,15 @@ from typing import Any
 
 import pytest
 
-from services.ledger import AppendResult, CommandResult, RedisLedger, keys
+from services.ledger import (
+    AppendRequest,
+    AppendResult,
+    AppendStatus,
+    CommandResult,
+    DuplicateCommand,
+    RedisLedger,
+    keys,
+)
 from tests.conftest import ALL
 from tests.ledger_contract.given import (
     CLOCKS_OWN,
@@ -28,7 +36,7 @@ COMMANDS, TURNS = keys.commands(PARTITION), keys.bot_tasks(PARTITION)
 
 def test_P3_a_verdict_is_written_with_all_that_belongs_to_it(ledger: RedisLedger, client: Any) -> None:
     [hand] = taken(ledger, letter("c1"))
-    assert ledger.append([whole(0, hand)]) == [AppendResult("appended", 1)]
+    assert ledger.append([whole(0, hand)]) == [AppendResult(AppendStatus.APPENDED, 1)]
     assert ledger.read_entries(GAME) == [b"entry of c1"]
     assert [entry.number for entry in ledger.read_view(GAME, None)] == [1]
     assert ledger.read_result(GAME, 0, "c1") == CommandResult(1)
@@ -52,7 +60,7 @@ def test_P3_a_conflict_changes_nothing_anywhere(ledger: RedisLedger, client: Any
     [hand] = taken(ledger, letter("c2"))
     ledger.append([whole(0)])
     before = holds(client)
-    assert ledger.append([whole(expected, hand, "c2")]) == [AppendResult("conflict", 1)]
+    assert ledger.append([whole(expected, hand, "c2")]) == [AppendResult(AppendStatus.CONFLICT, 1)]
     assert holds(client) == before
     assert in_hand(client, COMMANDS, keys.REFEREE_GROUP) == [(hand.id.encode(), b"one")]
 
@@ -60,7 +68,7 @@ def test_P3_a_conflict_changes_nothing_anywhere(ledger: RedisLedger, client: Any
 def test_P3_a_verdict_on_a_log_that_is_gone_conflicts(ledger: RedisLedger, client: Any) -> None:
     """A fail-over may lose a whole game; nobody goes on in its middle."""
     before = holds(client)
-    assert ledger.append([verdict(expected=2, id_="c3")]) == [AppendResult("conflict", 0)]
+    assert ledger.append([verdict(expected=2, id_="c3")]) == [AppendResult(AppendStatus.CONFLICT, 0)]
     assert holds(client) == before
 
 
@@ -74,7 +82,7 @@ def test_P3_a_log_that_lost_its_end_and_grew_again_takes_no_stale_verdict(
     for n, id_ in enumerate(("c1", "other")):
         ledger.append([verdict(expected=n, id_=id_)])
     before = holds(client)
-    assert ledger.append([stale]) == [AppendResult("conflict", 2)]
+    assert ledger.append([stale]) == [AppendResult(AppendStatus.CONFLICT, 2)]
     assert holds(client) == before
 
 
@@ -82,7 +90,7 @@ def test_P2_the_same_id_gets_the_first_verdict_and_its_letter_goes(ledger: Redis
     first, second = taken(ledger, letter("c1"), letter("c1"))
     ledger.append([whole(0, first)])
     before = holds(client)
-    assert ledger.append([whole(1, second)]) == [AppendResult("answered", 1)]
+    assert ledger.append([whole(1, second)]) == [AppendResult(AppendStatus.DUPLICATE, 1)]
     after = holds(client)
     assert after.pop(COMMANDS.encode()) == ([], [[]])
     before.pop(COMMANDS.encode())
@@ -94,8 +102,28 @@ def test_P2_an_id_with_a_verdict_is_answered_whatever_was_expected(
     ledger: RedisLedger, expected: int
 ) -> None:
     ledger.append([verdict()])
-    assert ledger.append([verdict(expected=expected)]) == [AppendResult("answered", 1)]
+    assert ledger.append([verdict(expected=expected)]) == [AppendResult(AppendStatus.DUPLICATE, 1)]
     assert ledger.read_entries(GAME) == [b"entry of c1"]
+
+
+def test_P2_a_duplicate_writes_nothing_and_is_acknowledged(ledger: RedisLedger, client: Any) -> None:
+    first, second = taken(ledger, letter("c1"), letter("c1"))
+    ledger.append([verdict(first)])
+    duplicate = DuplicateCommand(second, GAME, 0, "c1")
+    assert ledger.append([duplicate]) == [AppendResult(AppendStatus.DUPLICATE, 1)]
+    assert (client.xlen(COMMANDS), in_hand(client, COMMANDS, keys.REFEREE_GROUP)) == (0, [])
+    assert ledger.read_entries(GAME) == [b"entry of c1"]
+
+
+def test_P2_a_duplicate_that_the_log_does_not_know_conflicts_and_stays(
+    ledger: RedisLedger, client: Any
+) -> None:
+    [hand] = taken(ledger, letter("c2"))
+    ledger.append([verdict()])
+    before = holds(client)
+    duplicate = DuplicateCommand(hand, GAME, 0, "c2")
+    assert ledger.append([duplicate]) == [AppendResult(AppendStatus.CONFLICT, 1)]
+    assert holds(client) == before
 
 
 @pytest.mark.parametrize("speaker", [1, None])
@@ -103,7 +131,7 @@ def test_P2_the_same_id_of_another_speaker_is_another_command(
     ledger: RedisLedger, speaker: int | None
 ) -> None:
     ledger.append([verdict()])
-    assert ledger.append([verdict(expected=1, sender=speaker)]) == [AppendResult("appended", 2)]
+    assert ledger.append([verdict(expected=1, sender=speaker)]) == [AppendResult(AppendStatus.APPENDED, 2)]
     assert ledger.read_result(GAME, 0, "c1") == CommandResult(1)
     assert ledger.read_result(GAME, speaker, "c1") == CommandResult(2)
     assert ledger.read_result(GAME, 2, "c1") is None
@@ -116,7 +144,7 @@ def test_P2_the_same_id_in_another_game_is_another_command(ledger: RedisLedger) 
 
 def test_P3_entries_are_numbered_from_one(ledger: RedisLedger, client: Any) -> None:
     written = [ledger.append([verdict(expected=n, id_=f"c{n + 1}")])[0] for n in range(20)]
-    assert written == [AppendResult("appended", n) for n in range(1, 21)]
+    assert written == [AppendResult(AppendStatus.APPENDED, n) for n in range(1, 21)]
     for key in (keys.log(PARTITION, GAME), keys.public_view(PARTITION, GAME)):
         assert [id_ for id_, _ in client.xrange(key)] == [f"{n}-0".encode() for n in range(1, 21)]
 
@@ -147,43 +175,55 @@ def test_P10_a_deadline_can_be_corrected(ledger: RedisLedger) -> None:
 
 def test_P3_several_verdicts_of_one_game_go_in_one_call(ledger: RedisLedger) -> None:
     batch = [whole(0, id_="c1"), verdict(expected=1, id_="c2"), verdict(expected=2, id_="c3")]
-    assert ledger.append(batch) == [AppendResult("appended", n) for n in (1, 2, 3)]
+    assert ledger.append(batch) == [AppendResult(AppendStatus.APPENDED, n) for n in (1, 2, 3)]
     assert ledger.read_entries(GAME) == [b"entry of c1", b"entry of c2", b"entry of c3"]
 
 
 def test_P3_what_was_decided_on_a_conflicting_verdict_conflicts_too(ledger: RedisLedger) -> None:
     ledger.append([verdict(id_="rival")])
     batch = [verdict(expected=0, id_="c1"), verdict(expected=1, id_="c2"), verdict(expected=2, id_="c3")]
-    assert [outcome.status for outcome in ledger.append(batch)] == ["conflict"] * 3
+    assert [outcome.status for outcome in ledger.append(batch)] == [AppendStatus.CONFLICT] * 3
     assert ledger.read_entries(GAME) == [b"entry of rival"]
 
 
 def test_P3_what_was_decided_on_another_verdict_of_the_same_id_conflicts(ledger: RedisLedger) -> None:
     ledger.append([verdict(id_="c1", entry=b"a rival's", head=b"head after a rival's")])
     batch = [verdict(expected=0, id_="c1"), verdict(expected=1, id_="c2")]
-    assert ledger.append(batch) == [AppendResult("answered", 1), AppendResult("conflict", 1)]
+    assert ledger.append(batch) == [
+        AppendResult(AppendStatus.DUPLICATE, 1),
+        AppendResult(AppendStatus.CONFLICT, 1),
+    ]
 
 
 def test_P3_a_repeated_letter_amid_a_batch_breaks_nothing(ledger: RedisLedger) -> None:
-    batch = [verdict(expected=0, id_="c1"), verdict(expected=-1, id_="c1"), verdict(expected=1, id_="c2")]
+    repeated = DuplicateCommand(CLOCKS_OWN, GAME, 0, "c1")
+    batch: list[AppendRequest | DuplicateCommand] = [
+        verdict(expected=0, id_="c1"),
+        repeated,
+        verdict(expected=1, id_="c2"),
+    ]
     assert ledger.append(batch) == [
-        AppendResult("appended", 1),
-        AppendResult("answered", 1),
-        AppendResult("appended", 2),
+        AppendResult(AppendStatus.APPENDED, 1),
+        AppendResult(AppendStatus.DUPLICATE, 1),
+        AppendResult(AppendStatus.APPENDED, 2),
     ]
 
 
 def test_P8_a_conflict_in_one_game_stops_no_other(ledger: RedisLedger) -> None:
     ledger.append([verdict(id_="rival")])
     batch = [verdict(id_="c1"), verdict(game="game-two", id_="c1"), verdict(id_="c2", expected=1)]
-    assert [outcome.status for outcome in ledger.append(batch)] == ["conflict", "appended", "conflict"]
+    assert [outcome.status for outcome in ledger.append(batch)] == [
+        AppendStatus.CONFLICT,
+        AppendStatus.APPENDED,
+        AppendStatus.CONFLICT,
+    ]
 
 
 def test_P7_a_forgotten_script_is_taught_again(ledger: RedisLedger, client: Any) -> None:
     ledger.append([verdict()])
     client.script_flush()
     batch = [verdict(expected=n, id_=f"c{n + 1}") for n in (1, 2, 3)]
-    assert ledger.append(batch) == [AppendResult("appended", n) for n in (2, 3, 4)]
+    assert ledger.append(batch) == [AppendResult(AppendStatus.APPENDED, n) for n in (2, 3, 4)]
     [hand] = taken(ledger, letter("c9"))
     client.script_flush()
     ledger.reject_without_entry(hand, letter("c9"), "RATE-1", "enough")

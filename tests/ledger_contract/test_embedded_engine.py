@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from redis.exceptions import OutOfMemoryError
 
-from services.ledger import AppendResult, RedisLedger
+from services.ledger import AppendResult, AppendStatus, RedisLedger
 from services.ledger.connection import EngineUnavailableError, connect, init_partition_count
 from services.ledger.embedded_engine import running_engine
 from tests.ledger_contract.given import GAME, letter, taken, verdict
@@ -151,7 +151,7 @@ def test_P8_an_engine_that_is_full_harms_no_log(tmp_path: Path) -> None:
             with pytest.raises(OutOfMemoryError):
                 ledger.append([verdict(expected=3, id_="c4")])
         client.config_set("maxmemory", 0)
-        assert ledger.append([verdict(expected=3, id_="c4")]) == [AppendResult("appended", 4)]
+        assert ledger.append([verdict(expected=3, id_="c4")]) == [AppendResult(AppendStatus.APPENDED, 4)]
         assert len(ledger.read_view(GAME, None)) == 4
 
 
@@ -167,4 +167,4 @@ def test_P1_letters_that_a_full_engine_cannot_answer_are_not_counted_as_handed_o
             [hand] = ledger.reclaim("two", range(4), 0)
         assert hand.delivery_count <= 2
         client.config_set("maxmemory", 0)
-        assert ledger.append([verdict(hand)]) == [AppendResult("appended", 1)]
+        assert ledger.append([verdict(hand)]) == [AppendResult(AppendStatus.APPENDED, 1)]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from schemas.hash_chain import initial_head, next_head
-from services.ledger import AppendRequest, AppendResult, MissingEntryError, RedisLedger, keys
+from services.ledger import AppendRequest, AppendResult, AppendStatus, MissingEntryError, RedisLedger, keys
 from services.ledger.async_ledger import EntryNotification, parse_notification
 from services.ledger.log_reader import read_game_logs
 from tests.ledger_contract.given import GAME, PARTITION, holds, shown, verdict
@@ -70,13 +70,13 @@ def test_P3_branches_that_differ_further_back_are_told_apart(ledger: RedisLedger
     assert (mine[1].entry, mine[1].public) == (other[1].entry, other[1].public)
     ledger.append(other)
     before = holds(client)
-    assert ledger.append(mine[2:]) == [AppendResult("conflict", 2)]
+    assert ledger.append(mine[2:]) == [AppendResult(AppendStatus.CONFLICT, 2)]
     assert holds(client) == before
 
 
 def test_P3_what_was_decided_on_this_branch_is_written(ledger: RedisLedger) -> None:
     ledger.append(branch(1, 5))
-    assert ledger.append(branch(1, 5, 9)[2:]) == [AppendResult("appended", 3)]
+    assert ledger.append(branch(1, 5, 9)[2:]) == [AppendResult(AppendStatus.APPENDED, 3)]
     assert ledger.head(GAME) == (3, heads([shown(at) for at in (1, 5, 9)])[3])
 
 
@@ -91,7 +91,7 @@ def test_P4_a_game_that_began_before_there_was_a_chain_goes_on(
     number, head = ledger.head(GAME)
     assert (number, head) == (3, b"" if most == 3 else whole[2].head)
     assert ledger.read_log(GAME).head == whole[3].previous_head
-    assert ledger.append([whole[3]]) == [AppendResult("appended", 4)]
+    assert ledger.append([whole[3]]) == [AppendResult(AppendStatus.APPENDED, 4)]
     assert ledger.read_log(GAME).head == whole[3].head
     told = [entry.shown.head for entry in ledger.read_view(GAME, None)]
     assert told == [b"" if each.expected_length < most else each.head for each in whole]

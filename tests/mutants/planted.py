@@ -125,12 +125,12 @@ LEDGER_MUTANTS: Final = (
 REFEREE_MUTANTS: Final = (
     Mutant(
         "what conflicted isn't folded anew", "P3", "services/referee/command_processor.py",
-        "elif status == \"conflict\" or request.expected_length >= 0:", "elif request.expected_length < -1:",
+        "elif status is AppendStatus.CONFLICT or not isinstance(request, DuplicateCommand):", "elif False:",
         REFEREE,
     ),
     Mutant(
         "a conflict is forgotten", "P1", "services/referee/command_processor.py",
-        "if status == \"conflict\" and request.delivery.id:", "if status == \"lost\" and request.delivery.id:", REFEREE,
+        "if status is AppendStatus.CONFLICT and request.delivery.id:", "if status is None and request.delivery.id:", REFEREE,
     ),
     Mutant(
         "letters of several partitions that have the same id are taken for one", "P8", "services/referee/command_processor.py",
@@ -241,8 +241,8 @@ REFEREE_MUTANTS: Final = (
         "a letter conflicts with a damaged game for ever",
         "P8",
         "services/referee/command_processor.py",
-        "status = status if conflict_counts[delivery_key] < MAX_STUCK_CONFLICTS else \"damaged\"",
-        "pass",
+        "if conflict_counts[delivery_key] >= MAX_STUCK_CONFLICTS:",
+        "if False:",
         ("tests/referee/test_damaged_games.py",),
     ),
 )  # fmt: skip

@@ -10,7 +10,7 @@ from schemas.codec import unpack_entry
 from schemas.commands import ClaimRoute, Command, CommandEnvelope, CreateGame, SeatPlan, StartGame
 from schemas.entries import Entry
 from schemas.field_types import Seat
-from services.ledger import AppendRequest, AppendResult, BotTask, RedisLedger, keys
+from services.ledger import AppendRequest, AppendResult, BotTask, DuplicateCommand, RedisLedger, keys
 from services.referee.command_processor import Clocks
 from services.referee.rules import GameState, fold_events, legal, redact_for
 from services.referee.worker import Referee
@@ -79,7 +79,7 @@ class Interrupted:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._ledger, name)
 
-    def append(self, verdicts: Sequence[AppendRequest]) -> list[AppendResult]:
+    def append(self, verdicts: Sequence[AppendRequest | DuplicateCommand]) -> list[AppendResult]:
         happens, self._happens = self._happens, lambda: None
         happens()
         return self._ledger.append(verdicts)

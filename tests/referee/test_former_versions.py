@@ -47,8 +47,22 @@ def laid(ledger: RedisLedger, client: Any, ruleset: str, version: int) -> None:
     entry = Entry(table.at_ms, "create", None, create, events)
     sealed = seal_entry(table, ChainState(0, initial_head(GAME), {}), PileTracker(), entry)
     taken = DeliveredCommand(partition_of(GAME), "", b"")
-    told = (NOON, sealed.entry, sealed.public, sealed.head, sealed.private_parts, (), None)
-    ledger.append([AppendRequest(taken, GAME, 0, b"", None, "create", *told)])
+    request = AppendRequest(
+        delivery=taken,
+        game=GAME,
+        expected_length=0,
+        previous_head=b"",
+        sender=None,
+        command_id="create",
+        at_ms=NOON,
+        entry=sealed.entry,
+        public=sealed.public,
+        head=sealed.head,
+        private_parts=sealed.private_parts,
+        tasks=(),
+        deadline_ms=None,
+    )
+    ledger.append([request])
     client.delete(PUBLIC)
     client.xadd(PUBLIC, {"e": sealed.public}, "1-0")
 

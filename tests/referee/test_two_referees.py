@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from schemas.commands import ClaimRoute, CommandEnvelope
-from services.ledger import AppendRequest, AppendResult, RedisLedger
+from services.ledger import AppendRequest, AppendResult, DuplicateCommand, RedisLedger
 from services.referee.rules import GameState, fold
 from services.referee.worker import Referee
 from tests.referee.running_referee import (
@@ -55,7 +55,7 @@ class Mortal:
 
         return call
 
-    def append(self, verdicts: Sequence[AppendRequest]) -> list[AppendResult]:
+    def append(self, verdicts: Sequence[AppendRequest | DuplicateCommand]) -> list[AppendResult]:
         self._may_die()
         self._rival()
         if self._dice.random() < DEADLY:

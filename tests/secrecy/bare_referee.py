@@ -51,6 +51,7 @@ class Referee:
             decision: Decision = self.desk._build_decision(TAKEN, letter)
         except UnloggedRejectionError as no:
             return Came((), None, (no.rule, no.reason))
+        assert isinstance(decision.request, AppendRequest), "no command is sent twice"
         return Came(decision.events, decision.request, None)
 
     def tried(self, sitting: CachedGame, letter: CommandEnvelope, now: int) -> Came:
@@ -95,7 +96,7 @@ def got(came: Came, viewer: Seat | None, speaker: Seat | None, *, same_seed: boo
         part if same_seed or part is None else bare_part(part),
         verdict.tasks,
         verdict.deadline_ms,
-        verdict.evict_at_ms,
+        verdict.eviction,
         len(verdict.head),
         None,
         True,

@@ -137,7 +137,7 @@ def without_hashes(came: Came, letter: CommandEnvelope, viewer: Seat | None) -> 
     bare = str(public[:3] + [len(proof) for proof in public[3:]]), str(own)
     for name in names:
         bare = bare[0].replace(name, "#" * len(name)), bare[1].replace(name, "#" * len(name))
-    return bare, len(verdict.public), len(part), verdict.tasks, verdict.deadline_ms, verdict.evict_at_ms
+    return bare, len(verdict.public), len(part), verdict.tasks, verdict.deadline_ms, verdict.eviction
 
 
 HASHES = {SeedSealed: ("commitment",), SeatTaken: ("contribution", "luck")}

@@ -8,7 +8,15 @@ from random import Random
 from typing import Final
 
 from schemas.commands import CommandEnvelope, DrawBlind
-from services.ledger import AppendRequest, BotTask, DeliveredCommand, RedisLedger, keys
+from services.ledger import (
+    AppendRequest,
+    BotTask,
+    DeliveredCommand,
+    EvictAt,
+    EvictionChange,
+    RedisLedger,
+    keys,
+)
 from services.ledger.ports import QueueFullError
 
 NAMES: Final = ("one", "two")
@@ -75,7 +83,7 @@ class AnyLetter:
             private_parts=[(seat, self.dice.randbytes(5)) for seat in (0, 1) if self.dice.random() < 0.4],
             tasks=[BotTask(game, seat, length + 1, "random") for seat in (0, 1) if self.dice.random() < 0.4],
             deadline_ms=self.dice.choice((None, 5, 7)),
-            evict_at_ms=self.dice.choice(("as before", None, 7)),
+            eviction=self.dice.choice((EvictionChange.KEEP, EvictionChange.CLEAR, EvictAt(7))),
         )
 
     def dismiss(self, ledger: RedisLedger) -> None:

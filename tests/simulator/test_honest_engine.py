@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import redis
 
-from services.ledger import RedisLedger, keys
+from services.ledger import AppendStatus, RedisLedger, keys
 from services.ledger.ack_levels import DURABLE, replicated
 from services.ledger.async_ledger import AsyncLedger, ViewRequest
 from services.ledger.connection import init_partition_count
@@ -65,7 +65,7 @@ def test_our_scripts_do_to_both_the_same_whatever_they_are_given(twins: Twins, s
     for _ in range(200):
         steps.step()
     twins.same_contents()
-    assert {"appended", "conflict"} <= steps.outcomes
+    assert {AppendStatus.APPENDED, AppendStatus.CONFLICT} <= steps.outcomes
 
 
 def whole_game(client: Any, async_client: Any) -> RedisLedger:

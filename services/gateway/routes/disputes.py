@@ -28,7 +28,7 @@ from services.gateway.dependencies import BearerToken, ClientAddress, GameIdPara
 from services.gateway.problem_details import HttpProblemError
 from services.gateway.request_parsing import read_body
 from services.gateway.service import GatewayService
-from services.ledger.dispute_store import dispute_json
+from services.ledger.dispute_store import RaiseOutcome, dispute_json
 
 RETRY_AFTER_S: Final = 5
 _IDEMPOTENCY_KEY: Final[Schema[str]] = Schema(CommandId, "Idempotency-Key")
@@ -105,16 +105,16 @@ async def raise_dispute(
             "number", f"game {game} has {length} entries, so there is no entry {dispute.number}"
         )
     match await service.ledger.disputes().create(name, dispute):
-        case "differs":
+        case RaiseOutcome.DIFFERS:
             raise InvalidInputError("Idempotency-Key", "is the id of another dispute of this seat")
-        case "open":
+        case RaiseOutcome.TOO_MANY_OPEN:
             detail = f"{MAX_OPEN_PER_SEAT} disputes of this seat wait for their answer; raise more when they have it"
             raise HttpProblemError(429, "DISPUTE-2", detail, retry_after=RETRY_AFTER_S)
-        case "many":
+        case RaiseOutcome.TOO_MANY:
             raise HttpProblemError(
                 409, "DISPUTE-2", f"this seat has disputed {MAX_PER_SEAT} moves of this game"
             )
-        case "busy":
+        case RaiseOutcome.BUSY:
             detail = "so many disputes wait for their answer that no more are taken in"
             raise HttpProblemError(429, "BUSY-1", detail, retry_after=RETRY_AFTER_S)
     return {"dispute": name.id, "game": game, "number": dispute.number, "address": _dispute_path(name)}

@@ -11,6 +11,7 @@ from schemas.disputes import DISPUTE_SCHEMA, derive_dispute_id
 from services.ledger import RedisLedger
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.connection import connect, connect_async
+from services.ledger.dispute_store import RaiseOutcome
 from tests.conftest import PARTITIONS, Connect, connections_to
 from tests.referee.running_referee import GAME
 
@@ -29,10 +30,10 @@ def test_a_dispute_goes_its_way_in_any_store(ledger: RedisLedger) -> None:
         derive_dispute_id(GAME, 0, "a"),
         derive_dispute_id(GAME, None, "a"),
     )
-    assert kept.create(name, WISH) == "raised"
-    assert kept.create(name, WISH) == "there"
-    assert kept.create(name, OTHER) == "differs"
-    assert kept.create(another, OTHER) == "raised"
+    assert kept.create(name, WISH) == RaiseOutcome.RAISED
+    assert kept.create(name, WISH) == RaiseOutcome.EXISTS
+    assert kept.create(name, OTHER) == RaiseOutcome.DIFFERS
+    assert kept.create(another, OTHER) == RaiseOutcome.RAISED
     assert sorted(kept.next_unanswered()) == sorted([name.id, another.id])
     assert kept.record_answer(name, "told", b"so far", b"for you alone")
     assert kept.next_unanswered() == [another.id]
@@ -57,8 +58,8 @@ def test_a_gateway_raises_and_reads_them_in_any_store(request: pytest.FixtureReq
     async def story() -> None:
         web = AsyncLedger(connect_async(url), PARTITIONS)
         kept, name = web.disputes(), derive_dispute_id(GAME, 1, "b")
-        assert await kept.create(name, WISH) == "raised"
-        assert await kept.create(name, WISH) == "there"
+        assert await kept.create(name, WISH) == RaiseOutcome.RAISED
+        assert await kept.create(name, WISH) == RaiseOutcome.EXISTS
         held = await kept.find(name)
         assert held is not None
         assert await kept.list_raised_by(GAME, 1) == [held]
