@@ -96,5 +96,7 @@ class FinishedGameScanner:
     def _is_over(self, game: str) -> bool:
         try:
             return bool(fold(self.context.ledger.read_entries(game)).result)
-        except (MissingEntryError, CorruptDataError, *PROGRAMMING_ERRORS):
-            return True  # its job fails, and an operator sees it
+        except (MissingEntryError, CorruptDataError):
+            return True  # its job fails on the damage, and an operator sees it
+        except PROGRAMMING_ERRORS:
+            return True  # its job fails on the bug, with a traceback

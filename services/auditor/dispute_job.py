@@ -115,7 +115,15 @@ def _audit_for_operator(context: JobContext, record: DisputeRecord) -> None:
     it broke: its own answer is written."""
     try:
         audited_game = audit_game(context, record.name.game)
-    except (MissingEntryError, CorruptDataError, ArchiveUnavailableError, *PROGRAMMING_ERRORS):
+    except (MissingEntryError, CorruptDataError, ArchiveUnavailableError) as error:
+        log.error(
+            "disputed game can't be audited",
+            dispute=record.name.id,
+            game=record.name.game,
+            error=str(error),
+        )
+        return
+    except PROGRAMMING_ERRORS:
         log.exception("disputed game can't be audited", dispute=record.name.id, game=record.name.game)
         return
     if audited_game is not None:

@@ -40,10 +40,6 @@ RECLAIM_IDLE_MS: Final = 2_000
 MAX_RECLAIM_S: Final = 0.5  # that fresh notes wait for those that were left lying, of either kind
 MAX_DELIVERIES: Final = 20  # a note that was handed out more often ends its workers, it seems
 NO_SEAT_SECRET: Final = "00" * 32
-POLICY_ERRORS: Final = (
-    CorruptDataError,
-    *PROGRAMMING_ERRORS,
-)  # a damaged view's or a policy's; an engine that is away is no fault of theirs
 RETRYABLE_ERRORS: Final = (
     QueueFullError,
     RetryLaterError,
@@ -216,7 +212,9 @@ class BotWorker:
                 log.error(
                     "THE HOUSE IS NOT TO BE BELIEVED", **log_fields, entry=error.sequence, why=error.reason
                 )
-            except POLICY_ERRORS:
+            except CorruptDataError as error:  # a damaged view
+                log.error("bot can't choose", **log_fields, error=str(error))
+            except PROGRAMMING_ERRORS:  # a bug of the policy; an unreachable engine raises others
                 log.exception("bot can't choose", **log_fields)
             self.projections.pop((task.game, task.seat), None)
         log.error("note given up", **log_fields)

@@ -16,6 +16,7 @@ from schemas.field_types import GameId, Seat
 from services.cli.tables import console, final_score_table, standings_table
 from services.ledger import MissingEntryError, iter_view
 from services.referee.rules import GameState, fold, fold_events
+from services.runtime.worker_loop import PROGRAMMING_ERRORS
 from services.text.events import event_sentence, game_summary_json
 from services.text.formatting import format_game_time
 from services.verification.game_repository import GameRepository
@@ -55,16 +56,14 @@ def _game_json(repository: GameRepository, game: str) -> dict[str, Any]:
         log = repository.read_entries(game)
         events = sum(len(unpack_entry(data).events) for data in log)
         return game_summary_json(fold(log), events, len(log))
-    except (
-        MissingEntryError,
-        CorruptDataError,
-        AssertionError,
-        AttributeError,
-        LookupError,
-        TypeError,
-        ValueError,
-    ) as error:
-        return {"game": game, "state": "damaged", "why": f"{type(error).__name__}: {error}"}
+    except (MissingEntryError, CorruptDataError) as error:
+        return _damaged_json(game, error)
+    except PROGRAMMING_ERRORS as error:  # its rows can be read, and no rules wrote them; or a bug
+        return _damaged_json(game, error)
+
+
+def _damaged_json(game: str, error: Exception) -> dict[str, Any]:
+    return {"game": game, "state": "damaged", "why": f"{type(error).__name__}: {error}"}
 
 
 def replay_game(

@@ -151,8 +151,12 @@ class GameCache:
         missing = [game for game in games if not any(game in cache for cache in caches)]
         for start in range(0, len(missing), MAX_LOGS_PER_READ):
             for game, game_log in self.ledger.read_logs(missing[start : start + MAX_LOGS_PER_READ]).items():
-                with suppress(CorruptDataError, *PROGRAMMING_ERRORS):
+                try:
                     self._insert(game, CachedGame.from_log(game_log))
+                except CorruptDataError:
+                    continue  # `get` raises it again
+                except PROGRAMMING_ERRORS:
+                    continue  # so it does a bug's error, where a command can be named with it
 
     @contextmanager
     def rollback_on_error(self, game: str) -> Iterator[None]:

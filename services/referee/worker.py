@@ -128,8 +128,11 @@ class Referee:
             count += 1
             try:
                 action(game)
-            except (MissingEntryError, CorruptDataError, *PROGRAMMING_ERRORS):
-                log.exception("chore broke", game=game)
+            except (MissingEntryError, CorruptDataError) as error:
+                log.error("game is damaged", game=game, error=str(error))
+                self.processor.game_cache.invalidate(game)
+            except PROGRAMMING_ERRORS:
+                log.exception("periodic task broke", game=game)
                 self.processor.game_cache.invalidate(game)
             except CONNECTION_ERRORS as error:
                 connection_errors.append(error)
