@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes
 
-.PHONY: help setup dev play serve test check bench soak mutants schemas lock clean
+.PHONY: help setup dev play serve test test-long check bench soak mutants schemas lock clean
 
 help:            ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -31,11 +31,14 @@ dev: $(VENV)/dev.stamp     ## the same, with what tests and checks need
 play: setup      ## play a whole game with bots: make play ARGS="--seats greedy,random"
 	@$(BIN)/ledgerline play $(ARGS)
 
-serve: setup     ## keep everything running for people, at the address it prints
+serve: setup     ## keep everything running for players, at the address it prints
 	@$(BIN)/ledgerline serve $(ARGS)
 
-test: dev        ## the whole test run
+test: dev        ## the tests: every promise, rule and engine, in a few minutes
 	@$(BIN)/python -m pytest $(ARGS)
+
+test-long: dev   ## the rest of the tests: more seeds and positions, long runs of real faults
+	@$(BIN)/python -m pytest -m long $(ARGS)
 
 check: dev       ## lint, format, types, imports
 	@$(BIN)/ruff check .
@@ -47,11 +50,11 @@ check: dev       ## lint, format, types, imports
 bench: dev       ## the figures, as a table and in bench.json
 	@$(BIN)/python -m tests.bench $(ARGS)
 
-soak: dev        ## the storm: 10,000 seeds of the simulator, then the long forms of the tests with real faults
+soak: dev        ## new seeds: 10,000 of the simulator, then the longest runs of real faults
 	@$(BIN)/python -m tests.simulator soak $(ARGS)
-	@LEDGERLINE_SOAK=1 $(BIN)/python -m pytest tests/process_faults tests/cluster
+	@LEDGERLINE_SOAK=1 $(BIN)/python -m pytest -m "long or not long" tests/process_faults tests/cluster
 
-mutants: dev     ## plant bugs, one at a time, and tell which test noticed each
+mutants: dev     ## plant bugs, one at a time, and show which test noticed each
 	@$(BIN)/python -m tests.mutants $(ARGS)
 
 schemas: setup   ## write the JSON Schemas from the contracts

@@ -120,7 +120,12 @@ class Stage:
         return text.replace("0.0.0.0", "127.0.0.1").replace("8720", str(self.gateway_port))
 
     def healthy(self) -> bool:
-        """What the gateway's health check in the file says."""
+        """What the gateway's health check in the file says; it is run only when the gateway answers."""
+        try:
+            if self.http.get("/health").status_code != 200:
+                return False
+        except httpx.HTTPError:
+            return False
         _, python, *words = self.file["services"]["gateway"]["healthcheck"]["test"]
         assert python == "python"
         check = [sys.executable, *(self.here(word) for word in words)]

@@ -105,7 +105,7 @@ def first_failure(
     plant(mutant, tree)
     try:
         done = subprocess.run(
-            [sys.executable, "-m", "pytest", "-x", "-n", str(jobs), "-p", "no:cacheprovider", "--timeout", "60", *tests],
+            [sys.executable, "-m", "pytest", "-x", "-n", str(jobs), "-m", "", "-p", "no:cacheprovider", "--timeout", "60", *tests],
             cwd=tree, env=environment(), capture_output=True, text=True, timeout=PATIENCE_S, check=False,
         )  # fmt: skip
     except subprocess.TimeoutExpired:

@@ -6,7 +6,7 @@ from typing import Final
 
 from tests.mutants.mutant import Mutant
 
-GATE: Final = ("tests/secrecy/test_gate_usa_europe.py",)
+GATE: Final = ("tests/secrecy/test_gate.py",)
 DEALS: Final = ("tests/secrecy/test_deals.py",)
 GUESSING: Final = ("tests/secrecy/test_guessing.py",)
 AFFORDED: Final = """sorted(

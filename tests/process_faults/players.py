@@ -23,7 +23,7 @@ from services.referee.rules import GameState, fold_events, legal
 from tests.gateway.clients import bearer, read_events
 
 HANDS: Final = 8  # threads that the guests share
-PATIENCE_S: Final = 30.0  # a hand-over may take a few seconds; this is for ever
+PATIENCE_S: Final = 120.0  # a hand-over may take a few seconds; this is for ever
 BODY: Final = {
     "seats": [{"kind": "human"}, {"kind": "bot", "policy": "random"}, {"kind": "bot", "policy": "greedy"}],
     "ruleset": "usa",
@@ -190,7 +190,7 @@ class Crowd:
                 if any(acted) or over:
                     moved = time.monotonic()
                 else:
-                    time.sleep(0.01)  # it's the bots' turn everywhere
+                    time.sleep(0.03)  # it's the bots' turn everywhere
                     stuck = [guest.game for guest in guests]
                     assert time.monotonic() < moved + PATIENCE_S, f"{stuck} stand still"
 

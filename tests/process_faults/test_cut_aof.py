@@ -27,13 +27,11 @@ from services.referee.rules import fold
 from services.runtime.settings import read_settings
 from tests.deploy.compose import Stage, stage, wait_until
 from tests.process_faults.players import Crowd, Promise, missing
-from tests.process_faults.seeds import SOAK, new_seed
+from tests.process_faults.seeds import run_seed, sizes
 from tests.referee.running_referee import Player, complaints, entries
 
 SEATS: Final = 3
 TABLES: Final = 6
-CUTS: Final = 200 if SOAK else 20
-LIVING_CUTS: Final = 40 if SOAK else 3
 QUIET: Final = {"LEDGERLINE_LOG_LEVEL": "info"}
 
 
@@ -108,11 +106,14 @@ def play_on(ledger: RedisLedger, games: list[str]) -> None:
         assert idle < 20, "the games stand still"
 
 
-@pytest.mark.timeout(900 if SOAK else 300)
-def test_P1_what_is_durable_is_there_wherever_the_log_is_cut(recorded: Recorded, tmp_path: Path) -> None:
-    dice = Random(new_seed())
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize(("cuts",), sizes((4,), (20,), (200,)))
+def test_P1_what_is_durable_is_there_wherever_the_log_is_cut(
+    recorded: Recorded, tmp_path: Path, cuts: int
+) -> None:
+    dice = Random(run_seed())
     whole = aof(recorded.data).stat().st_size
-    for number in range(CUTS):
+    for number in range(cuts):
         size = dice.randrange(min(p.aof for p in recorded.promises), whole)
         with cut_copy(recorded, size, tmp_path / str(number)) as ledger:
             kept = [promise for promise in recorded.promises if promise.aof <= size]
@@ -125,10 +126,11 @@ def test_P1_what_is_durable_is_there_wherever_the_log_is_cut(recorded: Recorded,
                 assert complaints(ledger, game, SEATS) == [], size
 
 
-@pytest.mark.timeout(900 if SOAK else 300)
-def test_P1_P7_services_live_on_when_the_engine_comes_back_with_less(tmp_path: Path) -> None:
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize(("cuts",), sizes((1,), (3,), (40,)))
+def test_P1_P7_services_live_on_when_the_engine_comes_back_with_less(tmp_path: Path, cuts: int) -> None:
     """They remember entries that are gone: nobody may build on them, and no game may stop."""
-    dice = Random(seed := new_seed())
+    dice = Random(seed := run_seed())
     with stage(tmp_path) as at:
         house = at.start_engine()
         open_house(at)
@@ -136,7 +138,7 @@ def test_P1_P7_services_live_on_when_the_engine_comes_back_with_less(tmp_path: P
         crowd.one_by_one = True  # so that nothing but what was noted is known to be fsynced
         crowd.aof = lambda: aof(tmp_path).stat().st_size
         with crowd.playing():
-            for _ in range(LIVING_CUTS):
+            for _ in range(cuts):
                 crowd.await_promises(dice.randint(1, 10 * TABLES))
                 with crowd.noting:  # so that no promise is on its way
                     time.sleep(dice.random() / 2)  # play goes on, and nobody asks that it be kept

@@ -14,11 +14,10 @@ from services.ledger import RedisLedger, keys
 from services.ledger.connection import connect, init_partition_count
 from tests.deploy.compose import Running, stage, wait_until
 from tests.process_faults.players import Crowd
-from tests.process_faults.seeds import SOAK, new_seed
+from tests.process_faults.seeds import run_seed, sizes
 from tests.referee.running_referee import complaints, entries
 
-TABLES, SEATS = 20, 3
-HANGS = 20 if SOAK else 3
+SEATS = 3
 
 
 def in_hand(client: Any, partitions: int) -> dict[str, int]:
@@ -44,9 +43,12 @@ def hang_with_letters_in_hand(referee: Running, name: str, client: Any, partitio
     wait_until(caught)
 
 
-@pytest.mark.timeout(600 if SOAK else 300)
-def test_P7_games_of_a_referee_that_hangs_go_on_and_its_waking_harms_nobody(tmp_path: Path) -> None:
-    dice = Random(seed := new_seed())
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize(("tables", "hangs"), sizes((8, 1), (20, 3), (20, 20)))
+def test_P7_games_of_a_referee_that_hangs_go_on_and_its_waking_harms_nobody(
+    tmp_path: Path, tables: int, hangs: int
+) -> None:
+    dice = Random(seed := run_seed())
     quiet = {"LEDGERLINE_LOG_LEVEL": "info", "LEDGERLINE_PARTITIONS": "16"}
     with stage(tmp_path) as at:
         at.start_engine()
@@ -55,15 +57,15 @@ def test_P7_games_of_a_referee_that_hangs_go_on_and_its_waking_harms_nobody(tmp_
         wait_until(at.healthy)
         with connect(at.engine_url) as client:
             ledger = RedisLedger(client, partitions := init_partition_count(client))
-            crowd = Crowd(at.url, TABLES, seed, ["decided"])
+            crowd = Crowd(at.url, tables, seed, ["decided"])
             with crowd.playing():
                 crowd.await_promises(1)  # so that it is the only one that there is
                 (name,) = in_hand(client, partitions)
                 at.start("referee", **quiet)
-                for _ in range(HANGS):
-                    crowd.await_promises(dice.randint(1, 2 * TABLES))
+                for _ in range(hangs):
+                    crowd.await_promises(dice.randint(1, 2 * tables))
                     hang_with_letters_in_hand(hanging, name, client, partitions)
-                    stood = {game: len(ledger.read_entries(game)) for game in crowd.games[-TABLES:]}
+                    stood = {game: len(ledger.read_entries(game)) for game in crowd.games[-tables:]}
                     wait_until(lambda stood=stood: all_moved(at, ledger, stood))  # type: ignore[misc]
                     hanging.process.send_signal(signal.SIGCONT)
             for game in crowd.games:

@@ -1,4 +1,4 @@
-"""P2 and P3 where replies are lost: ten thousand commands, each sent one to eleven times by
+"""P2 and P3 where replies are lost: up to ten thousand commands, each sent one to eleven times by
 clients that retry in silence, through lines that eat replies, to referees on such lines."""
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from services.ledger import RedisLedger, keys
 from services.ledger.connection import connect, init_partition_count
 from tests.deploy.compose import Stage, stage, wait_until
 from tests.process_faults.proxy import BadLine
-from tests.process_faults.seeds import new_seed
+from tests.process_faults.seeds import run_seed, sizes
 from tests.referee.running_referee import complaints, entries
 
 SEATS: Final = 4
-GAMES: Final = 1_000
+COMMANDS: Final = 10  # of a game
 SENDERS: Final = 4
 EATEN_OF_SENDERS: Final = 0.01
-EATEN_OF_REFEREES: Final = 0.002  # of theirs a batch has many, and each may be its end
+EATEN_OF_REFEREES: Final = 2.0  # divided by the games: a batch has many replies, and each may end it
 PARTITIONS: Final = 16
 
 
@@ -61,14 +61,14 @@ def sendings(games: Iterable[str], dice: Random) -> list[list[CommandEnvelope]]:
 class House:
     """An engine, referees and senders, with none but bad lines between them."""
 
-    def __init__(self, at: Stage, seed: str) -> None:
+    def __init__(self, at: Stage, seed: str, games: int) -> None:
         self.at = at
         at.start_engine()
         wait_until(lambda: is_up(at.engine_url))
         self.client: Any = connect(at.engine_url)  # the only good line: it looks from outside
         self.ledger = RedisLedger(self.client, init_partition_count(self.client, PARTITIONS))
         self.senders = BadLine(at.engine_port, f"{seed} senders", EATEN_OF_SENDERS)
-        self.referees = BadLine(at.engine_port, f"{seed} referees", EATEN_OF_REFEREES)
+        self.referees = BadLine(at.engine_port, f"{seed} referees", EATEN_OF_REFEREES / games)
 
     @contextmanager
     def open(self) -> Iterator[ThreadPoolExecutor]:
@@ -124,19 +124,22 @@ def test_the_stock_client_retries_in_silence() -> None:
     assert retry._retries == 10
 
 
-@pytest.mark.timeout(300)
-def test_P2_P3_ten_thousand_commands_over_lines_that_eat_replies_get_as_many_verdicts(tmp_path: Path) -> None:
-    dice = Random(seed := new_seed())
-    games = [f"game-{number}" for number in range(GAMES)]
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize(("games_played",), sizes((150,), (1_000,), (1_000,)))
+def test_P2_P3_commands_over_lines_that_eat_replies_get_one_verdict_each(
+    tmp_path: Path, games_played: int
+) -> None:
+    dice = Random(seed := run_seed())
+    games = [f"game-{number}" for number in range(games_played)]
     with stage(tmp_path) as at:
-        house, length = House(at, seed), 0
+        house, length = House(at, seed, games_played), 0
         with house.open() as pool:
             for letters, more in zip(sendings(games, dice), rounds("any"), strict=True):
                 house.send(pool, letters)
                 length += len(more)
                 house.await_length(games, length)
             wait_until(lambda: house.waiting() == 0)
-        assert sum(house.lengths(games)) == 10_000
+        assert sum(house.lengths(games)) == COMMANDS * games_played
         for game in games:
             log = entries(house.ledger, game)
             wanted = {(letter.seat, letter.id) for letters in rounds(game) for letter in letters}
@@ -145,5 +148,5 @@ def test_P2_P3_ten_thousand_commands_over_lines_that_eat_replies_get_as_many_ver
         for game in dice.sample(games, 20):
             assert complaints(house.ledger, game, SEATS) == []
         print(f"{house.senders.eaten} replies of senders eaten, {house.referees.eaten} of referees")
-        assert house.senders.eaten > 100 and house.referees.eaten > 3
+        assert house.senders.eaten > games_played / 10 and house.referees.eaten > 3
         house.client.close()
