@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable
+from concurrent.futures import Executor
 from contextlib import ExitStack, closing, suppress
 from threading import Event, Thread
 from typing import Final
@@ -24,15 +25,18 @@ from services.ledger import RedisLedger
 from services.ledger.connection import EngineUnreachableError, connect, init_partition_count
 from services.ledger.consumer_groups import monotonic_ms
 from services.referee.command_processor import Clocks
+from services.referee.fork_expansion import ForkExpander
 from services.referee.leases import GameClock, Lease
 from services.referee.worker import Referee
 from services.runtime import worker_loop
+from services.runtime.executors import DaemonThreadPool, InlineExecutor
 from services.runtime.logging_setup import get_logger
 from services.runtime.settings import Settings, read_settings
 from services.runtime.worker_loop import Outage, PeriodicTask
 from services.verification.game_repository import ArchiveReader, GameRepository
 
 IDLE_PAUSE_S: Final = 0.5
+FORK_THREADS: Final = 2  # of a referee, which read the logs that forks go on from
 MAX_TASKS_PER_STEP: Final = (
     1_024  # of all partitions: no more than a worker can deal with before others claim them
 )
@@ -74,13 +78,13 @@ def wait_for_ledger(service: str, settings: Settings, stop: Event) -> RedisLedge
 
 
 def build_referee(ledger: RedisLedger, settings: Settings | None = None) -> tuple[Referee, Lease]:
-    """A referee that can begin at once, and its lease."""
-    referee, lease = _build_referee(ledger, settings or read_settings())
+    """A referee that can begin at once, and its lease. It expands forks on the caller's thread."""
+    referee, lease = _build_referee(ledger, settings or read_settings(), InlineExecutor())
     lease.renew()
     return referee, lease
 
 
-def _build_referee(ledger: RedisLedger, settings: Settings) -> tuple[Referee, Lease]:
+def _build_referee(ledger: RedisLedger, settings: Settings, fork_executor: Executor) -> tuple[Referee, Lease]:
     """A referee and its lease, which must be renewed once before the referee can begin."""
     name, clock = new_consumer_name("referee"), GameClock(monotonic_ms)
     lease = Lease(
@@ -95,7 +99,9 @@ def _build_referee(ledger: RedisLedger, settings: Settings) -> tuple[Referee, Le
         lambda: lease.partitions,
         cache_bytes=settings.remembers_mib * 1024 * 1024,
         read_archived_length=ledger.archive_index().archived_length if settings.archive_url else None,
-        read_source_log=GameRepository(ledger, open_archive_reader(settings)).read_entries,
+        forks=ForkExpander(
+            GameRepository(ledger, open_archive_reader(settings)).read_entries, executor=fork_executor
+        ),
     )
     return referee, lease
 
@@ -104,11 +110,15 @@ def run_referee(settings: Settings, stop: Event) -> None:
     ledger = wait_for_ledger("referee", settings, stop)
     if ledger is None:
         return
-    with closing(ledger):
-        referee, lease = _build_referee(ledger, settings)
+    with ExitStack() as exit_stack:
+        exit_stack.enter_context(closing(ledger))
+        fork_executor = DaemonThreadPool("forks", FORK_THREADS)
+        exit_stack.callback(fork_executor.shutdown)
+        referee, lease = _build_referee(ledger, settings, fork_executor)
         periodic_tasks = [
             PeriodicTask(0.5, lease.renew),
             PeriodicTask(0.25, referee.process_due_games),
+            PeriodicTask(0.5, referee.tend_forks),
             PeriodicTask(0.5, referee.reclaim),
             PeriodicTask(5.0, referee.evict),
             PeriodicTask(60.0, referee.prune_consumers),

@@ -77,6 +77,8 @@ class ConsumerGroup:
         self._streams = [stream_of(partition) for partition in range(partitions)]
         self._partition_of = {stream: partition for partition, stream in enumerate(self._streams)}
         self._is_created = False
+        self._renewals = 0
+        self._renewed_by: dict[int, str] = {}  # by partition: the consumer name of the last renewal
         self._first_seen_ms: dict[
             PendingEntry, int
         ] = {}  # what was pending at the last look at all, by the own clock
@@ -134,6 +136,25 @@ class ConsumerGroup:
             options = {"retrycount": delivery_count - 1, "justid": True}
             pipe.xclaim(self._streams[partition], self.name, REQUEUE_CONSUMER, 0, [id_], **options)
         pipe.execute(raise_on_error=False)  # one that wasn't put off is only counted once more
+
+    def renew(self, consumer: str, entries: Sequence[tuple[int, str]]) -> None:
+        """Restart the idle time of entries that the consumer still works on; not counted as a delivery.
+
+        Each renewal moves them to a new name of the consumer, `name#1`, `name#2` and so on: others see
+        by that too, whatever the engine's clock does, that they are in use. Old names are removed."""
+        self._renewals += 1
+        new_name = f"{consumer}#{self._renewals}"
+        old_names, self._renewed_by = self._renewed_by, {partition: new_name for partition, _ in entries}
+        pipe = self._client.pipeline(transaction=False)
+        for partition, id_ in entries:
+            pipe.xclaim(self._streams[partition], self.name, new_name, 0, [id_], justid=True)
+        if entries:
+            pipe.execute(raise_on_error=False)  # what wasn't renewed is reclaimed, and harmless
+        run_script(
+            self._client,
+            REMOVE_CONSUMER,
+            [([self._streams[partition]], [self.name, name]) for partition, name in old_names.items()],
+        )
 
     def prune_consumers(self, partitions: Iterable[int], idle_ms: int) -> int:
         """Forget consumers that have nothing in hand and were silent for so long; how many."""

@@ -207,6 +207,11 @@ class CommandQueue(CommandSubmitter, Protocol):
         counted; the least often delivered come first."""
         ...
 
+    def renew(self, consumer: str, deliveries: Sequence[DeliveredCommand]) -> None:
+        """Restart the idle time of deliveries that this consumer still works on, so that nobody reclaims
+        them. This isn't counted as a delivery. What was acknowledged meanwhile stays so."""
+        ...
+
     def reject_without_entry(
         self, delivery: DeliveredCommand, envelope: CommandEnvelope, rule: str, reason: str
     ) -> None:

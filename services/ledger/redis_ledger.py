@@ -149,6 +149,9 @@ class RedisLedger:
     ) -> Iterator[DeliveredCommand]:
         return map(_parse_delivery, self._command_group.redelivered(consumer, partitions, idle_ms))
 
+    def renew(self, consumer: str, deliveries: Sequence[DeliveredCommand]) -> None:
+        self._command_group.renew(consumer, [(delivery.partition, delivery.id) for delivery in deliveries])
+
     def append(self, requests: Sequence[AppendRequest | DuplicateCommand]) -> list[AppendResult]:
         replies = try_script(
             self._client,

@@ -1,11 +1,10 @@
-"""Where letters are decided: fold, judge, append, until every letter has its answer."""
+"""Commands are decided here: fold the game, decide, append, until every command has its result."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
 from typing import Final, NamedTuple, Protocol
 
 from schemas.codec import unpack_envelope
@@ -14,8 +13,6 @@ from schemas.entries import Entry
 from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.events import CommandRefused, Event, GameCreated, GameEnded, GameStarted, SeatGone
 from schemas.field_types import Seat
-from schemas.refusals import CommandRefusedError
-from services.archive import ArchiveUnavailableError
 from services.ledger import (
     AppendRequest,
     AppendStatus,
@@ -28,10 +25,10 @@ from services.ledger import (
     EvictionChange,
     MissingEntryError,
 )
+from services.referee.fork_expansion import ForkExpander, PendingCommand
 from services.referee.game_cache import CachedGame, GameCache
 from services.referee.rules import UnloggedRejectionError, decide_envelope
 from services.referee.rules.proof.sealing import ChainState, seal_entry
-from services.referee.rules.setup.fork import fork_command
 from services.referee.scheduling import bot_tasks, next_wakeup
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import PROGRAMMING_ERRORS
@@ -53,18 +50,17 @@ class Clocks(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """A verdict, ready to be written, and what it is about."""
+    """The events that a command leads to, and the request that writes them."""
 
+    command: PendingCommand
     request: AppendRequest | DuplicateCommand
-    envelope: CommandEnvelope
     events: tuple[Event, ...]
 
 
 class UnloggedRejection(NamedTuple):
-    """A letter that gets no entry, as the table stood when it was decided."""
+    """A command that gets no entry, and why, by the state that it was decided on."""
 
-    delivery: DeliveredCommand
-    envelope: CommandEnvelope
+    command: PendingCommand
     rule: str
     reason: str
 
@@ -74,7 +70,7 @@ class ProcessorLedger(EventStore, CommandQueue, Protocol):
 
 
 class CommandProcessor:
-    """Decides and writes. It keeps nothing it can't refold."""
+    """Decides commands and writes the decisions. It keeps no state that it can't fold again."""
 
     def __init__(
         self,
@@ -82,35 +78,29 @@ class CommandProcessor:
         clocks: Clocks,
         new_seed: Callable[[], str],
         cache_bytes: int,
-        read_source_log: Callable[[str], Sequence[bytes]] | None = None,
+        forks: ForkExpander,
     ) -> None:
-        self.ledger, self.clocks, self.new_seed = ledger, clocks, new_seed
-        # Where the logs are that forks go on from.
-        self.read_source_log = read_source_log or ledger.read_entries
+        self.ledger, self.clocks, self.new_seed, self.forks = ledger, clocks, new_seed, forks
         self.game_cache = GameCache(ledger, max_packed_bytes=cache_bytes)
-        self._logged_failures: set[object] = set()  # where decisions broke
+        self._logged_failures: set[object] = set()  # code locations whose traceback was logged
 
     def process(self, deliveries: Sequence[DeliveredCommand]) -> None:
-        """Decide these letters and write the verdicts, again and again until none conflicts."""
-        conflict_counts: Counter[tuple[int, str]] = Counter()
-        while deliveries:
-            envelopes = [
-                (delivery, envelope) for delivery in deliveries if (envelope := self._read_envelope(delivery))
+        """Decide these commands and write the decisions, except those that wait for a fork."""
+        self._process(
+            [
+                PendingCommand(delivery, envelope)
+                for delivery in deliveries
+                if not self.forks.holds(delivery) and (envelope := self._read_envelope(delivery))
             ]
-            self.game_cache.prefetch(list(dict.fromkeys(envelope.game for _, envelope in envelopes)))
-            outcomes = [
-                outcome for delivery, envelope in envelopes if (outcome := self._decide(delivery, envelope))
-            ]
-            retries = self._append(
-                [outcome for outcome in outcomes if isinstance(outcome, Decision)], conflict_counts
-            )
-            for outcome in outcomes:
-                if isinstance(outcome, UnloggedRejection) and not self._reject_without_entry(outcome):
-                    retries.append(outcome.delivery)
-            deliveries = retries
+        )
+
+    def process_expanded(self) -> None:
+        """Decide the forks that are expanded by now, and the commands that waited for them."""
+        for commands in self.forks.pop_expanded():
+            self._process(commands)
 
     def expire_clock(self, game: str, seat: Seat) -> None:
-        """Decide that a seat's time is over. Another referee may say so first: that is as good."""
+        """Decide that a seat is out of time. Another referee may have decided that: the id is the same."""
         envelope = CommandEnvelope(
             f"clock:{self.game_cache.get(game).length}:{seat}", game, None, CallTime(seat)
         )
@@ -120,40 +110,62 @@ class CommandProcessor:
             log.warning("clock not kept", **_log_fields(envelope), rule=rejection.rule, why=rejection.reason)
 
     def process_system_command(self, envelope: CommandEnvelope) -> None:
-        """Decide a letter of the house's own, which lies in no stream. Raises NotKept."""
-        delivery = DeliveredCommand(self.ledger.partition_of(envelope.game), "", b"")
-        self._append([self._build_decision(delivery, envelope)], Counter())
+        """Decide a command of the server's own, which is in no stream. A fork is expanded on this thread.
+
+        Raises UnloggedRejectionError: the command gets no entry."""
+        command = PendingCommand(
+            DeliveredCommand(self.ledger.partition_of(envelope.game), "", b""),
+            envelope,
+            self.forks.expand_now(envelope.command, self.new_seed())
+            if isinstance(envelope.command, ForkGame)
+            else None,
+        )
+        self._append([self._build_decision(command)], Counter())
 
     def move_to_dead_letters(self, delivery: DeliveredCommand, reason: str) -> None:
-        """Put a letter aside for an operator."""
+        """Put a command aside for an operator."""
         try:
             self._move_to_dead_letters(delivery, unpack_envelope(delivery.data), reason)
         except InvalidInputError as error:
             log.error("letter buried", partition=delivery.partition, reason=reason, error=str(error))
             self.ledger.move_to_dead_letters(delivery, None, reason)
 
-    # -- one letter --------------------------------------------------------------------
+    # -- one command -------------------------------------------------------------------
+
+    def _process(self, commands: Sequence[PendingCommand]) -> None:
+        """Decide the commands, in order, and again those that conflict, until none does."""
+        conflict_counts: Counter[tuple[int, str]] = Counter()
+        while commands:
+            self.game_cache.prefetch(list(dict.fromkeys(command.envelope.game for command in commands)))
+            outcomes = [outcome for command in commands if (outcome := self._decide(command))]
+            retries = self._append(
+                [outcome for outcome in outcomes if isinstance(outcome, Decision)], conflict_counts
+            )
+            for outcome in outcomes:
+                if isinstance(outcome, UnloggedRejection) and not self._reject_without_entry(outcome):
+                    retries.append(outcome.command)
+            commands = retries
 
     def _read_envelope(self, delivery: DeliveredCommand) -> CommandEnvelope | None:
-        """The letter; None if it can't be read, and is buried."""
+        """The envelope of a delivery; None if it can't be read: then it is a dead letter."""
         try:
             return unpack_envelope(delivery.data)
         except InvalidInputError as error:
             self.move_to_dead_letters(delivery, str(error))
             return None
 
-    def _decide(
-        self, delivery: DeliveredCommand, envelope: CommandEnvelope
-    ) -> Decision | UnloggedRejection | None:
-        """The verdict on a letter, or why the log has no place for one; None if it is buried, because
-        the decision broke on the table at hand, and on one folded anew."""
-        reason = ""
+    def _decide(self, command: PendingCommand) -> Decision | UnloggedRejection | None:
+        """The decision on a command, or why the log takes no entry for it. None if the command waits
+        for a fork, and None if it is a dead letter now: deciding it failed on the cached state,
+        and again on a state that was folded anew."""
+        envelope, reason = command.envelope, ""
         for attempt in (nullcontext, self.game_cache.rollback_on_error):
             try:
                 with attempt(envelope.game):
-                    return self._build_decision(delivery, envelope)
+                    ready = self._admit(command)
+                    return ready and self._build_decision(ready)
             except UnloggedRejectionError as rejection:
-                return UnloggedRejection(delivery, envelope, rejection.rule, rejection.reason)
+                return UnloggedRejection(command, rejection.rule, rejection.reason)
             except (MissingEntryError, CorruptDataError) as error:
                 reason = f"the log can't be read: {error}"
             except PROGRAMMING_ERRORS as error:
@@ -167,8 +179,17 @@ class CommandProcessor:
                 )
             if attempt is nullcontext:
                 self.game_cache.invalidate(envelope.game)
-        self._move_to_dead_letters(delivery, envelope, reason)
+        self._move_to_dead_letters(command.delivery, envelope, reason)
         return None
+
+    def _admit(self, command: PendingCommand) -> PendingCommand | None:
+        """The command, if it can be decided now: a fork that was decided before isn't expanded again."""
+        envelope = command.envelope
+        if isinstance(envelope.command, ForkGame) and self.game_cache.get(envelope.game).has_answered(
+            envelope.seat, envelope.id
+        ):
+            return command
+        return self.forks.admit(command, self.new_seed)
 
     def _is_new_failure(self, error: Exception) -> bool:
         """Whether this break, of this kind at this place, wasn't told lately: a flood of letters that
@@ -185,9 +206,9 @@ class CommandProcessor:
         return True
 
     def _reject_without_entry(self, rejection: UnloggedRejection) -> bool:
-        """Answer a letter without an entry, unless it was decided on a table that the log has
-        left behind: no script checks a dismissal. False if it must be decided again."""
-        delivery, envelope, rule, reason = rejection
+        """Acknowledge a command without an entry. False if the log went on since it was decided, which
+        no script checks here: it must be decided again."""
+        (delivery, envelope, _), rule, reason = rejection
         if not self.game_cache.is_current(envelope.game):
             return False
         log.info("command dismissed", **_log_fields(envelope), rule=rule, why=reason)
@@ -201,16 +222,19 @@ class CommandProcessor:
         if delivery.id:  # the clock's own letters lie in no stream
             self.ledger.move_to_dead_letters(delivery, envelope, reason)
 
-    def _build_decision(self, delivery: DeliveredCommand, envelope: CommandEnvelope) -> Decision:
+    def _build_decision(self, command: PendingCommand) -> Decision:
+        delivery, envelope, expansion = command
         cached_game = self.game_cache.get(envelope.game)
         state = cached_game.state
         if cached_game.has_answered(envelope.seat, envelope.id):
             duplicate = DuplicateCommand(delivery, envelope.game, envelope.seat, envelope.id)
-            return Decision(duplicate, envelope, ())
+            return Decision(command, duplicate, ())
         previously_pending = set(state.pending_choices)
         now_ms = self.clocks.wall_time_ms()
-        seed = self.new_seed() if isinstance(envelope.command, CreateGame | ForkGame) else ""
-        envelope = self._expand_fork(envelope, seed)
+        if expansion is not None:
+            envelope, seed = expansion.expand(envelope), expansion.seed
+        else:
+            seed = self.new_seed() if isinstance(envelope.command, CreateGame) else ""
         events = decide_envelope(state, envelope, self.clocks.game_time_ms(), seed, created_at_ms=now_ms)
         chain_state = ChainState(cached_game.length, cached_game.head, cached_game.last_private_sequences)
         entry = Entry(state.at_ms, envelope.id, envelope.seat, envelope.command, events)
@@ -234,26 +258,11 @@ class CommandProcessor:
             deadline_ms=next_wakeup(state),
             eviction=_eviction(events, now_ms + self.clocks.retention_ms),
         )
-        return Decision(request, envelope, events)
-
-    def _expand_fork(self, envelope: CommandEnvelope, seed: str) -> CommandEnvelope:
-        """The letter; a wish for a fork holds the table that was found in the other game's log."""
-        command = envelope.command
-        if not isinstance(command, ForkGame):
-            return envelope
-        try:
-            return replace(envelope, command=fork_command(self.read_source_log(command.of), command, seed))
-        except CommandRefusedError as refusal:
-            raise UnloggedRejectionError(refusal.rule, refusal.reason) from None
-        except ArchiveUnavailableError as error:
-            log.error("archive unavailable", game=command.of, error=str(error))
-            raise UnloggedRejectionError(
-                "WAIT-1", f"game {command.of} can't be read now; ask again in a minute"
-            ) from None
+        return Decision(command, request, events)
 
     def _append(
         self, decisions: Sequence[Decision], conflict_counts: Counter[tuple[int, str]]
-    ) -> list[DeliveredCommand]:
+    ) -> list[PendingCommand]:
         """Write the verdicts. What conflicts with another referee's comes back, to be decided
         again; a game whose remembered table ran ahead of its log is forgotten. Where the engine
         goes away amid this, tables stay that may be ahead: the next verdict on them conflicts.
@@ -261,9 +270,9 @@ class CommandProcessor:
         `stuck` counts the letters that conflicted though nobody else wrote: their game is damaged
         if that goes on when it was folded anew."""
         results = self.ledger.append([decision.request for decision in decisions])
-        retries = []
+        retries: list[PendingCommand] = []
         for decision, (result_status, sequence) in zip(decisions, results, strict=True):
-            request, envelope, status = decision.request, decision.envelope, result_status
+            request, envelope, status = decision.request, decision.command.envelope, result_status
             if status is AppendStatus.CONFLICT and (
                 isinstance(request, DuplicateCommand) or request.expected_length == sequence
             ):
@@ -283,7 +292,7 @@ class CommandProcessor:
             elif status is AppendStatus.CONFLICT or not isinstance(request, DuplicateCommand):
                 self.game_cache.invalidate(envelope.game)
             if status is AppendStatus.CONFLICT and request.delivery.id:
-                retries.append(request.delivery)
+                retries.append(decision.command)
         return retries
 
 
@@ -317,7 +326,7 @@ def _log_fields(envelope: CommandEnvelope) -> dict[str, object]:
 
 def _log_decision(decision: Decision, sequence: int) -> None:
     """One line an entry: moves at debug level, what an operator looks for at info."""
-    envelope, events = decision.envelope, decision.events
+    envelope, events = decision.command.envelope, decision.events
     log_fields = {**_log_fields(envelope), "sequence": sequence}
     refusal = next((event for event in events if isinstance(event, CommandRefused)), None)
     if refusal:

@@ -19,6 +19,7 @@ from services.ledger import (
     MissingEntryError,
 )
 from services.referee.command_processor import Clocks, CommandProcessor, ProcessorLedger
+from services.referee.fork_expansion import ForkExpander
 from services.referee.game_cache import MAX_PACKED_BYTES
 from services.referee.scheduling import BOT_SILENCE_MS, advance_play_off, bot_tasks, next_wakeup
 from services.runtime.logging_setup import get_logger
@@ -32,6 +33,7 @@ MAX_ENVELOPES_PER_STEP: Final = 2_048  # that are taken at once, of all partitio
 PERIODIC_TASK_BUDGET_MS: Final = 500  # that letters wait for a chore
 RETRY_DELAY_MS: Final = 30_000  # before a game that breaks a chore is looked at again
 ARCHIVE_RECHECK_MS: Final = 600_000  # before a game that isn't in the archive yet is looked at again
+FORK_POLL_MS: Final = 20  # that a step waits for commands while a fork is being expanded
 PLAY_OFF_POLL_MS: Final = 500  # between two looks for the next game of a play-off
 
 
@@ -57,7 +59,7 @@ class Referee:
         max_deliveries: int = MAX_DELIVERIES,
         cache_bytes: int = MAX_PACKED_BYTES,
         read_archived_length: Callable[[str], int] | None = None,
-        read_source_log: Callable[[str], Sequence[bytes]] | None = None,
+        forks: ForkExpander | None = None,
     ) -> None:
         self.ledger, self.name, self.clocks, self.max_deliveries = ledger, name, clocks, max_deliveries
         self.owned_partitions, self.batch, self.read_archived_length = (
@@ -65,17 +67,27 @@ class Referee:
             batch,
             read_archived_length,
         )
-        self.processor = CommandProcessor(ledger, clocks, new_seed, cache_bytes, read_source_log)
+        self.forks = forks or ForkExpander(ledger.read_entries)
+        self.processor = CommandProcessor(ledger, clocks, new_seed, cache_bytes, self.forks)
 
     def step(self, block_ms: int = 500) -> int:
         """Answer the next letters, waiting for one at most so long; how many were taken. No more
         than it can answer before others take it for dead."""
         partitions = self.owned_partitions()
         count = min(self.batch, max(1, MAX_ENVELOPES_PER_STEP // max(1, len(partitions))))
+        if self.forks.held_deliveries():
+            block_ms = min(block_ms, FORK_POLL_MS)
         deliveries = self.ledger.take(self.name, partitions, count, block_ms)
         for start in range(0, len(deliveries), self.batch):
             self.processor.process(deliveries[start : start + self.batch])
+        self.processor.process_expanded()
         return len(deliveries)
+
+    def tend_forks(self) -> None:
+        """Decide the forks that are expanded by now; for the others, keep the deliveries that wait
+        for them from being reclaimed. To be called more often than every `RECLAIM_IDLE_MS`."""
+        self.processor.process_expanded()
+        self.ledger.renew(self.name, self.forks.held_deliveries())
 
     def reclaim(self, idle_ms: int = RECLAIM_IDLE_MS) -> int:
         """Answer what another referee took and left unanswered for so long; how many letters
@@ -88,7 +100,7 @@ class Referee:
                 return count
         for delivery in self.ledger.redelivered(self.name, self.owned_partitions(), idle_ms):
             count += 1
-            if not self._give_up_if_exhausted(delivery):
+            if not self.forks.holds(delivery) and not self._give_up_if_exhausted(delivery):
                 self.processor.process([delivery])
             if self.clocks.game_time_ms() - started_ms > PERIODIC_TASK_BUDGET_MS:
                 break

@@ -141,3 +141,29 @@ def deliveries(client: Any) -> list[int]:
     streams = [keys.commands(partition) for partition in ALL]
     pending = (client.xpending_range(stream, keys.REFEREE_GROUP, "-", "+", 99) for stream in streams)
     return [entry["times_delivered"] for entries in pending for entry in entries]
+
+
+def test_P7_what_is_renewed_is_neither_reclaimed_nor_counted(ledger: RedisLedger, client: Any) -> None:
+    """Not by the engine's clock, and not by the own clock of another consumer."""
+    own = Clock()
+    heir = RedisLedger(client, PARTITIONS, clock=own)
+    [hand] = taken(ledger, letter("c1"))
+    for _ in range(3):
+        client.xclaim(COMMANDS, keys.REFEREE_GROUP, "one", 0, [hand.id], idle=HOUR_MS, justid=True)
+        ledger.renew("one", [hand])
+        own.now += HOUR_MS
+        assert heir.reclaim("two", ALL, HOUR_MS) == list(heir.redelivered("two", ALL, HOUR_MS)) == []
+    assert deliveries(client) == [1]
+    own.now += HOUR_MS
+    assert heir.reclaim("two", ALL, HOUR_MS) == again([hand], 2), "it was renewed no more"
+
+
+def test_what_was_acknowledged_stays_so_when_it_is_renewed(ledger: RedisLedger, client: Any) -> None:
+    hands = taken(ledger, letter("c1"))
+    ledger.append([verdict(hands[0])])
+    ledger.renew("one", hands)
+    ledger.renew("one", [])
+    assert deliveries(client) == []
+    assert client.xlen(COMMANDS) == 0
+    consumers = client.xinfo_consumers(COMMANDS, keys.REFEREE_GROUP)
+    assert [consumer["name"] for consumer in consumers] == [b"one"]

@@ -11,6 +11,7 @@ from schemas.events import GameForked, PlayResumed
 from services.archive import ArchiveUnavailableError
 from services.ledger import RedisLedger, keys
 from services.referee.command_processor import Clocks
+from services.referee.fork_expansion import ForkExpander
 from services.referee.rules import fold
 from services.referee.worker import Referee
 from tests.conftest import PARTITIONS
@@ -33,11 +34,11 @@ FORK = "game-forked"
 AT = 12
 
 
-def wish(id_: str = "fork", of: str = GAME, at: int = AT, game: str = FORK) -> CommandEnvelope:
+def fork_envelope(id_: str = "fork", of: str = GAME, at: int = AT, game: str = FORK) -> CommandEnvelope:
     return CommandEnvelope(id_, game, None, ForkGame(of, at))
 
 
-def played(ledger: RedisLedger, referee: Referee, most: int) -> Players:
+def play_entries(ledger: RedisLedger, referee: Referee, most: int) -> Players:
     """A game of two bots, so many entries of it."""
     players = Players(ledger, Random(1))
     submit(ledger, opening())
@@ -49,8 +50,8 @@ def played(ledger: RedisLedger, referee: Referee, most: int) -> Players:
 
 def test_the_log_of_a_fork_holds_its_table_and_no_wish_for_one(ledger: RedisLedger) -> None:
     referee = referee_at(ledger)
-    played(ledger, referee, AT + 3)
-    submit(ledger, [wish(), CommandEnvelope("start", FORK, None, StartGame())])
+    play_entries(ledger, referee, AT + 3)
+    submit(ledger, [fork_envelope(), CommandEnvelope("start", FORK, None, StartGame())])
     referee.step(0)
     first, second = entries(ledger, FORK)
     assert isinstance(first.command, CreateGame)
@@ -69,8 +70,8 @@ def test_bots_are_called_to_a_fork_that_has_started_and_play_it_to_its_end(
     ledger: RedisLedger, connection: Any
 ) -> None:
     referee = referee_at(ledger)
-    players = played(ledger, referee, AT + 3)
-    submit(ledger, [wish()])
+    players = play_entries(ledger, referee, AT + 3)
+    submit(ledger, [fork_envelope()])
     while referee.step(0) + players.step():
         pass
     assert fold(ledger.read_entries(GAME)).result
@@ -85,22 +86,22 @@ def test_bots_are_called_to_a_fork_that_has_started_and_play_it_to_its_end(
 
 def test_P2_a_wish_that_is_sent_again_is_one_game(ledger: RedisLedger) -> None:
     referee = referee_at(ledger)
-    played(ledger, referee, AT + 3)
-    submit(ledger, [wish(), wish()])
+    play_entries(ledger, referee, AT + 3)
+    submit(ledger, [fork_envelope(), fork_envelope()])
     referee.step(0)
-    submit(ledger, [wish()])
+    submit(ledger, [fork_envelope()])
     referee.step(0)
     assert len(ledger.read_entries(FORK)) == 1
 
 
 def test_P3_of_two_referees_that_decide_a_wish_one_lays_the_game(ledger: RedisLedger) -> None:
-    played(ledger, referee_at(ledger), AT + 3)
+    play_entries(ledger, referee_at(ledger), AT + 3)
 
     def rival() -> None:
         other = referee_at(ledger, "rival", seed="ab" * 32)
-        other.processor.process_system_command(wish("rival"))
+        other.processor.process_system_command(fork_envelope("rival"))
 
-    submit(ledger, [wish()])
+    submit(ledger, [fork_envelope()])
     with_a_rival(ledger, rival).step(0)
     (first,) = entries(ledger, FORK)
     assert first.id == "rival"
@@ -111,8 +112,12 @@ def test_P3_of_two_referees_that_decide_a_wish_one_lays_the_game(ledger: RedisLe
 
 def test_what_nothing_goes_on_from_makes_no_log(ledger: RedisLedger) -> None:
     referee = referee_at(ledger)
-    played(ledger, referee, AT + 3)
-    wrong = [wish("late", at=500), wish("early", at=1), wish("nowhere", of="nowhere")]
+    play_entries(ledger, referee, AT + 3)
+    wrong = [
+        fork_envelope("late", at=500),
+        fork_envelope("early", at=1),
+        fork_envelope("nowhere", of="nowhere"),
+    ]
     submit(ledger, wrong)
     referee.step(0)
     assert not ledger.read_entries(FORK)
@@ -124,9 +129,9 @@ def test_what_nothing_goes_on_from_makes_no_log(ledger: RedisLedger) -> None:
 
 def test_P8_a_wish_for_a_damaged_game_stops_no_other(ledger: RedisLedger, connection: Any) -> None:
     referee, client = referee_at(ledger), connection()
-    played(ledger, referee, AT + 3)
+    play_entries(ledger, referee, AT + 3)
     client.xdel(keys.log(partition_of(GAME), GAME), "5-0")
-    submit(ledger, [wish(), *opening("game-other")])
+    submit(ledger, [fork_envelope(), *opening("game-other")])
     referee.step(0)
     assert len(ledger.read_entries("game-other")) == 2
     assert not ledger.read_entries(FORK)
@@ -142,19 +147,19 @@ def reading(ledger: RedisLedger, origins: Any) -> Referee:
     clock = Clock()
     everywhere = range(PARTITIONS)
     return Referee(
-        ledger, "one", Clocks(clock, clock), lambda: FRESH, lambda: everywhere, read_source_log=origins
+        ledger, "one", Clocks(clock, clock), lambda: FRESH, lambda: everywhere, forks=ForkExpander(origins)
     )
 
 
 def test_a_game_that_has_left_the_engine_is_looked_up_where_it_is_kept(ledger: RedisLedger) -> None:
     referee = referee_at(ledger)
-    players = played(ledger, referee, 10_000)
+    players = play_entries(ledger, referee, 10_000)
     log = ledger.read_entries(GAME)
     assert fold(log).result
     assert ledger.evict(GAME, 2, len(log))
     archive: dict[str, Sequence[bytes]] = {GAME: log}
     other = reading(ledger, lambda game: archive.get(game) or ledger.read_entries(game))
-    submit(ledger, [wish(), CommandEnvelope("start", FORK, None, StartGame())])
+    submit(ledger, [fork_envelope(), CommandEnvelope("start", FORK, None, StartGame())])
     while other.step(0) + players.step():
         pass
     assert GameForked(GAME, AT, None, False) in entries(ledger, FORK)[0].events
@@ -166,7 +171,7 @@ def test_an_archive_that_does_not_answer_is_said_and_stops_no_other_game(ledger:
         raise ArchiveUnavailableError(f"no answer for {game}")
 
     referee = reading(ledger, away)
-    submit(ledger, [wish(), *opening("game-other")])
+    submit(ledger, [fork_envelope(), *opening("game-other")])
     referee.step(0)
     answer = ledger.read_result(FORK, None, "fork")
     assert answer is not None

@@ -14,6 +14,7 @@ from schemas.field_types import Seat
 from schemas.hash_chain import COMMITMENT_BYTES
 from services.ledger import AppendRequest, BotTask, DeliveredCommand
 from services.referee.command_processor import Clocks, CommandProcessor, Decision
+from services.referee.fork_expansion import ForkExpander, PendingCommand
 from services.referee.game_cache import CachedGame
 from services.referee.rules import GameState, UnloggedRejectionError
 from services.referee.rules.proof.pile_tracker import PileTracker
@@ -38,7 +39,7 @@ class Referee:
         self.now = OPENED
         self.sitting = CachedGame()
         times = Clocks(lambda: self.now, lambda: self.now)
-        self.desk = CommandProcessor(NOWHERE, times, lambda: seed, 0, lambda game: origin)
+        self.desk = CommandProcessor(NOWHERE, times, lambda: seed, 0, ForkExpander(lambda game: origin))
         self.desk.game_cache = self  # type: ignore[assignment]  # it asks for one game's sitting, no more
 
     def get(self, game: str) -> CachedGame:
@@ -48,7 +49,9 @@ class Referee:
         """What comes of the letter; the sitting takes it on."""
         self.sitting, self.now = sitting, now
         try:
-            decision: Decision = self.desk._build_decision(TAKEN, letter)
+            command = self.desk.forks.admit(PendingCommand(TAKEN, letter), self.desk.new_seed)
+            assert command is not None, "forks are expanded at once here"
+            decision: Decision = self.desk._build_decision(command)
         except UnloggedRejectionError as no:
             return Came((), None, (no.rule, no.reason))
         assert isinstance(decision.request, AppendRequest), "no command is sent twice"

@@ -1,0 +1,117 @@
+"""Forks are expanded off the referee's thread.
+
+A fork command names another game and an entry. Its own log holds a `CreateGame` command with the
+state there instead, and to build that the other game's log is read, from an archive perhaps, which
+may take 20 s to answer or to fail. So an executor does it, and the referee goes on with other games.
+
+Meanwhile the delivery stays pending, and so do later commands of the same game, which must be
+decided after the fork. The referee renews them (`CommandQueue.renew`), so that no other referee
+reclaims them. If it dies, they become stale, and another referee expands the fork anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+from schemas.commands import CommandEnvelope, CreateGame, ForkGame
+from schemas.refusals import CommandRefusedError
+from services.archive import ArchiveUnavailableError
+from services.ledger import DeliveredCommand
+from services.referee.rules import UnloggedRejectionError
+from services.referee.rules.setup.fork import fork_command
+from services.runtime.executors import InlineExecutor
+from services.runtime.logging_setup import get_logger
+
+log = get_logger("referee")
+MAX_EXPANSIONS: Final = 64  # at once, running or waiting for a thread; more are rejected
+
+ReadSourceLog = Callable[[str], Sequence[bytes]]
+
+
+class ForkExpansion(NamedTuple):
+    """The work on one fork command, running or done."""
+
+    source: str  # the game that is forked
+    seed: str  # of the new game: 64 hex digits
+    create_command: Future[CreateGame]
+
+    def expand(self, envelope: CommandEnvelope) -> CommandEnvelope:
+        """The envelope with the command that creates the fork; waits until the expansion is done.
+
+        Raises UnloggedRejectionError: nothing can go on from that entry, or the archive doesn't
+        answer (WAIT-1). Raises what reading and unpacking a log raise."""
+        try:
+            return replace(envelope, command=self.create_command.result())
+        except CommandRefusedError as refusal:
+            raise UnloggedRejectionError(refusal.rule, refusal.reason) from None
+        except ArchiveUnavailableError as error:
+            log.error("archive unavailable", game=self.source, error=str(error))
+            raise UnloggedRejectionError(
+                "WAIT-1", f"game {self.source} can't be read now; ask again in a minute"
+            ) from None
+
+
+class PendingCommand(NamedTuple):
+    """A command that was delivered and isn't decided yet; a fork with its expansion, once that runs."""
+
+    delivery: DeliveredCommand
+    envelope: CommandEnvelope
+    expansion: ForkExpansion | None = None
+
+
+class ForkExpander:
+    """Expands forks, and holds the commands that wait for one.
+
+    `read_source_log` returns the whole log of a game, wherever it is kept; it is called on the
+    executor's threads. Without an executor, forks are expanded at once on the caller's thread."""
+
+    def __init__(self, read_source_log: ReadSourceLog, executor: Executor | None = None) -> None:
+        self._read_source_log, self._executor = read_source_log, executor or InlineExecutor()
+        self._held: dict[str, list[PendingCommand]] = {}  # by game: the fork, then what came after it
+
+    def admit(self, command: PendingCommand, new_seed: Callable[[], str]) -> PendingCommand | None:
+        """The command, if it can be decided now; None if it is held until a fork is expanded, which
+        starts here. Raises UnloggedRejectionError: too many forks are being expanded."""
+        game, fork = command.envelope.game, command.envelope.command
+        if game in self._held:
+            self._held[game].append(command)
+            return None
+        if not isinstance(fork, ForkGame) or command.expansion is not None:
+            return command
+        if len(self._held) >= MAX_EXPANSIONS:
+            raise UnloggedRejectionError("WAIT-1", "too many games are being forked; ask again in a minute")
+        command = command._replace(expansion=self._start(fork, new_seed(), self._executor))
+        if command.expansion is not None and command.expansion.create_command.done():
+            return command
+        self._held[game] = [command]
+        return None
+
+    def expand_now(self, fork: ForkGame, seed: str) -> ForkExpansion:
+        """An expansion that is done, for a caller who has nothing else to do."""
+        return self._start(fork, seed, InlineExecutor())
+
+    def pop_expanded(self) -> Iterator[list[PendingCommand]]:
+        """For each fork whose expansion is done: its command, and those of the game that came after it.
+        They are no longer held."""
+        for game, (fork, *_) in list(self._held.items()):
+            if fork.expansion is not None and fork.expansion.create_command.done():
+                yield self._held.pop(game)
+
+    def held_deliveries(self) -> list[DeliveredCommand]:
+        """The deliveries that wait for a fork."""
+        return [command.delivery for commands in self._held.values() for command in commands]
+
+    def holds(self, delivery: DeliveredCommand) -> bool:
+        """Whether the delivery waits for a fork, however often it was delivered."""
+        return any(
+            (held.partition, held.id) == (delivery.partition, delivery.id) for held in self.held_deliveries()
+        )
+
+    def _start(self, fork: ForkGame, seed: str, executor: Executor) -> ForkExpansion:
+        return ForkExpansion(fork.of, seed, executor.submit(self._build_create_command, fork, seed))
+
+    def _build_create_command(self, fork: ForkGame, seed: str) -> CreateGame:
+        return fork_command(self._read_source_log(fork.of), fork, seed)
