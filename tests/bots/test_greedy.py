@@ -9,7 +9,7 @@ from schemas.commands import CommandEnvelope, CreateGame, KeepTickets, SeatPlan,
 from services.bots.policies import POLICIES
 from services.bots.policies.random_source import SeatRandom
 from services.referee.rules import GameState, decide_envelope, legal
-from tests.rules.given import CREATED, SEED
+from tests.rules.given import CREATED_AT_MS, SEED
 
 ENTRIES_MOST = 2000
 FEW_CARDS = {
@@ -23,7 +23,7 @@ def started(rules: str, board: Any, seed: str, options: dict[str, Any]) -> GameS
     table = GameState()
     wish = CreateGame((SeatPlan("bot", "greedy"),) * 2, rules, board, seed, options)
     for command in (wish, StartGame()):
-        decide_envelope(table, CommandEnvelope("house", "greedy", None, command), CREATED, SEED)
+        decide_envelope(table, CommandEnvelope("house", "greedy", None, command), CREATED_AT_MS, SEED)
     return table
 
 
@@ -43,7 +43,7 @@ def test_P10_greedy_seats_do_not_begin_and_decline_the_same_tunnels_for_ever() -
         luck = table.seats[seat].seat_secret
         assert luck is not None
         command = POLICIES["greedy"](table, seat, legal(table, seat), SeatRandom(luck, move))
-        decide_envelope(table, CommandEnvelope(f"c{move}", "greedy", seat, command), CREATED, SEED)
+        decide_envelope(table, CommandEnvelope(f"c{move}", "greedy", seat, command), CREATED_AT_MS, SEED)
     assert table.result and table.result.reason == "last turns"
 
 

@@ -31,7 +31,15 @@ from services.bots.policies.trains_strategies import (
 )
 from services.referee.rules import GameState, decide_envelope, evolve, legal, redact_for
 from tests.rules.given import SEED, Scene, given, started
-from tests.rules.trains_map import ASH_BOW_BLUE, ASH_BOW_RED, ASH_CAM, BOW_CAM, a_map, choosing, trains
+from tests.rules.trains_map import (
+    ASH_BOW_BLUE,
+    ASH_BOW_RED,
+    ASH_CAM,
+    BOW_CAM,
+    choosing_destinations,
+    trains_board,
+    trains_game,
+)
 
 FIVE = [
     Destination(*pair)
@@ -40,7 +48,7 @@ FIVE = [
 
 
 def choice(scene: Scene, policy: str, seat: int = 0) -> Command:
-    return POLICIES[policy](scene.table, seat, scene.legal(seat), SeatRandom("00" * 32, 0))
+    return POLICIES[policy](scene.state, seat, scene.legal(seat), SeatRandom("00" * 32, 0))
 
 
 def test_every_policy_that_a_game_may_name_is_there() -> None:
@@ -61,12 +69,12 @@ def test_hold_10_keeps_the_first_two_and_buy_now_the_last_two_in_whatever_order_
 def test_destinations_go_by_names_not_by_ids() -> None:
     """As strings St. Louis comes before St.Louis, though its id has a number and comes after."""
     cities = ("Ash", "St.Louis", "St. Louis", "Zed", "Yew")
-    board = a_map({"Ash": {city: {"red": 3} for city in cities[1:]}}, *cities)
+    board = trains_board({"Ash": {city: {"red": 3} for city in cities[1:]}}, *cities)
     assert [city["id"] for city in board["cities"]] == ["ash", "st-louis", "st-louis-2", "zed", "yew"]
     scene = trains_on(board)
-    scene.place(0).offer = ["ash:zed", "ash:st-louis", "ash:st-louis-2", "ash:yew", "st-louis:zed"]
+    scene.seat_state(0).offer = ["ash:zed", "ash:st-louis", "ash:st-louis-2", "ash:yew", "st-louis:zed"]
     assert choice(scene, "hold-10") == KeepTickets((1, 2))
-    scene.place(0).offer = ["st-louis:zed", "st-louis-2:zed", "ash:yew", "ash:zed", "st-louis:yew"]
+    scene.seat_state(0).offer = ["st-louis:zed", "st-louis-2:zed", "ash:yew", "ash:zed", "st-louis:yew"]
     assert choice(scene, "buy-now") == KeepTickets((0, 4))
 
 
@@ -76,7 +84,7 @@ def trains_on(board: dict[str, Any]) -> Scene:
 
 @pytest.mark.parametrize("policy", ["hold-10", "buy-now"])
 def test_what_they_keep_is_legal(policy: str) -> None:
-    scene = choosing(3)
+    scene = choosing_destinations(3)
     for seat in range(3):
         command = choice(scene, policy, seat)
         assert command in scene.legal(seat)
@@ -101,7 +109,7 @@ def test_what_they_keep_is_legal(policy: str) -> None:
 def test_hold_10_asks_up_to_ten_cards_and_buy_now_only_when_it_must(
     hand: dict[str, int], hold_10: str | None, buy_now: str | None
 ) -> None:
-    scene = trains(hands=[hand])
+    scene = trains_game(hands=[hand])
     for policy, route in (("hold-10", hold_10), ("buy-now", buy_now)):
         command = choice(scene, policy)
         assert (command.route if isinstance(command, ClaimRoute) else None) == route
@@ -110,7 +118,7 @@ def test_hold_10_asks_up_to_ten_cards_and_buy_now_only_when_it_must(
 
 
 def test_without_rails_for_anything_they_ask() -> None:
-    scene = trains(hands=[{"red": 9, "blue": 9}], cars=[2])
+    scene = trains_game(hands=[{"red": 9, "blue": 9}], cars=[2])
     assert choice(scene, "hold-10") == choice(scene, "buy-now") == RequestCards()
 
 
@@ -130,21 +138,21 @@ def test_connections_go_by_cities_then_length_then_colour() -> None:
 
 
 def test_length_counts_before_colour_and_colour_as_a_word() -> None:
-    scene = trains(hands=[{"red": 9, "blue": 9}])
+    scene = trains_game(hands=[{"red": 9, "blue": 9}])
     assert choice(scene, "buy-now") == ClaimRoute(ASH_BOW_RED, {"red": 3})  # shorter than the blue one
-    scene = trains(hands=[{"red": 9, "blue": 9}], owners={ASH_BOW_RED: 1})
+    scene = trains_game(hands=[{"red": 9, "blue": 9}], owners={ASH_BOW_RED: 1})
     assert choice(scene, "buy-now") == ClaimRoute(ASH_BOW_BLUE, {"blue": 4})
-    scene = trains(hands=[{"red": 9, "green": 9}], owners={ASH_BOW_RED: 1})
+    scene = trains_game(hands=[{"red": 9, "green": 9}], owners={ASH_BOW_RED: 1})
     assert choice(scene, "buy-now") == ClaimRoute(ASH_CAM, {"red": 4})
     red = {"red": 3}
     roads = {"Ash": {"Bow": {"white": 3, "red": 3, "green": 3}, "Cam": red, "Dee": red, "Esk": red}}
-    board = a_map(roads, "Ash", "Bow", "Cam", "Dee", "Esk")
+    board = trains_board(roads, "Ash", "Bow", "Cam", "Dee", "Esk")
     scene = given(2, rules="trains", board=board, hands=[{"white": 5, "red": 5, "green": 5}])
     assert choice(scene, "buy-now") == ClaimRoute("ash-bow-green", {"green": 3})
 
 
 def test_a_connection_is_named_with_the_lesser_city_first() -> None:
-    board = trains().table.board
+    board = trains_game().state.board
     assert connection_of(board, BOW_CAM) == Connection("Bow", "Cam", 3, "green")
 
 

@@ -8,8 +8,8 @@ from typing import Final
 import pytest
 
 from tests.conformance.recorded import CASES
-from tests.rules.test_glossary import entries, found
-from tests.rules.test_rule_pages import TOLD
+from tests.rules.test_glossary import entries, resolve
+from tests.rules.test_rule_pages import RULES_ON_PAGE
 
 TEXT: Final = (CASES.parent / "rules.md").read_text()
 RULES: Final = set(re.findall(r"^- ([A-Z]+-\d) ", TEXT, re.MULTILINE))
@@ -43,7 +43,7 @@ def test_the_specification_is_read_whole() -> None:
 @pytest.mark.parametrize("word", WORDS)
 def test_a_formal_word_has_an_entry_whose_code_name_exists(word: str) -> None:
     (entry,) = (entry for entry in entries() if entry.word == word)
-    assert found(entry.name), entry.name
+    assert resolve(entry.name), entry.name
 
 
 @pytest.mark.parametrize("word", WORDS)
@@ -60,4 +60,4 @@ def test_every_rule_beside_any_entry_is_one_of_the_specification() -> None:
 
 
 def test_every_rule_of_the_specification_is_on_a_rule_page_and_no_other() -> None:
-    assert {rule for rules in TOLD.values() for rule in rules} == RULES
+    assert {rule for rules in RULES_ON_PAGE.values() for rule in rules} == RULES

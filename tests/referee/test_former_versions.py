@@ -33,7 +33,7 @@ from tests.referee.running_referee import (
     referee_at,
     submit,
 )
-from tests.rules.given import everything
+from tests.rules.given import full_state
 
 PUBLIC = keys.public_view(partition_of(GAME), GAME)
 
@@ -105,7 +105,7 @@ def test_P4_a_game_of_former_rules_is_thawed_wherever_it_was_frozen(
     sitting.apply_entries(log[:1])
     fold(log[1:drawn], sitting.state)  # as a desk does that decides them
     sitting.apply_entries(log[drawn:])
-    assert everything(sitting.state) == everything(fold(log))
+    assert full_state(sitting.state) == full_state(fold(log))
 
 
 def followed(ledger: RedisLedger, viewer: Seat | None) -> bytes:

@@ -29,7 +29,7 @@ from tests.referee.running_referee import (
     referee_at,
     submit,
 )
-from tests.rules.given import everything
+from tests.rules.given import full_state
 
 PLENTY = 1 << 30
 THIRD = "game-three"
@@ -106,7 +106,7 @@ def test_P3_a_frozen_game_that_the_log_left_behind_is_folded_anew(
     submit(ledger, [CommandEnvelope("leave", GAME, 1, Leave())])
     referee_at(other_ledger, "rival").step(0)
     assert not crowded.processor.game_cache.is_current(GAME)
-    assert everything(crowded.processor.game_cache.get(GAME).state) == everything(
+    assert full_state(crowded.processor.game_cache.get(GAME).state) == full_state(
         fold(ledger.read_entries(GAME))
     )
     assert crowded.processor.game_cache.is_current(GAME)
@@ -181,7 +181,7 @@ def test_P8_a_table_that_can_not_be_frozen_is_folded_anew(
     assert not any(THIRD in held for held in known)
     submit(ledger, [CommandEnvelope("leave", THIRD, 1, Leave())])
     crowded.step(0)
-    assert everything(crowded.processor.game_cache.get(THIRD).state) == everything(
+    assert full_state(crowded.processor.game_cache.get(THIRD).state) == full_state(
         fold(ledger.read_entries(THIRD))
     )
     assert dead(client) == []
@@ -205,7 +205,7 @@ def test_P7_a_frozen_game_with_entries_since_is_the_game_folded_anew(
         seen.append(frozen_since(crowded, GAME))
         fresh = GameCache(ledger).get(GAME)
         sitting = crowded.processor.game_cache.get(GAME)
-        assert everything(sitting.state) == everything(fresh.state)
+        assert full_state(sitting.state) == full_state(fresh.state)
         assert (sitting.length, sitting.last_entry, sitting.command_digests, sitting.last_private_sequences) == (
             fresh.length, fresh.last_entry, fresh.command_digests, fresh.last_private_sequences
         )  # fmt: skip
@@ -219,19 +219,19 @@ def test_P7_a_game_with_two_entries_since_it_was_thawed_is_frozen_anew(
     submit(ledger, [CommandEnvelope(f"again-{number}", GAME, 0, KeepTickets((0, 1))) for number in range(2)])
     crowded.step(0)
     assert frozen_since(crowded, GAME) == 0
-    assert everything(crowded.processor.game_cache.get(GAME).state) == everything(
+    assert full_state(crowded.processor.game_cache.get(GAME).state) == full_state(
         fold(ledger.read_entries(GAME))
     )
 
 
 def test_P8_a_table_that_was_broken_while_it_was_spared_is_as_it_was(opened: Referee) -> None:
     sittings = opened.processor.game_cache
-    before = everything(sittings.get(GAME).state)
+    before = full_state(sittings.get(GAME).state)
     with pytest.raises(ZeroDivisionError), sittings.rollback_on_error(GAME):
         sittings.get(GAME).state.deck.clear()
         sittings.get(GAME).state.seats[0].hand.clear()
         raise ZeroDivisionError
-    assert everything(sittings.get(GAME).state) == before
+    assert full_state(sittings.get(GAME).state) == before
     with sittings.rollback_on_error(GAME):
         sittings.get(GAME).state.deck.clear()
     assert sittings.get(GAME).state.deck == []

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from services.referee.rules import RULESETS, GameState, fold
 from services.referee.snapshots import RARE_FIELDS, SHARED_FIELDS, SnapshotCache
-from tests.rules.given import everything
-from tests.rules.random_games import Play, games
+from tests.rules.given import full_state
+from tests.rules.random_games import RANDOM_GAMES, RandomGame
 
 GAME = "game-one"
 HEAD = b"h" * 32
@@ -27,7 +27,7 @@ by_reference = attrgetter(*SHARED_FIELDS, *RARE_FIELDS)
 
 def told(table: GameState) -> dict[str, Any]:
     """All there is on a table, in whatever order a rule might meet it."""
-    told = everything(table)
+    told = full_state(table)
     return told | {"order of": [[*held] for held in told.values() if isinstance(held, dict)]}
 
 
@@ -36,20 +36,20 @@ def test_P7_a_thawed_table_is_the_table_folded_anew(rules: str) -> None:
     """Whole games go on with the thawed table, at any moment of a game of any ruleset."""
 
     @settings(REPEATABLE, max_examples=12)
-    @given(play=games[rules], often=st.sampled_from([1, 7]))
-    def check(play: Play, often: int) -> None:
+    @given(play=RANDOM_GAMES[rules], often=st.sampled_from([1, 7]))
+    def check(play: RandomGame, often: int) -> None:
         freezer = SnapshotCache(PLENTY)
         for number in play.steps():
             if number % often == 0:
-                before = play.table
+                before = play.state
                 freezer.put(GAME, before, HEAD, number)
-                play.table, beside = thawed(freezer)
+                play.state, beside = thawed(freezer)
                 assert beside == number
-                assert play.table is not before
-                assert all(map(same, by_reference(play.table), by_reference(before)))
+                assert play.state is not before
+                assert all(map(same, by_reference(play.state), by_reference(before)))
             if number % 25 == 0:
-                assert told(play.table) == told(fold(play.log))
-        assert told(play.table) == told(fold(play.log))
+                assert told(play.state) == told(fold(play.log))
+        assert told(play.state) == told(fold(play.log))
 
     check()
 
@@ -61,8 +61,8 @@ def same(one: object, other: object) -> bool:
 def test_P7_what_happens_at_a_thawed_table_leaves_the_frozen_one_alone() -> None:
     play = midway(1)
     freezer = SnapshotCache(PLENTY)
-    freezer.put(GAME, play.table, HEAD, None)
-    before = told(play.table)
+    freezer.put(GAME, play.state, HEAD, None)
+    before = told(play.state)
     for _ in play.steps():
         pass
     assert told(thawed(freezer)[0]) == before
@@ -71,13 +71,13 @@ def test_P7_what_happens_at_a_thawed_table_leaves_the_frozen_one_alone() -> None
 def test_P7_a_game_can_be_thawed_again_and_again() -> None:
     """What was taken and put back is as it was, whatever happened at the table meanwhile."""
     play, freezer = midway(1), SnapshotCache(PLENTY)
-    freezer.put(GAME, play.table, HEAD, None)
-    before = told(play.table)
+    freezer.put(GAME, play.state, HEAD, None)
+    before = told(play.state)
     for _ in range(2):
         frozen = freezer.pop(GAME)
         assert frozen is not None
-        play.table, _ = frozen.restore()
-        assert told(play.table) == before
+        play.state, _ = frozen.restore()
+        assert told(play.state) == before
         next(iter(play.steps()))
         freezer.put_back(GAME, frozen)
 
@@ -88,8 +88,8 @@ def thawed(freezer: SnapshotCache, game: str = GAME) -> tuple[GameState, Any]:
     return frozen.restore()
 
 
-def midway(seed: int, steps: int = 60, board: str = "usa") -> Play:
-    play = Play(Random(seed), board, 4)
+def midway(seed: int, steps: int = 60, board: str = "usa") -> RandomGame:
+    play = RandomGame(Random(seed), board, 4)
     for number in play.steps():
         if number == steps:
             break
@@ -101,7 +101,7 @@ def midway(seed: int, steps: int = 60, board: str = "usa") -> Play:
 
 def test_P9_frozen_games_never_take_more_than_their_bytes() -> None:
     most = 1_000_000
-    freezer, tables = SnapshotCache(most), [midway(seed, 30).table for seed in range(8)]
+    freezer, tables = SnapshotCache(most), [midway(seed, 30).state for seed in range(8)]
     for number in range(400):
         freezer.put(f"game-{number}", tables[number % 8], HEAD, b"x" * 5_000)
         assert freezer.total_bytes <= most
@@ -111,11 +111,11 @@ def test_P9_frozen_games_never_take_more_than_their_bytes() -> None:
 
 def test_P9_a_ground_counts_once_for_all_games_that_share_it_and_leaves_with_the_last() -> None:
     freezer = SnapshotCache(PLENTY)
-    freezer.put("one", midway(1, 5).table, HEAD, None)
+    freezer.put("one", midway(1, 5).state, HEAD, None)
     first = freezer.total_bytes
-    freezer.put("two", midway(2, 5).table, HEAD, None)
+    freezer.put("two", midway(2, 5).state, HEAD, None)
     assert freezer.total_bytes - first < first / 5
-    freezer.put("elsewhere", midway(3, 5, "europe").table, HEAD, None)
+    freezer.put("elsewhere", midway(3, 5, "europe").state, HEAD, None)
     assert freezer.total_bytes > 2 * first
     for game in ("one", "two", "elsewhere", "never there"):
         freezer.discard(game)
@@ -134,7 +134,7 @@ def test_P9_games_of_one_kind_share_their_figures() -> None:
 
 def test_P9_a_game_that_is_put_back_counts_as_before_with_what_was_added() -> None:
     freezer = SnapshotCache(PLENTY)
-    freezer.put("one", midway(1, 5).table, HEAD, None)
+    freezer.put("one", midway(1, 5).state, HEAD, None)
     first = freezer.total_bytes
     frozen = freezer.pop("one")
     assert frozen is not None and freezer.total_bytes == 0
@@ -146,7 +146,7 @@ def test_P9_a_game_that_is_put_back_counts_as_before_with_what_was_added() -> No
 
 def test_P9_a_game_that_is_put_back_shares_the_ground_of_those_that_came_meanwhile() -> None:
     freezer = SnapshotCache(PLENTY)
-    freezer.put("one", midway(1, 5).table, HEAD, None)
+    freezer.put("one", midway(1, 5).state, HEAD, None)
     frozen = freezer.pop("one")
     assert frozen is not None
     freezer.put("two", fold(midway(2, 5).log), HEAD, None)

@@ -25,7 +25,7 @@ from services.referee.rules.seat_state import SeatState
 from services.referee.rules.state import MIX
 
 SEED = "5e" * 32
-CREATED = 1_700_000_000_000
+CREATED_AT_MS = 1_700_000_000_000
 MARKET = ("red", "blue", "green", "yellow", "white")
 NEW_YORK, TORONTO = "montreal-new-york-a", "montreal-toronto-a"
 
@@ -33,22 +33,22 @@ NEW_YORK, TORONTO = "montreal-new-york-a", "montreal-toronto-a"
 class Scene:
     """A table, and what came of the last command."""
 
-    def __init__(self, table: GameState) -> None:
-        self.table, self.now = table, CREATED + table.at_ms
-        self.before = everything(table)
+    def __init__(self, state: GameState) -> None:
+        self.state, self.now_ms = state, CREATED_AT_MS + state.at_ms
+        self.state_before = full_state(state)
         self.events: tuple[Event, ...] = ()
 
     def when(self, seat: Seat | None, *commands: Command) -> Scene:
         """The seat (None is the house) says these, one after the other."""
         for command in commands:
-            self.before = everything(self.table)
-            letter = CommandEnvelope("test", "scene", seat, command)
-            self.events = decide_envelope(self.table, letter, self.now, SEED)
+            self.state_before = full_state(self.state)
+            envelope = CommandEnvelope("test", "scene", seat, command)
+            self.events = decide_envelope(self.state, envelope, self.now_ms, SEED)
         return self
 
     def after_ms(self, passed: int) -> Scene:
         """The next command comes so much later."""
-        self.now += passed
+        self.now_ms += passed
         return self
 
     def then(self, *events: Event) -> Scene:
@@ -56,12 +56,12 @@ class Scene:
         assert self.events == events
         return self
 
-    def then_came(self, *kinds: type[Event]) -> Scene:
+    def then_types(self, *kinds: type[Event]) -> Scene:
         """Facts of exactly these kinds, in this order."""
         assert [type(event) for event in self.events] == list(kinds)
         return self
 
-    def told(self, *kinds: type[Event]) -> tuple[Any, ...]:
+    def events_of(self, *kinds: type[Event]) -> tuple[Any, ...]:
         """The facts of these kinds among what came."""
         return tuple(event for event in self.events if isinstance(event, kinds))
 
@@ -72,22 +72,22 @@ class Scene:
         assert no.rule == rule, no
         assert rule in ALL_RULES
         assert no.why.strip()
-        after = everything(self.table)
+        after = full_state(self.state)
         recorded = after.pop("refusal_counts")
-        told = {**self.before, "at_ms": self.table.at_ms}
-        for place in (*after["seats"], *told["seats"]):
-            del place["clock_ms"]
-        expected = dict(told.pop("refusal_counts"))
+        before = {**self.state_before, "at_ms": self.state.at_ms}
+        for seat_state in (*after["seats"], *before["seats"]):
+            del seat_state["clock_ms"]
+        expected = dict(before.pop("refusal_counts"))
         expected[no.seat] = expected.get(no.seat, 0) + 1
         assert recorded == expected
-        assert after == told
+        assert after == before
         return self
 
-    def place(self, seat: Seat) -> SeatState:
-        return self.table.seats[seat]
+    def seat_state(self, seat: Seat) -> SeatState:
+        return self.state.seats[seat]
 
     def legal(self, seat: Seat) -> list[Command]:
-        return legal(self.table, seat)
+        return legal(self.state, seat)
 
 
 def given(
@@ -117,76 +117,76 @@ def given(
     Decks are given top first; hands, tickets, cars and merchandise from seat 0 on; tokens
     by city, what isn't named keeps its stack; `ticket_deck` is the deck "regular". The
     market lies quiet and the discard pile is empty unless they are given."""
-    table = created(seats, options, rules=rules, board=board, ages=ages).table
-    decide_and_apply(table, None, StartGame())
-    choose_at_first(table)
-    lay_market_and_decks(table, market, deck, discards)
+    state = created(seats, options, rules=rules, board=board, ages=ages).state
+    decide_and_apply(state, None, StartGame())
+    make_start_choices(state)
+    set_market_and_decks(state, market, deck, discards)
     regular = {} if ticket_deck is None else {"regular": ticket_deck}
     for name, row in {**regular, **(ticket_decks or {})}.items():
-        table.ticket_decks[name] = list(reversed(row))
-    evolve(table, TurnStarted(turn))
-    lay_places(table, hands, cars, tickets, merchandise)
+        state.ticket_decks[name] = list(reversed(row))
+    evolve(state, TurnStarted(turn))
+    set_seat_states(state, hands, cars, tickets, merchandise)
     for route, seat in (owners or {}).items():
-        own(table, route, seat)
+        give_route(state, route, seat)
     for city, (seat, neighbour) in (stations or {}).items():
-        table.station_owners[city] = seat
-        table.seats[seat].stations[city] = neighbour
+        state.station_owners[city] = seat
+        state.seats[seat].stations[city] = neighbour
     for city, seat in (passengers or {}).items():
-        table.passenger_owners[city] = seat
-        table.seats[seat].passengers_left -= 1
-    table.tokens.update((city, tuple(stack)) for city, stack in (tokens or {}).items())
-    return Scene(table)
+        state.passenger_owners[city] = seat
+        state.seats[seat].passengers_left -= 1
+    state.tokens.update((city, tuple(stack)) for city, stack in (tokens or {}).items())
+    return Scene(state)
 
 
-def choose_at_first(table: GameState) -> None:
+def make_start_choices(state: GameState) -> None:
     """Every seat makes its choices of the setup in the plainest way, the first offered tickets
     being kept; a mix is two of each deck."""
-    while table.turn is None:
-        seat, choice = next(iter(table.pending_choices.items()))
+    while state.turn is None:
+        seat, choice = next(iter(state.pending_choices.items()))
         if choice == MIX:
-            decks = table.rule_options.start_tickets
-            command: Command = DrawTickets(dict.fromkeys(decks, table.rule_options.start_named // len(decks)))
+            decks = state.rule_options.start_tickets
+            command: Command = DrawTickets(dict.fromkeys(decks, state.rule_options.start_named // len(decks)))
         else:
-            command = KeepTickets(tuple(range(table.seats[seat].min_keep)))
-        decide_and_apply(table, seat, command)
+            command = KeepTickets(tuple(range(state.seats[seat].min_keep)))
+        decide_and_apply(state, seat, command)
 
 
-def lay_market_and_decks(
-    table: GameState,
+def set_market_and_decks(
+    state: GameState,
     market: Sequence[str | None] | None,
     deck: Sequence[str] | None,
     discards: Mapping[str, int] | None,
 ) -> None:
-    table.market = list(MARKET[: table.rule_options.market] if market is None else market)
+    state.market = list(MARKET[: state.rule_options.market] if market is None else market)
     if deck is not None:
-        table.deck = list(reversed(deck))
-    table.discards = dict.fromkeys(table.discards, 0)
-    table.discards.update((discards or {}).items())
+        state.deck = list(reversed(deck))
+    state.discards = dict.fromkeys(state.discards, 0)
+    state.discards.update((discards or {}).items())
 
 
-def lay_places(
-    table: GameState,
+def set_seat_states(
+    state: GameState,
     hands: Sequence[Mapping[str, int]],
     cars: Sequence[int],
     tickets: Sequence[Iterable[str]],
     merchandise: Sequence[int],
 ) -> None:
-    for place, hand in zip(table.seats, hands, strict=False):
-        place.hand = dict.fromkeys(place.hand, 0)
-        place.hand.update(hand.items())
-    for place, count in zip(table.seats, cars, strict=False):
-        place.cars = count
-    for place, names in zip(table.seats, tickets, strict=False):
-        place.tickets = list(names)
-    for place, points in zip(table.seats, merchandise, strict=False):
-        place.merchandise = points
+    for seat_state, hand in zip(state.seats, hands, strict=False):
+        seat_state.hand = dict.fromkeys(seat_state.hand, 0)
+        seat_state.hand.update(hand.items())
+    for seat_state, count in zip(state.seats, cars, strict=False):
+        seat_state.cars = count
+    for seat_state, names in zip(state.seats, tickets, strict=False):
+        seat_state.tickets = list(names)
+    for seat_state, points in zip(state.seats, merchandise, strict=False):
+        seat_state.merchandise = points
 
 
-def own(table: GameState, name: str, seat: Seat) -> None:
+def give_route(state: GameState, name: str, seat: Seat) -> None:
     """The route is the seat's, who paid for it long ago."""
-    if table.rule_options.points_at_once:
-        table.seats[seat].points += points_for_route(table.rule_options, table.board.routes[name])
-    assign_route(table, name, seat)
+    if state.rule_options.points_at_once:
+        state.seats[seat].points += points_for_route(state.rule_options, state.board.routes[name])
+    assign_route(state, name, seat)
 
 
 def created(
@@ -200,13 +200,13 @@ def created(
     """A game whose seats are taken, before it starts; ages from seat 0 on."""
     aged = [*ages, *(None,) * (seats - len(ages))]
     plans = tuple(SeatPlan("bot", "random", age=age) for age in aged)
-    return asked_for(CreateGame(plans, rules, board, options=options))
+    return create_from(CreateGame(plans, rules, board, options=options))
 
 
-def asked_for(command: CreateGame) -> Scene:
+def create_from(command: CreateGame) -> Scene:
     """What comes of the wish for a game."""
     scene = Scene(GameState())
-    scene.now = CREATED
+    scene.now_ms = CREATED_AT_MS
     return scene.when(None, command)
 
 
@@ -222,34 +222,34 @@ def started(
     return created(seats, options, rules=rules, board=board, ages=ages).when(None, StartGame())
 
 
-def replayed(scene: Scene, table: GameState) -> GameState:
+def replay_onto(scene: Scene, state: GameState) -> GameState:
     """Another table that the same facts were told to."""
     for event in scene.events:
-        evolve(table, event)
-    return table
+        evolve(state, event)
+    return state
 
 
-def rootless(event: Event) -> Event:
+def without_root(event: Event) -> Event:
     """A root is of salted cards, so it tells nothing of them; but another seed gives another one."""
     return replace(event, root=None) if isinstance(event, DeckShuffled | TicketsShuffled) else event
 
 
-def everything(table: GameState) -> dict[str, Any]:
+def full_state(state: GameState) -> dict[str, Any]:
     """All there is on a table, to be compared with another."""
-    told = {name: getattr(table, name, None) for name in GameState.__slots__}
-    told["board"] = table.board.digest if table.game else None
-    told["seats"] = [_laid(place) for place in table.seats]
-    for name, held in told.items():
-        told[name] = _copied(held)
-    told["open_routes"] = {fare: list(routes) for fare, routes in table.open_routes.items()}
-    return told
+    fields = {name: getattr(state, name, None) for name in GameState.__slots__}
+    fields["board"] = state.board.digest if state.game else None
+    fields["seats"] = [_seat_fields(seat_state) for seat_state in state.seats]
+    for name, held in fields.items():
+        fields[name] = _copy_value(held)
+    fields["open_routes"] = {fare: list(routes) for fare, routes in state.open_routes.items()}
+    return fields
 
 
-def _laid(place: SeatState) -> dict[str, Any]:
-    return {name: _copied(getattr(place, name)) for name in SeatState.__slots__}
+def _seat_fields(seat_state: SeatState) -> dict[str, Any]:
+    return {name: _copy_value(getattr(seat_state, name)) for name in SeatState.__slots__}
 
 
-def _copied(held: Any) -> Any:
+def _copy_value(held: Any) -> Any:
     if isinstance(held, dict):
-        return {key: _copied(value) for key, value in held.items()}
+        return {key: _copy_value(value) for key, value in held.items()}
     return held.copy() if isinstance(held, list | set) else held

@@ -14,7 +14,7 @@ EXAMPLE = ("red", LOCO, "blue")  # of the worked example
 Payment = dict[str, int]
 
 
-def dug(
+def begin_tunnel(
     hand: Payment, payment: Payment, deck: tuple[str, ...] = EXAMPLE, route: str = PAMPLONA, **more: Any
 ) -> Scene:
     """A tunnel that seat 0 has begun."""
@@ -24,8 +24,8 @@ def dug(
 
 
 def discards(scene: Scene) -> Payment:
-    return {str(card): n for card, n in scene.table.discards.items() if n}
+    return {str(card): n for card, n in scene.state.discards.items() if n}
 
 
 def hand(scene: Scene, seat: int = 0) -> Payment:
-    return {str(card): n for card, n in scene.place(seat).hand.items() if n}
+    return {str(card): n for card, n in scene.seat_state(seat).hand.items() if n}

@@ -49,10 +49,10 @@ from services.referee.rules import (
 from services.referee.rules import board as boards
 from services.referee.rules.seat_state import SeatState
 from services.referee.rules.state import ACTION
-from tests.rules.given import CREATED, SEED
-from tests.rules.random_commands import pool
+from tests.rules.given import CREATED_AT_MS, SEED
+from tests.rules.random_commands import command_pool
 
-STEPS_MOST = 3000
+MAX_STEPS = 3000
 HABITS: Mapping[str, tuple[type[Command], ...]] = {
     "anything": (),
     "claims": (ClaimRoute, PayTunnel),
@@ -60,121 +60,123 @@ HABITS: Mapping[str, tuple[type[Command], ...]] = {
     "travels": (DrawTickets, MovePassenger),
     "builds": (BuildStation, DeclineTunnel),
 }
-BOARDS = {
+BOARDS_BY_RULESET = {
     rules: [n for n in boards.board_names() if boards.load_board(n).default_ruleset == rules]
     for rules in RULESETS
 }
 
 
 @dataclass
-class Play:
+class RandomGame:
     """A whole game under one die: its log, and every viewer's own fold of what it was sent."""
 
-    dice: Random
+    rng: Random
     board: str
     seats: int
     habit: str = "anything"  # of choosing among legal moves
-    mischief: float = 0  # how often a command is anything at all
-    leaving: float = 0  # how often a seat leaves
+    illegal_share: float = 0  # how often a command is anything at all
+    leave_share: float = 0  # how often a seat leaves
     options: dict[str, Any] = field(default_factory=dict)
-    wish_for: dict[str, Any] = field(default_factory=dict, repr=False)  # more of CreateGame
-    table: GameState = field(default_factory=GameState, repr=False)
+    create_fields: dict[str, Any] = field(default_factory=dict, repr=False)  # more of CreateGame
+    state: GameState = field(default_factory=GameState, repr=False)
     log: list[bytes] = field(default_factory=list, repr=False)
     views: dict[Seat | None, GameState] = field(default_factory=dict, repr=False)
-    parts: dict[Seat, int] = field(default_factory=dict, repr=False)
-    out: Counter[str] = field(default_factory=Counter, repr=False)  # cards of removed seats
-    lost: Counter[str] = field(default_factory=Counter, repr=False)  # tickets out of the game
-    spent: int = 0  # points of tokens of removed seats
-    travelled: Counter[Seat] = field(default_factory=Counter, repr=False)  # passengers that left
-    now: int = CREATED
+    last_private_sequences: dict[Seat, int] = field(default_factory=dict, repr=False)
+    removed_cards: Counter[str] = field(default_factory=Counter, repr=False)  # cards of removed seats
+    removed_tickets: Counter[str] = field(default_factory=Counter, repr=False)  # tickets out of the game
+    removed_token_points: int = 0  # points of tokens of removed seats
+    journeys_made: Counter[Seat] = field(default_factory=Counter, repr=False)  # passengers that left
+    now_ms: int = CREATED_AT_MS
 
     def __post_init__(self) -> None:
         self.views = {viewer: GameState() for viewer in (None, *range(self.seats))}
         plans = tuple(
-            SeatPlan("bot", "random", f"Bot {seat}", self.dice.choice([None, *range(20, 60)]))
+            SeatPlan("bot", "random", f"Bot {seat}", self.rng.choice([None, *range(20, 60)]))
             for seat in range(self.seats)
         )
-        seed = str(self.dice.random())
-        wish = CreateGame(plans, board=self.board, seed=seed, options=self.options, **self.wish_for)
-        self.say(None, wish)
-        self.say(None, StartGame())
+        seed = str(self.rng.random())
+        command = CreateGame(plans, board=self.board, seed=seed, options=self.options, **self.create_fields)
+        self.process(None, command)
+        self.process(None, StartGame())
 
     def steps(self) -> Iterator[int]:
         """Go on to the end, one command at a time."""
-        for number in range(STEPS_MOST):
-            if self.table.result:
+        for number in range(MAX_STEPS):
+            if self.state.result:
                 return
-            self.now += self.dice.randrange(2000)
-            self.say(*self.wish())
+            self.now_ms += self.rng.randrange(2000)
+            self.process(*self.next_command())
             yield number
         raise AssertionError("the game doesn't end")
 
-    def wish(self) -> tuple[Seat | None, Command]:
+    def next_command(self) -> tuple[Seat | None, Command]:
         """What somebody asks for next."""
-        dice, table = self.dice, self.table
-        deadline = table.next_deadline()
-        if deadline and CREATED + deadline[0] <= self.now:
+        rng, state = self.rng, self.state
+        deadline = state.next_deadline()
+        if deadline and CREATED_AT_MS + deadline[0] <= self.now_ms:
             return None, CallTime(deadline[1])
-        if dice.random() < self.leaving:
-            return dice.randrange(self.seats), Leave()
-        if dice.random() < self.mischief:
-            return dice.randrange(self.seats), dice.choice(pool(dice, table))
-        seat = dice.choice(sorted(table.pending_choices))
-        return seat, self.choice(legal(table, seat))
+        if rng.random() < self.leave_share:
+            return rng.randrange(self.seats), Leave()
+        if rng.random() < self.illegal_share:
+            return rng.randrange(self.seats), rng.choice(command_pool(rng, state))
+        seat = rng.choice(sorted(state.pending_choices))
+        return seat, self.choice(legal(state, seat))
 
     def choice(self, commands: list[Command]) -> Command:
         """One of the kinds that the habit prefers, or of any kind: each kind as often."""
         wanted = HABITS[self.habit]
         chosen = [command for command in commands if isinstance(command, wanted)] or commands
-        kind = self.dice.choice(sorted({command.type for command in chosen}))
-        return self.dice.choice([command for command in chosen if command.type == kind])
+        kind = self.rng.choice(sorted({command.type for command in chosen}))
+        return self.rng.choice([command for command in chosen if command.type == kind])
 
-    def say(self, seat: Seat | None, command: Command) -> None:
+    def process(self, seat: Seat | None, command: Command) -> None:
         """The referee's verdict on it, put down in the log and sent to every viewer."""
-        before = [place.copy() for place in self.table.seats]
-        letter = CommandEnvelope(f"c{len(self.log)}", "random", seat, command)
+        before = [seat_state.copy() for seat_state in self.state.seats]
+        envelope = CommandEnvelope(f"c{len(self.log)}", "random", seat, command)
         try:
-            events = decide_envelope(self.table, letter, self.now, SEED)
+            events = decide_envelope(self.state, envelope, self.now_ms, SEED)
         except UnloggedRejectionError:
             assert self.log, "the game was created"
             return
-        self.account(before, events)
-        self.write(letter, events)
+        self.count_removed(before, events)
+        self.append(envelope, events)
 
-    def account(self, before: list[SeatState], events: tuple[Event, ...]) -> None:
+    def count_removed(self, before: list[SeatState], events: tuple[Event, ...]) -> None:
         """Keep count of what left the game, and of how."""
         returned = {t for event in events if isinstance(event, TicketsReturned) for t in event.tickets}
         for event in events:
             if isinstance(event, SeatCleared):
                 gone = before[event.seat]
-                self.out.update({str(card): n for card, n in gone.hand.items()})
-                self.lost.update(str(t) for t in (*gone.tickets, *gone.offer) if t not in returned)
-                self.spent += gone.merchandise
-                del self.travelled[event.seat]
+                self.removed_cards.update({str(card): n for card, n in gone.hand.items()})
+                self.removed_tickets.update(str(t) for t in (*gone.tickets, *gone.offer) if t not in returned)
+                self.removed_token_points += gone.merchandise
+                del self.journeys_made[event.seat]
             elif isinstance(event, TicketsReturned) and event.to == "out":
-                self.lost.update(str(ticket) for ticket in event.tickets)
+                self.removed_tickets.update(str(ticket) for ticket in event.tickets)
             elif isinstance(event, PassengerMoved):
-                self.travelled[event.seat] += 1
+                self.journeys_made[event.seat] += 1
 
-    def write(self, letter: CommandEnvelope, events: tuple[Event, ...]) -> None:
-        at, turned = self.table.at_ms, split_by_visibility(events)
-        entry = Entry(at, letter.id, letter.seat, letter.command, events)
+    def append(self, envelope: CommandEnvelope, events: tuple[Event, ...]) -> None:
+        at, turned = self.state.at_ms, split_by_visibility(events)
+        entry = Entry(at, envelope.id, envelope.seat, envelope.command, events)
         self.log.append(pack_entry(entry, turned))
         if len(self.log) % 8 < 3:
             assert unpack_entry(self.log[-1]) == entry
         number, public = len(self.log), pack_public(at, turned)
         for viewer, view in self.views.items():
             part = None
-            answers = letter.id if viewer is not None and viewer == letter.seat else None
+            answers = envelope.id if viewer is not None and viewer == envelope.seat else None
             if viewer is not None and (viewer in turned.private or answers):
-                part = pack_private_part(self.parts.get(viewer, 0), answers, turned.private.get(viewer, {}))
-                self.parts[viewer] = number
+                part = pack_private_part(
+                    self.last_private_sequences.get(viewer, 0), answers, turned.private.get(viewer, {})
+                )
+                self.last_private_sequences[viewer] = number
             got = build_view_entry(number, public, part)
-            assert got == ViewEntry(number, at, answers, seen(viewer, events))
+            assert got == ViewEntry(number, at, answers, redact_all(viewer, events))
             fold_events(view, got.at, got.events)
 
 
-def seen(viewer: Seat | None, events: tuple[Event, ...]) -> tuple[Event, ...]:
+def redact_all(viewer: Seat | None, events: tuple[Event, ...]) -> tuple[Event, ...]:
     shown = (redact_for(viewer, event) for event in events)
     return tuple(event for event in shown if event is not None)
 
@@ -182,13 +184,13 @@ def seen(viewer: Seat | None, events: tuple[Event, ...]) -> tuple[Event, ...]:
 # -- which games ---------------------------------------------------------------------------
 
 
-def seats_of(board: str) -> range:
+def seat_counts(board: str) -> range:
     """How many may play on this board."""
     loaded = boards.load_board(board)
-    figures = RULESETS[loaded.default_ruleset].rule_options
-    most = loaded.rule_options.get("seats_most", figures.seats_most)
+    rule_options = RULESETS[loaded.default_ruleset].rule_options
+    most = loaded.rule_options.get("seats_most", rule_options.seats_most)
     assert isinstance(most, int)
-    return range(figures.seats_least, most + 1)
+    return range(rule_options.seats_least, most + 1)
 
 
 def small_deck(rules: str) -> dict[str, int]:
@@ -196,78 +198,80 @@ def small_deck(rules: str) -> dict[str, int]:
     return {card: max(1, count // 3) for card, count in RULESETS[rules].rule_options.cards.items()}
 
 
-def a_game(draw: st.DrawFn, rules: str) -> Play:
+def draw_game(draw: st.DrawFn, rules: str) -> RandomGame:
     """A game of these rules on any of their boards."""
-    figures = RULESETS[rules].rule_options
-    board = draw(st.sampled_from(BOARDS[rules]))
-    seats = draw(st.sampled_from(seats_of(board)))
-    strict = draw(st.sampled_from([figures.strict, figures.strict, not figures.strict]))
+    rule_options = RULESETS[rules].rule_options
+    board = draw(st.sampled_from(BOARDS_BY_RULESET[rules]))
+    seats = draw(st.sampled_from(seat_counts(board)))
+    strict = draw(st.sampled_from([rule_options.strict, rule_options.strict, not rule_options.strict]))
     options: dict[str, Any] = {"strict": strict}
     options["clock_ms"] = draw(st.sampled_from([None, None, 20_000, 200_000]))
     options["move_ms"] = draw(st.sampled_from([None, None, 4_000, 259_200_000]))
     if draw(st.sampled_from([False, False, True])):
         options["cards"] = small_deck(rules)
-    wish: dict[str, Any] = {}
-    if figures.play_off and draw(st.booleans()):
-        wish["play_off"] = PlayOff("before", draw(st.integers(1, 5)), tuple(range(seats)), (0,) * seats)
-    dice = Random(draw(st.integers(0, 2**32)))
-    if not wish and draw(st.sampled_from([False, False, True])):
-        wish["position"] = a_position(dice, board, seats)
-    return Play(
-        dice=dice,
+    create_fields: dict[str, Any] = {}
+    if rule_options.play_off and draw(st.booleans()):
+        create_fields["play_off"] = PlayOff(
+            "before", draw(st.integers(1, 5)), tuple(range(seats)), (0,) * seats
+        )
+    rng = Random(draw(st.integers(0, 2**32)))
+    if not create_fields and draw(st.sampled_from([False, False, True])):
+        create_fields["position"] = random_position(rng, board, seats)
+    return RandomGame(
+        rng=rng,
         board=board,
         seats=seats,
         habit=draw(st.sampled_from([*HABITS])),
-        mischief=draw(st.sampled_from([0, 0.01 if strict else 0.1])),
-        leaving=draw(st.sampled_from([0, 0, 0.01])),
+        illegal_share=draw(st.sampled_from([0, 0.01 if strict else 0.1])),
+        leave_share=draw(st.sampled_from([0, 0, 0.01])),
         options=options,
-        wish_for=wish,
+        create_fields=create_fields,
     )
 
 
-games = {rules: st.composite(a_game)(rules) for rules in RULESETS}
+RANDOM_GAMES = {rules: st.composite(draw_game)(rules) for rules in RULESETS}
 
 
 # -- positions -----------------------------------------------------------------------------
 
 
-def a_position(dice: Random, board: str, seats: int) -> Position:
+def random_position(rng: Random, board: str, seats: int) -> Position:
     """A position from the midst of a random game, when a turn has just begun."""
-    play = Play(Random(dice.random()), board, seats, options={"strict": False, "clock_ms": None})
-    steps, position = dice.randrange(150), None
+    play = RandomGame(Random(rng.random()), board, seats, options={"strict": False, "clock_ms": None})
+    steps, position = rng.randrange(150), None
     for number in play.steps():
         if position is not None and number >= steps:
             break
-        if ACTION in play.table.pending_choices.values():
-            position = cut(play.table)
+        if ACTION in play.state.pending_choices.values():
+            position = position_of(play.state)
     assert position is not None
     return position
 
 
-def cut(table: GameState) -> Position:
+def position_of(state: GameState) -> Position:
     """The position of a table at the start of a turn, written out in full."""
-    assert table.turn is not None
+    assert state.turn is not None
     return Position(
-        turn=table.turn,
-        hands=tuple({str(c): n for c, n in place.hand.items() if n} for place in table.seats),
-        market=tuple(table.market),
-        deck=tuple(str(card) for card in reversed(table.deck)),
-        discard={str(card): n for card, n in table.discards.items() if n},
-        routes=dict(table.route_owners),
-        cars=tuple(place.cars for place in table.seats),
-        tickets=tuple(_given(table, place.tickets) for place in table.seats),
-        ticket_decks={name: _given(table, row[::-1]) for name, row in table.ticket_decks.items()},
+        turn=state.turn,
+        hands=tuple({str(c): n for c, n in seat_state.hand.items() if n} for seat_state in state.seats),
+        market=tuple(state.market),
+        deck=tuple(str(card) for card in reversed(state.deck)),
+        discard={str(card): n for card, n in state.discards.items() if n},
+        routes=dict(state.route_owners),
+        cars=tuple(seat_state.cars for seat_state in state.seats),
+        tickets=tuple(_given_tickets(state, seat_state.tickets) for seat_state in state.seats),
+        ticket_decks={name: _given_tickets(state, row[::-1]) for name, row in state.ticket_decks.items()},
         stations={
-            city: StationGiven(seat, table.seats[seat].stations[city])
-            for city, seat in table.station_owners.items()
+            city: StationGiven(seat, state.seats[seat].stations[city])
+            for city, seat in state.station_owners.items()
         },
-        passengers=dict(table.passenger_owners),
-        tokens=dict(table.tokens),
-        merchandise=tuple(place.merchandise for place in table.seats),
-        points=tuple(place.points for place in table.seats),
+        passengers=dict(state.passenger_owners),
+        tokens=dict(state.tokens),
+        merchandise=tuple(seat_state.merchandise for seat_state in state.seats),
+        points=tuple(seat_state.points for seat_state in state.seats),
     )
 
 
-def _given(table: GameState, row: list[str | None]) -> tuple[TicketGiven, ...]:
-    tickets = (table.board.tickets[str(name)] for name in row)
+def _given_tickets(state: GameState, row: list[str | None]) -> tuple[TicketGiven, ...]:
+    tickets = (state.board.tickets[str(name)] for name in row)
     return tuple(TicketGiven((ticket.a, ticket.b), ticket.points) for ticket in tickets)

@@ -16,7 +16,7 @@ from services.referee.rules import RULESETS, GameState, fold_events
 from services.referee.rules.proof.pile_tracker import PileTracker
 from services.referee.rules.proof.sealing import ChainState, SealedEntry, seal_entry
 from services.referee.rules.proof.view_verifier import ViewVerifier
-from tests.rules.random_games import BOARDS, Play, a_game, a_position, seats_of
+from tests.rules.random_games import BOARDS_BY_RULESET, RandomGame, draw_game, random_position, seat_counts
 
 GAME = "random"  # what Play calls its game
 
@@ -25,31 +25,31 @@ GAME = "random"  # what Play calls its game
 class SealedGame:
     entries: list[Entry]
     sealed: list[SealedEntry] = field(default_factory=list)
-    table: GameState = field(default_factory=GameState)
+    state: GameState = field(default_factory=GameState)
 
     def __post_init__(self) -> None:
         past, piles = ChainState(0, initial_head(GAME), {}), PileTracker()
         for entry in self.entries:
-            fold_events(self.table, entry.at, entry.events)
-            self.sealed.append(seal_entry(self.table, past, piles, entry))
+            fold_events(self.state, entry.at, entry.events)
+            self.sealed.append(seal_entry(self.state, past, piles, entry))
             past = past.after(self.sealed[-1])
 
     def viewers(self) -> tuple[Seat | None, ...]:
-        return (None, *range(len(self.table.seats)))
+        return (None, *range(len(self.state.seats)))
 
-    def shown(self, viewer: Seat | None) -> list[ViewEntry]:
+    def view_entries(self, viewer: Seat | None) -> list[ViewEntry]:
         """What a viewer gets."""
         return [
-            build_view_entry(number, one.public, part_of(one, viewer), one.head)
+            build_view_entry(number, one.public, private_part_of(one, viewer), one.head)
             for number, one in enumerate(self.sealed, 1)
         ]
 
 
-def part_of(sealed: SealedEntry, viewer: Seat | None) -> bytes | None:
+def private_part_of(sealed: SealedEntry, viewer: Seat | None) -> bytes | None:
     return next((part for seat, part in sealed.private_parts if seat == viewer), None)
 
 
-def watch(viewer: Seat | None, entries: list[ViewEntry]) -> ViewVerifier:
+def verify_all(viewer: Seat | None, entries: list[ViewEntry]) -> ViewVerifier:
     """A witness that has seen them all. Raises Betrayed."""
     witness = ViewVerifier(GAME, viewer)
     for entry in entries:
@@ -57,7 +57,7 @@ def watch(viewer: Seat | None, entries: list[ViewEntry]) -> ViewVerifier:
     return witness
 
 
-def played(play: Play, steps_most: int = 3000) -> SealedGame:
+def play_and_seal(play: RandomGame, steps_most: int = 3000) -> SealedGame:
     """A game to its end, or so far."""
     for number in play.steps():
         if number >= steps_most:
@@ -65,18 +65,20 @@ def played(play: Play, steps_most: int = 3000) -> SealedGame:
     return SealedGame([unpack_entry(data) for data in play.log])
 
 
-def some_games(rules: str, steps_most: int = 60) -> Iterator[SealedGame]:
+def fixed_games(rules: str, steps_most: int = 60) -> Iterator[SealedGame]:
     """A few games that are always the same: a plain one, one from a position, an unruly strict one."""
     for kind in range(3):
-        dice = Random(f"{rules} {kind}")
-        board = dice.choice(BOARDS[rules])
-        seats = dice.choice(seats_of(board))
-        laid = {"position": a_position(dice, board, seats)} if kind == 1 else {}
+        rng = Random(f"{rules} {kind}")
+        board = rng.choice(BOARDS_BY_RULESET[rules])
+        seats = rng.choice(seat_counts(board))
+        laid = {"position": random_position(rng, board, seats)} if kind == 1 else {}
         options = {"strict": kind == 2}
         mischief, leaving = (0.05, 0.01) if kind == 2 else (0.02, 0)
-        yield played(Play(dice, board, seats, "anything", mischief, leaving, options, laid), steps_most)
+        yield play_and_seal(
+            RandomGame(rng, board, seats, "anything", mischief, leaving, options, laid), steps_most
+        )
 
 
-sealed_games = {
-    rules: st.composite(a_game)(rules).map(played) for rules in RULESETS
+SEALED_GAMES = {
+    rules: st.composite(draw_game)(rules).map(play_and_seal) for rules in RULESETS
 }  # whole ones: positions, play-offs, strict or not

@@ -11,9 +11,9 @@ from schemas.commands import CallTime, CommandEnvelope, StartGame
 from services.referee.rules import RULESETS, GameState, decide_envelope
 from services.referee.rules import board as boards
 from services.referee.rules.moves.play_off import next_game
-from tests.rules.given import CREATED, SEED
-from tests.rules.random_games import HABITS, Play, a_position
-from tests.rules.series import following
+from tests.rules.given import CREATED_AT_MS, SEED
+from tests.rules.random_games import HABITS, RandomGame, random_position
+from tests.rules.series import start_next_game
 from tests.rules.test_properties import EVERY_BOARD, EVERY_RULESET
 
 LIMITS: list[dict[str, Any]] = [
@@ -24,48 +24,50 @@ LIMITS: list[dict[str, Any]] = [
 every_limit = pytest.mark.parametrize("limits", LIMITS, ids=lambda limits: " ".join(limits) or "as usual")
 
 
-def forgotten(table: GameState) -> int:
+def abandon(state: GameState) -> int:
     """Nobody says anything any more but the house, when time is over; how many entries that took."""
-    entries, end = 0, time_that_is_left(table)
-    while not table.result:
-        deadline = table.next_deadline()
+    entries, end = 0, time_that_is_left(state)
+    while not state.result:
+        deadline = state.next_deadline()
         assert deadline is not None, "the table waits for ever"
-        at, playing = max(table.at_ms, deadline[0]), len(table.active_seats)
+        at, playing = max(state.at_ms, deadline[0]), len(state.active_seats)
         assert at <= end
-        letter = CommandEnvelope(f"clock:{entries}", table.game, None, CallTime(deadline[1]))
-        decide_envelope(table, letter, table.opened_at_ms + at, SEED)
-        assert len(table.active_seats) == playing - 1, "each time that is called is one seat's last"
+        envelope = CommandEnvelope(f"clock:{entries}", state.game, None, CallTime(deadline[1]))
+        decide_envelope(state, envelope, state.opened_at_ms + at, SEED)
+        assert len(state.active_seats) == playing - 1, "each time that is called is one seat's last"
         entries += 1
     return entries
 
 
-def time_that_is_left(table: GameState) -> int:
+def time_that_is_left(state: GameState) -> int:
     """No game lasts longer than this if everybody is away: each seat's clock, or a move of each."""
-    figures, seats = table.rule_options, len(table.seats)
-    return table.at_ms + seats * min(limit for limit in (figures.clock_ms, figures.move_ms) if limit)
+    rule_options, seats = state.rule_options, len(state.seats)
+    return state.at_ms + seats * min(
+        limit for limit in (rule_options.clock_ms, rule_options.move_ms) if limit
+    )
 
 
 @every_limit
 @pytest.mark.parametrize(("board", "seats"), EVERY_BOARD)
 def test_P10_a_game_that_everybody_forgets_ends(board: str, seats: int, limits: dict[str, Any]) -> None:
-    dice = Random(f"{board} {seats} {limits}")
-    for steps in (0, dice.randrange(90)):
-        options = {**limits, "strict": dice.random() < 0.5}
-        play = Play(dice, board, seats, habit=dice.choice([*HABITS]), options=options)
+    rng = Random(f"{board} {seats} {limits}")
+    for steps in (0, rng.randrange(90)):
+        options = {**limits, "strict": rng.random() < 0.5}
+        play = RandomGame(rng, board, seats, habit=rng.choice([*HABITS]), options=options)
         for number in play.steps():
             if number >= steps:
                 break
-        assert forgotten(play.table) <= seats
+        assert abandon(play.state) <= seats
 
 
 @EVERY_RULESET
 def test_P10_so_does_one_that_began_from_a_position(rules: str) -> None:
-    dice = Random(rules)
+    rng = Random(rules)
     board = RULESETS[rules].default_board
     seats = RULESETS[rules].rule_options.seats_least
     for _ in range(3):
-        play = Play(dice, board, seats, wish_for={"position": a_position(dice, board, seats)})
-        assert forgotten(play.table) <= seats
+        play = RandomGame(rng, board, seats, create_fields={"position": random_position(rng, board, seats)})
+        assert abandon(play.state) <= seats
 
 
 @every_limit
@@ -74,25 +76,27 @@ def test_P10_so_does_a_play_off_that_nobody_comes_to(limits: dict[str, Any]) -> 
         "start_keep": 0,
         "start_tickets": {"regular": 1, "long": 0},
     }  # nobody keeps any: all have as much
-    table, played = Play(Random(1), "europe", 3, options={**limits, **level}).table, 0
-    forgotten(table)
-    while next_game(table) is not None:
-        table, _ = following(table)
+    state, played = RandomGame(Random(1), "europe", 3, options={**limits, **level}).state, 0
+    abandon(state)
+    while next_game(state) is not None:
+        state, _ = start_next_game(state)
         decide_envelope(
-            table, CommandEnvelope("start", table.game, None, StartGame()), table.opened_at_ms, SEED
+            state, CommandEnvelope("start", state.game, None, StartGame()), state.opened_at_ms, SEED
         )
-        assert forgotten(table) <= 3
+        assert abandon(state) <= 3
         played += 1
-    assert played == table.rule_options.play_off == 5
+    assert played == state.rule_options.play_off == 5
 
 
 @pytest.mark.parametrize("board", boards.board_names())
 def test_P10_no_board_comes_with_a_game_that_may_last_for_ever(board: str) -> None:
-    play = Play(Random(2), board, RULESETS[boards.load_board(board).default_ruleset].rule_options.seats_least)
-    assert play.table.next_deadline() is not None
-    assert play.table.opened_at_ms == CREATED
+    play = RandomGame(
+        Random(2), board, RULESETS[boards.load_board(board).default_ruleset].rule_options.seats_least
+    )
+    assert play.state.next_deadline() is not None
+    assert play.state.opened_at_ms == CREATED_AT_MS
 
 
 def test_P10_only_a_game_that_asks_for_no_limit_at_all_may_last_for_ever() -> None:
-    assert Play(Random(3), "usa", 2, options={"move_ms": None}).table.next_deadline() is None
-    assert Play(Random(3), "europe", 2, options={"move_ms": None}).table.next_deadline() is not None
+    assert RandomGame(Random(3), "usa", 2, options={"move_ms": None}).state.next_deadline() is None
+    assert RandomGame(Random(3), "europe", 2, options={"move_ms": None}).state.next_deadline() is not None

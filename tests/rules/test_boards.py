@@ -22,10 +22,10 @@ from services.referee.rules.board import (
 from services.referee.rules.rulesets import RULESETS
 
 PAGE = Path(__file__).parents[2] / "docs" / "boards.md"
-EVERY = pytest.mark.parametrize("name", board_names())
+EVERY_BOARD = pytest.mark.parametrize("name", board_names())
 
 
-def figures(name: str) -> RuleOptions:
+def rule_options_of(name: str) -> RuleOptions:
     """The figures of a game on this board, by the rules that it is usually played with."""
     board = load_board(name)
     return RULE_OPTIONS_SCHEMA.read(
@@ -39,7 +39,7 @@ def parallels(name: str) -> Counter[int]:
     return Counter(pairs.values())
 
 
-def joined(form: BoardForm) -> set[str]:
+def connected_cities(form: BoardForm) -> set[str]:
     """The cities that a path joins to the first one, countries as ends only."""
     countries = {city.id for city in form.cities if city.country}
     reached = {form.cities[0].id}
@@ -60,31 +60,31 @@ def test_the_boards_that_are_there() -> None:
         load_board("mars")
 
 
-@EVERY
+@EVERY_BOARD
 def test_a_board_is_called_as_its_file_is_and_is_one_piece_within_its_picture(name: str) -> None:
     board = load_board(name)
     assert board.id == name
-    assert joined(board.form) == set(board.cities)
+    assert connected_cities(board.form) == set(board.cities)
     for city in board.form.cities:
         assert 0 < city.at[0] < board.form.size[0]
         assert 0 < city.at[1] < board.form.size[1]
 
 
-@EVERY
+@EVERY_BOARD
 def test_every_route_of_a_board_is_worth_something_under_its_rules(name: str) -> None:
-    points = figures(name).route_points
+    points = rule_options_of(name).route_points
     for route in load_board(name).routes.values():
         assert (points[route.length - 1] or 0) > 0, route.id
 
 
-@EVERY
+@EVERY_BOARD
 def test_a_board_sets_only_figures_that_there_are(name: str) -> None:
     assert set(load_board(name).rule_options) <= {field.name for field in fields(RuleOptions)}
 
 
-@EVERY
+@EVERY_BOARD
 def test_the_decks_of_tickets_last_for_a_full_table(name: str) -> None:
-    board, played = load_board(name), figures(name)
+    board, played = load_board(name), rule_options_of(name)
     decks = Counter(ticket.deck for ticket in board.tickets.values())
     if played.pair_tickets:
         decks = Counter(
@@ -197,10 +197,10 @@ def test_the_page_tells_every_board_as_it_is() -> None:
         if line.startswith("| `") and len(cells := [cell.strip() for cell in line.strip("|").split("|")]) == 9
     }
     assert rows.keys() == set(board_names())
-    for name, told in rows.items():
-        board, played = load_board(name), figures(name)
+    for name, cells in rows.items():
+        board, played = load_board(name), rule_options_of(name)
         tickets = "every pair" if played.pair_tickets else str(len(board.tickets))
-        assert told == [
+        assert cells == [
             str(len(board.cities) - len(board.countries)),
             str(len(board.countries) or "-"),
             str(len(board.routes)),
@@ -212,7 +212,7 @@ def test_the_page_tells_every_board_as_it_is() -> None:
         ], name
 
 
-@EVERY
+@EVERY_BOARD
 def test_the_page_says_what_is_unverified_and_what_is_not_built(name: str) -> None:
     page = re.sub(r"\s+", " ", PAGE.read_text())
     for remark in (*load_board(name).form.unverified, *load_board(name).form.not_built):

@@ -20,7 +20,7 @@ from schemas.events import (
 from schemas.field_types import COLORS
 from schemas.positions import Position
 from services.referee.rules import redact_for
-from tests.rules.given import MARKET, asked_for, given, started
+from tests.rules.given import MARKET, create_from, given, started
 
 LOCO = "locomotive"
 
@@ -37,12 +37,12 @@ def test_CARD_1_the_gap_is_filled_before_the_second_card_which_may_be_that_one()
     scene.when(0, DrawMarket(1)).then(
         MarketCardTaken(0, 1, "black"), MarketFilled((1,), ("orange",)), TurnStarted(1)
     )
-    assert (scene.place(0).hand["blue"], scene.place(0).hand["black"]) == (1, 1)
+    assert (scene.seat_state(0).hand["blue"], scene.seat_state(0).hand["black"]) == (1, 1)
 
 
 def test_CARD_1_one_face_up_and_one_blind_in_either_order() -> None:
-    given().when(0, DrawBlind(), DrawMarket(0)).then_came(MarketCardTaken, MarketFilled, TurnStarted)
-    given().when(0, DrawMarket(0), DrawBlind()).then_came(CardDrawn, TurnStarted)
+    given().when(0, DrawBlind(), DrawMarket(0)).then_types(MarketCardTaken, MarketFilled, TurnStarted)
+    given().when(0, DrawMarket(0), DrawBlind()).then_types(CardDrawn, TurnStarted)
 
 
 def test_CARD_1_a_market_card_may_be_named_by_its_kind() -> None:
@@ -51,9 +51,9 @@ def test_CARD_1_a_market_card_may_be_named_by_its_kind() -> None:
     )
 
 
-@pytest.mark.parametrize("wish", [DrawMarket(color="black"), DrawMarket(5), DrawMarket(9)])
-def test_CARD_1_a_card_that_does_not_lie_there_is_not_drawn(wish: DrawMarket) -> None:
-    given().when(0, wish).refused("CARD-1")
+@pytest.mark.parametrize("draw", [DrawMarket(color="black"), DrawMarket(5), DrawMarket(9)])
+def test_CARD_1_a_card_that_does_not_lie_there_is_not_drawn(draw: DrawMarket) -> None:
+    given().when(0, draw).refused("CARD-1")
 
 
 def test_CARD_1_a_gap_is_no_card() -> None:
@@ -67,11 +67,11 @@ def test_CARD_2_a_face_up_locomotive_is_the_whole_draw() -> None:
     )
 
 
-@pytest.mark.parametrize("wish", [DrawMarket(0), DrawMarket(color="locomotive")])
-def test_CARD_2_a_face_up_locomotive_is_no_second_card(wish: DrawMarket) -> None:
+@pytest.mark.parametrize("draw", [DrawMarket(0), DrawMarket(color="locomotive")])
+def test_CARD_2_a_face_up_locomotive_is_no_second_card(draw: DrawMarket) -> None:
     scene = given(market=(LOCO, "red", "red", "red", "red")).when(0, DrawBlind())
     assert DrawMarket(0) not in scene.legal(0)
-    scene.when(0, wish).refused("CARD-2")
+    scene.when(0, draw).refused("CARD-2")
 
 
 def test_CARD_2_nor_is_one_that_was_turned_up_after_the_first_card() -> None:
@@ -87,22 +87,22 @@ def test_CARD_2_a_blind_locomotive_is_one_card() -> None:
 
 def test_CARD_4_an_empty_deck_is_rebuilt_from_the_discards_when_a_card_is_wanted() -> None:
     scene = given(deck=[], discards={"red": 7, "blue": 2})
-    scene.when(0, DrawBlind()).then_came(DeckShuffled, CardDrawn)
-    (shuffled,), (drawn,) = scene.told(DeckShuffled), scene.told(CardDrawn)
+    scene.when(0, DrawBlind()).then_types(DeckShuffled, CardDrawn)
+    (shuffled,), (drawn,) = scene.events_of(DeckShuffled), scene.events_of(CardDrawn)
     assert sorted(shuffled.order) == ["blue"] * 2 + ["red"] * 7
     assert shuffled.order[0] == drawn.card
-    assert len(scene.table.deck) == 8
-    assert not any(scene.table.discards.values())
+    assert len(scene.state.deck) == 8
+    assert not any(scene.state.discards.values())
 
 
 def test_CARD_4_the_deck_is_rebuilt_to_fill_a_gap() -> None:
     scene = given(deck=[], discards={"red": 3})
-    scene.when(0, DrawMarket(0)).then_came(MarketCardTaken, DeckShuffled, MarketFilled)
-    assert None not in scene.table.market
+    scene.when(0, DrawMarket(0)).then_types(MarketCardTaken, DeckShuffled, MarketFilled)
+    assert None not in scene.state.market
 
 
 def test_CARD_4_the_last_card_is_drawn_without_a_shuffle() -> None:
-    given(deck=["red"], discards={"blue": 3}).when(0, DrawBlind()).then_came(CardDrawn)
+    given(deck=["red"], discards={"blue": 3}).when(0, DrawBlind()).then_types(CardDrawn)
 
 
 def test_CARD_4_with_both_empty_blind_draws_are_illegal_and_gaps_stay_open() -> None:
@@ -110,7 +110,7 @@ def test_CARD_4_with_both_empty_blind_draws_are_illegal_and_gaps_stay_open() -> 
     assert DrawBlind() not in scene.legal(0)
     scene.when(0, DrawBlind()).refused("CARD-4")
     scene.when(0, DrawMarket(0)).then(MarketCardTaken(0, 0, "red"))
-    assert scene.table.market == [None, *MARKET[1:]]
+    assert scene.state.market == [None, *MARKET[1:]]
     scene.when(0, DrawBlind()).refused("CARD-4")
     scene.when(0, DrawMarket(1)).then(MarketCardTaken(0, 1, "blue"), TurnStarted(1))
 
@@ -128,15 +128,15 @@ def test_CARD_4_a_blind_first_card_may_be_the_last_of_all() -> None:
 def test_CARD_4_gaps_are_filled_as_soon_as_there_are_cards_again() -> None:
     scene = given(deck=[], market=(None, "red", None, "red", "red"), hands=[{"blue": 3}])
     scene.when(0, ClaimRoute("montreal-new-york-a", {"blue": 3}))
-    scene.then_came(RouteClaimed, DeckShuffled, MarketFilled, TurnStarted)
-    assert scene.table.market == ["blue", "red", "blue", "red", "red"]
-    assert scene.table.deck == ["blue"]
+    scene.then_types(RouteClaimed, DeckShuffled, MarketFilled, TurnStarted)
+    assert scene.state.market == ["blue", "red", "blue", "red", "red"]
+    assert scene.state.deck == ["blue"]
 
 
 def test_CARD_5_there_is_no_limit_to_a_hand() -> None:
     scene = given(2, hands=[{"red": 12, "blue": 12, "green": 12, "locomotive": 14}])
     scene.when(0, DrawBlind(), DrawBlind())
-    assert scene.place(0).cards == 52
+    assert scene.seat_state(0).cards == 52
 
 
 def test_MARKET_1_market_cards_are_seen_by_all() -> None:
@@ -155,7 +155,7 @@ def test_MARKET_1_a_blind_card_is_known_to_its_seat_alone() -> None:
 
 def test_MARKET_1_dealt_hands_are_known_to_their_seats_alone_and_the_deck_to_nobody() -> None:
     scene = started(2)
-    (shuffled,), (first, _) = scene.told(DeckShuffled), scene.told(HandDealt)
+    (shuffled,), (first, _) = scene.events_of(DeckShuffled), scene.events_of(HandDealt)
     assert redact_for(0, first) == first
     assert redact_for(1, first) == HandDealt(0, (None,) * 4)
     for viewer in (None, 0, 1):
@@ -173,12 +173,12 @@ def test_MARKET_2_three_locomotives_flush_all_five() -> None:
         MarketFlushed(),
         MarketFilled((0, 1, 2, 3, 4), ("blue", "blue", "green", "green", "white")),
     )
-    assert {k: n for k, n in scene.table.discards.items() if n} == {"red": 2, "locomotive": 3}
+    assert {k: n for k, n in scene.state.discards.items() if n} == {"red": 2, "locomotive": 3}
 
 
 def test_MARKET_2_two_locomotives_do_not() -> None:
     scene = given(market=(LOCO, "red", "red", "red", "red"), deck=[LOCO, "blue"])
-    scene.when(0, DrawMarket(1)).then_came(MarketCardTaken, MarketFilled)
+    scene.when(0, DrawMarket(1)).then_types(MarketCardTaken, MarketFilled)
 
 
 def test_MARKET_2_the_count_is_the_tables() -> None:
@@ -187,7 +187,7 @@ def test_MARKET_2_the_count_is_the_tables() -> None:
         deck=["red", *COLORS],
         options={"flush": {"red": 5}},
     )
-    scene.when(0, DrawMarket(4)).then_came(MarketCardTaken, MarketFilled, MarketFlushed, MarketFilled)
+    scene.when(0, DrawMarket(4)).then_types(MarketCardTaken, MarketFilled, MarketFlushed, MarketFilled)
 
 
 def test_MARKET_2_if_the_deck_cannot_give_five_the_discards_go_under_it_first() -> None:
@@ -195,9 +195,9 @@ def test_MARKET_2_if_the_deck_cannot_give_five_the_discards_go_under_it_first() 
         market=(LOCO, LOCO, "red", "red", "red"), deck=[LOCO, "blue", "green"], discards={"white": 40}
     )
     scene.when(0, DrawMarket(2))
-    scene.then_came(MarketCardTaken, MarketFilled, MarketFlushed, DeckShuffled, MarketFilled)
-    assert scene.table.market[:2] == ["blue", "green"]
-    (shuffled,) = scene.told(DeckShuffled)
+    scene.then_types(MarketCardTaken, MarketFilled, MarketFlushed, DeckShuffled, MarketFilled)
+    assert scene.state.market[:2] == ["blue", "green"]
+    (shuffled,) = scene.events_of(DeckShuffled)
     assert sorted(shuffled.order) == sorted(["red"] * 2 + [LOCO] * 3 + ["white"] * 40)
 
 
@@ -214,8 +214,8 @@ def test_MARKET_2_with_no_card_to_turn_up_locomotives_stay_where_they_are() -> N
 
 def test_MARKET_2_three_locomotives_of_a_position_lie_there_until_the_next_gap_is_filled() -> None:
     position = Position(turn=0, market=(LOCO, LOCO, LOCO, "red", "blue"), deck=("green",) * 9)
-    scene = asked_for(CreateGame((SeatPlan("bot", "random"),) * 2, "usa", position=position))
-    scene.when(None, StartGame()).then_came(GameStarted, TurnStarted)
-    scene.when(0, DrawBlind()).then_came(CardDrawn)
+    scene = create_from(CreateGame((SeatPlan("bot", "random"),) * 2, "usa", position=position))
+    scene.when(None, StartGame()).then_types(GameStarted, TurnStarted)
+    scene.when(0, DrawBlind()).then_types(CardDrawn)
     scene.when(0, DrawMarket(3))
-    scene.then_came(MarketCardTaken, MarketFilled, MarketFlushed, MarketFilled, TurnStarted)
+    scene.then_types(MarketCardTaken, MarketFilled, MarketFlushed, MarketFilled, TurnStarted)

@@ -14,7 +14,7 @@ from services.referee.rules import RULESETS, GameState, UnloggedRejectionError, 
 from services.referee.rules.board import board_names, load_board
 from services.referee.rules.search.passenger_journeys import JourneyEdge, best_journeys
 from services.referee.rules.setup.complexity_limits import require_within_limits
-from tests.rules.given import CREATED, SEED
+from tests.rules.given import CREATED_AT_MS, SEED
 
 
 def a_board(cities: int, joined: list[tuple[int, int]], length: int = 1) -> dict[str, Any]:
@@ -37,11 +37,11 @@ def row(cities: int) -> list[tuple[int, int]]:
     return [(n, n + 1) for n in range(cities - 1)]
 
 
-def said(rules: str, board: dict[str, Any], options: dict[str, Any]) -> str:
+def refusal_reason(rules: str, board: dict[str, Any], options: dict[str, Any]) -> str:
     """Why there can be no such game; empty if there is one."""
-    wish = CreateGame((SeatPlan(),) * 2, rules, board, options=options, position=Position())
+    command = CreateGame((SeatPlan(),) * 2, rules, board, options=options, position=Position())
     try:
-        decide_envelope(GameState(), CommandEnvelope("one", "the-game", None, wish), CREATED, SEED)
+        decide_envelope(GameState(), CommandEnvelope("one", "the-game", None, command), CREATED_AT_MS, SEED)
     except UnloggedRejectionError as no:
         assert no.rule == "GAME-6"
         return no.reason
@@ -65,8 +65,8 @@ WEB = list(combinations(range(30), 2))
 def test_GAME_6_a_board_too_large_for_an_option_is_refused_in_its_name(
     option: str, rules: str, within: dict[str, Any], beyond: dict[str, Any], options: dict[str, Any]
 ) -> None:
-    assert said(rules, within, options) == ""
-    assert said(rules, beyond, options).startswith(f"options.{option}: up to ")
+    assert refusal_reason(rules, within, options) == ""
+    assert refusal_reason(rules, beyond, options).startswith(f"options.{option}: up to ")
 
 
 @pytest.mark.parametrize("board", board_names())
@@ -95,7 +95,7 @@ def test_GAME_6_a_board_in_place_leaves_room_for_the_play_off_that_may_follow() 
         for n in range(400)
     ]
     options = {"station_costs": [1], "pair_tickets": None, "cars": 45}
-    assert said("europe", board, options).startswith("board: has ")
-    assert said("europe", board, {**options, "play_off": 0}) == ""
+    assert refusal_reason("europe", board, options).startswith("board: has ")
+    assert refusal_reason("europe", board, {**options, "play_off": 0}) == ""
     board["tickets"] = board["tickets"][:20]
-    assert said("europe", board, options) == ""
+    assert refusal_reason("europe", board, options) == ""

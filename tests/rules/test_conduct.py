@@ -31,7 +31,7 @@ from schemas.events import (
 )
 from schemas.refusals import GAME_RULES, CommandRefusedError
 from services.referee.rules import UnloggedRejectionError, decide, redact_for
-from tests.rules.given import NEW_YORK, TORONTO, created, everything, given, started
+from tests.rules.given import NEW_YORK, TORONTO, created, full_state, given, started
 
 STRICT = {"strict": True}
 BOSTON_A, BOSTON_B = "boston-montreal-a", "boston-montreal-b"
@@ -42,7 +42,7 @@ def test_CONDUCT_1_an_illegal_command_changes_nothing_and_is_recorded_with_rule_
     possible = scene.legal(0)
     scene.when(0, ClaimRoute(NEW_YORK, {"blue": 3})).refused("ROUTE-3")
     assert scene.legal(0) == possible
-    scene.when(0, DrawBlind()).then_came(CardDrawn)
+    scene.when(0, DrawBlind()).then_types(CardDrawn)
 
 
 def test_CONDUCT_1_only_its_own_seat_is_told() -> None:
@@ -71,11 +71,11 @@ def test_CONDUCT_1_a_flood_of_refusals_closes_the_table_to_no_good_command() -> 
     scene = given(options={"refusals_kept": 2})
     for _ in range(2):
         scene.when(0, DrawMarket(7)).refused("CARD-1")
-    before = everything(scene.table)
+    before = full_state(scene.state)
     with pytest.raises(UnloggedRejectionError, match="RATE-1"):
         scene.after_ms(500).when(0, DrawMarket(7))
-    assert everything(scene.table) == before
-    scene.when(0, DrawBlind()).then_came(CardDrawn)
+    assert full_state(scene.state) == before
+    scene.when(0, DrawBlind()).then_types(CardDrawn)
 
 
 def test_CONDUCT_1_a_seat_that_the_game_has_not_gets_no_entry() -> None:
@@ -97,7 +97,7 @@ def test_CONDUCT_2_a_strict_table_removes_a_seat_at_its_first_illegal_command(
     seat: int, command: Command, rule: str
 ) -> None:
     scene = given(3, options=STRICT, owners={NEW_YORK: seat}).when(seat, command)
-    (no,) = scene.told(CommandRefused)
+    (no,) = scene.events_of(CommandRefused)
     assert no.rule == rule
     assert rule in GAME_RULES
     turn = (TurnStarted(1),) if seat == 0 else ()
@@ -107,7 +107,7 @@ def test_CONDUCT_2_a_strict_table_removes_a_seat_at_its_first_illegal_command(
 
 def test_CONDUCT_2_a_table_that_is_not_strict_only_refuses() -> None:
     scene = given(3).when(1, DrawBlind()).refused("TURN-1")
-    assert scene.place(1).exit_reason is None
+    assert scene.seat_state(1).exit_reason is None
 
 
 def test_CONDUCT_2_a_missed_deadline_removes_too() -> None:
@@ -121,53 +121,53 @@ def test_CONDUCT_2_the_houses_mistakes_remove_nobody() -> None:
 
 def test_CONDUCT_2_hand_and_tickets_are_out_of_the_game() -> None:
     scene = given(3, options=STRICT, hands=[{"red": 9}], tickets=[["boston:miami"]])
-    cards, tickets = len(scene.table.deck), len(scene.table.ticket_decks["regular"])
+    cards, tickets = len(scene.state.deck), len(scene.state.ticket_decks["regular"])
     scene.when(0, Pass())
-    assert (scene.place(0).cards, scene.place(0).tickets) == (0, [])
-    assert not any(scene.table.discards.values())
-    assert (len(scene.table.deck), len(scene.table.ticket_decks["regular"])) == (cards, tickets)
+    assert (scene.seat_state(0).cards, scene.seat_state(0).tickets) == (0, [])
+    assert not any(scene.state.discards.values())
+    assert (len(scene.state.deck), len(scene.state.ticket_decks["regular"])) == (cards, tickets)
 
 
 def test_CONDUCT_2_so_are_tickets_that_were_offered() -> None:
     scene = given(3, options=STRICT).when(0, DrawTickets())
-    left = len(scene.table.ticket_decks["regular"])
-    scene.when(0, Pass()).then_came(CommandRefused, SeatGone, SeatCleared, TurnStarted)
-    assert len(scene.table.ticket_decks["regular"]) == left
+    left = len(scene.state.ticket_decks["regular"])
+    scene.when(0, Pass()).then_types(CommandRefused, SeatGone, SeatCleared, TurnStarted)
+    assert len(scene.state.ticket_decks["regular"]) == left
     scene = started(2, STRICT).when(0, KeepTickets((0,)))
-    assert not scene.place(0).offer
+    assert not scene.seat_state(0).offer
     scene.when(1, KeepTickets((0, 1)))
-    assert scene.table.turn == 1
+    assert scene.state.turn == 1
 
 
 def test_CONDUCT_2_its_routes_are_free_again_and_so_are_their_parallels() -> None:
     scene = given(3, options=STRICT, owners={NEW_YORK: 0, BOSTON_A: 0}, hands=[{}, {"red": 4}, {"blue": 3}])
     scene.when(0, Pass())
-    assert not scene.table.route_owners
+    assert not scene.state.route_owners
     offered = {choice.route for choice in scene.legal(1) if isinstance(choice, ClaimRoute)}
     assert {BOSTON_A, BOSTON_B} <= offered
     scene.when(1, ClaimRoute(BOSTON_B, {"red": 2})).when(2, ClaimRoute(NEW_YORK, {"blue": 3}))
-    assert scene.table.route_owners == {BOSTON_B: 1, NEW_YORK: 2}
+    assert scene.state.route_owners == {BOSTON_B: 1, NEW_YORK: 2}
 
 
 def test_CONDUCT_2_it_ranks_below_every_other_seat() -> None:
     scene = given(3, options=STRICT, owners={NEW_YORK: 0}, tickets=[[], ["boston:miami"], []])
     scene.when(0, Pass()).when(1, Leave())
-    assert scene.place(1).exit_reason == "removed"
+    assert scene.seat_state(1).exit_reason == "removed"
     scene = given(2, options=STRICT, owners={NEW_YORK: 0}, tickets=[[], ["boston:miami"]], cars=[45, 2])
     scene.when(0, Pass()).when(1, DrawBlind(), DrawBlind()).when(1, DrawBlind(), DrawBlind())
-    (end,) = scene.told(GameEnded)
+    (end,) = scene.events_of(GameEnded)
     assert [(seat.total, seat.place) for seat in end.scores] == [(0, 2), (-12, 1)]
 
 
 def test_CONDUCT_2_its_tickets_are_not_shown_at_the_end() -> None:
     scene = given(2, options=STRICT).when(0, Pass()).when(1, Pass())
-    scene.then_came(CommandRefused, SeatGone, SeatCleared, SeedRevealed, GameEnded)
+    scene.then_types(CommandRefused, SeatGone, SeatCleared, SeedRevealed, GameEnded)
 
 
 def test_CONDUCT_3_a_seat_that_leaves_is_skipped_from_then_on() -> None:
     scene = given(3).when(1, Leave()).then(SeatGone(1, "left"))
     scene.when(0, DrawBlind(), DrawBlind())
-    assert scene.table.turn == 2
+    assert scene.state.turn == 2
     scene.when(1, DrawBlind()).refused("CONDUCT-3")
     scene.when(1, Leave()).refused("CONDUCT-3")
 
@@ -179,12 +179,12 @@ def test_CONDUCT_3_leaving_in_ones_turn_ends_it() -> None:
 
 def test_CONDUCT_3_open_tickets_are_settled_first() -> None:
     scene = given(3).when(0, DrawTickets(), Leave())
-    scene.then_came(TicketsKept, TicketsReturned, SeatGone, TurnStarted)
+    scene.then_types(TicketsKept, TicketsReturned, SeatGone, TurnStarted)
 
 
 def test_CONDUCT_3_it_still_scores_where_the_table_is_not_strict() -> None:
     scene = given(2, owners={NEW_YORK: 0}, tickets=[[], []]).when(0, Leave()).when(1, Leave())
-    (end,) = scene.told(GameEnded)
+    (end,) = scene.events_of(GameEnded)
     assert (end.scores[0].total, end.scores[0].place) == (14, 1)
 
 
@@ -194,16 +194,16 @@ def test_CONDUCT_3_and_does_not_where_it_is() -> None:
 
 def test_CONDUCT_3_a_table_whose_seats_are_all_gone_ends_at_once() -> None:
     scene = given(2).when(1, Leave()).when(0, Leave())
-    scene.then_came(SeatGone, TicketsShown, TicketsShown, SeedRevealed, GameEnded)
+    scene.then_types(SeatGone, TicketsShown, TicketsShown, SeedRevealed, GameEnded)
     assert scene.events[-1].reason == "all gone"  # type: ignore[union-attr]  # it is GameEnded
     scene = started(2).when(1, Leave()).when(0, Leave())
-    assert scene.table.result
+    assert scene.state.result
 
 
 def test_CONDUCT_3_a_lone_survivor_plays_on() -> None:
     scene = given(3, hands=[{}, {"blue": 6}]).when(0, Leave()).when(2, Leave())
     scene.when(1, ClaimRoute(TORONTO, {"blue": 3}))
-    assert (scene.table.result, scene.table.turn) == (None, 1)
+    assert (scene.state.result, scene.state.turn) == (None, 1)
 
 
 def test_CONDUCT_3_nobody_leaves_before_the_game_starts() -> None:
@@ -214,15 +214,15 @@ def test_CONDUCT_3_nor_after_it_is_over() -> None:
     over = given(2, hands=[{}, {}], market=(None,) * 5, deck=(), ticket_deck=())
     over.when(0, Pass()).when(1, Pass())
     with pytest.raises(CommandRefusedError, match="GAME-3"):
-        decide(over.table, 0, Leave())
+        decide(over.state, 0, Leave())
 
 
 def test_CONDUCT_2_routes_that_are_free_again_end_the_row_of_passes() -> None:
     scene = given(3, options={"strict": True})
-    scene.table.seats_passed = {0, 2}
+    scene.state.seats_passed = {0, 2}
     scene.when(1, DrawBlind())
-    assert scene.place(1).exit_reason == "removed"
-    assert not scene.table.seats_passed
+    assert scene.seat_state(1).exit_reason == "removed"
+    assert not scene.state.seats_passed
 
 
 def test_CONDUCT_1_a_seat_does_not_speak_for_the_house() -> None:
@@ -237,4 +237,4 @@ def test_CONDUCT_2_nobody_earns_immunity_before_the_start() -> None:
     for seat in (0, 1):
         scene.when(seat, KeepTickets((0, 1)))
     scene.when(1, DrawBlind())
-    assert scene.place(1).exit_reason == "removed"
+    assert scene.seat_state(1).exit_reason == "removed"

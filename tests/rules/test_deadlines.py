@@ -37,10 +37,10 @@ from schemas.events import (
 from schemas.field_types import Seat
 from schemas.positions import Position
 from services.referee.rules import RULESETS, GameState, UnloggedRejectionError, fold_events
-from tests.rules.given import Scene, asked_for, created, given, started
-from tests.rules.random_games import Play, games
+from tests.rules.given import Scene, create_from, created, given, started
+from tests.rules.random_games import RANDOM_GAMES, RandomGame
 from tests.rules.test_properties import EVERY_RULESET, REPEATABLE
-from tests.rules.trains_map import trains
+from tests.rules.trains_map import trains_game
 
 TUNNEL = ClaimRoute("venezia-zurich-a", {"green": 2})
 ASKS_FOR_MORE = ["green", "red", "red", *["white"] * 8]
@@ -62,28 +62,28 @@ def late(scene: Scene, seat: Seat = 0) -> Scene:
 
 def test_CLOCK_2_a_move_ends_within_its_time_or_the_seat_is_out() -> None:
     scene = urged().after_ms(999)
-    assert scene.table.next_deadline() == (1000, 0)
+    assert scene.state.next_deadline() == (1000, 0)
     late(scene).then(SeatGone(0, "out of time"), TurnStarted(1))
 
 
 def test_CLOCK_2_a_command_that_comes_too_late_is_refused() -> None:
     scene = urged().after_ms(1000).when(0, DrawBlind()).refused("CLOCK-2")
     assert scene.legal(0) == []
-    scene.when(None, CallTime(0)).then_came(SeatGone, TurnStarted)
+    scene.when(None, CallTime(0)).then_types(SeatGone, TurnStarted)
 
 
 def test_CLOCK_2_every_move_has_the_whole_time_again() -> None:
     scene = urged()
     for seat in (0, 1, 0, 1):
         scene.after_ms(900).when(seat, DrawBlind(), DrawBlind())
-    assert scene.table.turn == 0
-    assert scene.table.next_deadline() == (4 * 900 + 1000, 0)
+    assert scene.state.turn == 0
+    assert scene.state.next_deadline() == (4 * 900 + 1000, 0)
 
 
 def test_CLOCK_2_a_seat_that_plays_on_alone_has_the_whole_time_in_each_turn() -> None:
     scene = urged().after_ms(1000).when(None, CallTime(0))
-    scene.after_ms(900).when(1, DrawBlind(), DrawBlind()).then_came(CardDrawn, TurnStarted)
-    assert scene.table.next_deadline() == (2900, 1)
+    scene.after_ms(900).when(1, DrawBlind(), DrawBlind()).then_types(CardDrawn, TurnStarted)
+    assert scene.state.next_deadline() == (2900, 1)
 
 
 def test_CLOCK_1_nobody_elses_time_runs_out_meanwhile() -> None:
@@ -95,20 +95,20 @@ def test_CLOCK_1_nobody_elses_time_runs_out_meanwhile() -> None:
 
 def test_CLOCK_1_ones_own_first_card_gives_no_new_time() -> None:
     scene = urged().after_ms(600).when(0, DrawBlind()).after_ms(399)
-    cards = scene.place(0).cards
+    cards = scene.seat_state(0).cards
     late(scene).then(SeatGone(0, "out of time"), TurnStarted(1))
-    assert scene.place(0).cards == cards
+    assert scene.seat_state(0).cards == cards
 
 
 def test_CLOCK_1_refused_commands_give_no_new_time() -> None:
     scene = urged().after_ms(500).when(0, Pass()).refused("TURN-4").after_ms(499)
     scene.when(0, Pass()).refused("TURN-4")
-    late(scene).then_came(SeatGone, TurnStarted)
+    late(scene).then_types(SeatGone, TurnStarted)
 
 
 def test_CLOCK_1_tickets_to_choose_from_give_no_new_time() -> None:
     scene = urged().after_ms(600).when(0, DrawTickets()).after_ms(399)
-    first, *others = scene.place(0).offer
+    first, *others = scene.seat_state(0).offer
     late(scene).then(
         TicketsKept(0, (first,)),
         TicketsReturned(0, "regular", "bottom", tuple(others)),
@@ -121,12 +121,12 @@ def test_CLOCK_1_an_open_tunnel_gives_no_new_time_in_europe() -> None:
     scene = urged(rules="europe", hands=[{"green": 4}], deck=ASKS_FOR_MORE)
     scene.after_ms(600).when(0, TUNNEL).after_ms(399)
     late(scene).then(TunnelDeclined(0), SeatGone(0, "out of time"), RevealedDiscarded(), TurnStarted(1))
-    assert scene.place(0).hand["green"] == 4
+    assert scene.seat_state(0).hand["green"] == 4
 
 
 def test_CLOCK_1_other_seats_commands_give_no_new_time() -> None:
     scene = urged().after_ms(999).when(1, DrawBlind()).refused("TURN-1")
-    late(scene).then_came(SeatGone, TurnStarted)
+    late(scene).then_types(SeatGone, TurnStarted)
 
 
 # -- at the start -----------------------------------------------------------------------------
@@ -134,42 +134,42 @@ def test_CLOCK_1_other_seats_commands_give_no_new_time() -> None:
 
 def test_CLOCK_2_all_have_the_same_time_to_choose_their_starting_tickets() -> None:
     scene = started(3, {"move_ms": 1000}).after_ms(400).when(1, KeepTickets((0, 1))).after_ms(599)
-    late(scene, 0).then_came(TicketsKept, SeatGone)
+    late(scene, 0).then_types(TicketsKept, SeatGone)
     scene.when(None, CallTime(1)).refused("CLOCK-2")
-    scene.when(None, CallTime(2)).then_came(
-        TicketsKept, SeatGone, *[TicketsReturned] * len(scene.told(TicketsReturned)), TurnStarted
+    scene.when(None, CallTime(2)).then_types(
+        TicketsKept, SeatGone, *[TicketsReturned] * len(scene.events_of(TicketsReturned)), TurnStarted
     )
-    assert (scene.table.turn, scene.table.next_deadline()) == (1, (2000, 1))
+    assert (scene.state.turn, scene.state.next_deadline()) == (1, (2000, 1))
 
 
 def test_CLOCK_2_to_name_a_mix_and_to_choose_from_it_are_two_moves_in_marklin() -> None:
     scene = created(2, {"move_ms": 1000}, rules="marklin").when(None, StartGame())
     mix = DrawTickets({"short": 2, "long": 2})
-    scene.after_ms(900).when(0, mix).then_came(TicketsNamed)
-    scene.after_ms(99).when(1, mix).then_came(TicketsNamed, TicketsOffered, TicketsOffered)
-    assert {place.deadline_ms for place in scene.table.seats} == {1999}
-    late(scene.after_ms(999), 1).then_came(TicketsKept, SeatGone)
+    scene.after_ms(900).when(0, mix).then_types(TicketsNamed)
+    scene.after_ms(99).when(1, mix).then_types(TicketsNamed, TicketsOffered, TicketsOffered)
+    assert {seat_state.deadline_ms for seat_state in scene.state.seats} == {1999}
+    late(scene.after_ms(999), 1).then_types(TicketsKept, SeatGone)
 
 
 def test_CLOCK_2_who_names_no_mix_in_time_gets_no_tickets_in_marklin() -> None:
     scene = created(2, {"move_ms": 1000}, rules="marklin").when(None, StartGame())
-    assert scene.told(MixAsked)
+    assert scene.events_of(MixAsked)
     late(scene.after_ms(999), 0).then(SeatGone(0, "out of time"))
 
 
 def test_CLOCK_2_in_trains_the_time_of_each_seat_begins_when_it_is_its_turn_to_choose() -> None:
     scene = started(2, {"move_ms": 1000}, rules="trains").after_ms(900)
-    first, second = scene.table.turn_order
+    first, second = scene.state.turn_order
     scene.when(first, KeepTickets((0, 1)))
-    assert scene.table.next_deadline() == (1900, second)
+    assert scene.state.next_deadline() == (1900, second)
 
 
 def test_CLOCK_2_a_position_gives_its_first_turn_the_whole_time_from_the_start_on() -> None:
     plans = (SeatPlan("bot", "random"), SeatPlan("bot", "random"))
-    scene = asked_for(CreateGame(plans, "usa", options={"move_ms": 1000}, position=Position(turn=1)))
-    assert scene.table.next_deadline() is None
+    scene = create_from(CreateGame(plans, "usa", options={"move_ms": 1000}, position=Position(turn=1)))
+    assert scene.state.next_deadline() is None
     scene.after_ms(5000).when(None, StartGame())
-    assert scene.table.next_deadline() == (6000, 1)
+    assert scene.state.next_deadline() == (6000, 1)
 
 
 # -- strict tables -----------------------------------------------------------------------------
@@ -181,10 +181,10 @@ def test_CONDUCT_2_a_strict_table_removes_a_seat_whose_move_takes_too_long() -> 
 
 
 def test_CONDUCT_2_so_do_trains_tables_in_a_turn_and_at_the_start() -> None:
-    scene = trains(2, options={"move_ms": 2000}).after_ms(2000).when(None, CallTime(0))
+    scene = trains_game(2, options={"move_ms": 2000}).after_ms(2000).when(None, CallTime(0))
     scene.then(SeatGone(0, "removed"), SeatCleared(0), TurnStarted(1))
-    scene = trains(2, options={"move_ms": 2000}).after_ms(1999).when(0, RequestCards())
-    assert scene.place(0).exit_reason is None
+    scene = trains_game(2, options={"move_ms": 2000}).after_ms(1999).when(0, RequestCards())
+    assert scene.seat_state(0).exit_reason is None
 
 
 # -- both limits ---------------------------------------------------------------------------------
@@ -195,18 +195,18 @@ def both(move_ms: int, clock_ms: int) -> Scene:
 
 
 def test_CLOCK_2_of_a_clock_and_the_time_of_a_move_the_earlier_end_counts() -> None:
-    assert both(move_ms=1000, clock_ms=5000).table.next_deadline() == (1000, 0)
-    assert both(move_ms=5000, clock_ms=1000).table.next_deadline() == (1000, 0)
+    assert both(move_ms=1000, clock_ms=5000).state.next_deadline() == (1000, 0)
+    assert both(move_ms=5000, clock_ms=1000).state.next_deadline() == (1000, 0)
     scene = both(move_ms=1000, clock_ms=1700)
     scene.after_ms(900).when(0, DrawBlind(), DrawBlind()).when(1, DrawBlind(), DrawBlind())
-    assert scene.table.next_deadline() == (1700, 0)
-    late(scene.after_ms(799)).then_came(SeatGone, TurnStarted)
-    assert scene.place(0).clock_ms == 0
+    assert scene.state.next_deadline() == (1700, 0)
+    late(scene.after_ms(799)).then_types(SeatGone, TurnStarted)
+    assert scene.seat_state(0).clock_ms == 0
 
 
 def test_CLOCK_1_the_time_of_a_move_takes_none_of_the_clock_but_what_passes() -> None:
     scene = both(move_ms=1000, clock_ms=5000).after_ms(1000).when(None, CallTime(0))
-    assert [place.clock_ms for place in scene.table.seats] == [4000, 5000]
+    assert [seat_state.clock_ms for seat_state in scene.state.seats] == [4000, 5000]
 
 
 # -- what a table has unless it says otherwise -----------------------------------------------------
@@ -214,8 +214,8 @@ def test_CLOCK_1_the_time_of_a_move_takes_none_of_the_clock_but_what_passes() ->
 
 @pytest.mark.parametrize("rules", RULESETS)
 def test_P10_a_move_takes_three_days_at_most_unless_a_game_says_otherwise(rules: str) -> None:
-    assert created(2, rules=rules).table.rule_options.move_ms == 3 * 24 * 60 * 60 * 1000
-    assert created(2, {"move_ms": None}, rules=rules).table.rule_options.move_ms is None
+    assert created(2, rules=rules).state.rule_options.move_ms == 3 * 24 * 60 * 60 * 1000
+    assert created(2, {"move_ms": None}, rules=rules).state.rule_options.move_ms is None
 
 
 @pytest.mark.parametrize("move_ms", [0, -1, 30 * 86_400_000 + 1, 1.5, "1000", True])
@@ -223,7 +223,7 @@ def test_P10_a_move_takes_from_a_millisecond_to_thirty_days(move_ms: Any) -> Non
     with pytest.raises(UnloggedRejectionError, match=r"options: move_ms"):
         created(2, {"move_ms": move_ms})
     for good in (1, 30 * 86_400_000):
-        assert created(2, {"move_ms": good}).table.rule_options.move_ms == good
+        assert created(2, {"move_ms": good}).state.rule_options.move_ms == good
 
 
 # -- in any game -------------------------------------------------------------------------------
@@ -236,7 +236,7 @@ class Reckoning:
         self.table, self.read = GameState(), 0
         self.since: dict[Seat, int] = {}
 
-    def of(self, play: Play) -> dict[Seat, int]:
+    def of(self, play: RandomGame) -> dict[Seat, int]:
         """Each seat that the table waits for now, and since when."""
         for data in play.log[self.read :]:
             entry, before = unpack_entry(data), set(self.table.pending_choices)
@@ -249,27 +249,27 @@ class Reckoning:
         return {seat: self.since[seat] for seat in self.table.pending_choices}
 
 
-def reckoned_end(table: GameState, seat: Seat, since: int) -> int | None:
+def reckoned_end(state: GameState, seat: Seat, since: int) -> int | None:
     """The earlier of both limits, each reckoned in the plainest way."""
-    figures = table.rule_options
-    ends = [since + figures.move_ms] if figures.move_ms else []
-    ends += [table.at_ms + table.seats[seat].clock_ms] if figures.clock_ms else []
+    rule_options = state.rule_options
+    ends = [since + rule_options.move_ms] if rule_options.move_ms else []
+    ends += [state.at_ms + state.seats[seat].clock_ms] if rule_options.clock_ms else []
     return min(ends, default=None)
 
 
 @EVERY_RULESET
 def test_CLOCK_1_a_moves_time_counts_from_the_entry_by_which_the_table_waits_for_its_seat(rules: str) -> None:
     @settings(REPEATABLE, max_examples=15)
-    @given_any(games[rules])
-    def holds(play: Play) -> None:
-        reckoning, table = Reckoning(), play.table
+    @given_any(RANDOM_GAMES[rules])
+    def holds(play: RandomGame) -> None:
+        reckoning, state = Reckoning(), play.state
         for _ in play.steps():
-            ends = {seat: reckoned_end(table, seat, since) for seat, since in reckoning.of(play).items()}
-            assert {seat: table.seats[seat].deadline_ms for seat in table.pending_choices} == ends
+            ends = {seat: reckoned_end(state, seat, since) for seat, since in reckoning.of(play).items()}
+            assert {seat: state.seats[seat].deadline_ms for seat in state.pending_choices} == ends
             due = [(end, seat) for seat, end in ends.items() if end is not None]
-            assert table.next_deadline() == min(due, default=None)
-            assert {seat for seat in ends if table.is_out_of_time(seat)} == {
-                s for end, s in due if end <= table.at_ms
+            assert state.next_deadline() == min(due, default=None)
+            assert {seat for seat in ends if state.is_out_of_time(seat)} == {
+                s for end, s in due if end <= state.at_ms
             }
 
     holds()

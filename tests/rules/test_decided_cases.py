@@ -23,9 +23,9 @@ LOCO = "locomotive"
 def test_decided_MARKET_2_a_flush_that_loops_stops_after_five() -> None:
     scene = given(market=("red", *[LOCO] * 4), deck=[LOCO], discards={LOCO: 9})
     scene.when(0, DrawMarket(0))
-    assert len(scene.told(MarketFlushed)) == 5
-    assert scene.table.market == [LOCO] * 5
-    assert scene.table.turn == 0  # and a second card may be drawn, blind
+    assert len(scene.events_of(MarketFlushed)) == 5
+    assert scene.state.market == [LOCO] * 5
+    assert scene.state.turn == 0  # and a second card may be drawn, blind
     assert scene.legal(0) == [DrawBlind()]
 
 
@@ -33,39 +33,39 @@ def test_decided_TURN_4_END_3_with_nothing_legal_to_do_all_pass_and_the_game_end
     scene = given(2, hands=[{}, {}], market=(None,) * 5, deck=(), ticket_deck=())
     scene.when(0, Pass()).then(Passed(0), TurnStarted(1))
     scene.when(1, Pass())
-    assert scene.table.result
-    assert scene.table.result.reason == "all passed"
+    assert scene.state.result
+    assert scene.state.result.reason == "all passed"
 
 
 def test_decided_CLOCK_2_out_of_time_while_choosing_starting_tickets_and_the_game_goes_on() -> None:
     scene = started(3, {"clock_ms": 1000}).when(1, KeepTickets((1, 2)))
-    first = scene.place(0).offer[:2]
+    first = scene.seat_state(0).offer[:2]
     scene.after_ms(1000).when(None, CallTime(0)).when(2, KeepTickets((0, 1))).refused("CLOCK-2")
-    assert (scene.place(0).tickets, scene.place(0).exit_reason) == (first, "out of time")
+    assert (scene.seat_state(0).tickets, scene.seat_state(0).exit_reason) == (first, "out of time")
     scene.when(None, CallTime(2))
-    assert scene.table.turn == 1
-    assert not scene.table.result
+    assert scene.state.turn == 1
+    assert not scene.state.result
 
 
 def test_bug_CARD_4_a_deck_that_is_not_rebuilt_so_that_no_game_can_end() -> None:
     """Two seats draw and pay until somebody's cars are gone, from a deck of 24 cards."""
     scene = given(2, hands=[{}, {}], deck=["red"] * 19, ticket_deck=())
     shuffles = 0
-    while not scene.table.result:
-        (seat,) = scene.table.pending_choices
+    while not scene.state.result:
+        (seat,) = scene.state.pending_choices
         choices = scene.legal(seat)
         claims = [choice for choice in choices if isinstance(choice, ClaimRoute)]
         scene.when(seat, claims[-1] if claims else choices[0])
-        shuffles += len(scene.told(DeckShuffled))
+        shuffles += len(scene.events_of(DeckShuffled))
     assert shuffles >= 2
 
 
 def test_bug_CARD_4_a_market_that_is_not_refilled_after_the_deck_was_empty() -> None:
     scene = given(2, deck=[], market=(None, "red", None, None, "red"), hands=[{"blue": 3}, {}])
     scene.when(0, ClaimRoute(NEW_YORK, {"blue": 3}))
-    (filled,) = scene.told(MarketFilled)
+    (filled,) = scene.events_of(MarketFilled)
     assert filled.slots == (0, 2, 3)
-    assert scene.table.market == ["blue", "red", "blue", "blue", "red"]
+    assert scene.state.market == ["blue", "red", "blue", "blue", "red"]
 
 
 def test_bug_CARD_2_a_locomotive_taken_as_the_second_card() -> None:
@@ -80,15 +80,17 @@ def test_bug_END_1_stuck_in_the_last_turn() -> None:
         3, hands=[{"blue": 3}, {}, {}], cars=[5], market=(), deck=(), ticket_deck=(), options={"market": 0}
     )
     scene.when(0, ClaimRoute(NEW_YORK, {"blue": 3})).when(1, DrawBlind(), DrawBlind())
-    scene.when(2, DrawBlind()).then_came(CardDrawn, TurnStarted)
+    scene.when(2, DrawBlind()).then_types(CardDrawn, TurnStarted)
     assert scene.legal(0) == [Pass()]
-    scene.when(0, Pass()).then_came(Passed, TicketsShown, TicketsShown, TicketsShown, SeedRevealed, GameEnded)
-    assert scene.told(GameEnded)[0].reason == "last turns"
+    scene.when(0, Pass()).then_types(
+        Passed, TicketsShown, TicketsShown, TicketsShown, SeedRevealed, GameEnded
+    )
+    assert scene.events_of(GameEnded)[0].reason == "last turns"
 
 
 def test_bug_MARKET_2_an_endless_flush() -> None:
     """Nothing but locomotives is left, deck and discards together fill the market once."""
     scene = given(market=("red", *[LOCO] * 4), deck=[], discards={LOCO: 1}, hands=[{}, {}])
     scene.when(0, DrawMarket(0))
-    assert len(scene.told(MarketFlushed)) == 5
+    assert len(scene.events_of(MarketFlushed)) == 5
     scene.when(1, DrawMarket(0)).then(MarketCardTaken(1, 0, "locomotive"), TurnStarted(0))

@@ -18,7 +18,7 @@ Standing = list[tuple[int, int]]
 
 def standing(scene: Scene) -> Standing:
     """Total and place of each seat, as if the game ended now."""
-    return [(seat.total, seat.place) for seat in score(scene.table)]
+    return [(seat.total, seat.place) for seat in score(scene.state)]
 
 
 def europe(seats: int = 2, **more: Any) -> Scene:
@@ -40,7 +40,7 @@ def test_TIE_1_then_the_points_of_tickets_made() -> None:
     owners = dict.fromkeys(SOFIA_SMYRNA, 1) | {"berlin-wien-a": 0, "berlin-essen-a": 0}
     tickets = [[], ["smyrna:sofia", "angora:athina"]]  # 5 made, 5 missed
     scene = europe(owners=owners, tickets=tickets)
-    first, second = score(scene.table)
+    first, second = score(scene.state)
     assert (first.total, second.total) == (28, 28)
     assert (first.tickets, second.tickets) == (0, 0)
     assert (first.won, second.won) == (0, 5)
@@ -57,17 +57,17 @@ def test_TIE_1_their_number_does_not_count() -> None:
     }  # fmt: skip
     two_small = ["smyrna:sofia", "angora:athina"]
     scene = europe(owners=owners, tickets=[two_small, ["stockholm:wien"]], stations={})
-    first, second = score(scene.table)
+    first, second = score(scene.state)
     assert (len(first.made), first.won, len(second.made), second.won) == (2, 10, 1, 11)
-    level(scene.table, 0, first.total - second.total)
+    level(scene.state, 0, first.total - second.total)
     assert standing(scene)[1][1] == 1
     assert standing(scene)[0][1] == 2
     assert standing(scene)[0][0] == standing(scene)[1][0]
 
 
-def level(table: GameState, seat: int, ahead: int) -> None:
+def level(state: GameState, seat: int, ahead: int) -> None:
     """Take the lead out of the seat's account, by something that breaks no tie."""
-    table.seats[seat].merchandise -= ahead
+    state.seats[seat].merchandise -= ahead
 
 
 def test_TIE_1_then_the_points_of_unused_stations() -> None:
@@ -75,9 +75,9 @@ def test_TIE_1_then_the_points_of_unused_stations() -> None:
     owners = {"berlin-wien-a": 0, "danzig-warszawa-a": 0, "budapest-zagrab-a": 1, "kharkov-rostov-a": 1}
     owners |= {"cadiz-lisboa-a": 0, "brest-dieppe-a": 0}
     scene = europe(owners=owners, stations={"roma": (0, None)})
-    first, second = score(scene.table)
+    first, second = score(scene.state)
     assert (first.won, second.won, first.stations, second.stations) == (0, 0, 8, 12)
-    level(scene.table, 0, first.total - second.total)
+    level(scene.state, 0, first.total - second.total)
     (total, place), (other, winner) = standing(scene)
     assert (total, place, winner) == (other, 2, 1)
 
@@ -87,9 +87,9 @@ def test_TIE_1_then_the_bonus_for_the_longest_route() -> None:
     apart = ("berlin-wien-a", "cadiz-lisboa-a", "brest-dieppe-a", "roma-venezia-a", "kharkov-rostov-a")
     owners = dict.fromkeys(apart, 0) | {"angora-erzurum-a": 1, "angora-constantinople-a": 1}
     scene = europe(owners=owners)
-    first, second = score(scene.table)
+    first, second = score(scene.state)
     assert (first.bonus, second.bonus, first.stations, second.stations) == (0, 10, 12, 12)
-    level(scene.table, 0, first.total - second.total)
+    level(scene.state, 0, first.total - second.total)
     (total, place), (other, winner) = standing(scene)
     assert (total, place, winner) == (other, 2, 1)
 
@@ -107,20 +107,20 @@ def test_TIE_1_the_criteria_count_in_their_order() -> None:
         "warszawa-wilno-a": 0,
     }
     scene = europe(owners=owners, tickets=[[], ["smyrna:sofia"]], stations={"roma": (1, None)})
-    first, second = score(scene.table)
+    first, second = score(scene.state)
     assert (first.won, first.stations, first.bonus) == (0, 12, 10)
     assert (second.won, second.stations, second.bonus) == (5, 8, 0)
-    level(scene.table, 0, first.total - second.total)
+    level(scene.state, 0, first.total - second.total)
     (total, place), (other, winner) = standing(scene)
     assert (total, place, winner) == (other, 2, 1)
 
 
 def test_SCORE_1_route_points_are_recounted() -> None:
     scene = europe(owners={"petrograd-stockholm-a": 0, "palermo-smyrna-a": 1})
-    assert [seat.routes for seat in score(scene.table)] == [21, 15]
-    scene.place(0).points += 1
+    assert [seat.routes for seat in score(scene.state)] == [21, 15]
+    scene.seat_state(0).points += 1
     with pytest.raises(AssertionError, match="SCORE-1"):
-        score(scene.table)
+        score(scene.state)
 
 
 # -- how long it takes -----------------------------------------------------------------------------
@@ -128,48 +128,48 @@ def test_SCORE_1_route_points_are_recounted() -> None:
 
 def crowded(seed: int) -> GameState:
     """Five seats own everything between them, and each has three stations and ten tickets."""
-    dice = Random(seed)
-    table = europe(5).table
-    for route in dice.sample(sorted(table.board.routes), len(table.board.routes)):
-        able = [seat for seat, place in enumerate(table.seats) if fits(place, table, route)]
+    rng = Random(seed)
+    state = europe(5).state
+    for route in rng.sample(sorted(state.board.routes), len(state.board.routes)):
+        able = [seat for seat, seat_state in enumerate(state.seats) if fits(seat_state, state, route)]
         if able:
-            seat = dice.choice(able)
-            table.seats[seat].cars -= table.board.routes[route].length
-            lay(table, route, seat)
-    busiest = sorted(table.board.cities, key=lambda city: -busy(table, city))
-    tickets = dice.sample(sorted(table.board.tickets), 46)
-    for seat, place in enumerate(table.seats):
-        place.tickets = [*tickets[seat * 9 : seat * 9 + 9]]
+            seat = rng.choice(able)
+            state.seats[seat].cars -= state.board.routes[route].length
+            lay(state, route, seat)
+    busiest = sorted(state.board.cities, key=lambda city: -busy(state, city))
+    tickets = rng.sample(sorted(state.board.tickets), 46)
+    for seat, seat_state in enumerate(state.seats):
+        seat_state.tickets = [*tickets[seat * 9 : seat * 9 + 9]]
         for city in busiest[seat:15:5]:
-            table.station_owners[city], place.stations[city] = seat, None
-    return table
+            state.station_owners[city], seat_state.stations[city] = seat, None
+    return state
 
 
-def fits(place: SeatState, table: GameState, route: str) -> bool:
-    return place.cars >= table.board.routes[route].length and route not in place.blocked_parallels
+def fits(seat_state: SeatState, state: GameState, route: str) -> bool:
+    return seat_state.cars >= state.board.routes[route].length and route not in seat_state.blocked_parallels
 
 
-def lay(table: GameState, name: str, seat: int) -> None:
-    place, route = table.seats[seat], table.board.routes[name]
-    place.routes.append(name)
-    place.blocked_parallels.update(route.parallels)
-    place.points += table.rule_options.route_points[route.length - 1] or 0
-    table.route_owners[name] = seat
+def lay(state: GameState, name: str, seat: int) -> None:
+    seat_state, route = state.seats[seat], state.board.routes[name]
+    seat_state.routes.append(name)
+    seat_state.blocked_parallels.update(route.parallels)
+    seat_state.points += state.rule_options.route_points[route.length - 1] or 0
+    state.route_owners[name] = seat
 
 
-def busy(table: GameState, city: str) -> int:
-    return sum(city in (route.a, route.b) for route in table.board.routes.values())
+def busy(state: GameState, city: str) -> int:
+    return sum(city in (route.a, route.b) for route in state.board.routes.values())
 
 
 def test_STATION_3_fifteen_stations_are_resolved_and_all_is_scored_in_a_tenth_of_a_second() -> None:
     lent = 0
-    for table in map(crowded, range(5)):
-        assert sum(len(place.stations) for place in table.seats) == 15
-        assert len(table.route_owners) > 60
+    for state in map(crowded, range(5)):
+        assert sum(len(seat_state.stations) for seat_state in state.seats) == 15
+        assert len(state.route_owners) > 60
         times = []
         for _ in range(3):
             began = thread_time()
-            scores = score(table)
+            scores = score(state)
             times.append(thread_time() - began)
         assert min(times) < 0.1, times
         lent += sum(loan is not None for seat in scores for loan in seat.lent)
@@ -179,7 +179,7 @@ def test_STATION_3_fifteen_stations_are_resolved_and_all_is_scored_in_a_tenth_of
 def swiss(*, longest: tuple[int, int], options: dict[str, Any] | None = None, **laid: Any) -> Scene:
     """On a board with countries, where the seats' longest routes are so long."""
     scene = europe(board="switzerland", options=options, **laid)
-    assert tuple(seat.longest for seat in score(scene.table)) == longest
+    assert tuple(seat.longest for seat in score(scene.state)) == longest
     return scene
 
 
@@ -202,7 +202,7 @@ def test_STATION_3_a_station_does_not_lend_what_would_lead_through_a_country() -
         tickets=[["basel:geneve"], []],
         stations={"geneve": (0, None)},
     )
-    seat = score(scene.table)[0]
+    seat = score(scene.state)[0]
     assert (seat.lent, seat.made) == ((None,), ())
 
 
@@ -217,15 +217,15 @@ def test_STATION_3_but_another_one_that_helps() -> None:
         tickets=[["basel:geneve", "geneve:sion"], []],
         stations={"geneve": (0, None)},
     )  # fmt: skip
-    assert score(scene.table)[0].lent == ("geneve-lausanne-a",)
+    assert score(scene.state)[0].lent == ("geneve-lausanne-a",)
 
 
 def test_CONDUCT_2_a_removed_seat_scores_nothing_for_stations_built_or_not() -> None:
     owners = {"cadiz-lisboa-a": 0, "amsterdam-bruxelles-a": 1}
     scene = europe(3, options={"strict": True}, owners=owners, stations={"roma": (0, None)})
-    assert [seat.stations for seat in score(scene.table)] == [8, 12, 12]
+    assert [seat.stations for seat in score(scene.state)] == [8, 12, 12]
     scene.when(0, Pass())
-    removed, *others = score(scene.table)
+    removed, *others = score(scene.state)
     assert (removed.routes, removed.tickets, removed.stations, removed.bonus, removed.total) == (
         0,
         0,

@@ -31,7 +31,7 @@ def opened(seats: int = 3) -> Scene:
 
 
 def offers(scene: Scene) -> tuple[TicketsOffered, ...]:
-    found: tuple[TicketsOffered, ...] = scene.told(TicketsOffered)
+    found: tuple[TicketsOffered, ...] = scene.events_of(TicketsOffered)
     return found
 
 
@@ -39,27 +39,33 @@ def offers(scene: Scene) -> tuple[TicketsOffered, ...]:
 
 
 def test_SETUP_1_the_figures_of_the_table() -> None:
-    figures = RULESETS["europe"].rule_options
-    assert (figures.seats_least, figures.seats_most, figures.cars, figures.hand, figures.market) == (
+    rule_options = RULESETS["europe"].rule_options
+    assert (
+        rule_options.seats_least,
+        rule_options.seats_most,
+        rule_options.cars,
+        rule_options.hand,
+        rule_options.market,
+    ) == (
         2,
         5,
         45,
         4,
         5,
     )
-    assert (sum(figures.cards.values()), figures.cards["locomotive"], figures.flush) == (
+    assert (sum(rule_options.cards.values()), rule_options.cards["locomotive"], rule_options.flush) == (
         110,
         14,
         {"locomotive": 3},
     )
-    assert (figures.station_costs, figures.station_points) == ((1, 2, 3), 4)
-    assert (figures.clock_ms, figures.play_off, figures.longest_bonus) == (120_000, 5, 10)
+    assert (rule_options.station_costs, rule_options.station_points) == ((1, 2, 3), 4)
+    assert (rule_options.clock_ms, rule_options.play_off, rule_options.longest_bonus) == (120_000, 5, 10)
 
 
 @pytest.mark.parametrize("seats", [2, 3, 4, 5])
 def test_SETUP_2_each_seat_is_offered_one_long_ticket_and_three_regular_ones(seats: int) -> None:
     scene = opened(seats)
-    decks = {deck.deck: deck.order for deck in scene.told(TicketsShuffled)}
+    decks = {deck.deck: deck.order for deck in scene.events_of(TicketsShuffled)}
     assert (len(decks["long"]), len(decks["regular"])) == (6, 40)
     for offered in offers(scene):
         assert (offered.decks, offered.least) == (("long", "regular", "regular", "regular"), 2)
@@ -70,10 +76,10 @@ def test_SETUP_2_each_seat_is_offered_one_long_ticket_and_three_regular_ones(sea
 
 def test_SETUP_2_all_choose_at_the_same_time_in_any_order() -> None:
     scene = opened(3).when(2, KeepTickets((0, 1))).when(0, KeepTickets((2, 3)))
-    assert scene.table.turn is None
+    assert scene.state.turn is None
     scene.when(0, KeepTickets((0, 1))).refused("SETUP-2")
     scene.when(1, KeepTickets((0, 1, 2, 3)))
-    assert scene.table.turn == 0
+    assert scene.state.turn == 0
 
 
 @pytest.mark.parametrize("keep", [(), (0,), (3,)])
@@ -84,14 +90,14 @@ def test_SETUP_3_at_least_two_of_the_four_are_kept(keep: tuple[int, ...]) -> Non
 @pytest.mark.parametrize("keep", [(1, 2), (0, 3), (1, 2, 3), (0, 1, 2, 3)])
 def test_SETUP_3_the_long_one_may_be_given_back(keep: tuple[int, ...]) -> None:
     scene = opened()
-    offer = list(scene.place(0).offer)
+    offer = list(scene.seat_state(0).offer)
     scene.when(0, KeepTickets(keep)).then(TicketsKept(0, tuple(offer[i] for i in keep)))
 
 
 def test_SETUP_3_what_is_given_back_is_out_of_the_game_in_seat_order() -> None:
     scene = opened(2)
-    first, second = list(scene.place(0).offer), list(scene.place(1).offer)
-    left = list(scene.table.ticket_decks["regular"])
+    first, second = list(scene.seat_state(0).offer), list(scene.seat_state(1).offer)
+    left = list(scene.state.ticket_decks["regular"])
     scene.when(1, KeepTickets((2, 3))).when(0, KeepTickets((0, 1)))
     scene.then(
         TicketsKept(0, (first[0], first[1])),
@@ -100,14 +106,14 @@ def test_SETUP_3_what_is_given_back_is_out_of_the_game_in_seat_order() -> None:
         TicketsReturned(1, "regular", "out", (second[1],)),
         TurnStarted(0),
     )
-    assert scene.table.ticket_decks["regular"] == left
-    held = {ticket for deck in scene.table.ticket_decks.values() for ticket in deck}
+    assert scene.state.ticket_decks["regular"] == left
+    held = {ticket for deck in scene.state.ticket_decks.values() for ticket in deck}
     assert not held & {*first, *second}
 
 
 def test_SETUP_3_the_long_tickets_that_nobody_was_offered_never_come() -> None:
     scene = given(2, rules="europe", ticket_deck=())
-    assert scene.table.ticket_decks["long"]
+    assert scene.state.ticket_decks["long"]
     assert DrawTickets() not in scene.legal(0)
     scene.when(0, DrawTickets()).refused("TICKET-1")
 
@@ -120,23 +126,23 @@ def test_TICKET_1_later_draws_are_of_three_regular_tickets_and_go_back_to_the_bo
     scene.then(TicketsOffered(0, ("regular",) * 3, ("paris:wien", "madrid:zurich", "smyrna:sofia"), 1))
     scene.when(0, KeepTickets(())).refused("TICKET-1")
     scene.when(0, KeepTickets((1,)))
-    assert scene.told(TicketsReturned) == (
+    assert scene.events_of(TicketsReturned) == (
         TicketsReturned(0, "regular", "bottom", ("paris:wien", "smyrna:sofia")),
     )
-    assert scene.table.ticket_decks["regular"][-1] == "essen:kyiv"
+    assert scene.state.ticket_decks["regular"][-1] == "essen:kyiv"
 
 
 def test_TICKET_1_what_was_out_of_the_game_is_not_in_a_later_draw() -> None:
     scene = opened(2)
-    given_back = {*scene.place(0).offer[2:], *scene.place(1).offer[2:]}
+    given_back = {*scene.seat_state(0).offer[2:], *scene.seat_state(1).offer[2:]}
     for seat in (0, 1):
         scene.when(seat, KeepTickets((0, 1)))
     seen: set[str | None] = set()
-    while scene.table.ticket_decks["regular"]:
-        seat = scene.table.turn or 0
+    while scene.state.ticket_decks["regular"]:
+        seat = scene.state.turn or 0
         scene.when(seat, DrawTickets())
-        seen |= set(scene.place(seat).offer)
-        scene.when(seat, KeepTickets(tuple(range(len(scene.place(seat).offer)))))
+        seen |= set(scene.seat_state(seat).offer)
+        scene.when(seat, KeepTickets(tuple(range(len(scene.seat_state(seat).offer)))))
     assert len(seen) == 40 - 6
     assert not seen & given_back
 
@@ -148,10 +154,10 @@ def test_TICKET_1_what_was_out_of_the_game_is_not_in_a_later_draw() -> None:
 def test_ROUTE_6_points_by_length(route: str, worth: tuple[int, int]) -> None:
     length, points = worth
     scene = given(2, rules="europe", hands=[{"locomotive": 14}], deck=())
-    assert scene.table.board.routes[route].length == length
+    assert scene.state.board.routes[route].length == length
     scene.when(0, ClaimRoute(route, {"locomotive": length}))
-    (claimed,) = scene.told(RouteClaimed)
-    assert (claimed.points, scene.place(0).points) == (points, points)
+    (claimed,) = scene.events_of(RouteClaimed)
+    assert (claimed.points, scene.seat_state(0).points) == (points, points)
 
 
 # -- clocks --------------------------------------------------------------------------------------
@@ -159,22 +165,22 @@ def test_ROUTE_6_points_by_length(route: str, worth: tuple[int, int]) -> None:
 
 def test_CLOCK_1_every_seat_has_120_seconds_for_the_whole_game() -> None:
     scene = opened(2)
-    assert [place.clock_ms for place in scene.table.seats] == [120_000, 120_000]
+    assert [seat_state.clock_ms for seat_state in scene.state.seats] == [120_000, 120_000]
     scene.after_ms(30_000).when(0, KeepTickets((0, 1))).after_ms(20_000).when(1, KeepTickets((0, 1)))
-    assert [place.clock_ms for place in scene.table.seats] == [90_000, 70_000]
+    assert [seat_state.clock_ms for seat_state in scene.state.seats] == [90_000, 70_000]
     scene.after_ms(89_999).when(0, DrawBlind())
-    assert scene.place(0).clock_ms == 1
-    assert scene.table.next_deadline() == (scene.table.at_ms + 1, 0)
+    assert scene.seat_state(0).clock_ms == 1
+    assert scene.state.next_deadline() == (scene.state.at_ms + 1, 0)
     scene.after_ms(1).when(0, DrawBlind()).refused("CLOCK-2")
 
 
 def test_CLOCK_2_open_tickets_are_kept_in_the_order_offered_up_to_the_least_number() -> None:
     scene = opened(2).when(0, KeepTickets((0, 1)))
-    offer = list(scene.place(1).offer)
+    offer = list(scene.seat_state(1).offer)
     scene.after_ms(120_000).when(None, CallTime(1))
     assert scene.events[:2] == (TicketsKept(1, (offer[0], offer[1])), SeatGone(1, "out of time"))
-    assert scene.told(TicketsReturned)[-1] == TicketsReturned(1, "regular", "out", (offer[2], offer[3]))
-    assert (scene.table.turn, scene.place(1).tickets) == (0, offer[:2])
+    assert scene.events_of(TicketsReturned)[-1] == TicketsReturned(1, "regular", "out", (offer[2], offer[3]))
+    assert (scene.state.turn, scene.seat_state(1).tickets) == (0, offer[:2])
 
 
 def test_CLOCK_2_so_are_those_of_a_later_draw() -> None:
@@ -191,7 +197,7 @@ def test_CLOCK_2_the_others_play_on_without_it() -> None:
     scene = given(3, rules="europe").after_ms(120_000).when(None, CallTime(0))
     scene.then(SeatGone(0, "out of time"), TurnStarted(1))
     scene.when(1, DrawBlind(), DrawBlind()).when(2, DrawBlind(), DrawBlind())
-    assert scene.table.turn == 1
+    assert scene.state.turn == 1
 
 
 def test_CLOCK_2_no_seat_is_late_before_its_time() -> None:
@@ -202,6 +208,6 @@ def test_CLOCK_2_no_seat_is_late_before_its_time() -> None:
 def test_END_4_when_no_seat_has_time_left_the_game_ends() -> None:
     scene = given(2, rules="europe").after_ms(120_000).when(None, CallTime(0))
     scene.after_ms(120_000).when(None, CallTime(1))
-    scene.then_came(SeatGone, TicketsShown, TicketsShown, SeedRevealed, GameEnded)
-    (end,) = scene.told(GameEnded)
+    scene.then_types(SeatGone, TicketsShown, TicketsShown, SeedRevealed, GameEnded)
+    (end,) = scene.events_of(GameEnded)
     assert end.reason == "out of time"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from schemas.refusals import ALL_RULES, GAME_RULES, MESSAGE_RULES
-from tests.rules.test_rule_pages import TOLD
+from tests.rules.test_rule_pages import RULES_ON_PAGE
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -20,8 +20,10 @@ ID = re.compile(r"[A-Z]+-\d")
 # these list ids, they don't refuse anything
 TABLES = ("gateway/examples.py", "schemas/refusals.py", "verification/explanation.py")
 OWN = {  # rules of one ruleset alone
-    ruleset: sorted(set(rules) - {rule for other in TOLD if other != ruleset for rule in TOLD[other]})
-    for ruleset, rules in TOLD.items()
+    ruleset: sorted(
+        set(rules) - {rule for other in RULES_ON_PAGE if other != ruleset for rule in RULES_ON_PAGE[other]}
+    )
+    for ruleset, rules in RULES_ON_PAGE.items()
 }
 
 
@@ -54,8 +56,8 @@ def refuses(tree: ast.AST, rule: str) -> bool:
         if isinstance(node, ast.Compare) and rule in texts(node.comparators):
             return True
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            told = texts([*node.args, *(keyword.value for keyword in node.keywords)])
-            if node.func.attr in ("refused", "raises") and any(rule in text for text in told):
+            argument_texts = texts([*node.args, *(keyword.value for keyword in node.keywords)])
+            if node.func.attr in ("refused", "raises") and any(rule in text for text in argument_texts):
                 return True
     return False
 
@@ -63,19 +65,19 @@ def refuses(tree: ast.AST, rule: str) -> bool:
 def accepts(tree: ast.AST) -> bool:
     """Whether this code sees more than a refusal: facts, or a table as it should be."""
     methods = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-    return bool(methods & {"then", "then_came"}) or any(isinstance(n, ast.Assert) for n in ast.walk(tree))
+    return bool(methods & {"then", "then_types"}) or any(isinstance(n, ast.Assert) for n in ast.walk(tree))
 
 
 # -- tests by rule -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("ruleset", TOLD)
+@pytest.mark.parametrize("ruleset", RULES_ON_PAGE)
 def test_every_rule_of_a_ruleset_has_a_test_named_by_its_id(ruleset: str) -> None:
-    assert sorted(set(TOLD[ruleset]) - set(named_tests())) == []
+    assert sorted(set(RULES_ON_PAGE[ruleset]) - set(named_tests())) == []
 
 
 def test_no_test_is_named_by_a_rule_that_there_is_not() -> None:
-    known = {rule for rules in TOLD.values() for rule in rules} | set(MESSAGE_RULES)
+    known = {rule for rules in RULES_ON_PAGE.values() for rule in rules} | set(MESSAGE_RULES)
     assert set(named_tests()) - known == set()
 
 
@@ -121,5 +123,5 @@ def test_every_id_of_the_list_is_one_that_the_code_refuses_by() -> None:
 
 
 def test_every_refusal_of_a_rule_is_of_one_that_the_rule_pages_tell() -> None:
-    assert set(GAME_RULES) <= {rule for rules in TOLD.values() for rule in rules}
+    assert set(GAME_RULES) <= {rule for rules in RULES_ON_PAGE.values() for rule in rules}
     assert not set(GAME_RULES) & set(MESSAGE_RULES)

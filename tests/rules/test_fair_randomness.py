@@ -24,15 +24,15 @@ from services.referee.rules.fair_randomness import (
     merkle_root,
 )
 from services.referee.rules.shuffle import in_canonical_order, seed_from_text, shuffled
-from tests.rules.given import SEED, Scene, asked_for
+from tests.rules.given import SEED, Scene, create_from
 
 ADAS, BOBS = "ada0" * 16, "b0b0" * 16
 PERSON, BOT = SeatPlan(), SeatPlan("bot", "random")
 
 
-def seated(*gave: str | None, **wish: Any) -> Scene:
+def seated(*gave: str | None, **create_fields: Any) -> Scene:
     """A table where a person for each contribution and one bot sit."""
-    scene = asked_for(CreateGame((*(PERSON for _ in gave), BOT), **wish))
+    scene = create_from(CreateGame((*(PERSON for _ in gave), BOT), **create_fields))
     for number, contribution in enumerate(gave):
         scene.when(None, TakeSeat(f"person {number}", contribution=contribution))
     return scene
@@ -43,18 +43,18 @@ def h(*parts: bytes) -> bytes:
 
 
 def test_P1_the_key_is_made_of_the_seed_the_rules_all_contributions_and_the_game() -> None:
-    table = seated(ADAS, BOBS).when(None, StartGame()).table
+    state = seated(ADAS, BOBS).when(None, StartGame()).state
     seed = bytes.fromhex(SEED)
-    figures = RULE_OPTIONS_SCHEMA.write(table.rule_options)
-    rules = pack(["usa", table.ruleset.version, "usa", table.board.digest, figures, 3])
+    rule_options = RULE_OPTIONS_SCHEMA.write(state.rule_options)
+    rules = pack(["usa", state.ruleset.version, "usa", state.board.digest, rule_options, 3])
     house = h(b"ledgerline/contribution/1", seed, b"\x02")
     gave = (bytes.fromhex(ADAS), bytes.fromhex(BOBS), house)
-    key = h(b"ledgerline/key/1", seed, h(b"ledgerline/rules/1", rules), *gave, table.game.encode())
-    assert table.shuffle_key == key.hex()
+    key = h(b"ledgerline/key/1", seed, h(b"ledgerline/rules/1", rules), *gave, state.game.encode())
+    assert state.shuffle_key == key.hex()
 
 
 def test_P1_games_of_one_named_seed_are_dealt_alike_under_any_id() -> None:
-    one, two = (seated(ADAS, seed="cup 7").when(None, StartGame()).table for _ in range(2))
+    one, two = (seated(ADAS, seed="cup 7").when(None, StartGame()).state for _ in range(2))
     two.game = "another"
     assert derive_shuffle_key(one) == derive_shuffle_key(two)
     two.seats[0].contribution = BOBS  # which no such game takes from its players
@@ -63,11 +63,11 @@ def test_P1_games_of_one_named_seed_are_dealt_alike_under_any_id() -> None:
 
 def dealt_at(game: str) -> GameState:
     """A table of a tournament: a bot and Ada, dealt from the seed that the cup is played with."""
-    table = GameState()
-    wishes: tuple[Command, ...] = (CreateGame((BOT, PERSON), seed="cup 7"), TakeSeat("Ada"), StartGame())
-    for number, wish in enumerate(wishes):
-        decide_envelope(table, CommandEnvelope(f"c{number}", game, None, wish), 0, SEED)
-    return table
+    state = GameState()
+    commands: tuple[Command, ...] = (CreateGame((BOT, PERSON), seed="cup 7"), TakeSeat("Ada"), StartGame())
+    for number, command in enumerate(commands):
+        decide_envelope(state, CommandEnvelope(f"c{number}", game, None, command), 0, SEED)
+    return state
 
 
 def test_P5_what_a_person_is_told_in_one_game_of_a_named_seed_opens_nothing_in_another() -> None:
@@ -83,8 +83,8 @@ def test_P5_what_a_person_is_told_in_one_game_of_a_named_seed_opens_nothing_in_a
 def test_P1_every_ingredient_changes_the_key() -> None:
     def key(scene: Scene, **changed: Any) -> str:
         for name, value in changed.items():
-            setattr(scene.table, name, value)
-        return derive_shuffle_key(scene.table)
+            setattr(scene.state, name, value)
+        return derive_shuffle_key(scene.state)
 
     keys = [
         key(seated(ADAS)),
@@ -94,7 +94,7 @@ def test_P1_every_ingredient_changes_the_key() -> None:
         key(seated(BOBS, ADAS)),
         key(seated(ADAS), seed="5f" * 32),
         key(seated(ADAS), game="another"),
-        key(seated(ADAS), terms="5f" * 32),
+        key(seated(ADAS), setup_digest="5f" * 32),
         key(seated(ADAS, options={"cars": 44})),
         key(seated(ADAS, board="usa-1910")),
     ]
@@ -103,7 +103,7 @@ def test_P1_every_ingredient_changes_the_key() -> None:
 
 
 def test_P1_whatever_makes_another_game_of_it_changes_its_terms() -> None:
-    event = asked_for(CreateGame((PERSON, BOT))).told(GameCreated)[0]
+    event = create_from(CreateGame((PERSON, BOT))).events_of(GameCreated)[0]
     changes: list[dict[str, Any]] = [
         {"ruleset": "europe"},
         {"rules": 99},
@@ -121,35 +121,38 @@ def test_P1_whatever_makes_another_game_of_it_changes_its_terms() -> None:
 
 def test_P1_the_deck_is_shuffled_by_the_key_and_not_by_the_seed() -> None:
     scene = seated(ADAS).when(None, StartGame())
-    dealt = scene.told(DeckShuffled)[0]
-    row = in_canonical_order(scene.table.rule_options.cards.items())
-    assert dealt.order == shuffled(row, scene.table.shuffle_key, 0) != shuffled(row, SEED, 0)
+    dealt = scene.events_of(DeckShuffled)[0]
+    row = in_canonical_order(scene.state.rule_options.cards.items())
+    assert dealt.order == shuffled(row, scene.state.shuffle_key, 0) != shuffled(row, SEED, 0)
 
 
 def test_P1_a_seat_that_gives_none_gets_zeros_and_the_log_says_so() -> None:
-    (taken,) = seated(None).told(SeatTaken)
+    (taken,) = seated(None).events_of(SeatTaken)
     assert (taken.contribution, taken.by) == ("00" * 32, "nobody")
 
 
 def test_P1_what_a_player_gives_stands_in_the_log_for_all() -> None:
-    (taken,) = seated(ADAS).told(SeatTaken)
+    (taken,) = seated(ADAS).events_of(SeatTaken)
     assert (taken.contribution, taken.by) == (ADAS, "seat")
 
 
 def test_P1_a_bot_s_contribution_follows_from_the_seed_by_its_seat() -> None:
-    scene = asked_for(CreateGame((BOT, BOT)))
+    scene = create_from(CreateGame((BOT, BOT)))
     seed = bytes.fromhex(SEED)
-    for seat, taken in enumerate(scene.told(SeatTaken)):
+    for seat, taken in enumerate(scene.events_of(SeatTaken)):
         gave = h(b"ledgerline/contribution/1", seed, bytes([seat])).hex()
         assert (taken.contribution, taken.by) == (gave, "house")
-    assert scene.told(SeedSealed)[0].given is False
+    assert scene.events_of(SeedSealed)[0].given is False
 
 
 def test_P1_of_a_given_seed_comes_everything_whatever_a_seat_sends_and_the_log_says_so() -> None:
-    scene = asked_for(CreateGame((PERSON, BOT), seed="friday"))
-    assert scene.told(SeedSealed)[0].given is True
-    created, seed = scene.told(GameCreated)[0], bytes.fromhex(seed_from_text("friday"))
-    taken = [*scene.told(SeatTaken), *scene.when(None, TakeSeat("Ada", contribution=ADAS)).told(SeatTaken)]
+    scene = create_from(CreateGame((PERSON, BOT), seed="friday"))
+    assert scene.events_of(SeedSealed)[0].given is True
+    created, seed = scene.events_of(GameCreated)[0], bytes.fromhex(seed_from_text("friday"))
+    taken = [
+        *scene.events_of(SeatTaken),
+        *scene.when(None, TakeSeat("Ada", contribution=ADAS)).events_of(SeatTaken),
+    ]
     assert created.seats == (PERSON, BOT)
     assert {(one.seat, one.contribution, one.by) for one in taken} == {
         (seat, h(b"ledgerline/contribution/1", seed, bytes([seat])).hex(), "seed") for seat in (0, 1)
@@ -187,6 +190,6 @@ def test_P5_leaves_hold_the_salt_of_their_place_and_the_name() -> None:
 
 def test_P5_a_shuffle_tells_the_root_of_its_leaves() -> None:
     scene = seated(ADAS).when(None, StartGame())
-    shuffle, game = scene.told(DeckShuffled)[0], scene.table.game.encode()
+    shuffle, game = scene.events_of(DeckShuffled)[0], scene.state.game.encode()
     vault = h(b"ledgerline/vault/1", bytes.fromhex(SEED), game)
     assert shuffle.root == merkle_root(card_leaves(vault, 0, shuffle.order)).hex()

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 import pytest
 
-from tests.rules.test_rule_pages import TOLD
+from tests.rules.test_rule_pages import RULES_ON_PAGE
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "glossary.md"
 
@@ -32,7 +32,7 @@ def entries() -> Iterator[Entry]:
             yield Entry(word, meaning, name.strip("`"), tuple(rules.split(", ")) if rules else ())
 
 
-def found(name: str) -> bool:
+def resolve(name: str) -> bool:
     """Whether a dotted name leads through modules to something that is there."""
     parts = name.split(".")
     for cut in range(len(parts), 0, -1):
@@ -56,13 +56,13 @@ def reaches(thing: object, parts: list[str]) -> bool:
 @pytest.mark.parametrize("entry", list(entries()), ids=lambda entry: entry.word)
 def test_the_code_name_of_an_entry_exists(entry: Entry) -> None:
     assert re.fullmatch(r"(schemas|services)(\.\w+)+", entry.name)
-    assert found(entry.name), entry.name
+    assert resolve(entry.name), entry.name
     assert entry.meaning.endswith(".")
 
 
 def test_a_name_that_is_not_there_is_not_found() -> None:
     for name in ("schemas.nothing", "schemas.commands.ClaimRout", "schemas.rule_options.RuleOptions.wheels"):
-        assert not found(name)
+        assert not resolve(name)
 
 
 def test_no_word_is_explained_twice() -> None:
@@ -71,5 +71,5 @@ def test_no_word_is_explained_twice() -> None:
 
 
 def test_every_rule_beside_an_entry_is_on_a_rule_page() -> None:
-    told = {rule for rules in TOLD.values() for rule in rules}
-    assert [entry for entry in entries() if not told.issuperset(entry.rules)] == []
+    known_rules = {rule for rules in RULES_ON_PAGE.values() for rule in rules}
+    assert [entry for entry in entries() if not known_rules.issuperset(entry.rules)] == []

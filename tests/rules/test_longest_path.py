@@ -35,15 +35,15 @@ def brute_force(edges: list[Edge]) -> int:
     return max((onward(city, frozenset(city)) for city in "abcdefgh"), default=0)
 
 
-def grid(side: int, dice: Random) -> Iterator[Edge]:
+def grid(side: int, rng: Random) -> Iterator[Edge]:
     """A city at every crossing of so many streets: harder than any board, which has fewer cycles."""
     for row in range(side):
         for column in range(side):
             here = f"{row}/{column}"
             if row + 1 < side:
-                yield here, f"{row + 1}/{column}", dice.randint(1, 6)
+                yield here, f"{row + 1}/{column}", rng.randint(1, 6)
             if column + 1 < side:
-                yield here, f"{row}/{column + 1}", dice.randint(1, 6)
+                yield here, f"{row}/{column + 1}", rng.randint(1, 6)
 
 
 @REPEATABLE
@@ -55,10 +55,10 @@ def test_SCORE_3_a_simple_path_agrees_with_brute_force_on_small_graphs(edges: li
 @REPEATABLE
 @given(networks, some.randoms(use_true_random=False))
 def test_SCORE_3_neither_order_nor_direction_of_the_connections_matters(
-    edges: list[Edge], dice: Random
+    edges: list[Edge], rng: Random
 ) -> None:
     turned = [(b, a, length) for a, b, length in edges]
-    dice.shuffle(turned)
+    rng.shuffle(turned)
     assert longest_path(turned) == longest_path(edges)
 
 

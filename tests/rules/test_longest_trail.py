@@ -28,21 +28,21 @@ def brute_force(edges: list[Edge]) -> int:
     return max((onward(city, frozenset(range(len(edges)))) for city in cities), default=0)
 
 
-def random_graph(dice: Random) -> list[Edge]:
+def random_graph(rng: Random) -> list[Edge]:
     """A few cities, more or less densely joined; some pairs several times."""
-    cities = [f"c{n}" for n in range(dice.randint(2, 8))]
+    cities = [f"c{n}" for n in range(rng.randint(2, 8))]
     edges = []
-    for _ in range(dice.randint(0, 9)):
-        a, b = dice.sample(cities, 2)
-        edges.append((a, b, dice.randint(1, 6)))
+    for _ in range(rng.randint(0, 9)):
+        a, b = rng.sample(cities, 2)
+        edges.append((a, b, rng.randint(1, 6)))
     return edges
 
 
 @pytest.mark.parametrize("tenth", range(10))
 def test_SCORE_3_agrees_with_brute_force_on_small_random_graphs(tenth: int) -> None:
-    dice = Random(tenth)
+    rng = Random(tenth)
     for _ in range(60):
-        edges = random_graph(dice)
+        edges = random_graph(rng)
         assert longest_trail(edges) == brute_force(edges), edges
 
 
@@ -62,15 +62,15 @@ def test_SCORE_3_small_cases_by_hand(edges: list[Edge], longest: int) -> None:
 
 
 def test_SCORE_3_neither_order_nor_direction_of_the_routes_matters() -> None:
-    dice = Random(3)
+    rng = Random(3)
     for _ in range(100):
-        edges = filled(dice, load_board("usa").routes.values(), dense=True)
+        edges = filled(rng, load_board("usa").routes.values(), dense=True)
         turned = [(b, a, length) for a, b, length in edges]
-        dice.shuffle(turned)
+        rng.shuffle(turned)
         assert longest_trail(turned) == longest_trail(edges)
 
 
-def filled(dice: Random, routes: object, *, dense: bool) -> list[Edge]:
+def filled(rng: Random, routes: object, *, dense: bool) -> list[Edge]:
     """As many routes as 45 cars allow; dense ones join cities that are joined already."""
     assert isinstance(routes, type({}.values()))
     free: list[Route] = list(routes)
@@ -79,7 +79,7 @@ def filled(dice: Random, routes: object, *, dense: bool) -> list[Edge]:
     while free := [route for route in free if route.length <= cars]:
         inner = [route for route in free if route.a in cities and route.b in cities]
         near = [route for route in free if route.a in cities or route.b in cities]
-        route = dice.choice((inner or near or free) if dense else free)
+        route = rng.choice((inner or near or free) if dense else free)
         owned.append((route.a, route.b, route.length))
         cars -= route.length
         cities |= {route.a, route.b}
@@ -89,7 +89,7 @@ def filled(dice: Random, routes: object, *, dense: bool) -> list[Edge]:
 
 @pytest.mark.parametrize("dense", [True, False])
 def test_SCORE_3_takes_no_longer_than_the_goal_on_any_of_many_full_boards(*, dense: bool) -> None:
-    dice, routes = Random(45), load_board("usa").routes.values()
+    rng, routes = Random(45), load_board("usa").routes.values()
 
     def took_ms(edges: list[Edge]) -> float:
         start = process_time()
@@ -97,7 +97,7 @@ def test_SCORE_3_takes_no_longer_than_the_goal_on_any_of_many_full_boards(*, den
         return 1000 * (process_time() - start)
 
     for _ in range(500):
-        edges = filled(dice, routes, dense=dense)
+        edges = filled(rng, routes, dense=dense)
         assert (
             took_ms(edges) < GOAL_MS or min(took_ms(edges) for _ in range(3)) < GOAL_MS
         )  # a busy machine may hiccup

@@ -24,27 +24,27 @@ NEAR_KOLN = (
 )  # fmt: skip
 
 
-def a_position(dice: Random) -> Scene:
+def a_position(rng: Random) -> Scene:
     """Eight routes around Köln, of two seats; the tokens and the passenger cards are anybody's guess."""
-    owners = {route: dice.choice((0, 0, 1)) for route in dice.sample(NEAR_KOLN, 8)}
+    owners = {route: rng.choice((0, 0, 1)) for route in rng.sample(NEAR_KOLN, 8)}
     cities = ("koln", "dusseldorf", "frankfurt", "mainz", "mannheim", "koblenz", "saarbrucken")
     return given(
         4,
         rules="marklin",
         owners=owners,
-        passengers={dice.choice(cities): 0, "ulm": 1},
-        tokens={city: tuple(sorted(dice.choices(range(1, 8), k=dice.randrange(3)))[::-1]) for city in cities},
-        hands=[{PASSENGER: dice.randrange(4)}],
+        passengers={rng.choice(cities): 0, "ulm": 1},
+        tokens={city: tuple(sorted(rng.choices(range(1, 8), k=rng.randrange(3)))[::-1]) for city in cities},
+        hands=[{PASSENGER: rng.randrange(4)}],
     )
 
 
-def accepted_moves(table: GameState, city: str) -> Iterator[PassengerMoved]:
+def accepted_moves(state: GameState, city: str) -> Iterator[PassengerMoved]:
     """Whatever the referee accepts, found by trying every path: what can't be gone can't be gone on from."""
     waiting: list[tuple[str, ...]] = [()]
     for path in waiting:
-        for route in table.route_owners:
+        for route in state.route_owners:
             try:
-                moved, *_ = decide(table, 0, MovePassenger(city, (*path, route)))
+                moved, *_ = decide(state, 0, MovePassenger(city, (*path, route)))
             except CommandRefusedError:
                 continue
             assert isinstance(moved, PassengerMoved)
@@ -59,8 +59,8 @@ def most(moves: list[PassengerMoved], cards: int) -> int | None:
 @pytest.mark.parametrize("seed", range(40))
 def test_PASSENGER_3_no_journey_scores_more_than_those_offered(seed: int) -> None:
     scene = a_position(Random(seed))
-    (city,) = (city for city, seat in scene.table.passenger_owners.items() if seat == 0)
-    accepted = list(accepted_moves(scene.table, city))
+    (city,) = (city for city, seat in scene.state.passenger_owners.items() if seat == 0)
+    accepted = list(accepted_moves(scene.state, city))
     offers = [choice for choice in scene.legal(0) if isinstance(choice, MovePassenger)]
     offered = [moved for moved in accepted if MovePassenger(city, moved.path) in offers]
     offered.sort(key=lambda moved: moved.cards)
@@ -77,25 +77,25 @@ def test_PASSENGER_3_no_journey_scores_more_than_those_offered(seed: int) -> Non
 
 def turns(seats: int, seed: int) -> Iterator[tuple[GameState, Seat, list[Command]]]:
     """Every turn of a random game whose seats hold their passengers back for a while."""
-    dice = Random(seed)
-    table = created(seats, {"cars": 25}, rules="marklin").table
-    decide_and_apply(table, None, StartGame())
-    while not table.result:
-        seat = dice.choice(sorted(table.pending_choices))
-        commands = legal(table, seat)
-        if table.turn is not None and table.pending_choices[seat] == "action":
-            yield table, seat, commands
+    rng = Random(seed)
+    state = created(seats, {"cars": 25}, rules="marklin").state
+    decide_and_apply(state, None, StartGame())
+    while not state.result:
+        seat = rng.choice(sorted(state.pending_choices))
+        commands = legal(state, seat)
+        if state.turn is not None and state.pending_choices[seat] == "action":
+            yield state, seat, commands
         patient = [c for c in commands if not isinstance(c, MovePassenger | DrawTickets)]
-        decide_and_apply(table, seat, dice.choice(patient if patient and dice.random() < 0.97 else commands))
+        decide_and_apply(state, seat, rng.choice(patient if patient and rng.random() < 0.97 else commands))
 
 
 @pytest.mark.parametrize("seats", [2, 3, 5])
 def test_PASSENGER_2_at_most_a_journey_for_each_passenger_and_number_of_cards_is_offered(seats: int) -> None:
     seen = 0
-    for table, seat, commands in turns(seats, seed=seats):
+    for state, seat, commands in turns(seats, seed=seats):
         moves = [command for command in commands if isinstance(command, MovePassenger)]
-        standing = list(table.passenger_owners.values()).count(seat)
-        assert len(moves) <= standing * (1 + table.seats[seat].hand[PASSENGER])
+        standing = list(state.passenger_owners.values()).count(seat)
+        assert len(moves) <= standing * (1 + state.seats[seat].hand[PASSENGER])
         assert len({(move.city, move.path) for move in moves}) == len(moves)
         seen = max(seen, len(moves))
     assert seen > 2
@@ -105,25 +105,25 @@ def test_PASSENGER_2_at_most_a_journey_for_each_passenger_and_number_of_cards_is
 def test_PASSENGER_2_journeys_that_were_kept_are_those_that_would_be_found_anew(seats: int) -> None:
     """Kept by what lies within reach: routes, tokens and cards that change are noticed."""
     asked = 0
-    for number, (table, seat, _) in enumerate(turns(seats, seed=10 + seats)):
+    for number, (state, seat, _) in enumerate(turns(seats, seed=10 + seats)):
         if number % 3:
             continue
         ways = [
             JourneyEdge(route.id, route.a, route.b, int(owner != seat))
             for route, owner in (
-                (table.board.routes[name], owner) for name, owner in table.route_owners.items()
+                (state.board.routes[name], owner) for name, owner in state.route_owners.items()
             )
-            if not {route.a, route.b} & table.board.countries
+            if not {route.a, route.b} & state.board.countries
         ]
-        tokens = {city: stack[0] for city, stack in table.tokens.items() if stack}
-        held = table.seats[seat].hand[PASSENGER]
+        tokens = {city: stack[0] for city, stack in state.tokens.items() if stack}
+        held = state.seats[seat].hand[PASSENGER]
         anew = [
             MovePassenger(city, journey.path)
-            for city, owner in table.passenger_owners.items()
+            for city, owner in state.passenger_owners.items()
             if owner == seat
             for journey in best_journeys(city, ways, tokens, held)
         ]
-        assert list(move_offers(table, seat)) == anew
+        assert list(move_offers(state, seat)) == anew
         asked += bool(anew)
     assert asked > 10
 
@@ -149,8 +149,8 @@ def test_PASSENGER_2_another_card_in_hand_is_noticed_where_nothing_else_is_new()
         passengers={"koln": 0},
         hands=[{PASSENGER: 1}],
     )
-    one = move_offers(scene.table, 0)
-    scene.place(0).hand[PASSENGER] = 2
-    two = move_offers(scene.table, 0)
+    one = move_offers(scene.state, 0)
+    scene.seat_state(0).hand[PASSENGER] = 2
+    two = move_offers(scene.state, 0)
     assert [len(move.path) for move in one] == [1, 3]
     assert [len(move.path) for move in two] == [1, 3, 5]

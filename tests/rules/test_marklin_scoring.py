@@ -30,7 +30,7 @@ FREIBURG_TO_DUSSELDORF = (
 DENMARK_TO_MUNSTER = ("danemark-kiel-a", "hamburg-kiel-a", "bremen-hamburg-a", "bremen-munster-a")
 
 
-def table(seats: int = 2, **laid: Any) -> Scene:
+def marklin(seats: int = 2, **laid: Any) -> Scene:
     return given(seats, rules="marklin", **{"tickets": [[]] * seats, **laid})
 
 
@@ -39,11 +39,11 @@ def owned(*routes: str, seat: int = 0) -> dict[str, int]:
 
 
 def scores(scene: Scene) -> tuple[SeatScore, ...]:
-    return score(scene.table)
+    return score(scene.state)
 
 
 def made(routes: dict[str, int], ticket: str) -> bool:
-    first = scores(table(owners=routes, tickets=[[ticket], []]))[0]
+    first = scores(marklin(owners=routes, tickets=[[ticket], []]))[0]
     value = first.tickets
     assert (ticket in first.made, ticket in first.missed) == (value > 0, value < 0)
     return value > 0
@@ -95,7 +95,7 @@ TWO = ["hannover:leipzig", "berlin:chemnitz"]  # worth 6 each, and those routes 
 def test_SCORE_4_who_made_most_tickets_gets_ten_whatever_they_are_worth() -> None:
     routes = {**MADE_TWO, **owned("danemark-kiel-a", "hamburg-kiel-a", "bremen-hamburg-a", "bremen-munster-a",
                                   "munster-niederlande-a", seat=1)}  # fmt: skip
-    first, second = scores(table(owners=routes, tickets=[TWO, ["danemark:niederlande", "kiel:schweiz"]]))
+    first, second = scores(marklin(owners=routes, tickets=[TWO, ["danemark:niederlande", "kiel:schweiz"]]))
     assert (first.made, first.most, first.total) == (tuple(TWO), 10, 4 + 7 + 2 + 2 + 12 + 10)
     assert (len(second.made), second.most) == (1, 0)
     assert second.total == 2 + 2 + 4 + 4 + 2 + 10 - 20
@@ -108,27 +108,27 @@ def test_SCORE_4_all_tied_seats_get_it() -> None:
         "leipzig-magdeburg-a": 1,
     }
     held = [["frankfurt:niederlande"], ["hannover:leipzig"], []]
-    assert [s.most for s in scores(table(3, owners=routes, tickets=held))] == [10, 10, 0]
+    assert [s.most for s in scores(marklin(3, owners=routes, tickets=held))] == [10, 10, 0]
 
 
 def test_SCORE_4_nobody_gets_it_who_made_none() -> None:
-    assert [s.most for s in scores(table(tickets=[["hannover:leipzig"], []]))] == [0, 0]
+    assert [s.most for s in scores(marklin(tickets=[["hannover:leipzig"], []]))] == [0, 0]
 
 
 def test_SCORE_4_a_seat_that_left_still_gets_it() -> None:
-    scene = table(owners=MADE_TWO, tickets=[TWO, []]).when(0, Leave())
+    scene = marklin(owners=MADE_TWO, tickets=[TWO, []]).when(0, Leave())
     assert [s.most for s in scores(scene)] == [10, 0]
 
 
 def test_SCORE_4_a_long_trail_earns_nothing_here() -> None:
-    first, second = scores(table(owners={**owned(*FREIBURG_TO_DUSSELDORF), "emden-munster-a": 1}))
+    first, second = scores(marklin(owners={**owned(*FREIBURG_TO_DUSSELDORF), "emden-munster-a": 1}))
     assert first.longest > second.longest
     assert (first.bonus, first.total) == (0, first.routes)
 
 
 @pytest.mark.parametrize("points", [0, 17])
 def test_SCORE_1_merchandise_is_part_of_the_total(points: int) -> None:
-    first, _ = scores(table(owners={TO_FRANKFURT: 0}, merchandise=[points]))
+    first, _ = scores(marklin(owners={TO_FRANKFURT: 0}, merchandise=[points]))
     assert (first.routes, first.merchandise, first.total) == (7, points, 7 + points)
 
 
@@ -136,18 +136,18 @@ def test_SCORE_1_merchandise_is_part_of_the_total(points: int) -> None:
 
 
 def test_TIE_1_of_equals_who_made_more_tickets_comes_first_before_merchandise_is_looked_at() -> None:
-    scene = table(owners=MADE_TWO, tickets=[TWO, []], merchandise=[0, 37])
+    scene = marklin(owners=MADE_TWO, tickets=[TWO, []], merchandise=[0, 37])
     assert [(s.total, s.place) for s in scores(scene)] == [(37, 1), (37, 2)]
 
 
 def test_TIE_1_then_whose_merchandise_is_worth_more() -> None:
-    scene = table(owners={TO_FRANKFURT: 0, "emden-munster-a": 1, TO_MANNHEIM: 1}, merchandise=[5, 3])
+    scene = marklin(owners={TO_FRANKFURT: 0, "emden-munster-a": 1, TO_MANNHEIM: 1}, merchandise=[5, 3])
     assert [(s.total, s.merchandise, s.place) for s in scores(scene)] == [(12, 5, 1), (12, 3, 2)]
 
 
 def test_TIE_1_then_they_share_the_place() -> None:
     owners = {TO_FRANKFURT: 0, "emden-munster-a": 1, "frankfurt-kassel-a": 2}
-    scene = table(4, owners=owners, merchandise=[3, 3, 2, 4])
+    scene = marklin(4, owners=owners, merchandise=[3, 3, 2, 4])
     assert [(s.total, s.place) for s in scores(scene)] == [(10, 1), (10, 1), (9, 3), (4, 4)]
 
 
@@ -156,28 +156,28 @@ def test_TIE_1_then_they_share_the_place() -> None:
 
 def test_END_1_a_passengers_move_can_begin_the_last_turns() -> None:
     """A seat that ends its turn with two cars triggers them, whatever it did."""
-    scene = table(cars=[2, 45], owners={TO_FRANKFURT: 0}, passengers={"koln": 0})
+    scene = marklin(cars=[2, 45], owners={TO_FRANKFURT: 0}, passengers={"koln": 0})
     scene.when(0, MovePassenger("koln", (TO_FRANKFURT,)))
-    scene.then_came(PassengerMoved, LastTurnsBegan, TurnStarted)
+    scene.then_types(PassengerMoved, LastTurnsBegan, TurnStarted)
 
 
 def test_END_1_every_seat_has_one_more_turn_the_triggers_last() -> None:
-    scene = table(cars=[6, 45], hands=[{"red": 4}, {"red": 9}])
+    scene = marklin(cars=[6, 45], hands=[{"red": 4}, {"red": 9}])
     scene.when(0, ClaimRoute(TO_FRANKFURT, {"red": 4}))
-    assert scene.told(LastTurnsBegan) == (LastTurnsBegan((1, 0)),)
+    assert scene.events_of(LastTurnsBegan) == (LastTurnsBegan((1, 0)),)
     scene.when(1, ClaimRoute(TO_MANNHEIM, {"red": 2}, "mannheim"))
-    scene.then_came(RouteClaimed, PassengerPlaced, TurnStarted)
+    scene.then_types(RouteClaimed, PassengerPlaced, TurnStarted)
     scene.when(0, DrawBlind(), DrawBlind())
     assert isinstance(scene.events[-1], GameEnded)
 
 
 def test_END_1_three_cars_are_not_few_enough() -> None:
-    scene = table(cars=[7, 45], hands=[{"red": 4}]).when(0, ClaimRoute(TO_FRANKFURT, {"red": 4}))
-    assert not scene.told(LastTurnsBegan)
+    scene = marklin(cars=[7, 45], hands=[{"red": 4}]).when(0, ClaimRoute(TO_FRANKFURT, {"red": 4}))
+    assert not scene.events_of(LastTurnsBegan)
 
 
 def test_TURN_4_a_seat_whose_passenger_can_move_does_not_pass() -> None:
-    scene = table(owners={TO_FRANKFURT: 0}, passengers={"koln": 0}, **BARE)
+    scene = marklin(owners={TO_FRANKFURT: 0}, passengers={"koln": 0}, **BARE)
     assert scene.legal(0) == [MovePassenger("koln", (TO_FRANKFURT,))]
     scene.when(0, Pass()).refused("TURN-4")
     scene.when(0, MovePassenger("koln", (TO_FRANKFURT,)))
@@ -186,7 +186,7 @@ def test_TURN_4_a_seat_whose_passenger_can_move_does_not_pass() -> None:
 
 def test_TURN_4_a_seat_whose_passenger_can_go_nowhere_does() -> None:
     """The only way is another seat's, and the seat has no passenger card; or it leads abroad."""
-    scene = table(
+    scene = marklin(
         owners={TO_FRANKFURT: 1, "konstanz-schweiz-a": 0}, passengers={"koln": 0, "konstanz": 0}, **BARE
     )
     assert scene.legal(0) == [Pass()]
@@ -198,7 +198,7 @@ def test_TURN_4_a_seat_whose_passenger_can_go_nowhere_does() -> None:
 
 
 def test_CONDUCT_2_the_passengers_of_a_removed_seat_leave_and_its_tokens_count_nothing() -> None:
-    scene = table(
+    scene = marklin(
         3,
         options={"strict": True},
         owners={TO_FRANKFURT: 0, TO_MANNHEIM: 1},
@@ -207,22 +207,22 @@ def test_CONDUCT_2_the_passengers_of_a_removed_seat_leave_and_its_tokens_count_n
         hands=[{}, {"green": 4, "passenger": 2}],
     )
     scene.when(0, Pass())
-    assert scene.table.passenger_owners == {"frankfurt": 1}
+    assert scene.state.passenger_owners == {"frankfurt": 1}
     assert [(s.total, s.place) for s in scores(scene)] == [(0, 3), (2, 1), (0, 2)]
     assert MovePassenger("frankfurt", (TO_FRANKFURT,)) not in scene.legal(1)  # nobody's now
     assert MovePassenger("frankfurt", (TO_MANNHEIM,)) in scene.legal(1)
     scene.when(1, ClaimRoute(TO_FRANKFURT, {"green": 4}, "koln"))
-    assert scene.table.passenger_owners == {"frankfurt": 1, "koln": 1}
+    assert scene.state.passenger_owners == {"frankfurt": 1, "koln": 1}
 
 
 def test_CONDUCT_2_a_removed_seats_triple_route_opens_as_a_whole() -> None:
-    scene = table(3, options={"strict": True}, owners={"dortmund-dusseldorf-b": 0}, hands=[{}, {"red": 1}])
+    scene = marklin(3, options={"strict": True}, owners={"dortmund-dusseldorf-b": 0}, hands=[{}, {"red": 1}])
     scene.when(0, Pass())
     offered = {c.route for c in scene.legal(1) if isinstance(c, ClaimRoute)}
-    assert {f"dortmund-dusseldorf-{letter}" for letter in "abc"} <= offered
+    assert {f"dortmund-dusseldorf-{envelope}" for envelope in "abc"} <= offered
 
 
 def test_CONDUCT_3_the_passengers_of_a_seat_that_left_stand_where_they_stood() -> None:
-    scene = table(3, passengers={"mannheim": 0}, hands=[{}, {"red": 2}], merchandise=[4]).when(0, Leave())
+    scene = marklin(3, passengers={"mannheim": 0}, hands=[{}, {"red": 2}], merchandise=[4]).when(0, Leave())
     scene.when(1, ClaimRoute(TO_MANNHEIM, {"red": 2}, "mannheim")).refused("PASSENGER-1")
     assert scores(scene)[0].total == 4

@@ -21,7 +21,7 @@ from schemas.events import (
 )  # fmt: skip
 from schemas.field_types import HIDDEN, Seat
 from services.referee.rules import GameState, UnloggedRejectionError, evolve, redact_for
-from tests.rules.given import Scene, created, everything, given
+from tests.rules.given import Scene, created, full_state, given
 from tests.rules.given import started as started_as
 
 SHORT = ["berlin:chemnitz", "bremen:kassel", "koblenz:ulm", "koln:schweiz", "hamburg:koln"]
@@ -34,7 +34,7 @@ def started(seats: int = 3, options: dict[str, Any] | None = None) -> Scene:
     return started_as(seats, options, rules="marklin")
 
 
-def table(short: list[str], long: list[str], **laid: Any) -> Scene:
+def marklin(short: list[str], long: list[str], **laid: Any) -> Scene:
     return given(2, rules="marklin", ticket_decks={"short": short, "long": long}, tickets=[[], []], **laid)
 
 
@@ -55,16 +55,16 @@ def named_by_all(*mixes: tuple[int, int]) -> Scene:
 def test_SETUP_3_every_seat_is_asked_for_its_mix_before_any_ticket_is_dealt() -> None:
     scene = started(3)
     assert scene.events[-3:] == (MixAsked(0), MixAsked(1), MixAsked(2))
-    assert not scene.told(TicketsOffered)
-    assert {name: len(deck) for name, deck in scene.table.ticket_decks.items()} == {"short": 23, "long": 23}
+    assert not scene.events_of(TicketsOffered)
+    assert {name: len(deck) for name, deck in scene.state.ticket_decks.items()} == {"short": 23, "long": 23}
     assert scene.legal(1) == [DrawTickets(decks) for decks in MIXES]
 
 
 @pytest.mark.parametrize("decks", MIXES)
 def test_SETUP_3_any_mix_of_four_can_be_named(decks: dict[str, int]) -> None:
-    scene = started(2).when(1, DrawTickets(decks)).then_came(TicketsNamed)
+    scene = started(2).when(1, DrawTickets(decks)).then_types(TicketsNamed)
     scene.when(0, mix(2, 2))
-    assert scene.told(TicketsOffered)[1].decks == tuple(
+    assert scene.events_of(TicketsOffered)[1].decks == tuple(
         name for name in ("short", "long") for _ in range(decks.get(name, 0))
     )
 
@@ -108,7 +108,7 @@ def test_SETUP_3_what_a_seat_named_is_hidden_from_the_others_until_the_tickets_a
     assert redact_for(0, named) == named
     assert redact_for(1, named) == redact_for(None, named) == TicketsNamed(0, HIDDEN)
     scene.when(1, mix(4, 0))
-    first, second = scene.told(TicketsOffered)
+    first, second = scene.events_of(TicketsOffered)
     assert redact_for(1, first) == TicketsOffered(0, ("short", "long", "long", "long"), (None,) * 4, 2)
     assert redact_for(1, second) == second
 
@@ -125,27 +125,27 @@ def test_SETUP_3_a_viewer_who_sees_no_mix_knows_whom_the_table_waits_for() -> No
         shown = redact_for(1, event)
         assert shown is not None
         evolve(view, shown)
-    assert view.pending_choices == scene.table.pending_choices == {1: "mix"}
+    assert view.pending_choices == scene.state.pending_choices == {1: "mix"}
 
 
 def test_SETUP_3_the_tickets_are_dealt_in_seat_order_once_all_have_named() -> None:
     scene = started(3)
-    short, long = (scene.table.ticket_decks[name][::-1] for name in ("short", "long"))
-    scene.when(2, mix(0, 4)).then_came(TicketsNamed)
-    scene.when(0, mix(3, 1)).then_came(TicketsNamed)
+    short, long = (scene.state.ticket_decks[name][::-1] for name in ("short", "long"))
+    scene.when(2, mix(0, 4)).then_types(TicketsNamed)
+    scene.when(0, mix(3, 1)).then_types(TicketsNamed)
     scene.when(1, mix(2, 2)).then(
         TicketsNamed(1, {"short": 2, "long": 2}),
         TicketsOffered(0, ("short",) * 3 + ("long",), (*short[:3], *long[:1]), 2),
         TicketsOffered(1, ("short",) * 2 + ("long",) * 2, (*short[3:5], *long[1:3]), 2),
         TicketsOffered(2, ("long",) * 4, tuple(long[3:7]), 2),
     )
-    assert scene.table.pending_choices == {0: "tickets", 1: "tickets", 2: "tickets"}
+    assert scene.state.pending_choices == {0: "tickets", 1: "tickets", 2: "tickets"}
 
 
 def test_SETUP_3_five_seats_can_all_name_one_deck() -> None:
     scene = named_by_all(*[(0, 4)] * 5)
-    assert [len(place.offer) for place in scene.table.seats] == [4] * 5
-    assert len(scene.table.ticket_decks["long"]) == 3
+    assert [len(seat_state.offer) for seat_state in scene.state.seats] == [4] * 5
+    assert len(scene.state.ticket_decks["long"]) == 3
 
 
 def test_SETUP_3_a_game_whose_decks_could_run_short_at_the_start_is_not_created() -> None:
@@ -160,20 +160,20 @@ def test_SETUP_3_at_least_two_of_the_four_are_kept(keep: tuple[int, ...]) -> Non
 
 def test_SETUP_3_what_is_given_back_goes_into_its_own_deck_and_both_are_shuffled() -> None:
     scene = named_by_all((2, 2), (0, 4))
-    offers = [list(place.offer) for place in scene.table.seats]
-    rest = {name: list(deck) for name, deck in scene.table.ticket_decks.items()}
-    scene.when(0, KeepTickets((0, 3))).then_came(TicketsKept)
+    offers = [list(seat_state.offer) for seat_state in scene.state.seats]
+    rest = {name: list(deck) for name, deck in scene.state.ticket_decks.items()}
+    scene.when(0, KeepTickets((0, 3))).then_types(TicketsKept)
     scene.when(1, KeepTickets((0, 1, 2)))
-    scene.then_came(
+    scene.then_types(
         TicketsKept, TicketsReturned, TicketsReturned, TicketsReturned, TicketsShuffled, TicketsShuffled,
         TurnStarted,
     )  # fmt: skip
-    assert scene.told(TicketsReturned) == (
+    assert scene.events_of(TicketsReturned) == (
         TicketsReturned(0, "short", "shuffled", (offers[0][1],)),
         TicketsReturned(0, "long", "shuffled", (offers[0][2],)),
         TicketsReturned(1, "long", "shuffled", (offers[1][3],)),
     )
-    decks = scene.table.ticket_decks
+    decks = scene.state.ticket_decks
     assert sorted(map(str, decks["short"])) == sorted(map(str, [*rest["short"], offers[0][1]]))
     assert sorted(map(str, decks["long"])) == sorted(map(str, [*rest["long"], offers[0][2], offers[1][3]]))
     for name, back in (("short", [offers[0][1]]), ("long", [offers[0][2], offers[1][3]])):
@@ -183,15 +183,15 @@ def test_SETUP_3_what_is_given_back_goes_into_its_own_deck_and_both_are_shuffled
 def test_SETUP_3_the_order_of_the_answers_changes_nothing() -> None:
     named = {0: mix(3, 1), 1: mix(0, 4), 2: mix(2, 2)}
     kept = {0: KeepTickets((0, 1)), 1: KeepTickets((1, 2, 3)), 2: KeepTickets((0, 3))}
-    tables = []
+    states = []
     for order in permutations(named):
         scene = started(3)
         for seat in order:
             scene.when(seat, named[seat])
         for seat in reversed(order):
             scene.when(seat, kept[seat])
-        tables.append(everything(scene.table))
-    assert all(laid == tables[0] for laid in tables)
+        states.append(full_state(scene.state))
+    assert all(laid == states[0] for laid in states)
 
 
 # -- seats that go out meanwhile ---------------------------------------------------------------
@@ -200,27 +200,27 @@ def test_SETUP_3_the_order_of_the_answers_changes_nothing() -> None:
 def test_CLOCK_2_a_seat_out_of_time_before_it_named_gets_no_tickets_and_the_game_goes_on() -> None:
     scene = started(3, CLOCK).when(0, mix(2, 2)).when(2, mix(4, 0))
     scene.after_ms(1000).when(None, CallTime(1))
-    scene.then_came(SeatGone, TicketsOffered, TicketsOffered)
-    assert [event.seat for event in scene.told(TicketsOffered)] == [0, 2]
+    scene.then_types(SeatGone, TicketsOffered, TicketsOffered)
+    assert [event.seat for event in scene.events_of(TicketsOffered)] == [0, 2]
     scene.when(0, KeepTickets((0, 1))).when(2, KeepTickets((0, 1)))
-    assert (scene.table.turn, scene.place(1).tickets) == (0, [])
+    assert (scene.state.turn, scene.seat_state(1).tickets) == (0, [])
     scene.when(0, DrawBlind(), DrawBlind())
-    assert scene.table.turn == 2
+    assert scene.state.turn == 2
 
 
 def test_CLOCK_2_open_starting_tickets_are_kept_in_the_order_offered_up_to_two() -> None:
     scene = started(2, CLOCK).when(0, mix(2, 2)).when(1, mix(2, 2))
-    offer = list(scene.place(1).offer)
+    offer = list(scene.seat_state(1).offer)
     scene.when(0, KeepTickets((0, 1))).after_ms(1000).when(None, CallTime(1))
     assert scene.events[:2] == (TicketsKept(1, tuple(offer[:2])), SeatGone(1, "out of time"))
-    assert scene.told(TicketsReturned)[-1] == TicketsReturned(1, "long", "shuffled", tuple(offer[2:]))
-    assert scene.table.turn == 0
+    assert scene.events_of(TicketsReturned)[-1] == TicketsReturned(1, "long", "shuffled", tuple(offer[2:]))
+    assert scene.state.turn == 0
 
 
 def test_CLOCK_2_all_out_of_time_before_they_named_ends_the_game() -> None:
     scene = started(2, CLOCK).after_ms(1000).when(None, CallTime(0)).when(None, CallTime(1))
-    assert scene.table.result is not None
-    assert scene.table.result.reason == "out of time"
+    assert scene.state.result is not None
+    assert scene.state.result.reason == "out of time"
 
 
 @pytest.mark.parametrize("seat", [0, 1, 2])
@@ -228,21 +228,21 @@ def test_CONDUCT_3_a_seat_that_leaves_while_mixes_are_named_gets_no_tickets(seat
     scene = started(3).when(0, mix(2, 2)).when(1, mix(2, 2)).when(seat, Leave())
     if seat != 2:
         scene.then(SeatGone(seat, "left")).when(2, mix(2, 2))
-    assert [event.seat for event in scene.told(TicketsOffered)] == [s for s in (0, 1, 2) if s != seat]
-    assert len(scene.table.ticket_decks["short"]) == 23 - 4
+    assert [event.seat for event in scene.events_of(TicketsOffered)] == [s for s in (0, 1, 2) if s != seat]
+    assert len(scene.state.ticket_decks["short"]) == 23 - 4
 
 
 def test_CONDUCT_2_a_wrong_mix_at_a_strict_table_removes_its_seat_and_the_others_go_on() -> None:
     scene = started(3, {"strict": True}).when(0, mix(2, 2)).when(1, mix(2, 2)).when(2, mix(2, 3))
-    assert scene.told(SeatGone, SeatCleared) == (SeatGone(2, "removed"), SeatCleared(2))
-    assert [event.seat for event in scene.told(TicketsOffered)] == [0, 1]
+    assert scene.events_of(SeatGone, SeatCleared) == (SeatGone(2, "removed"), SeatCleared(2))
+    assert [event.seat for event in scene.events_of(TicketsOffered)] == [0, 1]
 
 
 # -- drawing more -----------------------------------------------------------------------------
 
 
 def test_TICKET_3_the_mix_is_named_before_drawing_four_in_all() -> None:
-    scene = table(SHORT, LONG)
+    scene = marklin(SHORT, LONG)
     assert [c for c in scene.legal(0) if isinstance(c, DrawTickets)] == [DrawTickets(m) for m in MIXES]
     for decks in (None, {}, {"short": 3}, {"short": 3, "long": 2}, {"regular": 4}):
         scene.when(0, DrawTickets(decks)).refused("TICKET-3")
@@ -252,13 +252,13 @@ def test_TICKET_3_the_mix_is_named_before_drawing_four_in_all() -> None:
 
 
 def test_TICKET_3_a_deck_that_is_short_gives_what_it_has_and_the_other_does_not_make_up_for_it() -> None:
-    scene = table(SHORT[:1], LONG).when(0, mix(3, 1))
+    scene = marklin(SHORT[:1], LONG).when(0, mix(3, 1))
     scene.then(TicketsOffered(0, ("short", "long"), (SHORT[0], LONG[0]), 1))
-    assert scene.table.ticket_decks["long"][::-1] == LONG[1:]
+    assert scene.state.ticket_decks["long"][::-1] == LONG[1:]
 
 
 def test_TICKET_3_a_mix_that_brings_nothing_is_not_drawn() -> None:
-    scene = table([], LONG[:2])
+    scene = marklin([], LONG[:2])
     offered = [c.decks for c in scene.legal(0) if isinstance(c, DrawTickets)]
     assert offered == MIXES[:4]
     scene.when(0, mix(4, 0)).refused("TICKET-3")
@@ -266,23 +266,23 @@ def test_TICKET_3_a_mix_that_brings_nothing_is_not_drawn() -> None:
 
 
 def test_TICKET_1_with_both_decks_empty_there_is_no_draw() -> None:
-    scene = table([], [])
+    scene = marklin([], [])
     assert not any(isinstance(choice, DrawTickets) for choice in scene.legal(0))
     scene.when(0, mix(2, 2)).refused("TICKET-1")
 
 
 def test_TICKET_1_at_least_one_is_kept_and_the_others_go_to_the_bottom_of_their_own_decks() -> None:
-    scene = table(SHORT, LONG).when(0, mix(2, 2)).when(0, KeepTickets(())).refused("TICKET-1")
+    scene = marklin(SHORT, LONG).when(0, mix(2, 2)).when(0, KeepTickets(())).refused("TICKET-1")
     scene.when(0, KeepTickets((1,))).then(
         TicketsKept(0, (SHORT[1],)),
         TicketsReturned(0, "short", "bottom", (SHORT[0],)),
         TicketsReturned(0, "long", "bottom", (LONG[0], LONG[1])),
         TurnStarted(1),
     )
-    assert scene.table.ticket_decks["short"][::-1] == [*SHORT[2:], SHORT[0]]
-    assert scene.table.ticket_decks["long"][::-1] == [*LONG[2:], *LONG[:2]]
+    assert scene.state.ticket_decks["short"][::-1] == [*SHORT[2:], SHORT[0]]
+    assert scene.state.ticket_decks["long"][::-1] == [*LONG[2:], *LONG[:2]]
 
 
 @pytest.mark.parametrize("keep", [(4,), (0, 0)])
 def test_TICKET_1_only_what_was_offered_is_kept(keep: tuple[int, ...]) -> None:
-    table(SHORT, LONG).when(0, mix(2, 2), KeepTickets(keep)).refused("TICKET-1")
+    marklin(SHORT, LONG).when(0, mix(2, 2), KeepTickets(keep)).refused("TICKET-1")

@@ -10,14 +10,14 @@ from schemas.commands import CreateGame, MovePassenger, SeatPlan
 from schemas.events import PassengerMoved
 from schemas.positions import Position
 from services.referee.rules import UnloggedRejectionError
-from tests.rules.given import Scene, asked_for, created, given, started
+from tests.rules.given import Scene, create_from, created, given, started
 
 BOT = SeatPlan("bot", "random")
 STACKS = {"black": (7, 6, 5, 4), "red": (4, 3, 2), "yellow": (3, 2, 1), "white": (2,)}
 
 
 def played_from(position: Position) -> Scene:
-    return asked_for(CreateGame((BOT, BOT), "marklin", position=position))
+    return create_from(CreateGame((BOT, BOT), "marklin", position=position))
 
 
 @pytest.mark.parametrize(
@@ -26,20 +26,20 @@ def played_from(position: Position) -> Scene:
 )
 def test_MERCH_1_a_stack_is_as_its_citys_colour_says(city: str, stack: tuple[int, ...]) -> None:
     scene = started(2, rules="marklin")
-    assert scene.table.tokens[city] == stack
-    assert stack == STACKS[scene.table.board.merchandise[city]]
+    assert scene.state.tokens[city] == stack
+    assert stack == STACKS[scene.state.board.merchandise[city]]
 
 
 def test_MERCH_1_every_city_of_germany_has_a_stack_and_no_country() -> None:
-    table = started(2, rules="marklin").table
-    assert set(table.tokens) == set(table.board.cities) - table.board.countries
-    assert all(table.tokens[city] == STACKS[colour] for city, colour in table.board.merchandise.items())
-    assert Counter(table.board.merchandise.values())["black"] == 1
+    state = started(2, rules="marklin").state
+    assert set(state.tokens) == set(state.board.cities) - state.board.countries
+    assert all(state.tokens[city] == STACKS[colour] for city, colour in state.board.merchandise.items())
+    assert Counter(state.board.merchandise.values())["black"] == 1
 
 
 def test_MERCH_1_other_stacks_may_be_agreed_and_a_colour_that_is_left_out_has_none() -> None:
-    table = created(2, {"merchandise": {"black": (9, 9, 1)}}, rules="marklin").table
-    assert table.tokens == {"berlin": (9, 9, 1)}
+    state = created(2, {"merchandise": {"black": (9, 9, 1)}}, rules="marklin").state
+    assert state.tokens == {"berlin": (9, 9, 1)}
 
 
 def test_MERCH_1_a_stack_that_does_not_lie_highest_on_top_is_not_agreed() -> None:
@@ -49,12 +49,12 @@ def test_MERCH_1_a_stack_that_does_not_lie_highest_on_top_is_not_agreed() -> Non
 
 def test_MERCH_1_the_highest_of_a_position_lies_on_top_however_it_was_written_down() -> None:
     scene = played_from(Position(tokens={"berlin": (4, 7, 5)}))
-    assert scene.table.tokens == {"berlin": (7, 5, 4)}
-    assert played_from(Position()).table.tokens["berlin"] == (7, 6, 5, 4)
+    assert scene.state.tokens == {"berlin": (7, 5, 4)}
+    assert played_from(Position()).state.tokens["berlin"] == (7, 6, 5, 4)
 
 
 def test_MERCH_1_no_merchandise_where_the_rules_have_none() -> None:
-    assert started(2).table.tokens == {}
+    assert started(2).state.tokens == {}
 
 
 def test_MERCH_1_a_stack_is_taken_from_the_top_until_nothing_is_left() -> None:
@@ -67,9 +67,9 @@ def test_MERCH_1_a_stack_is_taken_from_the_top_until_nothing_is_left() -> None:
     scene = given(2, rules="marklin", owners=owners, passengers=standing)
     scored = []
     for city, seat in standing.items():
-        scene.table.turn, scene.table.pending_choices = seat, {seat: "action"}
+        scene.state.turn, scene.state.pending_choices = seat, {seat: "action"}
         scene.when(seat, MovePassenger(city, (routes[city],)))
-        scored += [moved.points for moved in scene.told(PassengerMoved)]
+        scored += [moved.points for moved in scene.events_of(PassengerMoved)]
     assert scored == [7, 6, 5, 4, 0]
-    assert scene.table.tokens["berlin"] == ()
-    assert [place.merchandise for place in scene.table.seats] == [13, 9]
+    assert scene.state.tokens["berlin"] == ()
+    assert [seat_state.merchandise for seat_state in scene.state.seats] == [13, 9]

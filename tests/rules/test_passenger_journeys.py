@@ -157,8 +157,8 @@ def test_PASSENGER_3_a_search_without_end_ends_after_its_steps_with_a_good_journ
 
     longer = passenger_journeys._Search._extend
     monkeypatch.setattr(passenger_journeys._Search, "_extend", counted)
-    dice = Random(tolls)
-    tokens = {f"c{n}": dice.randint(0, 7) for n in range(20)}
+    rng = Random(tolls)
+    tokens = {f"c{n}": rng.randint(0, 7) for n in range(20)}
     ways = star(20, tolls=tolls)
     found = best_journeys("c0", ways, tokens, 10)
     assert 0 < steps <= NARROW_BUDGET + MAX_EXPANSIONS
@@ -168,8 +168,8 @@ def test_PASSENGER_3_a_search_without_end_ends_after_its_steps_with_a_good_journ
 
 
 def test_PASSENGER_3_what_a_narrow_search_found_is_never_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    dice = Random(9)
-    tokens = {f"c{n}": dice.randint(0, 7) for n in range(12)}
+    rng = Random(9)
+    tokens = {f"c{n}": rng.randint(0, 7) for n in range(12)}
     wide = best_journeys("c0", star(12, tolls=1), tokens, 6)
     monkeypatch.setattr(passenger_journeys, "MAX_EXPANSIONS", 1)
     narrow = best_journeys("c0", star(12, tolls=1), tokens, 6)

@@ -24,7 +24,7 @@ RING = {TO_FRANKFURT: 0, TO_MAINZ: 0, MAINZ_TO_KOBLENZ: 0, KOBLENZ_TO_KOLN: 0}
 IN_KOLN = {"koln": 0}
 
 
-def table(seats: int = 3, **laid: Any) -> Scene:
+def marklin(seats: int = 3, **laid: Any) -> Scene:
     return given(seats, rules="marklin", **laid)
 
 
@@ -43,72 +43,72 @@ def placings(scene: Scene, seat: int = 0) -> set[str | None]:
 
 @pytest.mark.parametrize("city", ["frankfurt", "mannheim"])
 def test_PASSENGER_1_one_is_placed_with_a_claim_in_either_city(city: str) -> None:
-    scene = table(hands=[PLENTY])
+    scene = marklin(hands=[PLENTY])
     assert placings(scene) == {None, "frankfurt", "mannheim"}
     scene.when(0, claim(city))
     scene.then(RouteClaimed(0, TO_MANNHEIM, {"red": 2}, 2), PassengerPlaced(0, city), TurnStarted(1))
-    assert scene.table.passenger_owners == {city: 0}
-    assert scene.place(0).passengers_left == 2
+    assert scene.state.passenger_owners == {city: 0}
+    assert scene.seat_state(0).passengers_left == 2
 
 
 def test_PASSENGER_1_a_claim_may_go_without_one() -> None:
-    scene = table(hands=[PLENTY]).when(0, claim(None)).then_came(RouteClaimed, TurnStarted)
-    assert (scene.table.passenger_owners, scene.place(0).passengers_left) == ({}, 3)
+    scene = marklin(hands=[PLENTY]).when(0, claim(None)).then_types(RouteClaimed, TurnStarted)
+    assert (scene.state.passenger_owners, scene.seat_state(0).passengers_left) == ({}, 3)
 
 
 def test_PASSENGER_1_none_in_a_city_that_is_not_the_routes() -> None:
     for city in ("koln", "atlantis"):
-        table(hands=[PLENTY]).when(0, claim(city)).refused("PASSENGER-1")
+        marklin(hands=[PLENTY]).when(0, claim(city)).refused("PASSENGER-1")
 
 
 def test_PASSENGER_1_none_in_a_country() -> None:
-    scene = table(hands=[PLENTY])
+    scene = marklin(hands=[PLENTY])
     route = "freiburg-schweiz-a"
     offered = {c.passenger for c in scene.legal(0) if isinstance(c, ClaimRoute) and c.route == route}
     assert offered == {None, "freiburg"}
     scene.when(0, ClaimRoute(route, {"orange": 2}, "schweiz")).refused("PASSENGER-1")
-    scene.when(0, ClaimRoute(route, {"orange": 2}, "freiburg")).then_came(
+    scene.when(0, ClaimRoute(route, {"orange": 2}, "freiburg")).then_types(
         RouteClaimed, PassengerPlaced, TurnStarted
     )
 
 
 @pytest.mark.parametrize("owner", [0, 1])
 def test_PASSENGER_1_none_where_one_stands_whosever_it_is(owner: int) -> None:
-    scene = table(hands=[PLENTY], passengers={"mannheim": owner})
+    scene = marklin(hands=[PLENTY], passengers={"mannheim": owner})
     assert placings(scene) == {None, "frankfurt"}
     scene.when(0, claim("mannheim")).refused("PASSENGER-1")
-    scene.when(0, claim("frankfurt")).then_came(RouteClaimed, PassengerPlaced, TurnStarted)
+    scene.when(0, claim("frankfurt")).then_types(RouteClaimed, PassengerPlaced, TurnStarted)
 
 
 def test_PASSENGER_1_a_city_is_free_again_when_its_passenger_has_gone() -> None:
-    scene = table(hands=[PLENTY, PLENTY], owners=LINE, passengers=IN_KOLN)
+    scene = marklin(hands=[PLENTY, PLENTY], owners=LINE, passengers=IN_KOLN)
     scene.when(0, MovePassenger("koln", (TO_FRANKFURT,)))
     scene.when(1, ClaimRoute(KOBLENZ_TO_KOLN, {"red": 1}, "koln"))
-    assert scene.table.passenger_owners == {"koln": 1}
+    assert scene.state.passenger_owners == {"koln": 1}
 
 
 def test_PASSENGER_1_a_seat_has_three_and_no_more() -> None:
-    scene = table(hands=[PLENTY], passengers={"koln": 0, "ulm": 0, "emden": 0})
+    scene = marklin(hands=[PLENTY], passengers={"koln": 0, "ulm": 0, "emden": 0})
     assert placings(scene) == {None}
     scene.when(0, claim("mannheim")).refused("PASSENGER-1")
-    assert placings(table(hands=[PLENTY], passengers={"koln": 0, "ulm": 0})) > {None}
+    assert placings(marklin(hands=[PLENTY], passengers={"koln": 0, "ulm": 0})) > {None}
 
 
 def test_PASSENGER_1_one_that_travelled_does_not_come_back() -> None:
-    scene = table(2, hands=[PLENTY], owners=LINE, passengers={"koln": 0, "ulm": 0, "emden": 0})
+    scene = marklin(2, hands=[PLENTY], owners=LINE, passengers={"koln": 0, "ulm": 0, "emden": 0})
     scene.when(0, MovePassenger("koln", (TO_FRANKFURT,))).when(1, DrawBlind(), DrawBlind())
     scene.when(0, ClaimRoute("frankfurt-wurzburg-a", {"red": 2}, "wurzburg")).refused("PASSENGER-1")
 
 
 def test_PASSENGER_1_a_refused_claim_places_nobody() -> None:
-    scene = table(hands=[{"red": 1}]).when(0, claim("mannheim")).refused("ROUTE-3")
-    assert (scene.table.passenger_owners, scene.place(0).passengers_left) == ({}, 3)
+    scene = marklin(hands=[{"red": 1}]).when(0, claim("mannheim")).refused("ROUTE-3")
+    assert (scene.state.passenger_owners, scene.seat_state(0).passengers_left) == ({}, 3)
 
 
 def test_PASSENGER_1_a_refused_placing_claims_nothing() -> None:
-    scene = table(hands=[PLENTY], passengers={"mannheim": 1}).when(0, claim("mannheim"))
+    scene = marklin(hands=[PLENTY], passengers={"mannheim": 1}).when(0, claim("mannheim"))
     scene.refused("PASSENGER-1")
-    assert (scene.table.route_owners, scene.place(0).cars) == ({}, 45)
+    assert (scene.state.route_owners, scene.seat_state(0).cars) == ({}, 45)
 
 
 def test_PASSENGER_1_only_where_the_rules_have_passengers() -> None:
@@ -121,29 +121,29 @@ def test_PASSENGER_1_only_where_the_rules_have_passengers() -> None:
 
 
 def test_PASSENGER_2_own_routes_are_free_and_moving_is_the_turns_action() -> None:
-    scene = table(owners=LINE, passengers=IN_KOLN, hands=[{PASSENGER: 2}])
+    scene = marklin(owners=LINE, passengers=IN_KOLN, hands=[{PASSENGER: 2}])
     scene.when(0, MovePassenger("koln", (TO_FRANKFURT, TO_MANNHEIM)))
-    scene.then_came(PassengerMoved, TurnStarted)
+    scene.then_types(PassengerMoved, TurnStarted)
     assert scene.events[-1] == TurnStarted(1)
-    assert scene.place(0).hand[PASSENGER] == 2
-    table(owners=LINE, passengers=IN_KOLN).when(1, MovePassenger("koln", (TO_FRANKFURT,))).refused("TURN-1")
+    assert scene.seat_state(0).hand[PASSENGER] == 2
+    marklin(owners=LINE, passengers=IN_KOLN).when(1, MovePassenger("koln", (TO_FRANKFURT,))).refused("TURN-1")
 
 
 def test_PASSENGER_2_it_may_stop_before_the_best_end() -> None:
     for path in ((TO_FRANKFURT,), (TO_FRANKFURT, TO_MANNHEIM), tuple(LINE)):
-        scene = table(owners=LINE, passengers=IN_KOLN).when(0, MovePassenger("koln", path))
-        scene.then_came(PassengerMoved, TurnStarted)
+        scene = marklin(owners=LINE, passengers=IN_KOLN).when(0, MovePassenger("koln", path))
+        scene.then_types(PassengerMoved, TurnStarted)
 
 
 def test_PASSENGER_2_at_least_one_route() -> None:
-    table(owners=LINE, passengers=IN_KOLN).when(0, MovePassenger("koln", ())).refused("PASSENGER-2")
+    marklin(owners=LINE, passengers=IN_KOLN).when(0, MovePassenger("koln", ())).refused("PASSENGER-2")
     with pytest.raises(InvalidInputError, match="path"):
         read_command({"type": "move_passenger", "city": "koln", "path": []})
 
 
 @pytest.mark.parametrize(("owner", "city"), [(1, "koln"), (0, "mannheim"), (0, "atlantis")])
 def test_PASSENGER_2_only_ones_own_passenger_and_from_where_it_stands(owner: int, city: str) -> None:
-    scene = table(owners=LINE, passengers={"koln": owner})
+    scene = marklin(owners=LINE, passengers={"koln": owner})
     scene.when(0, MovePassenger(city, (TO_FRANKFURT,))).refused("PASSENGER-2")
 
 
@@ -160,38 +160,38 @@ def test_PASSENGER_2_only_ones_own_passenger_and_from_where_it_stands(owner: int
     ],
 )
 def test_PASSENGER_2_the_path_is_of_claimed_routes_one_after_the_other_each_once(path: tuple[str]) -> None:
-    scene = table(owners=LINE, passengers=IN_KOLN, hands=[PLENTY])
+    scene = marklin(owners=LINE, passengers=IN_KOLN, hands=[PLENTY])
     scene.when(0, MovePassenger("koln", path)).refused("PASSENGER-2")
 
 
 def test_PASSENGER_2_a_city_may_be_crossed_twice_and_a_parallel_taken_back() -> None:
     owners = {TO_FRANKFURT: 0, TO_FRANKFURT_TOO: 1}
-    scene = table(4, owners=owners, passengers=IN_KOLN, hands=[{PASSENGER: 1}])
+    scene = marklin(4, owners=owners, passengers=IN_KOLN, hands=[{PASSENGER: 1}])
     scene.when(0, MovePassenger("koln", (TO_FRANKFURT, TO_FRANKFURT_TOO)))
-    scene.then_came(PassengerMoved, TurnStarted)
+    scene.then_types(PassengerMoved, TurnStarted)
 
 
 @pytest.mark.parametrize("cards", [0, 1, 2, 3])
 def test_PASSENGER_2_each_route_of_another_seat_costs_a_passenger_card(cards: int) -> None:
     owners = {TO_FRANKFURT: 1, TO_MANNHEIM: 0, TO_STUTTGART: 2}
-    scene = table(owners=owners, passengers=IN_KOLN, hands=[{PASSENGER: cards, LOCOMOTIVE: 9}])
+    scene = marklin(owners=owners, passengers=IN_KOLN, hands=[{PASSENGER: cards, LOCOMOTIVE: 9}])
     scene.when(0, MovePassenger("koln", tuple(owners)))
     if cards < 2:
         scene.refused("PASSENGER-2")
     else:
-        assert scene.told(PassengerMoved)[0].cards == 2
-        assert scene.place(0).hand[PASSENGER] == cards - 2
+        assert scene.events_of(PassengerMoved)[0].cards == 2
+        assert scene.seat_state(0).hand[PASSENGER] == cards - 2
 
 
 def test_PASSENGER_2_a_route_of_a_seat_that_left_costs_one_still() -> None:
-    scene = table(owners={TO_FRANKFURT: 1}, passengers=IN_KOLN, hands=[{PASSENGER: 0}])
-    scene.table.seats[1].exit_reason = "left"
+    scene = marklin(owners={TO_FRANKFURT: 1}, passengers=IN_KOLN, hands=[{PASSENGER: 0}])
+    scene.state.seats[1].exit_reason = "left"
     scene.when(0, MovePassenger("koln", (TO_FRANKFURT,))).refused("PASSENGER-2")
 
 
 def test_PASSENGER_2_a_country_is_not_entered() -> None:
     owners = {"dusseldorf-koln-a": 0, "dusseldorf-niederlande-a": 0, "munster-niederlande-a": 0}
-    scene = table(owners=owners, passengers=IN_KOLN)
+    scene = marklin(owners=owners, passengers=IN_KOLN)
     assert moves(scene) == {("dusseldorf-koln-a",)}
     for path in (tuple(owners)[:2], tuple(owners)):
         scene.when(0, MovePassenger("koln", path)).refused("PASSENGER-2")
@@ -203,9 +203,9 @@ def moves(scene: Scene, seat: int = 0) -> set[tuple[str, ...]]:
 
 def test_PASSENGER_2_other_passengers_do_not_block() -> None:
     standing = {"koln": 0, "frankfurt": 1, "mannheim": 0, "stuttgart": 2}
-    scene = table(owners=LINE, passengers=standing)
-    scene.when(0, MovePassenger("koln", tuple(LINE))).then_came(PassengerMoved, TurnStarted)
-    assert scene.table.passenger_owners == {"frankfurt": 1, "mannheim": 0, "stuttgart": 2}
+    scene = marklin(owners=LINE, passengers=standing)
+    scene.when(0, MovePassenger("koln", tuple(LINE))).then_types(PassengerMoved, TurnStarted)
+    assert scene.state.passenger_owners == {"frankfurt": 1, "mannheim": 0, "stuttgart": 2}
 
 
 # -- the merchandise ---------------------------------------------------------------------
@@ -222,57 +222,57 @@ def test_PASSENGER_3_five_cities_whose_tops_are_2_3_3_3_and_3_score_14_and_the_s
     )
     tokens = {"emden": (9,), "munster": (2, 1), "hannover": (3,), "erfurt": (3, 2), "kassel": (3,),
               "frankfurt": (3, 2)}  # fmt: skip
-    scene = table(owners=dict.fromkeys(path, 0), passengers={"emden": 0}, tokens=tokens)
+    scene = marklin(owners=dict.fromkeys(path, 0), passengers={"emden": 0}, tokens=tokens)
     assert moves(scene) == {path}
     scene.when(0, MovePassenger("emden", path))
     entered = ("munster", "hannover", "erfurt", "kassel", "frankfurt")
     scene.then(PassengerMoved(0, "emden", path, 0, entered, 14), TurnStarted(1))
-    assert scene.place(0).merchandise == 14
-    left = {city: scene.table.tokens[city] for city in tokens}
+    assert scene.seat_state(0).merchandise == 14
+    left = {city: scene.state.tokens[city] for city in tokens}
     assert left == {"emden": (9,), "munster": (1,), "hannover": (), "erfurt": (2,), "kassel": (),
                     "frankfurt": (2,)}  # fmt: skip
 
 
 def test_PASSENGER_3_points_add_up_over_moves_and_the_passenger_leaves_the_game() -> None:
-    scene = table(owners=LINE, passengers={"koln": 0, "stuttgart": 0}, merchandise=[5])
+    scene = marklin(owners=LINE, passengers={"koln": 0, "stuttgart": 0}, merchandise=[5])
     scene.when(0, MovePassenger("koln", (TO_FRANKFURT,)))
-    assert (scene.place(0).merchandise, scene.table.passenger_owners) == (9, {"stuttgart": 0})
-    assert (scene.place(0).passengers_left, scene.place(0).points) == (1, 11)  # route points apart
+    assert (scene.seat_state(0).merchandise, scene.state.passenger_owners) == (9, {"stuttgart": 0})
+    assert (scene.seat_state(0).passengers_left, scene.seat_state(0).points) == (1, 11)  # route points apart
     scene.when(1, DrawBlind(), DrawBlind()).when(2, DrawBlind(), DrawBlind())
     scene.when(0, MovePassenger("stuttgart", (TO_STUTTGART, TO_MANNHEIM)))
-    assert scene.place(0).merchandise == 9 + 3 + 3  # of Frankfurt's 4, 3, 2 the top is gone
+    assert scene.seat_state(0).merchandise == 9 + 3 + 3  # of Frankfurt's 4, 3, 2 the top is gone
 
 
 def test_PASSENGER_3_a_city_passed_twice_gives_one_token_and_the_start_none_even_then() -> None:
     ring = (*RING, TO_FRANKFURT_TOO)
     owners = {**RING, TO_FRANKFURT_TOO: 1}
-    scene = table(4, owners=owners, passengers=IN_KOLN, hands=[{PASSENGER: 1}])
+    scene = marklin(4, owners=owners, passengers=IN_KOLN, hands=[{PASSENGER: 1}])
     scene.when(0, MovePassenger("koln", ring))
-    (moved,) = scene.told(PassengerMoved)
+    (moved,) = scene.events_of(PassengerMoved)
     assert moved.taken == ("frankfurt", "mainz", "koblenz")  # Köln is passed again, Frankfurt twice
     assert moved.points == 4 + 2 + 2
-    assert scene.table.tokens["koln"] == (4, 3, 2)
-    assert scene.table.tokens["frankfurt"] == (3, 2)
+    assert scene.state.tokens["koln"] == (4, 3, 2)
+    assert scene.state.tokens["frankfurt"] == (3, 2)
 
 
 def test_PASSENGER_3_an_empty_city_gives_nothing_and_is_passed_all_the_same() -> None:
-    scene = table(owners=LINE, passengers=IN_KOLN, tokens={"frankfurt": (), "mannheim": (1,)})
+    scene = marklin(owners=LINE, passengers=IN_KOLN, tokens={"frankfurt": (), "mannheim": (1,)})
     scene.when(0, MovePassenger("koln", (TO_FRANKFURT, TO_MANNHEIM)))
-    (moved,) = scene.told(PassengerMoved)
+    (moved,) = scene.events_of(PassengerMoved)
     assert (moved.taken, moved.points) == (("mannheim",), 1)
 
 
 def test_PASSENGER_3_played_passenger_cards_are_discarded() -> None:
-    scene = table(owners={TO_FRANKFURT: 1}, passengers=IN_KOLN, hands=[{PASSENGER: 1}])
+    scene = marklin(owners={TO_FRANKFURT: 1}, passengers=IN_KOLN, hands=[{PASSENGER: 1}])
     scene.when(0, MovePassenger("koln", (TO_FRANKFURT,)))
-    assert {card: n for card, n in scene.table.discards.items() if n} == {PASSENGER: 1}
-    assert scene.place(0).cards == 0
+    assert {card: n for card, n in scene.state.discards.items() if n} == {PASSENGER: 1}
+    assert scene.seat_state(0).cards == 0
 
 
 def test_PASSENGER_3_all_may_see_it() -> None:
     """Köln to Frankfurt is one's own, then a card for another's: 4 in Frankfurt, 3 in Mannheim."""
     owners = {TO_FRANKFURT: 0, TO_MANNHEIM: 1}
-    scene = table(owners=owners, passengers=IN_KOLN, hands=[{PASSENGER: 1}])
+    scene = marklin(owners=owners, passengers=IN_KOLN, hands=[{PASSENGER: 1}])
     scene.when(0, MovePassenger("koln", tuple(owners)))
     moved = PassengerMoved(0, "koln", tuple(owners), 1, ("frankfurt", "mannheim"), 7)
     scene.then(moved, TurnStarted(1))

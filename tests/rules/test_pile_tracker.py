@@ -7,13 +7,13 @@ import pytest
 from schemas.events import DeckShuffled, HandDealt, TicketsReturned, TicketsShuffled
 from services.referee.rules import RULESETS, redact_for
 from services.referee.rules.proof.pile_tracker import FIRST_RETURNED_EPOCH, CardSlot, PileTracker
-from tests.rules.sealed_games import some_games
+from tests.rules.sealed_games import fixed_games
 
 
 @pytest.mark.parametrize("rules", RULESETS)
 def test_every_card_that_leaves_a_pile_is_the_one_laid_at_that_place(rules: str) -> None:
     moves = 0
-    for game in some_games(rules, steps_most=400):
+    for game in fixed_games(rules, steps_most=400):
         piles, lies = PileTracker(), dict[CardSlot, str | None]()
         for event in (event for entry in game.entries for event in entry.events):
             if (moved := piles.apply(event)) is None:
@@ -23,15 +23,15 @@ def test_every_card_that_leaves_a_pile_is_the_one_laid_at_that_place(rules: str)
             names = [lies.pop(place) for place in moved.removed]
             assert not moved.removed or names == [*moved.names]
             moves += len(names)
-        assert len(game.table.deck) == sum(end - first for _, first, end in piles.runs.get("", ()))
-        for deck, row in game.table.ticket_decks.items():
+        assert len(game.state.deck) == sum(end - first for _, first, end in piles.runs.get("", ()))
+        for deck, row in game.state.ticket_decks.items():
             assert len(row) == sum(end - first for _, first, end in piles.runs[deck])
     assert moves > 100
 
 
 @pytest.mark.parametrize("rules", RULESETS)
 def test_a_viewer_follows_the_same_places_as_the_referee(rules: str) -> None:
-    for game in some_games(rules):
+    for game in fixed_games(rules):
         referees, viewers = PileTracker(), PileTracker()
         for event in (event for entry in game.entries for event in entry.events):
             shown = redact_for(None, event)

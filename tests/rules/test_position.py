@@ -14,8 +14,8 @@ from schemas.events import CardDrawn, DeckLaid, DeckShuffled, HandLaid, Position
 from schemas.positions import POSITION_SCHEMA, Position
 from services.referee.rules import RULESETS, GameState, UnloggedRejectionError, fold, redact_for
 from services.referee.rules import board as boards
-from tests.rules.given import Scene, asked_for, everything
-from tests.rules.random_games import Play
+from tests.rules.given import Scene, create_from, full_state
+from tests.rules.random_games import RandomGame
 
 USUAL_SEATS = 3
 WIEN_PARIS = {"between": ["wien", "paris"], "points": 8}
@@ -36,7 +36,7 @@ def creation(
 def laid(
     rules: str = "usa", seats: int = USUAL_SEATS, board: Any = None, options: Any = None, **entries: Any
 ) -> Scene:
-    return asked_for(creation(rules, entries, seats, board, **(options or {})))
+    return create_from(creation(rules, entries, seats, board, **(options or {})))
 
 
 def begun(rules: str = "usa", seats: int = USUAL_SEATS, **entries: Any) -> Scene:
@@ -45,7 +45,7 @@ def begun(rules: str = "usa", seats: int = USUAL_SEATS, **entries: Any) -> Scene
 
 def refused(rules: str, entries: dict[str, Any], seats: int = USUAL_SEATS, **options: Any) -> str:
     with pytest.raises(UnloggedRejectionError) as no:
-        asked_for(creation(rules, entries, seats, **options))
+        create_from(creation(rules, entries, seats, **options))
     assert no.value.rule == "GAME-6"
     return no.value.reason
 
@@ -55,20 +55,25 @@ def refused(rules: str, entries: dict[str, Any], seats: int = USUAL_SEATS, **opt
 
 @pytest.mark.parametrize("rules", RULESETS)
 def test_an_empty_position_is_a_table_just_set_up(rules: str) -> None:
-    table = begun(rules).table
-    figures = table.rule_options
-    assert (table.turn, table.pending_choices) == (0, {0: "action"})
-    assert Counter(table.deck) == Counter({card: n for card, n in figures.cards.items() if n})
-    assert table.market == [None] * figures.market
-    assert not any(table.discards.values())
-    assert not table.route_owners and not table.station_owners and not table.passenger_owners
-    held = Counter(ticket.deck for ticket in table.board.tickets.values())
-    assert {deck: len(row) for deck, row in table.ticket_decks.items()} == held
-    for city, colour in table.board.merchandise.items():
-        assert table.tokens[city] == figures.merchandise[colour]
-    for place in table.seats:
-        assert (place.cards, place.tickets, place.cars, place.points) == (0, [], figures.cars, 0)
-        assert (place.passengers_left, place.merchandise) == (figures.passengers, 0)
+    state = begun(rules).state
+    rule_options = state.rule_options
+    assert (state.turn, state.pending_choices) == (0, {0: "action"})
+    assert Counter(state.deck) == Counter({card: n for card, n in rule_options.cards.items() if n})
+    assert state.market == [None] * rule_options.market
+    assert not any(state.discards.values())
+    assert not state.route_owners and not state.station_owners and not state.passenger_owners
+    held = Counter(ticket.deck for ticket in state.board.tickets.values())
+    assert {deck: len(row) for deck, row in state.ticket_decks.items()} == held
+    for city, colour in state.board.merchandise.items():
+        assert state.tokens[city] == rule_options.merchandise[colour]
+    for seat_state in state.seats:
+        assert (seat_state.cards, seat_state.tickets, seat_state.cars, seat_state.points) == (
+            0,
+            [],
+            rule_options.cars,
+            0,
+        )
+        assert (seat_state.passengers_left, seat_state.merchandise) == (rule_options.passengers, 0)
 
 
 def test_what_is_given_lies_there_and_the_rest_is_what_is_left() -> None:
@@ -85,26 +90,26 @@ def test_what_is_given_lies_there_and_the_rest_is_what_is_left() -> None:
         merchandise=[3],
         points=[0, 0, -2],
     )
-    table = scene.table
-    assert table.turn == 2
-    assert table.seats[0].hand["red"] == 3 and table.seats[0].cards == 4
-    assert table.market == ["red", None, "locomotive", None, None]
-    assert {card: n for card, n in table.discards.items() if n} == {"green": 4}
-    assert table.route_owners == {"warszawa-wien-a": 1}
-    assert [place.cars for place in table.seats] == [45, 41, 45]
-    assert table.seats[0].tickets == ["paris:wien"]
-    assert "paris:wien" not in table.ticket_decks["regular"]
-    assert table.seats[2].stations == {"wien": "budapest", "paris": None}
-    assert table.station_owners == {"wien": 2, "paris": 2}
-    assert [place.merchandise for place in table.seats] == [3, 0, 0]
-    assert [place.points for place in table.seats] == [0, 0, -2]
-    left = Counter(table.rule_options.cards) - Counter({"red": 4, "locomotive": 2, "green": 4})
-    assert Counter(table.deck) == left
+    state = scene.state
+    assert state.turn == 2
+    assert state.seats[0].hand["red"] == 3 and state.seats[0].cards == 4
+    assert state.market == ["red", None, "locomotive", None, None]
+    assert {card: n for card, n in state.discards.items() if n} == {"green": 4}
+    assert state.route_owners == {"warszawa-wien-a": 1}
+    assert [seat_state.cars for seat_state in state.seats] == [45, 41, 45]
+    assert state.seats[0].tickets == ["paris:wien"]
+    assert "paris:wien" not in state.ticket_decks["regular"]
+    assert state.seats[2].stations == {"wien": "budapest", "paris": None}
+    assert state.station_owners == {"wien": 2, "paris": 2}
+    assert [seat_state.merchandise for seat_state in state.seats] == [3, 0, 0]
+    assert [seat_state.points for seat_state in state.seats] == [0, 0, -2]
+    left = Counter(state.rule_options.cards) - Counter({"red": 4, "locomotive": 2, "green": 4})
+    assert Counter(state.deck) == left
 
 
 def test_points_that_are_left_out_are_what_the_routes_are_worth_where_that_counts_at_once() -> None:
-    assert laid(routes={"montreal-new-york-a": 1}).place(1).points == 4
-    assert laid("trains", routes={"madrid-toledo-red": 1}).place(1).points == 0
+    assert laid(routes={"montreal-new-york-a": 1}).seat_state(1).points == 4
+    assert laid("trains", routes={"madrid-toledo-red": 1}).seat_state(1).points == 0
 
 
 def test_the_top_of_a_deck_comes_first() -> None:
@@ -117,38 +122,38 @@ def test_the_top_of_a_deck_comes_first() -> None:
             ]
         },
     )
-    assert scene.table.ticket_decks["regular"] == ["boston:miami:1", "boston:miami"]
-    (first, *_) = scene.when(0, DrawBlind()).told(CardDrawn)
+    assert scene.state.ticket_decks["regular"] == ["boston:miami:1", "boston:miami"]
+    (first, *_) = scene.when(0, DrawBlind()).events_of(CardDrawn)
     assert first.card == "red"
-    assert scene.table.deck == ["locomotive", "blue"]
+    assert scene.state.deck == ["locomotive", "blue"]
 
 
 def test_more_of_a_card_than_the_rules_have_is_a_puzzle_and_leaves_the_deck_without_it() -> None:
-    table = laid(hands=[{"red": 40}], market=["red"] * 5).table
-    assert "red" not in table.deck
-    assert len(table.deck) == 110 - 12
+    state = laid(hands=[{"red": 40}], market=["red"] * 5).state
+    assert "red" not in state.deck
+    assert len(state.deck) == 110 - 12
 
 
 def test_only_the_tokens_that_are_given_lie_there() -> None:
-    table = laid("marklin", tokens={"berlin": [4], "koln": []}, passengers={"koln": 2}).table
-    assert table.tokens == {"berlin": (4,), "koln": ()}
-    assert [place.passengers_left for place in table.seats] == [3, 3, 2]
+    state = laid("marklin", tokens={"berlin": [4], "koln": []}, passengers={"koln": 2}).state
+    assert state.tokens == {"berlin": (4,), "koln": ()}
+    assert [seat_state.passengers_left for seat_state in state.seats] == [3, 3, 2]
 
 
 def test_passengers_are_left_off_where_the_rules_have_none() -> None:
     tokens = {"berlin": [7], "koeln": [3]}  # a city of another board
-    table = laid("europe", passengers={"berlin": 0, "koeln": 1}, tokens=tokens).table
-    assert (table.passenger_owners, table.tokens) == ({}, {})
-    assert table.seats[0].passengers_left == 0
+    state = laid("europe", passengers={"berlin": 0, "koeln": 1}, tokens=tokens).state
+    assert (state.passenger_owners, state.tokens) == ({}, {})
+    assert state.seats[0].passengers_left == 0
     with pytest.raises(UnloggedRejectionError, match=r"passengers\.koeln: there is no seat 4"):
         laid("europe", passengers={"koeln": 4})
 
 
 def test_double_routes_lie_as_the_number_of_seats_allows() -> None:
     both = {"boston-montreal-a": 0, "boston-montreal-b": 1}
-    assert laid("usa", 4, routes=both).table.route_owners == both
+    assert laid("usa", 4, routes=both).state.route_owners == both
     two = {"madrid-toledo-red": 0, "madrid-toledo-white": 0}
-    assert laid("trains", 2, routes=two).table.route_owners == two
+    assert laid("trains", 2, routes=two).state.route_owners == two
 
 
 # -- tickets -------------------------------------------------------------------------------
@@ -156,8 +161,8 @@ def test_double_routes_lie_as_the_number_of_seats_allows() -> None:
 
 def test_a_ticket_that_the_board_does_not_have_becomes_one_of_this_game() -> None:
     given = {"between": ["essen", "wien"], "points": 8}
-    table = laid("europe", tickets=[[], [given]]).table
-    ticket = table.board.tickets[str(table.seats[1].tickets[0])]
+    state = laid("europe", tickets=[[], [given]]).state
+    ticket = state.board.tickets[str(state.seats[1].tickets[0])]
     assert ({ticket.a, ticket.b}, ticket.points) == ({"essen", "wien"}, 8)
     assert ticket.id not in boards.load_board("europe").tickets
 
@@ -165,8 +170,8 @@ def test_a_ticket_that_the_board_does_not_have_becomes_one_of_this_game() -> Non
 def test_the_order_of_new_tickets_does_not_tell_where_they_lie() -> None:
     pairs = [["wien", "essen"], ["essen", "berlin"], ["paris", "roma"]]
     rows = [[{"between": pair, "points": 2}] for pair in pairs]
-    (one,) = laid("europe", tickets=rows).told(PositionLaid)
-    (other,) = laid("europe", tickets=rows[::-1]).told(PositionLaid)
+    (one,) = laid("europe", tickets=rows).events_of(PositionLaid)
+    (other,) = laid("europe", tickets=rows[::-1]).events_of(PositionLaid)
     assert len(one.tickets) == 3
     assert one.tickets == other.tickets
 
@@ -174,11 +179,11 @@ def test_the_order_of_new_tickets_does_not_tell_where_they_lie() -> None:
 def test_a_ticket_in_a_deck_is_the_boards_only_if_it_is_of_that_deck() -> None:
     long = next(t for t in boards.load_board("europe").tickets.values() if t.deck == "long")
     given = {"between": [long.a, long.b], "points": long.points}
-    assert laid("europe", ticket_decks={"long": [given]}).table.ticket_decks["long"] == [long.id]
-    table = laid("europe", ticket_decks={"regular": [given]}).table
-    (own,) = table.ticket_decks["regular"]
-    assert table.board.tickets[str(own)].deck == "regular"
-    assert long.id in table.ticket_decks["long"]
+    assert laid("europe", ticket_decks={"long": [given]}).state.ticket_decks["long"] == [long.id]
+    state = laid("europe", ticket_decks={"regular": [given]}).state
+    (own,) = state.ticket_decks["regular"]
+    assert state.board.tickets[str(own)].deck == "regular"
+    assert long.id in state.ticket_decks["long"]
 
 
 def two_alike() -> dict[str, Any]:
@@ -194,9 +199,9 @@ def two_alike() -> dict[str, Any]:
 def test_tickets_are_told_apart_by_cities_and_points_and_not_by_their_ids() -> None:
     given = {"between": ["miami", "denver"], "points": 7}
     new = {"between": ["seattle", "el-paso"], "points": 9}
-    table = laid(board=two_alike(), tickets=[[given, given], [new]]).table
-    assert {*table.seats[0].tickets} == {"one", "two"}
-    ticket = table.board.tickets[str(table.seats[1].tickets[0])]
+    state = laid(board=two_alike(), tickets=[[given, given], [new]]).state
+    assert {*state.seats[0].tickets} == {"one", "two"}
+    ticket = state.board.tickets[str(state.seats[1].tickets[0])]
     assert ({ticket.a, ticket.b}, ticket.points) == ({"seattle", "el-paso"}, 9)
     assert "position.tickets.1.0: the same ticket is in tickets.0." in refused(
         "usa", {"tickets": [[given, given], [given]]}, board=two_alike()
@@ -227,17 +232,17 @@ def test_no_shuffle_of_the_play_repeats_one_of_the_position() -> None:
     """Else who remembers the first order of a deck would know the next."""
     cards = {"red": 6, "blue": 6, "green": 6, "yellow": 6}
     scene = laid("trains", 2, options={"cards": {**cards, "white": 6}})
-    (first,) = scene.told(DeckLaid)
+    (first,) = scene.events_of(DeckLaid)
     again = laid("usa", 2, deck=[], discard=dict(Counter(str(card) for card in first.order)))
-    (second,) = again.when(None, StartGame()).when(0, DrawBlind()).told(DeckShuffled)
+    (second,) = again.when(None, StartGame()).when(0, DrawBlind()).events_of(DeckShuffled)
     assert sorted(map(str, second.order)) == sorted(map(str, first.order))
     assert second.order != first.order
 
 
 def test_the_seat_whose_turn_it_is_begins_with_no_choice_of_tickets() -> None:
     scene = begun(turn=1)
-    assert scene.told(TurnStarted) == (TurnStarted(1),)
-    assert all(place.tickets == [] for place in scene.table.seats)
+    assert scene.events_of(TurnStarted) == (TurnStarted(1),)
+    assert all(seat_state.tickets == [] for seat_state in scene.state.seats)
 
 
 LATE: dict[str, dict[str, Any]] = {
@@ -256,20 +261,22 @@ LATE: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("seed", range(3))
 def test_a_game_from_a_position_goes_on_to_its_end_and_every_view_with_it(rules: str, seed: int) -> None:
     hands = [{"red": 12}, {"blue": 12}]
-    play = Play(
+    play = RandomGame(
         Random(seed),
         RULESETS[rules].default_board,
         3,
-        wish_for={"position": position(**LATE[rules], hands=hands, cars=[8, 9, 10], turn=2)},
+        create_fields={"position": position(**LATE[rules], hands=hands, cars=[8, 9, 10], turn=2)},
     )
     for _ in play.steps():
         pass
-    over = play.table.result
+    over = play.state.result
     assert over is not None
-    assert everything(fold(play.log)) == everything(play.table)
+    assert full_state(fold(play.log)) == full_state(play.state)
     for viewer, view in play.views.items():
         assert view.result == over, viewer
-        assert view.route_owners == play.table.route_owners
-        assert [place.cards for place in view.seats] == [place.cards for place in play.table.seats]
-        assert view.ticket_decks.keys() == play.table.ticket_decks.keys()
-    assert isinstance(play.table, GameState)
+        assert view.route_owners == play.state.route_owners
+        assert [seat_state.cards for seat_state in view.seats] == [
+            seat_state.cards for seat_state in play.state.seats
+        ]
+        assert view.ticket_decks.keys() == play.state.ticket_decks.keys()
+    assert isinstance(play.state, GameState)

@@ -55,11 +55,11 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("rules", "entries", "told"), WRONG, ids=[f"{e[0]}-{e[1]}"[:60] for e in WRONG])
+@pytest.mark.parametrize(("rules", "entries", "reason"), WRONG, ids=[f"{e[0]}-{e[1]}"[:60] for e in WRONG])
 def test_a_position_that_cannot_be_is_refused_by_its_entry(
-    rules: str, entries: dict[str, Any], told: str
+    rules: str, entries: dict[str, Any], reason: str
 ) -> None:
-    assert told in refused(rules, entries)
+    assert reason in refused(rules, entries)
 
 
 @pytest.mark.parametrize("rules", RULESETS)
@@ -73,6 +73,6 @@ def test_a_seat_has_no_more_spaces_than_cars(rules: str) -> None:
             spaces += route.length
             if spaces > 45:
                 break
-    told = refused(rules, {"routes": routes})
-    assert f"position.routes.{route.id}: seat 1's routes have {spaces} spaces" in told
-    assert laid(rules, routes=routes, options={"cars": spaces}).table.route_owners == routes
+    reason = refused(rules, {"routes": routes})
+    assert f"position.routes.{route.id}: seat 1's routes have {spaces} spaces" in reason
+    assert laid(rules, routes=routes, options={"cars": spaces}).state.route_owners == routes

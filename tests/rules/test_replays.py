@@ -17,8 +17,8 @@ from schemas.commands import CommandEnvelope, CreateGame, SeatPlan
 from schemas.entries import Entry
 from services.referee.rules import GameState, decide_envelope, fold, split_by_visibility
 from services.referee.rules import board as boards
-from tests.rules.given import CREATED, SEED, everything
-from tests.rules.random_games import Play
+from tests.rules.given import CREATED_AT_MS, SEED, full_state
+from tests.rules.random_games import RandomGame
 
 EVERY_BOARD = pytest.mark.parametrize("board", boards.board_names())
 
@@ -31,27 +31,28 @@ def written(board: str) -> Any:
 
 @EVERY_BOARD
 def test_a_game_on_a_board_of_ones_own_comes_back_from_its_log_as_it_was_created(board: str) -> None:
-    figures = {"route_points": [*range(1, 11)], "flush_most": 3}
+    rule_options = {"route_points": [*range(1, 11)], "flush_most": 3}
     plans = tuple(SeatPlan("bot", "random") for _ in range(3))
     sent = pack_envelope(
-        CommandEnvelope("create", "own", None, CreateGame(plans, board=written(board), options=figures))
+        CommandEnvelope("create", "own", None, CreateGame(plans, board=written(board), options=rule_options))
     )
-    letter = unpack_envelope(sent)
-    events = decide_envelope(GameState(), letter, CREATED, SEED)
-    entry = Entry(0, letter.id, letter.seat, letter.command, events)
+    envelope = unpack_envelope(sent)
+    events = decide_envelope(GameState(), envelope, CREATED_AT_MS, SEED)
+    entry = Entry(0, envelope.id, envelope.seat, envelope.command, events)
     logged = unpack_entry(pack_entry(entry, split_by_visibility(events)))
     assert logged == entry
     assert (
-        decide_envelope(GameState(), replace(letter, command=logged.command), CREATED, SEED) == logged.events
+        decide_envelope(GameState(), replace(envelope, command=logged.command), CREATED_AT_MS, SEED)
+        == logged.events
     )
 
 
 @EVERY_BOARD
 def test_a_game_on_a_board_of_ones_own_folds_from_its_log_alone(board: str, monkeypatch: Any) -> None:
-    play = Play(Random(board), written(board), 2, options={"clock_ms": None})
+    play = RandomGame(Random(board), written(board), 2, options={"clock_ms": None})
     for number in play.steps():
         if number == 60:
             break
     monkeypatch.setattr(boards, "load_board", lambda name: pytest.fail(f"it asked for the board {name}"))
     monkeypatch.setattr(boards, "_build_from_json", cache(boards._build_from_json.__wrapped__))
-    assert everything(fold(play.log)) == everything(play.table)
+    assert full_state(fold(play.log)) == full_state(play.state)

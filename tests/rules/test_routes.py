@@ -40,7 +40,7 @@ def accepted(route: str, payment: Payment) -> bool:
 def test_ROUTE_1_an_open_route_is_claimed() -> None:
     scene = given(hands=[{"blue": 3}]).when(0, ClaimRoute(NEW_YORK, {"blue": 3}))
     scene.then(RouteClaimed(0, NEW_YORK, {"blue": 3}, 4), TurnStarted(1))
-    assert scene.table.route_owners == {NEW_YORK: 0}
+    assert scene.state.route_owners == {NEW_YORK: 0}
 
 
 def test_ROUTE_1_a_route_that_is_not_on_the_board_is_refused() -> None:
@@ -84,7 +84,7 @@ def test_ROUTE_2_the_offered_payments_are_the_accepted_ones(route: str) -> None:
     offered = [
         choice.cards for choice in scene.legal(0) if isinstance(choice, ClaimRoute) and choice.route == route
     ]
-    length = scene.table.board.routes[route].length
+    length = scene.state.board.routes[route].length
     fits = [payment for payment in every_payment(length) if accepted(route, payment)]
     assert sorted(map(sorted_cards, offered)) == sorted(map(sorted_cards, fits))
 
@@ -110,24 +110,24 @@ def test_ROUTE_3_cards_that_the_seat_does_not_hold_pay_nothing(hand: Payment, pa
 
 def test_ROUTE_3_the_last_card_is_as_good_as_any() -> None:
     scene = given(hands=[{"blue": 2, LOCO: 1}]).when(0, ClaimRoute(NEW_YORK, {"blue": 2, LOCO: 1}))
-    assert scene.place(0).cards == 0
+    assert scene.seat_state(0).cards == 0
 
 
 def test_ROUTE_4_cars_are_used_up() -> None:
     scene = given(hands=[PLENTY], cars=[20]).when(0, ClaimRoute(NEW_YORK, {"blue": 3}))
-    assert scene.place(0).cars == 17
+    assert scene.seat_state(0).cars == 17
 
 
 def test_ROUTE_4_a_car_for_every_space_and_not_one_fewer() -> None:
     scene = given(hands=[PLENTY], cars=[2])
     assert all(
-        scene.table.board.routes[choice.route].length <= 2
+        scene.state.board.routes[choice.route].length <= 2
         for choice in scene.legal(0)
         if isinstance(choice, ClaimRoute)
     )
     scene.when(0, ClaimRoute(NEW_YORK, {"blue": 3})).refused("ROUTE-4")
     scene = given(hands=[PLENTY], cars=[3]).when(0, ClaimRoute(NEW_YORK, {"blue": 3}))
-    assert scene.place(0).cars == 0
+    assert scene.seat_state(0).cars == 0
 
 
 def test_ROUTE_5_one_route_a_turn() -> None:
@@ -137,22 +137,22 @@ def test_ROUTE_5_one_route_a_turn() -> None:
 
 def test_ROUTE_5_it_need_not_touch_the_seats_other_routes() -> None:
     scene = given(hands=[PLENTY], owners={NEW_YORK: 0})
-    scene.when(0, ClaimRoute("los-angeles-phoenix-a", {"red": 3})).then_came(RouteClaimed, TurnStarted)
+    scene.when(0, ClaimRoute("los-angeles-phoenix-a", {"red": 3})).then_types(RouteClaimed, TurnStarted)
 
 
 def test_ROUTE_6_paid_cards_are_discarded() -> None:
     scene = given(hands=[PLENTY], discards={"blue": 1})
     scene.when(0, ClaimRoute(NEW_YORK, {"blue": 2, LOCO: 1}))
-    assert {k: n for k, n in scene.table.discards.items() if n} == {"blue": 3, LOCO: 1}
-    assert (scene.place(0).hand["blue"], scene.place(0).hand[LOCO]) == (10, 13)
+    assert {k: n for k, n in scene.state.discards.items() if n} == {"blue": 3, LOCO: 1}
+    assert (scene.seat_state(0).hand["blue"], scene.seat_state(0).hand[LOCO]) == (10, 13)
 
 
 @pytest.mark.parametrize(("route", "points"), POINTS.items())
 def test_ROUTE_6_points_are_scored_at_once(route: str, points: int) -> None:
     scene = given(hands=[PLENTY])
-    length = scene.table.board.routes[route].length
+    length = scene.state.board.routes[route].length
     scene.when(0, ClaimRoute(route, {"locomotive": length}))
-    assert (length, scene.place(0).points) == (1 + list(POINTS).index(route), points)
+    assert (length, scene.seat_state(0).points) == (1 + list(POINTS).index(route), points)
 
 
 @pytest.mark.parametrize("seats", [2, 3, 4, 5])
@@ -179,9 +179,9 @@ def test_DOUBLE_2_with_two_or_three_seats_the_parallel_route_closes(seats: int) 
 @pytest.mark.parametrize("seats", [4, 5])
 def test_DOUBLE_2_with_four_or_five_it_stays_open_to_others(seats: int) -> None:
     scene = given(seats, hands=[PLENTY] * 5).when(0, ClaimRoute(SAINT_LOUIS_A, {"purple": 2}))
-    scene.when(1, ClaimRoute(SAINT_LOUIS_B, {"blue": 2})).then_came(RouteClaimed, TurnStarted)
+    scene.when(1, ClaimRoute(SAINT_LOUIS_B, {"blue": 2})).then_types(RouteClaimed, TurnStarted)
 
 
 def test_DOUBLE_2_the_number_of_seats_is_the_tables() -> None:
     scene = given(2, hands=[PLENTY] * 2, owners={BOSTON_A: 1}, options={"parallel_seats": 2})
-    scene.when(0, ClaimRoute(BOSTON_B, {"red": 2})).then_came(RouteClaimed, TurnStarted)
+    scene.when(0, ClaimRoute(BOSTON_B, {"red": 2})).then_types(RouteClaimed, TurnStarted)

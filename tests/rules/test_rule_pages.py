@@ -29,7 +29,7 @@ ALWAYS: Final = """
     SETUP-1..3 TURN-1..4 CARD-5 MARKET-1 ROUTE-1..6 TICKET-2 END-1 END-3..4 CLOCK-1..2 SCORE-1..2 TIE-1 CONDUCT-1..3
 """
 MARKET: Final = "CARD-1..2 CARD-4 MARKET-2 DOUBLE-1..2 TICKET-1"
-TOLD: Final = {
+RULES_ON_PAGE: Final = {
     "usa": ids(f"{ALWAYS} {MARKET} SCORE-3"),
     "europe": ids(f"{ALWAYS} {MARKET} FERRY-1 TUNNEL-1..4 STATION-1..4 SCORE-3 SCORE-5"),
     "marklin": ids(f"{ALWAYS} {MARKET} CARD-3 ROUTE-7 TICKET-3 PASSENGER-1..3 MERCH-1 SCORE-4"),
@@ -37,7 +37,7 @@ TOLD: Final = {
 }
 
 # Rulesets with a board of their own. Where every pair of cities is a ticket any map will do.
-PRINTED: Final = [name for name, rules in RULESETS.items() if not rules.rule_options.pair_tickets]
+WITH_OWN_BOARD: Final = [name for name, rules in RULESETS.items() if not rules.rule_options.pair_tickets]
 
 
 def page(ruleset: str) -> str:
@@ -54,116 +54,120 @@ def table_under(heading: str, text: str) -> dict[str, str]:
 
 
 def test_there_is_a_page_for_every_ruleset_and_no_other() -> None:
-    assert {path.stem for path in PAGES.glob("*.md")} == set(TOLD) >= set(RULESETS)
+    assert {path.stem for path in PAGES.glob("*.md")} == set(RULES_ON_PAGE) >= set(RULESETS)
 
 
-@pytest.mark.parametrize("ruleset", TOLD)
+@pytest.mark.parametrize("ruleset", RULES_ON_PAGE)
 def test_every_rule_of_a_ruleset_is_told_once_on_its_page(ruleset: str) -> None:
-    told = re.findall(r"^- \*\*([A-Z]+-\d)\*\* ", page(ruleset), re.MULTILINE)
-    assert sorted(told) == sorted(TOLD[ruleset])
+    ids_on_page = re.findall(r"^- \*\*([A-Z]+-\d)\*\* ", page(ruleset), re.MULTILINE)
+    assert sorted(ids_on_page) == sorted(RULES_ON_PAGE[ruleset])
 
 
 def test_every_refusal_of_the_rules_is_on_a_page() -> None:
-    assert set(GAME_RULES) <= {rule for rules in TOLD.values() for rule in rules}
+    assert set(GAME_RULES) <= {rule for rules in RULES_ON_PAGE.values() for rule in rules}
 
 
-@pytest.mark.parametrize("ruleset", TOLD)
+@pytest.mark.parametrize("ruleset", RULES_ON_PAGE)
 def test_a_page_names_no_rule_of_other_rulesets_only(ruleset: str) -> None:
     named = set(re.findall(r"\b[A-Z]+-\d\b", page(ruleset))) - {"RATE-1"}
-    assert named == set(TOLD[ruleset])
+    assert named == set(RULES_ON_PAGE[ruleset])
 
 
 # -- the figures ---------------------------------------------------------------------
 
 
-def colours(figures: RuleOptions) -> str:
-    counts = {kind: count for kind, count in figures.cards.items() if kind in COLORS}
+def colours_text(rule_options: RuleOptions) -> str:
+    counts = {kind: count for kind, count in rule_options.cards.items() if kind in COLORS}
     if len(set(counts.values())) == 1:
         return f"{next(iter(counts.values()))} in {len(counts)} colours"
     return ", ".join(f"{count} {kind}" for kind, count in counts.items())
 
 
-def wild(figures: RuleOptions) -> str | None:
+def wild_text(rule_options: RuleOptions) -> str | None:
     names = {LOCOMOTIVE: "locomotives", PLUS_FOUR: 'locomotives "+4"'}
-    told = [f"{figures.cards[kind]} {name}" for kind, name in names.items() if figures.cards.get(kind)]
-    return ", ".join(told) or None
+    parts = [
+        f"{rule_options.cards[kind]} {name}" for kind, name in names.items() if rule_options.cards.get(kind)
+    ]
+    return ", ".join(parts) or None
 
 
-def swept(figures: RuleOptions) -> str | None:
+def flush_text(rule_options: RuleOptions) -> str | None:
     names = {LOCOMOTIVE: "locomotives", PASSENGER: "passenger cards"}
-    return ", or ".join(f"{count} {names[kind]}" for kind, count in figures.flush.items()) or None
+    return ", or ".join(f"{count} {names[kind]}" for kind, count in rule_options.flush.items()) or None
 
 
-def offered(figures: RuleOptions, named: int, decks: Mapping[str, int], keep: str) -> str:
+def offer_text(rule_options: RuleOptions, named: int, decks: Mapping[str, int], keep: str) -> str:
     names = " and ".join(sorted(decks, reverse=True))
     each = " and ".join(f"{count} {deck}" for deck, count in sorted(decks.items()))
     if named:
         each = f"{named} in a mix of {names}"
-    elif len(figures.start_tickets) == 1:
+    elif len(rule_options.start_tickets) == 1:
         each = str(*decks.values())
     return f"{each}, keep {keep}"
 
 
-def spaces(figures: RuleOptions) -> str:
-    points = {length: score for length, score in enumerate(figures.route_points, 1) if score is not None}
+def route_points_text(rule_options: RuleOptions) -> str:
+    points = {length: score for length, score in enumerate(rule_options.route_points, 1) if score is not None}
     if all(length == score for length, score in points.items()):
         return "as many as its spaces"
     return ", ".join(f"{length}: {score}" for length, score in points.items())
 
 
-def start(figures: RuleOptions) -> str:
-    exactly = figures.start_keep == figures.start_keep_most
-    keep = f"{'exactly' if exactly else 'at least'} {figures.start_keep}"
-    return offered(figures, figures.start_named, figures.start_tickets, keep)
+def start_text(rule_options: RuleOptions) -> str:
+    exactly = rule_options.start_keep == rule_options.start_keep_most
+    keep = f"{'exactly' if exactly else 'at least'} {rule_options.start_keep}"
+    return offer_text(rule_options, rule_options.start_named, rule_options.start_tickets, keep)
 
 
-def later(figures: RuleOptions) -> str | None:
-    if not figures.draw_tickets and not figures.draw_named:
+def draw_text(rule_options: RuleOptions) -> str | None:
+    if not rule_options.draw_tickets and not rule_options.draw_named:
         return None
-    return offered(figures, figures.draw_named, figures.draw_tickets, f"at least {figures.draw_keep}")
+    return offer_text(
+        rule_options, rule_options.draw_named, rule_options.draw_tickets, f"at least {rule_options.draw_keep}"
+    )
 
 
-def stations(figures: RuleOptions) -> str | None:
-    costs = figures.station_costs
+def stations_text(rule_options: RuleOptions) -> str | None:
+    costs = rule_options.station_costs
     return f"{len(costs)}, for {', '.join(map(str, costs))} cards" if costs else None
 
 
 DAY_MS: Final = 86_400_000
 
 
-def clock(figures: RuleOptions) -> str:
-    return f"{figures.clock_ms // 1000} s" if figures.clock_ms else "none unless asked for"
+def clock_text(rule_options: RuleOptions) -> str:
+    return f"{rule_options.clock_ms // 1000} s" if rule_options.clock_ms else "none unless asked for"
 
 
-def figures_of(figures: RuleOptions) -> dict[str, str]:
+def option_rows(rule_options: RuleOptions) -> dict[str, str]:
     """What the page's table of figures must say; a figure that the game lacks has no row."""
-    passenger_cards = figures.cards.get(PASSENGER)
+    passenger_cards = rule_options.cards.get(PASSENGER)
     said: dict[str, str | int | None] = {
-        "seats": f"{figures.seats_least} to {figures.seats_most}",
-        "who begins": {"seated": "the first seat", "age": "the oldest"}[figures.order],
-        "train cars of each seat": figures.cars,
-        "cards of each colour": colours(figures),
-        "wild cards": wild(figures),
+        "seats": f"{rule_options.seats_least} to {rule_options.seats_most}",
+        "who begins": {"seated": "the first seat", "age": "the oldest"}[rule_options.order],
+        "train cars of each seat": rule_options.cars,
+        "cards of each colour": colours_text(rule_options),
+        "wild cards": wild_text(rule_options),
         "other cards": f"{passenger_cards} passenger cards" if passenger_cards else None,
-        "deck in all": sum(figures.cards.values()),
-        "hand at the start": figures.hand,
-        "market": figures.market,
-        "swept by": swept(figures) if figures.market else None,
-        "starting tickets": start(figures),
-        "later tickets": later(figures),
-        "points by spaces": spaces(figures),
-        "points for a ticket": figures.pair_tickets,
-        "cards turned up for a tunnel": figures.tunnel_cards if figures.station_costs else None,
-        "stations of each seat": stations(figures),
-        "points for a station not built": figures.station_points if figures.station_costs else None,
-        'a "+4" is wild from': f"{figures.plus_four_least} spaces on"
-        if figures.cards.get(PLUS_FOUR)
+        "deck in all": sum(rule_options.cards.values()),
+        "hand at the start": rule_options.hand,
+        "market": rule_options.market,
+        "swept by": flush_text(rule_options) if rule_options.market else None,
+        "starting tickets": start_text(rule_options),
+        "later tickets": draw_text(rule_options),
+        "points by spaces": route_points_text(rule_options),
+        "points for a ticket": rule_options.pair_tickets,
+        "cards turned up for a tunnel": rule_options.tunnel_cards if rule_options.station_costs else None,
+        "stations of each seat": stations_text(rule_options),
+        "points for a station not built": rule_options.station_points if rule_options.station_costs else None,
+        'a "+4" is wild from': f"{rule_options.plus_four_least} spaces on"
+        if rule_options.cards.get(PLUS_FOUR)
         else None,
-        "passengers of each seat": figures.passengers,
-        "points for the longest route": figures.longest_bonus,
-        "points for most tickets": figures.most_tickets_bonus,
-        "clock": clock(figures),
-        "time for a move": f"{figures.move_ms // DAY_MS} days" if figures.move_ms else None,
+        "passengers of each seat": rule_options.passengers,
+        "points for the longest route": rule_options.longest_bonus,
+        "points for most tickets": rule_options.most_tickets_bonus,
+        "clock": clock_text(rule_options),
+        "time for a move": f"{rule_options.move_ms // DAY_MS} days" if rule_options.move_ms else None,
     }
     return {label: str(value) for label, value in said.items() if value}
 
@@ -177,10 +181,10 @@ def plain_words(label: str) -> str:
 @pytest.mark.parametrize("ruleset", RULESETS)
 def test_the_figures_on_a_page_are_the_rulesets(ruleset: str) -> None:
     said = {plain_words(label): value for label, value in table_under("figure", page(ruleset)).items()}
-    assert said == figures_of(RULESETS[ruleset].rule_options)
+    assert said == option_rows(RULESETS[ruleset].rule_options)
 
 
-@pytest.mark.parametrize("ruleset", PRINTED)
+@pytest.mark.parametrize("ruleset", WITH_OWN_BOARD)
 def test_the_rule_of_the_score_table_says_it_too(ruleset: str) -> None:
     points = {
         n: score
@@ -193,15 +197,15 @@ def test_the_rule_of_the_score_table_says_it_too(ruleset: str) -> None:
 
 @pytest.mark.parametrize("ruleset", RULESETS)
 def test_every_page_says_when_the_last_turns_begin_and_what_is_kept_of_refusals(ruleset: str) -> None:
-    figures, text = RULESETS[ruleset].rule_options, page(ruleset).replace("\n  ", " ")
-    few = {1: "one", 2: "two", 3: "three"}[figures.last_cars]
+    rule_options, text = RULESETS[ruleset].rule_options, page(ruleset).replace("\n  ", " ")
+    few = {1: "one", 2: "two", 3: "three"}[rule_options.last_cars]
     who = {"all": "every seat has one more turn", "others": "every other seat has one more turn"}
-    assert re.search(rf"with {few} (cars|rails) or fewer, {who[figures.last_turns]}", text)
-    assert f"After {figures.refusals_kept} refusals" in text
-    assert ("The table is strict" in text) == figures.strict
+    assert re.search(rf"with {few} (cars|rails) or fewer, {who[rule_options.last_turns]}", text)
+    assert f"After {rule_options.refusals_kept} refusals" in text
+    assert ("The table is strict" in text) == rule_options.strict
 
 
-@pytest.mark.parametrize("ruleset", PRINTED)
+@pytest.mark.parametrize("ruleset", WITH_OWN_BOARD)
 def test_the_board_on_a_page_is_the_rulesets(ruleset: str) -> None:
     text, board = page(ruleset), load_board(RULESETS[ruleset].default_board)
     kinds = Counter(route.kind for route in board.routes.values())
@@ -271,10 +275,10 @@ def test_the_worked_examples_are_on_the_page(ruleset: str) -> None:
     assert [example for example in EXAMPLES[ruleset] if example not in text] == []
 
 
-@pytest.mark.parametrize("ruleset", PRINTED)
+@pytest.mark.parametrize("ruleset", WITH_OWN_BOARD)
 def test_the_routes_of_the_examples_are_on_the_board(ruleset: str) -> None:
-    told = re.findall(r"(\w+(?: \w+)?) - (\w+(?: \w+)?) \((\w+), (\d)\)", " ".join(page(ruleset).split()))
-    assert set(told) <= set(named_routes(ruleset))
+    examples = re.findall(r"(\w+(?: \w+)?) - (\w+(?: \w+)?) \((\w+), (\d)\)", " ".join(page(ruleset).split()))
+    assert set(examples) <= set(named_routes(ruleset))
 
 
 def named_routes(ruleset: str) -> Iterator[tuple[str, str, str, str]]:

@@ -13,21 +13,21 @@ from services.referee.rules import RULESETS, GameState, UnloggedRejectionError, 
 from services.referee.rules.rulesets import RULESET_VERSIONS
 from services.referee.rules.rulesets.former import FORMER_VERSIONS
 from services.referee.scheduling import BOT_SILENCE_MS, next_wakeup
-from tests.rules.given import CREATED, SEED
+from tests.rules.given import CREATED_AT_MS, SEED
 
 PLANS = (SeatPlan("bot", "random"), SeatPlan("bot", "random"))
 DAY_MS = 86_400_000
 every_ruleset = pytest.mark.parametrize("rules", RULESETS)
 
 
-def laid(rules: str, version: int) -> tuple[GameState, GameCreated]:
+def create_old(rules: str, version: int) -> tuple[GameState, GameCreated]:
     """A game that was created by this version of the rules."""
-    table, letter = GameState(), CommandEnvelope("create", "old", None, CreateGame(PLANS, rules))
-    told, *_ = decide_envelope(
-        table, letter, CREATED, SEED, rulesets={rules: RULESET_VERSIONS[rules, version]}
+    state, envelope = GameState(), CommandEnvelope("create", "old", None, CreateGame(PLANS, rules))
+    created, *_ = decide_envelope(
+        state, envelope, CREATED_AT_MS, SEED, rulesets={rules: RULESET_VERSIONS[rules, version]}
     )
-    assert isinstance(told, GameCreated)
-    return table, told
+    assert isinstance(created, GameCreated)
+    return state, created
 
 
 @every_ruleset
@@ -49,23 +49,23 @@ def test_P4_the_first_version_differs_only_in_that_moves_have_no_limit(rules: st
 @every_ruleset
 def test_P4_a_game_is_created_again_by_the_version_that_its_log_names(rules: str) -> None:
     for version, move_ms in ((1, None), (2, 3 * DAY_MS)):
-        table, told = laid(rules, version)
-        assert (told.rules, told.parameters.move_ms) == (version, move_ms)
-        assert table.ruleset is RULESET_VERSIONS[rules, version]
+        state, created = create_old(rules, version)
+        assert (created.rules, created.parameters.move_ms) == (version, move_ms)
+        assert state.ruleset is RULESET_VERSIONS[rules, version]
 
 
 @every_ruleset
 def test_P4_and_goes_on_by_it_whatever_is_usual_today(rules: str) -> None:
-    table, _ = laid(rules, 1)
-    decide_envelope(table, CommandEnvelope("start", "old", None, StartGame()), CREATED, SEED)
-    assert (table.next_deadline() is None) == (table.rule_options.clock_ms is None)
-    assert {place.deadline_ms for place in table.seats} <= {None, table.rule_options.clock_ms}
+    state, _ = create_old(rules, 1)
+    decide_envelope(state, CommandEnvelope("start", "old", None, StartGame()), CREATED_AT_MS, SEED)
+    assert (state.next_deadline() is None) == (state.rule_options.clock_ms is None)
+    assert {seat_state.deadline_ms for seat_state in state.seats} <= {None, state.rule_options.clock_ms}
 
 
 @pytest.mark.parametrize(("rules", "version"), [("usa", 0), ("usa", 99), ("mars", 1)])
 def test_P4_a_version_that_this_referee_has_not_is_told_and_not_guessed(rules: str, version: int) -> None:
-    _, told = laid("usa", 2)
-    unknown = replace(told, ruleset=rules, rules=version)
+    _, created = create_old("usa", 2)
+    unknown = replace(created, ruleset=rules, rules=version)
     with pytest.raises(CorruptDataError, match=f"version {version} of the rules {rules}"):
         evolve(GameState(), unknown)
 
@@ -75,39 +75,41 @@ def test_P4_a_version_that_this_referee_has_not_is_told_and_not_guessed(rules: s
 
 def test_P4_entries_count_in_the_houses_time_and_the_wall_clock_is_only_written_down() -> None:
     for wall in (0, 1_790_000_000_000):
-        table = GameState()
+        state = GameState()
         decide_envelope(
-            table,
+            state,
             CommandEnvelope("create", "g", None, CreateGame(PLANS, "usa")),
             5_000,
             SEED,
             created_at_ms=wall,
         )
         decide_envelope(
-            table,
+            state,
             CommandEnvelope("start", "g", None, StartGame()),
             5_250,
             SEED,
             created_at_ms=wall - 3_600_000,
         )
-        assert (table.opened_at_ms, table.created_at_ms, table.at_ms) == (5_000, wall, 250)
-        assert table.next_deadline() == (250 + 3 * DAY_MS, 0)
-        assert next_wakeup(table) == 5_250 + BOT_SILENCE_MS  # until then its bots are to move
+        assert (state.opened_at_ms, state.created_at_ms, state.at_ms) == (5_000, wall, 250)
+        assert state.next_deadline() == (250 + 3 * DAY_MS, 0)
+        assert next_wakeup(state) == 5_250 + BOT_SILENCE_MS  # until then its bots are to move
 
 
 def test_CLOCK_2_a_flood_of_refusals_is_judged_in_the_houses_time_too() -> None:
-    table, options = GameState(), {"refusals_kept": 1, "move_ms": 1000}
+    state, options = GameState(), {"refusals_kept": 1, "move_ms": 1000}
     create = CreateGame(PLANS, "usa", options=options)
-    decide_envelope(table, CommandEnvelope("create", "g", None, create), 5_000, SEED, created_at_ms=CREATED)
+    decide_envelope(
+        state, CommandEnvelope("create", "g", None, create), 5_000, SEED, created_at_ms=CREATED_AT_MS
+    )
     for command, now in ((StartGame(), 5_000), (CallTime(0), 5_999)):
-        decide_envelope(table, CommandEnvelope("said", "g", None, command), now, SEED)
-    assert sum(table.refusal_counts.values()) == table.rule_options.refusals_kept
+        decide_envelope(state, CommandEnvelope("said", "g", None, command), now, SEED)
+    assert sum(state.refusal_counts.values()) == state.rule_options.refusals_kept
     with pytest.raises(UnloggedRejectionError, match="RATE-1"):
-        decide_envelope(table, CommandEnvelope("again", "g", None, CallTime(0)), 5_999, SEED)
-    (gone, *_) = decide_envelope(table, CommandEnvelope("late", "g", None, CallTime(0)), 6_000, SEED)[1:]
+        decide_envelope(state, CommandEnvelope("again", "g", None, CallTime(0)), 5_999, SEED)
+    (gone, *_) = decide_envelope(state, CommandEnvelope("late", "g", None, CallTime(0)), 6_000, SEED)[1:]
     assert gone == SeatGone(0, "out of time")
 
 
 def test_P4_whoever_gives_one_time_has_given_both() -> None:
-    table, told = laid("usa", 2)
-    assert (told.created, told.opened, table.at_ms) == (CREATED, CREATED, 0)
+    state, created = create_old("usa", 2)
+    assert (created.created, created.opened, state.at_ms) == (CREATED_AT_MS, CREATED_AT_MS, 0)

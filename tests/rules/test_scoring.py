@@ -23,10 +23,10 @@ def scores(*routes: tuple[str, ...], tickets: tuple[tuple[str, ...], ...] = ()) 
     """The scores of seats that own these routes and hold these tickets."""
     owners = {route: seat for seat, owned in enumerate(routes) for route in owned}
     held = [*tickets, *[()] * (len(routes) - len(tickets))]
-    return score(given(len(routes), owners=owners, tickets=held).table)
+    return score(given(len(routes), owners=owners, tickets=held).state)
 
 
-def places(*routes: tuple[str, ...], tickets: tuple[tuple[str, ...], ...] = ()) -> list[int]:
+def places_of(*routes: tuple[str, ...], tickets: tuple[tuple[str, ...], ...] = ()) -> list[int]:
     return [seat.place for seat in scores(*routes, tickets=tickets)]
 
 
@@ -37,10 +37,10 @@ def test_SCORE_1_routes_score_as_claimed() -> None:
 
 def test_SCORE_1_the_points_as_claimed_are_compared_with_the_recount() -> None:
     scene = given(2, owners={NEW_YORK: 0})
-    assert score(scene.table)[0].routes == scene.place(0).points == 4
-    scene.place(0).points += 1
+    assert score(scene.state)[0].routes == scene.seat_state(0).points == 4
+    scene.seat_state(0).points += 1
     with pytest.raises(AssertionError):
-        score(scene.table)
+        score(scene.state)
 
 
 def test_SCORE_2_a_ticket_is_made_if_the_seats_own_routes_join_its_cities() -> None:
@@ -86,11 +86,11 @@ def test_SCORE_3_nobody_gets_it_at_zero() -> None:
 
 def test_SCORE_3_the_bonus_is_the_tables() -> None:
     scene = given(2, owners={NEW_YORK: 0}, tickets=[[], []], options={"longest_bonus": 3})
-    assert score(scene.table)[0].total == 7
+    assert score(scene.state)[0].total == 7
 
 
 def test_TIE_1_more_points_come_first() -> None:
-    assert places((), ("duluth-helena-a",), (NEW_YORK,)) == [3, 1, 2]
+    assert places_of((), ("duluth-helena-a",), (NEW_YORK,)) == [3, 1, 2]
 
 
 def tied(*, last: tuple[str, ...], first: tuple[str, ...], ticket: str | None, bonus: int) -> None:
@@ -98,7 +98,7 @@ def tied(*, last: tuple[str, ...], first: tuple[str, ...], ticket: str | None, b
     owners = {**dict.fromkeys(last, 0), **dict.fromkeys(first, 1)}
     held: list[list[str]] = [[], [ticket] if ticket else []]
     scene = given(2, owners=owners, tickets=held, options={"longest_bonus": bonus})
-    loser, winner = score(scene.table)
+    loser, winner = score(scene.state)
     assert loser.total == winner.total
     assert (loser.place, winner.place) == (2, 1)
 
@@ -118,12 +118,12 @@ def test_TIE_1_tickets_made_count_before_the_longest_route() -> None:
 
 
 def test_TIE_1_what_is_still_tied_shares_the_place() -> None:
-    assert places((NEW_YORK,), (TORONTO,), ()) == [1, 1, 3]
+    assert places_of((NEW_YORK,), (TORONTO,), ()) == [1, 1, 3]
 
 
 def test_TIE_1_places_are_told_when_the_game_ends() -> None:
     scene = given(2, owners={NEW_YORK: 1}, tickets=[[], []]).when(1, Leave()).when(0, Leave())
-    (end,) = scene.told(GameEnded)
+    (end,) = scene.events_of(GameEnded)
     assert [(seat.seat, seat.total, seat.place) for seat in end.scores] == [(0, 0, 2), (1, 14, 1)]
 
 
@@ -138,4 +138,4 @@ def test_TIE_1_the_longest_trail_breaks_a_tie_though_it_earns_nothing() -> None:
             "las-vegas-los-angeles-a": 1,
         },
     )
-    assert [(s.total, s.longest, s.place) for s in score(scene.table)] == [(4, 4, 1), (4, 2, 2)]
+    assert [(s.total, s.longest, s.place) for s in score(scene.state)] == [(4, 4, 1), (4, 2, 2)]

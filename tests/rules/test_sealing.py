@@ -18,8 +18,8 @@ from services.referee.rules.proof.pile_tracker import PileTracker
 from services.referee.rules.proof.sealing import ChainState, seal_entry
 from services.referee.rules.rulesets import RULESET_VERSIONS
 from services.referee.rules.state import GameState
-from tests.rules.random_games import Play
-from tests.rules.sealed_games import GAME, SealedGame, played, sealed_games, some_games, watch
+from tests.rules.random_games import RandomGame
+from tests.rules.sealed_games import GAME, SEALED_GAMES, SealedGame, fixed_games, play_and_seal, verify_all
 
 REPEATABLE = settings(derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
 EVERY_RULESET = pytest.mark.parametrize("rules", RULESETS)
@@ -27,14 +27,14 @@ EVERY_RULESET = pytest.mark.parametrize("rules", RULESETS)
 
 def require_believed(game: SealedGame) -> None:
     for viewer in game.viewers():
-        witness = watch(viewer, game.shown(viewer))
+        witness = verify_all(viewer, game.view_entries(viewer))
         assert (witness.sequence, witness.head) == (len(game.entries), game.sealed[-1].head)
 
 
 @EVERY_RULESET
 def test_P6_every_viewer_believes_every_whole_game(rules: str) -> None:
     @settings(REPEATABLE, max_examples=5)
-    @given(game=sealed_games[rules])
+    @given(game=SEALED_GAMES[rules])
     def believed(game: SealedGame) -> None:
         require_believed(game)
 
@@ -43,32 +43,32 @@ def test_P6_every_viewer_believes_every_whole_game(rules: str) -> None:
 
 @EVERY_RULESET
 def test_P6_every_viewer_believes_positions_and_unruly_and_strict_games(rules: str) -> None:
-    for game in some_games(rules):
+    for game in fixed_games(rules):
         require_believed(game)
 
 
 def test_P6_every_viewer_believes_a_play_off() -> None:
-    wish = {"play_off": PlayOff("before", 2, (0, 1), (1, 0))}
-    require_believed(played(Play(Random(7), "europe", 2, wish_for=wish)))
+    create_fields = {"play_off": PlayOff("before", 2, (0, 1), (1, 0))}
+    require_believed(play_and_seal(RandomGame(Random(7), "europe", 2, create_fields=create_fields)))
 
 
 @EVERY_RULESET
 def test_P5_there_is_a_commitment_to_the_secret_and_one_to_each_part_with_rows_and_all_are_as_long(
     rules: str,
 ) -> None:
-    for game in some_games(rules):
+    for game in fixed_games(rules):
         for entry, sealed in zip(game.entries, game.sealed, strict=True):
-            told = read_proofs(sealed.public)
-            assert told is not None
+            proofs = read_proofs(sealed.public)
+            assert proofs is not None
             owners = split_by_visibility(entry.events).private.keys()
-            assert len(told[1].commitments) == 16 * (1 + len(owners))
+            assert len(proofs[1].commitments) == 16 * (1 + len(owners))
             assert {seat for seat, part in sealed.private_parts if read_private_rows(part)[0]} == owners
-            assert len(told[1].leaves) % 16 == len(told[1].openings) % 16 == 0
+            assert len(proofs[1].leaves) % 16 == len(proofs[1].openings) % 16 == 0
 
 
 @EVERY_RULESET
 def test_P6_the_head_is_made_of_all_public_entries_and_nothing_else(rules: str) -> None:
-    for game in some_games(rules):
+    for game in fixed_games(rules):
         head = initial_head(GAME)
         for number, sealed in enumerate(game.sealed, 1):
             head = next_head(head, number, sealed.public)
@@ -76,9 +76,9 @@ def test_P6_the_head_is_made_of_all_public_entries_and_nothing_else(rules: str) 
 
 
 def test_P6_the_entry_that_ends_a_game_tells_its_seed_to_all() -> None:
-    game = played(Play(Random(3), "usa", 2))
-    told = [event for event in game.shown(None)[-1].events if isinstance(event, SeedRevealed)]
-    assert told == [SeedRevealed(game.table.seed or "")]
+    game = play_and_seal(RandomGame(Random(3), "usa", 2))
+    revealed = [event for event in game.view_entries(None)[-1].events if isinstance(event, SeedRevealed)]
+    assert revealed == [SeedRevealed(game.state.seed or "")]
     assert not any(isinstance(e, SeedRevealed) for entry in game.entries[:-1] for e in entry.events)
 
 
@@ -86,26 +86,26 @@ def test_P6_the_entry_that_ends_a_game_tells_its_seed_to_all() -> None:
 @given(st.integers(1, 30))
 def test_P5_another_seed_changes_every_commitment(number: int) -> None:
     """A commitment can't be guessed from what it is to: the salt comes from the seed."""
-    game = next(some_games("usa"))
-    entry, table = game.entries[number], GameState()
+    game = next(fixed_games("usa"))
+    entry, state = game.entries[number], GameState()
     for before in game.entries[: number + 1]:
-        fold_events(table, before.at, before.events)
-    kept = sealed_by(table, number, entry)
-    table.seed = "77" * 32
-    assert sealed_by(table, number, entry)[:16] != kept[:16]
+        fold_events(state, before.at, before.events)
+    kept = sealed_by(state, number, entry)
+    state.seed = "77" * 32
+    assert sealed_by(state, number, entry)[:16] != kept[:16]
 
 
-def sealed_by(table: GameState, number: int, entry: Entry) -> bytes:
+def sealed_by(state: GameState, number: int, entry: Entry) -> bytes:
     piles = PileTracker()
-    piles.runs = {name: [(0, 0, 999)] for name in ("", *table.ticket_decks)}
-    told = read_proofs(seal_entry(table, ChainState(number, b"", {}), piles, entry).public)
-    assert told is not None
-    return told[1].commitments
+    piles.runs = {name: [(0, 0, 999)] for name in ("", *state.ticket_decks)}
+    proofs = read_proofs(seal_entry(state, ChainState(number, b"", {}), piles, entry).public)
+    assert proofs is not None
+    return proofs[1].commitments
 
 
 def test_P4_a_game_of_former_rules_is_written_as_it_was() -> None:
-    game = next(some_games("usa"))
-    game.table.ruleset = RULESET_VERSIONS["usa", 2]
-    sealed = seal_entry(game.table, ChainState(0, initial_head(GAME), {}), PileTracker(), game.entries[-1])
+    game = next(fixed_games("usa"))
+    game.state.ruleset = RULESET_VERSIONS["usa", 2]
+    sealed = seal_entry(game.state, ChainState(0, initial_head(GAME), {}), PileTracker(), game.entries[-1])
     assert {unpack(data)[0] for data in (sealed.entry, sealed.public)} == {UNSEALED_FORMAT} != {ENTRY_FORMAT}
     assert read_proofs(sealed.public) is None

@@ -18,23 +18,23 @@ from schemas.events import (
 )
 from schemas.field_types import COLORS
 from services.referee.rules import UnloggedRejectionError
-from tests.rules.given import SEED, asked_for, created, started
+from tests.rules.given import SEED, create_from, created, started
 
 BOT = SeatPlan("bot", "random")
 
 
 def test_SETUP_1_hands_are_dealt_from_the_shuffled_deck_and_then_the_market_is_laid_out() -> None:
-    scene = started(3).then_came(
+    scene = started(3).then_types(
         GameStarted, DeckShuffled, TicketsShuffled, HandDealt, HandDealt, HandDealt, MarketFilled,
         TicketsOffered, TicketsOffered, TicketsOffered,
     )  # fmt: skip
-    (shuffled,) = scene.told(DeckShuffled)
-    dealt = [card for hand in scene.told(HandDealt) for card in hand.cards]
-    (market,) = scene.told(MarketFilled)
+    (shuffled,) = scene.events_of(DeckShuffled)
+    dealt = [card for hand in scene.events_of(HandDealt) for card in hand.cards]
+    (market,) = scene.events_of(MarketFilled)
     assert len(shuffled.order) == 110
     assert [*dealt, *market.cards] == list(shuffled.order[:17])
-    assert [place.cards for place in scene.table.seats] == [4, 4, 4]
-    assert scene.table.deck[::-1] == list(shuffled.order[17:])
+    assert [seat_state.cards for seat_state in scene.state.seats] == [4, 4, 4]
+    assert scene.state.deck[::-1] == list(shuffled.order[17:])
 
 
 def test_SETUP_1_a_first_market_of_too_many_locomotives_is_flushed() -> None:
@@ -46,17 +46,17 @@ def test_SETUP_1_a_first_market_of_too_many_locomotives_is_flushed() -> None:
 @pytest.mark.parametrize("seats", [2, 3, 4, 5])
 def test_SETUP_1_two_to_five_seats_play(seats: int) -> None:
     scene = started(seats)
-    assert [place.cars for place in scene.table.seats] == [45] * seats
+    assert [seat_state.cars for seat_state in scene.state.seats] == [45] * seats
 
 
 @pytest.mark.parametrize("seats", [1, 6])
 def test_SETUP_1_other_numbers_of_seats_do_not(seats: int) -> None:
     with pytest.raises(UnloggedRejectionError, match="GAME-6"):
-        asked_for(CreateGame((BOT,) * seats))
+        create_from(CreateGame((BOT,) * seats))
 
 
 @pytest.mark.parametrize(
-    "wish",
+    "command",
     [
         CreateGame((BOT, BOT), ruleset="chess"),
         CreateGame((BOT, BOT), board="atlantis"),
@@ -71,31 +71,36 @@ def test_SETUP_1_other_numbers_of_seats_do_not(seats: int) -> None:
         CreateGame((BOT, SeatPlan("human", "random"))),
     ],
 )
-def test_SETUP_1_a_game_that_could_not_be_dealt_and_scored_is_not_created(wish: CreateGame) -> None:
+def test_SETUP_1_a_game_that_could_not_be_dealt_and_scored_is_not_created(command: CreateGame) -> None:
     with pytest.raises(UnloggedRejectionError, match="GAME-6"):  # there is no log yet to keep a refusal in
-        asked_for(wish)
+        create_from(command)
 
 
 def test_SETUP_1_the_figures_of_the_rules_are_recorded_with_what_the_game_sets_otherwise() -> None:
-    figures = created(2, {"cars": 20}).table.rule_options
-    assert (figures.cars, figures.hand, figures.market, figures.clock_ms) == (20, 4, 5, None)
-    assert figures.route_points == (1, 2, 4, 7, 10, 15)
-    assert sum(figures.cards.values()) == 110
+    rule_options = created(2, {"cars": 20}).state.rule_options
+    assert (rule_options.cars, rule_options.hand, rule_options.market, rule_options.clock_ms) == (
+        20,
+        4,
+        5,
+        None,
+    )
+    assert rule_options.route_points == (1, 2, 4, 7, 10, 15)
+    assert sum(rule_options.cards.values()) == 110
 
 
 def test_SETUP_1_a_game_starts_once_when_every_seat_is_taken() -> None:
-    scene = asked_for(CreateGame((BOT, SeatPlan())))
+    scene = create_from(CreateGame((BOT, SeatPlan())))
     scene.when(0, DrawBlind()).refused("GAME-2")
     scene.when(None, StartGame()).refused("GAME-5")
     scene.when(None, TakeSeat("Ann", 0)).refused("GAME-4")
     scene.when(None, TakeSeat("Ann")).when(None, TakeSeat("Bea")).refused("GAME-4")
     scene.when(None, StartGame())
-    assert scene.table.started
+    assert scene.state.started
     scene.when(None, StartGame()).refused("GAME-5")
 
 
 def test_SETUP_1_two_people_at_a_table_have_different_names() -> None:
-    scene = asked_for(CreateGame((SeatPlan(), SeatPlan()))).when(None, TakeSeat("Ann"))
+    scene = create_from(CreateGame((SeatPlan(), SeatPlan()))).when(None, TakeSeat("Ann"))
     scene.when(None, TakeSeat("Ann")).refused("GAME-4")
 
 
@@ -105,11 +110,11 @@ def test_SETUP_1_a_game_is_created_once() -> None:
 
 
 def test_SETUP_1_the_same_seed_deals_the_same_game() -> None:
-    wish = CreateGame((BOT, BOT), seed="spring")
-    first, second = (asked_for(wish).when(None, StartGame()).events for _ in range(2))
-    other = asked_for(CreateGame((BOT, BOT), seed="autumn")).when(None, StartGame()).events
+    command = CreateGame((BOT, BOT), seed="spring")
+    first, second = (create_from(command).when(None, StartGame()).events for _ in range(2))
+    other = create_from(CreateGame((BOT, BOT), seed="autumn")).when(None, StartGame()).events
     assert first == second != other
-    assert asked_for(wish).table.seed != SEED == created().table.seed
+    assert create_from(command).state.seed != SEED == created().state.seed
 
 
 def test_SETUP_1_a_deck_need_not_have_locomotives() -> None:
@@ -121,13 +126,13 @@ def test_SETUP_1_a_deck_need_not_have_locomotives() -> None:
 
 def test_SETUP_2_each_seat_is_offered_three_tickets_and_all_choose_at_once_in_any_order() -> None:
     scene = started(3)
-    assert [len(place.offer) for place in scene.table.seats] == [3, 3, 3]
-    assert set(scene.table.pending_choices) == {0, 1, 2}
-    scene.when(2, KeepTickets((0, 2))).then_came(TicketsKept)
-    scene.when(0, KeepTickets((0, 1, 2))).then_came(TicketsKept)
-    assert scene.table.turn is None
-    scene.when(1, KeepTickets((1, 2))).then_came(TicketsKept, TicketsReturned, TicketsReturned, TurnStarted)
-    assert scene.table.turn == 0
+    assert [len(seat_state.offer) for seat_state in scene.state.seats] == [3, 3, 3]
+    assert set(scene.state.pending_choices) == {0, 1, 2}
+    scene.when(2, KeepTickets((0, 2))).then_types(TicketsKept)
+    scene.when(0, KeepTickets((0, 1, 2))).then_types(TicketsKept)
+    assert scene.state.turn is None
+    scene.when(1, KeepTickets((1, 2))).then_types(TicketsKept, TicketsReturned, TicketsReturned, TurnStarted)
+    assert scene.state.turn == 0
 
 
 def test_SETUP_2_nobody_plays_or_chooses_again_before_all_have_chosen() -> None:
@@ -157,10 +162,10 @@ def test_SETUP_3_what_is_given_back_goes_to_the_bottom_in_seat_order_whatever_th
     decks = []
     for order in ((0, 1, 2), (2, 0, 1), (1, 2, 0)):
         scene = started(3)
-        back = [scene.place(0).offer[0], scene.place(1).offer[1], scene.place(2).offer[2]]
+        back = [scene.seat_state(0).offer[0], scene.seat_state(1).offer[1], scene.seat_state(2).offer[2]]
         for seat in order:
             scene.when(seat, keeps[seat])
-        deck = scene.table.ticket_decks["regular"]
+        deck = scene.state.ticket_decks["regular"]
         assert len(deck) == 24
         assert deck[2::-1] == back  # the last given back lies lowest
         decks.append(deck)
@@ -169,9 +174,9 @@ def test_SETUP_3_what_is_given_back_goes_to_the_bottom_in_seat_order_whatever_th
 
 def test_SETUP_3_a_seat_that_leaves_while_choosing_holds_nobody_up() -> None:
     scene = started(3).when(1, KeepTickets((0, 1))).when(0, Leave())
-    assert len(scene.place(0).tickets) == 2
+    assert len(scene.seat_state(0).tickets) == 2
     scene.when(2, KeepTickets((0, 1)))
-    assert scene.table.turn == 1
+    assert scene.state.turn == 1
 
 
 def test_SETUP_2_starting_tickets_are_chosen_once() -> None:
@@ -181,5 +186,5 @@ def test_SETUP_2_starting_tickets_are_chosen_once() -> None:
 
 def test_TICKET_1_a_game_in_which_tickets_could_be_drawn_for_ever_is_not_created() -> None:
     with pytest.raises(UnloggedRejectionError, match="draw_keep"):
-        asked_for(CreateGame((BOT, BOT), options={"draw_keep": 0}))
-    asked_for(CreateGame((BOT, BOT), options={"draw_tickets": {"regular": 0}, "draw_keep": 0}))
+        create_from(CreateGame((BOT, BOT), options={"draw_keep": 0}))
+    create_from(CreateGame((BOT, BOT), options={"draw_tickets": {"regular": 0}, "draw_keep": 0}))

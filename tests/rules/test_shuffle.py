@@ -30,7 +30,7 @@ EPOCHS = st.integers(0, 2**64 - 1)
 SEED = "00" * 31 + "01"
 
 
-def told(kind: str) -> list[dict[str, str]]:
+def page_blocks(kind: str) -> list[dict[str, str]]:
     """The fenced blocks of one kind on the page, each as its fields."""
     blocks = re.findall(rf"```{kind}\n(.*?)```", PAGE, re.DOTALL)
     return [
@@ -72,7 +72,7 @@ def page_shuffle(items: list[str], seed: bytes, epoch: int) -> list[str]:
     return row
 
 
-@pytest.mark.parametrize("vector", told("vector"), ids=["epoch 0", "epoch 1", "a whole deck"])
+@pytest.mark.parametrize("vector", page_blocks("vector"), ids=["epoch 0", "epoch 1", "a whole deck"])
 def test_a_vector_of_the_page_comes_out_twice(vector: dict[str, str]) -> None:
     seed, epoch = vector["seed"], int(vector["epoch"])
     items, order = spelled(vector["items"]), vector["order"].split()
@@ -86,7 +86,7 @@ def test_a_vector_of_the_page_comes_out_twice(vector: dict[str, str]) -> None:
 
 
 def test_what_the_page_derives_from_a_text_comes_out() -> None:
-    (derived,) = told("derived")
+    (derived,) = page_blocks("derived")
     seed = hashlib.sha256(b"ledgerline/seed/1" + b"ledgerline").digest()
     assert seed_from_text("ledgerline") == seed.hex() == derived["seed"]
     commitment = hashlib.sha256(b"ledgerline/commitment/1" + seed).hexdigest()

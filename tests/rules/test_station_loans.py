@@ -113,12 +113,12 @@ def test_STATION_3_four_full_stations_are_settled_in_a_thousand_looks(
 
     look = station_loans._Search._search_last_station
     monkeypatch.setattr(station_loans._Search, "_search_last_station", counted)
-    dice, cities = Random(4), [f"c{n}" for n in range(12)]
+    rng, cities = Random(4), [f"c{n}" for n in range(12)]
     stations = [
-        [Loan(f"{hub}-{far}", hub, far) for far in dice.sample(cities, 10) if far != hub][:9]
-        for hub in dice.sample(cities, 4)
+        [Loan(f"{hub}-{far}", hub, far) for far in rng.sample(cities, 10) if far != hub][:9]
+        for hub in rng.sample(cities, 4)
     ]
-    best_loans([], stations, [(a, b, dice.randint(5, 12)) for a in cities for b in cities if a < b])
+    best_loans([], stations, [(a, b, rng.randint(5, 12)) for a in cities for b in cities if a < b])
     assert 500 < looks <= 1_000
 
 

@@ -34,7 +34,7 @@ def built(*stations: str) -> dict[str, tuple[int, str | None]]:
 
 def of_seat_0(scene: Scene) -> SeatScore:
     """Its score as if the game ended now."""
-    return score(scene.table)[0]
+    return score(scene.state)[0]
 
 
 # -- building ------------------------------------------------------------------------------
@@ -43,8 +43,8 @@ def of_seat_0(scene: Scene) -> SeatScore:
 def test_STATION_1_a_station_is_built_where_nobody_has_a_route() -> None:
     scene = europe().when(0, BuildStation("wien", {"red": 1}))
     scene.then(StationBuilt(0, "wien", {"red": 1}, None), TurnStarted(1))
-    assert scene.table.station_owners == {"wien": 0}
-    assert scene.place(0).stations == {"wien": None}
+    assert scene.state.station_owners == {"wien": 0}
+    assert scene.seat_state(0).stations == {"wien": None}
 
 
 @pytest.mark.parametrize("holder", [0, 1])
@@ -58,7 +58,7 @@ def test_STATION_1_a_city_holds_at_most_one_of_any_seat(holder: int) -> None:
 def test_STATION_1_a_seat_builds_three_and_no_more() -> None:
     scene = europe(2)
     for number, city in enumerate(("wien", "roma", "london"), start=1):
-        scene.when(0, BuildStation(city, {"red": number})).then_came(StationBuilt, TurnStarted)
+        scene.when(0, BuildStation(city, {"red": number})).then_types(StationBuilt, TurnStarted)
         scene.when(
             1, ClaimRoute(("cadiz-lisboa-a", "brindisi-roma-a", "brest-dieppe-a")[number - 1], {LOCO: 2})
         )
@@ -106,20 +106,24 @@ def _spelled(payment: Any) -> str:
 def test_STATION_2_with_cards_that_the_seat_holds() -> None:
     scene = europe(hands=[{"red": 1, LOCO: 1}], stations=built("roma"))
     scene.when(0, BuildStation("wien", {"red": 2})).refused("ROUTE-3")
-    scene.when(0, BuildStation("wien", {"red": 1, LOCO: 1})).then_came(StationBuilt, TurnStarted)
+    scene.when(0, BuildStation("wien", {"red": 1, LOCO: 1})).then_types(StationBuilt, TurnStarted)
 
 
 def test_STATION_2_the_cards_are_discarded_and_no_cars_are_used() -> None:
     scene = europe(stations=built("roma", "london")).when(0, BuildStation("wien", {"red": 2, LOCO: 1}))
-    assert {card: n for card, n in scene.table.discards.items() if n} == {"red": 2, LOCO: 1}
-    assert (scene.place(0).hand["red"], scene.place(0).hand[LOCO], scene.place(0).cars) == (10, 13, 45)
-    assert scene.place(0).points == 0
+    assert {card: n for card, n in scene.state.discards.items() if n} == {"red": 2, LOCO: 1}
+    assert (scene.seat_state(0).hand["red"], scene.seat_state(0).hand[LOCO], scene.seat_state(0).cars) == (
+        10,
+        13,
+        45,
+    )
+    assert scene.seat_state(0).points == 0
 
 
 def test_STATION_2_every_free_city_is_offered() -> None:
     scene = europe(stations={"wien": (1, None)})
     cities = {choice.city for choice in scene.legal(0) if isinstance(choice, BuildStation)}
-    assert cities == set(scene.table.board.cities) - {"wien"}
+    assert cities == set(scene.state.board.cities) - {"wien"}
 
 
 # -- lending -------------------------------------------------------------------------------
@@ -128,7 +132,7 @@ def test_STATION_2_every_free_city_is_offered() -> None:
 def test_STATION_3_the_neighbour_may_be_named() -> None:
     scene = europe().when(0, BuildStation("wien", {"red": 1}, "munchen"))
     scene.then(StationBuilt(0, "wien", {"red": 1}, "munchen"), TurnStarted(1))
-    assert scene.place(0).stations == {"wien": "munchen"}
+    assert scene.seat_state(0).stations == {"wien": "munchen"}
 
 
 @pytest.mark.parametrize("neighbour", ["paris", "wien", "atlantis"])
@@ -242,7 +246,7 @@ def test_SCORE_3_the_longest_trail_of_ones_own_routes() -> None:
     """With the three spaces that it is lent, seat 0 would draw level with seat 1."""
     owners = {**MUNCHEN_WIEN, "berlin-wien-a": 1, "danzig-warszawa-a": 1}
     scene = europe(owners=owners, tickets=[["paris:wien"]], stations=built("wien"))
-    scores = score(scene.table)
+    scores = score(scene.state)
     assert [(seat.longest, seat.bonus) for seat in scores] == [(5, 0), (6, 10), (0, 0)]
 
 
@@ -254,8 +258,8 @@ def test_SCORE_5_four_points_for_each_station_not_built(number: int) -> None:
 
 def test_SCORE_5_a_seat_that_left_keeps_them_and_a_removed_one_does_not() -> None:
     scene = europe(2, tickets=[[], []]).when(0, Leave()).when(1, Leave())
-    (end,) = scene.told(GameEnded)
+    (end,) = scene.events_of(GameEnded)
     assert [seat.stations for seat in end.scores] == [12, 12]
     scene = europe(2, tickets=[[], []], options={"strict": True}).when(0, Leave()).when(1, Leave())
-    (end,) = scene.told(GameEnded)
+    (end,) = scene.events_of(GameEnded)
     assert [(seat.stations, seat.total) for seat in end.scores] == [(0, 0), (0, 0)]

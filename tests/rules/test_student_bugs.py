@@ -32,7 +32,7 @@ from services.referee.rules import RULESETS
 from services.referee.rules import board as boards
 from services.referee.rules.board import GRAY, Route
 from tests.rules.given import Scene, given
-from tests.rules.random_games import Play, small_deck
+from tests.rules.random_games import RandomGame, small_deck
 
 WITH_MARKET = [name for name, rules in RULESETS.items() if rules.rule_options.market]
 FLUSHES = [(name, kind) for name, rules in RULESETS.items() for kind in rules.rule_options.flush]
@@ -50,7 +50,7 @@ def a_route(rules: str, kind: str = "rail") -> Route:
 
 def take_a_turn(scene: Scene, seat: Seat) -> None:
     """Whatever the seat may do first, until its turn is over."""
-    while scene.table.turn == seat:
+    while scene.state.turn == seat:
         scene.when(seat, scene.legal(seat)[0])
 
 
@@ -62,10 +62,10 @@ def test_an_empty_deck_is_rebuilt_by_the_draw_that_needs_it(rules: str) -> None:
     scene = given(rules=rules, deck=[], market=GAPS, discards={"red": 9, "blue": 9})
     assert DrawBlind() in scene.legal(0)
     scene.when(0, DrawBlind())
-    assert [len(shuffled.order) for shuffled in scene.told(DeckShuffled)] == [18]
+    assert [len(shuffled.order) for shuffled in scene.events_of(DeckShuffled)] == [18]
     scene.when(0, DrawBlind())
-    assert scene.table.turn == 1
-    assert len(scene.table.deck) + sum(card is not None for card in scene.table.market) == 16
+    assert scene.state.turn == 1
+    assert len(scene.state.deck) + sum(card is not None for card in scene.state.market) == 16
 
 
 @EVERY_MARKET
@@ -74,19 +74,19 @@ def test_a_game_with_a_deck_that_is_used_up_again_and_again_ends_in_last_turns(
     rules: str, seats: int
 ) -> None:
     options = {"cards": small_deck(rules), "clock_ms": None}
-    play = Play(Random(7), RULESETS[rules].default_board, seats, habit="claims", options=options)
+    play = RandomGame(Random(7), RULESETS[rules].default_board, seats, habit="claims", options=options)
     assert len([*play.steps()]) > 30
     facts = [event for entry in play.log for event in unpack_entry(entry).events]
     assert sum(isinstance(event, DeckShuffled) for event in facts) > 3
-    assert play.table.result
-    assert play.table.result.reason == "last turns"
+    assert play.state.result
+    assert play.state.result.reason == "last turns"
 
 
 def test_a_tunnel_has_the_deck_rebuilt_before_cards_are_turned_up() -> None:
     tunnel = a_route("europe", "tunnel")
     scene = given(rules="europe", hands=[{tunnel.color: 3}], deck=["white"], discards={"white": 8})
     scene.when(0, ClaimRoute(tunnel.id, {tunnel.color: 3}))
-    ((shuffled,), (revealed,)) = scene.told(DeckShuffled), scene.told(TunnelRevealed)
+    ((shuffled,), (revealed,)) = scene.events_of(DeckShuffled), scene.events_of(TunnelRevealed)
     assert len(shuffled.order) == 8
     assert revealed.revealed == ("white",) * 3
 
@@ -95,9 +95,9 @@ def test_a_tunnel_has_the_deck_rebuilt_before_cards_are_turned_up() -> None:
 def test_without_a_deck_to_rebuild_a_round_of_requests_ends_the_game(left: int) -> None:
     scene = given(3, rules="trains", deck=["red"] * left)
     scene.when(0, RequestCards()).when(1, RequestCards())
-    assert scene.table.result is None
+    assert scene.state.result is None
     scene.when(2, RequestCards())
-    (end,) = scene.told(GameEnded)
+    (end,) = scene.events_of(GameEnded)
     assert end.reason == "no change"
 
 
@@ -109,15 +109,15 @@ def test_a_market_that_ran_dry_is_filled_from_the_next_cards_that_are_discarded(
     route = a_route(rules)
     scene = given(rules=rules, deck=[], market=GAPS, hands=[{route.color: 3}])
     scene.when(0, ClaimRoute(route.id, {route.color: 3}))
-    assert len(scene.told(DeckShuffled)) == len(scene.told(MarketFilled)) == 1
-    assert scene.table.market == [route.color] * 3 + [None] * 2
+    assert len(scene.events_of(DeckShuffled)) == len(scene.events_of(MarketFilled)) == 1
+    assert scene.state.market == [route.color] * 3 + [None] * 2
     assert DrawMarket(0) in scene.legal(1)
 
 
 def test_the_cards_of_a_station_fill_the_market_too() -> None:
     scene = given(rules="europe", deck=[], market=(*SAME_KIND[:4], None), hands=[{"green": 1}])
     scene.when(0, BuildStation("wien", {"green": 1}))
-    assert scene.table.market == [*SAME_KIND[:4], "green"]
+    assert scene.state.market == [*SAME_KIND[:4], "green"]
 
 
 def test_the_passenger_cards_of_a_journey_fill_the_market_too() -> None:
@@ -130,7 +130,7 @@ def test_the_passenger_cards_of_a_journey_fill_the_market_too() -> None:
         passengers={"berlin": 0},
     )
     scene.when(0, MovePassenger("berlin", ("berlin-leipzig-a",)))
-    assert scene.table.market == [*SAME_KIND[:4], PASSENGER]
+    assert scene.state.market == [*SAME_KIND[:4], PASSENGER]
 
 
 # -- a locomotive is taken as the second card ------------------------------------------------
@@ -146,14 +146,14 @@ def test_a_locomotive_that_lies_open_is_no_second_card(rules: str, first: DrawBl
     scene.when(0, DrawMarket(0)).refused("CARD-2")
     scene.when(0, DrawMarket(color=LOCOMOTIVE)).refused("CARD-2")
     scene.when(0, DrawMarket(1))
-    assert scene.table.turn == 1
+    assert scene.state.turn == 1
 
 
 @pytest.mark.parametrize("card", [PLUS_FOUR, PASSENGER])
 def test_a_plus_four_or_a_passenger_card_is_one(card: str) -> None:
     scene = given(rules="marklin", market=(card, *SAME_KIND[:3], "blue"), deck=["green"] * 9, hands=[{}])
     scene.when(0, DrawBlind(), DrawMarket(0))
-    assert (scene.place(0).hand[card], scene.table.turn) == (1, 1)
+    assert (scene.seat_state(0).hand[card], scene.state.turn) == (1, 1)
 
 
 # -- stuck in the last turn ------------------------------------------------------------------
@@ -165,7 +165,7 @@ def at_the_end(rules: str, seats: int) -> Scene:
     hands: list[dict[str, int]] = [{}, {route.color: 3}]
     scene = given(seats, rules=rules, hands=hands, cars=[45, 5], turn=1, options={"strict": False})
     scene.when(1, ClaimRoute(route.id, {route.color: 3}))
-    assert scene.told(LastTurnsBegan)
+    assert scene.events_of(LastTurnsBegan)
     return scene
 
 
@@ -173,12 +173,12 @@ def at_the_end(rules: str, seats: int) -> Scene:
 @pytest.mark.parametrize("seats", [2, 3, 5])
 def test_after_the_last_turn_of_every_seat_the_game_is_over(rules: str, seats: int) -> None:
     scene, turns = at_the_end(rules, seats), 0
-    while not scene.table.result:
-        seat = scene.table.turn
+    while not scene.state.result:
+        seat = scene.state.turn
         assert seat is not None
         take_a_turn(scene, seat)
         turns += 1
-    assert scene.table.result.reason == "last turns"
+    assert scene.state.result.reason == "last turns"
     assert turns == (seats if RULESETS[rules].rule_options.last_turns == "all" else seats - 1)
     assert [scene.legal(seat) for seat in range(seats)] == [[]] * seats
 
@@ -189,32 +189,32 @@ def test_a_seat_that_leaves_in_the_last_turns_holds_nobody_up(rules: str) -> Non
     scene.when(0, Leave())
     take_a_turn(scene, 2)
     if RULESETS[rules].rule_options.last_turns == "all":
-        assert scene.table.result is None
+        assert scene.state.result is None
         take_a_turn(scene, 1)
-    assert scene.table.result
+    assert scene.state.result
 
 
 @EVERY_MARKET
 def test_a_seat_with_nothing_to_do_in_its_last_turn_passes(rules: str) -> None:
     scene = at_the_end(rules, 2)
-    table = scene.table
-    table.deck, table.market, table.open_routes = [], [None] * 5, {}
-    table.discards = dict.fromkeys(table.discards, 0)
-    table.ticket_decks = {deck: [] for deck in table.ticket_decks}
+    state = scene.state
+    state.deck, state.market, state.open_routes = [], [None] * 5, {}
+    state.discards = dict.fromkeys(state.discards, 0)
+    state.ticket_decks = {deck: [] for deck in state.ticket_decks}
     for seat in (0, 1):
-        table.seats[seat].hand = dict.fromkeys(table.seats[seat].hand, 0)
-        assert scene.legal(seat) == ([Pass()] if seat == table.turn else [])
+        state.seats[seat].hand = dict.fromkeys(state.seats[seat].hand, 0)
+        assert scene.legal(seat) == ([Pass()] if seat == state.turn else [])
         scene.when(seat, Pass())
-    assert table.result
+    assert state.result
 
 
 @EVERY_RULESET
 def test_a_second_seat_with_few_cars_does_not_begin_the_last_turns_again(rules: str) -> None:
     scene = at_the_end(rules, 3)
-    scene.table.seats[2].cars = 0
+    scene.state.seats[2].cars = 0
     take_a_turn(scene, 2)
-    assert scene.told(LastTurnsBegan) == ()
-    assert scene.told(TurnStarted) == (TurnStarted(0),)
+    assert scene.events_of(LastTurnsBegan) == ()
+    assert scene.events_of(TurnStarted) == (TurnStarted(0),)
 
 
 # -- the flush that never ends ---------------------------------------------------------------
@@ -224,16 +224,16 @@ def test_a_second_seat_with_few_cars_does_not_begin_the_last_turns_again(rules: 
 def test_a_market_of_one_kind_is_flushed_five_times_and_then_stays(rules: str, kind: str) -> None:
     scene = given(rules=rules, market=(kind, kind, *SAME_KIND[2:]), deck=[kind] * 60)
     scene.when(0, DrawMarket(4))
-    assert len(scene.told(MarketFlushed)) == 5
-    assert scene.table.market == [kind] * 5
+    assert len(scene.events_of(MarketFlushed)) == 5
+    assert scene.state.market == [kind] * 5
     scene.when(0, DrawBlind())
-    assert scene.table.turn == 1
+    assert scene.state.turn == 1
 
 
 @pytest.mark.parametrize(("rules", "kind"), FLUSHES)
 def test_a_flush_that_only_turns_its_own_discards_up_again_ends_too(rules: str, kind: str) -> None:
     scene = given(rules=rules, market=(kind, kind, *SAME_KIND[2:]), deck=[], discards={kind: 8})
     scene.when(0, DrawMarket(4))
-    assert 1 <= len(scene.told(MarketFlushed)) <= 5
-    assert scene.table.pending_choices == {0: "second card"}
-    assert None not in scene.table.market
+    assert 1 <= len(scene.events_of(MarketFlushed)) <= 5
+    assert scene.state.pending_choices == {0: "second card"}
+    assert None not in scene.state.market

@@ -21,13 +21,15 @@ def test_TICKET_1_three_are_drawn_and_one_must_be_kept() -> None:
 @pytest.mark.parametrize("keep", [(0,), (1,), (0, 2), (0, 1, 2)])
 def test_TICKET_1_what_is_not_kept_goes_to_the_bottom(keep: tuple[int, ...]) -> None:
     scene = given(ticket_deck=FOUR, tickets=[[], []]).when(0, DrawTickets(), KeepTickets(keep))
-    kept = tuple(FOUR[place] for place in keep)
+    kept = tuple(FOUR[seat_state] for seat_state in keep)
     back = tuple(ticket for ticket in FOUR[:3] if ticket not in kept)
     assert scene.events[0] == TicketsKept(0, kept)
-    assert scene.told(TicketsReturned) == ((TicketsReturned(0, "regular", "bottom", back),) if back else ())
+    assert scene.events_of(TicketsReturned) == (
+        (TicketsReturned(0, "regular", "bottom", back),) if back else ()
+    )
     assert scene.events[-1] == TurnStarted(1)
-    assert scene.place(0).tickets == list(kept)
-    assert scene.table.ticket_decks["regular"][::-1] == [FOUR[3], *back]
+    assert scene.seat_state(0).tickets == list(kept)
+    assert scene.state.ticket_decks["regular"][::-1] == [FOUR[3], *back]
 
 
 @pytest.mark.parametrize("keep", [(3,), (0, 0), (0, 9)])
@@ -38,10 +40,10 @@ def test_TICKET_1_only_offered_tickets_are_kept_and_each_once(keep: tuple[int, .
 @pytest.mark.parametrize("left", [1, 2])
 def test_TICKET_1_what_is_left_is_offered_if_it_is_fewer(left: int) -> None:
     scene = given(ticket_deck=FOUR[:left]).when(0, DrawTickets())
-    assert scene.place(0).offer == FOUR[:left]
+    assert scene.seat_state(0).offer == FOUR[:left]
     scene.when(0, KeepTickets(())).refused("TICKET-1")
     scene.when(0, KeepTickets((0,)))
-    assert len(scene.table.ticket_decks["regular"]) == left - 1
+    assert len(scene.state.ticket_decks["regular"]) == left - 1
 
 
 def test_TICKET_1_all_are_kept_if_fewer_are_offered_than_the_least_number() -> None:
@@ -64,12 +66,12 @@ def test_TICKET_1_one_deck_is_drawn_from_without_naming_it() -> None:
 @pytest.mark.parametrize("named", [{}, {"regular": 3}, {"regular": 3, "long": 0}])
 def test_TICKET_1_to_name_the_one_mix_there_is_is_to_name_none(named: dict[str, int]) -> None:
     for rules in ("usa", "europe"):
-        given(rules=rules).when(0, DrawTickets(named)).then_came(TicketsOffered)
+        given(rules=rules).when(0, DrawTickets(named)).then_types(TicketsOffered)
 
 
 def test_TICKET_2_kept_tickets_stay_and_are_added_to() -> None:
     scene = given(tickets=[["calgary:phoenix"]], ticket_deck=FOUR).when(0, DrawTickets(), KeepTickets((2,)))
-    assert scene.place(0).tickets == ["calgary:phoenix", "atlanta:new-york"]
+    assert scene.seat_state(0).tickets == ["calgary:phoenix", "atlanta:new-york"]
 
 
 def test_TICKET_2_offered_kept_and_returned_tickets_are_secret() -> None:
@@ -86,7 +88,7 @@ def test_TICKET_2_offered_kept_and_returned_tickets_are_secret() -> None:
 
 
 def test_TICKET_2_starting_tickets_are_secret_too() -> None:
-    for event in started(2).told(TicketsOffered):
+    for event in started(2).events_of(TicketsOffered):
         for viewer in (None, 0, 1):
             shown = redact_for(viewer, event)
             assert (shown == event) is (viewer == event.seat)

@@ -26,8 +26,8 @@ from tests.rules.trains_map import (
     BOW_CAM,
     CAM_DEE,
     DEE_ESK,
-    choosing,
-    trains,
+    choosing_destinations,
+    trains_game,
 )
 
 ASK = RequestCards()
@@ -36,15 +36,15 @@ NO_TICKETS = ((), (), ())
 
 
 def scores(scene: Scene) -> tuple[SeatScore, ...]:
-    assert scene.table.result
-    return scene.table.result.scores
+    assert scene.state.result
+    return scene.state.result.scores
 
 
 def counted(seats: int = 2, **laid: object) -> tuple[SeatScore, ...]:
     """The scores of a table where nobody has anything to do any more."""
-    scene = trains(seats, deck=[], **laid)
-    while not scene.table.result:
-        scene.when(next(iter(scene.table.pending_choices)), ASK)
+    scene = trains_game(seats, deck=[], **laid)
+    while not scene.state.result:
+        scene.when(next(iter(scene.state.pending_choices)), ASK)
     return scores(scene)
 
 
@@ -53,38 +53,38 @@ def counted(seats: int = 2, **laid: object) -> tuple[SeatScore, ...]:
 
 @pytest.mark.parametrize("rails", [3, 4, 5])
 def test_END_1_with_two_rails_or_fewer_every_other_seat_has_one_more_turn(rails: int) -> None:
-    scene = trains(3, hands=[{}, {"red": 3}], cars=[45, rails], turn=1).when(1, BUY)
+    scene = trains_game(3, hands=[{}, {"red": 3}], cars=[45, rails], turn=1).when(1, BUY)
     assert scene.events[1:] == (LastTurnsBegan((2, 0)), TurnStarted(2))
     scene.when(2, ASK)
-    assert scene.table.turn == 0
+    assert scene.state.turn == 0
     scene.when(0, ASK)
     assert scores(scene)
-    assert scene.told(GameEnded)[0].reason == "last turns"
+    assert scene.events_of(GameEnded)[0].reason == "last turns"
 
 
 def test_END_1_three_rails_are_not_the_end() -> None:
-    scene = trains(2, hands=[{"red": 3}], cars=[6]).when(0, BUY).then_came(RouteClaimed, TurnStarted)
-    assert not scene.table.in_last_turns
+    scene = trains_game(2, hands=[{"red": 3}], cars=[6]).when(0, BUY).then_types(RouteClaimed, TurnStarted)
+    assert not scene.state.in_last_turns
 
 
 def test_END_1_a_second_trigger_changes_nothing() -> None:
-    scene = trains(3, hands=[{"red": 3}, {"green": 3}], cars=[5, 5]).when(0, BUY)
+    scene = trains_game(3, hands=[{"red": 3}, {"green": 3}], cars=[5, 5]).when(0, BUY)
     scene.when(1, ClaimRoute(BOW_CAM, {"green": 3}))
-    assert not scene.told(LastTurnsBegan)
-    assert scene.table.turn == 2
+    assert not scene.events_of(LastTurnsBegan)
+    assert scene.state.turn == 2
     scene.when(2, ASK)
-    assert scene.table.result
+    assert scene.state.result
 
 
 def test_END_1_a_lone_survivor_has_no_last_turn_after_its_own_trigger() -> None:
-    scene = trains(2, hands=[{"red": 3}], cars=[5]).when(1, Leave()).when(0, BUY)
-    assert scene.table.result
-    assert scene.table.result.reason == "last turns"
+    scene = trains_game(2, hands=[{"red": 3}], cars=[5]).when(1, Leave()).when(0, BUY)
+    assert scene.state.result
+    assert scene.state.result.reason == "last turns"
 
 
 def test_END_1_a_seat_removed_before_its_last_turn_has_none() -> None:
-    scene = trains(3, hands=[{"red": 3}], cars=[5]).when(0, BUY).when(2, Leave()).when(1, ASK)
-    assert scene.table.result
+    scene = trains_game(3, hands=[{"red": 3}], cars=[5]).when(0, BUY).when(2, Leave()).when(1, ASK)
+    assert scene.state.result
 
 
 # -- SCORE and TIE ---------------------------------------------------------------------------
@@ -155,11 +155,11 @@ ILLEGAL: list[tuple[int, Command, str]] = [
 
 
 @pytest.mark.parametrize(
-    ("seat", "command", "rule"), ILLEGAL, ids=lambda told: getattr(told, "type", str(told))
+    ("seat", "command", "rule"), ILLEGAL, ids=lambda value: getattr(value, "type", str(value))
 )
 def test_CONDUCT_2_the_first_illegal_command_removes_the_seat(seat: int, command: Command, rule: str) -> None:
-    scene = trains(3, hands=[{"red": 3}], owners={DEE_ESK: seat}).when(seat, command)
-    assert scene.told(CommandRefused)[0].rule == rule
+    scene = trains_game(3, hands=[{"red": 3}], owners={DEE_ESK: seat}).when(seat, command)
+    assert scene.events_of(CommandRefused)[0].rule == rule
     turn = (TurnStarted(1),) if seat == 0 else ()
     assert scene.events[1:] == (SeatGone(seat, "removed"), SeatCleared(seat), *turn)
     scene.when(seat, ASK).refused("CONDUCT-3")
@@ -167,59 +167,63 @@ def test_CONDUCT_2_the_first_illegal_command_removes_the_seat(seat: int, command
 
 def test_CONDUCT_2_a_missed_deadline_removes_too_in_a_turn_and_at_the_start() -> None:
     options: Mapping[str, object] = {"clock_ms": 2000}
-    scene = trains(2, options=options).after_ms(2000).when(None, CallTime(0))
+    scene = trains_game(2, options=options).after_ms(2000).when(None, CallTime(0))
     scene.then(SeatGone(0, "removed"), SeatCleared(0), TurnStarted(1))
-    scene = choosing(2, options=options).after_ms(2000).when(None, CallTime(0))
-    assert scene.place(0).exit_reason == "removed"
-    assert len(scene.place(1).offer) == 5
+    scene = choosing_destinations(2, options=options).after_ms(2000).when(None, CallTime(0))
+    assert scene.seat_state(0).exit_reason == "removed"
+    assert len(scene.seat_state(1).offer) == 5
 
 
 def test_CONDUCT_2_before_the_deadline_nobody_is_removed() -> None:
-    scene = trains(2, options={"clock_ms": 2000}).after_ms(1999).when(None, CallTime(0)).refused("CLOCK-2")
-    assert scene.place(0).exit_reason is None
+    scene = (
+        trains_game(2, options={"clock_ms": 2000}).after_ms(1999).when(None, CallTime(0)).refused("CLOCK-2")
+    )
+    assert scene.seat_state(0).exit_reason is None
 
 
 def test_CONDUCT_2_its_connections_are_free_again() -> None:
-    scene = trains(3, hands=[{}, {"red": 3}], owners={ASH_BOW_RED: 0, ASH_BOW_BLUE: 0}).when(0, Pass())
-    assert not scene.table.route_owners
+    scene = trains_game(3, hands=[{}, {"red": 3}], owners={ASH_BOW_RED: 0, ASH_BOW_BLUE: 0}).when(0, Pass())
+    assert not scene.state.route_owners
     scene.when(1, BUY)
-    assert scene.table.route_owners == {ASH_BOW_RED: 1}
+    assert scene.state.route_owners == {ASH_BOW_RED: 1}
 
 
 def test_CONDUCT_2_its_hand_and_destinations_are_out_of_the_game() -> None:
-    scene = trains(3, hands=[{"red": 9}], tickets=[["ash:bow", "ash:cam"]])
-    deck, destinations = len(scene.table.deck), len(scene.table.ticket_decks["regular"])
+    scene = trains_game(3, hands=[{"red": 9}], tickets=[["ash:bow", "ash:cam"]])
+    deck, destinations = len(scene.state.deck), len(scene.state.ticket_decks["regular"])
     scene.when(0, Pass())
-    assert (scene.place(0).cards, scene.place(0).tickets) == (0, [])
-    assert (len(scene.table.deck), len(scene.table.ticket_decks["regular"])) == (deck, destinations)
+    assert (scene.seat_state(0).cards, scene.seat_state(0).tickets) == (0, [])
+    assert (len(scene.state.deck), len(scene.state.ticket_decks["regular"])) == (deck, destinations)
 
 
 def test_CONDUCT_2_it_ranks_below_every_other_seat_however_few_points_they_have() -> None:
-    scene = trains(3, owners={CAM_DEE: 0}, tickets=[["cam:dee"], ["ash:bow", "ash:cam"], []], deck=[])
+    scene = trains_game(3, owners={CAM_DEE: 0}, tickets=[["cam:dee"], ["ash:bow", "ash:cam"], []], deck=[])
     scene.when(0, Pass()).when(1, ASK).when(2, ASK)
     assert [(score.total, score.place) for score in scores(scene)] == [(0, 3), (-20, 2), (0, 1)]
-    assert [shown.seat for shown in scene.told(TicketsShown)] == [1, 2]
+    assert [shown.seat for shown in scene.events_of(TicketsShown)] == [1, 2]
 
 
 def test_CONDUCT_2_a_wrong_choice_of_destinations_removes() -> None:
-    assert choosing(3).when(0, KeepTickets((0, 1, 2))).place(0).exit_reason == "removed"
+    assert choosing_destinations(3).when(0, KeepTickets((0, 1, 2))).seat_state(0).exit_reason == "removed"
 
 
 def test_CONDUCT_3_who_leaves_is_removed() -> None:
-    trains(3).when(1, Leave()).then(SeatGone(1, "removed"), SeatCleared(1))
+    trains_game(3).when(1, Leave()).then(SeatGone(1, "removed"), SeatCleared(1))
 
 
 def test_CONDUCT_3_a_lone_survivor_plays_on_until_the_game_ends() -> None:
-    scene = trains(3, hands=[{"red": 3}, {}, {}], deck=["blue", "blue"]).when(1, Leave()).when(2, Leave())
+    scene = (
+        trains_game(3, hands=[{"red": 3}, {}, {}], deck=["blue", "blue"]).when(1, Leave()).when(2, Leave())
+    )
     scene.when(0, BUY).when(0, ASK)
-    assert (scene.table.result, scene.table.turn) == (None, 0)
+    assert (scene.state.result, scene.state.turn) == (None, 0)
     scene.when(0, ASK)
-    assert scene.table.result
-    assert scene.table.result.reason == "no change"
+    assert scene.state.result
+    assert scene.state.result.reason == "no change"
     assert [score.place for score in scores(scene)] == [1, 2, 2]
 
 
 def test_CONDUCT_3_when_all_are_gone_the_game_is_over() -> None:
-    scene = trains(2).when(0, Pass()).when(1, Pass())
-    assert scene.table.result
-    assert scene.table.result.reason == "all gone"
+    scene = trains_game(2).when(0, Pass()).when(1, Pass())
+    assert scene.state.result
+    assert scene.state.result.reason == "all gone"

@@ -7,14 +7,14 @@ import pytest
 from schemas.commands import ClaimRoute, RequestCards
 from schemas.events import RouteClaimed, TurnStarted
 from tests.rules.given import Scene
-from tests.rules.trains_map import ASH_BOW_BLUE, ASH_BOW_RED, ASH_CAM, BOW_CAM, CAM_DEE, DEE_ESK, trains
+from tests.rules.trains_map import ASH_BOW_BLUE, ASH_BOW_RED, ASH_CAM, BOW_CAM, CAM_DEE, DEE_ESK, trains_game
 
 LENIENT = {"strict": False}
 
 
 def lenient(seats: int = 2, **laid: object) -> Scene:
     """Where a refusal removes nobody, so that nothing but the refusal is seen."""
-    return trains(seats, options=LENIENT, **laid)
+    return trains_game(seats, options=LENIENT, **laid)
 
 
 def claimable(scene: Scene, seat: int) -> set[str]:
@@ -22,9 +22,9 @@ def claimable(scene: Scene, seat: int) -> set[str]:
 
 
 def test_ROUTE_1_a_free_connection_is_acquired() -> None:
-    scene = trains(hands=[{"red": 3}]).when(0, ClaimRoute(ASH_BOW_RED, {"red": 3}))
+    scene = trains_game(hands=[{"red": 3}]).when(0, ClaimRoute(ASH_BOW_RED, {"red": 3}))
     scene.then(RouteClaimed(0, ASH_BOW_RED, {"red": 3}, 0), TurnStarted(1))
-    assert scene.table.route_owners == {ASH_BOW_RED: 0}
+    assert scene.state.route_owners == {ASH_BOW_RED: 0}
 
 
 @pytest.mark.parametrize("owner", [0, 1])
@@ -48,7 +48,7 @@ def test_ROUTE_2_exactly_as_many_cards_as_spaces_all_of_its_colour(cards: dict[s
 
 def test_ROUTE_2_there_are_no_wild_cards() -> None:
     scene = lenient(hands=[{"red": 2, "blue": 4, "green": 2, "white": 4}])
-    assert "locomotive" not in scene.table.rule_options.cards
+    assert "locomotive" not in scene.state.rule_options.cards
     assert claimable(scene, 0) == {ASH_BOW_BLUE, DEE_ESK}
     scene.when(0, ClaimRoute(ASH_BOW_RED, {"red": 2, "locomotive": 1})).refused("ROUTE-3")
 
@@ -65,7 +65,7 @@ def test_ROUTE_4_a_rail_for_every_space(rails: int, reach: set[str]) -> None:
     assert claimable(scene, 0) == reach
     scene.when(0, ClaimRoute(CAM_DEE, {"white": 5}))
     if CAM_DEE in reach:
-        assert scene.place(0).cars == rails - 5
+        assert scene.seat_state(0).cars == rails - 5
     else:
         scene.refused("ROUTE-4")
 
@@ -73,31 +73,33 @@ def test_ROUTE_4_a_rail_for_every_space(rails: int, reach: set[str]) -> None:
 def test_ROUTE_5_one_a_turn_and_it_need_not_touch_the_others() -> None:
     scene = lenient(hands=[{"red": 3, "blue": 3}], owners={ASH_BOW_RED: 0})
     scene.when(0, ClaimRoute(DEE_ESK, {"blue": 3})).when(0, ClaimRoute(ASH_CAM, {"red": 3})).refused("TURN-1")
-    assert scene.place(0).routes == [ASH_BOW_RED, DEE_ESK]
+    assert scene.seat_state(0).routes == [ASH_BOW_RED, DEE_ESK]
 
 
 def test_ROUTE_6_paid_cards_leave_the_game() -> None:
-    scene = trains(hands=[{"red": 3, "white": 1}, {}], deck=[]).when(0, ClaimRoute(ASH_BOW_RED, {"red": 3}))
-    assert {card: n for card, n in scene.place(0).hand.items() if n} == {"white": 1}
+    scene = trains_game(hands=[{"red": 3, "white": 1}, {}], deck=[]).when(
+        0, ClaimRoute(ASH_BOW_RED, {"red": 3})
+    )
+    assert {card: n for card, n in scene.seat_state(0).hand.items() if n} == {"white": 1}
     scene.when(1, RequestCards())
-    assert (scene.place(1).cards, scene.table.deck) == (0, [])
+    assert (scene.seat_state(1).cards, scene.state.deck) == (0, [])
 
 
 def test_ROUTE_6_points_are_counted_at_the_end_and_not_before() -> None:
-    scene = trains(3, hands=[{"white": 5}], deck=[], cars=[7]).when(0, ClaimRoute(CAM_DEE, {"white": 5}))
-    assert scene.place(0).points == 0
+    scene = trains_game(3, hands=[{"white": 5}], deck=[], cars=[7]).when(0, ClaimRoute(CAM_DEE, {"white": 5}))
+    assert scene.seat_state(0).points == 0
     scene.when(1, RequestCards()).when(2, RequestCards())
-    assert scene.table.result
-    assert [score.routes for score in scene.table.result.scores] == [5, 0, 0]
+    assert scene.state.result
+    assert [score.routes for score in scene.state.result.scores] == [5, 0, 0]
 
 
 @pytest.mark.parametrize("seats", [2, 3])
 def test_DOUBLE_connections_of_two_colours_are_independent_and_one_seat_may_hold_both(seats: int) -> None:
     """No DOUBLE-1 and, at a small table, no DOUBLE-2."""
-    scene = trains(seats, hands=[{"blue": 4}, {"blue": 4}], owners={ASH_BOW_RED: 0})
+    scene = trains_game(seats, hands=[{"blue": 4}, {"blue": 4}], owners={ASH_BOW_RED: 0})
     assert ASH_BOW_BLUE in claimable(scene, 0)
     scene.when(0, ClaimRoute(ASH_BOW_BLUE, {"blue": 4}))
-    assert scene.table.route_owners == {ASH_BOW_RED: 0, ASH_BOW_BLUE: 0}
-    scene = trains(seats, hands=[{}, {"blue": 4}], owners={ASH_BOW_RED: 0}, turn=1)
+    assert scene.state.route_owners == {ASH_BOW_RED: 0, ASH_BOW_BLUE: 0}
+    scene = trains_game(seats, hands=[{}, {"blue": 4}], owners={ASH_BOW_RED: 0}, turn=1)
     scene.when(1, ClaimRoute(ASH_BOW_BLUE, {"blue": 4}))
-    assert scene.table.route_owners == {ASH_BOW_RED: 0, ASH_BOW_BLUE: 1}
+    assert scene.state.route_owners == {ASH_BOW_RED: 0, ASH_BOW_BLUE: 1}

@@ -22,8 +22,8 @@ from schemas.events import (
     TurnStarted,
 )
 from services.referee.rules import UnloggedRejectionError
-from tests.rules.given import asked_for, created, given, started
-from tests.rules.trains_map import SMALL, a_map, choosing
+from tests.rules.given import create_from, created, given, started
+from tests.rules.trains_map import SMALL, choosing_destinations, trains_board
 
 Board: TypeAlias = dict[str, Any]
 
@@ -34,78 +34,80 @@ TOP = {"start_return": "top"}  # given back on top: then the next offer is easil
 
 def test_SETUP_1_each_seat_gets_four_cards_of_250_in_four_colours_and_there_is_no_market() -> None:
     scene = started(8, rules="trains")
-    (deck,) = scene.told(DeckShuffled)
+    (deck,) = scene.events_of(DeckShuffled)
     assert {color: deck.order.count(color) for color in set(deck.order)} == {
         "red": 63, "blue": 63, "green": 62, "white": 62,
     }  # fmt: skip
-    hands = scene.told(HandDealt)
+    hands = scene.events_of(HandDealt)
     assert [hand.seat for hand in hands] == list(range(8))
     assert [card for hand in hands for card in hand.cards] == list(deck.order[:32])
-    assert scene.table.market == []
+    assert scene.state.market == []
 
 
 def test_SETUP_4_destinations_are_every_pair_of_cities_that_a_path_joins() -> None:
     joined = {"Ash": {"Bow": {"red": 3}, "Cam": {"red": 3}}, "Dee": {"Esk": {"red": 3}}}
-    board = a_map(joined, "Ash", "Bow", "Cam", "Dee", "Esk", "Fen")
+    board = trains_board(joined, "Ash", "Bow", "Cam", "Dee", "Esk", "Fen")
     scene = created(2, {"start_tickets": {"regular": 2}}, rules="trains", board=board)
-    assert list(scene.table.board.tickets) == ["ash:bow", "ash:cam", "bow:cam", "dee:esk"]
-    assert {ticket.points for ticket in scene.table.board.tickets.values()} == {10}
+    assert list(scene.state.board.tickets) == ["ash:bow", "ash:cam", "bow:cam", "dee:esk"]
+    assert {ticket.points for ticket in scene.state.board.tickets.values()} == {10}
 
 
 def test_SETUP_4_one_seat_after_the_other_is_offered_five() -> None:
-    scene = choosing(3)
+    scene = choosing_destinations(3)
     for seat in range(3):
-        assert list(scene.table.pending_choices) == [seat]
-        assert [len(place.offer) for place in scene.table.seats] == [5 * (s == seat) for s in range(3)]
-        assert scene.table.turn is None
+        assert list(scene.state.pending_choices) == [seat]
+        assert [len(seat_state.offer) for seat_state in scene.state.seats] == [
+            5 * (s == seat) for s in range(3)
+        ]
+        assert scene.state.turn is None
         scene.when(seat, KeepTickets((0, 1)))
     assert scene.events[-1] == TurnStarted(0)
 
 
 @pytest.mark.parametrize(("keep", "rule"), [((0,), "SETUP-3"), ((), "SETUP-3"), ((0, 1, 2), "SETUP-4")])
 def test_SETUP_4_exactly_two_are_kept(keep: tuple[int, ...], rule: str) -> None:
-    scene = choosing(2, options=LENIENT).when(0, KeepTickets(keep)).refused(rule)
+    scene = choosing_destinations(2, options=LENIENT).when(0, KeepTickets(keep)).refused(rule)
     assert scene.legal(0) == [KeepTickets(pair) for pair in combinations(range(5), 2)]
 
 
 @pytest.mark.parametrize("keep", [(0, 5), (1, 1)])
 def test_SETUP_2_only_offered_destinations_are_kept_and_each_once(keep: tuple[int, ...]) -> None:
-    choosing(2, options=LENIENT).when(0, KeepTickets(keep)).refused("SETUP-2")
+    choosing_destinations(2, options=LENIENT).when(0, KeepTickets(keep)).refused("SETUP-2")
 
 
 def test_SETUP_4_nobody_chooses_before_it_is_offered_something() -> None:
-    choosing(2, options=LENIENT).when(1, KeepTickets((0, 1))).refused("SETUP-2")
+    choosing_destinations(2, options=LENIENT).when(1, KeepTickets((0, 1))).refused("SETUP-2")
 
 
 def test_SETUP_4_what_is_given_back_may_be_offered_to_the_next_seat_and_what_is_kept_may_not() -> None:
-    scene = choosing(3, options=TOP)
-    first = list(scene.place(0).offer)
+    scene = choosing_destinations(3, options=TOP)
+    first = list(scene.seat_state(0).offer)
     scene.when(0, KeepTickets((1, 3)))
     kept, returned, offered = scene.events
     assert kept == TicketsKept(0, (first[1], first[3]))
     assert returned == TicketsReturned(0, "regular", "top", (first[0], first[2], first[4]))
     assert isinstance(offered, TicketsOffered)
     assert (offered.seat, offered.tickets[:3]) == (1, returned.tickets)
-    assert not {first[1], first[3]} & {*scene.place(1).offer, *scene.table.ticket_decks["regular"]}
+    assert not {first[1], first[3]} & {*scene.seat_state(1).offer, *scene.state.ticket_decks["regular"]}
 
 
 def test_SETUP_3_usually_they_are_shuffled_in_with_the_rest() -> None:
-    scene = choosing(2).when(0, KeepTickets((0, 1)))
-    scene.then_came(TicketsKept, TicketsReturned, TicketsShuffled, TicketsOffered)
-    (shuffled,) = scene.told(TicketsShuffled)
+    scene = choosing_destinations(2).when(0, KeepTickets((0, 1)))
+    scene.then_types(TicketsKept, TicketsReturned, TicketsShuffled, TicketsOffered)
+    (shuffled,) = scene.events_of(TicketsShuffled)
     assert len(shuffled.order) == 10 - 2
-    assert set(scene.told(TicketsReturned)[0].tickets) < set(shuffled.order)
+    assert set(scene.events_of(TicketsReturned)[0].tickets) < set(shuffled.order)
 
 
 RED = {"red": 3}
-SEVEN = a_map({"Ash": {"Bow": RED}, "Dee": {"Esk": RED, "Fen": RED, "Gap": RED}}, *CITIES)
-NINE = a_map({"Ash": {"Bow": RED, "Cam": RED}, "Dee": {"Esk": RED, "Fen": RED, "Gap": RED}}, *CITIES)
+SEVEN = trains_board({"Ash": {"Bow": RED}, "Dee": {"Esk": RED, "Fen": RED, "Gap": RED}}, *CITIES)
+NINE = trains_board({"Ash": {"Bow": RED, "Cam": RED}, "Dee": {"Esk": RED, "Fen": RED, "Gap": RED}}, *CITIES)
 
 
 @pytest.mark.parametrize(("board", "seats"), [(SEVEN, 2), (NINE, 3)])
 def test_SETUP_4_three_destinations_and_two_for_each_seat_are_enough(board: Board, seats: int) -> None:
     scene = created(seats, rules="trains", board=board)
-    assert len(scene.table.board.tickets) == 3 + 2 * seats
+    assert len(scene.state.board.tickets) == 3 + 2 * seats
     why = f"SETUP-4.*{3 + 2 * seats} destinations, {seats + 1} seats need {5 + 2 * seats}"
     with pytest.raises(UnloggedRejectionError, match=why):
         created(seats + 1, rules="trains", board=board)
@@ -114,35 +116,35 @@ def test_SETUP_4_three_destinations_and_two_for_each_seat_are_enough(board: Boar
 def test_SETUP_4_at_the_least_number_the_last_seat_is_still_offered_five() -> None:
     scene = started(3, rules="trains", board=NINE)
     for seat in range(3):
-        assert len(scene.place(seat).offer) == 5
+        assert len(scene.seat_state(seat).offer) == 5
         scene.when(seat, KeepTickets((0, 4)))
-    assert len(scene.table.ticket_decks["regular"]) == 3
+    assert len(scene.state.ticket_decks["regular"]) == 3
 
 
 def test_SETUP_4_a_seat_that_is_removed_while_it_chooses_leaves_its_offer_to_the_next() -> None:
-    scene = choosing(3, options=TOP)
-    offer = list(scene.place(0).offer)
+    scene = choosing_destinations(3, options=TOP)
+    offer = list(scene.seat_state(0).offer)
     scene.when(0, KeepTickets((0,)))
-    scene.then_came(CommandRefused, TicketsReturned, SeatGone, SeatCleared, TicketsOffered)
-    assert scene.place(1).offer == offer
-    assert not scene.place(0).offer
-    scene.when(1, KeepTickets((0, 1))).when(2, KeepTickets((0, 1))).then_came(
+    scene.then_types(CommandRefused, TicketsReturned, SeatGone, SeatCleared, TicketsOffered)
+    assert scene.seat_state(1).offer == offer
+    assert not scene.seat_state(0).offer
+    scene.when(1, KeepTickets((0, 1))).when(2, KeepTickets((0, 1))).then_types(
         TicketsKept, TicketsReturned, TurnStarted
     )
-    assert scene.table.turn == 1
+    assert scene.state.turn == 1
 
 
 def test_SETUP_4_a_seat_that_is_removed_before_its_choice_is_passed_over() -> None:
-    scene = choosing(3).when(1, RequestCards())
-    scene.then_came(CommandRefused, SeatGone, SeatCleared)
+    scene = choosing_destinations(3).when(1, RequestCards())
+    scene.then_types(CommandRefused, SeatGone, SeatCleared)
     scene.when(0, KeepTickets((0, 1)))
-    assert list(scene.table.pending_choices) == [2]
+    assert list(scene.state.pending_choices) == [2]
 
 
 def test_SETUP_4_one_that_is_removed_after_its_choice_takes_its_destinations_out() -> None:
-    scene = choosing(3, options=TOP).when(0, KeepTickets((0, 1))).when(0, Leave())
-    assert (scene.place(0).exit_reason, scene.place(0).tickets) == ("removed", [])
-    assert len(scene.table.ticket_decks["regular"]) + len(scene.place(1).offer) == 8
+    scene = choosing_destinations(3, options=TOP).when(0, KeepTickets((0, 1))).when(0, Leave())
+    assert (scene.seat_state(0).exit_reason, scene.seat_state(0).tickets) == ("removed", [])
+    assert len(scene.state.ticket_decks["regular"]) + len(scene.seat_state(1).offer) == 8
 
 
 # -- by age ----------------------------------------------------------------------------------
@@ -159,23 +161,23 @@ def test_SETUP_4_one_that_is_removed_after_its_choice_takes_its_destinations_out
 )
 def test_TURN_1_the_oldest_begins_and_turns_go_by_age(ages: tuple[int, ...], order: tuple[int, ...]) -> None:
     scene = started(len(ages), rules="trains", ages=ages)
-    assert scene.told(GameStarted) == (GameStarted(order),)
-    assert tuple(hand.seat for hand in scene.told(HandDealt)) == order
+    assert scene.events_of(GameStarted) == (GameStarted(order),)
+    assert tuple(hand.seat for hand in scene.events_of(HandDealt)) == order
     for seat in order:
-        assert list(scene.table.pending_choices) == [seat]
+        assert list(scene.state.pending_choices) == [seat]
         scene.when(seat, KeepTickets((0, 1)))
     for seat in (*order, order[0]):
-        assert scene.table.turn == seat
+        assert scene.state.turn == seat
         scene.when(seat, RequestCards())
 
 
 def test_TURN_1_people_say_their_age_when_they_sit_down() -> None:
-    scene = asked_for(
+    scene = create_from(
         CreateGame((SeatPlan(), SeatPlan(), SeatPlan("bot", "hold-10", age=50)), "trains", SMALL)
     )
     scene.when(None, TakeSeat("Ann", age=30)).when(None, TakeSeat("Bob", age=70))
     scene.when(None, StartGame())
-    assert scene.table.turn_order == (1, 2, 0)
+    assert scene.state.turn_order == (1, 2, 0)
 
 
 def test_TURN_1_another_seat_than_the_oldest_waits() -> None:

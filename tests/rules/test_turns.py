@@ -48,12 +48,12 @@ def test_TURN_1_nobody_acts_out_of_turn(command: Command) -> None:
 
 def test_TURN_1_turns_go_round_as_seated() -> None:
     scene = given(3, hands=[{"blue": 3, "red": 3, "green": 5}] * 3)
-    scene.when(0, ClaimRoute(NEW_YORK, {"blue": 3})).then_came(RouteClaimed, TurnStarted)
-    assert scene.table.turn == 1
+    scene.when(0, ClaimRoute(NEW_YORK, {"blue": 3})).then_types(RouteClaimed, TurnStarted)
+    assert scene.state.turn == 1
     scene.when(1, DrawBlind(), DrawBlind())
-    assert scene.table.turn == 2
+    assert scene.state.turn == 2
     scene.when(2, DrawTickets(), KeepTickets((0,)))
-    assert scene.table.turn == 0
+    assert scene.state.turn == 0
 
 
 def test_TURN_1_the_house_has_no_turn() -> None:
@@ -89,7 +89,7 @@ def test_TURN_2_every_game_has_its_own_actions(rules: str, actions: set[str]) ->
     for command in ONE_OF_EACH:
         scene = given(rules=rules, hands=[HAND], options={"strict": False}, **ON_THE_BOARD.get(rules, {}))
         scene.when(0, command)
-        refusal = scene.told(CommandRefused)
+        refusal = scene.events_of(CommandRefused)
         if not refusal:
             done.add(command.type)
         elif command.type not in actions:
@@ -116,9 +116,9 @@ def test_TURN_3_with_tickets_offered_only_keeping_will_do(command: Command) -> N
 
 
 def test_TURN_3_the_open_choice_is_answered() -> None:
-    given().when(0, DrawBlind()).then_came(CardDrawn).when(0, DrawMarket(0))
+    given().when(0, DrawBlind()).then_types(CardDrawn).when(0, DrawMarket(0))
     scene = given().when(0, DrawTickets()).when(0, KeepTickets((1,)))
-    assert scene.table.turn == 1
+    assert scene.state.turn == 1
 
 
 def starved(**given_too: object) -> Scene:
@@ -152,7 +152,7 @@ def test_TURN_4_a_seat_that_can_do_something_may_not_pass(possible: dict[str, ob
 
 def test_TURN_4_cards_without_cars_are_nothing_to_do() -> None:
     scene = starved(hands=[{"red": 5}], cars=[0])
-    scene.when(0, Pass()).then_came(Passed, LastTurnsBegan, TurnStarted)
+    scene.when(0, Pass()).then_types(Passed, LastTurnsBegan, TurnStarted)
 
 
 def test_TURN_4_a_lone_locomotive_face_up_is_something_to_do() -> None:

@@ -28,7 +28,7 @@ from schemas.events import (
 )
 from schemas.field_types import Seat
 from services.referee.rules.proof.view_verifier import VerificationFailedError, ViewVerifier
-from tests.rules.sealed_games import GAME, SealedGame, part_of, some_games, watch
+from tests.rules.sealed_games import GAME, SealedGame, fixed_games, private_part_of, verify_all
 
 Shows = list[ViewEntry]
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -36,18 +36,18 @@ GOLDEN = Path(__file__).parents[1] / "golden"
 
 @cache
 def game() -> SealedGame:
-    return next(some_games("europe", steps_most=300))
+    return next(fixed_games("europe", steps_most=300))
 
 
 def shown(viewer: Seat | None = 0) -> Shows:
-    return game().shown(viewer)
+    return game().view_entries(viewer)
 
 
 def require_noticed(entries: Shows, number: int, viewer: Seat | None = 0) -> None:
     """The lie in this entry is noticed there, and no sooner."""
-    with pytest.raises(VerificationFailedError) as told:
-        watch(viewer, entries)
-    assert told.value.sequence == number
+    with pytest.raises(VerificationFailedError) as error:
+        verify_all(viewer, entries)
+    assert error.value.sequence == number
 
 
 def where(kind: type, seat: Seat = 0, *, own: bool = True) -> int:
@@ -97,8 +97,8 @@ def flip(run: object, at: int = 0) -> bytes:
 
 def test_P6_an_honest_house_is_believed_with_heads_and_without() -> None:
     for viewer in game().viewers():
-        watch(viewer, shown(viewer))
-        watch(viewer, [_headless(entry) for entry in shown(viewer)])
+        verify_all(viewer, shown(viewer))
+        verify_all(viewer, [_headless(entry) for entry in shown(viewer)])
 
 
 # -- cards ---------------------------------------------------------------------------------------
@@ -172,13 +172,13 @@ def test_P6_a_root_that_is_not_that_of_its_leaves_is_noticed() -> None:
     require_noticed(forged(number, None, public=change), number, None)
 
 
-@pytest.mark.parametrize("place", [4, 5])
-def test_P6_too_few_and_too_many_salts_and_leaves_are_noticed(place: int) -> None:
+@pytest.mark.parametrize("index", [4, 5])
+def test_P6_too_few_and_too_many_salts_and_leaves_are_noticed(index: int) -> None:
     def longer(value: list) -> None:  # type: ignore[type-arg]
-        value[place] += b"\0" * 16
+        value[index] += b"\0" * 16
 
     def shorter(value: list) -> None:  # type: ignore[type-arg]
-        value[place] = value[place][:-16]
+        value[index] = value[index][:-16]
 
     number = where(HandDealt)
     require_noticed(forged(number, public=longer), number)
@@ -225,12 +225,12 @@ def test_P6_a_part_that_contradicts_what_all_see_is_noticed() -> None:
 
     number = where(TicketsOffered)
     with pytest.raises(VerificationFailedError, match="contradict"):
-        watch(0, forged(number, part=change))
+        verify_all(0, forged(number, part=change))
 
 
 def test_P6_another_seat_s_part_is_noticed() -> None:
     number = where(HandDealt)
-    entries, theirs = shown(), part_of(game().sealed[number - 1], 1)
+    entries, theirs = shown(), private_part_of(game().sealed[number - 1], 1)
     entries[number - 1] = build_view_entry(number, entries[number - 1].shown.public, theirs)
     require_noticed(entries, number)
 
@@ -277,13 +277,13 @@ def test_P6_an_entry_of_another_game_is_noticed() -> None:
         other.verify(shown(None)[0])
     with pytest.raises(VerificationFailedError, match=f"of the game {GAME}"):
         other.verify(_headless(shown(None)[0]))
-    another = next(some_games("usa")).shown(None)
+    another = next(fixed_games("usa")).view_entries(None)
     require_noticed([*shown(None)[:8], another[8]], 9, None)
 
 
 def test_a_game_of_former_rules_proves_nothing_and_is_believed_as_far_as_it_goes() -> None:
-    told = json.loads((GOLDEN / "usa-opening.json").read_text())
-    _, at, _, _, _, public, _, _ = unpack(b64decode(told["log"][0]))
+    vectors = json.loads((GOLDEN / "usa-opening.json").read_text())
+    _, at, _, _, _, public, _, _ = unpack(b64decode(vectors["log"][0]))
     ViewVerifier("usa-opening", None).verify(build_view_entry(1, pack((1, at, public)), None))
 
 
@@ -295,4 +295,4 @@ def test_P6_a_luck_of_any_form_is_noticed_and_breaks_nothing(luck: object) -> No
 
     number = where(SeatTaken)
     with pytest.raises((VerificationFailedError, CorruptDataError)):
-        watch(0, forged(number, part=other))
+        verify_all(0, forged(number, part=other))

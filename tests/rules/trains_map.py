@@ -23,22 +23,22 @@ CONNECTIONS: Final = {
 }
 
 
-def a_map(connections: dict[str, dict[str, dict[str, int]]], *cities: str) -> dict[str, Any]:
+def trains_board(connections: dict[str, dict[str, dict[str, int]]], *cities: str) -> dict[str, Any]:
     """The board, as a command carries it, of these cities in a row and their connections."""
-    places = [[city, [10 * n, 10]] for n, city in enumerate(cities)]
-    told = {"width": 200, "height": 100, "cities": places, "connections": connections}
-    board: dict[str, Any] = BOARD_SCHEMA.write(read_trains_map(told))
+    cities_at = [[city, [10 * n, 10]] for n, city in enumerate(cities)]
+    map_form = {"width": 200, "height": 100, "cities": cities_at, "connections": connections}
+    board: dict[str, Any] = BOARD_SCHEMA.write(read_trains_map(map_form))
     return board
 
 
-SMALL: Final = a_map(CONNECTIONS, "Ash", "Bow", "Cam", "Dee", "Esk")
+SMALL: Final = trains_board(CONNECTIONS, "Ash", "Bow", "Cam", "Dee", "Esk")
 
 
-def trains(seats: int = 2, **laid: Any) -> Scene:
+def trains_game(seats: int = 2, **laid: Any) -> Scene:
     """A game on the small map whose destinations are chosen, everything else as named."""
     return given(seats, rules="trains", board=SMALL, **laid)
 
 
-def choosing(seats: int = 2, **laid: Any) -> Scene:
+def choosing_destinations(seats: int = 2, **laid: Any) -> Scene:
     """The same game just dealt, the first seat choosing its destinations."""
     return started(seats, rules="trains", **{"board": SMALL, **laid})

@@ -32,7 +32,7 @@ from services.bots.policies.random_source import SeatRandom
 from services.referee.game_cache import CachedGame
 from services.referee.rules import GameState, legal
 from services.referee.rules.determinization import ViewerKnowledge
-from tests.rules.random_commands import bent, pool
+from tests.rules.random_commands import command_pool, near_misses
 from tests.secrecy.bare_referee import Referee, branched, got
 from tests.secrecy.matches import Match, Step
 from tests.secrecy.twins import Future, alike, future, looks, twin
@@ -73,7 +73,7 @@ class Gate:
                 return
             if ahead[0].before.state.turn is not None and self.dice.randrange(WATCHED_EVERY):
                 continue
-            self.pool = pool(self.dice, ahead[0].before.state)
+            self.pool = command_pool(self.dice, ahead[0].before.state)
             viewers = [*knowing] if self.positions % 8 == 0 else [self.dice.choice([*knowing])]
             for viewer in viewers:
                 self.go_along(ahead, knowing[viewer])
@@ -141,7 +141,7 @@ class Gate:
         every = self.tried % ALL_LEGAL_EVERY == 0
         yield from may if every or len(may) <= LEGAL_MOST else dice.sample(may, LEGAL_MOST)
         if may:
-            yield from islice(bent(dice, table, dice.choice(may)), 1)
+            yield from islice(near_misses(dice, table, dice.choice(may)), 1)
         yield from dice.sample(self.pool, 2)
         yield dice.choice(NONSENSE)
 

@@ -22,8 +22,8 @@ from schemas.field_types import Seat
 from services.referee.game_cache import CachedGame
 from services.referee.rules import RULESETS, GameState, legal
 from services.referee.rules.determinization import ViewerKnowledge
-from tests.rules.random_commands import pool
-from tests.rules.random_games import BOARDS, HABITS, a_position, seats_of, small_deck
+from tests.rules.random_commands import command_pool
+from tests.rules.random_games import BOARDS_BY_RULESET, HABITS, random_position, seat_counts, small_deck
 from tests.secrecy.bare_referee import OPENED, Came, Referee, branched
 
 STEPS_MOST = 600
@@ -45,8 +45,8 @@ class Match:
 
     def __init__(self, rules: str, chance: int) -> None:
         self.dice = dice = Random(f"{rules} {chance}")
-        self.board = dice.choice(BOARDS[rules])
-        self.seats = dice.choice(seats_of(self.board)[:4])
+        self.board = dice.choice(BOARDS_BY_RULESET[rules])
+        self.seats = dice.choice(seat_counts(self.board)[:4])
         self.habit = HABITS[dice.choice([*HABITS])]
         self.mischief, self.leaving = dice.choice((0, 0.05, 0.2)), dice.choice((0, 0, 0.01))
         self.now, self.number, self.sitting = OPENED, 0, CachedGame()
@@ -72,7 +72,7 @@ class Match:
         options["refusals_kept"] = dice.choice((2, 20))
         if dice.random() < 0.3:
             options["cards"] = small_deck(rules)
-        laid = a_position(dice, self.board, self.seats) if chance % 5 == LAID else None
+        laid = random_position(dice, self.board, self.seats) if chance % 5 == LAID else None
         plans = tuple(self._plan(rules) for _ in range(self.seats))
         return CreateGame(plans, board=self.board, options=options, position=laid)
 
@@ -129,7 +129,7 @@ class Match:
         if dice.random() < self.leaving:
             return dice.randrange(self.seats), Leave()
         if dice.random() < (self.mischief if not table.rule_options.strict else self.mischief / 20):
-            return dice.randrange(self.seats), dice.choice(pool(dice, table))
+            return dice.randrange(self.seats), dice.choice(command_pool(dice, table))
         seat = dice.choice(sorted(table.pending_choices))
         return seat, self.choice(legal(table, seat))
 

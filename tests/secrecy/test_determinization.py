@@ -15,33 +15,33 @@ from schemas.entries import Entry
 from schemas.field_types import Seat
 from services.referee.rules import GameState, decide_envelope, fold_events
 from services.referee.rules.determinization import ViewerKnowledge, collect_knowledge, determinize
-from tests.rules.random_games import BOARDS, HABITS, Play, a_position, seats_of
+from tests.rules.random_games import BOARDS_BY_RULESET, HABITS, RandomGame, random_position, seat_counts
 from tests.rules.test_properties import EVERY_RULESET
 
 
-def random_play(rules: str, chance: int) -> Play:
+def random_play(rules: str, chance: int) -> RandomGame:
     dice = Random(chance)
-    board = dice.choice(BOARDS[rules])
-    seats = dice.choice(seats_of(board))
-    laid = {"position": a_position(dice, board, seats)} if chance % 4 == 0 else {}
+    board = dice.choice(BOARDS_BY_RULESET[rules])
+    seats = dice.choice(seat_counts(board))
+    laid = {"position": random_position(dice, board, seats)} if chance % 4 == 0 else {}
     options = {"strict": chance % 3 == 0}
-    return Play(dice, board, seats, dice.choice([*HABITS]), 0.02, 0.01, options, laid)
+    return RandomGame(dice, board, seats, dice.choice([*HABITS]), 0.02, 0.01, options, laid)
 
 
 def positions(rules: str, games: int, most: int) -> Iterator[tuple[GameState, ViewerKnowledge]]:
     """Tables of random games, and what one viewer knows there, as of what it was sent."""
     for chance in range(games):
         play = random_play(rules, chance)
-        viewer = play.dice.choice([None, *range(play.seats)])
+        viewer = play.rng.choice([None, *range(play.seats)])
         known, read = ViewerKnowledge(viewer), 0
         for number in play.steps():
             for entry in play.log[read:]:
                 for event in unpack_entry(entry).events:
                     known.apply(event)
             read = len(play.log)
-            if play.table.result or number > most:
+            if play.state.result or number > most:
                 break
-            yield play.table, known
+            yield play.state, known
 
 
 def with_dice(dice: Random) -> Any:

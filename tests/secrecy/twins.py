@@ -42,7 +42,7 @@ from services.referee.rules.determinization import (
     determinize_mixes,
     determinize_tickets,
 )
-from tests.rules.given import everything
+from tests.rules.given import full_state
 
 FROM_A_SHUFFLE = -1  # the place of a card that the deck gets only in this future
 
@@ -182,7 +182,7 @@ def twin(table: GameState, known: ViewerKnowledge, ahead: Future, dice: Random) 
 
 def looks(table: GameState, viewer: Seat | None) -> dict[str, Any]:
     """All that there is on a table, with whatever lies face down to the viewer turned down and counted."""
-    told = everything(table)
+    told = full_state(table)
     told.update(deck=len(table.deck), seed=None, shuffle_key=None)
     told["ticket_decks"] = {deck: len(row) for deck, row in table.ticket_decks.items()}
     for seat, place in enumerate(told["seats"]):

@@ -9,7 +9,7 @@ from typing import Any
 
 from schemas.field_types import Seat
 from services.referee.rules import GameState, fold_events, score
-from tests.rules.random_games import Play
+from tests.rules.random_games import RandomGame
 from tests.rules.test_properties import cards_of, count_pieces, tickets_of, tokens_of
 from tests.simulator.recorder import Record
 
@@ -20,11 +20,11 @@ LOOK_EVERY = 40
 class Tally:
     """What left a table, counted as the rules' own tests count it."""
 
-    table: GameState = field(default_factory=GameState)
-    out: Counter[str] = field(default_factory=Counter)
-    lost: Counter[str] = field(default_factory=Counter)
-    spent: int = 0
-    travelled: Counter[Seat] = field(default_factory=Counter)
+    state: GameState = field(default_factory=GameState)
+    removed_cards: Counter[str] = field(default_factory=Counter)
+    removed_tickets: Counter[str] = field(default_factory=Counter)
+    removed_token_points: int = 0
+    journeys_made: Counter[Seat] = field(default_factory=Counter)
 
 
 def conserved(record: Record) -> Iterator[str]:
@@ -32,10 +32,10 @@ def conserved(record: Record) -> Iterator[str]:
     tally: Any = Tally()
     held: object = None
     for number, entry in enumerate(record.entries, 1):
-        before = [place.copy() for place in tally.table.seats]
-        Play.account(tally, before, entry.events)
-        fold_events(tally.table, entry.at, entry.events)
-        if not tally.table.started or not (number % LOOK_EVERY == 0 or tally.table.result):
+        before = [place.copy() for place in tally.state.seats]
+        RandomGame.count_removed(tally, before, entry.events)
+        fold_events(tally.state, entry.at, entry.events)
+        if not tally.state.started or not (number % LOOK_EVERY == 0 or tally.state.result):
             continue
         now = (cards_of(tally), tickets_of(tally), tokens_of(tally))
         if held not in (None, now):
@@ -45,5 +45,5 @@ def conserved(record: Record) -> Iterator[str]:
             count_pieces(tally)
         except AssertionError as error:
             yield f"{record.game}: at entry {number} the pieces don't add up: {error}"
-    if tally.table.result and tally.table.result.scores != score(tally.table):
+    if tally.state.result and tally.state.result.scores != score(tally.state):
         yield f"{record.game}: the score isn't the table's"

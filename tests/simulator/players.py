@@ -12,7 +12,7 @@ from services.gateway.problem_details import HttpProblemError
 from services.gateway.routes.play_offs import take_seat
 from services.gateway.service import GatewayService
 from services.referee.rules import GameState, fold_events, legal
-from tests.rules.random_commands import pool
+from tests.rules.random_commands import command_pool
 from tests.simulator import plan
 from tests.simulator.agenda import NEVER
 from tests.simulator.faults import SAFE_MS
@@ -219,7 +219,7 @@ class Player:
         if dice.random() < self.table.leaving:
             yield from self.say(Leave())
         elif dice.random() < self.table.mischief:
-            yield from self.say(dice.choice(pool(dice, self.folded)))
+            yield from self.say(dice.choice(command_pool(dice, self.folded)))
         elif not moves:
             return False
         else:

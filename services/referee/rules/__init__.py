@@ -1,8 +1,9 @@
-"""The rules, as a pure core: `decide` judges, `evolve` applies, `seen_by` filters.
+"""The rules as a pure core: `decide` turns a command into events, `evolve` applies an event to the
+game state, `redact_for` hides from a viewer what it may not see.
 
-Start with `decide`, then `evolve`; what a ruleset is made of stands in `ruleset`, each
-ruleset in `rulesets/`, each kind of move in `moves/`. Nothing here reads a clock, rolls a
-die or touches a wire: times and seeds come in with the command and stay in the log.
+Start with `decide`, then `evolve`. `ruleset` says what a ruleset is made of; the rulesets are in
+`rulesets/`, the kinds of moves in `moves/`. Nothing here reads a clock, draws a random number or does
+any input or output: times and seeds come in with the command and are recorded in the log.
 """
 
 from services.referee.rules.decide import UnloggedRejectionError, decide, decide_and_apply, decide_envelope

@@ -1,4 +1,4 @@
-"""A board, ready to be played on: its routes by id, which are parallel, what each costs."""
+"""A board, ready to be played on: its routes by id, their parallels and fares, its tickets."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from schemas.rule_options import RuleOptions
 from services.referee.rules.search.connectivity import Networks
 
 GRAY: Final = "gray"
-TRAINS_SUFFIX: Final = ".trains.json"  # how the name of a file in the Trains form ends
+TRAINS_SUFFIX: Final = ".trains.json"  # of files in the Trains form
 
 
 class Fare(NamedTuple):
-    """What a route asks of a payment. Routes of one fare are paid alike."""
+    """What a route costs. Routes of one fare are paid for in the same ways."""
 
     length: int
     color: str
-    locomotives: int = 0  # the least there must be
+    locomotives: int = 0  # the least number of them in a payment (FERRY-1)
 
 
 class Route(NamedTuple):
@@ -52,8 +52,8 @@ class Ticket(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Board:
-    """A board that can't change. `digest` names its content: a log that was played on it
-    records the digest, and so can never be replayed on another by mistake."""
+    """An immutable board. A log records the `digest` of its board's content, and so is never replayed
+    on another board by mistake."""
 
     id: str
     title: str
@@ -62,16 +62,16 @@ class Board:
     routes: Mapping[str, Route]
     tickets: Mapping[str, Ticket]
     fares: Mapping[Fare, tuple[str, ...]]  # the routes of each fare, shortest fares first
-    countries: frozenset[str]  # dead ends: no path goes through them
+    countries: frozenset[str]  # dead ends: no path goes through them (SCORE-2)
     merchandise: Mapping[str, str]  # city to the colour of its stack
-    default_ruleset: str  # the ruleset that it is usually played with
-    rule_options: Mapping[str, object]  # the figures that it sets otherwise than that ruleset
+    default_ruleset: str  # the ruleset of a game that names only the board
+    rule_options: Mapping[str, object]  # the rule options in which it differs from that ruleset
     form: BoardForm  # what it was built from
 
 
 @cache
 def load_board(name: str) -> Board:
-    """The board of this name that comes with the product. Raises Malformed if there is none."""
+    """The built-in board of this name. Raises InvalidInputError if there is none."""
     if name not in board_names():
         raise InvalidInputError("board", f"there is no board {name!r}; there is {', '.join(board_names())}")
     file = _board_files()[name]
@@ -82,13 +82,13 @@ def load_board(name: str) -> Board:
 
 @cache
 def board_names() -> tuple[str, ...]:
-    """The names of the boards that come with the product."""
+    """The names of the built-in boards, sorted."""
     return tuple(sorted(_board_files()))
 
 
 @cache
 def _board_files() -> Mapping[str, Traversable]:
-    """The board files by their board's name: in our form, or Trains maps."""
+    """The files of the built-in boards by name: Ledgerline's own form, or Trains maps."""
     files = resources.files(__package__).joinpath("boards").iterdir()
     return {
         file.name.removesuffix(".json").removesuffix(".trains"): file
@@ -98,7 +98,7 @@ def _board_files() -> Mapping[str, Traversable]:
 
 
 def build_board(form: BoardForm) -> Board:
-    """A board from its checked form. Equal forms give the very same board."""
+    """The board of a validated form. Equal forms give the same object while it is cached."""
     return _build_from_json(json.dumps(BOARD_SCHEMA.write(form), separators=(",", ":")))
 
 
@@ -128,9 +128,9 @@ def _build_from_json(text: str) -> Board:
 
 @lru_cache(maxsize=64)
 def with_pair_tickets(board: Board, points: int) -> Board:
-    """The same board with another set of tickets: every pair of cities that a path of routes
-    joins, each worth `points`. Pairs, and the cities of each, stand in the order of their names.
-    The form stays that of the board itself: the pairs follow from it."""
+    """The board with another set of tickets: one worth `points` for every pair of cities that a path of
+    routes joins. Pairs, and the two cities of each, are in the order of the cities' names. `form` stays
+    that of the board itself: the pairs follow from it."""
     networks = Networks(((r.a, r.b) for r in board.routes.values()), board.countries)
     tickets: dict[str, Ticket] = {}
     for a, b in combinations(sorted(board.cities, key=lambda city: (board.cities[city], city)), 2):
@@ -140,7 +140,7 @@ def with_pair_tickets(board: Board, points: int) -> Board:
 
 
 def with_tickets(board: Board, ticket_forms: Iterable[TicketForm]) -> Board:
-    """The same board with these tickets besides its own."""
+    """The board with these tickets in addition to its own."""
     added_tickets = {t.id: Ticket(t.id, *t.between, t.points, t.deck) for t in ticket_forms}
     if not added_tickets:
         return board
@@ -154,11 +154,11 @@ def neighbours(board: Board, city: str) -> set[str]:
     return {r.b for r in routes if r.a == city} | {r.a for r in routes if r.b == city}
 
 
-# -- what a board comes to with a game's figures ---------------------------------------------
+# -- a board under the rule options of a game ---------------------------------------------------
 
 
 def points_for_route(rule_options: RuleOptions, route: Route) -> int:
-    """The points of a route, as its length has them."""
+    """The points of a route, which depend on its length alone (ROUTE-6)."""
     points = rule_options.route_points[route.length - 1]
     assert points is not None, "a board whose routes score nothing isn't played on"
     return points
@@ -178,7 +178,7 @@ def closes_parallels(rule_options: RuleOptions, seat_count: int) -> bool:
 
 
 def ticket_decks(rule_options: RuleOptions) -> tuple[str, ...]:
-    """The decks that tickets are offered from, at the start or later."""
+    """The decks that tickets are offered from, at the start or later, each once."""
     return tuple(dict.fromkeys((*rule_options.start_tickets, *rule_options.draw_tickets)))
 
 
@@ -207,7 +207,7 @@ def _build_routes(form: BoardForm) -> dict[str, Route]:
 
 
 def _compute_digest(form: BoardForm, tickets: Mapping[str, Ticket]) -> str:
-    """SHA-256 of what play depends on: routes and tickets in their order, dead ends, merchandise."""
+    """SHA-256, in hex, of what play depends on: routes and tickets in order, countries, merchandise."""
     content = {
         "routes": [[r.id, *r.between, r.length, r.color, r.kind, r.locomotives] for r in form.routes],
         "tickets": [[*ticket] for ticket in tickets.values()],

@@ -1,7 +1,7 @@
-"""The referee's judgement: a command and a table in, facts or a refusal out.
+"""The referee's decision: a game state and a command in, events or a refusal out.
 
-`decide` is the pure face. `advance` and `judge` do the same on a table that the caller
-owns and apply the facts as they come, because copying a table costs as much as deciding.
+`decide` is the pure function. `decide_and_apply` and `decide_envelope` do the same on a state that the
+caller owns and apply each event as it comes, because to copy a state costs as much as to decide.
 """
 
 from __future__ import annotations
@@ -22,19 +22,21 @@ from services.referee.rules.state import ACTION, GameState
 
 
 class UnloggedRejectionError(CommandRefusedError):
-    """A refusal that leaves no entry in the log: a game that there isn't, isn't to be, or is
-    over, or one refusal too many in a turn. Else anybody could make logs grow without end."""
+    """A refusal that gets no entry in the log: the game doesn't exist, can't be created or is over, or the
+    turn had too many refusals already. Otherwise anybody could make logs grow without end."""
 
 
 def decide(state: GameState, seat: Seat | None, command: Command) -> tuple[Event, ...]:
-    """What comes of the command. The table stays as it is. Raises Refused, naming the rule."""
+    """The events that follow from the command; the state is not changed.
+
+    Raises CommandRefusedError, which names the rule."""
     return tuple(decide_and_apply(state.copy(), seat, command))
 
 
 def decide_and_apply(state: GameState, seat: Seat | None, command: Command) -> list[Event]:
-    """The same on a table that the caller owns: it takes on the facts as they are told.
+    """The same on a state that the caller owns: each event is applied to it as it is decided.
 
-    A refusal comes before the first fact, and leaves the table as it was."""
+    Raises CommandRefusedError before the first event, and then leaves the state as it was."""
     return _apply_all(state, decide_events(state, seat, command))
 
 
@@ -47,20 +49,21 @@ def decide_envelope(
     created_at_ms: int | None = None,
     rulesets: Mapping[str, Ruleset] = RULESETS,
 ) -> tuple[Event, ...]:
-    """The verdict on a letter at the time `now` (milliseconds of the house's own time, which runs
-    only while referees do): every command gets one, a refused one too.
+    """The verdict on a command envelope: its events, or one CommandRefused (CONDUCT-1).
 
-    The table, which the caller owns, takes on the verdict, and `table.at` is its time. What a new
-    game needs besides: `fresh_seed`, if its creator named none; `created`, the wall clock's time,
-    which is only written down; and `rulesets`, which are others than today's where an old log is
-    decided again. Raises NotKept for what the log has no place for."""
+    `now_ms` is game-clock time, which runs only while referees run. The caller owns the state; the
+    verdict is applied to it, and `state.at_ms` is then the entry's time. A new game also needs
+    `fresh_seed` (64 hex digits, used if its creator named no seed) and `created_at_ms` (wall clock,
+    recorded only). `rulesets` differ from today's when an old log is decided again.
+
+    Raises UnloggedRejectionError for a refusal that gets no entry in the log."""
     require_loggable(state, envelope)
     if isinstance(envelope.command, CreateGame):
         opening = NewGameContext(
             envelope.game, now_ms, now_ms if created_at_ms is None else created_at_ms, fresh_seed
         )
         return tuple(_create_game(state, opening, envelope.command, rulesets))
-    strict = state.started and state.rule_options.strict  # there the first refusal removes its seat
+    strict = state.started and state.rule_options.strict  # the first refusal removes the seat (CONDUCT-2)
     if not strict and state.refusal_counts.get(envelope.seat, 0) >= state.rule_options.refusals_kept:
         _require_accepted(state.copy(), envelope, now_ms)
     advance_clocks(state, now_ms - state.opened_at_ms)
@@ -71,7 +74,7 @@ def decide_envelope(
 
 
 def require_loggable(state: GameState, envelope: CommandEnvelope) -> None:
-    """The log has a place for the answer."""
+    """Raises UnloggedRejectionError unless the verdict gets an entry in the log."""
     seat, creates = envelope.seat, isinstance(envelope.command, CreateGame)
     try:
         require(state.game or creates, "GAME-1", f"there is no game {envelope.game}")
@@ -82,7 +85,9 @@ def require_loggable(state: GameState, envelope: CommandEnvelope) -> None:
 
 
 def _require_accepted(state_copy: GameState, envelope: CommandEnvelope, now_ms: int) -> None:
-    """After many refusals in a turn only a command that is accepted gets an entry."""
+    """After too many refusals in a turn, only an accepted command gets an entry (RATE-1).
+
+    Raises UnloggedRejectionError if the command is refused."""
     advance_clocks(state_copy, now_ms - state_copy.opened_at_ms)
     try:
         decide_and_apply(state_copy, envelope.seat, envelope.command)
@@ -92,7 +97,9 @@ def _require_accepted(state_copy: GameState, envelope: CommandEnvelope, now_ms: 
 
 
 def decide_events(state: GameState, seat: Seat | None, command: Command) -> EventStream:
-    """The facts that a command makes, one by one; apply each before asking for the next."""
+    """The events of a command, one by one; apply each before asking for the next.
+
+    Raises CommandRefusedError, here or before the first event."""
     if decide_system_command := SYSTEM_COMMANDS.get(type(command)):
         require(seat is None, "TOKEN-1", "a seat doesn't speak for the house")
         return decide_system_command(state, seat, command)
@@ -123,7 +130,7 @@ def decide_events(state: GameState, seat: Seat | None, command: Command) -> Even
 
 
 def refusal_events(state: GameState, seat: Seat | None, error: CommandRefusedError) -> EventStream:
-    """A refusal, and what a strict table does with a seat that earns one (CONDUCT-2)."""
+    """A refusal; in a strict game also the events that remove the seat (CONDUCT-2)."""
     yield CommandRefused(seat, error.rule, error.reason)
     strict = state.started and state.rule_options.strict and error.rule in GAME_RULES
     if strict and seat is not None and state.seats[seat].exit_reason is None:
@@ -133,7 +140,7 @@ def refusal_events(state: GameState, seat: Seat | None, error: CommandRefusedErr
 def _create_game(
     state: GameState, opening: NewGameContext, command: CreateGame, rulesets: Mapping[str, Ruleset]
 ) -> list[Event]:
-    """Lay the table. A game that can't be created has no log to hold the refusal."""
+    """The events of a new game. A refusal is unlogged, since there is no game to log it."""
     try:
         require(not state.game, "GAME-6", f"there is a game {opening.game} already")
         return _apply_all(state, create_game(rulesets, opening, command))

@@ -1,13 +1,15 @@
-"""What a viewer can place of what lies face down, and the same table with all else dealt afresh.
+"""What a viewer knows of the hidden cards, and the same game state with all other hidden cards dealt afresh.
 
-A fork of a game that isn't over goes on from such a table: whoever asks for it plays on among the cards
-that it has seen, and learns nothing of the others. And two such tables must look alike to the viewer
-for as long as they do the same: that is what the gate in tests/secrecy asks.
+The literature calls this determinization (Whitehouse, Powley and Cowling, "Determinization and
+Information Set Monte Carlo Tree Search for the card game Dou Di Zhu", 2011). A fork of a running game
+starts from such a state: the asker plays on with the cards that it has seen, and learns nothing of the
+others. Two such states must be indistinguishable to the viewer as long as the same is done to both; the
+gate in tests/secrecy checks that.
 
-Known is what was seen in its place: cards that others took face up and still hold, or showed beside a
+Known is what was seen where it is: cards that others took face up and still hold, or showed for a
 tunnel; tickets that the viewer itself put under a deck, until somebody draws or shuffles them. What could
-only be reckoned from several such facts (which cards a reshuffle brought back, who may have drawn
-a ticket since) counts as unknown: it is dealt afresh too, so that nothing true is told by mistake.
+only be inferred from several observations (which cards a reshuffle brought back, who may have drawn a
+ticket since) counts as unknown. It is dealt afresh too, so that nothing true is revealed by mistake.
 """
 
 from __future__ import annotations
@@ -43,30 +45,30 @@ from services.referee.rules.shuffle import in_canonical_order
 from services.referee.rules.state import GameState
 from services.referee.rules.views import redact_for
 
-ShuffleFunction: TypeAlias = Callable[[Sequence[Any]], Sequence[Any]]  # the same things in another order
+ShuffleFunction: TypeAlias = Callable[[Sequence[Any]], Sequence[Any]]  # the same items in another order
 
 
 class ViewerKnowledge:
-    """What one viewer (None: a spectator) can place, as of the events that it has followed."""
+    """What one viewer (None: a spectator) knows of hidden cards after the events that were applied."""
 
     __slots__ = ("decks", "hands", "located_tickets", "removed_cards", "viewer")
 
     def __init__(self, viewer: Seat | None) -> None:
         self.viewer = viewer
-        self.hands: dict[Seat, Counter[str]] = {}  # cards that a seat holds for certain, the viewer's all
-        self.removed_cards: Counter[str] = Counter()  # cards that left the game with a seat
+        self.hands: dict[Seat, Counter[str]] = {}  # known cards by seat; of the viewer's own seat all
+        self.removed_cards: Counter[str] = Counter()  # known cards that left the game with a seat
         self.decks: dict[str, list[str | None]] = {}  # tickets by deck, the top last; None: not known
-        self.located_tickets: set[str] = set()  # tickets that lie in no place that the viewer can't see
+        self.located_tickets: set[str] = set()  # tickets whose place the viewer knows
 
     def apply(self, event: Event) -> None:
-        """Take on an event. Of one that is whole no more is read than the viewer may see."""
+        """Apply an event. An unredacted one is redacted for the viewer first."""
         if (applier := _APPLIERS.get(event.__class__)) and (
             redacted := redact_for(self.viewer, event)
         ) is not None:
             applier(self, redacted)
 
     def hand(self, seat: Seat) -> Counter[str]:
-        """The seat's cards that are known."""
+        """The seat's known cards."""
         return self.hands.setdefault(seat, Counter())
 
     def copy(self) -> ViewerKnowledge:
@@ -81,7 +83,7 @@ class ViewerKnowledge:
 
 
 def collect_knowledge(viewer: Seat | None, events: Iterable[Event]) -> ViewerKnowledge:
-    """What the viewer can place after all these events of a game."""
+    """What the viewer knows after all these events of a game, from its first one on."""
     knowledge = ViewerKnowledge(viewer)
     for event in events:
         knowledge.apply(event)
@@ -89,9 +91,11 @@ def collect_knowledge(viewer: Seat | None, events: Iterable[Event]) -> ViewerKno
 
 
 def determinize(state: GameState, knowledge: ViewerKnowledge, shuffle: ShuffleFunction) -> GameState:
-    """A table that looks to the viewer like this one: whatever it can't place is dealt afresh among the
-    places that it can't see. `shuffle` is all the chance there is, and all that it is given follows from
-    what the viewer knows; so the result tells no more. Seed and luck stay: they are the caller's matter."""
+    """A copy of the state that looks the same to the viewer: all cards and tickets whose place it doesn't
+    know are dealt afresh among the places that it can't see. A finished game is copied as it is.
+
+    `shuffle` is the only randomness, and its arguments follow from what the viewer knows; so the result
+    reveals nothing else. Seed and seat secrets are not changed: the caller replaces them."""
     result = state.copy()
     if not state.result:
         determinize_cards(result, knowledge, shuffle)
@@ -100,20 +104,19 @@ def determinize(state: GameState, knowledge: ViewerKnowledge, shuffle: ShuffleFu
     return result
 
 
-# -- dealing afresh ------------------------------------------------------------------------
+# -- the fresh deal ------------------------------------------------------------------------
 
 
 def determinize_cards(state: GameState, knowledge: ViewerKnowledge, shuffle: ShuffleFunction) -> None:
-    """Deck and others' hands, from all cards that the viewer can't place (some may be out of the game)."""
+    """Deals deck and others' hands from all cards of unknown place (some may have left the game)."""
     hidden_count = len(state.deck) + sum(
         seat_state.cards - knowledge.hand(seat).total()
         for seat, seat_state in _other_seats(state, knowledge.viewer)
     )
     unlocated = +unlocated_cards(state, knowledge)
     cards = Counter(state.rule_options.cards)
-    while (
-        unlocated.total() < hidden_count
-    ):  # a position has more cards than the rules: nobody knows of which kinds
+    # a position may have more cards than the rules; then nobody knows of which kinds they are
+    while unlocated.total() < hidden_count:
         unlocated += cards | Counter(dict.fromkeys(cards, 1))
     shuffled_cards = shuffle(in_canonical_order(unlocated.items()))
     for seat, seat_state in _other_seats(state, knowledge.viewer):
@@ -125,7 +128,7 @@ def determinize_cards(state: GameState, knowledge: ViewerKnowledge, shuffle: Shu
 
 
 def unlocated_cards(state: GameState, knowledge: ViewerKnowledge) -> Counter[str | None]:
-    """The game's cards, without those that lie open or are known."""
+    """The game's cards without the face-up and the known ones."""
     unlocated: Counter[str | None] = Counter(state.rule_options.cards)
     unlocated.subtract(state.discards)
     unlocated.subtract(state.market)
@@ -137,8 +140,8 @@ def unlocated_cards(state: GameState, knowledge: ViewerKnowledge) -> Counter[str
 
 
 def determinize_tickets(state: GameState, knowledge: ViewerKnowledge, shuffle: ShuffleFunction) -> None:
-    """Ticket decks, others' tickets and offers, from all tickets that the viewer can't place (some may be
-    out of the game). Their backs tell of which deck they are."""
+    """Deals ticket decks, others' tickets and offers from all tickets of unknown place (some may have left
+    the game). A ticket's deck is public, so every ticket is replaced by one of the same deck."""
     rows = [
         shuffled_tickets
         for _, seat_state in _other_seats(state, knowledge.viewer)
@@ -168,7 +171,7 @@ def determinize_tickets(state: GameState, knowledge: ViewerKnowledge, shuffle: S
 
 
 def _reshuffle_kept_tickets(state: GameState, seat_state: SeatState, shuffle: ShuffleFunction) -> None:
-    """Nobody has seen yet of which decks the tickets are that the seat will give back."""
+    """Shuffles the decks of the seat's kept and returned tickets: they aren't public before the return."""
     decks: dict[str, list[str | None]] = {}
     for ticket in (*seat_state.tickets, *seat_state.offer):
         decks.setdefault(state.board.tickets[str(ticket)].deck, []).append(ticket)
@@ -178,7 +181,7 @@ def _reshuffle_kept_tickets(state: GameState, seat_state: SeatState, shuffle: Sh
 
 
 def determinize_mixes(state: GameState, viewer: Seat | None, shuffle: ShuffleFunction) -> None:
-    """What others have named, and what wasn't dealt yet, is any mix that they may name."""
+    """Replaces the hidden mixes that others have named by any mixes that they may name."""
     for seat, seat_state in _other_seats(state, viewer):
         if seat_state.requested_mix:
             seat_state.requested_mix = shuffle(name_offers(state, seat))[0].decks
@@ -188,7 +191,7 @@ def _other_seats(state: GameState, viewer: Seat | None) -> list[tuple[Seat, Seat
     return [(seat, seat_state) for seat, seat_state in enumerate(state.seats) if seat != viewer]
 
 
-# -- what is seen, of the viewer's own and of others' -----------------------------------------
+# -- what each event adds to the knowledge -----------------------------------------------------
 
 
 def _cards_received(knowledge: ViewerKnowledge, event: HandDealt | CardsGiven | HandLaid) -> None:
@@ -203,7 +206,7 @@ def _card_drawn(knowledge: ViewerKnowledge, event: CardDrawn | MarketCardTaken) 
 
 
 def _cards_paid(knowledge: ViewerKnowledge, event: RouteClaimed | StationBuilt) -> None:
-    """Of equal cards those that are known go first: it makes no difference which of them lay open."""
+    """Of equal cards the known ones are paid first: it makes no difference which of them were seen."""
     knowledge.hands[event.seat] = knowledge.hand(event.seat) - Counter(event.cards)
 
 
@@ -225,7 +228,7 @@ def _tickets_stacked(knowledge: ViewerKnowledge, event: TicketsShuffled | Ticket
 
 
 def _tickets_offered(knowledge: ViewerKnowledge, event: TicketsOffered) -> None:
-    """What the viewer knew of the top, it can't place any more once another seat has looked at it."""
+    """What the viewer knew of the top cards has no known place once they are offered to another seat."""
     removed_tickets = [knowledge.decks[deck].pop() for deck in event.decks]
     knowledge.located_tickets.difference_update(filter(None, removed_tickets))
     knowledge.located_tickets.update(filter(None, event.tickets))

@@ -1,6 +1,6 @@
-"""Where chance comes from: a seed that the house committed to, and a contribution of every seat.
+"""Fair randomness: shuffles follow from a seed that the server committed to and a contribution of every seat.
 
-docs/proof.md tells it byte by byte. What differs between the editions of the rules is a `Dealing`.
+docs/proof.md specifies it byte by byte. What differs between ruleset versions is a `RandomnessPolicy`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from services.referee.rules.shuffle import derive_seat_secret, shuffled
 from services.referee.rules.state import GameState
 
 LEAF_BYTES: Final = 16
-NO_CONTRIBUTION: Final = "00" * 32  # the contribution of a player who makes none
+NO_CONTRIBUTION: Final = "00" * 32  # stands for the contribution of a player who makes none
 NODE_LABEL: Final = b"ledgerline/node/1"
 SALT_LABEL: Final = b"ledgerline/card-salt/1"
 LEAF_LABEL: Final = b"ledgerline/card/1"
@@ -29,14 +29,14 @@ LEAF_LABEL: Final = b"ledgerline/card/1"
 
 
 def derive_contribution(seed: str, seat: Seat) -> str:
-    """What the house says for a seat: it follows from the seed, and tells nothing of it."""
+    """The server's contribution for a seat (64 hex digits); it follows from the seed, but reveals nothing of it."""
     return sha256(b"ledgerline/contribution/1" + bytes.fromhex(seed) + bytes([seat])).hexdigest()
 
 
 def derive_shuffle_key(state: GameState) -> str:
-    """What every shuffle of the game follows from: the seed, the rules, what every seat gave, and the
-    game itself, unless its seed was named: then every game of that seed is dealt alike, as a tournament
-    needs it."""
+    """The key (64 hex digits) of all shuffles of the game: a hash of the seed, the rules, every seat's
+    contribution, and the game's id. The id is left out where the seed was named, so that all games of
+    that seed are dealt alike, as a tournament needs it. The state must have the seed."""
     assert state.seed is not None, "only who has the seed can make the key"
     digest = sha256(b"ledgerline/key/1" + bytes.fromhex(state.seed) + bytes.fromhex(state.setup_digest))
     for seat_state in state.seats:
@@ -47,13 +47,13 @@ def derive_shuffle_key(state: GameState) -> str:
 
 
 def compute_setup_digest(event: GameCreated) -> str:
-    """What game it is, whoever plays it and whenever: its rules, resolved, in a digest."""
+    """A digest (64 hex digits) of the resolved rules: equal for equal games, independent of players and time."""
     rule_options = RULE_OPTIONS_SCHEMA.write(event.parameters)
     setup = (event.ruleset, event.rules, event.board, event.board_digest, rule_options, len(event.seats))
     return sha256(b"ledgerline/rules/1" + pack(setup)).hexdigest()
 
 
-# -- what cards are committed to by ------------------------------------------------------------
+# -- commitments to cards --------------------------------------------------------------------
 
 
 def card_salt(salt_key: bytes, epoch: int, position: int) -> bytes:
@@ -62,14 +62,14 @@ def card_salt(salt_key: bytes, epoch: int, position: int) -> bytes:
 
 
 def card_leaf(salt: bytes, name: str) -> bytes:
-    """What is told of a card that lies face down."""
+    """The commitment to a face-down card: LEAF_BYTES bytes."""
     return sha256(LEAF_LABEL + salt + name.encode()).digest()[:LEAF_BYTES]
 
 
-@lru_cache(maxsize=64)  # asked for when they are shuffled, and again when the entry is sealed
+@lru_cache(maxsize=64)  # needed at the shuffle, and again when the entry is sealed
 def card_leaves(salt_key: bytes, epoch: int, names: Sequence[str]) -> bytes:
-    """The leaves of cards that lie one under the other, from the top. What `card_salt` and `card_leaf` say,
-    written out: a game's shuffles have some 300 of them, and each call costs as much as a hash."""
+    """The leaves of a pile's cards from the top, joined. The same as `card_salt` and `card_leaf`, inlined:
+    a game's shuffles have some 300 leaves, and a call costs as much as a hash."""
     salt_prefix, encoded_names = (
         SALT_LABEL + salt_key + epoch.to_bytes(8, "big"),
         {name: name.encode() for name in names},
@@ -82,7 +82,7 @@ def card_leaves(salt_key: bytes, epoch: int, names: Sequence[str]) -> bytes:
 
 
 def merkle_root(leaves: bytes) -> bytes:
-    """The root over leaves of LEAF_BYTES each; a last one without a neighbour goes up as it is."""
+    """The Merkle root (32 bytes) over leaves of LEAF_BYTES each; an unpaired last node moves up unchanged."""
     nodes = [leaves[offset : offset + LEAF_BYTES] for offset in range(0, len(leaves), LEAF_BYTES)]
     if len(nodes) < 2:
         return sha256(NODE_LABEL + leaves).digest()
@@ -95,7 +95,7 @@ def merkle_root(leaves: bytes) -> bytes:
     return nodes[0]
 
 
-# -- as it is today ----------------------------------------------------------------------------
+# -- since version 3 of the rules -----------------------------------------------------------
 
 
 def shuffle_with_key(state: GameState, items: Sequence[str]) -> tuple[str, ...]:
@@ -108,15 +108,15 @@ def compute_order_root(state: GameState, order: Sequence[str]) -> str:
 
 
 def derive_any_seat_secret(seed: str, game: str, seat: Seat, policy: str | None) -> str:
-    """A bot plays alike in every game of a named seed; what a person is told in one is worth nothing in
-    another."""
+    """The seat's secret. A bot's is the same in every game of a named seed, so that it plays alike; a
+    person's depends on the game, so that knowing it helps in no other game."""
     return derive_seat_secret(seed, seat) if policy else derive_seat_secret(seed, seat, game)
 
 
 def contribution_origin(
     seed: str, seed_was_named: bool, seat: Seat, policy: str | None, offered: str | None
 ) -> tuple[str, Contributor]:
-    """A seat's contribution, and who made it."""
+    """A seat's contribution (64 hex digits) and who made it."""
     if seed_was_named:
         return derive_contribution(seed, seat), "seed"
     if policy is not None:
@@ -138,7 +138,7 @@ SHARED_RANDOMNESS: Final = RandomnessPolicy(
     sealed=True,
 )
 
-# -- as it was before version 3 of the rules -----------------------------------------------------
+# -- before version 3 of the rules ----------------------------------------------------------
 
 
 def shuffle_with_seed(state: GameState, items: Sequence[str]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What a seat may do now: one list, from what that seat can see, so that it tells no more."""
+"""What a seat may do now: one list, made from what the seat can see, so that it reveals nothing else."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from services.referee.rules.state import ACTION, GameState
 def legal(state: GameState, seat: Seat) -> list[Command]:
     """Every command that the referee would accept from this seat now, in a fixed order.
 
-    Leaving is always possible and never listed; a market card is listed by its place only.
-    Works on a seat's own view: it reads nothing that the seat may not know."""
+    Leaving is always possible and never listed; a market card is listed by its slot only. The list is the
+    same for the referee's state and the seat's own view: nothing hidden from the seat is read."""
     choice = state.pending_choices.get(seat)
     if choice is None or state.is_out_of_time(seat):
         return []

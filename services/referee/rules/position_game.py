@@ -1,4 +1,4 @@
-"""A table for a question: a game that starts from a position, everybody seated, its turn begun."""
+"""A started game with a given position, to answer questions about the position."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from services.referee.rules.decide import decide_envelope
 from services.referee.rules.state import GameState
 
 QUESTION_GAME_ID: Final = "question"
-UNUSED_SEED: Final = "00" * 32  # for what neither the position nor a seed of the command decides
+UNUSED_SEED: Final = "00" * 32  # only for what neither the position nor the command's own seed decides
 
 
 def start_from_position(command: CreateGame) -> GameState:
-    """The table of this game, whose seats are for people. Raises NotKept if there can be none."""
+    """The state of the game that `command` creates, after every seat was taken and the game started.
+
+    All seats of `command` are for people. Raises UnloggedRejectionError if the game can't be created."""
     state = GameState()
 
     def apply_command(command: Command) -> None:

@@ -1,4 +1,4 @@
-"""What a ruleset is: figures and parts, put together. Never a branch on its name."""
+"""What a ruleset is: rule options and parts, put together. No code branches on a ruleset's name."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ PayableRoutes: TypeAlias = Iterator[tuple[Iterable[str], Sequence[Mapping[str, C
 
 
 class Move(NamedTuple):
-    """One thing that a seat may do: what is worth offering, and what comes of it.
+    """One kind of action: `offers` lists the commands worth proposing, `decide` gives a command's events.
 
-    `decide` checks everything before it yields its first event; each event is applied to
-    the table before the next is asked for, so what follows sees what came before."""
+    `decide` checks everything before it yields its first event. Each event is applied to the state before
+    the next is asked for, so later events depend on earlier ones."""
 
     command: type[Command]
     offers: Callable[[GameState, Seat], Sequence[Command]]
@@ -34,49 +34,45 @@ class Move(NamedTuple):
 
 
 class RandomnessPolicy(NamedTuple):
-    """Where a game's chance comes from, and what is told of it when (docs/proof.md)."""
+    """Where a game's randomness comes from, and what of it is revealed when (docs/proof.md)."""
 
-    shuffle: Callable[[GameState, Sequence[str]], tuple[str, ...]]  # these cards or tickets, shuffled
-    order_root: Callable[[GameState, Sequence[str]], str | None]  # what such an order is committed to by
-    seat_secret: Callable[[str, str, Seat, str | None], str | None]  # of a seat, from seed, game and policy
+    shuffle: Callable[[GameState, Sequence[str]], tuple[str, ...]]  # cards or tickets, shuffled
+    order_root: Callable[[GameState, Sequence[str]], str | None]  # the commitment to that order
+    seat_secret: Callable[[str, str, Seat, str | None], str | None]  # from seed, game, seat, policy
     contribution: Callable[[str, bool, Seat, str | None, str | None], tuple[str | None, Contributor | None]]
-    reveal_seed: Callable[[GameState], EventStream]  # at the end
-    sealed: bool  # entries commit to what they hide
+    reveal_seed: Callable[[GameState], EventStream]  # when the game ends
+    sealed: bool  # whether entries commit to what they hide
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ruleset:
-    """A game's rules as a value; there is one of each. `version` rises when a rule's meaning changes."""
+    """The rules of a game as a value, compared by identity. `version` rises when a rule's meaning changes."""
 
     name: str
     version: int
-    default_board: str  # the board that it is usually played on
+    default_board: str  # the board of a game that names none
     rule_options: RuleOptions
     randomness: RandomnessPolicy
-    route_kinds: frozenset[str]  # of routes that it has rules for
-    bot_policies: frozenset[str]  # of bots that can play it
-    moves: Mapping[Choice, tuple[Move, ...]]  # by what the table waits for
+    route_kinds: frozenset[str]  # the kinds of routes that it has rules for
+    bot_policies: frozenset[str]  # the policies that can play it
+    moves: Mapping[Choice, tuple[Move, ...]]  # by the choice that they answer
     setup: Callable[[GameState], EventStream]  # from the shuffled decks to the first choices
-    require_enough_tickets: Callable[[RuleOptions, Board, int], None]  # for so many seats, else refuses
-    resolve_open_offer: Callable[
-        [GameState, Seat], EventStream
-    ]  # starting tickets that a removed seat was just offered
-    after_start_choice: Callable[
-        [GameState], EventStream
-    ]  # goes on when a starting choice was made, or its seat went out
-    find_payable_routes: Callable[
-        [Hand, OpenRoutes, int, RuleOptions], PayableRoutes
-    ]  # what a hand and its cars can claim
-    payment_checks: tuple[
-        Callable[[Cards, Route, RuleOptions], None], ...
-    ]  # each refuses what it is there to refuse
-    measure_longest: Callable[[Iterable[tuple[str, str, int]]], int]
-    tie_breaks: tuple[
-        Callable[[SeatScore, Sequence[SeatScore]], int], ...
-    ]  # more is better, first counts most
+    # refuses a game whose board has too few tickets for so many seats
+    require_enough_tickets: Callable[[RuleOptions, Board, int], None]
+    # what happens to the starting tickets that a removed seat was choosing from
+    resolve_open_offer: Callable[[GameState, Seat], EventStream]
+    # after a starting choice was made, or its seat left the game
+    after_start_choice: Callable[[GameState], EventStream]
+    # what a hand and a number of cars can claim
+    find_payable_routes: Callable[[Hand, OpenRoutes, int, RuleOptions], PayableRoutes]
+    # each refuses one kind of wrong payment
+    payment_checks: tuple[Callable[[Cards, Route, RuleOptions], None], ...]
+    measure_longest: Callable[[Iterable[tuple[str, str, int]]], int]  # (city, city, spaces) to spaces
+    # higher wins; the first decides before the second
+    tie_breaks: tuple[Callable[[SeatScore, Sequence[SeatScore]], int], ...]
 
     def find_move(self, choice: Choice, command: Command) -> Move | None:
-        """The move that answers this choice with this command, if there is one."""
+        """The move that answers this choice with this command; None if these rules have none."""
         for move in self.moves[choice]:
             if move.command is type(command):
                 return move

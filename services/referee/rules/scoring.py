@@ -1,4 +1,4 @@
-"""The final reckoning (SCORE-*, TIE-1): from the table alone, not from running totals."""
+"""The final scores (SCORE-*, TIE-1), counted from the state alone, not from running totals."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from services.referee.rules.state import GameState
 
 
 def score(state: GameState) -> tuple[SeatScore, ...]:
-    """Every seat's score as if the game ended now, in seat order, places from 1.
+    """Every seat's score as if the game ended now, in seat order, with places from 1.
 
-    Removed seats rank below all others, with nothing."""
+    Removed seats score 0 and rank below all others (CONDUCT-2)."""
     scores = [seat_score(state, seat) for seat in range(len(state.seats))]
     longest = max(s.longest for s in scores)
     most = max(len(s.made) for s in scores)
@@ -24,7 +24,7 @@ def score(state: GameState) -> tuple[SeatScore, ...]:
 
 
 def seat_score(state: GameState, seat: int) -> SeatScore:
-    """One seat's points, without what depends on the others, and not yet placed."""
+    """One seat's points without the bonuses, which depend on the others; its place is 0 so far."""
     seat_state, rule_options = state.seats[seat], state.rule_options
     routes = sum(points_for_route(rule_options, state.board.routes[name]) for name in seat_state.routes)
     if rule_options.points_at_once and state.position_starter is None:
@@ -58,33 +58,33 @@ def seat_score(state: GameState, seat: int) -> SeatScore:
 
 
 def with_bonuses(state: GameState, score: SeatScore, longest: int, most: int) -> SeatScore:
-    """The same with the bonuses of those who hold the longest route, or made the most tickets
-    (SCORE-3, SCORE-4); nobody holds nothing."""
+    """The same with the bonuses for the longest route (`longest` spaces) and for the most tickets made
+    (`most`). A length or a number of 0 earns nobody a bonus (SCORE-3, SCORE-4)."""
     bonus = state.rule_options.longest_bonus if score.longest == longest > 0 else 0
     tickets = state.rule_options.most_tickets_bonus if len(score.made) == most > 0 else 0
     return replace(score, bonus=bonus, most=tickets, total=score.total + bonus + tickets)
 
 
 def own_route_ends(state: GameState, seat_state: SeatState) -> list[tuple[str, str]]:
-    """The seat's own routes, as the cities that each joins."""
+    """The two cities of each of the seat's own routes."""
     routes = state.board.routes
     return [(routes[name].a, routes[name].b) for name in seat_state.routes]
 
 
 def longest_route(state: GameState, seat_state: SeatState) -> int:
-    """Spaces of the seat's longest trail or path, as its ruleset measures; lent routes don't count."""
+    """Spaces of the seat's longest trail or path, as its ruleset measures it; lent routes don't count."""
     countries, routes = state.board.countries, (state.board.routes[name] for name in seat_state.routes)
     return state.ruleset.measure_longest((*route_ends(route, countries), route.length) for route in routes)
 
 
 def route_ends(route: Route, countries: frozenset[str]) -> tuple[str, str]:
-    """The route's ends. In a country each route has one of its own: no way goes on from there."""
+    """The route's ends. In a country each route has an end of its own, so that no path goes through."""
     a, b = (f"{end}/{route.id}" if end in countries else end for end in (route.a, route.b))
     return a, b
 
 
 def choose_loans(state: GameState, seat: int, tickets: Sequence[Ticket]) -> tuple[Loan | None, ...]:
-    """What each of the seat's stations borrows: the choice that makes its tickets worth the most."""
+    """What each of the seat's stations borrows, so that its tickets score the most (STATION-3)."""
     seat_state = state.seats[seat]
     if not seat_state.stations:
         return ()
@@ -96,7 +96,7 @@ def choose_loans(state: GameState, seat: int, tickets: Sequence[Ticket]) -> tupl
 
 
 def lendable_routes(state: GameState, seat: int, city: str, neighbour: str | None) -> list[Loan]:
-    """Routes of other seats into this city, from the neighbour that was named, or from any."""
+    """Routes of other seats into this city: from the neighbour that was named, or from any."""
     loans = []
     for name, owner in state.route_owners.items():
         route = state.board.routes[name]
@@ -109,7 +109,7 @@ def lendable_routes(state: GameState, seat: int, city: str, neighbour: str | Non
 
 
 def assign_places(state: GameState, scores: Sequence[SeatScore]) -> Iterable[SeatScore]:
-    """The same scores with places: by total, then by the ruleset's tie-breaks, then shared."""
+    """The scores with their places: by total, then by the ruleset's tie-breaks, then shared (TIE-1)."""
     keys = {
         s.seat: (
             _is_ranked(state.seats[s.seat]),

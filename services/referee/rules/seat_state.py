@@ -15,7 +15,7 @@ from schemas.rule_options import ExitReason, RuleOptions
 
 
 class SeatState:
-    """A seat and what lies before it."""
+    """One seat of a game. Changed only by the appliers."""
 
     __slots__ = (
         "age",
@@ -48,23 +48,23 @@ class SeatState:
         self.is_seated = False
         self.age: int | None = None
         self.seat_secret: str | None = None
-        self.contribution: str | None = None  # to all chance of the game
-        card_kinds = (*rule_options.cards, *COLORS, LOCOMOTIVE, HIDDEN)  # a deck need not have them all
+        self.contribution: str | None = None  # to the game's shuffle key
+        card_kinds = (*rule_options.cards, *COLORS, LOCOMOTIVE, HIDDEN)  # the deck may lack some of them
         self.hand: dict[str | None, int] = dict.fromkeys(card_kinds, 0)
         self.cars = rule_options.cars
         self.tickets: list[str | None] = []
-        self.offer: list[str | None] = []  # tickets to choose from, or to give back
-        self.start_tickets_chosen = False  # its starting tickets
-        self.min_keep = 0  # how many of the offer must be kept
-        self.requested_mix: Mapping[str, int] | None = None  # named, and not dealt yet; empty for a viewer
+        self.offer: list[str | None] = []  # tickets to choose from, then those to give back
+        self.start_tickets_chosen = False
+        self.min_keep = 0  # how many tickets of the offer must be kept
+        self.requested_mix: Mapping[str, int] | None = None  # named, not dealt yet; empty where hidden
         self.routes: list[str] = []
         self.blocked_parallels: set[str] = set()  # routes parallel to its own (DOUBLE-1)
-        self.stations: dict[str, str | None] = {}  # city to the neighbour that was named
+        self.stations: dict[str, str | None] = {}  # city to the neighbour named for it (STATION-3)
         self.passengers_left = rule_options.passengers  # still to be placed
-        self.merchandise = 0  # points of its tokens
+        self.merchandise = 0  # points of the tokens that it collected
         self.points = 0
         self.clock_ms = rule_options.clock_ms or 0
-        self.deadline_ms: int | None = None  # like `at`: the end of its time for what it was last waited for
+        self.deadline_ms: int | None = None  # like `at_ms`: when the time for its last pending choice ends
         self.exit_reason: ExitReason | None = None
 
     @property
@@ -72,7 +72,7 @@ class SeatState:
         """How many cards the seat holds."""
         return sum(self.hand.values())
 
-    def copy(self) -> SeatState:
+    def copy(self) -> SeatState:  # every container that appliers change in place
         duplicate = copy(self)
         duplicate.hand, duplicate.tickets, duplicate.offer = self.hand.copy(), self.tickets[:], self.offer[:]
         duplicate.routes, duplicate.blocked_parallels = self.routes[:], self.blocked_parallels.copy()

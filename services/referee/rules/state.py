@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     from services.referee.rules.ruleset import Ruleset
 
 Choice = Literal["action", "second card", "tickets", "mix", "tunnel"]
-ForkTurnState = tuple[
-    Seat | None, tuple[tuple[Seat, Choice, int | None], ...]
-]  # turn, awaits, milliseconds left
+# the turn, and the pending choices, each with the milliseconds left for it
+ForkTurnState = tuple[Seat | None, tuple[tuple[Seat, Choice, int | None], ...]]
 ACTION: Final = "action"
 SECOND_CARD: Final = "second card"
 TICKETS: Final = "tickets"
@@ -33,7 +32,7 @@ TUNNEL: Final = "tunnel"
 
 
 class Tunnel(NamedTuple):
-    """A tunnel that was begun this turn."""
+    """A tunnel that was begun in this turn (TUNNEL-1)."""
 
     route: str
     cards: Mapping[str, int]  # the base payment

@@ -1,1 +1,1 @@
-"""What may happen in a game, one module an area: each checks, then tells the facts."""
+"""The moves of a game, a module an area: each checks a command, then yields its events."""

@@ -53,7 +53,7 @@ def draw_market(state: GameState, seat: Seat, command: DrawMarket) -> EventStrea
 
 
 def continue_after_card(state: GameState, seat: Seat, may_draw_second: bool) -> EventStream:
-    """A second card, if one is due and there is one; else the turn is over."""
+    """Waits for a second card if one is due and can be had; else the turn is over (CARD-1, CARD-4)."""
     has_second = may_draw_second and (
         has_cards_left(state) or any(card not in _NOT_AS_SECOND_CARD for card in state.market)
     )

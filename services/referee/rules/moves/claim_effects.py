@@ -1,4 +1,4 @@
-"""Laying cars: what a claim comes to once it is paid for (ROUTE-6, PASSENGER-1)."""
+"""The effects of a claim that was paid for: cars laid, points scored (ROUTE-6, PASSENGER-1)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from services.referee.rules.state import GameState
 def complete_claim(
     state: GameState, seat: Seat, route: Route, cards: Cards, passenger: str | None
 ) -> EventStream:
-    """The route is the seat's, and its turn is over."""
+    """The seat gets the route, places a passenger in the city `passenger` if given, and ends its turn."""
     points = points_for_route(state.rule_options, route) if state.rule_options.points_at_once else 0
     yield RouteClaimed(seat, route.id, cards, points)
     if passenger is not None:

@@ -11,27 +11,27 @@ from services.referee.rules.state import GameState
 
 
 def has_cards_left(state: GameState) -> bool:
-    """Whether a card can still come from the deck, reshuffled if need be."""
+    """Whether a card can still be drawn blind, after a reshuffle if need be."""
     return bool(state.deck) or any(state.discards.values())
 
 
 def shuffle_deck(state: GameState) -> EventStream:
-    """The discards, shuffled, go under what is left of the deck."""
+    """The discards are shuffled and go under what is left of the deck."""
     order = state.ruleset.randomness.shuffle(state, in_canonical_order(state.discards.items()))
     yield DeckShuffled(order, state.ruleset.randomness.order_root(state, order))
 
 
 def ensure_deck(state: GameState, count: int) -> EventStream:
-    """Shuffle the discards in if the deck has fewer cards than are wanted."""
+    """Shuffle the discards in if the deck has fewer than `count` cards. It may still have fewer then."""
     if len(state.deck) < count and any(state.discards.values()):
         yield from shuffle_deck(state)
 
 
 def fill_market(state: GameState) -> EventStream:
-    """Fill every gap; flush while too many of a kind lie open, five times in a row at most.
+    """Fill every gap; flush while too many cards of a kind lie open, `flush_most` times in a row at most.
 
-    A market where no card is turned up stays as it is, so that one which five flushes have
-    left alone is not flushed again until it changes."""
+    Nothing is flushed unless a card was turned up. So a market that stayed as it was after five flushes,
+    or that a position began with, is not flushed before the next gap is filled (MARKET-2)."""
     flushes = 0
     while (
         (yield from fill_empty_slots(state))
@@ -43,14 +43,14 @@ def fill_market(state: GameState) -> EventStream:
 
 
 def fill_empty_slots(state: GameState) -> Generator[Event, None, bool]:
-    """Turn up cards into the gaps; whether any could be."""
+    """Turn up cards in the gaps, as many as there are; returns whether any was turned up."""
     empty_slots = [slot for slot, card in enumerate(state.market) if card is None]
     if len(state.deck) < len(empty_slots):
         yield from ensure_deck(state, len(empty_slots))
     fillable_slots = empty_slots[: len(state.deck)]
     if fillable_slots:
         top_cards = state.deck[: -len(fillable_slots) - 1 : -1]
-        yield MarketFilled(tuple(fillable_slots), tuple(top_cards))  # type: ignore[arg-type]  # known to the referee
+        yield MarketFilled(tuple(fillable_slots), tuple(top_cards))  # type: ignore[arg-type]  # the referee knows them
     return bool(fillable_slots)
 
 

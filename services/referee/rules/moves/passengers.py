@@ -31,7 +31,7 @@ def placement_offers(state: GameState, seat: Seat, claims: Iterable[ClaimRoute])
 
 
 def require_placeable(state: GameState, seat: Seat, route: Route, city: str) -> None:
-    """The seat may put a passenger down there with this claim (PASSENGER-1)."""
+    """The seat may place a passenger in this city with its claim. Refuses with PASSENGER-1."""
     require(state.seats[seat].passengers_left, "PASSENGER-1", "you have no passenger left to place")
     require(city in (route.a, route.b), "PASSENGER-1", f"{city} isn't a city of {route.id}")
     require(city not in state.board.countries, "PASSENGER-1", f"{city} is a country")
@@ -39,8 +39,8 @@ def require_placeable(state: GameState, seat: Seat, route: Route, city: str) -> 
 
 
 def move_offers(state: GameState, seat: Seat) -> Sequence[MovePassenger]:
-    """For each of the seat's passengers the best journey for every number of passenger cards
-    that brings more than a smaller one: a few moves, out of very many that are legal."""
+    """For each of the seat's passengers the best journey for every number of passenger cards that scores
+    more than a smaller number does: a few of the very many legal moves."""
     own_cities = [city for city, owner in state.passenger_owners.items() if owner == seat]
     if not own_cities:
         return ()
@@ -58,7 +58,7 @@ def move_offers(state: GameState, seat: Seat) -> Sequence[MovePassenger]:
 
 @lru_cache(maxsize=64)
 def ways_by_route(board: Board) -> Mapping[str, tuple[JourneyEdge, JourneyEdge]]:
-    """By route, what it is to its owner and what to another seat; not those into countries."""
+    """By route: its edge for its owner, and for another seat. Routes into countries have none."""
     return {
         route.id: (JourneyEdge(route.id, route.a, route.b, 0), JourneyEdge(route.id, route.a, route.b, 1))
         for route in board.routes.values()
@@ -69,20 +69,20 @@ def ways_by_route(board: Board) -> Mapping[str, tuple[JourneyEdge, JourneyEdge]]
 def journeys_from(
     city: str, ways: Sequence[JourneyEdge], tokens: Mapping[str, Sequence[int]], cards: int
 ) -> Sequence[Journey]:
-    """The best journeys from this city. They are kept: what can't be reached plays no part in
-    them, so most turns ask again what an earlier one asked."""
+    """The best journeys from this city. They are cached by what can be reached from it, which is the same
+    in most turns."""
     reachable = tuple(reachable_ways(city, ways, cards))
     top_tokens = tuple(stack[0] if (stack := tokens.get(end)) else 0 for end in _end_cities(reachable))
     return _journeys(city, reachable, top_tokens, min(cards, sum(way.toll for way in reachable)))
 
 
 def reachable_ways(city: str, ways: Sequence[JourneyEdge], cards: int) -> list[JourneyEdge]:
-    """The ways that a journey from this city can take if it pays so many cards at most."""
+    """The ways that a journey from this city can take if it pays at most `cards` cards."""
     ways_by_city: dict[str, list[JourneyEdge]] = defaultdict(list)
     for way in ways:
         ways_by_city[way.a].append(way)
         ways_by_city[way.b].append(way)
-    lowest_price, queue = {city: 0}, [city]  # the fewest cards that are known to lead to a city
+    lowest_price, queue = {city: 0}, [city]  # the fewest cards known to be enough for a city
     for here in queue:
         for _, a, b, toll in ways_by_city[here]:
             there, price = (b if here == a else a), lowest_price[here] + toll
@@ -97,7 +97,7 @@ def reachable_ways(city: str, ways: Sequence[JourneyEdge], cards: int) -> list[J
     ]
 
 
-@lru_cache(maxsize=10_000)  # of 1.4 kB or so
+@lru_cache(maxsize=10_000)  # of about 1.4 kB each
 def _journeys(
     city: str, ways: tuple[JourneyEdge, ...], top_tokens: tuple[int, ...], cards: int
 ) -> Sequence[Journey]:
@@ -105,7 +105,7 @@ def _journeys(
 
 
 def _end_cities(ways: Iterable[JourneyEdge]) -> Iterable[str]:
-    """The cities that these ways lead to, each once."""
+    """The cities at the ends of these ways, each once."""
     return dict.fromkeys(end for way in ways for end in (way.a, way.b))
 
 
@@ -126,14 +126,16 @@ def move_passenger(state: GameState, seat: Seat, command: MovePassenger) -> Even
 
 
 def points_collected(state: GameState, command: MovePassenger) -> int:
-    """What a move that is legal brings."""
+    """The points of a legal move."""
     start = command.city
     cities = {city for city in cities_entered(state, start, command.path) if city != start}
     return sum(sum(state.tokens.get(city, ())[:1]) for city in cities)
 
 
 def cities_entered(state: GameState, start: str, path: Sequence[str]) -> list[str]:
-    """The cities along a path of claimed routes, each used once. Raises Refused (PASSENGER-2)."""
+    """The cities along a path of claimed routes, in order.
+
+    Raises CommandRefusedError (PASSENGER-2) unless every route is claimed, used once and leads on."""
     entered, here = [], start
     require(len(set(path)) == len(path), "PASSENGER-2", "a route is used once in a move at most")
     for route_id in path:

@@ -1,4 +1,4 @@
-"""What pays for routes and stations: one colour, locomotives wild (ROUTE-2, ROUTE-7, FERRY-1)."""
+"""Payments for routes and stations: one colour, locomotives wild (ROUTE-2, ROUTE-7, FERRY-1)."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from services.referee.rules.ruleset import Cards, Hand, OpenRoutes, PayableRoute
 from services.referee.rules.seat_state import SeatState
 
 WILD_CARDS: Final = (LOCOMOTIVE,)
-WILD_CARDS_WITH_PLUS_FOUR: Final = (LOCOMOTIVE, PLUS_FOUR)  # where "+4" locomotives are in the rules
+WILD_CARDS_WITH_PLUS_FOUR: Final = (LOCOMOTIVE, PLUS_FOUR)  # in rules with "+4" locomotives
 
 
 # -- checks, each a part of a ruleset --------------------------------------------------
 
 
 def require_one_colour(cards: Cards, route: Route, rule_options: RuleOptions) -> None:
-    """As many cards as spaces, of one colour that suits the route, locomotives apart."""
+    """As many cards as spaces, all but locomotives of one colour that suits the route (ROUTE-2)."""
     require_route_colour(cards, route, WILD_CARDS, rule_options)
 
 
 def require_one_colour_with_plus_four(cards: Cards, route: Route, rule_options: RuleOptions) -> None:
-    """The same, "+4" locomotives apart too."""
+    """The same where "+4" locomotives are wild too."""
     require_route_colour(cards, route, WILD_CARDS_WITH_PLUS_FOUR, rule_options)
 
 
 def require_route_colour(cards: Cards, route: Route, wild: Sequence[str], rule_options: RuleOptions) -> None:
-    """The cards pay for the route (ROUTE-2)."""
+    """Refuses with ROUTE-2 unless the cards pay for the route."""
     if not is_one_colour_payment(cards, route.length, route.color, wild):
         raise CommandRefusedError(
             "ROUTE-2", f"{format_cards(cards)} doesn't pay: {describe_cost(route, rule_options)}"
@@ -40,7 +40,7 @@ def require_route_colour(cards: Cards, route: Route, wild: Sequence[str], rule_o
 
 
 def is_one_colour_payment(cards: Cards, count: int, color: str, wild: Sequence[str]) -> bool:
-    """Whether these are so many cards of this one colour (gray: of any one), wild cards apart."""
+    """Whether these are `count` cards, all but the wild ones of this colour (gray: of any one colour)."""
     played_count, colour_count = 0, 0
     for card, number in cards.items():
         played_count += number
@@ -67,19 +67,19 @@ def require_long_route_for_plus_four(cards: Cards, route: Route, rule_options: R
 
 
 def require_held(seat_state: SeatState, cards: Cards, reserved: Cards | None = None) -> None:
-    """The seat holds these, besides what it has laid down already (ROUTE-3)."""
+    """Refuses with ROUTE-3 unless the seat holds these cards in addition to the `reserved` ones."""
     for card, count in cards.items():
         if seat_state.hand.get(card, 0) - (reserved or {}).get(card, 0) < count:
             raise CommandRefusedError("ROUTE-3", f"you don't hold {format_cards(cards)}")
 
 
 def format_cards(cards: Cards) -> str:
-    """Cards as a person writes them: "2 red and 1 locomotive"."""
+    """Cards in words: "2 red and 1 locomotive"."""
     return " and ".join(f"{count} {card}" for card, count in cards.items()) or "nothing"
 
 
 def describe_cost(route: Route, rule_options: RuleOptions) -> str:
-    """What a route takes, in words."""
+    """What a route costs, in words."""
     colour = "one colour" if route.color == GRAY else route.color
     wild = ", locomotives wild" if rule_options.cards.get(LOCOMOTIVE) else ""
     return f"it takes {route.length} of {colour}{wild}"
@@ -89,8 +89,8 @@ def describe_cost(route: Route, rule_options: RuleOptions) -> str:
 
 
 class ClaimsByRoute(dict[str, ClaimRoute]):
-    """The claims that are paid with these cards, by route. Each is made once: offers are
-    listed at every turn, and making them anew was the most of what a list costs."""
+    """The claims that are paid with these cards, by route. Each object is made once: offers are listed in
+    every turn, and making them anew was most of the cost of a list."""
 
     def __init__(self, cards: Cards) -> None:
         self.cards = cards
@@ -105,7 +105,7 @@ def one_colour_payable(
 ) -> PayableRoutes:
     """The open routes that a hand can pay for, by fare, with every way to pay each."""
     locomotives = hand[LOCOMOTIVE]
-    max_length = min(cars, max(hand.values()) + locomotives)  # spaces; the fares are in order of length
+    max_length = min(cars, max(hand.values()) + locomotives)  # the fares are in order of length
     for (length, colour, min_locomotives), routes in open_routes.items():
         if length > max_length:
             return
@@ -118,7 +118,7 @@ def one_colour_payable(
 
 
 def gray_ways(hand: Hand, length: int, min_locomotives: int = 0) -> Sequence[ClaimsByRoute]:
-    """Every way to pay so many cards of any one colour, at least so many of them locomotives."""
+    """Every way to pay `length` cards of any one colour, at least `min_locomotives` of them locomotives."""
     locomotives = hand[LOCOMOTIVE]
     ways = [
         way
@@ -162,7 +162,7 @@ def _wild_way(length: int) -> ClaimsByRoute:
 def one_colour_with_plus_four_payable(
     hand: Hand, open_routes: OpenRoutes, cars: int, rule_options: RuleOptions
 ) -> PayableRoutes:
-    """The same where "+4" locomotives are wild too, on long routes (ROUTE-7)."""
+    """The same where "+4" locomotives are wild on long routes (ROUTE-7)."""
     hand_without_plus_four = {**hand, PASSENGER: 0, PLUS_FOUR: 0}
     plus_fours = hand.get(PLUS_FOUR, 0)
     for (length, colour, min_locomotives), routes in open_routes.items():
@@ -195,7 +195,7 @@ def _mixed_ways(
     plus_fours: int,
     min_locomotives: int,
 ) -> Sequence[ClaimsByRoute]:
-    """Every payment of one of the colours held, or of none, with either kind of wild card."""
+    """Every payment with cards of one of the held colours, or of none, and either kind of wild card."""
     ways = []
     for plus_four_count in range(min(plus_fours, length) + 1):
         for locomotive_count in range(min_locomotives, min(locomotives, length - plus_four_count) + 1):

@@ -1,4 +1,4 @@
-"""A first place that is shared is played for again: best of several new games (TIE-1)."""
+"""A shared first place is played off: best of several new games (TIE-1)."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from services.referee.rules.seat_state import SeatState
 from services.referee.rules.setup.validation import require_dealable
 from services.referee.rules.state import GameState
 
-MAX_ROOT_ID_LENGTH: Final = 36  # letters of the first game's id that fit into the others'
+MAX_ROOT_ID_LENGTH: Final = 36  # characters of the first game's id that fit into the ids of the others
 
 
 def decide_play_off(state: GameState, scores: Sequence[SeatScore]) -> EventStream:
-    """The next game of a play-off, or how it ended; nothing where none is due."""
+    """The call of a play-off's next game, or the play-off's result; nothing where no play-off is due."""
     leaders = [score.seat for score in scores if score.place == 1]
     if state.play_off is not None:
         yield from continue_series(state, state.play_off, leaders)
@@ -36,7 +36,7 @@ def decide_play_off(state: GameState, scores: Sequence[SeatScore]) -> EventStrea
 
 
 def continue_series(state: GameState, series: PlayOff, leaders: Sequence[Seat]) -> EventStream:
-    """One game more is counted; a tied one counts for nobody."""
+    """The play-off after one more game; a tied one counts for nobody."""
     wins = [won + (leaders == [seat]) for seat, won in enumerate(series.wins)]
     most_wins = max(wins)
     all_present = all(can_continue(seat_state) for seat_state in state.seats)
@@ -50,13 +50,13 @@ def continue_series(state: GameState, series: PlayOff, leaders: Sequence[Seat]) 
 
 
 def can_continue(seat_state: SeatState) -> bool:
-    """Whether the seat plays on after this game: one whose time ran out has a new clock then."""
+    """Whether the seat plays on after this game. A seat that ran out of time does, with a new clock."""
     return seat_state.exit_reason in (None, "out of time")
 
 
 def can_be_dealt(state: GameState, seats: int) -> bool:
-    """Whether there are cards and tickets for a new game. A position may have had fewer than a deal
-    takes: then its first place stays shared."""
+    """Whether the game's cards and tickets are enough for a new deal. A game that started from a position
+    may have too few: then its first place stays shared."""
     if state.position_starter is None:
         return True
     rule_options, board = state.rule_options, boards.build_board(state.board.form)
@@ -70,7 +70,7 @@ def can_be_dealt(state: GameState, seats: int) -> bool:
 
 
 def call_play_off(series: PlayOff, seats: tuple[Seat, ...]) -> PlayOffCalled:
-    """The game's id follows from the first game's, so that it is the same whoever creates it."""
+    """The game's id follows from the first game's, so that every referee gives it the same one."""
     root_id = series.of
     if len(root_id) > MAX_ROOT_ID_LENGTH:
         digest = sha256(root_id.encode()).hexdigest()[:12]
@@ -82,15 +82,14 @@ def call_play_off(series: PlayOff, seats: tuple[Seat, ...]) -> PlayOffCalled:
 
 
 def next_game(state: GameState) -> tuple[str, CreateGame] | None:
-    """The game that follows from this one, and the wish for it: the same rules, board and
-    figures, the seats that play off, and a seed that nobody knows yet. None if none follows."""
+    """The id of the play-off game that follows this one, and the command that creates it: the same rules,
+    board and rule options, the seats that play off, no named seed. None if no game follows."""
     if state.next_play_off is None:
         return None
     seats = state.next_play_off.seats
-    rule_options = RULE_OPTIONS_SCHEMA.write(state.rule_options)  # every one: today's defaults don't count
-    rule_options["seats_least"] = min(
-        rule_options["seats_least"], len(seats)
-    )  # fewer may be level than began
+    rule_options = RULE_OPTIONS_SCHEMA.write(state.rule_options)  # all of them: today's defaults may differ
+    # fewer seats may play off than the rules need for a game
+    rule_options["seats_least"] = min(rule_options["seats_least"], len(seats))
     command = CreateGame(
         tuple(seat_plan_of(state.seats[seat]) for seat in seats),
         ruleset=state.ruleset.name,
@@ -103,11 +102,11 @@ def next_game(state: GameState) -> tuple[str, CreateGame] | None:
 
 def seat_plan_of(seat_state: SeatState) -> SeatPlan:
     kind = "bot" if seat_state.policy else "human"
-    return SeatPlan(kind, seat_state.policy, seat_state.name, seat_state.age)  # type: ignore[arg-type]  # checked when it came
+    return SeatPlan(kind, seat_state.policy, seat_state.name, seat_state.age)  # type: ignore[arg-type]  # validated at creation
 
 
 def board_reference(board: Board) -> object:
-    """The name of a board that comes with the product; else the board itself."""
+    """The name of a built-in board; for any other board its form, as JSON data."""
     if board.id in boards.board_names() and boards.load_board(board.id).form == board.form:
         return board.id
     return BOARD_SCHEMA.write(board.form, exclude_defaults=True)

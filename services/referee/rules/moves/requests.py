@@ -19,8 +19,8 @@ def request_offers(state: GameState, seat: Seat) -> Sequence[RequestCards]:
 
 
 def request_cards(state: GameState, seat: Seat, command: RequestCards) -> EventStream:
-    """The next two cards, or none: a round in which nobody got any and nothing else happened
-    ends the game."""
+    """The next two cards, or none (CARD-6). A round in which nobody got any and nothing else happened
+    ends the game (END-2)."""
     if len(state.deck) >= CARDS_PER_REQUEST:
         yield CardsGiven(seat, tuple(state.deck[: -CARDS_PER_REQUEST - 1 : -1]))
     else:

@@ -18,7 +18,7 @@ from services.referee.rules.state import GameState
 
 
 def claim_offers(state: GameState, seat: Seat) -> Sequence[ClaimRoute]:
-    """Every claim that the seat can pay for, every way to pay it."""
+    """Every claim that the seat can pay for, with every way to pay for it."""
     seat_state = state.seats[seat]
     blocked_parallels = seat_state.blocked_parallels
     return [
@@ -33,7 +33,7 @@ def claim_offers(state: GameState, seat: Seat) -> Sequence[ClaimRoute]:
 
 
 def claim_offers_with_passengers(state: GameState, seat: Seat) -> Sequence[ClaimRoute]:
-    """The same, each also with a passenger in either city that can take one."""
+    """The same claims, and each again with a passenger in either city that can take one (PASSENGER-1)."""
     claims = claim_offers(state, seat)
     return [*claims, *placement_offers(state, seat, claims)]
 
@@ -60,7 +60,7 @@ def claim_route(state: GameState, seat: Seat, command: ClaimRoute) -> EventStrea
 
 
 def require_open(state: GameState, seat_state: SeatState, route: Route) -> None:
-    """The route can be claimed by this seat, whatever it would pay with."""
+    """Refuses (ROUTE-1, DOUBLE-1, DOUBLE-2) unless this seat may claim the route with some payment."""
     if route.id in state.route_owners:
         raise CommandRefusedError("ROUTE-1", f"{route.id} belongs to seat {state.route_owners[route.id]}")
     if route.id in seat_state.blocked_parallels:

@@ -1,4 +1,4 @@
-"""Building stations (STATION-1, STATION-2); what they lend is counted at the end."""
+"""Building stations (STATION-1, STATION-2); what they lend is decided at the end (scoring.py)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from services.referee.rules.state import GameState
 
 
 def build_offers(state: GameState, seat: Seat) -> Sequence[BuildStation]:
-    """Every city without a station, every way to pay; the neighbour is left to the end."""
+    """Every city without a station, with every way to pay, and no neighbour named."""
     cost = next_station_cost(state, state.seats[seat])
     if cost is None:
         return ()
@@ -53,7 +53,7 @@ def build_station(state: GameState, seat: Seat, command: BuildStation) -> EventS
 
 
 def next_station_cost(state: GameState, seat_state: SeatState) -> int | None:
-    """How many cards the seat's next station takes; None if it has built all."""
+    """How many cards the seat's next station costs; None if it has built all."""
     costs, built_count = state.rule_options.station_costs, len(seat_state.stations)
     return costs[built_count] if built_count < len(costs) else None
 

@@ -16,7 +16,7 @@ from services.referee.rules.state import GameState
 
 
 def offer_tickets(state: GameState, seat: Seat, counts: Mapping[str, int], min_keep: int) -> EventStream:
-    """Turn to the seat this many tickets of each deck, or what is left of it."""
+    """Offer the seat this many tickets of each deck, or what is left of it, from the top."""
     decks, tickets = [], []
     for deck, count in counts.items():
         top_tickets = state.ticket_decks[deck][::-1][:count]
@@ -36,7 +36,7 @@ def draw_offers(state: GameState, seat: Seat) -> Sequence[DrawTickets]:
 
 
 def draw_tickets(state: GameState, seat: Seat, command: DrawTickets) -> EventStream:
-    """The draw of a ruleset whose tickets are drawn in one fixed mix: to name it is to name none."""
+    """The draw of rules with one fixed mix of tickets; naming that mix is the same as naming none."""
     fixed_mix = {deck: count for deck, count in state.rule_options.draw_tickets.items() if count}
     named_mix = {deck: count for deck, count in (command.decks or {}).items() if count}
     require(named_mix in ({}, fixed_mix), "TICKET-1", "these tickets are drawn without naming decks")
@@ -45,14 +45,14 @@ def draw_tickets(state: GameState, seat: Seat, command: DrawTickets) -> EventStr
 
 
 def mix_offers(state: GameState, seat: Seat) -> Sequence[DrawTickets]:
-    """Every mix that brings at least one ticket."""
+    """Every mix that offers at least one ticket."""
     rule_options = state.rule_options
     mixes = _mix_commands(tuple(rule_options.draw_tickets), rule_options.draw_named)
     return [draw for draw in mixes if has_tickets_in(state, draw.decks or {})]
 
 
 def draw_mix(state: GameState, seat: Seat, command: DrawTickets) -> EventStream:
-    """The draw of a ruleset where the seat names how many of each deck (TICKET-3)."""
+    """The draw of rules where the seat names how many tickets of each deck (TICKET-3)."""
     rule_options = state.rule_options
     decks = require_mix(command, rule_options.draw_tickets, rule_options.draw_named, "TICKET-3")
     require(any(state.ticket_decks.values()), "TICKET-1", "no ticket is left")
@@ -95,7 +95,7 @@ def keep_offers(state: GameState, seat: Seat) -> Sequence[KeepTickets]:
 
 
 def max_tickets_kept(state: GameState, seat: Seat) -> int:
-    """How many of the offered tickets the seat may keep."""
+    """How many of the offered tickets the seat may keep at most."""
     offered, limit = len(state.seats[seat].offer), state.rule_options.start_keep_most
     return offered if state.turn is not None or limit is None else min(limit, offered)
 
@@ -127,19 +127,19 @@ def keep_tickets(state: GameState, seat: Seat, command: KeepTickets) -> EventStr
 
 
 def return_tickets(state: GameState, seat: Seat) -> EventStream:
-    """What a seat didn't keep goes back where the table says."""
+    """What the seat didn't keep goes back: at the start as `start_return` says, later to the bottom."""
     is_setup, board_tickets = state.turn is None, state.board.tickets
     destination = state.rule_options.start_return if is_setup else "bottom"
     returned: dict[str, list[str]] = {}
     for ticket in state.seats[seat].offer:
-        assert ticket is not None, "only the referee moves tickets"
+        assert ticket is not None, "the referee's state hides no ticket"
         returned.setdefault(board_tickets[ticket].deck, []).append(ticket)
     for deck, tickets in returned.items():
         yield TicketsReturned(seat, deck, destination, tuple(tickets))
 
 
 def shuffle_tickets(state: GameState, deck: str, tickets: Iterable[str | None]) -> EventStream:
-    """The tickets in a new order, as the whole deck."""
+    """These tickets, shuffled, become the whole deck."""
     order = state.ruleset.randomness.shuffle(
         state, sorted(ticket for ticket in tickets if ticket is not None)
     )
@@ -148,7 +148,7 @@ def shuffle_tickets(state: GameState, deck: str, tickets: Iterable[str | None]) 
 
 @lru_cache(maxsize=200)
 def _keep_commands(offered: int, min_keep: int, max_keep: int) -> Sequence[KeepTickets]:
-    """Every set of places of a size that is allowed, smallest first."""
+    """Every set of indexes into the offer of an allowed size, smallest sets first."""
     return tuple(
         KeepTickets(keep)
         for size in range(min_keep, max_keep + 1)
@@ -158,7 +158,7 @@ def _keep_commands(offered: int, min_keep: int, max_keep: int) -> Sequence[KeepT
 
 @lru_cache(maxsize=200)
 def _mix_commands(decks: tuple[str, ...], total: int) -> Sequence[DrawTickets]:
-    """Every way to make up the total from these decks."""
+    """Every way to take `total` tickets from these decks."""
     counts = product(range(total + 1), repeat=len(decks))
     return tuple(
         DrawTickets({deck: n for deck, n in zip(decks, mix, strict=True) if n})

@@ -1,4 +1,4 @@
-"""Tunnels: cards are turned up, and may ask for more (TUNNEL-*)."""
+"""Tunnels: turned-up cards may raise the price (TUNNEL-*)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TUNNEL_KIND: Final = "tunnel"
 
 
 def begin_tunnel(state: GameState, seat: Seat, route: Route, cards: Cards) -> EventStream:
-    """Turn up cards beside the base payment; with nothing more to pay the route is claimed."""
+    """Turn up cards for a base payment; with nothing more to pay the route is claimed (TUNNEL-1)."""
     yield from ensure_deck(state, state.rule_options.tunnel_cards)
     top_cards = state.deck[: -state.rule_options.tunnel_cards - 1 : -1]
     revealed = tuple(card for card in top_cards if card is not None)
@@ -34,9 +34,8 @@ def begin_tunnel(state: GameState, seat: Seat, route: Route, cards: Cards) -> Ev
 
 
 def extra_cost(cards: Cards, revealed: Sequence[str]) -> int:
-    """How many cards more: one for each turned-up card of the played colour or locomotive.
-
-    Where only locomotives were played, only locomotives count (TUNNEL-2)."""
+    """How many more cards are asked for: one for each turned-up card of the played colour, and one for
+    each locomotive. If only locomotives were played, only locomotives count (TUNNEL-2)."""
     return sum(card in cards or card == LOCOMOTIVE for card in revealed)
 
 
@@ -70,13 +69,13 @@ def decline_tunnel(state: GameState, seat: Seat, command: DeclineTunnel) -> Even
 
 
 def pending_tunnel(state: GameState) -> Tunnel:
-    """The tunnel that waits to be paid."""
+    """The tunnel that waits for its extra payment; there must be one."""
     assert state.tunnel is not None, "a tunnel is open"
     return state.tunnel
 
 
 def payable_kinds(tunnel: Tunnel) -> tuple[str, ...]:
-    """The kinds of cards that pay what the tunnel asks for besides: the colour played first."""
+    """The kinds of cards that can pay the extra, the played colour first (TUNNEL-2)."""
     return tuple(dict.fromkeys((*tunnel.cards, LOCOMOTIVE)))
 
 

@@ -1,4 +1,4 @@
-"""Turns: who is next, when the last turns begin, and how a game ends (TURN-*, END-*)."""
+"""Turns: whose turn is next, when the last turns begin, how a game ends (TURN-*, END-*)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from services.referee.rules.state import GameState
 
 
 def end_turn(state: GameState, seat: Seat) -> EventStream:
-    """The seat's turn is over: begin the last turns if it triggers them, then the next turn."""
+    """The seat's turn is over: the last turns begin if it triggers them (END-1), then the next turn."""
     if state.tunnel is not None or None in state.market:
         yield from clean_up_turn(state)
     rule_options, seat_state = state.rule_options, state.seats[seat]
@@ -40,8 +40,8 @@ def end_turn(state: GameState, seat: Seat) -> EventStream:
 
 
 def clean_up_turn(state: GameState) -> EventStream:
-    """Turned-up cards of a tunnel go (TUNNEL-4); then gaps that stayed open for want of cards
-    are filled (CARD-4)."""
+    """The turned-up cards of a tunnel are discarded (TUNNEL-4); then gaps in the market that stayed open
+    for want of cards are filled (CARD-4)."""
     if state.tunnel is not None:
         yield RevealedDiscarded()
     if None in state.market:
@@ -49,7 +49,7 @@ def clean_up_turn(state: GameState) -> EventStream:
 
 
 def next_turn(state: GameState, seat: Seat) -> EventStream:
-    """The next seat that takes part begins; without one the game is over."""
+    """The next seat that takes part begins its turn; without one the game is over."""
     for next_seat in state.seats_after(seat):
         if state.seats[next_seat].exit_reason is None and (
             not state.in_last_turns or next_seat in state.seats_with_last_turn
@@ -64,12 +64,12 @@ def next_turn(state: GameState, seat: Seat) -> EventStream:
 
 
 def first_turn(state: GameState) -> EventStream:
-    """Setting up is done: the first seat that takes part begins."""
+    """The setup is complete: the first seat that takes part begins."""
     yield from next_turn(state, state.turn_order[-1])
 
 
 def end_game(state: GameState, reason: EndReason) -> EventStream:
-    """Tickets are laid open and everything is counted."""
+    """Tickets are shown, scores are counted, a play-off is called if due, the seed is revealed."""
     for seat, seat_state in enumerate(state.seats):
         if seat_state.exit_reason != "removed":
             yield TicketsShown(seat, tuple(ticket for ticket in seat_state.tickets if ticket is not None))
@@ -80,7 +80,7 @@ def end_game(state: GameState, reason: EndReason) -> EventStream:
 
 
 def pass_offers(state: GameState, seat: Seat) -> Sequence[Pass]:
-    """Passing is no choice: `legal` offers it where nothing else is (TURN-4)."""
+    """None: `legal` itself offers a pass where there is nothing else to do (TURN-4)."""
     return ()
 
 

@@ -1,4 +1,4 @@
-"""Going out of a game: by choice, out of time, or removed (CLOCK-2, CONDUCT-2, CONDUCT-3)."""
+"""How a seat withdraws: it leaves, is out of time, or is removed (CLOCK-2, CONDUCT-2, CONDUCT-3)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def leave(state: GameState, seat: Seat, command: Leave) -> EventStream:
 
 
 def call_time(state: GameState, seat: Seat | None, command: CallTime) -> EventStream:
-    """The house says that a seat's time is over; the recorded times must say so too."""
+    """The server reports that a seat's time is over; the recorded times must show it (CLOCK-2)."""
     late_seat = command.seat
     require(late_seat < len(state.seats), "CLOCK-2", f"there is no seat {late_seat}")
     require(late_seat in state.pending_choices, "CLOCK-2", f"the table isn't waiting for seat {late_seat}")
@@ -28,7 +28,7 @@ def call_time(state: GameState, seat: Seat | None, command: CallTime) -> EventSt
 
 
 def withdraw_seat(state: GameState, seat: Seat, reason: ExitReason) -> EventStream:
-    """Answer what is open in the plainest way, then go on without the seat."""
+    """Make the seat's pending choice in the simplest way, then go on without the seat."""
     seat_state, is_setup = state.seats[seat], state.turn is None
     if state.pending_choices.get(seat) == TICKETS and reason != "removed":
         yield TicketsKept(seat, tuple(seat_state.offer[: seat_state.min_keep]))

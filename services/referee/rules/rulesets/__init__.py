@@ -1,5 +1,4 @@
-"""The rulesets, by name. A new one is a new value here, not a branch anywhere; what a ruleset
-meant before it changed is another."""
+"""The rulesets by name, and all their versions. A new ruleset is a new value here, and a branch nowhere."""
 
 from __future__ import annotations
 

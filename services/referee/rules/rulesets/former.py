@@ -1,7 +1,7 @@
-"""What the rulesets meant before. A game is played to its end, and decided again for ever, by the
-version that its log names (P4).
+"""Earlier versions of the rulesets. A game is played to its end, and its log is decided again at any later
+time, by the version that its log names (P4).
 
-Each version is made of the one after it, by undoing what changed.
+Each version is made from the one after it, by undoing what changed.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from services.referee.rules.rulesets.usa import USA
 
 
 def version_2(current: Ruleset) -> Ruleset:
-    """Version 2: all chance followed from the house's seed, and only that was committed to."""
+    """Version 2: every shuffle followed from the server's seed alone, the one thing committed to."""
     return replace(current, version=2, randomness=SERVER_SEED)
 
 
 def version_1(current: Ruleset) -> Ruleset:
-    """Version 1: a move took as long as it took, unless somebody asked for a clock."""
+    """Version 1: no time limit for a move unless the game set one."""
     rule_options = replace(current.rule_options, move_ms=None)
     return replace(version_2(current), version=1, rule_options=rule_options)
 

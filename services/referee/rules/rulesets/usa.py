@@ -54,7 +54,7 @@ RULE_OPTIONS: Final = RuleOptions(
     plus_four_least=1,
     play_off=0,
     clock_ms=None,
-    move_ms=259_200_000,  # three days: every game that has started ends, whoever stays away
+    move_ms=259_200_000,  # three days, so that every started game ends even if players stay away (P10)
     strict=False,
     refusals_kept=20,
 )

@@ -1,4 +1,4 @@
-"""Which places a seat's routes join (SCORE-2)."""
+"""Which cities a seat's routes join (SCORE-2): union-find, with countries as dead ends."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import Collection, Iterable
 
 
 class Networks:
-    """The networks of some routes: whether a path joins two places, and passes through no country.
+    """The connected components of some routes, to ask whether a path joins two places.
 
-    A country is an end point only, so it belongs to no network; it touches those of its neighbours."""
+    No path passes through a country. So a country belongs to no network; it touches the networks of its
+    neighbours."""
 
     def __init__(self, routes: Iterable[tuple[str, str]], countries: Collection[str] = ()) -> None:
         self._parents: dict[str, str] = {}
@@ -23,7 +24,7 @@ class Networks:
                 self._parents[self.network(a)] = self.network(b)
 
     def connects(self, a: str, b: str) -> bool:
-        """Whether a path joins the two; a place is joined with itself."""
+        """Whether a path joins the two places; a place is joined to itself."""
         if a not in self._country_neighbours and b not in self._country_neighbours:
             return self.network(a) == self.network(b)
         return (
@@ -33,14 +34,14 @@ class Networks:
         )
 
     def network(self, city: str) -> str:
-        """The city, not a country, that stands for all of this city's network."""
+        """The city that represents the network of this city, which is no country."""
         parents = self._parents
         while (parent := parents.get(city, city)) != city:
-            parents[city] = parents.get(parent, parent)  # halves the way for the next one who asks
+            parents[city] = parents.get(parent, parent)  # path halving: later calls are faster
             city = parent
         return city
 
     def _reachable_networks(self, place: str) -> set[str]:
-        """The networks that a path from this place can go on in."""
+        """The networks that a path from this place can reach."""
         starts = self._country_neighbours.get(place, {place})
         return {self.network(city) for city in starts if city not in self._country_neighbours}

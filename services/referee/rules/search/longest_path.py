@@ -1,11 +1,12 @@
 """The longest simple path: the most spaces along a walk that visits no city twice (SCORE-3). Exact.
 
-The cities are swept one by one, in an order that keeps few of them half-seen: each is left out,
-passed through, or an end. All that matters of what was laid so far is how its pieces hang
-together at the half-seen cities, so of all ways with the same pieces only the longest is kept.
-A narrow sweep over the most promising ways finds a good path; that lets the whole sweep drop
-most ways, since they can't become longer. What the whole sweep costs grows with the most cities
-half-seen at once (about five on a planar board), not with the number of routes.
+This is frontier-based dynamic programming (Knuth, TAOCP 7.1.4, "simpath"). The cities are swept one by
+one, in an order that keeps the frontier (cities with both swept and unswept neighbours) small: each city
+is left out, passed through, or an end. All that matters of a partial path is how its pieces connect the
+frontier cities, so of all partial paths with the same connections only the longest is kept. A narrow
+sweep over the most promising states first finds a good path; with that bound the full sweep drops most
+states, since they can't become longer. The cost of the full sweep grows with the size of the frontier
+(about five on a planar board), not with the number of routes.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-Graph = dict[str, dict[str, int]]  # the neighbours of each city, and how far they are
-Frontier = dict[bytes, int]  # what is laid, and its most spaces
+Graph = dict[str, dict[str, int]]  # by city its neighbours, and the spaces to each
+Frontier = dict[bytes, int]  # by state of the frontier the most spaces of a partial path
 
-CLOSED: Final = 255  # both sides of a city are laid
-END: Final = 254  # the piece that is open here has its other end already
-FREE_SLOTS: Final = [bytes([place]) for place in range(END)]  # more than can be half-seen at once
+CLOSED: Final = 255  # the path passes through this city already
+END: Final = 254  # the piece that is open here has its other end fixed
+FREE_SLOTS: Final = [bytes([slot]) for slot in range(END)]  # more than a frontier ever has
 NARROW_BEAM: Final = 12
 MAX_STARTS: Final = 12
 
@@ -39,8 +40,8 @@ def longest_path(edges: Iterable[tuple[str, str, int]]) -> int:
 
 
 def _cut_trees(graph: Graph) -> tuple[int, dict[str, int]]:
-    """Take the trees that hang on cycles off the graph. Their longest path comes back, and the
-    longest arm at each city that is left: a path can only begin or end in a tree."""
+    """Removes the trees that hang on cycles from the graph. Returns the longest path inside a tree, and by
+    remaining city the longest arm into its trees: a path can only begin or end in a tree."""
     inside, arms = 0, dict[str, int]()
     leaves = [city for city, ways in graph.items() if len(ways) == 1]
     while leaves:
@@ -56,7 +57,7 @@ def _cut_trees(graph: Graph) -> tuple[int, dict[str, int]]:
 
 
 def _components(graph: Graph) -> Iterator[list[str]]:
-    """The cities that hang together, part by part."""
+    """The connected components, each as its cities."""
     seen: set[str] = set()
     for city in graph:
         component = [] if city in seen else [city]
@@ -73,7 +74,7 @@ def _total_spaces(graph: Graph, part: list[str]) -> int:
 
 
 def _sweep_order(graph: Graph, part: list[str]) -> list[str]:
-    """The cities in an order that keeps few of them half-seen: the best of a few greedy ones."""
+    """An order of the cities that keeps the frontier small: the best of a few greedy ones."""
     least, chosen = float("inf"), part
     for start in sorted(part, key=lambda city: (len(graph[city]), city))[:MAX_STARTS]:
         order, seen, cost = [start], {start, *graph[start]}, 0
@@ -91,15 +92,15 @@ def _sweep_order(graph: Graph, part: list[str]) -> list[str]:
 
 
 class _Step(NamedTuple):
-    """A city to sweep. Half-seen cities have places, which serve again for the next ones."""
+    """One city of the sweep. Frontier cities have slots, which are reused for later cities."""
 
     slot: int
     arm: int
-    ways: list[tuple[int, int]]  # place and length, to cities not yet swept
-    longest_left: dict[int, int]  # by place of a half-seen city: its longest way left
-    two_longest_left: dict[int, int]  # by place: its two longest
-    beyond: int  # the sum of the two longest ways of all cities not yet seen
-    arms: list[int]  # twice the longest arms left, by how many ends are laid already
+    ways: list[tuple[int, int]]  # slot and length, to cities not yet swept
+    longest_left: dict[int, int]  # by slot of a frontier city: its longest unswept route
+    two_longest_left: dict[int, int]  # by slot: the sum of its two longest
+    beyond: int  # the sum of the two longest routes of every city beyond the frontier
+    arms: list[int]  # twice the longest arms left, by how many ends are fixed already
 
 
 def _steps(graph: Graph, arms: dict[str, int], order: list[str]) -> Iterator[_Step]:
@@ -126,8 +127,8 @@ def _steps(graph: Graph, arms: dict[str, int], order: list[str]) -> Iterator[_St
 
 
 class _Sweep:
-    """The paths in one part of the graph. What is laid is a row of far sides, by place: the
-    place where the piece goes on at its other side, END, or DONE; a free city has its own place."""
+    """The paths in one component. A state is a row of bytes by slot: the slot of the other open end of the
+    piece that is open here, END, or CLOSED; a city without a route so far has its own slot."""
 
     def __init__(self, graph: Graph, arms: dict[str, int], part: list[str]) -> None:
         self.best = 0
@@ -137,7 +138,7 @@ class _Sweep:
         )
 
     def best_over(self, best_known: int, beam_width: int | None) -> int:
-        """The longest path, or `known` if none is longer; with `most`, out of so many ways a city."""
+        """The longest path, or `best_known` if none is longer; with `beam_width`, at most so many states a city."""
         self.best = best_known
         frontier: Frontier = {self.empty_sides: 0}
         for step in self.steps:
@@ -154,14 +155,14 @@ class _Sweep:
         return self.best
 
     def _expand(self, step: _Step, sides: bytes, spaces: int) -> Iterator[tuple[bytes, int]]:
-        """Whatever can be laid at this city, which is then behind us."""
+        """The states that follow from all ways to use this city, and their spaces."""
         slot = step.slot
         if sides[slot] in (slot, CLOSED):
             yield _free_slot(sides, slot), spaces
         if sides[slot] == CLOSED:
             return
         starts = [(sides, spaces, 0)]
-        if sides[slot] == slot:  # its first way; the second is one of those after it
+        if sides[slot] == slot:  # its first route; the second is one of those after it
             starts = [
                 (_lay_route(sides, slot, near), spaces + length, number)
                 for number, (near, length) in enumerate(step.ways, 1)
@@ -179,7 +180,7 @@ class _Sweep:
                         yield after, total + length
 
     def _end_here(self, sides: bytes, slot: int, spaces: int) -> bytes | None:
-        """The piece that is open here ends here; None if that can't be, or makes the path whole."""
+        """The open piece ends in this city. None if it can't, or if that completes the path."""
         far, after = sides[slot], bytearray(_free_slot(sides, slot))
         if far == END:
             self._record_path(after, spaces)
@@ -188,13 +189,13 @@ class _Sweep:
         return bytes(after) if after.count(END) <= 2 else None
 
     def _record_path(self, sides: bytes | bytearray, spaces: int) -> None:
-        """A piece with both ends is a path, if no other piece is left open."""
+        """A piece with both ends fixed is a path, if no other piece is open."""
         if all(far in (slot, CLOSED) for slot, far in enumerate(sides)):
             self.best = max(self.best, spaces)
 
 
 def _lay_route(sides: bytes, a: int, b: int) -> bytes:
-    """The same with a route between two open or free cities; the pieces at them become one."""
+    """The state with a route between two open or free cities: their pieces become one."""
     after = bytearray(sides)
     far_a, far_b = sides[a], sides[b]
     if far_a != a:
@@ -213,8 +214,8 @@ def _free_slot(sides: bytes, slot: int) -> bytes:
 
 
 def _upper_bound(step: _Step, sides: bytes, spaces: int) -> int:
-    """Twice the spaces that can come of this, at most: a city on the way has two sides, and an
-    open one has one left."""
+    """An upper bound of twice the spaces that this state can reach: a city on the path has two routes, and
+    an open one has one left."""
     bound = 2 * spaces + step.beyond + step.arms[sides.count(END)]
     for slot, two in step.two_longest_left.items():
         far = sides[slot]

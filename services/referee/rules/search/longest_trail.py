@@ -1,9 +1,8 @@
 """The longest trail: the most spaces along a walk that uses no route twice (SCORE-3). Exact.
 
-Connected routes can be walked in one trail exactly when at most two of their cities are odd,
-that is, have an odd number of them (Euler). So the question is which routes to leave out, at
-the least loss, until that is so; and that needs few guesses: a city that is odd is an end of
-the trail, or loses a route.
+Connected routes form one trail exactly when at most two of their cities are odd, that is, have an odd
+number of these routes (Euler). So the search leaves out routes, at the least loss of spaces, until that
+is so. It needs few guesses: an odd city is an end of the trail, or loses a route.
 """
 
 from __future__ import annotations
@@ -25,9 +24,8 @@ def longest_trail(edges: Iterable[Edge]) -> int:
 def _without_trees(edges: list[Edge]) -> tuple[int, list[Edge]]:
     """The longest path that stays inside trees, and the rest of the routes.
 
-    A trail enters a tree that hangs on the rest only at its start or its end, so all that
-    matters of the trees at one city are the two longest ways into them: these come back
-    as one route each."""
+    A trail enters a tree that hangs on the rest only at its start or its end. So of the trees at one city
+    only the two longest paths into them matter: each is returned as one route."""
     degree: dict[str, int] = defaultdict(int)
     route_xor: dict[str, int] = defaultdict(int)  # the numbers of a city's routes, xor-ed: of one, its own
     for number, (a, b, _) in enumerate(edges):
@@ -58,7 +56,7 @@ def _without_trees(edges: list[Edge]) -> tuple[int, list[Edge]]:
 
 
 class _Search:
-    """Which routes to leave out. Sets of routes and of cities are the bits of a number,
+    """Which routes to leave out. Sets of routes and of cities are bit masks,
     the shortest route the lowest bit."""
 
     def __init__(self, edges: list[Edge]) -> None:
@@ -102,7 +100,7 @@ class _Search:
             kept |= 1 << number  # what follows is without another one
 
     def _search_without(self, number: int, routes: int, spaces: int, kept: int, ends: int) -> None:
-        """The same with one route fewer; where that cuts the rest in two, on either side."""
+        """The same without one route; where that disconnects the rest, on either side."""
         routes ^= 1 << number
         part = self._component(self.routes_at[self.ends[number][0]] & routes, routes)
         if part == routes:
@@ -123,8 +121,8 @@ class _Search:
 
     @staticmethod
     def _loss_bound(losses: list[tuple[int, int]], ends: int, more: int) -> float:
-        """A lower bound of what must be left out: half of the least route at every city that
-        is wrong, as a route has two cities, but at the ends that are still to be chosen."""
+        """A lower bound of the spaces to leave out: half of the shortest route at every city of wrong parity
+        (a route has two cities), but not at the `more` ends that are still to be chosen."""
         chosen = sum(loss for loss, city in losses if ends >> city & 1)
         others = sorted(loss for loss, city in losses if not ends >> city & 1)
         return (chosen + sum(others[: max(0, len(others) - more)])) / 2
@@ -134,7 +132,7 @@ class _Search:
         return self.lengths[(routes & -routes).bit_length() - 1] if routes else INFINITE_LOSS
 
     def _component(self, part: int, left: int) -> int:
-        """All of `left` that hangs together with `part`."""
+        """All routes of `left` that are connected to `part`."""
         waiting = part
         while waiting:
             number = waiting.bit_length() - 1
@@ -149,7 +147,7 @@ class _Search:
 
 
 def _bits(number: int) -> Iterator[int]:
-    """The places of the bits that are set, lowest first."""
+    """The positions of the set bits, lowest first."""
     while number:
         low = number & -number
         yield low.bit_length() - 1

@@ -1,10 +1,10 @@
 """Where a passenger goes: the walks that collect the most merchandise (PASSENGER-2, PASSENGER-3).
 
-The walks grow together, a route at a time. Two that stand in the same city with the same routes
-behind them have the same future, so the first is enough. A walk is given up when whatever it can
-still collect would not make it better than one that is known: at most all tokens of the stretch
-of free routes where it stands, and for every card it has left those of one stretch more. A narrow
-search finds good journeys; that lets the wide one give up most walks early.
+A beam search with an upper bound (branch and bound). All walks grow by one route at a time. Two walks
+that are in the same city and used the same routes have the same future, so the first is enough. A walk is
+dropped when it can't beat a known one even if it collected all tokens of the stretch (connected free
+routes) where it is, and for every card left those of one more stretch. A narrow search finds good
+journeys first; with that bound the wide one drops most walks early.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Final, NamedTuple
 
-NARROW_BUDGET: Final = 200  # walks that go on in the first search
-MAX_EXPANSIONS: Final = 3_000  # and in the wide one, if that left any out
-BEAM_SHARE: Final = 10  # of what may still go on, a tenth may be of one length
+NARROW_BUDGET: Final = 200  # walks that the first search extends
+MAX_EXPANSIONS: Final = 3_000  # walks that the wide search extends, if the first one dropped any
+BEAM_SHARE: Final = 10  # of the remaining budget, a tenth may go to walks of one length
 
 
 class JourneyEdge(NamedTuple):
@@ -43,19 +43,19 @@ def best_journeys(
 ) -> tuple[Journey, ...]:
     """The best journey from this city for every number of cards that is worth paying, cheapest first.
 
-    A journey uses each way at most once, at least one, and pays `cards` at most; it scores the
-    token of every city it enters, but of each only once and never of the start. Each that comes
-    back scores more than those before it. If any way can be taken, so is there a journey: the
-    cheapest, even if it scores nothing. Of equals the one with fewest routes comes back; then
-    the first, own routes before others' and else in the order given.
+    A journey uses at least one way, each at most once, and pays at most `cards` cards. It scores the top
+    token of every city that it enters, of each city once and never of the start. Each returned journey
+    scores more than those before it. If any way can be taken, there is at least one journey: the cheapest,
+    even if it scores nothing. Of equal journeys the one with the fewest routes is returned; then the
+    first, with own routes before others' and otherwise in the order given.
 
-    They are the best there are, unless it takes more than EXPANSIONS_MOST walks to be sure; then
-    they are the best found among so many. The same question always has the same answer."""
+    The journeys are optimal unless the search would need more than MAX_EXPANSIONS walks; then they are the
+    best found among so many. The result is deterministic."""
     return _Search(start, edges, tokens, cards).journeys()
 
 
 class _Walk(NamedTuple):
-    """Where it stands, and what it used and saw, as the bits of numbers; the start counts as seen."""
+    """A partial journey: its city, and bit masks of the ways used and the cities seen (with the start)."""
 
     city: int
     used: int
@@ -66,12 +66,12 @@ class _Walk(NamedTuple):
 
 
 class _Exit(NamedTuple):
-    """A way out of a city. Of parallel ways the first that is left is as good as any."""
+    """A way out of a city. Of parallel ways the first unused one, which is the cheapest, is as good as any."""
 
     edge: int
     city: int
     toll: int
-    earlier_parallels: int  # the parallel ways to take before this one
+    earlier_parallels: int  # bit mask of the parallel ways to use before this one
 
 
 class _Search:
@@ -103,7 +103,7 @@ class _Search:
         self.enterable_cities: dict[int, list[int]] = {}
 
     def journeys(self) -> tuple[Journey, ...]:
-        """The row of best journeys."""
+        """The best journeys, cheapest first."""
         best_points = [-1] * (self.cards + 1)  # the most points found for each number of cards
         best_walks, is_complete = self._search(best_points, NARROW_BUDGET)
         if not is_complete:  # what is as good again has fewer routes, or comes first
@@ -119,8 +119,8 @@ class _Search:
         return tuple(journeys)
 
     def _search(self, best_points: list[int], budget: int) -> tuple[dict[int, _Walk], bool]:
-        """By toll, the walks that score more than was known, which is brought up to date; and
-        whether they are the best there are. At most `left` walks are made longer."""
+        """By toll, the walks that score more than `best_points`, which is updated; and whether the search
+        was complete. At most `budget` walks are extended."""
         best_walks: dict[int, _Walk] = {}
         walks, is_complete = [_Walk(0, 0, 1, 0, 0, ())], True
         while walks and budget:
@@ -145,7 +145,7 @@ class _Search:
         return best_walks, is_complete
 
     def _extend(self, walk: _Walk) -> Iterator[_Walk]:
-        """The walk with one way more, in all ways."""
+        """All walks that are this one and one more way."""
         city, used, seen, toll, points, path = walk
         for way, next_city, price, first in self.exits[city]:
             if not used >> way & 1 and not first & ~used and toll + price <= self.cards:
@@ -160,7 +160,7 @@ class _Search:
                 )
 
     def _rank(self, walk: _Walk, best_points: list[int]) -> int:
-        """How promising a walk is: 0 if it can't become better than what is known."""
+        """An upper bound of the walk's points plus 1; 0 if it can't beat a known walk."""
         cards = self.cards - walk.toll
         fresh = self._enterable(walk.city, cards) & ~walk.seen
         home, stretches = 1 << walk.city, self._stretches(walk.used & self.free, walk.path)
@@ -182,9 +182,9 @@ class _Search:
         return sum((cities & plane).bit_count() << digit for digit, plane in enumerate(self.token_bit_planes))
 
     def _stretches(self, used: int, path: tuple[int, ...]) -> list[tuple[int, int]]:
-        """The cities that hang together by free ways not used yet, and their tokens: richest first.
+        """The cities that are connected by unused free ways, with their tokens, richest first.
 
-        A walk differs from the one before it by one way, which splits one stretch at most."""
+        A walk differs from the one before it by one way, which splits at most one stretch."""
         if used not in self.stretches_of:
             way = next(way for way in reversed(path) if used >> way & 1)
             before = self._stretches(used ^ 1 << way, path[: path.index(way)])
@@ -200,7 +200,7 @@ class _Search:
         return self._tokens(cities), cities
 
     def _enterable(self, city: int, cards: int) -> int:
-        """All cities that can be entered from here with so many cards, and with ways used before."""
+        """All cities that can be entered from here with so many cards; used ways count as usable."""
         if city not in self.enterable_cities:
             self.enterable_cities[city] = [self._connected(1 << city, 0)]
         rows = self.enterable_cities[city]  # by the number of cards
@@ -210,7 +210,7 @@ class _Search:
         return rows[min(cards, len(rows) - 1)]
 
     def _connected(self, cities: int, used: int) -> int:
-        """All that hangs together with these cities by free ways."""
+        """All cities that are connected to these by free ways that aren't used."""
         waiting = cities
         while waiting:
             city = waiting.bit_length() - 1
@@ -232,7 +232,7 @@ class _Search:
 
 
 def _bits(number: int) -> Iterator[int]:
-    """The places of the bits that are set, lowest first."""
+    """The positions of the set bits, lowest first."""
     while number:
         low = number & -number
         yield low.bit_length() - 1

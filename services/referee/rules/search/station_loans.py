@@ -1,10 +1,10 @@
-"""What stations lend, so that their owner's tickets are worth the most (STATION-3). Exact.
+"""What stations lend, so that their owner's tickets score the most (STATION-3). Exact.
 
-The seat's own routes make blocks of cities, and all that a loan does is to join two blocks.
-Loans that can't help any ticket are dropped first; of what is left every choice is tried. The
-last station needs no trying, as one look at the blocks says what each of its loans would add:
-so four stations with nine loans each are a thousand looks. A country is no part of a block, since
-nothing joins up in it; where a route leads to one, the blocks don't tell enough, and all is tried.
+The seat's own routes form blocks of connected cities, and a loan does nothing but join two blocks. Loans
+that can't help any ticket are dropped first; of the others every combination is tried. For the last
+station nothing is tried: one pass over the blocks gives what each of its loans would add. So four
+stations with nine loans each take a thousand passes. A country is part of no block, since no path goes
+through it; where a route leads to one, blocks aren't enough, and every combination is tried.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import NamedTuple
 from services.referee.rules.search.connectivity import Networks
 
 Pair = tuple[int, int]  # two blocks, the lower first
-BlockLabels = tuple[int, ...]  # for each block, the lowest of those that it hangs together with
+BlockLabels = tuple[int, ...]  # for each block, the lowest block that it is connected to
 
 
 class Loan(NamedTuple):
@@ -36,9 +36,9 @@ def best_loans(
 ) -> tuple[Loan | None, ...]:
     """What each station lends, or None, so that the tickets made score the most.
 
-    A ticket (city, city, points) is made if own and lent routes join its cities. Among choices of
-    the same score comes the one that lends the fewest routes, and then the first in the order of
-    the stations and of their loans, None being last."""
+    A ticket (city, city, points) is made if own and lent routes join its cities. Of combinations with the
+    same score the one with the fewest loans is returned, then the first in the order of the stations and
+    of their loans, None being last."""
     own = list(own)
     all_ends = (*own, *((loan.a, loan.b) for loans in stations for loan in loans))
     if not all(countries.isdisjoint(ends) for ends in all_ends):
@@ -67,7 +67,7 @@ def _best_by_exhaustion(
     tickets: Sequence[tuple[str, str, int]],
     countries: frozenset[str],
 ) -> tuple[Loan | None, ...]:
-    """The same where routes lead to countries: every choice is tried."""
+    """The same where routes lead to countries: every combination is tried."""
 
     def choice_value(choice: tuple[Loan | None, ...]) -> tuple[int, int]:
         lent = [(loan.a, loan.b) for loan in choice if loan]
@@ -84,7 +84,7 @@ def _best_by_exhaustion(
 
 
 class _Search:
-    """All choices, the first of equals first."""
+    """Tries all combinations; of equal ones the first is kept."""
 
     def __init__(
         self, loan_pairs: Sequence[Iterable[Pair]], ticket_points: Counter[Pair], blocks: BlockLabels
@@ -101,7 +101,7 @@ class _Search:
         self._search(blocks, (), 0)
 
     def _search(self, blocks: BlockLabels, chosen: tuple[Pair | None, ...], loans: int) -> None:
-        """Try whatever the stations after the chosen ones can lend."""
+        """Tries what the stations after the chosen ones can lend."""
         if len(chosen) == len(self.pairs) - 1:
             self._search_last_station(blocks, chosen, loans)
             return
@@ -111,7 +111,7 @@ class _Search:
         self._search(blocks, (*chosen, None), loans)
 
     def _search_last_station(self, blocks: BlockLabels, chosen: tuple[Pair | None, ...], loans: int) -> None:
-        """The same for the last station: its loans needn't be tried to see what each would add."""
+        """The same for the last station: one pass gives what each of its loans would add."""
         across: Counter[Pair] = Counter()
         for (a, b), points in self.ticket_points.items():
             across[_ordered_pair(blocks[a], blocks[b])] += points
@@ -142,7 +142,7 @@ def _join_all(blocks: BlockLabels, pairs: Iterable[Pair]) -> BlockLabels:
 
 
 def _useful_pairs(loan_pairs: Sequence[Iterable[Pair]], ticket_blocks: set[int]) -> list[list[Pair]]:
-    """The loans without those that end where no ticket does and no other station goes on."""
+    """The loans without those that end where no ticket ends and no other station can continue."""
     useful = [[(a, b) for a, b in pairs if a != b] for pairs in loan_pairs]
     while True:
         station_counts = Counter(

@@ -1,1 +1,1 @@
-"""How a game begins: created, dealt, laid from a position or a fork, and checked to be playable."""
+"""How a game begins: it is created, checked to be playable, and dealt or set up from a position or fork."""

@@ -1,9 +1,9 @@
-"""How much a game may ask of its referee, who plays many at once: no table takes it long to judge.
+"""How much computation a game may cost its referee, which plays many games at once.
 
-Boards, figures and positions can be anybody's, and some questions grow very fast with them: the
-longest route, what stations lend, where passengers go, every way to pay. What these would cost at
-their worst is told from the board and the figures alone, so such a game is refused when it is
-created, and never in the middle of its play.
+Boards, rule options and positions come from users, and some searches grow very fast with them: the
+longest route, what stations lend, where passengers go, every way to pay. Their worst case follows from
+the board and the rule options alone. So a game that is too expensive is refused when it is created,
+and never in the middle of its play.
 """
 
 from __future__ import annotations
@@ -20,17 +20,18 @@ from schemas.refusals import require
 from schemas.rule_options import RuleOptions
 from services.referee.rules.board import GRAY, Board, Route
 
-MAX_ROUTES_PER_SEAT: Final = 52  # routes of one seat: the search for its longest grows with their number
-MAX_PAIRED_CITIES: Final = 100  # cities, every two of which are a ticket
-MAX_PAYMENTS: Final = 100_000  # ways to pay, of all routes together
-MAX_STATION_LOANS: Final = 4_000  # choices of what all stations but the last lend
-RESERVED_OPTION_BYTES: Final = 8_192  # bytes of a letter, for what it says besides the board
-MAX_PASSENGER_WAYS: Final = 60  # out of the busiest city, for all passengers of a seat
+MAX_ROUTES_PER_SEAT: Final = 52  # the search for the longest route grows with their number
+MAX_PAIRED_CITIES: Final = 100  # every two of them are a ticket
+MAX_PAYMENTS: Final = 100_000  # ways to pay, summed over all routes
+MAX_STATION_LOANS: Final = 4_000  # combinations of what all stations but the last lend
+RESERVED_OPTION_BYTES: Final = 8_192  # of an envelope, for everything but the board
+MAX_PASSENGER_WAYS: Final = 60  # passengers of a seat times routes at the busiest city
 
 
 def require_within_limits(rule_options: RuleOptions, board: Board) -> None:
-    """No table with these figures and this board is long to judge. Raises Refused, naming the
-    option that is too large for the board."""
+    """Refuses rule options that make a game on this board too expensive.
+
+    Raises CommandRefusedError (GAME-6), which names the option that is too large."""
     routes = board.routes.values()
     _require_at_most(
         "cars", "routes in one hand", _max_routes_owned(routes, rule_options.cars), MAX_ROUTES_PER_SEAT
@@ -50,8 +51,10 @@ def require_within_limits(rule_options: RuleOptions, board: Board) -> None:
 
 
 def require_room_for_play_off(rule_options: RuleOptions, form: BoardForm) -> None:
-    """A board written in place leaves room, in the letter that a play-off's game is created by, for
-    all figures: a game that is called must be possible."""
+    """A board that is given inline must fit, with all rule options, into the envelope that creates a
+    play-off game: a play-off that is called must be possible.
+
+    Raises CommandRefusedError (GAME-6) if the board is too large."""
     if rule_options.play_off:
         size, limit = (
             len(pack(BOARD_SCHEMA.write(form, exclude_defaults=True))),
@@ -70,7 +73,7 @@ def _require_at_most(option: str, counted: str, count: int, limit: int) -> None:
 
 
 def _max_routes_owned(routes: Iterable[Route], cars: int) -> int:
-    """How many routes one seat can own: the shortest ones, as far as its cars go."""
+    """How many routes one seat can own: the shortest ones, while its cars last."""
     owned = 0
     for length in sorted(route.length for route in routes):
         cars -= length
@@ -81,7 +84,7 @@ def _max_routes_owned(routes: Iterable[Route], cars: int) -> int:
 
 
 def _count_payments(rule_options: RuleOptions, routes: Iterable[Route]) -> int:
-    """How many ways to pay a hand that has everything could choose from."""
+    """How many ways to pay there are for a hand that has every card, over all routes."""
     colour_count = sum(card in COLORS for card in rule_options.cards)
     ways = 0
     for route in routes:

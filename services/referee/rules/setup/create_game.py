@@ -1,4 +1,4 @@
-"""Before the play: laying the table, sitting down, starting (SETUP-1)."""
+"""Before the play: a game is created, its seats are taken, it is started (SETUP-1)."""
 
 from __future__ import annotations
 
@@ -27,16 +27,18 @@ from services.referee.rules.state import GameState
 
 
 class NewGameContext(NamedTuple):
-    """What a new game has from the house, not from whoever wishes for it."""
+    """What a new game gets from the server, not from the command that creates it."""
 
     game: str
-    opened_at_ms: int  # in the house's own time
-    created_at_ms: int  # by the wall clock
-    fresh_seed: str  # if the wish names none
+    opened_at_ms: int  # by the game clock
+    created_at_ms: int  # by the wall clock, since 1970
+    fresh_seed: str  # 64 hex digits, for a command that names no seed
 
 
 def create_game(rulesets: Mapping[str, Ruleset], context: NewGameContext, command: CreateGame) -> EventStream:
-    """Lay a table: resolve every figure, seal the seed, seat the bots."""
+    """The events of a new game: rule options resolved, seed committed to, bots seated, position set up.
+
+    Raises CommandRefusedError (GAME-6, SETUP-4) before the first event."""
     ruleset, board = choose_rules_and_board(rulesets, command)
     rule_options, board_digest = resolve_rule_options(ruleset, board, command.options or {}), board.digest
     starts_with_deal = command.position is None and command.fork is None
@@ -83,15 +85,17 @@ def create_game(rulesets: Mapping[str, Ruleset], context: NewGameContext, comman
 
 
 def is_seat_reserved(command: CreateGame, plan: SeatPlan) -> bool:
-    """Whether a person's seat is taken from the first by who had it in another game."""
+    """Whether a person's seat is taken at creation, by the player who had it in the earlier game."""
     return command.play_off is not None or (command.fork is not None and plan.name is not None)
 
 
 def choose_rules_and_board(rulesets: Mapping[str, Ruleset], command: CreateGame) -> tuple[Ruleset, Board]:
-    """The rules and the board: what isn't named is what the other is usually played with."""
+    """The rules and the board; one that isn't named is the default of the other.
+
+    Raises CommandRefusedError (GAME-6) if there are no such rules or no such board."""
     known_names = ", ".join(rulesets)
     name = command.ruleset
-    if command.fork is not None:  # by the edition that the other game is played by
+    if command.fork is not None:  # the ruleset version of the source game
         rulesets = {
             ruleset_name: rules
             for (ruleset_name, version), rules in RULESET_VERSIONS.items()
@@ -109,7 +113,7 @@ def choose_rules_and_board(rulesets: Mapping[str, Ruleset], command: CreateGame)
 
 
 def resolve_board(board: str | Mapping[str, Any]) -> Board:
-    """The board of this name, or the one that is written in place. Raises Malformed."""
+    """The built-in board of this name, or the board of an inline form. Raises InvalidInputError."""
     return (
         boards.load_board(board) if isinstance(board, str) else boards.build_board(BOARD_SCHEMA.read(board))
     )
@@ -118,8 +122,10 @@ def resolve_board(board: str | Mapping[str, Any]) -> Board:
 def validated_board(
     ruleset: Ruleset, rule_options: RuleOptions, board: Board, seats: int, *, starts_with_deal: bool
 ) -> Board:
-    """The board with the tickets that these figures give it. Raises Refused unless rules, figures,
-    board and seats suit each other, for a deal too if the game begins with one."""
+    """The board with the tickets that the rule options give it.
+
+    Raises CommandRefusedError (GAME-6, SETUP-4) unless rules, options, board and number of seats fit
+    together: for play, and for a deal if the game begins with one."""
     require_within_limits(rule_options, board)
     if rule_options.pair_tickets:
         board = boards.with_pair_tickets(board, rule_options.pair_tickets)
@@ -131,12 +137,14 @@ def validated_board(
 
 @lru_cache(maxsize=256)
 def default_validated_board(ruleset: Ruleset, board: Board, seats: int) -> Board:
-    """The same with the ruleset's own figures: most games have them, and one look is enough."""
+    """The same with the ruleset's own options, cached: most games are played with these."""
     return validated_board(ruleset, ruleset.rule_options, board, seats, starts_with_deal=True)
 
 
 def resolve_rule_options(ruleset: Ruleset, board: Board, overrides: Mapping[str, Any]) -> RuleOptions:
-    """The ruleset's figures with what the board, and then this game, sets otherwise."""
+    """The ruleset's options, overridden by the board's, and these by the game's own.
+
+    Raises CommandRefusedError (GAME-6) if a value is not allowed."""
     if not overrides and not board.rule_options:
         return ruleset.rule_options
     values = {
@@ -207,7 +215,7 @@ def start_game(state: GameState, seat: Seat | None, command: StartGame) -> Event
 
 
 def turn_order(state: GameState) -> tuple[Seat, ...]:
-    """As they sit; or the oldest first, and those who gave no age last."""
+    """Seat order; or the oldest first, and last those who gave no age, as `order` says."""
     seats = range(len(state.seats))
     if state.rule_options.order == "seated":
         return tuple(seats)

@@ -1,4 +1,4 @@
-"""Setting up: hands, and the three ways that starting tickets are chosen (SETUP-1 to SETUP-4)."""
+"""The deal: hands, and the three ways to choose starting tickets (SETUP-1 to SETUP-4)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from services.referee.rules.state import GameState
 
 
 def shuffle_all(state: GameState) -> EventStream:
-    """All chance of the start: the cards, then every deck of tickets."""
+    """Shuffles the cards, then every deck of tickets."""
     yield from shuffle_deck(state)
     for deck in ticket_decks(state.rule_options):
         tickets = [ticket.id for ticket in state.board.tickets.values() if ticket.deck == deck]
@@ -39,12 +39,12 @@ def offer_to_all(state: GameState) -> EventStream:
 
 
 def remove_offered_tickets(state: GameState, seat: Seat) -> EventStream:
-    """What a removed seat was offered goes with it: nobody waits for it (CONDUCT-2)."""
+    """The offer leaves the game with its seat; the others don't wait for it (CONDUCT-2)."""
     yield from ()
 
 
 def continue_after_all_choices(state: GameState) -> EventStream:
-    """Given back in seat order once all have chosen, so the order of answers changes nothing."""
+    """Once all have chosen: tickets go back in seat order, so that being quick gains nothing (SETUP-3)."""
     if state.pending_choices:
         return
     yield from return_all_tickets(state)
@@ -52,7 +52,7 @@ def continue_after_all_choices(state: GameState) -> EventStream:
 
 
 def return_all_tickets(state: GameState) -> EventStream:
-    """In seat order; where the table says so, shuffled in with the rest of their decks."""
+    """In turn order; where `start_return` says so, the decks are shuffled then."""
     for seat in state.turn_order:
         yield from return_tickets(state, seat)
     if state.rule_options.start_return == "shuffled":
@@ -64,7 +64,7 @@ def return_all_tickets(state: GameState) -> EventStream:
 
 
 def ask_for_mixes(state: GameState) -> EventStream:
-    """Hands and market; then every seat says how many tickets of each deck it wants."""
+    """Hands and market; then every seat names how many tickets of each deck it wants (SETUP-2)."""
     yield from deal_hands(state)
     yield from fill_market(state)
     for seat in state.turn_order:
@@ -72,7 +72,7 @@ def ask_for_mixes(state: GameState) -> EventStream:
 
 
 def continue_after_all_mixes(state: GameState) -> EventStream:
-    """Dealt in seat order once all have named; then as where all choose at the same time."""
+    """Once all have named a mix: offers in seat order; then all choose at the same time."""
     if state.pending_choices:
         return
     seats_with_mix = [seat for seat in state.active_seats if state.seats[seat].requested_mix is not None]
@@ -88,7 +88,7 @@ def continue_after_all_mixes(state: GameState) -> EventStream:
 
 
 def offer_to_first(state: GameState) -> EventStream:
-    """Hands; then the first seat chooses its tickets."""
+    """Hands; then the first seat chooses its tickets (SETUP-4)."""
     yield from deal_hands(state)
     yield from fill_market(state)
     yield from offer_start_tickets(state, state.turn_order[0])
@@ -99,7 +99,7 @@ def offer_start_tickets(state: GameState, seat: Seat) -> EventStream:
 
 
 def continue_after_seat_choice(state: GameState) -> EventStream:
-    """What a seat gives back lies among the next one's choice."""
+    """What a seat gave back is shuffled in before the next seat is offered tickets (SETUP-4)."""
     if state.pending_choices:
         return
     yield from return_all_tickets(state)

@@ -1,7 +1,7 @@
-"""A new game where another one stood: the table there, written out as the facts that lay it.
+"""A fork: a new game that starts from the state of another one (the source game) after some entry.
 
-While the other game goes on, nobody may learn from a fork what they don't know there: so all that whoever
-asks for it can't place is dealt afresh (see redealing.py). When it is over, everything lies as it lay.
+While the source game goes on, nobody may learn hidden cards of it from a fork: all that the asker can't
+place is dealt afresh (determinization.py). When it is over, everything is where it was.
 """
 
 from __future__ import annotations
@@ -45,8 +45,9 @@ SETUP_EVENTS: Final = (PositionLaid, DeckLaid, HandLaid, TicketsLaid, MomentLaid
 
 
 def fork_command(log: Sequence[bytes], command: ForkGame, seed: str) -> CreateGame:
-    """The wish for the new game, whose seed this is; the log is the other game's. Raises Refused where
-    nothing can go on from there."""
+    """The command that creates the fork with this seed. `log` is the source game's, from its first entry.
+
+    Raises CommandRefusedError (GAME-1, GAME-6) if no game can go on from the entry `command.at`."""
     require(log, "GAME-1", f"there is no game {command.of}")
     require(command.at <= len(log), "GAME-6", f"at: game {command.of} has {len(log)} entries")
     source = ForkSource()
@@ -57,7 +58,9 @@ def fork_command(log: Sequence[bytes], command: ForkGame, seed: str) -> CreateGa
 
 
 def set_up_fork(fork: Fork) -> EventStream:
-    """The facts that lay a fork, on a table just created. Raises Refused before the first of them."""
+    """The events that set up a fork in a game just created.
+
+    Raises CommandRefusedError (GAME-6) before the first event, if `fork.facts` can't be read."""
     try:
         events = [row_to_event(row) for row in fork.facts]
     except CorruptDataError as error:
@@ -68,18 +71,18 @@ def set_up_fork(fork: Fork) -> EventStream:
     yield from events
 
 
-# -- the game as it was ----------------------------------------------------------------------
+# -- the source game -------------------------------------------------------------------------
 
 
 class ForkSource:
-    """A game up to an entry: the table, and what everybody could place of what lies face down on it."""
+    """The source game up to an entry: its state, and what each viewer knows of the hidden cards."""
 
     def __init__(self) -> None:
         self.state = GameState()
         self.knowledge: dict[Seat | None, ViewerKnowledge] = {None: ViewerKnowledge(None)}
 
     def apply(self, data: bytes) -> None:
-        """Take on the next entry of the log."""
+        """Fold the next entry of the log, as stored."""
         entry = unpack_entry(data)
         fold_events(self.state, entry.at, entry.events)
         for seat in range(len(self.state.seats)):
@@ -89,7 +92,9 @@ class ForkSource:
                 viewer_knowledge.apply(event)
 
     def build_command(self, command: ForkGame, seed: str, *, is_over: bool) -> CreateGame:
-        """The wish for the game that goes on from here. `over`: the other game is, by now."""
+        """The command that creates the fork from here. `is_over`: the source game has ended by now.
+
+        Raises CommandRefusedError (GAME-6) if the game hadn't started here, had ended, or lacks the asker."""
         state = self.state
         require(state.started, "GAME-6", f"at: game {command.of} hadn't started at entry {command.at}")
         require(
@@ -116,29 +121,30 @@ class ForkSource:
             ruleset=state.ruleset.name,
             board=board_reference(state.board),
             options=RULE_OPTIONS_SCHEMA.write(state.rule_options),
-            fork=FORK_SCHEMA.read(fork),  # as it comes out of the log again
+            fork=FORK_SCHEMA.read(fork),  # normalised as when it is read from the log
         )
 
 
 def _fork_shuffle(seed: str) -> ShuffleFunction:
-    """All the chance of a deal afresh: the new game's own seed, and the count of what was shuffled."""
+    """The shuffle of a fresh deal: by the fork's own seed, with a new epoch for each call."""
     shuffle_epochs = iter(range(FIRST_POSITION_EPOCH, 2 * FIRST_POSITION_EPOCH))
     return lambda row: shuffled(row, seed, next(shuffle_epochs))
 
 
 def _fork_seat_plan(seat_state: SeatState, is_asker: bool) -> SeatPlan:
-    """A bot stays. A person's seat is free, unless nobody need play it, or it is whose knowledge the
-    fork shows: that is for nobody else to take."""
+    """A bot stays. A person's seat is free, unless it has left the game, or it is the asker's: what that
+    seat knows is in the fork, so nobody else may take it."""
     if seat_state.policy or seat_state.exit_reason is not None or is_asker:
         return seat_plan_of(seat_state)
     return SeatPlan()
 
 
-# -- the facts that lay a table ----------------------------------------------------------------
+# -- the state as events ----------------------------------------------------------------------
 
 
 def state_as_events(state: GameState, knowledge: Mapping[Seat | None, ViewerKnowledge]) -> Iterator[Event]:
-    """Everything on a table, face down what lies so; `knowledge` is what each viewer can place of that."""
+    """The whole state as events. `knowledge` says by viewer which hidden cards that viewer knows, so that
+    each still knows them in the fork."""
     known_hands = [knowledge[None].hand(seat) for seat in range(len(state.seats))]
     yield _position_event(state)
     yield DeckLaid(tuple(reversed(state.deck)))
@@ -190,7 +196,7 @@ def _position_event(state: GameState) -> PositionLaid:
 
 
 def _extra_tickets(state: GameState) -> tuple[TicketForm, ...]:
-    """Those that the board doesn't have: the game itself started from a position."""
+    """Tickets that the board doesn't have: the source game itself started from a position."""
     board = boards.build_board(state.board.form)
     if state.rule_options.pair_tickets:
         board = boards.with_pair_tickets(board, state.rule_options.pair_tickets)

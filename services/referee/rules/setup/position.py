@@ -1,4 +1,4 @@
-"""A game that starts from a position: it is checked as a whole, then laid (see schemas/positions)."""
+"""A game that starts from a position: the position is validated, then set up (schemas/positions.py)."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from services.referee.rules.shuffle import in_canonical_order, shuffled
 
 T = TypeVar("T")
 U = TypeVar("U")
-DEFAULT_DECK: Final = "puzzle"  # what the deck is called where these rules have none
-# Of a position's own shuffles: the play's are counted from 0, and none comes twice.
+DEFAULT_DECK: Final = "puzzle"  # the name of the ticket deck where the rules have none
+# Epochs of a position's own shuffles. Those of the play count from 0, so none is used twice.
 FIRST_POSITION_EPOCH: Final = 1 << 32
 
 
@@ -40,11 +40,11 @@ class IdentifiedTicket(NamedTuple):
     form: TicketGiven
 
 
-# -- what can't be -------------------------------------------------------------------------
+# -- validation ---------------------------------------------------------------------------
 
 
 def require_position(rule_options: RuleOptions, board: Board, seats: int, position: Position) -> None:
-    """Such a table can be. Raises Refused, naming the entry that can't."""
+    """Such a position is possible. Raises CommandRefusedError (GAME-6), which names the wrong entry."""
     _require(position.turn < seats, "turn", f"there is no seat {position.turn}")
     for name in ("hands", "cars", "tickets", "merchandise", "points"):
         row_count = len(getattr(position, name))
@@ -148,7 +148,7 @@ def _require_passengers(rule_options: RuleOptions, board: Board, seats: int, pos
         field = f"passengers.{city}"
         _require(seat < seats, field, f"there is no seat {seat}")
         if not rule_options.passengers:
-            continue  # they are left off the table, wherever they were to stand
+            continue  # they are left out, wherever the position puts them
         _require(city in board.cities, field, "there is no such city")
         _require(city not in board.countries, field, "no passenger stands in a country")
         passenger_counts[seat] += 1
@@ -160,13 +160,13 @@ def _require_passengers(rule_options: RuleOptions, board: Board, seats: int, pos
         )
 
 
-# -- laying it -----------------------------------------------------------------------------
+# -- setup --------------------------------------------------------------------------------
 
 
 def set_up_position(
     board: Board, rule_options: RuleOptions, seed: str, seats: int, position: Position
 ) -> EventStream:
-    """The facts that lay a position which can be, on a table just created."""
+    """The events that set up a valid position in a game just created."""
     token_stacks = position.tokens
     tickets = _identify_tickets(board, position)
     yield PositionLaid(
@@ -198,7 +198,7 @@ def set_up_position(
 
 
 def _route_scores(board: Board, rule_options: RuleOptions, seats: int, position: Position) -> list[int]:
-    """What each seat has scored for its routes so far."""
+    """What each seat scored for its routes; 0 where routes score only at the end."""
     scored = [0] * seats
     for route_id, seat in (position.routes or {}).items():
         scored[seat] += points_for_route(rule_options, board.routes[route_id])
@@ -210,7 +210,7 @@ def _sort_highest_on_top(stacks: Mapping[str, Iterable[int]]) -> dict[str, tuple
 
 
 def _deck_order(rule_options: RuleOptions, seed: str, position: Position) -> tuple[str, ...]:
-    """The deck that was given; else all cards that lie nowhere else, shuffled."""
+    """The deck that was given; else all cards that are nowhere else, shuffled."""
     if position.deck is not None:
         return position.deck
     remaining = Counter(rule_options.cards)
@@ -227,7 +227,7 @@ def _set_up_ticket_decks(
     position: Position,
     tickets: Sequence[IdentifiedTicket],
 ) -> EventStream:
-    """The ticket decks that were given; else all tickets of the board that lie nowhere else."""
+    """The ticket decks that were given; for others all tickets of the board that are nowhere else, shuffled."""
     placed_ids = {ticket.id for ticket in tickets}
     for epoch, deck in enumerate(_deck_names(rule_options), start=FIRST_POSITION_EPOCH + 1):
         if deck in (position.ticket_decks or {}):
@@ -242,9 +242,9 @@ def _set_up_ticket_decks(
 def _extra_tickets(
     board: Board, rule_options: RuleOptions, tickets: Sequence[IdentifiedTicket]
 ) -> tuple[TicketForm, ...]:
-    """The tickets that only this position has. One in a hand belongs to the first deck.
+    """The tickets that only this position has. One that a seat holds belongs to the first deck.
 
-    All may know that they are in the game, so their order must not tell where they lie."""
+    They are public, so they are sorted: their order must not reveal who holds them."""
     extra_tickets = (ticket for ticket in tickets if ticket.id not in board.tickets)
     return tuple(
         TicketForm(
@@ -255,8 +255,8 @@ def _extra_tickets(
 
 
 def _identify_tickets(board: Board, position: Position) -> list[IdentifiedTicket]:
-    """Every ticket that a position names: the board's of these cities and points (in a deck: of
-    that deck) that isn't named yet, or one that the board doesn't have."""
+    """Every ticket that a position names, with its id: an unused ticket of the board with these cities and
+    points (and deck, for a ticket in a deck); else a new one that the board doesn't have."""
     board_tickets: dict[tuple[frozenset[str], int], list[Ticket]] = {}
     for ticket in board.tickets.values():
         board_tickets.setdefault((frozenset((ticket.a, ticket.b)), ticket.points), []).append(ticket)
@@ -275,13 +275,13 @@ def _identify_tickets(board: Board, position: Position) -> list[IdentifiedTicket
 def _new_ticket_id(board: Board, form: TicketGiven) -> str:
     a, b = sorted(form.between)
     ticket_id = f"{a}:{b}:{form.points}"
-    while ticket_id in board.tickets:  # which is another one
+    while ticket_id in board.tickets:  # a different ticket
         ticket_id += "."
     return ticket_id
 
 
 def _position_tickets(position: Position) -> Iterator[tuple[str, str | None, TicketGiven]]:
-    """Every ticket that a position names: its entry, its deck, itself."""
+    """Every ticket that a position names: its field, its deck (None: a seat holds it), itself."""
     for seat, forms in enumerate(position.tickets):
         yield from ((f"tickets.{seat}.{index}", None, form) for index, form in enumerate(forms))
     for deck, deck_forms in (position.ticket_decks or {}).items():
@@ -293,5 +293,5 @@ def _deck_names(rule_options: RuleOptions) -> tuple[str, ...]:
 
 
 def _padded(values: Sequence[T], count: int, default: U) -> tuple[T | U, ...]:
-    """The row that was given, as long as it should be."""
+    """The values, filled up with the default to `count`."""
     return (*values, *(default,) * (count - len(values)))

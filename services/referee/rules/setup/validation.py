@@ -1,4 +1,4 @@
-"""Whether figures, board and seats suit each other: such a game can be dealt, played and scored."""
+"""Whether rule options, board and number of seats fit together, so that a game can be dealt, played and scored."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ from services.referee.rules.ruleset import Ruleset
 MAX_OFFERED_TICKETS: Final = 10
 MAX_CARDS: Final = 2_000
 FERRY_KIND: Final = "ferry"
-COMMAND_BY_OPTION: Final[
-    dict[str, type[Command]]
-] = {  # figures that mean nothing to rules without this command
+# options that mean nothing to rules without this command
+COMMAND_BY_OPTION: Final[dict[str, type[Command]]] = {
     "market": DrawMarket,
     "draw_tickets": DrawTickets,
     "station_costs": BuildStation,
@@ -29,8 +28,9 @@ COMMAND_BY_OPTION: Final[
 
 
 def require_playable(ruleset: Ruleset, rule_options: RuleOptions, board: Board, seats: int) -> None:
-    """Such a table can be played to its scores. Raises Refused, naming the option, or the entry
-    of the board, that is at fault."""
+    """Such a game can be played to its final scores.
+
+    Raises CommandRefusedError (GAME-6), which names the option or the part of the board at fault."""
     min_seats, max_seats = rule_options.seats_least, rule_options.seats_most
     require(
         min_seats <= seats <= max_seats,
@@ -47,7 +47,7 @@ def require_playable(ruleset: Ruleset, rule_options: RuleOptions, board: Board, 
 
 
 def require_cards(ruleset: Ruleset, rule_options: RuleOptions) -> None:
-    """Not too many, and every kind is good for something."""
+    """The cards aren't too many, and the rules have a use for every kind."""
     card_count = sum(rule_options.cards.values())
     require(card_count <= MAX_CARDS, "GAME-6", f"options.cards: {card_count} in all, {MAX_CARDS} at most")
     usable_kinds = {
@@ -60,7 +60,7 @@ def require_cards(ruleset: Ruleset, rule_options: RuleOptions) -> None:
 
 
 def require_dealable(ruleset: Ruleset, rule_options: RuleOptions, board: Board, seats: int) -> None:
-    """There are cards and tickets enough for the start; a position needs no more than it names."""
+    """There are enough cards and tickets for the deal. (A position needs only what it names.)"""
     card_count, dealt_count = (
         sum(rule_options.cards.values()),
         seats * rule_options.hand + rule_options.market,
@@ -74,14 +74,14 @@ def require_dealable(ruleset: Ruleset, rule_options: RuleOptions, board: Board, 
 
 
 def require_token_stacks(rule_options: RuleOptions) -> None:
-    """Merchandise lies with the highest token on top (MERCH-1)."""
+    """Every stack has its highest token on top (MERCH-1)."""
     for colour, stack in rule_options.merchandise.items():
         is_highest_first = list(stack) == sorted(stack, reverse=True)
         require(is_highest_first, "GAME-6", f"options.merchandise.{colour}: name the highest token first")
 
 
 def require_routes(ruleset: Ruleset, rule_options: RuleOptions, board: Board) -> None:
-    """Every route is of a kind that the rules have, can be paid for, and scores."""
+    """Every route is of a kind that the rules have, can be paid for, and has points."""
     for route in board.routes.values():
         reason = f"{route.id} is a {route.kind}, which the rules {ruleset.name} don't have"
         require(route.kind in ruleset.route_kinds, "GAME-6", f"board: {reason}")
@@ -97,7 +97,7 @@ def require_routes(ruleset: Ruleset, rule_options: RuleOptions, board: Board) ->
 
 
 def require_offers(rule_options: RuleOptions) -> None:
-    """What must be kept can be kept, and no draw leaves everything as it was."""
+    """What must be kept is offered, and every draw keeps a ticket, so that draws come to an end."""
     start_offered = require_offer(
         "start", rule_options.start_named or sum(rule_options.start_tickets.values()), rule_options.start_keep
     )
@@ -112,7 +112,7 @@ def require_offers(rule_options: RuleOptions) -> None:
 
 
 def require_offer(phase: str, offered: int, keep: int) -> int:
-    """How many tickets are offered at once; so many can be, and the least can be kept of them."""
+    """`offered` again, if so many tickets can be offered at once and `keep` of them kept."""
     require(
         offered <= MAX_OFFERED_TICKETS,
         "GAME-6",
@@ -122,11 +122,11 @@ def require_offer(phase: str, offered: int, keep: int) -> int:
     return offered
 
 
-# -- parts of rulesets: are there tickets enough -----------------------------------------------
+# -- parts of rulesets: are there enough tickets -----------------------------------------------
 
 
 def require_tickets_for_all(rule_options: RuleOptions, board: Board, seats: int) -> None:
-    """Every deck has what is offered of it at the start to all seats at the same time."""
+    """Every deck has enough tickets to offer to all seats at the same time at the start."""
     require_fixed_mix(rule_options)
     deck_sizes = Counter(ticket.deck for ticket in board.tickets.values())
     for deck, count in rule_options.start_tickets.items():
@@ -140,7 +140,7 @@ def require_fixed_mix(rule_options: RuleOptions) -> None:
 
 
 def require_tickets_for_mixes(rule_options: RuleOptions, board: Board, seats: int) -> None:
-    """Whatever mix the seats name, no deck runs short at the start."""
+    """Every deck has enough tickets for the start, whatever mixes the seats name."""
     for name in ("start_named", "draw_named"):
         require(
             getattr(rule_options, name),
@@ -155,9 +155,9 @@ def require_tickets_for_mixes(rule_options: RuleOptions, board: Board, seats: in
 
 
 def require_tickets_in_turn(rule_options: RuleOptions, board: Board, seats: int) -> None:
-    """Destinations for the last seat to choose from, after all others kept theirs (SETUP-4)."""
+    """Enough destinations for the last seat to choose from, after all others kept theirs (SETUP-4)."""
     require_fixed_mix(rule_options)
-    returned_are_out = rule_options.start_return == "out"  # what is given back comes to nobody any more
+    returned_are_out = rule_options.start_return == "out"  # what is given back is offered to nobody again
     for deck, offered in rule_options.start_tickets.items():
         max_keep = (
             offered
