@@ -1,4 +1,4 @@
-"""The `ledgerline` command. It imports nothing but its entry point, so that `ledgerline ask` starts fast."""
+"""The `ledgerline` command. It imports only its entry point, so that `ledgerline ask` starts fast."""
 
 from services.cli.main import main
 

@@ -1,7 +1,7 @@
-"""`ledgerline ask`: what the referee says to these commands on this table, for disputes and puzzles.
+"""`ledgerline ask`: the referee's verdicts on commands in a position, for disputes and puzzles.
 
-The table is that of a game which starts from the position, so the verdicts come from the very
-code that judges every game. No time passes while a question is answered.
+A game is started from the position, so the verdicts come from the code that judges every game.
+No time passes while a query is answered.
 """
 
 from __future__ import annotations
@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Final, NotRequired, TypedDict
+
+import typer
 
 from schemas.boards.form import BOARD_SCHEMA, BoardForm
 from schemas.boards.place_names import replace_city_names
@@ -40,17 +42,34 @@ from services.referee.rules.board import board_names
 from services.referee.rules.position_game import QUESTION_GAME_ID, start_from_position
 
 MAX_BYTES: Final = 262_144
-MAX_ERROR_LENGTH: Final = 400  # of what is said about a bad question
-DEFAULT_SEED: Final = "ledgerline ask"  # the same question has the same answer
-DEFAULT_OPTIONS: Final = {
-    "refusals_kept": 1000
-}  # a question isn't a flood: every command gets its own verdict
+MAX_ERROR_LENGTH: Final = 400  # characters
+DEFAULT_SEED: Final = "ledgerline ask"  # so that the same query has the same answer
+# Every command gets its own verdict; in a game only so many refusals of a turn are logged.
+DEFAULT_OPTIONS: Final = {"refusals_kept": 1000}
+
+app = typer.Typer()
 
 
-def answer_file(source: str) -> dict[str, Any]:
-    """The answer to the question in this file (`-` is standard input).
+class QueryAnswer(TypedDict):
+    """The answer to a query, as JSON: docs/ask.md."""
 
-    Raises Malformed in one line, naming the entry that is wrong."""
+    verdicts: list[dict[str, object]]
+    legal: NotRequired[list[dict[str, object]]]
+    score: NotRequired[list[dict[str, object]]]
+
+
+@app.command()
+def ask(
+    file: Annotated[str, typer.Argument(help="The question in JSON or YAML; - is standard input.")],
+) -> None:
+    """Print the referee's verdicts on commands in a position, as JSON: docs/ask.md has the form."""
+    print(json.dumps(answer_file(file), indent=2))
+
+
+def answer_file(source: str) -> QueryAnswer:
+    """The answer to the query in this file (`-` is standard input).
+
+    Raises InvalidInputError in one printable line, naming the entry that is wrong."""
     try:
         text = _read_source(source)
         return answer_query(read_document(text), Path() if source == "-" else Path(source).parent)
@@ -58,15 +77,15 @@ def answer_file(source: str) -> dict[str, Any]:
         raise InvalidInputError("", _in_one_line(str(error)), error.rule) from None
 
 
-def answer_query(document: object, folder: Path) -> dict[str, Any]:
-    """The answer to a question as JSON spells it. Board files are looked for from the folder.
+def answer_query(document: object, folder: Path) -> QueryAnswer:
+    """The answer to a query, both as JSON values. Paths of board files are relative to the folder.
 
-    Raises Malformed, naming the entry that is wrong."""
+    Raises InvalidInputError, naming the entry that is wrong."""
     if not isinstance(document, dict):
-        raise InvalidInputError("", "a question is an object; docs/ask.md tells its fields")
+        raise InvalidInputError("", "a question is an object; docs/ask.md has its fields")
     query = POSITION_QUERY_SCHEMA.read(_normalize_query(document))
     state = build_state(query, folder)
-    result: dict[str, Any] = {
+    result: QueryAnswer = {
         "verdicts": [
             verdict_json(state, seat_command.seat, seat_command.command) for seat_command in query.commands
         ]
@@ -85,11 +104,13 @@ def answer_query(document: object, folder: Path) -> dict[str, Any]:
     return result
 
 
-# -- the table -------------------------------------------------------------------------
+# -- the position ----------------------------------------------------------------------
 
 
 def build_state(query: PositionQuery, folder: Path) -> GameState:
-    """The table that the question is about, its first turn begun. Raises Malformed."""
+    """The state of a game that starts from the query's position, its first turn begun.
+
+    Raises InvalidInputError."""
     board = _read_board(query.board, folder)
     command = CreateGame(
         seats=(SeatPlan(),) * query.seats,
@@ -105,8 +126,10 @@ def build_state(query: PositionQuery, folder: Path) -> GameState:
         raise InvalidInputError("", rejection.reason) from None
 
 
-def _read_board(board: str | Mapping[str, Any] | None, folder: Path) -> BoardForm | str | None:
-    """A board written in place, or from a file; or its name, or None, for the rules to look up."""
+def _read_board(board: str | Mapping[str, object] | None, folder: Path) -> BoardForm | str | None:
+    """A board of the query or of a file; or a name or None, which the rules look up.
+
+    Raises InvalidInputError."""
     text = board if isinstance(board, str | None) else json.dumps(board)
     if text is None or text in board_names():
         return text
@@ -121,8 +144,8 @@ def _read_board(board: str | Mapping[str, Any] | None, folder: Path) -> BoardFor
 # -- verdicts --------------------------------------------------------------------------
 
 
-def verdict_json(state: GameState, seat: Seat, command: Command | InvalidCommand) -> dict[str, Any]:
-    """What the referee says to the command. The table goes on from there."""
+def verdict_json(state: GameState, seat: Seat, command: Command | InvalidCommand) -> dict[str, object]:
+    """The verdict on a command, as JSON. The state changes by what it accepts."""
     if isinstance(command, InvalidCommand):
         return {"accepted": False, "rule": command.rule, "why": command.why}
     try:
@@ -133,12 +156,12 @@ def verdict_json(state: GameState, seat: Seat, command: Command | InvalidCommand
     if not isinstance(first, CommandRefused):
         return {"accepted": True, "events": _events_json(events)}
     refused_json = {"accepted": False, "rule": first.rule, "why": first.why}
-    further_events = _events_json(events[1:])  # a strict table removes the seat
+    further_events = _events_json(events[1:])  # with the option `strict` a refusal removes the seat
     return {**refused_json, "events": further_events} if further_events else refused_json
 
 
 def _events_json(events: Sequence[Event]) -> list[dict[str, object]]:
-    """What came of a command; nobody asks for the seed of a question."""
+    """The events of a command, but for the seed of the query's own game."""
     return [write_event(event) for event in events if not isinstance(event, SeedRevealed)]
 
 
@@ -150,7 +173,7 @@ def _judge_command(state: GameState, seat: Seat | None, command: Command) -> tup
 
 
 def score_breakdown(state: GameState, seat_score: SeatScore) -> SeatCounted:
-    """One seat's score, its tickets and stations told by their cities."""
+    """One seat's score, its tickets and stations named by their cities."""
     seat_state = state.seats[seat_score.seat]
     lent = zip(seat_state.stations.items(), seat_score.lent, strict=True)
     return SeatCounted(
@@ -187,15 +210,15 @@ def _read_source(source: str) -> str:
         raise InvalidInputError(source, error.reason, error.rule) from None
 
 
-def _normalize_query(document: dict[str, Any]) -> object:
-    """The question with ids for names, without the fields that hold null: YAML spells nothing like that."""
-    query = {field: told for field, told in document.items() if told is not None}
+def _normalize_query(document: dict[str, object]) -> object:
+    """The query with ids for cities' names, without fields that are null: in YAML an empty field is null."""
+    query = {field: value for field, value in document.items() if value is not None}
     if isinstance(position := query.get("position"), dict):
-        query["position"] = {field: told for field, told in position.items() if told is not None}
+        query["position"] = {field: value for field, value in position.items() if value is not None}
     return replace_city_names(query)
 
 
 def _in_one_line(text: str) -> str:
-    """Nothing of the question can break the line, move the cursor, or fill the screen."""
+    """The text without characters that break the line or move the cursor, and cut to MAX_ERROR_LENGTH."""
     shown = "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
     return shown if len(shown) <= MAX_ERROR_LENGTH else f"{shown[: MAX_ERROR_LENGTH - 4]} ..."

@@ -1,61 +1,97 @@
-"""Dead letters for an operator: what broke the referee, and what is to become of it."""
+"""`ledgerline dead`: the dead letters, which are commands that the referee failed on, for an operator."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated
 
-from rich.table import Table as Grid
+import typer
+from rich.table import Table
 
 from schemas.commands import write_command
 from schemas.errors import InvalidInputError
-from services.cli.tables import console
+from services.cli.options import DEFAULT_DATA, DataOption, JsonOption, open_read_ledger
+from services.cli.output import console, print_json
 from services.ledger import RedisLedger
 from services.ledger.dead_letters import DeadLetter
 
+app = typer.Typer(no_args_is_help=True, help="Look after commands that broke the referee.")
+Reference = Annotated[str, typer.Argument(metavar="letter", help="As `dead list` shows it.")]
+References = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="letters", help="As `dead list` shows them: p07/1700000000000-0."),
+]
+AllOption = Annotated[bool, typer.Option("--all", help="All of them (a thousand at a time).")]
+
+
+@app.command("list")
+def list_command(
+    most: Annotated[int, typer.Option(min=1, max=10_000, help="How many, the oldest first.")] = 1_000,
+    data: DataOption = DEFAULT_DATA,
+    as_json: JsonOption = False,
+) -> None:
+    """List the commands that broke the referee and were put aside."""
+    with open_read_ledger(data) as ledger:
+        list_dead_letters(ledger, most, as_json)
+
+
+@app.command("show")
+def show_command(reference: Reference, data: DataOption = DEFAULT_DATA) -> None:
+    """Show everything that is known of one, as JSON."""
+    with open_read_ledger(data) as ledger:
+        print_json(_dead_letter_json(_find_dead_letter(ledger, reference)))
+
+
+@app.command("retry")
+def retry_command(
+    references: References = None, select_all: AllOption = False, data: DataOption = DEFAULT_DATA
+) -> None:
+    """Queue them again, once the cause is mended. None of them can be decided twice."""
+    with open_read_ledger(data) as ledger:
+        retry_dead_letters(ledger, references or (), select_all)
+
+
+@app.command("drop")
+def drop_command(
+    references: References = None, select_all: AllOption = False, data: DataOption = DEFAULT_DATA
+) -> None:
+    """Delete them for good."""
+    with open_read_ledger(data) as ledger:
+        drop_dead_letters(ledger, references or (), select_all)
+
 
 def list_dead_letters(ledger: RedisLedger, limit: int, as_json: bool) -> None:
-    """All of them, the oldest first."""
+    """Print the dead letters, the oldest first."""
     dead_letters = ledger.dead_letters().list_all(limit)
     if as_json:
-        print(
-            json.dumps(
-                {"dead": [_dead_letter_json(dead) for dead in dead_letters]}, ensure_ascii=False, indent=2
-            )
-        )
+        print_json({"dead": [_dead_letter_json(dead) for dead in dead_letters]})
         return
     if not dead_letters:
         console.print("No dead letters: no command has broken the referee.")
         return
-    grid = Grid("letter", "since", "game", "seat", "command", "why")
-    for fields in map(_dead_letter_json, dead_letters):
-        command = fields.get("command", {}).get("type", "(can't be read)")
-        seat = "house" if "game" in fields and fields["seat"] is None else str(fields.get("seat", ""))
-        grid.add_row(
-            fields["letter"], fields["since"], fields.get("game", ""), seat, command, fields["reason"]
-        )
-    console.print(grid)
+    table = Table("letter", "since", "game", "seat", "command", "why")
+    for dead in dead_letters:
+        game, seat, command = "", "", "(can't be read)"
+        if (envelope := dead.envelope) is not None:
+            game, command = envelope.game, envelope.command.type
+            seat = "system" if envelope.seat is None else str(envelope.seat)
+        table.add_row(dead.reference, _format_time(dead.at_ms), game, seat, command, dead.reason)
+    console.print(table)
     console.print(
-        "`ledgerline dead show LETTER` tells all of one; retry it when the cause is mended, or drop it."
+        "`ledgerline dead show LETTER` shows all of one; retry it when the cause is mended, or drop it."
     )
 
 
-def show_dead_letter(ledger: RedisLedger, reference: str) -> None:
-    """Everything that is known of one, as JSON."""
-    print(json.dumps(_dead_letter_json(_find_dead_letter(ledger, reference)), ensure_ascii=False, indent=2))
-
-
 def retry_dead_letters(ledger: RedisLedger, references: Sequence[str], select_all: bool) -> None:
-    """Put them on their way again, under the ids that they have."""
+    """Put commands back into their queue, under the ids that they have. Raises InvalidInputError."""
     for dead in _select_dead_letters(ledger, references, select_all):
-        outcome = "is on its way again" if ledger.dead_letters().retry(dead) else "was gone already"
+        outcome = "is queued again" if ledger.dead_letters().retry(dead) else "was gone already"
         console.print(f"{dead.reference} {outcome}.", markup=False)
 
 
 def drop_dead_letters(ledger: RedisLedger, references: Sequence[str], select_all: bool) -> None:
-    """Forget them for good."""
+    """Delete dead letters. Raises InvalidInputError."""
     for dead in _select_dead_letters(ledger, references, select_all):
         outcome = "is dropped" if ledger.dead_letters().drop(dead) else "was gone already"
         console.print(f"{dead.reference} {outcome}.", markup=False)
@@ -64,11 +100,9 @@ def drop_dead_letters(ledger: RedisLedger, references: Sequence[str], select_all
 def _select_dead_letters(
     ledger: RedisLedger, references: Sequence[str], select_all: bool
 ) -> list[DeadLetter]:
-    """The letters that are meant. Raises Malformed: none, or one that there isn't."""
+    """Those that the command names. Raises InvalidInputError where it names none, or one that doesn't exist."""
     if select_all == bool(references):
-        raise InvalidInputError(
-            "dead letter", "name the letters as `ledgerline dead list` shows them, or say --all"
-        )
+        raise InvalidInputError("dead letter", "name them as `ledgerline dead list` shows them, or use --all")
     if select_all:
         return ledger.dead_letters().list_all()
     return [_find_dead_letter(ledger, reference) for reference in references]
@@ -83,11 +117,10 @@ def _find_dead_letter(ledger: RedisLedger, reference: str) -> DeadLetter:
     return dead
 
 
-def _dead_letter_json(dead: DeadLetter) -> dict[str, Any]:
-    since = datetime.fromtimestamp(dead.at_ms / 1000, UTC).isoformat(timespec="seconds")
-    fields = {
+def _dead_letter_json(dead: DeadLetter) -> dict[str, object]:
+    fields: dict[str, object] = {
         "letter": dead.reference,
-        "since": since,
+        "since": _format_time(dead.at_ms),
         "reason": dead.reason,
         "deliveries": dead.delivery_count,
     }
@@ -95,3 +128,7 @@ def _dead_letter_json(dead: DeadLetter) -> dict[str, Any]:
         return {**fields, "bytes": dead.data.hex()}
     command = write_command(envelope.command)
     return {**fields, "game": envelope.game, "seat": envelope.seat, "id": envelope.id, "command": command}
+
+
+def _format_time(time_ms: int) -> str:
+    return datetime.fromtimestamp(time_ms / 1000, UTC).isoformat(timespec="seconds")

@@ -1,4 +1,4 @@
-"""`ledgerline disputes`: the moves that seats or the operator doubt, and what audits found of them."""
+"""`ledgerline disputes`: the moves that seats or the operator dispute, and what audits found."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple, TypeAlias
 
 import typer
-from rich.table import Column
-from rich.table import Table as Grid
+from rich.table import Column, Table
 from rich.text import Text
 
 from schemas.contract import Schema
@@ -26,6 +25,7 @@ from schemas.disputes import (
 from schemas.errors import InvalidInputError
 from schemas.field_types import GameId
 from services.bootstrap.composition import open_archive_reader
+from services.cli.exit import GameNotFoundError
 from services.cli.options import (
     DEFAULT_DATA,
     DataOption,
@@ -34,23 +34,25 @@ from services.cli.options import (
     open_read_ledger,
     with_archive_url,
 )
-from services.cli.replay import GameNotFoundError
-from services.cli.tables import console
+from services.cli.output import console, print_json, print_line
 from services.ledger import RedisLedger
 from services.ledger.dispute_store import DisputeRecord, RaiseOutcome, dispute_json
 from services.text.events import pluralize
 from services.verification.game_repository import GameRepository
 
 WAITING_MESSAGE: Final = (
-    "The auditor looks at it where the house is open (`ledgerline serve`, or `ledgerline auditor`)."
+    "An auditor checks it while the server runs (`ledgerline serve`, or `ledgerline auditor`)."
 )
-FAILED_MESSAGE: Final = "The audit broke and is tried again; `ledgerline jobs` tells why."
+FAILED_MESSAGE: Final = "The audit failed and is tried again; `ledgerline jobs` shows why."
 _GAME_ID: Final[Schema[str]] = Schema(GameId, "game")
 app = typer.Typer(help="Look at the moves that somebody disputes.")
 
 
+DisputeFields: TypeAlias = dict[str, Any]  # as `dispute_json` has them, and what was found: JSON
+
+
 class DisputeContext(NamedTuple):
-    """The ledger with its disputes, and every game that there ever was."""
+    """The ledger with its disputes, and all games, those of the archive too."""
 
     ledger: RedisLedger
     repository: GameRepository
@@ -72,7 +74,7 @@ def disputes_callback(
     data: DataOption = DEFAULT_DATA,
     as_json: JsonOption = False,
 ) -> None:
-    """List the disputes, the latest first: who doubts which entry, how it stands, what was found."""
+    """List the disputes, the latest first: who disputes which entry, its state, what was found."""
     if context.invoked_subcommand is None:
         with _open_context(data) as games:
             list_disputes(games.ledger, game, open_only, as_json)
@@ -84,7 +86,7 @@ def show(
     data: DataOption = DEFAULT_DATA,
     as_json: JsonOption = False,
 ) -> None:
-    """Tell all of one: what was said, what its seat was told, and what the audit found."""
+    """Show all of one: its reason, the answer to its seat, and what the audit found."""
     with _open_context(data) as games:
         show_dispute(games.ledger, dispute, as_json)
 
@@ -92,34 +94,33 @@ def show(
 @app.command("raise")
 def raise_command(
     game: Annotated[str, typer.Argument(help="The game's id, as play and games print it.")],
-    at: Annotated[int, typer.Option(min=1, help="The entry that is doubted.")],
+    at: Annotated[int, typer.Option(min=1, help="The entry that is disputed.")],
     reason: Annotated[str, typer.Option(help="Why, in up to 500 characters.")],
     data: DataOption = DEFAULT_DATA,
     as_json: JsonOption = False,
 ) -> None:
-    """Dispute a move yourself. An operator is told all of it, even while the game runs."""
+    """Dispute a move yourself. An operator sees the whole answer, even while the game runs."""
     with _open_context(data) as games:
         raise_dispute(games, game, at, reason, as_json)
 
 
 def list_disputes(ledger: RedisLedger, game: str | None, open_only: bool, as_json: bool) -> None:
-    """Those that fit, the latest first. Raises Malformed."""
+    """Print the disputes of a game or of all, the latest first. Raises InvalidInputError."""
     wanted_game = None if game is None else _GAME_ID.read(game)
-    records = sorted(ledger.disputes().list_all(), key=lambda held: (-held.raised_at_ms, held.name.id))
-    records = [
-        held
-        for held in records
-        if wanted_game in (None, held.name.game) and not (open_only and held.is_final)
+    records = sorted(ledger.disputes().list_all(), key=lambda record: (-record.raised_at_ms, record.name.id))
+    rows = [
+        _dispute_fields(ledger, record)
+        for record in records
+        if wanted_game in (None, record.name.game) and not (open_only and record.is_final)
     ]
-    rows = [_dispute_fields(ledger, held) for held in records]
     if as_json:
-        print(json.dumps({"disputes": rows}, ensure_ascii=False, indent=2))
+        print_json({"disputes": rows})
         return
     if not rows:
         console.print("No disputes.")
         return
     names = ("dispute", "since", "entry", "who", "state", "found")
-    grid = Grid(*(Column(name, no_wrap=True) for name in names), "reason")
+    table = Table(*(Column(name, no_wrap=True) for name in names), "reason")
     for row in rows:
         state = "so far" if row["answer"] and not row["final"] else row["state"]
         since = row["since"][:16].replace("T", " ")
@@ -132,13 +133,13 @@ def list_disputes(ledger: RedisLedger, game: str | None, open_only: bool, as_jso
             _finding_summary(row),
             row["reason"],
         )
-        grid.add_row(*(Text(cell) for cell in cells))
-    console.print(grid)
-    console.print("`ledgerline disputes show DISPUTE` tells all of one.")
+        table.add_row(*(Text(cell) for cell in cells))
+    console.print(table)
+    console.print("`ledgerline disputes show DISPUTE` shows all of one.")
 
 
 def show_dispute(ledger: RedisLedger, dispute_id: str, as_json: bool) -> None:
-    """All of one dispute. Raises Malformed: there is none."""
+    """Print all of one dispute. Raises InvalidInputError where there is none."""
     record = ledger.disputes().find(parse_dispute_id(dispute_id))
     if record is None:
         raise InvalidInputError(
@@ -146,35 +147,35 @@ def show_dispute(ledger: RedisLedger, dispute_id: str, as_json: bool) -> None:
         )
     fields = _dispute_fields(ledger, record)
     if as_json:
-        print(json.dumps(fields, ensure_ascii=False, indent=2))
+        print_json(fields)
         return
-    _print_line(
+    print_line(
         f"The {_disputant(fields)} disputes entry {fields['number']} of game {fields['game']} since {fields['since']}:"
     )
-    _print_line(f"  {fields['reason']}")
+    print_line(f"  {fields['reason']}")
     answer, audit_answer = fields["answer"], fields["found"]
     if answer is None:
-        _print_line(
+        print_line(
             f"It is {fields['state']}. {WAITING_MESSAGE}" if fields["state"] != "failed" else FAILED_MESSAGE
         )
     else:
         answer_label = (
             "The answer"
             if fields["final"] or record.name.seat is None
-            else "Its seat was told, while the game runs"
+            else "The answer to its seat, while the game runs"
         )
-        _print_line(f"{answer_label}: {answer['verdict']}")
+        print_line(f"{answer_label}: {answer['verdict']}")
     if audit_answer is not None:
         if not fields["final"]:
-            _print_line(f"The audit, for you alone until the game is over: {audit_answer['verdict']}")
+            print_line(f"The audit, for you alone until the game is over: {audit_answer['verdict']}")
         for finding in audit_answer["findings"]:
             where = "the game" if finding["number"] is None else f"entry {finding['number']}"
-            _print_line(f"  {where}: {finding['why']}")
-    _print_line(f"`ledgerline audit {record.name.game} --at {fields['number']}` explains the move.")
+            print_line(f"  {where}: {finding['why']}")
+    print_line(f"`ledgerline audit {record.name.game} --at {fields['number']}` explains the move.")
 
 
 def raise_dispute(context: DisputeContext, game: str, sequence: int, reason: str, as_json: bool) -> None:
-    """Put a dispute of the operator's down. Raises Malformed, or NoSuchGame."""
+    """Raise a dispute as the operator. Raises InvalidInputError, or GameNotFoundError."""
     length = len(context.repository.read_entries(_GAME_ID.read(game)))
     if not length:
         raise GameNotFoundError(f"there is no game {game}; `ledgerline games` lists them")
@@ -192,26 +193,22 @@ def raise_dispute(context: DisputeContext, game: str, sequence: int, reason: str
     if as_json:
         print(json.dumps({"dispute": name.id, "game": game, "number": sequence}))
         return
-    _print_line(f"Entry {sequence} of game {game} is disputed: {name.id}")
-    _print_line(WAITING_MESSAGE)
+    print_line(f"Entry {sequence} of game {game} is disputed: {name.id}")
+    print_line(WAITING_MESSAGE)
 
 
-def _dispute_fields(ledger: RedisLedger, record: DisputeRecord) -> dict[str, Any]:
+def _dispute_fields(ledger: RedisLedger, record: DisputeRecord) -> DisputeFields:
     """A dispute with what was found, which only the operator sees."""
     audit_answer = ledger.disputes().read_findings(record.name)
     return {**dispute_json(record), "found": unpack_answer(audit_answer) if audit_answer else None}
 
 
-def _disputant(fields: dict[str, Any]) -> str:
+def _disputant(fields: DisputeFields) -> str:
     return "operator" if fields["seat"] is None else f"seat {fields['seat']}"
 
 
-def _finding_summary(fields: dict[str, Any]) -> str:
+def _finding_summary(fields: DisputeFields) -> str:
     audit_answer = fields["found"]
     if audit_answer is None:
         return ""
     return "nothing wrong" if audit_answer["ok"] else pluralize(audit_answer["count"], "finding")
-
-
-def _print_line(sentence: str) -> None:
-    console.print(sentence, markup=False, soft_wrap=True)

@@ -1,22 +1,24 @@
-"""`ledgerline export` and `verify`: a finished game as one file, and whether such a file is to be believed."""
+"""`ledgerline export` and `verify`: write a finished game to one file, and check such a file."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 
-from rich.table import Table as Grid
+import typer
+from rich.table import Table
 
 from schemas.contract import Schema
 from schemas.errors import InvalidInputError
 from schemas.field_types import GameId
 from services.archive import MAX_FILE_BYTES, GameFileError, Signer, encode_game_file
-from services.cli.replay import GameNotFoundError
-from services.cli.tables import console
+from services.bootstrap.embedded import load_signing_key
+from services.cli.exit import GameNotFoundError
+from services.cli.options import DEFAULT_DATA, DataOption, JsonOption, load_settings, open_repository
+from services.cli.output import console, print_json, print_line
 from services.documents.files import read_bytes, write_bytes
 from services.ledger import GameReader, iter_view
 from services.referee.rules import fold
@@ -27,10 +29,11 @@ from services.verification.log_check import check_file_bytes, recompute_heads
 from services.verification.view_check import is_unchained
 
 OLD_RULES_WARNING: Final = (
-    "Its rules are of a version before 3: its chain holds nothing of what was hidden, and no player had a say "
-    "in its chance. A game that began since then should name a later one."
+    "Its rules are older than version 3: its chain holds nothing of what was hidden, and the players did not "
+    "contribute to its shuffles. A game that began since then should name a later version."
 )
 CHECK_KINDS: Final = ("chain", "signature", "deal", "view")
+app = typer.Typer()
 _GAME_ID: Final[Schema[str]] = Schema(GameId, "game")
 _HEAD_PATTERN: Final = re.compile(r"(\d{1,9}):([0-9a-fA-F]{64})")
 
@@ -38,31 +41,61 @@ _HEAD_PATTERN: Final = re.compile(r"(\d{1,9}):([0-9a-fA-F]{64})")
 # -- export ------------------------------------------------------------------------------------
 
 
-def export_game(games: GameReader, signer: Signer, game: str, path: Path) -> None:
-    """Write a finished game's file. Raises Malformed or NoSuchGame; Gap or Corrupt: it is damaged."""
-    log = games.read_entries(_GAME_ID.read(game))
+@app.command()
+def export(
+    game: Annotated[str, typer.Argument(help="The game's id, as play and games print it.")],
+    file: Annotated[Path, typer.Argument(help="The file to write.")],
+    data: DataOption = DEFAULT_DATA,
+) -> None:
+    """Write a finished game to one file that anybody can check: see docs/proof.md."""
+    signer = Signer(load_settings().signing_key.get_secret_value() or load_signing_key(data))
+    with open_repository(data) as repository:
+        export_game(repository, signer, game, file)
+
+
+def export_game(reader: GameReader, signer: Signer, game: str, path: Path) -> None:
+    """Write a finished game's file.
+
+    Raises InvalidInputError or GameNotFoundError; MissingEntryError or CorruptDataError where the game is damaged."""
+    log = reader.read_entries(_GAME_ID.read(game))
     if not log:
         raise GameNotFoundError(f"there is no game {game}; `ledgerline games` lists them")
     if not fold(log).result:
-        raise InvalidInputError("game", f"{game} isn't over: its file would tell what is still hidden")
-    data = encode_game_file(game, log, read_heads(games, game, len(log)), signer)
+        raise InvalidInputError("game", f"{game} isn't over: its file would show what is still hidden")
+    data = encode_game_file(game, log, read_heads(reader, game, len(log)), signer)
     write_bytes(path, data, "file")
     console.print(f"{path}: {len(log)} entries in {len(data):,} bytes, signed with the key", markup=False)
     console.print(signer.public_key.hex(), markup=False)
 
 
-def read_heads(games: GameReader, game: str, length: int) -> list[bytes]:
-    """The head after each entry, as everybody was told it. Raises Corrupt: it isn't what follows from
-    what they were shown."""
-    entries = islice(iter_view(games, game, None), length)
+def read_heads(reader: GameReader, game: str, length: int) -> list[bytes]:
+    """The chain head after each entry, as the public view has it.
+
+    Raises CorruptDataError where a head doesn't follow from the view."""
+    entries = islice(iter_view(reader, game, None), length)
     return recompute_heads(game, [(entry.number, entry.shown.public, entry.shown.head) for entry in entries])
 
 
 # -- verify --------------------------------------------------------------------------------------
 
 
+@app.command()
+def verify(
+    file: Annotated[Path, typer.Argument(help="A file that `export` wrote, or one of the archive.")],
+    key: Annotated[str | None, typer.Option(help="The server's public key, which must have signed.")] = None,
+    head: Annotated[
+        list[str] | None,
+        typer.Option(help="NUMBER:HEAD that somebody kept while the game was played; may be repeated."),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Check a game's file: chain, signature, deal, and views. Exit code 1: don't believe it."""
+    if not verify_file(file, key, head or (), as_json):
+        raise typer.Exit(1)
+
+
 def verify_file(path: Path, key: str | None, recorded_heads: Sequence[str], as_json: bool) -> bool:
-    """Check a file, and tell what was found. Whether it is to be believed. Raises Malformed."""
+    """Check a file, and print the findings. Returns whether there are none. Raises InvalidInputError."""
     expected_key, expected_heads = _parse_key(key), dict(map(_parse_head, recorded_heads))
     try:
         file, checks = check_file_bytes(
@@ -74,23 +107,24 @@ def verify_file(path: Path, key: str | None, recorded_heads: Sequence[str], as_j
         raise InvalidInputError(
             "--head", f"game {file.game} has {len(file.entries)} entries, so none {beyond[0]}"
         )
-    findings = [found for check in checks for found in check.findings]
+    findings = [finding for check in checks for finding in check.findings]
     sealed = not is_unchained(file.entries)
     if as_json:
-        result = {
-            "game": file.game,
-            "ok": not findings,
-            "entries": len(file.entries),
-            "sealed": sealed,
-            "head": file.head.hex(),
-            "key": file.key.hex(),
-            "findings": [found._asdict() for found in findings],
-        }
-        print(json.dumps(result, ensure_ascii=False, indent=2))
+        print_json(
+            {
+                "game": file.game,
+                "ok": not findings,
+                "entries": len(file.entries),
+                "sealed": sealed,
+                "head": file.head.hex(),
+                "key": file.key.hex(),
+                "findings": [finding._asdict() for finding in findings],
+            }
+        )
     else:
         _print_checks(file.game, len(file.entries), checks)
         if not sealed:
-            console.print(OLD_RULES_WARNING, markup=False, soft_wrap=True)
+            print_line(OLD_RULES_WARNING)
         if not findings:
             signer_label = "the key that you named" if expected_key else f"the key {file.key.hex()}"
             console.print(
@@ -100,25 +134,25 @@ def verify_file(path: Path, key: str | None, recorded_heads: Sequence[str], as_j
 
 
 def _print_checks(game: str, entry_count: int, checks: Sequence[Check]) -> None:
-    grid = Grid("what", "finding", title=f"{game}: {entry_count} entries")
+    table = Table("what", "finding", title=f"{game}: {entry_count} entries")
     findings_by_kind = {check.kind: list(check.findings) for check in checks}
     for kind in CHECK_KINDS:
         good_result = PASS_SENTENCES[kind] if kind in findings_by_kind else "not checked: the file is damaged"
-        grid.add_row(
+        table.add_row(
             CHECK_NAMES[kind],
             pluralize(len(findings_by_kind[kind]), "finding") if findings_by_kind.get(kind) else good_result,
         )
-    console.print(grid)
+    console.print(table)
     for finding in (finding for findings in findings_by_kind.values() for finding in findings):
         where = "the game" if finding.number is None else f"entry {finding.number}"
-        console.print(f"{where}: {finding.why}", markup=False, soft_wrap=True)
+        print_line(f"{where}: {finding.why}")
 
 
 def _parse_key(text: str | None) -> bytes | None:
     if text is None:
         return None
     if not re.fullmatch(r"[0-9a-fA-F]{64}", text):
-        raise InvalidInputError("--key", "must be the house's public key, 64 hex digits")
+        raise InvalidInputError("--key", "must be the server's public key, 64 hex digits")
     return bytes.fromhex(text)
 
 

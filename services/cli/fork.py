@@ -1,11 +1,12 @@
-"""`ledgerline fork`: a game that goes on from where another one stood, for an operator."""
+"""`ledgerline fork`: a new game that goes on from an entry of another one, for an operator."""
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, NamedTuple
+
+import typer
 
 from schemas import tokens
 from schemas.codec import unpack_entry
@@ -14,8 +15,18 @@ from schemas.errors import InvalidInputError
 from schemas.events import GameForked
 from schemas.field_types import Seat
 from services.bootstrap.composition import build_referee, open_archive_reader
+from services.bootstrap.embedded import load_token_key
+from services.cli.options import (
+    DEFAULT_DATA,
+    DataOption,
+    JsonOption,
+    load_settings,
+    open_read_ledger,
+    with_archive_url,
+)
+from services.cli.output import console, print_json, print_line
 from services.cli.replay import parse_viewer, read_game_log
-from services.cli.tables import console, standings_table
+from services.cli.tables import standings_table
 from services.ledger import RedisLedger
 from services.referee.rules import GameState, UnloggedRejectionError, fold
 from services.referee.worker import Referee
@@ -23,19 +34,47 @@ from services.runtime.settings import Settings
 from services.text.events import pluralize
 from services.verification.game_repository import GameRepository
 
+app = typer.Typer()
+
+
+class Fork(NamedTuple):
+    """The new game, and the tokens that its host and the seat that asked for it need."""
+
+    state: GameState
+    forked: GameForked
+    free_seats: list[Seat]
+    host_token: str
+    seat_token: str | None  # of `forked.asker`; None where the public's knowledge was asked for
+
+
+@app.command()
+def fork(
+    game: Annotated[str, typer.Argument(help="The game's id, as play and games print it.")],
+    at: Annotated[int, typer.Option(min=1, help="Go on from how it stood after this entry.")],
+    viewer: Annotated[
+        str,
+        typer.Option("--as", help="Deal by what a seat (0, 1, ..) or the public knew, while the game runs."),
+    ] = "public",
+    data: DataOption = DEFAULT_DATA,
+    as_json: JsonOption = False,
+) -> None:
+    """Start a new game from how another one stood. While that one runs, what is hidden is dealt afresh."""
+    settings = with_archive_url(load_settings(), data)
+    with open_read_ledger(data) as ledger:
+        token_key = settings.token_key.get_secret_value() or load_token_key(data)
+        result = fork_game(ledger, settings, game, at, viewer, token_key)
+    if as_json:
+        print_json(_fork_json(result))
+    else:
+        _print_fork(result)
+
 
 def fork_game(
-    ledger: RedisLedger,
-    settings: Settings,
-    game: str,
-    sequence: int,
-    viewer: str,
-    token_key: str,
-    as_json: bool,
-) -> None:
-    """Lay the new game, start it if nobody has to sit down first, and tell how it stands. `key` signs tokens.
+    ledger: RedisLedger, settings: Settings, game: str, sequence: int, viewer: str, token_key: str
+) -> Fork:
+    """Create the new game, and start it unless somebody has to take a seat first. `token_key` signs tokens.
 
-    Raises Malformed, naming the option, or NoSuchGame."""
+    Raises InvalidInputError, naming the option, or GameNotFoundError."""
     log = read_game_log(GameRepository(ledger, open_archive_reader(settings)), game)
     viewer_seat = parse_viewer(viewer, len(fold(log[:1]).seats))
     new_game = secrets.token_hex(6)
@@ -46,16 +85,11 @@ def fork_game(
             _send_command(referee, new_game, StartGame())
     finally:
         lease.leave()
-    log = ledger.read_entries(new_game)
-    state, fields = fold(log), _fork_json(log, token_key)
-    if as_json:
-        print(json.dumps(fields, ensure_ascii=False, indent=2))
-    else:
-        _print_fork(state, fields)
+    return _describe_fork(ledger.read_entries(new_game), token_key.encode())
 
 
 def _send_command(referee: Referee, game: str, command: Command) -> None:
-    """Have it decided at once: a referee that is at work besides does no harm, and none is needed."""
+    """Have it decided at once. No running referee is needed, and one that runs does no harm."""
     try:
         referee.processor.process_system_command(
             CommandEnvelope(f"operator:{secrets.token_hex(8)}", game, None, command)
@@ -73,41 +107,47 @@ def _free_seats(state: GameState) -> list[Seat]:
     return [seat for seat, seat_state in enumerate(state.seats) if not seat_state.is_seated]
 
 
-def _fork_json(log: Sequence[bytes], token_key: str) -> dict[str, Any]:
-    """All that is needed to go on with it. The tokens are as good as the gateway's."""
+def _describe_fork(log: Sequence[bytes], token_key: bytes) -> Fork:
+    """All that is needed to go on with the game. The tokens are as good as the gateway's."""
     state = fold(log)
     (forked,) = [event for event in unpack_entry(log[0]).events if isinstance(event, GameForked)]
-    fields: dict[str, Any] = {
-        "game": state.game,
-        "of": forked.of,
-        "at": forked.at,
-        "afresh": forked.afresh,
-        "started": state.started,
-        "free": _free_seats(state),
-        "token": tokens.mint(token_key.encode(), state.game, None),
+    return Fork(
+        state=state,
+        forked=forked,
+        free_seats=_free_seats(state),
+        host_token=tokens.mint(token_key, state.game, None),
+        seat_token=None if forked.asker is None else tokens.mint(token_key, state.game, forked.asker),
+    )
+
+
+def _fork_json(fork: Fork) -> dict[str, object]:
+    fields: dict[str, object] = {
+        "game": fork.state.game,
+        "of": fork.forked.of,
+        "at": fork.forked.at,
+        "afresh": fork.forked.afresh,
+        "started": fork.state.started,
+        "free": fork.free_seats,
+        "token": fork.host_token,
     }
-    if forked.asker is not None:
-        fields |= {
-            "seat": forked.asker,
-            "seat_token": tokens.mint(token_key.encode(), state.game, forked.asker),
-        }
+    if fork.seat_token is not None:
+        fields |= {"seat": fork.forked.asker, "seat_token": fork.seat_token}
     return fields
 
 
-def _print_fork(state: GameState, fields: dict[str, Any]) -> None:
+def _print_fork(fork: Fork) -> None:
+    state, forked = fork.state, fork.forked
     console.print(standings_table(state))
-    deal_note = "what wasn't known is dealt afresh" if fields["afresh"] else "everything lies as it lay"
-    console.print(
-        f"Game {state.game} goes on from game {fields['of']} after entry {fields['at']}; {deal_note}."
-    )
-    if fields["started"]:
-        console.print("It has started: its bots play on where the house is open (`ledgerline serve`).")
+    deal_note = "what wasn't known is dealt afresh" if forked.afresh else "hidden cards stay where they were"
+    console.print(f"Game {state.game} goes on from game {forked.of} after entry {forked.at}; {deal_note}.")
+    if state.started:
+        console.print("It has started: its bots play where the server runs (`ledgerline serve`).")
         return
-    free_seats = ", ".join(map(str, fields["free"]))
+    free_seats = ", ".join(map(str, fork.free_seats))
     console.print(
-        f"{pluralize(len(fields['free']), 'seat')} to be taken: {free_seats}. The host starts it then, with this token:"
+        f"{pluralize(len(fork.free_seats), 'seat')} to be taken: {free_seats}. Then the host starts it, with this token:"
     )
-    console.print(fields["token"], markup=False)
-    if "seat" in fields:
-        console.print(f"Seat {fields['seat']} is yours, with this one:")
-        console.print(fields["seat_token"], markup=False)
+    print_line(fork.host_token)
+    if fork.seat_token is not None:
+        console.print(f"Seat {forked.asker} is yours, with this token:")
+        print_line(fork.seat_token)

@@ -1,21 +1,20 @@
-"""`ledgerline jobs`: what an operator is shown of the auditor's jobs, and may do about those that failed."""
+"""`ledgerline jobs`: the auditor's jobs, for an operator; those that failed are retried or dropped."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from rich.table import Table as Grid
+from rich.table import Table
 
 from schemas.errors import InvalidInputError
 from services.auditor.jobs import JobInfo, Jobs
 from services.cli.options import DEFAULT_DATA, DataOption, JsonOption, open_jobs
-from services.cli.tables import console
+from services.cli.output import console, print_json
 
-app = typer.Typer(help="Look after what is done beside the games: the archive, audits.")
+app = typer.Typer(help="Look after the auditor's jobs: the archive, disputes.")
 JobIds = Annotated[list[str] | None, typer.Argument(help="As `jobs` shows them: archive-3f9a1c0b77e2.")]
 AllOption = Annotated[bool, typer.Option("--all", help="Every one that failed.")]
 
@@ -27,7 +26,7 @@ def jobs_list(
     data: DataOption = DEFAULT_DATA,
     as_json: JsonOption = False,
 ) -> None:
-    """List what fails, runs, waits or is to be tried again, beside the games."""
+    """List the jobs that failed, run, wait, or are tried again later."""
     if context.invoked_subcommand is None:
         with open_jobs(data) as jobs:
             list_jobs(jobs, most, as_json)
@@ -35,60 +34,60 @@ def jobs_list(
 
 @app.command("retry")
 def jobs_retry(ids: JobIds = None, select_all: AllOption = False, data: DataOption = DEFAULT_DATA) -> None:
-    """Try jobs again now that failed, or wait for their next try; --all: all that failed."""
+    """Try jobs again now that failed or wait for their next try; --all: all that failed."""
     with open_jobs(data) as jobs:
         retry_jobs(jobs, ids or (), select_all)
 
 
 @app.command("drop")
 def jobs_drop(ids: JobIds = None, select_all: AllOption = False, data: DataOption = DEFAULT_DATA) -> None:
-    """Forget jobs. What is still to be done gets a new one."""
+    """Delete jobs. What is still to be done gets a new one."""
     with open_jobs(data) as jobs:
         drop_jobs(jobs, ids or (), select_all)
 
 
 def list_jobs(jobs: Jobs, limit: int, as_json: bool) -> None:
-    """The jobs there are: those that failed first, then what runs, what waits, and what is tried later."""
+    """Print the jobs: those that failed first, then those that run, that wait, and that are tried later."""
     job_infos = jobs.list_jobs(limit)
     if as_json:
         document = {"count": jobs.count(), "jobs": [_job_json(job) for job in job_infos]}
-        print(json.dumps(document, ensure_ascii=False, indent=2))
+        print_json(document)
         return
     if not job_infos:
         console.print("No jobs. Everything is done.")
         return
-    grid = Grid("job", "state", "tries", "since", "next try", "why the last one failed")
+    table = Table("job", "state", "tries", "since", "next try", "why the last one failed")
     for job in job_infos:
-        grid.add_row(
+        table.add_row(
             job.id, job.state, str(job.tries), _format_time(job.since), _format_time(job.again), job.why
         )
-    console.print(grid)
+    console.print(table)
     if any(job.state == "failed" for job in job_infos):
-        console.print("A failed job stays until somebody looks: `ledgerline jobs retry` or `drop`.")
+        console.print("A failed job stays until you retry or drop it: `ledgerline jobs retry` or `drop`.")
 
 
 def retry_jobs(jobs: Jobs, ids: Sequence[str], select_all: bool) -> None:
-    """Try jobs again now. Raises Malformed."""
-    for id_ in _select_job_ids(jobs, ids, select_all):
-        jobs.retry(id_)
-        console.print(f"{id_} is to be tried again.", markup=False)
+    """Have jobs tried again now. Raises InvalidInputError."""
+    for job_id in _select_job_ids(jobs, ids, select_all):
+        jobs.retry(job_id)
+        console.print(f"{job_id} is to be tried again.", markup=False)
 
 
 def drop_jobs(jobs: Jobs, ids: Sequence[str], select_all: bool) -> None:
-    """Forget jobs. Raises Malformed."""
-    for id_ in _select_job_ids(jobs, ids, select_all):
-        jobs.drop(id_)
-        console.print(f"{id_} is dropped.", markup=False)
+    """Delete jobs. Raises InvalidInputError."""
+    for job_id in _select_job_ids(jobs, ids, select_all):
+        jobs.drop(job_id)
+        console.print(f"{job_id} is dropped.", markup=False)
 
 
 def _select_job_ids(jobs: Jobs, ids: Sequence[str], select_all: bool) -> Sequence[str]:
-    """The jobs that are meant. Raises Malformed: none."""
+    """The ids that the command names. Raises InvalidInputError where it names none."""
     if select_all == bool(ids):
-        raise InvalidInputError("job", "name the jobs as `ledgerline jobs` shows them, or say --all")
+        raise InvalidInputError("job", "name the jobs as `ledgerline jobs` shows them, or use --all")
     return [job.id for job in jobs.list_jobs() if job.state == "failed"] if select_all else ids
 
 
-def _job_json(job: JobInfo) -> dict[str, Any]:
+def _job_json(job: JobInfo) -> dict[str, object]:
     fields = job._asdict()
     return {**fields, "since": _format_time(job.since) or None, "again": _format_time(job.again) or None}
 

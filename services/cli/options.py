@@ -1,11 +1,11 @@
-"""What the commands of `ledgerline` share: their options, their settings, and the engine to look into."""
+"""What the commands of `ledgerline` share: options, settings, and the engine to read from."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -25,26 +25,29 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON documen
 DEFAULT_DATA = Path(".ledgerline")
 
 
-def load_settings(**overrides: Any) -> Settings:
+def load_settings(**overrides: object) -> Settings:
+    """The settings of the environment, with these fields set otherwise. Raises InvalidInputError."""
     return read_settings(**overrides)
 
 
 def set_up_logging(settings: Settings, *, quiet: bool = False) -> None:
-    """Log lines as the settings say; a command that prints a game keeps to warnings."""
+    """Log as the settings say; `quiet`, for a command that prints its result, logs no lines of level info."""
     level = "warning" if quiet and settings.log_level == "info" else settings.log_level
     configure_logging(level, settings.log_form)
 
 
 @contextmanager
 def open_read_ledger(data: Path) -> Iterator[RedisLedger]:
-    """The ledger to read from: the settings' engine if they name one, else the data folder's."""
+    """The ledger to read from: the settings' engine if they name one, else the data folder's.
+
+    Raises InvalidInputError where there is no engine, and EngineUnavailableError."""
     with open_ledger_for_reading(data, _load_read_settings(data)) as ledger:
         yield ledger
 
 
 @contextmanager
 def open_repository(data: Path) -> Iterator[GameRepository]:
-    """Every game to read: those of that ledger, and those that have left it for the archive."""
+    """All games to read: those of that ledger, and those that have left it for the archive."""
     with open_read_ledger(data) as ledger:
         yield GameRepository(ledger, open_archive_reader(with_archive_url(load_settings(), data)))
 
@@ -62,7 +65,7 @@ def open_jobs(data: Path) -> Iterator[Jobs]:
 
 
 def _load_read_settings(data: Path) -> Settings:
-    """For who looks into an engine that there is. Raises Malformed."""
+    """Settings for a command that reads an existing engine. Raises InvalidInputError."""
     settings = load_settings()
     set_up_logging(settings, quiet=True)
     require_engine(data, settings)
@@ -70,5 +73,6 @@ def _load_read_settings(data: Path) -> Settings:
 
 
 def require_engine(data: Path, settings: Settings) -> None:
+    """Raises InvalidInputError where neither the data folder nor the settings name an engine."""
     if not (data / "appendonlydir").is_dir() and "redis_url" not in settings.model_fields_set:
         raise InvalidInputError("--data", f"there are no games in {data}; `ledgerline play` plays one")

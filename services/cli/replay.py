@@ -1,19 +1,23 @@
-"""Looking back: the games that there are, and any of them turn by turn."""
+"""`ledgerline games` and `ledgerline replay`: the list of games, and one of them turn by turn."""
 
 from __future__ import annotations
 
-import json
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Annotated, Final, NamedTuple
 
-from rich.table import Table as Grid
+import typer
+from rich.table import Table
 
 from schemas.codec import unpack_entry
 from schemas.contract import Schema
 from schemas.entries import write_entry, write_view_entry
-from schemas.errors import CorruptDataError, InvalidInputError, LedgerlineError
+from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.events import Event
 from schemas.field_types import GameId, Seat
-from services.cli.tables import console, final_score_table, standings_table
+from services.cli.exit import GameNotFoundError
+from services.cli.options import DEFAULT_DATA, DataOption, JsonOption, open_repository
+from services.cli.output import console, print_json
+from services.cli.tables import final_score_table, standings_table
 from services.ledger import MissingEntryError, iter_view
 from services.referee.rules import GameState, fold, fold_events
 from services.runtime.worker_loop import PROGRAMMING_ERRORS
@@ -21,91 +25,129 @@ from services.text.events import event_sentence, game_summary_json
 from services.text.formatting import format_game_time
 from services.verification.game_repository import GameRepository
 
+app = typer.Typer()
 MAX_GAMES: Final = 1_000  # games in a list
 _GAME_ID: Final[Schema[str]] = Schema(GameId, "game")
 
 
-class GameNotFoundError(LedgerlineError):
-    """Neither the engine nor the archive has a game of this id."""
+@app.command()
+def games(data: DataOption = DEFAULT_DATA, as_json: JsonOption = False) -> None:
+    """List the games (the latest thousand) and how they stand."""
+    with open_repository(data) as repository:
+        list_games(repository, as_json)
+
+
+@app.command()
+def replay(
+    game: Annotated[str, typer.Argument(help="The game's id, as play and games print it.")],
+    to: Annotated[int | None, typer.Option(min=1, help="Stop after this entry.")] = None,
+    viewer: Annotated[
+        str | None, typer.Option("--as", help="Show what a seat (0, 1, ..) or the public sees.")
+    ] = None,
+    data: DataOption = DEFAULT_DATA,
+    as_json: JsonOption = False,
+) -> None:
+    """Show a game turn by turn from its log, then how it stands at that point."""
+    with open_repository(data) as repository:
+        replay_game(repository, game, to, viewer, as_json)
+
+
+class ListedGame(NamedTuple):
+    """A game of the list: as JSON, and as a row of the table."""
+
+    summary: Mapping[str, object]
+    cells: tuple[str, ...]
+
+
+class ReplayedEntry(NamedTuple):
+    """An entry as the viewer sees it: when it was written, its events, and its JSON form."""
+
+    at_ms: int
+    events: tuple[Event, ...]
+    entry_json: Mapping[str, object]
 
 
 def list_games(repository: GameRepository, as_json: bool) -> None:
-    """The games that there are, the latest first; a damaged one stops no other."""
-    documents = [_game_json(repository, game) for game in repository.games(MAX_GAMES)]
+    """Print the latest games, the latest first. A damaged one is listed as such."""
+    listed = [_summarize_game(repository, game) for game in repository.games(MAX_GAMES)]
     if as_json:
-        print(json.dumps({"games": documents}, ensure_ascii=False, indent=2))
+        print_json({"games": [game.summary for game in listed]})
         return
-    if not documents:
+    if not listed:
         console.print("No games yet. `ledgerline play` plays one.")
         return
-    grid = Grid("game", "rules", "board", "state", "entries", "seats and points")
-    for summary in documents:
-        if summary["state"] == "damaged":
-            grid.add_row(summary["game"], "", "", "damaged", "", summary["why"])
-            continue
-        seats = ", ".join(f"{seat['name'] or '(free)'} {seat['total']}" for seat in summary["seats"])
-        state_word = f"{summary['state']}: {summary['ended']}" if summary["ended"] else summary["state"]
-        grid.add_row(
-            summary["game"], summary["ruleset"], summary["board"], state_word, str(summary["entries"]), seats
-        )
-    console.print(grid)
+    table = Table("game", "rules", "board", "state", "entries", "seats and points")
+    for game in listed:
+        table.add_row(*game.cells)
+    console.print(table)
 
 
-def _game_json(repository: GameRepository, game: str) -> dict[str, Any]:
+def _summarize_game(repository: GameRepository, game: str) -> ListedGame:
     try:
         log = repository.read_entries(game)
-        events = sum(len(unpack_entry(data).events) for data in log)
-        return game_summary_json(fold(log), events, len(log))
+        event_count = sum(len(unpack_entry(data).events) for data in log)
+        summary = game_summary_json(fold(log), event_count, len(log))
     except (MissingEntryError, CorruptDataError) as error:
-        return _damaged_json(game, error)
+        return _list_damaged(game, error)
     except PROGRAMMING_ERRORS as error:  # its rows can be read, and no rules wrote them; or a bug
-        return _damaged_json(game, error)
+        return _list_damaged(game, error)
+    seats = ", ".join(f"{seat['name'] or '(free)'} {seat['total']}" for seat in summary["seats"])
+    status = f"{summary['state']}: {summary['ended']}" if summary["ended"] else summary["state"]
+    return ListedGame(
+        summary, (game, summary["ruleset"], summary["board"], status, str(summary["entries"]), seats)
+    )
 
 
-def _damaged_json(game: str, error: Exception) -> dict[str, Any]:
-    return {"game": game, "state": "damaged", "why": f"{type(error).__name__}: {error}"}
+def _list_damaged(game: str, error: Exception) -> ListedGame:
+    reason = f"{type(error).__name__}: {error}"
+    return ListedGame(
+        {"game": game, "state": "damaged", "why": reason}, (game, "", "", "damaged", "", reason)
+    )
 
 
 def replay_game(
     repository: GameRepository, game: str, last_sequence: int | None, viewer: str | None, as_json: bool
 ) -> None:
-    """The game from its log, or from a viewer's own entries, up to an entry."""
-    entries = _read_turns(repository, game, viewer)
+    """Print the game from its log, or from a viewer's own entries, up to an entry.
+
+    Raises InvalidInputError or GameNotFoundError."""
+    entries = _read_entries(repository, game, viewer)
     if last_sequence is not None and last_sequence > len(entries):
         raise InvalidInputError("--to", f"game {game} has {len(entries)} entries")
     entries = entries[:last_sequence]
     state, event_count = GameState(), 0
-    for sequence, (at_ms, entry_events, _) in enumerate(entries, 1):
-        for event in entry_events:
+    for sequence, (at_ms, events, _) in enumerate(entries, 1):
+        for event in events:
             fold_events(state, at_ms, (event,))
             if not as_json and (sentence := event_sentence(state, event)):
                 console.print(
                     f"{sequence:>4} {format_game_time(at_ms)}  {sentence}", markup=False, soft_wrap=True
                 )
-        event_count += len(entry_events)
+        event_count += len(events)
     if as_json:
         summary = game_summary_json(state, event_count, len(entries))
-        summary["turns"] = [entry_json for _, _, entry_json in entries]
-        print(json.dumps(summary, ensure_ascii=False, indent=2))
+        print_json({**summary, "turns": [entry.entry_json for entry in entries]})
     else:
         console.print(final_score_table(state) if state.result else standings_table(state))
 
 
-def _read_turns(
-    repository: GameRepository, game: str, viewer: str | None
-) -> list[tuple[int, tuple[Event, ...], dict[str, Any]]]:
-    """Each entry's time and events, and its JSON form."""
+def _read_entries(repository: GameRepository, game: str, viewer: str | None) -> list[ReplayedEntry]:
     log = read_game_log(repository, game)
     if viewer is None:
         entries = [unpack_entry(data) for data in log]
-        return [(e.at, e.events, write_entry(sequence, e)) for sequence, e in enumerate(entries, 1)]
-    seats = len(fold(log[:1]).seats)
-    seat = parse_viewer(viewer, seats)
-    return [(e.at, e.events, write_view_entry(e)) for e in iter_view(repository, game, seat)]
+        return [
+            ReplayedEntry(entry.at, entry.events, write_entry(sequence, entry))
+            for sequence, entry in enumerate(entries, 1)
+        ]
+    seat = parse_viewer(viewer, len(fold(log[:1]).seats))
+    return [
+        ReplayedEntry(entry.at, entry.events, write_view_entry(entry))
+        for entry in iter_view(repository, game, seat)
+    ]
 
 
 def read_game_log(repository: GameRepository, game: str) -> list[bytes]:
-    """The log of a game. Raises Malformed or NoSuchGame."""
+    """The log of a game: its packed entries. Raises InvalidInputError or GameNotFoundError."""
     log = repository.read_entries(_GAME_ID.read(game))
     if not log:
         raise GameNotFoundError(f"there is no game {game}; `ledgerline games` lists them")
@@ -113,7 +155,7 @@ def read_game_log(repository: GameRepository, game: str) -> list[bytes]:
 
 
 def parse_viewer(text: str, seats: int) -> Seat | None:
-    """Whose knowledge `--as` names: a seat's, or the public's. Raises Malformed."""
+    """The viewer that `--as` names: a seat, or None for the public. Raises InvalidInputError."""
     if text == "public":
         return None
     if not text.isdecimal() or int(text) >= seats:

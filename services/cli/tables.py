@@ -1,25 +1,16 @@
-"""Tables for people: how the seats stand, and how a game ended."""
+"""Tables of a game for a terminal: how the seats stand, and how a game ended."""
 
 from __future__ import annotations
 
-import sys
-from typing import Final
-
-from rich.console import Console
-from rich.table import Table as Grid
+from rich.table import Table
 
 from services.referee.rules import GameState
 from services.text.events import game_status, game_summary_json
 
-DEFAULT_WIDTH: Final = 110  # where nobody says how wide the paper is
-console: Final = Console(
-    highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else DEFAULT_WIDTH
-)
 
-
-def standings_table(state: GameState) -> Grid:
+def standings_table(state: GameState) -> Table:
     """How the seats stand during a game, as far as the viewer may know."""
-    grid = Grid(
+    table = Table(
         "seat", "name", "points", "cars", "cards", "tickets", title=f"{state.game}: {game_status(state)}"
     )
     for seat, seat_state in enumerate(state.seats):
@@ -31,32 +22,21 @@ def standings_table(state: GameState) -> Grid:
             seat_state.cards,
             len(seat_state.tickets),
         )
-        grid.add_row(f"{mark}{seat}", *(str(cell) for cell in row))
+        table.add_row(f"{mark}{seat}", *(str(cell) for cell in row))
     market = ", ".join(card or "-" for card in state.market)
-    grid.caption = (f"market: {market}; " if state.market else "") + f"deck: {len(state.deck)}"
-    return grid
+    table.caption = (f"market: {market}; " if state.market else "") + f"deck: {len(state.deck)}"
+    return table
 
 
-def final_score_table(state: GameState) -> Grid:
-    """The final reckoning, the winner first."""
+def final_score_table(state: GameState) -> Table:
+    """The final scores, the winner first."""
     summary = game_summary_json(state, 0, 0)
     optional_columns = [
         name for name in ("most", "stations", "merchandise") if any(seat[name] for seat in summary["seats"])
     ]
-    headings = (
-        "place",
-        "seat",
-        "name",
-        "routes",
-        "made",
-        "missed",
-        "tickets",
-        "longest",
-        *optional_columns,
-        "total",
-    )
-    grid = Grid(
-        *headings,
+    headings = ("place", "seat", "name", "routes", "made", "missed", "tickets", "longest")
+    table = Table(
+        *(*headings, *optional_columns, "total"),
         title=f"{state.game}: {summary['ruleset']} on {state.board.title}, ended: {summary['ended']}",
     )
     for seat in sorted(summary["seats"], key=lambda s: (s["place"], s["seat"])):
@@ -65,8 +45,8 @@ def final_score_table(state: GameState) -> Grid:
             seat["place"], seat["seat"], seat["name"], seat["routes"], len(seat["made"]), len(seat["missed"]),
             f"{seat['tickets']:+}", longest, *(f"+{seat[name]}" for name in optional_columns), seat["total"],
         )  # fmt: skip
-        grid.add_row(*(str(cell) for cell in cells))
-    return grid
+        table.add_row(*(str(cell) for cell in cells))
+    return table
 
 
 def game_progress(state: GameState) -> float:

@@ -169,9 +169,9 @@ def test_what_pays_for_a_route(route: str, cards: dict[str, int], pays: bool) ->
 @pytest.mark.parametrize("case", CASES, ids=[f"{case[0]}: {case[1]}" for case in CASES])
 def test_the_verdicts_are_those_of_the_rules(case: Case) -> None:
     rules, _, position, commands, verdicts = case
-    told = answer_query(question(rules, position, commands=commands), ROOT)
-    assert " ".join(verdict.get("rule", "ok") for verdict in told["verdicts"]) == verdicts
-    for verdict in told["verdicts"]:
+    answer: Any = answer_query(question(rules, position, commands=commands), ROOT)
+    assert " ".join(verdict.get("rule", "ok") for verdict in answer["verdicts"]) == verdicts
+    for verdict in answer["verdicts"]:
         assert verdict.keys() >= ({"events"} if verdict["accepted"] else {"rule", "why"})
 
 

@@ -52,7 +52,7 @@ SCORES: list[tuple[str, dict[str, Any], str, list[int]]] = [
 def test_the_score_is_that_of_the_rules(
     rules: str, position: dict[str, Any], column: str, told: list[int]
 ) -> None:
-    score = answer_query(question(rules, position, score=True), ROOT)["score"]
+    score: Any = answer_query(question(rules, position, score=True), ROOT)["score"]
     assert [row[column] for row in score] == told
     for row in score:
         parts = (
@@ -134,7 +134,7 @@ def test_a_city_may_be_called_by_its_name() -> None:
     }
     build = say("build_station", cards={"red": 2}, city="athina", neighbour="sofia")
     draws = [say("draw_tickets", 1), say("keep_tickets", 1, keep=[0])]
-    by_id = answer_query(question("europe", ids, commands=[build, *draws], score=True), ROOT)
+    by_id: Any = answer_query(question("europe", ids, commands=[build, *draws], score=True), ROOT)
     by_name = question(
         "europe", names, commands=[{**build, "city": "Athína", "neighbour": "Sofia"}, *draws], score=True
     )

@@ -66,7 +66,7 @@ def test_P8_dead_letters_are_listed_and_shown(dead: Dead, store: RedisLedger) ->
 
 def test_P8_a_dead_letter_is_retried_or_dropped(dead: Dead, store: RedisLedger) -> None:
     first, second, third = (put_aside(store, f"c{n}") for n in range(3))
-    assert f"{first} is on its way again" in dead("retry", first).stdout
+    assert f"{first} is queued again" in dead("retry", first).stdout
     [again] = store.take("one", ALL, 10, 0)
     assert b"c0" in again.data
     assert f"{second} is dropped" in dead("drop", second).stdout
@@ -81,8 +81,8 @@ def test_P8_a_dead_letter_is_retried_or_dropped(dead: Dead, store: RedisLedger) 
         (("show", "p00/1-0"), "there is no p00/1-0"),
         (("show", "nonsense"), "is named as `ledgerline dead list` shows it"),
         (("show", "pff/1-0"), "is named as `ledgerline dead list` shows it"),
-        (("retry",), "say --all"),
-        (("drop", "p00/1-0", "--all"), "say --all"),
+        (("retry",), "use --all"),
+        (("drop", "p00/1-0", "--all"), "use --all"),
     ],
 )
 def test_P8_a_wrong_word_is_one_clear_line(dead: Dead, words: tuple[str, ...], said: str) -> None:

@@ -44,7 +44,7 @@ def test_its_bots_play_on_where_the_house_is_open_and_an_audit_finds_nothing_wro
 
 def test_it_is_told_in_words_too(played: Any, data: Path) -> None:
     said = ledgerline("fork", played["game"], "--at", "7", data=data).stdout
-    assert f"goes on from game {played['game']} after entry 7; everything lies as it lay" in said
+    assert f"goes on from game {played['game']} after entry 7; hidden cards stay where they were" in said
     assert "It has started" in said
 
 

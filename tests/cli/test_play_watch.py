@@ -6,7 +6,8 @@ import pytest
 
 from schemas.codec import build_view_entry
 from schemas.entries import ViewEntry
-from services.cli.play import CommandLineError, WatchedGame
+from services.cli.exit import CommandLineError
+from services.cli.watch import WatchedGame
 from tests.verification.audit.small_server import GAME, House
 
 

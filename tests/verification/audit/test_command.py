@@ -11,8 +11,8 @@ import pytest
 
 from schemas.errors import InvalidInputError
 from services.archive import Signer, encode_game_file
-from services.cli import audit as audit_command
-from services.cli.replay import GameNotFoundError
+from services.cli.audit import run_audit
+from services.cli.exit import GameNotFoundError
 from services.ledger import RedisLedger
 from services.verification.game_repository import GameRepository
 from services.verification.log_check import reseal_log
@@ -24,7 +24,7 @@ def audit(named: str, ledger: Any = None, at: int | None = None, html: Path | No
     def opened() -> AbstractContextManager[Any]:
         return nullcontext(GameRepository(ledger, None))
 
-    return audit_command.run_audit(named, opened, at, True, html)
+    return run_audit(named, opened, at, True, html)
 
 
 def exported(folder: Path, log: list[bytes], game: str = USA) -> Path:
@@ -67,9 +67,9 @@ def test_a_file_with_a_dropped_entry_is_not_well(tmp_path: Path, capsys: pytest.
 def test_people_are_told_the_verdict_the_move_and_who_saw_what(
     ledger: RedisLedger, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    audit_command.run_audit(GAME, lambda: nullcontext(GameRepository(ledger, None)), 3, False, None)
+    run_audit(GAME, lambda: nullcontext(GameRepository(ledger, None)), 3, False, None)
     told = capsys.readouterr().out
-    for words in (f"game {GAME}", "Entry 3:", "Decided again: the same verdict.", "the public was told:"):
+    for words in (f"game {GAME}", "Entry 3:", "Decided again: the same verdict.", "the public was shown:"):
         assert words in told, words
 
 

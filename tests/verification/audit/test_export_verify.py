@@ -13,8 +13,8 @@ import pytest
 from schemas.codec import pack, unpack
 from schemas.errors import InvalidInputError
 from services.archive import Signer
+from services.cli.exit import GameNotFoundError
 from services.cli.export_verify import export_game, read_heads, verify_file
-from services.cli.replay import GameNotFoundError
 from services.ledger import RedisLedger, keys
 from tests.referee.running_referee import GAME, opening, referee_at, submit
 from tests.verification.audit.given import GOLDEN
@@ -127,7 +127,7 @@ def test_P6_a_game_whose_rules_prove_nothing_of_what_is_hidden_is_said_to_be_one
     old = tmp_path / "old.ledgerline"
     old.write_bytes(of_old(GOLDEN / "usa-four-mixed.json"))
     assert verify_file(old, None, (), as_json=False)
-    assert "no player had a say in its chance" in capsys.readouterr().out
+    assert "the players did not contribute to its shuffles" in capsys.readouterr().out
     assert verify_file(old, None, (), as_json=True)
     assert told(capsys)["sealed"] is False
     assert verify_file(file, None, (), as_json=True)

@@ -9,7 +9,7 @@ import pytest
 
 from schemas.errors import InvalidInputError
 from services.cli import disputes
-from services.cli.replay import GameNotFoundError
+from services.cli.exit import GameNotFoundError
 from tests.referee.running_referee import GAME
 from tests.verification.disputes.conftest import Office
 from tests.verification.disputes.games import end, play

@@ -1,0 +1,79 @@
+"""`ledgerline serve`, and each service alone: `referee`, `bots`, `auditor`, `gateway`."""
+
+from __future__ import annotations
+
+import signal
+from threading import Event, Thread
+from typing import Annotated
+
+import typer
+
+from services.bootstrap import composition
+from services.bootstrap.embedded import run_embedded_server
+from services.cli.exit import CommandLineError
+from services.cli.options import DEFAULT_DATA, DataOption, load_settings, set_up_logging
+from services.runtime.gc_tuning import tune_garbage_collector
+
+app = typer.Typer()
+
+
+@app.command()
+def serve(
+    host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
+    port: Annotated[int | None, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = None,
+    data: DataOption = DEFAULT_DATA,
+) -> None:
+    """Run everything in one process, at the address it prints. Stop it with Ctrl-C."""
+    overrides: dict[str, object] = {"host": host, "port": port}
+    settings = load_settings(**{name: value for name, value in overrides.items() if value is not None})
+    set_up_logging(settings)
+    stop = _stop_on_signal()
+    with run_embedded_server(data, settings) as running:
+        print(f"Ledgerline is open at {running.url} (how to play: {running.url}/docs)", flush=True)
+        while not stop.wait(0.5):
+            if reason := running.failure_reason():
+                raise CommandLineError(reason)
+
+
+@app.command()
+def referee() -> None:
+    """Run a referee alone, on the engine of the settings (LEDGERLINE_REDIS_URL)."""
+    _run_service(composition.run_referee)
+
+
+@app.command()
+def bots() -> None:
+    """Run a worker for bots alone, on the engine of the settings."""
+    _run_service(composition.run_bots)
+
+
+@app.command()
+def auditor() -> None:
+    """Run an auditor alone: it puts finished games into the archive, on the engine of the settings."""
+    _run_service(composition.run_auditor)
+
+
+@app.command()
+def gateway() -> None:
+    """Run a gateway alone, on the engine and the address of the settings."""
+    _run_service(composition.run_gateway)
+
+
+def _run_service(service: composition.ServiceRunner) -> None:
+    settings = load_settings()
+    set_up_logging(settings)
+    tune_garbage_collector()
+    service(settings, _stop_on_signal())
+
+
+def _stop_on_signal() -> Event:
+    """An event that is set when the process gets a signal to stop."""
+    stop = Event()
+
+    def request_stop(*_: object) -> None:
+        # A thread of its own: the handler may run while this one holds the event's lock.
+        Thread(target=stop.set).start()
+
+    for signal_number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(signal_number, request_stop)
+    return stop

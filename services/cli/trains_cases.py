@@ -1,0 +1,29 @@
+"""`ledgerline trains-cases`: a folder of Trains cases, answered by our own core."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from services.cli.options import JsonOption
+from services.cli.output import console, print_json
+from services.trains.report import run_folder, tally_json, tally_table
+
+app = typer.Typer()
+
+
+@app.command("trains-cases")
+def trains_cases(
+    folder: Annotated[Path, typer.Argument(help="A folder of cases with its index.json.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Answer a folder of Trains cases with our own core, and print a tally by kind."""
+    tallies = run_folder(folder, quiet=as_json)
+    if as_json:
+        print_json(tally_json(tallies))
+    else:
+        console.print(tally_table(tallies))
+    if any(tally.failures for tally in tallies):
+        raise typer.Exit(1)

@@ -1,0 +1,137 @@
+"""Following games of bots from the command line: what the public sees of them, until they end."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final
+
+from rich.console import Group
+from rich.live import Live
+from rich.progress import BarColumn, Progress, TextColumn
+from rich.text import Text
+
+from schemas.entries import ViewEntry
+from services.cli.exit import CommandLineError
+from services.cli.output import console
+from services.cli.tables import game_progress, standings_table
+from services.ledger import ViewFollower
+from services.referee.rules import GameState, fold_events
+from services.referee.rules.proof.view_verifier import VerificationFailedError, ViewVerifier
+from services.text.events import event_sentence, game_summary_json
+
+STALL_TIMEOUT_S: Final = 30.0  # without an entry in any of the games
+
+
+class WatchedGame:
+    """A game as the public sees it, verified and folded as far as it was read."""
+
+    def __init__(self, game: str) -> None:
+        self.id, self.state, self.view_verifier = game, GameState(), ViewVerifier(game, None)
+        self.sequence = self.event_count = 0
+        self.recent_sentences: deque[str] = deque(maxlen=6)
+
+    def apply_entries(self, entries: Iterable[ViewEntry]) -> list[str]:
+        """Apply the next entries, and return their sentences.
+
+        Raises CommandLineError where an entry doesn't fit the chain: the server is not to be believed."""
+        sentences = []
+        for entry in entries:
+            try:
+                self.view_verifier.verify(entry)
+            except VerificationFailedError as failure:
+                raise CommandLineError(
+                    f"THE SERVER IS NOT TO BE BELIEVED: game {self.id}, {failure}"
+                ) from None
+            fold_events(self.state, entry.at, entry.events)
+            self.sequence = entry.number
+            self.event_count += len(entry.events)
+            sentences += [
+                sentence for event in entry.events if (sentence := event_sentence(self.state, event))
+            ]
+        self.recent_sentences.extend(sentences)
+        return sentences
+
+    def summary_json(self) -> Mapping[str, object]:
+        """The game as JSON, as far as it was read."""
+        return game_summary_json(self.state, self.event_count, self.sequence)
+
+
+class SilentDisplay:
+    """Shows nothing, for `--json`; the base of the others."""
+
+    def show(self, game: WatchedGame, sentences: Sequence[str]) -> None: ...
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+class LineDisplay(SilentDisplay):
+    """Prints plain lines, for a file or a pipe."""
+
+    def __init__(self, watched: Sequence[WatchedGame]) -> None:
+        self.has_many_games = len(watched) > 1
+
+    def show(self, game: WatchedGame, sentences: Sequence[str]) -> None:
+        for sentence in sentences:
+            print(f"{game.id}  {sentence}" if self.has_many_games else sentence, flush=True)
+
+
+class LiveDisplay(SilentDisplay):
+    """Redraws a progress bar and the standings, for a terminal."""
+
+    def __init__(self, watched: Sequence[WatchedGame]) -> None:
+        self.watched = watched
+        self.live = Live(self.render(), console=console, transient=True, refresh_per_second=12)
+
+    def show(self, game: WatchedGame, sentences: Sequence[str]) -> None:
+        self.live.update(self.render(game))
+
+    def render(self, game: WatchedGame | None = None) -> Group:
+        bar = Progress(
+            TextColumn("{task.description}"), BarColumn(40), TextColumn("{task.percentage:>3.0f} %")
+        )
+        done = sum(game_progress(watched.state) for watched in self.watched) / len(self.watched)
+        finished = sum(bool(watched.state.result) for watched in self.watched)
+        label = f"{finished} of {len(self.watched)} games over" if len(self.watched) > 1 else "playing"
+        bar.add_task(label, total=100, completed=round(100 * done))
+        if game is None or not game.state.game:
+            return Group(bar)
+        return Group(
+            bar, standings_table(game.state), *(Text(sentence) for sentence in game.recent_sentences)
+        )
+
+    def __enter__(self) -> None:
+        self.live.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.live.stop()
+
+
+def follow_games(
+    views: ViewFollower,
+    watched: list[WatchedGame],
+    display: SilentDisplay,
+    failure_reason: Callable[[], str],
+) -> None:
+    """Follow every game to its end. The play-offs that follow from them are appended to `watched`.
+
+    Raises CommandLineError where `failure_reason` names one, or the games stand still."""
+    with display:
+        open_games, last_progress_s = deque(watched), time.monotonic()
+        while open_games:
+            game = open_games.popleft()
+            if entries := views.follow_view(game.id, None, game.sequence, 10 if open_games else 1000):
+                display.show(game, game.apply_entries(entries))
+                last_progress_s = time.monotonic()
+            elif reason := failure_reason():
+                raise CommandLineError(reason)
+            elif time.monotonic() - last_progress_s > STALL_TIMEOUT_S:
+                raise CommandLineError(f"game {game.id} has stood still for {STALL_TIMEOUT_S:g} s")
+            if not game.state.result:
+                open_games.append(game)
+            elif game.state.next_play_off:  # a play-off for its first place
+                open_games.append(WatchedGame(game.state.next_play_off.game))
+                watched.append(open_games[-1])
