@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import marshal
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
@@ -21,23 +21,24 @@ from typing import Any, Final, NamedTuple
 from schemas.rule_options import RuleOptions
 from services.referee.rules import GameState
 from services.referee.rules.seat_state import SeatState
+from services.referee.slots import attribute_reader, attribute_writer
 
 SHARED_FIELDS: Final = ("ruleset", "board", "rule_options")
 RARE_FIELDS: Final = ("tunnel", "result", "play_off", "next_play_off")
-SPECIAL_FIELDS: Final = (
-    *SHARED_FIELDS,
-    *RARE_FIELDS,
-    "seats",
-    "open_routes",
-)  # `open_routes` has its board's fares for keys
-PLAIN_FIELDS: Final = tuple(name for name in GameState.__slots__ if name not in SPECIAL_FIELDS)
+# The board's fares are the keys of `open_routes`.
+PLAIN_FIELDS: Final = tuple(
+    name for name in GameState.__slots__ if name not in {*SHARED_FIELDS, *RARE_FIELDS, "seats", "open_routes"}
+)
+# `blocked_parallels` is packed as a list: marshal would sort a set.
+SEAT_FIELDS: Final = tuple(name for name in SeatState.__slots__ if name != "blocked_parallels")
 SNAPSHOT_OVERHEAD_BYTES: Final = 350  # of a frozen game, besides its own: its name, its tuples
 ENTRY_OVERHEAD_BYTES: Final = 48  # of an entry since, besides its own
 BOARD_PART_BYTES: Final = 1_024  # of a board, for each city, route and ticket
 
 _shared_fields_of = attrgetter(*SHARED_FIELDS)
-_rare_fields_of = attrgetter(*RARE_FIELDS)
-_plain_fields_of = attrgetter(*PLAIN_FIELDS)
+_rare_fields_of, _set_rare_fields = attribute_reader(RARE_FIELDS), attribute_writer(RARE_FIELDS)
+_plain_fields_of, _set_plain_fields = attribute_reader(PLAIN_FIELDS), attribute_writer(PLAIN_FIELDS)
+_seat_fields_of, _set_seat_fields = attribute_reader(SEAT_FIELDS), attribute_writer(SEAT_FIELDS)
 _rule_option_values_of = attrgetter(*(field.name for field in fields(RuleOptions)))
 
 
@@ -150,40 +151,23 @@ class SnapshotCache:
 
 
 def _pack(state: GameState, extra: Any) -> bytes:
-    seats = [_seat_values(seat_state) for seat_state in state.seats]
+    seats = [(_seat_fields_of(seat), [*seat.blocked_parallels]) for seat in state.seats]
     return marshal.dumps((extra, _plain_fields_of(state), seats, [*state.open_routes.values()]))
 
 
 def _unpack(snapshot: Snapshot) -> tuple[GameState, Any]:
-    extra, plain_values, seats, routes = marshal.loads(snapshot.data)  # noqa: S302 - our own
+    extra, plain_fields, seats, routes = marshal.loads(snapshot.data)  # noqa: S302 - our own
     state = GameState.__new__(GameState)
     state.ruleset, state.board, state.rule_options = snapshot.shared_setup.components
     state.open_routes = dict(zip(state.board.fares, routes, strict=True))
-    state.seats = [_restore_seat(values) for values in seats]
-    for names, values in ((RARE_FIELDS, snapshot.rare_fields), (PLAIN_FIELDS, plain_values)):
-        for name, value in zip(names, values, strict=True):
-            setattr(state, name, value)
+    state.seats = [_restore_seat(*packed_seat) for packed_seat in seats]
+    _set_rare_fields(state, snapshot.rare_fields)
+    _set_plain_fields(state, plain_fields)
     return state, extra
 
 
-def _seat_values(seat_state: SeatState) -> tuple[Any, ...]:
-    """All that is before a seat. Name by name, as any other way takes five times as long; and the
-    barred routes in a row, as marshal sorts a set."""
-    return (
-        seat_state.age, [*seat_state.blocked_parallels], seat_state.cars, seat_state.start_tickets_chosen, seat_state.clock_ms, seat_state.contribution, seat_state.exit_reason, seat_state.hand,
-        seat_state.kind, seat_state.min_keep, seat_state.seat_secret, seat_state.merchandise, seat_state.requested_mix, seat_state.name, seat_state.offer,
-        seat_state.passengers_left, seat_state.points, seat_state.policy, seat_state.routes, seat_state.stations, seat_state.is_seated,
-        seat_state.tickets, seat_state.deadline_ms,
-    )  # fmt: skip
-
-
-def _restore_seat(values: Iterable[Any]) -> SeatState:
+def _restore_seat(seat_fields: Sequence[object], blocked_parallels: Iterable[str]) -> SeatState:
     seat_state = SeatState.__new__(SeatState)
-    (
-        seat_state.age, blocked, seat_state.cars, seat_state.start_tickets_chosen, seat_state.clock_ms, seat_state.contribution, seat_state.exit_reason, seat_state.hand,
-        seat_state.kind, seat_state.min_keep, seat_state.seat_secret, seat_state.merchandise, seat_state.requested_mix, seat_state.name, seat_state.offer,
-        seat_state.passengers_left, seat_state.points, seat_state.policy, seat_state.routes, seat_state.stations, seat_state.is_seated,
-        seat_state.tickets, seat_state.deadline_ms,
-    ) = values  # fmt: skip
-    seat_state.blocked_parallels = {*blocked}
+    _set_seat_fields(seat_state, seat_fields)
+    seat_state.blocked_parallels = {*blocked_parallels}
     return seat_state

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from operator import attrgetter
 from random import Random
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,6 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from services.referee.rules import RULESETS, GameState, fold
+from services.referee.rules.seat_state import SeatState
+from services.referee.slots import attribute_writer
 from services.referee.snapshots import RARE_FIELDS, SHARED_FIELDS, SnapshotCache
 from tests.rules.given import full_state
 from tests.rules.random_games import RANDOM_GAMES, RandomGame
@@ -80,6 +83,34 @@ def test_P7_a_game_can_be_thawed_again_and_again() -> None:
         assert told(play.state) == before
         next(iter(play.steps()))
         freezer.put_back(GAME, frozen)
+
+
+def test_P7_every_slot_of_a_state_is_packed_and_restored() -> None:
+    """A new slot needs no line in the packing: each is given a value of its own here."""
+    state, cache = midway(1).state, SnapshotCache(PLENTY)
+    kept = {name: getattr(state, name) for name in (*SHARED_FIELDS, "seats", "open_routes")}
+    marks = {name: f"mark of {name}" for name in GameState.__slots__ if name not in kept}
+    seat_marks = {name: f"mark of {name}" for name in SeatState.__slots__}
+    for name, mark in marks.items():
+        setattr(state, name, mark)
+    for seat_state in state.seats:
+        for name, mark in seat_marks.items():
+            setattr(seat_state, name, {mark} if name == "blocked_parallels" else mark)
+    cache.put(GAME, state, HEAD, None)
+    restored, _ = thawed(cache)
+    assert {name: getattr(restored, name) for name in marks} == marks
+    assert [restored.open_routes, *by_reference(restored)] == [state.open_routes, *by_reference(state)]
+    for seat_state in restored.seats:
+        seat_values = {name: getattr(seat_state, name) for name in SeatState.__slots__}
+        assert seat_values == seat_marks | {"blocked_parallels": {"mark of blocked_parallels"}}
+    assert len(restored.seats) == 4
+
+
+def test_a_writer_of_attributes_takes_exactly_as_many_values() -> None:
+    write = attribute_writer(("a", "b"))
+    for values in ((1,), (1, 2, 3)):
+        with pytest.raises(ValueError, match="unpack"):
+            write(SimpleNamespace(), values)
 
 
 def thawed(freezer: SnapshotCache, game: str = GAME) -> tuple[GameState, Any]:
