@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple, NotRequired, TypedDict
 
 from redis.exceptions import RedisError
 
@@ -50,6 +50,14 @@ def parse_ack_request(level: object, wait_ms: object, default_wait_s: float) -> 
     return AckRequest(wanted_level, wait_ms / 1000)
 
 
+class ProgressFields(TypedDict):
+    """A command's progress in an answer or a problem."""
+
+    level: str | None
+    number: NotRequired[int]
+    head: NotRequired[str | None]
+
+
 @dataclass(slots=True)
 class CommandProgress:
     """How far a command is known to have come; with the level asked for, its entry is here."""
@@ -58,9 +66,9 @@ class CommandProgress:
     sequence: int = 0
     entry: ViewEntry | None = None
 
-    def json_fields(self) -> dict[str, Any]:
-        """The level, the number and the head after it, as every answer names them."""
-        fields: dict[str, Any] = {"level": str(self.level) if self.level else None}
+    def json_fields(self) -> ProgressFields:
+        """The level, the number and the head after it, under the names that every answer uses."""
+        fields: ProgressFields = {"level": str(self.level) if self.level else None}
         if self.sequence:
             fields["number"] = self.sequence
         if self.entry is not None:

@@ -1,16 +1,41 @@
-"""Who sends a request, and about what: the parameters that routes share."""
+"""What routes share: the service, and who sends a request about which game.
+
+Dependencies are coroutines: FastAPI runs any other on a thread, which costs more than what they do.
+"""
 
 from __future__ import annotations
 
 from typing import Annotated, Final
 
-from fastapi import Depends, Header, Path, Request, Security
+from fastapi import Depends, Header, Path, Query, Request, Security
 from fastapi.requests import HTTPConnection
 from fastapi.security import HTTPBearer
 
-from services.gateway.request_parsing import parse_bearer_token
+from services.gateway import openapi
+from services.gateway.command_tracking import MAX_WAIT_MS, AckRequest
+from services.gateway.request_parsing import JsonBody, parse_bearer_token, parse_json_object
+from services.gateway.service import GatewayService
 
 _BEARER: Final = HTTPBearer(auto_error=False, description="A seat's token, or the host's")
+
+
+def client_address(connection: HTTPConnection) -> str:
+    """Where a request or a socket comes from; empty where the server doesn't know."""
+    return connection.client.host if connection.client else ""
+
+
+async def read_body(request: Request) -> JsonBody:
+    """A request's body as a JSON object. Routes call it after their other checks. Raises InvalidInputError."""
+    return parse_json_object(await request.body())
+
+
+async def _service(connection: HTTPConnection) -> GatewayService:
+    service: GatewayService = connection.app.state.service
+    return service
+
+
+async def _client_address(connection: HTTPConnection) -> str:
+    return client_address(connection)
 
 
 async def _bearer_token(request: Request, _: Annotated[object, Security(_BEARER)]) -> str | None:
@@ -18,17 +43,26 @@ async def _bearer_token(request: Request, _: Annotated[object, Security(_BEARER)
     return parse_bearer_token(request.headers.get("authorization"))
 
 
-def client_address(connection: HTTPConnection) -> str:
-    """Where a request or a socket comes from; empty where nobody knows."""
-    return connection.client.host if connection.client else ""
+ServiceParam = Annotated[GatewayService, Depends(_service)]
 
 
-GameIdParam = Annotated[str, Path(description="The game's id", examples=["3f9a1c0b77e2"])]
+async def _ack_request(
+    service: ServiceParam,
+    level: Annotated[str | None, Query(description=openapi.LEVEL_DESCRIPTION, examples=["durable"])] = None,
+    wait_ms: Annotated[
+        int | None, Query(ge=1, le=MAX_WAIT_MS, description=openapi.WAIT_MS_DESCRIPTION)
+    ] = None,
+) -> AckRequest:
+    return service.parse_ack_request(level, wait_ms)
+
+
+AckParam = Annotated[AckRequest, Depends(_ack_request)]
 BearerToken = Annotated[str | None, Depends(_bearer_token)]
-ClientAddress = Annotated[str, Depends(client_address)]
+ClientAddress = Annotated[str, Depends(_client_address)]
+GameIdParam = Annotated[str, Path(description="The game's id", examples=["3f9a1c0b77e2"])]
 IdempotencyKey = Annotated[
     str | None,
     Header(
-        description="The command's id. Sending the same id again never does a thing twice: it gives the same verdict."
+        description="The command's id. Sending the same id again never executes it twice: it gives the same verdict."
     ),
 ]

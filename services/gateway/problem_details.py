@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -32,11 +32,11 @@ PROBLEM_MEDIA_TYPE = "application/problem+json"
 class HttpProblemError(LedgerlineError):
     """A request that can't be granted. `rule` is an id of the rules or of the contract."""
 
-    def __init__(self, status: int, rule: str, detail: str, **extensions: Any) -> None:
+    def __init__(self, status: int, rule: str, detail: str, **extensions: object) -> None:
         super().__init__(detail)
         self.status, self.rule, self.detail, self.extensions = status, rule, detail, extensions
 
-    def body(self) -> dict[str, Any]:
+    def body(self) -> dict[str, object]:
         return {
             "type": f"/rules/{self.rule}",
             "title": ALL_RULES[self.rule],
@@ -55,7 +55,7 @@ class HttpProblemError(LedgerlineError):
         return JSONResponse(self.body(), self.status, headers, PROBLEM_MEDIA_TYPE)
 
 
-def refusal_problem(rule: str, detail: str, **extensions: Any) -> HttpProblemError:
+def refusal_problem(rule: str, detail: str, **extensions: object) -> HttpProblemError:
     """A referee's no: about the play (409), or about the message (its own status)."""
     if rule == "RATE-1":
         extensions = {"retry_after": 1, **extensions}

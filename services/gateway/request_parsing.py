@@ -1,38 +1,35 @@
-"""What comes over the web, before anything is made of it: bytes, JSON, tokens."""
+"""Reads what clients send, before any contract: JSON objects and Authorization headers."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterable
 from math import isinf
-from typing import Any, Final
+from typing import Final
 
 from pydantic_core import to_json
 
 from schemas.errors import InvalidInputError
 from services.gateway.problem_details import HttpProblemError
 
-MAX_BODY_BYTES: Final = 16_384  # bytes of a request or of a message
-MAX_CREATION_BYTES: Final = 131_072  # of a request that lays a table, whose board may be written in place
+MAX_BODY_BYTES: Final = 16_384  # bytes of a request or of a WebSocket message
+MAX_CREATION_BYTES: Final = 131_072  # of a request that creates a game: its board may be written in place
+
+JsonBody = dict[str, object]
 
 
-async def read_body(chunks: AsyncIterable[bytes], max_bytes: int = MAX_BODY_BYTES) -> dict[str, Any]:
-    """A body as a JSON object, read no further than is allowed. Raises Malformed."""
-    body = b""
-    async for chunk in chunks:
-        body += chunk
-        if len(body) > max_bytes:
-            raise InvalidInputError("body", f"has more than {max_bytes} bytes", "SIZE-1")
-    return parse_json_object(body, max_bytes)
+def parse_message(text: bytes | str) -> JsonBody:
+    """A WebSocket message as a JSON object. Raises InvalidInputError."""
+    if len(text) > MAX_BODY_BYTES:
+        raise InvalidInputError("body", f"has more than {MAX_BODY_BYTES} bytes", "SIZE-1")
+    return parse_json_object(text)
 
 
-def parse_json_object(text: bytes | str, max_bytes: int = MAX_BODY_BYTES) -> dict[str, Any]:
-    """A JSON object from text. Raises Malformed."""
-    if len(text) > max_bytes:
-        raise InvalidInputError("body", f"has more than {max_bytes} bytes", "SIZE-1")
+def parse_json_object(text: bytes | str) -> JsonBody:
+    """A JSON object. Raises InvalidInputError, also for what can't be written as JSON again: NaN, an infinite
+    number, half of a surrogate pair, a nesting that is too deep."""
     try:
         value = json.loads(text, parse_constant=_reject_constant, parse_float=_parse_finite_float)
-        to_json(value)  # what can't be said again, to the referee or in an answer, isn't taken in
+        to_json(value)
     except (ValueError, RecursionError) as error:
         raise InvalidInputError("body", f"isn't JSON: {error}") from None
     if not isinstance(value, dict):
@@ -41,7 +38,7 @@ def parse_json_object(text: bytes | str, max_bytes: int = MAX_BODY_BYTES) -> dic
 
 
 def parse_bearer_token(authorization: str | None) -> str | None:
-    """The token of an Authorization header, if there is one. Raises Problem."""
+    """The token of an Authorization header; None without the header. Raises HttpProblemError for another scheme."""
     if authorization is None:
         return None
     scheme, _, token = authorization.partition(" ")

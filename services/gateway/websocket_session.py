@@ -17,14 +17,14 @@ client does well to ask from the entry before its last, and to compare.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any, Final
+from typing import Final
 
 from fastapi import WebSocket, WebSocketDisconnect
 from pydantic_core import to_json
 from redis.exceptions import RedisError
 
-from schemas import tokens
 from schemas.commands import CommandEnvelope
 from schemas.contract import Schema
 from schemas.errors import CorruptDataError, InvalidInputError
@@ -32,7 +32,7 @@ from schemas.field_types import CommandId, Seat
 from services.gateway.command_tracking import RETRY_HINT, UNLOGGED_LEVEL, AckRequest, CommandProgress
 from services.gateway.dependencies import client_address
 from services.gateway.problem_details import HttpProblemError, invalid_input_problem, refusal_problem
-from services.gateway.request_parsing import parse_bearer_token, parse_json_object
+from services.gateway.request_parsing import parse_bearer_token, parse_message
 from services.gateway.service import GatewayService
 from services.gateway.subscriptions import EncodedEntry, SlowConsumerError, ViewDamagedError, encode_entry
 from services.gateway.websocket_protocol import find_send_nowait
@@ -89,10 +89,7 @@ class WebSocketSession:
             bearer = parse_bearer_token(self.websocket.headers.get("authorization")) or _offered_token(
                 subprotocols
             )
-            holder = (
-                self.service.require_holder(self.game, bearer) if bearer else tokens.Holder(self.game, None)
-            )
-            self.viewer = holder.seat
+            self.viewer = self.service.authorization.resolve_viewer(self.game, bearer)
             if not 0 <= self.last_sequence <= length:
                 raise HttpProblemError(
                     422, "SHAPE-1", f"after: {self.last_sequence} isn't between 0 and {length}"
@@ -181,7 +178,7 @@ class WebSocketSession:
         """One message from the client: a command goes on its way, anything else is a problem."""
         id_: object = None
         try:
-            message = parse_json_object(text)
+            message = parse_message(text)
             id_ = message.get("id")
             if unknown_fields := message.keys() - MESSAGE_FIELDS:
                 raise InvalidInputError(sorted(unknown_fields)[0], "there is no such field")
@@ -269,11 +266,11 @@ class WebSocketSession:
                 "unknown", id_, {**CommandProgress(ACCEPTED).json_fields(), "detail": RETRY_HINT}
             )
 
-    async def _send_message(self, type_: str, id_: str, fields: dict[str, Any]) -> None:
+    async def _send_message(self, type_: str, id_: str, fields: Mapping[str, object]) -> None:
         await self.websocket.send_text(to_json({"type": type_, "id": id_, **fields}).decode())
 
     async def _send_problem(self, problem: HttpProblemError, id_: object) -> None:
-        body: dict[str, Any] = {"type": "problem", "id": id_, "problem": problem.body()}
+        body = {"type": "problem", "id": id_, "problem": problem.body()}
         await self.websocket.send_text(to_json(body).decode())
 
     async def _close(self, code: int, reason: str) -> None:

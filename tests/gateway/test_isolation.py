@@ -152,7 +152,7 @@ def test_P8_a_hub_that_breaks_is_in_the_log_at_once_and_the_house_says_that_it_i
     monkeypatch.setattr(web, "HUB_RESTART_S", 3_600)
     with capture_logs() as lines:
         asyncio.run(story())
-    assert [line["event"] for line in lines] == ["hub broke"]
+    assert [line["event"] for line in lines] == ["hub failed"]
 
 
 def test_P8_a_hub_that_broke_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:

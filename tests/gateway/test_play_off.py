@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 import httpx
 import pytest
@@ -16,6 +15,7 @@ from services.bootstrap.embedded import EmbeddedServer
 from services.gateway.hub import Hub
 from services.gateway.problem_details import HttpProblemError
 from services.gateway.rate_limit import RateLimiter
+from services.gateway.response_models import PlayOffSeat
 from services.gateway.routes.play_offs import take_seat
 from services.gateway.service import GatewayService
 from services.ledger import RedisLedger, keys
@@ -140,7 +140,7 @@ def test_WAIT_1_a_game_that_is_not_there_yet_is_to_be_asked_for_again(
         public = keys.public_view(keys.partition_of(game, ledger.partitions), game)
         client.xadd(public, {"e": pack_public(0, split_by_visibility((called,)))}, id="1-0")
 
-    async def ask() -> dict[str, Any]:
+    async def ask() -> PlayOffSeat:
         shared = AsyncLedger(connect_async(home.settings.redis_url), ledger.partitions)
         door = GatewayService(shared, Hub(shared), b"k" * 32, RateLimiter(100, 100, lambda: 0.0), 0.05)
         try:

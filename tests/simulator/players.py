@@ -116,10 +116,10 @@ class Host:
         if created.reply is None:
             self.world.complain(f"{self.name} got no table: {told(created.problem)}")
             return
-        self.game = created.reply["game"]
+        self.game = created.reply.game
         while self.sitting < sum(people):
             yield self.me.think()
-        token, id_ = created.reply["token"], f"{self.name}-starts-the-game"
+        token, id_ = created.reply.token, f"{self.name}-starts-the-game"
         started = yield from self.me.insist(
             lambda door: door.start(self.game, token, id_, door.parse_ack_request(self.me.sure, None))
         )
@@ -151,7 +151,7 @@ class Player:
         if joined.reply is None:
             self.world.complain(f"{self.name} got no seat: {told(joined.problem)}")
             return
-        self.token = joined.reply["token"]
+        self.token = joined.reply.token
         self.host.sitting += 1
         yield from self.play()
         while (called := self.folded.next_play_off) is not None and self.seat in called.seats:
@@ -164,7 +164,7 @@ class Player:
         if moved.reply is None:
             self.world.complain(f"{self.name} got no seat in the play-off: {told(moved.problem)}")
             yield NEVER
-        self.game, self.seat, self.token = (moved.reply[name] for name in ("game", "seat", "token"))
+        self.game, self.seat, self.token = moved.reply.game, moved.reply.seat, moved.reply.token
         self.folded, self.last = GameState(), None
 
     def play(self) -> Life:

@@ -164,6 +164,7 @@ class Witness:
                 self.handed_out(id_, game, reply.entry.number, reply.entry.shown.head)
         elif errand.problem is not None:
             number = errand.problem.extensions.get("number", 0)
+            assert isinstance(number, int)
             self.answers.append(Told(game, seat, id_, level, number, errand.problem.rule))
 
     def accepted_poison(self, id_: str, errand: Errand) -> None:

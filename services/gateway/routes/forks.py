@@ -1,42 +1,76 @@
-"""New games that go on from where another one stood (docs/fork.md)."""
+"""The route of forks: new games that go on from where another one stood (docs/fork.md)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-from schemas import tokens
+from fastapi import APIRouter, Request
+
 from schemas.commands import ForkGame, read_command
 from schemas.errors import InvalidInputError
-from schemas.events import GameForked
+from schemas.events import GameForked as GameForkedEvent
+from services.gateway import openapi
 from services.gateway.command_tracking import AckRequest
+from services.gateway.dependencies import (
+    AckParam,
+    BearerToken,
+    ClientAddress,
+    GameIdParam,
+    IdempotencyKey,
+    ServiceParam,
+    read_body,
+)
+from services.gateway.response_models import GameForked
 from services.gateway.service import GatewayService, reused_id_error
+
+router = APIRouter(tags=["games"])
+
+
+@router.post(
+    "/games/{game}/forks",
+    status_code=201,
+    summary="Go on from where a game stood",
+    openapi_extra=openapi.FORK_BODY,
+    response_model_exclude_unset=True,
+)
+async def fork(
+    service: ServiceParam,
+    request: Request,
+    client: ClientAddress,
+    game: GameIdParam,
+    bearer: BearerToken,
+    ack_request: AckParam,
+    idempotency_key: IdempotencyKey = None,
+) -> GameForked:
+    return await fork_game(
+        service, game, await read_body(request), bearer, idempotency_key, client, ack_request
+    )
 
 
 async def fork_game(
     service: GatewayService,
     game: str,
-    body: Mapping[str, Any],
+    body: Mapping[str, object],
     bearer: str | None,
     id_: str | None,
     client: str,
     ack_request: AckRequest,
-) -> dict[str, Any]:
-    """Lay a table where this game stood, by what the token's seat knew there, or everybody.
+) -> GameForked:
+    """A new game from where this one stood, by what the token's seat knew there, or by what was public.
 
-    Who asks with a seat's token has that seat of the new game too, while this one goes on: it shows what
-    nobody else may see. The same id again gives the same game and tokens."""
+    While this game goes on, who asks with a seat's token holds that seat of the new game too, because it shows
+    what nobody else may see. The same id again gives the same game and tokens."""
     await service.locate_game(game, client)
-    asker = service.resolve_viewer(game, bearer)
+    asker = service.authorization.resolve_viewer(game, bearer)
     for field in sorted(body.keys() - {"at"}):
         raise InvalidInputError(field, "there is no such field")
     command = read_command({**body, "of": game, "asker": asker, "type": ForkGame.type})
-    result, entry = await service.create_from(command, id_, client, ack_request)
-    forked = next((event for event in entry.events if isinstance(event, GameForked)), None)
-    if forked is None or forked.of != game or forked.asker not in (None, asker):
+    created, entry = await service.create_from(command, id_, client, ack_request)
+    event = next((event for event in entry.events if isinstance(event, GameForkedEvent)), None)
+    if event is None or event.of != game or event.asker not in (None, asker):
         raise reused_id_error()
-    result |= {"of": game, "at": forked.at, "afresh": forked.afresh}
-    if forked.asker is not None:
-        seat_token = tokens.mint(service.token_key, result["game"], forked.asker)
-        result |= {"seat": forked.asker, "seat_token": seat_token}
-    return result
+    forked = GameForked(**created.model_dump(), of=game, at=event.at, afresh=event.afresh)
+    if event.asker is not None:
+        forked.seat = event.asker
+        forked.seat_token = service.authorization.mint(created.game, event.asker)
+    return forked

@@ -1,38 +1,44 @@
-"""The seats of a play-off: the game that follows from one whose first place was shared (TIE-1)."""
+"""The route of play-offs: the game that follows from one whose first place was shared (TIE-1)."""
 
 from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from typing import Any
 
-from schemas import tokens
+from fastapi import APIRouter
+
 from schemas.events import PlayOffCalled
+from services.gateway.dependencies import BearerToken, GameIdParam, ServiceParam
 from services.gateway.problem_details import HttpProblemError
+from services.gateway.response_models import PlayOffSeat
 from services.gateway.service import GatewayService
 
+router = APIRouter(tags=["games"])
 
-async def take_seat(service: GatewayService, game: str, bearer: str | None) -> dict[str, Any]:
-    """The token's seat in the game that follows from this one.
 
-    Comes back when there is that game; asked again, the same is told again."""
+@router.post("/games/{game}/play-off", summary="Take your seat in the play-off")
+async def play_off(service: ServiceParam, game: GameIdParam, bearer: BearerToken) -> PlayOffSeat:
+    return await take_seat(service, game, bearer)
+
+
+async def take_seat(service: GatewayService, game: str, bearer: str | None) -> PlayOffSeat:
+    """The token's seat in the game that follows from this one, once that game exists: always the same.
+
+    Raises HttpProblemError: no play-off follows, the seat isn't in it, or it isn't created in time."""
     length = await service.require_game(game)
-    seat = service.require_seat(game, bearer)
+    seat = service.authorization.require_seat(game, bearer)
     service.enforce_rate_limit((game, seat))
-    play_off = await _find_play_off(service, game, length)
-    if seat not in play_off.seats:
-        raise HttpProblemError(403, "TOKEN-1", f"seat {seat} isn't in the play-off, game {play_off.game}")
-    await _await_game(service, play_off.game)
-    new_seat = play_off.seats.index(seat)
-    return {
-        "game": play_off.game,
-        "seat": new_seat,
-        "token": tokens.mint(service.token_key, play_off.game, new_seat),
-    }
+    called = await _find_play_off(service, game, length)
+    if seat not in called.seats:
+        raise HttpProblemError(403, "TOKEN-1", f"seat {seat} isn't in the play-off, game {called.game}")
+    await _await_game(service, called.game)
+    new_seat = called.seats.index(seat)
+    token = service.authorization.mint(called.game, new_seat)
+    return PlayOffSeat(game=called.game, seat=new_seat, token=token)
 
 
 async def _find_play_off(service: GatewayService, game: str, length: int) -> PlayOffCalled:
-    """What a game's last entry, of `length`, says of the next game. Raises Problem: nothing."""
+    """The call of the next game, in the last of a game's `length` entries. Raises HttpProblemError without one."""
     for entry in await service.ledger.read_view(game, None, length - 1, 1):
         for event in entry.events:
             if isinstance(event, PlayOffCalled):
@@ -41,7 +47,7 @@ async def _find_play_off(service: GatewayService, game: str, length: int) -> Pla
 
 
 async def _await_game(service: GatewayService, game: str) -> None:
-    """Return when there is the game. Raises Problem if there is none within the time."""
+    """Return once the game exists. Raises HttpProblemError if it doesn't within the time for an answer."""
     with service.hub.verdict_event(game, on_every_entry=True) as notified, suppress(TimeoutError):
         async with asyncio.timeout(service.answer_timeout_s):
             while not await service.ledger.read_length(game):

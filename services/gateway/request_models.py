@@ -1,0 +1,85 @@
+"""What the gateway is sent: the bodies of its requests, for OpenAPI.
+
+The contracts of schemas/ read the bodies themselves (request_parsing.py, service.py): their errors name the
+field and the rule, and nothing is read before the caller may send it. These models declare the same fields.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.json_schema import JsonSchemaValue, models_json_schema
+
+from schemas.commands import PLAYER_COMMANDS, BoardChoice, SeatPlan
+from schemas.commands import SCHEMAS as COMMAND_SCHEMAS
+from schemas.disputes import MAX_REASON_LENGTH
+from schemas.field_types import Age, Hex32, Int, JsonObject, Name, Seat, Slug, Text
+from schemas.forks import SequenceNumber
+from schemas.positions import Position
+from services.gateway.response_models import Problem
+
+SCHEMA_PATH: Final = "#/components/schemas/{model}"
+
+
+class RequestModel(BaseModel):
+    """Base of the bodies: a field that the model doesn't declare is refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class CreateGameRequest(RequestModel):
+    """A new game: which rules, which board, who plays, what differs from the usual."""
+
+    seats: Annotated[list[SeatPlan], Field(min_length=1, max_length=8)]
+    ruleset: Annotated[
+        Slug | None, Field(description="else the one that the board is usually played with")
+    ] = None
+    board: Annotated[BoardChoice | None, Field(description="else the ruleset's own")] = None
+    seed: Annotated[Text, Field(min_length=1, max_length=64)] | None = None
+    options: Annotated[JsonObject, Field(max_length=64)] | None = None
+    position: Annotated[Position | None, Field(description="to start from, in place of a deal")] = None
+
+
+class JoinRequest(RequestModel):
+    """A free seat: this one, or the first."""
+
+    name: Name
+    seat: Seat | None = None
+    age: Annotated[Age | None, Field(description="counts where the oldest begins")] = None
+    contribution: Annotated[Hex32 | None, Field(description="32 random bytes of your own, in hex")] = None
+
+
+class ForkRequest(RequestModel):
+    """The entry after which the new game goes on."""
+
+    at: Annotated[SequenceNumber, Field(description="the number of an entry")]
+
+
+class DisputeRequest(RequestModel):
+    """The disputed entry, and why it is disputed."""
+
+    number: Annotated[Int, Field(ge=1, description="the number of an entry")]
+    reason: Annotated[Text, Field(min_length=1, max_length=MAX_REASON_LENGTH)]
+
+
+REQUEST_MODELS: Final = (CreateGameRequest, JoinRequest, ForkRequest, DisputeRequest)
+
+
+def player_command_schema() -> JsonSchemaValue:
+    """The JSON schema of a player's command: its type, and that type's fields."""
+    schemas = []
+    for command_type in PLAYER_COMMANDS:
+        schema = COMMAND_SCHEMAS[command_type.type].json_schema()
+        schema["properties"] = {"type": {"const": command_type.type}, **schema.get("properties", {})}
+        schema["required"] = ["type", *schema.get("required", [])]
+        schemas.append(schema)
+    return {"oneOf": schemas}
+
+
+def component_schemas() -> dict[str, JsonSchemaValue]:
+    """The JSON schemas that no route declares to FastAPI, by the names that `SCHEMA_PATH` refers to."""
+    _, definitions = models_json_schema(
+        [(model, "validation") for model in (*REQUEST_MODELS, Problem)], ref_template=SCHEMA_PATH
+    )
+    return {**definitions["$defs"], "PlayerCommand": player_command_schema()}

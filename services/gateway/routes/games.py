@@ -1,0 +1,62 @@
+"""Routes of games: create, list, join, start."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+
+from services.gateway import openapi
+from services.gateway.dependencies import (
+    AckParam,
+    BearerToken,
+    ClientAddress,
+    GameIdParam,
+    IdempotencyKey,
+    ServiceParam,
+    read_body,
+)
+from services.gateway.response_models import GameCreated, GameList, GameStarted, SeatJoined
+
+router = APIRouter(tags=["games"])
+
+
+@router.post("/games", status_code=201, summary="Create a game", openapi_extra=openapi.CREATE_BODY)
+async def create(
+    service: ServiceParam,
+    request: Request,
+    client: ClientAddress,
+    ack_request: AckParam,
+    idempotency_key: IdempotencyKey = None,
+) -> GameCreated:
+    return await service.create(await read_body(request), idempotency_key, client, ack_request)
+
+
+@router.get("/games", summary="The latest games")
+async def games(
+    service: ServiceParam, client: ClientAddress, most: Annotated[int, Query(ge=1, le=1000)] = 100
+) -> GameList:
+    return GameList(games=await service.list_games(most, client))
+
+
+@router.post("/games/{game}/join", summary="Take a free seat", openapi_extra=openapi.JOIN_BODY)
+async def join(
+    service: ServiceParam,
+    request: Request,
+    client: ClientAddress,
+    game: GameIdParam,
+    ack_request: AckParam,
+    idempotency_key: IdempotencyKey = None,
+) -> SeatJoined:
+    return await service.join(game, await read_body(request), idempotency_key, client, ack_request)
+
+
+@router.post("/games/{game}/start", summary="Shuffle and deal")
+async def start(
+    service: ServiceParam,
+    game: GameIdParam,
+    bearer: BearerToken,
+    ack_request: AckParam,
+    idempotency_key: IdempotencyKey = None,
+) -> GameStarted:
+    return await service.start(game, bearer, idempotency_key, ack_request)

@@ -1,0 +1,29 @@
+"""Routes of the server itself: its health, and where its documentation is."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import RedirectResponse
+
+from services.gateway.dependencies import ServiceParam
+from services.gateway.response_models import Health
+
+router = APIRouter(tags=["server"])
+
+
+@router.get("/", include_in_schema=False)
+async def front() -> RedirectResponse:
+    return RedirectResponse("/docs")
+
+
+@router.get(
+    "/health",
+    summary="Is this gateway fit to serve?",
+    responses={503: {"model": Health, "description": "No entry reaches those who follow games"}},
+)
+async def health(service: ServiceParam, request: Request, response: Response) -> Health:
+    await service.ledger.ping()
+    if request.app.state.listening:
+        return Health(status="ok")
+    response.status_code = 503
+    return Health(status="deaf")

@@ -1,0 +1,114 @@
+"""Routes of play: send a command, read a view, or do both on a WebSocket."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, cast
+
+from fastapi import APIRouter, Header, Query, Request, Response, WebSocket
+from fastapi.responses import JSONResponse
+
+from schemas.entries import ViewEntry, write_proof, write_view_entry
+from services.gateway import openapi
+from services.gateway.command_tracking import RETRY_HINT, AckRequest
+from services.gateway.dependencies import (
+    AckParam,
+    BearerToken,
+    ClientAddress,
+    GameIdParam,
+    IdempotencyKey,
+    ServiceParam,
+    read_body,
+)
+from services.gateway.response_models import CommandAccepted, EntryBody, UnknownVerdict, ViewPage
+from services.gateway.service import hex_head
+from services.gateway.websocket_session import WebSocketSession
+from services.ledger.ack_levels import ACCEPTED
+
+MAX_PAGE_SIZE: Final = 1_000
+
+Prefer = Annotated[
+    str | None, Header(description="respond-async: don't wait for the verdict; the same as level=accepted")
+]
+
+router = APIRouter(tags=["play"])
+
+
+@router.post(
+    "/games/{game}/commands",
+    summary="Send a command",
+    openapi_extra=openapi.COMMAND_BODY,
+    response_model=CommandAccepted,
+    responses={
+        202: {
+            "model": UnknownVerdict,
+            "description": "Not that sure, or not within the time: send the same id again",
+            "content": {"application/json": {"example": openapi.UNKNOWN_VERDICT_EXAMPLE}},
+        }
+    },
+)
+async def command(
+    service: ServiceParam,
+    request: Request,
+    game: GameIdParam,
+    bearer: BearerToken,
+    client: ClientAddress,
+    ack_request: AckParam,
+    idempotency_key: IdempotencyKey = None,
+    prefer: Prefer = None,
+) -> CommandAccepted | Response:
+    archived = (await service.locate_game(game, client)).archived
+    seat = service.authorization.require_seat(game, bearer)
+    envelope = service.build_envelope(game, seat, await read_body(request), idempotency_key)
+    if prefer == "respond-async":
+        ack_request = AckRequest(ACCEPTED, ack_request.wait_s)
+    progress = await (
+        service.archive_views.read_verdict(envelope) if archived else service.execute(envelope, ack_request)
+    )
+    if progress.entry is None:
+        unknown = UnknownVerdict.model_validate(
+            {"id": envelope.id, "verdict": "unknown", **progress.json_fields(), "detail": RETRY_HINT}
+        )
+        return JSONResponse(unknown.model_dump(exclude_unset=True), 202)
+    return CommandAccepted(
+        id=envelope.id,
+        verdict="accepted",
+        level=str(progress.level),
+        number=progress.sequence,
+        head=hex_head(progress.entry),
+        entry=_entry_body(progress.entry),
+    )
+
+
+@router.get("/games/{game}/view", summary="Read a view", response_model_exclude_unset=True)
+async def view(
+    service: ServiceParam,
+    game: GameIdParam,
+    bearer: BearerToken,
+    client: ClientAddress,
+    after: Annotated[int, Query(ge=0, description="the number of the last entry you have")] = 0,
+    most: Annotated[int, Query(ge=1, le=MAX_PAGE_SIZE)] = MAX_PAGE_SIZE,
+    proofs: Annotated[bool, Query(description="with the very bytes that the chain is made of")] = False,
+) -> ViewPage:
+    viewer, entries, length = await service.read_page(game, bearer, after, most, client)
+    last_sequence = entries[-1].number if entries else min(after, length)
+    return ViewPage(
+        game=game,
+        viewer="public" if viewer is None else viewer,
+        entries=[_entry_body(entry, proofs) for entry in entries],
+        next=last_sequence,
+        more=last_sequence < length,
+    )
+
+
+@router.websocket("/games/{game}/play")
+async def play(
+    service: ServiceParam, websocket: WebSocket, game: str, after: int = 0, proofs: bool = False
+) -> None:
+    await WebSocketSession(service, websocket, game, after, proofs).run()
+
+
+def _entry_body(entry: ViewEntry, proofs: bool = False) -> EntryBody:
+    body = write_view_entry(entry)
+    if proofs:
+        body["proof"] = write_proof(entry)
+    return cast("EntryBody", body)  # the model that it goes into checks it
