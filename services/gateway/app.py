@@ -61,11 +61,11 @@ def create_app(
         responses=openapi.PROBLEM_RESPONSES,
     )
     app.state.service, app.state.listening = service, False
+    app.state.rulebook = rule_pages.read_rulebook()
     app.add_middleware(SizeLimitMiddleware)
     install_error_handlers(app)
-    for routes in (games, forks, play_offs, play, health, disputes):
+    for routes in (games, forks, play_offs, play, health, disputes, rule_pages):
         app.include_router(routes.router)
-    app.include_router(rule_pages.build_router())
     _declare_models(app)
     return app
 
