@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
-from schemas.contract import Contract, Schema, contract, field_names
+from schemas.contract import COMMAND_REGISTRY, CommandContract, Schema, command, contract, field_names
 from schemas.errors import InvalidInputError
 from schemas.field_types import (  # fmt: skip
     Age,
@@ -33,6 +33,7 @@ from schemas.field_types import (  # fmt: skip
 )
 from schemas.forks import Fork, SequenceNumber
 from schemas.positions import Position
+from schemas.registry import union_members
 
 Payment = Annotated[Cards, Field(min_length=1)]
 
@@ -77,8 +78,8 @@ BoardChoice = Annotated[
 ]  # a board's name, or a board written in place in the form of schemas/boards/form.py
 
 
-@contract(type="create_game", code=1)
-class CreateGame(Contract):
+@command(type="create_game", code=1, sender="system")
+class CreateGame(CommandContract):
     """Lay a table: which rules, which board, who sits there, what differs from the usual."""
 
     seats: Annotated[tuple[SeatPlan, ...], Field(min_length=1, max_length=8)]
@@ -91,8 +92,8 @@ class CreateGame(Contract):
     fork: Fork | None = None  # the table to start from, where another game stood
 
 
-@contract(type="take_seat", code=2)
-class TakeSeat(Contract):
+@command(type="take_seat", code=2, sender="system")
+class TakeSeat(CommandContract):
     """Sit down at a free seat: this one, or the first."""
 
     name: Name
@@ -101,18 +102,18 @@ class TakeSeat(Contract):
     contribution: Hex32 | None = None  # 32 bytes of the player's own chance, in hex: see docs/proof.md
 
 
-@contract(type="start_game", code=3)
-class StartGame(Contract):
+@command(type="start_game", code=3, sender="system")
+class StartGame(CommandContract):
     """Shuffle and deal."""
 
 
-@contract(type="draw_blind", code=4)
-class DrawBlind(Contract):
+@command(type="draw_blind", code=4, sender="player")
+class DrawBlind(CommandContract):
     """Take the top card of the deck, unseen by the others."""
 
 
-@contract(type="draw_market", code=5)
-class DrawMarket(Contract):
+@command(type="draw_market", code=5, sender="player")
+class DrawMarket(CommandContract):
     """Take a card that lies face up, by its place (from 0) or by its kind."""
 
     slot: Annotated[Int, Field(ge=0, le=9)] | None = None
@@ -125,22 +126,22 @@ class DrawMarket(Contract):
         return self
 
 
-@contract(type="draw_tickets", code=6)
-class DrawTickets(Contract):
+@command(type="draw_tickets", code=6, sender="player")
+class DrawTickets(CommandContract):
     """Ask for more destination tickets; which decks, where the ruleset has several."""
 
     decks: Annotated[Mapping[Slug, Annotated[Int, Field(ge=0, le=10)]], Field(max_length=4)] | None = None
 
 
-@contract(type="keep_tickets", code=7)
-class KeepTickets(Contract):
+@command(type="keep_tickets", code=7, sender="player")
+class KeepTickets(CommandContract):
     """Keep these of the offered tickets, by their places in the offer (from 0)."""
 
     keep: Annotated[tuple[Annotated[Int, Field(ge=0, le=9)], ...], Field(max_length=10)]
 
 
-@contract(type="claim_route", code=8)
-class ClaimRoute(Contract):
+@command(type="claim_route", code=8, sender="player")
+class ClaimRoute(CommandContract):
     """Lay cars on a route, paying with these cards."""
 
     route: RouteId
@@ -148,30 +149,20 @@ class ClaimRoute(Contract):
     passenger: CityId | None = None  # put one down in this city of the route (PASSENGER-1)
 
 
-@contract(type="pass", code=9)
-class Pass(Contract):
-    """Do nothing, where nothing can be done (TURN-4)."""
-
-
-@contract(type="leave", code=10)
-class Leave(Contract):
-    """Leave the table for good (CONDUCT-3)."""
-
-
-@contract(type="pay_tunnel", code=12)
-class PayTunnel(Contract):
+@command(type="pay_tunnel", code=12, sender="player")
+class PayTunnel(CommandContract):
     """Pay what the tunnel asks for besides (TUNNEL-3)."""
 
     cards: Payment
 
 
-@contract(type="decline_tunnel", code=13)
-class DeclineTunnel(Contract):
+@command(type="decline_tunnel", code=13, sender="player")
+class DeclineTunnel(CommandContract):
     """Leave the tunnel, and take the cards back."""
 
 
-@contract(type="build_station", code=14)
-class BuildStation(Contract):
+@command(type="build_station", code=14, sender="player")
+class BuildStation(CommandContract):
     """Build a station in a city; the neighbour whose route it borrows may be named."""
 
     city: CityId
@@ -179,28 +170,38 @@ class BuildStation(Contract):
     neighbour: CityId | None = None
 
 
-@contract(type="move_passenger", code=15)
-class MovePassenger(Contract):
+@command(type="move_passenger", code=15, sender="player")
+class MovePassenger(CommandContract):
     """Send the passenger in this city along these routes, in order (PASSENGER-2)."""
 
     city: CityId
     path: Annotated[tuple[RouteId, ...], Field(min_length=1, max_length=100)]
 
 
-@contract(type="request_cards", code=16)
-class RequestCards(Contract):
+@command(type="request_cards", code=16, sender="player")
+class RequestCards(CommandContract):
     """Ask for the next two cards of the deck (CARD-6)."""
 
 
-@contract(type="call_time", code=11)
-class CallTime(Contract):
+@command(type="pass", code=9, sender="player")
+class Pass(CommandContract):
+    """Do nothing, where nothing can be done (TURN-4)."""
+
+
+@command(type="leave", code=10, sender="player")
+class Leave(CommandContract):
+    """Leave the table for good (CONDUCT-3)."""
+
+
+@command(type="call_time", code=11, sender="system")
+class CallTime(CommandContract):
     """The clock's own command: a seat's time is over (CLOCK-2)."""
 
     seat: Seat
 
 
-@contract(type="fork_game", code=17)
-class ForkGame(Contract):
+@command(type="fork_game", code=17, sender="system")
+class ForkGame(CommandContract):
     """Start a new game where another one stood after an entry. The log never holds this: a referee puts
     the table that it found there into a CreateGame in its place (see schemas/forks.py)."""
 
@@ -216,23 +217,13 @@ PlayerCommand: TypeAlias = (
 SystemCommand: TypeAlias = CreateGame | TakeSeat | StartGame | CallTime | ForkGame
 Command: TypeAlias = PlayerCommand | SystemCommand
 
-PLAYER_COMMANDS: Final[tuple[type[PlayerCommand], ...]] = (
-    DrawBlind, DrawMarket, DrawTickets, KeepTickets, ClaimRoute, PayTunnel, DeclineTunnel, BuildStation,
-    MovePassenger, RequestCards, Pass, Leave,
-)  # fmt: skip
-SYSTEM_COMMANDS: Final[tuple[type[SystemCommand], ...]] = (
-    CreateGame,
-    TakeSeat,
-    StartGame,
-    CallTime,
-    ForkGame,
+COMMANDS: Final[tuple[type[Command], ...]] = union_members(Command, COMMAND_REGISTRY.classes)
+PLAYER_COMMANDS: Final[tuple[type[PlayerCommand], ...]] = union_members(
+    PlayerCommand, (cls for cls in COMMANDS if cls.sender == "player")
 )
-COMMANDS: Final[tuple[type[Command], ...]] = (*SYSTEM_COMMANDS, *PLAYER_COMMANDS)
-
 SCHEMAS: Final[dict[str, Schema[Command]]] = {cls.type: Schema(cls, cls.type) for cls in COMMANDS}
 FIELDS: Final[dict[type[Command], tuple[str, ...]]] = {cls: field_names(cls) for cls in COMMANDS}
 BY_CODE: Final[dict[int, type[Command]]] = {cls.code: cls for cls in COMMANDS}
-assert len(BY_CODE) == len(COMMANDS), "two commands share a code"
 _PLAYER_TYPES: Final = frozenset(cls.type for cls in PLAYER_COMMANDS)
 
 

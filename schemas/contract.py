@@ -1,49 +1,107 @@
-"""What every contract has: a type name, a version, strict checking, and a JSON form.
+"""How commands and events are declared, and how values from outside are checked against them.
 
-A contract is a slotted dataclass. It is frozen for the type checker only: the guard that
-`frozen=True` adds costs 0.4 us an object, more than the rest of making it, and a fold
-makes one per event. Nothing checks a value where it is made; `Shape` checks it where it
-comes in from outside.
+`@command` and `@event` declare one, and put it into its registry: its name and code on the wire, its
+fields, who may send it or see it. `@contract` makes a class that only stands inside of others.
+
+A contract is a slotted dataclass. It is frozen for the type checker only: the guard that `frozen=True`
+adds costs 0.4 us an object, more than the rest of making it, and a fold makes one per event. Nothing
+checks a value where it is made; `Schema` checks it where it comes in from outside.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Generic, TypeAlias, TypeVar, dataclass_transform
+from typing import Any, ClassVar, Final, Generic, Literal, TypeAlias, TypeVar, dataclass_transform
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from schemas.errors import InvalidInputError
+from schemas.registry import Registry
+from schemas.visibility import Visibility, require_fields
 
 T = TypeVar("T")
+CommandT = TypeVar("CommandT", bound="CommandContract")
+EventT = TypeVar("EventT", bound="EventContract")
 Class: TypeAlias = type[T]  # `type` is the name of a keyword below
+Sender = Literal["player", "system"]  # a seat, or the server, its operator and its clock
 
 
 class Contract:
-    """Base of commands and events: what they are called, at home and on the wire."""
+    """Base of commands and events: what the wire calls them."""
 
     __slots__ = ()
     type: ClassVar[str]
     version: ClassVar[int]
-    code: ClassVar[int]  # on the wire, one for each type and version, never used twice
+    code: ClassVar[int]  # one for each type and version, never used twice
+
+
+class CommandContract(Contract):
+    """Base of commands."""
+
+    __slots__ = ()
+    sender: ClassVar[Sender]
+
+
+class EventContract(Contract):
+    """Base of events."""
+
+    __slots__ = ()
+    visibility: ClassVar[Visibility]
+
+
+COMMAND_REGISTRY: Final[Registry[CommandContract]] = Registry("command")
+EVENT_REGISTRY: Final[Registry[EventContract]] = Registry("event")
 
 
 @dataclass_transform(frozen_default=True)
-def contract(*, type: str = "", code: int = 0, version: int = 1) -> Callable[[Class[T]], Class[T]]:
-    """Make a class a contract: slotted, and no field that it doesn't know. `type` and `code` are what
-    the wire calls it: they stay when the class is renamed. A part of other contracts has neither.
+def contract() -> Callable[[Class[T]], Class[T]]:
+    """Make a class a part of contracts: slotted, and no field that it doesn't know.
 
-    Whole numbers and truth values are strict by their types in `words` (a "3" is no 3);
+    Whole numbers and truth values are strict by their types in schemas/field_types.py (a "3" is no 3);
     the class itself isn't, or pydantic would want tuples where msgpack and JSON have lists."""
+    return _make_contract
 
-    def decorate(cls: Class[T]) -> Class[T]:
-        contract_class: Any = dataclass(slots=True)(cls)
-        contract_class.type, contract_class.version, contract_class.code = type, version, code
-        contract_class.__pydantic_config__ = ConfigDict(extra="forbid")
-        return contract_class  # type: ignore[no-any-return]  # dataclass() keeps the class's type
+
+@dataclass_transform(frozen_default=True)
+def command(
+    *, type: str, code: int, sender: Sender, version: int = 1
+) -> Callable[[Class[CommandT]], Class[CommandT]]:
+    """Declare a command. `type` and `code` are what the wire calls it: they stay when the class is renamed.
+    `sender` is who may send it. Raises TypeError where another command has its type or code."""
+
+    def decorate(cls: Class[CommandT]) -> Class[CommandT]:
+        declared = _make_contract(cls)
+        declared.type, declared.version, declared.code, declared.sender = type, version, code, sender
+        COMMAND_REGISTRY.add(declared, type, code)
+        return declared
 
     return decorate
+
+
+@dataclass_transform(frozen_default=True)
+def event(
+    *, type: str, code: int, visibility: Visibility, version: int = 1
+) -> Callable[[Class[EventT]], Class[EventT]]:
+    """Declare an event. `type` and `code` are what the wire calls it: they stay when the class is renamed;
+    `visibility` is who may know what it holds. Raises TypeError where another event has its type or code,
+    or where the visibility names a field that it lacks."""
+
+    def decorate(cls: Class[EventT]) -> Class[EventT]:
+        declared = _make_contract(cls)
+        declared.type, declared.version, declared.code = type, version, code
+        declared.visibility = visibility
+        require_fields(visibility, declared.__name__, field_names(declared))
+        EVENT_REGISTRY.add(declared, type, code)
+        return declared
+
+    return decorate
+
+
+def _make_contract(cls: Class[T]) -> Class[T]:
+    contract_class: Class[T] = dataclass(slots=True)(cls)
+    setattr(contract_class, "__pydantic_config__", ConfigDict(extra="forbid"))  # noqa: B010 - T has no such name
+    return contract_class
 
 
 class Schema(Generic[T]):

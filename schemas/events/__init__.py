@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Final, TypeAlias
 
-from schemas.contract import Schema, field_names
+from schemas.contract import EVENT_REGISTRY, Schema, field_names
 from schemas.events.ending import (
     CommandRefused,
     EndReason,
@@ -65,6 +65,7 @@ from schemas.events.playing import (
     TunnelRevealed,
     TurnStarted,
 )
+from schemas.registry import union_members
 
 __all__ = [
     "BY_CODE",
@@ -133,20 +134,11 @@ Event: TypeAlias = (
     | GameForked | MomentLaid | ChoiceLaid | DeckKnown | PlayResumed
 )  # fmt: skip
 
-EVENTS: Final[tuple[type[Event], ...]] = (
-    GameCreated, SeedSealed, SeatTaken, GameStarted, DeckShuffled, TicketsShuffled, HandDealt, MarketFilled,
-    MarketFlushed, TicketsOffered, TicketsKept, TicketsReturned, TurnStarted, CardDrawn,
-    MarketCardTaken, RouteClaimed, Passed, LastTurnsBegan, SeatGone, SeatCleared, TicketsShown, GameEnded,
-    CommandRefused, TicketsNamed, TunnelRevealed, TunnelDeclined, RevealedDiscarded, StationBuilt,
-    PassengerPlaced, PassengerMoved, CardsGiven, RequestUnmet, PositionLaid, DeckLaid, TicketsLaid,
-    HandLaid, PlayOffCalled, PlayOffEnded, MixAsked, SeedRevealed,
-    GameForked, MomentLaid, ChoiceLaid, DeckKnown, PlayResumed,
-)  # fmt: skip
+EVENTS: Final[tuple[type[Event], ...]] = union_members(Event, EVENT_REGISTRY.classes)
 
 SCHEMAS: Final[dict[str, Schema[Event]]] = {cls.type: Schema(cls, cls.type) for cls in EVENTS}
 FIELDS: Final[dict[type[Event], tuple[str, ...]]] = {cls: field_names(cls) for cls in EVENTS}
 BY_CODE: Final[dict[int, type[Event]]] = {cls.code: cls for cls in EVENTS}
-assert len(BY_CODE) == len(EVENTS), "two events share a code"
 
 
 def write_event(event: Event) -> dict[str, object]:

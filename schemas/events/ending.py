@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Literal
 
 from schemas.commands import PlayOff
-from schemas.contract import Contract, contract
+from schemas.contract import EventContract, contract, event
 from schemas.field_types import GameId, Hex32, Int, RouteId, Seat, Text, TicketId  # fmt: skip
 from schemas.rule_options import ExitReason
+from schemas.visibility import PUBLIC, WHOLE_EVENT, Private
 
 EndReason = Literal["last turns", "all passed", "no change", "out of time", "all gone"]
 
@@ -32,38 +33,38 @@ class SeatScore:
     place: Int
 
 
-@contract(type="last_turns_began", code=17)
-class LastTurnsBegan(Contract):
+@event(type="last_turns_began", code=17, visibility=PUBLIC)
+class LastTurnsBegan(EventContract):
     """Each of these seats has one turn left (END-1)."""
 
     seats: tuple[Seat, ...]
 
 
-@contract(type="seat_gone", code=18)
-class SeatGone(Contract):
+@event(type="seat_gone", code=18, visibility=PUBLIC)
+class SeatGone(EventContract):
     """The seat takes no further part."""
 
     seat: Seat
     why: ExitReason
 
 
-@contract(type="seat_cleared", code=23)
-class SeatCleared(Contract):
+@event(type="seat_cleared", code=23, visibility=PUBLIC)
+class SeatCleared(EventContract):
     """A removed seat's cards and tickets are out of the game, its routes are free (CONDUCT-2)."""
 
     seat: Seat
 
 
-@contract(type="tickets_shown", code=19)
-class TicketsShown(Contract):
+@event(type="tickets_shown", code=19, visibility=PUBLIC)
+class TicketsShown(EventContract):
     """The game is over and a seat's tickets lie open."""
 
     seat: Seat
     tickets: tuple[TicketId, ...]
 
 
-@contract(type="play_off_called", code=37)
-class PlayOffCalled(Contract):
+@event(type="play_off_called", code=37, visibility=PUBLIC)
+class PlayOffCalled(EventContract):
     """The first place is shared: these seats meet again, in a new game (TIE-1)."""
 
     game: GameId
@@ -71,29 +72,33 @@ class PlayOffCalled(Contract):
     seats: tuple[Seat, ...]  # who they are in this game
 
 
-@contract(type="play_off_ended", code=38)
-class PlayOffEnded(Contract):
+@event(type="play_off_ended", code=38, visibility=PUBLIC)
+class PlayOffEnded(EventContract):
     """The play-off is decided, or came to its end with these level."""
 
     of: GameId
     winners: tuple[Seat, ...]  # as the seats of that game
 
 
-@contract(type="seed_revealed", code=44)
-class SeedRevealed(Contract):
+@event(type="seed_revealed", code=44, visibility=PUBLIC)
+class SeedRevealed(EventContract):
     """The game is over: whoever looks back can check every shuffle and every hidden part."""
 
     seed: Hex32
 
 
-@contract(type="game_ended", code=20)
-class GameEnded(Contract):
+@event(type="game_ended", code=20, visibility=PUBLIC)
+class GameEnded(EventContract):
     reason: EndReason
     scores: tuple[SeatScore, ...]
 
 
-@contract(type="command_refused", code=21)
-class CommandRefused(Contract):
+@event(
+    type="command_refused",
+    code=21,
+    visibility=Private(owner="seat", hides=WHOLE_EVENT, public_if_null="seat"),
+)
+class CommandRefused(EventContract):
     """A rule said no. Private to the seat that asked; the house's own are public."""
 
     seat: Seat | None

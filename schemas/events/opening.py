@@ -9,7 +9,7 @@ from pydantic import Field
 
 from schemas.boards.form import BoardForm, TicketForm
 from schemas.commands import PlayOff, SeatPlan
-from schemas.contract import Contract, contract
+from schemas.contract import EventContract, event
 from schemas.field_types import (  # fmt: skip
     Age,
     Bool,
@@ -30,10 +30,11 @@ from schemas.field_types import (  # fmt: skip
 from schemas.forks import SequenceNumber
 from schemas.positions import Points, StationGiven
 from schemas.rule_options import ExitReason, RuleOptions
+from schemas.visibility import PUBLIC, Private, Secret
 
 
-@contract(type="game_created", code=40, version=2)
-class GameCreated(Contract):
+@event(type="game_created", code=40, version=2, visibility=PUBLIC)
+class GameCreated(EventContract):
     """A table is laid, with every figure of its rules."""
 
     game: GameId
@@ -52,8 +53,8 @@ class GameCreated(Contract):
 Contributor = Literal["seat", "nobody", "house", "seed"]
 
 
-@contract(type="seed_sealed", code=43, version=2)
-class SeedSealed(Contract):
+@event(type="seed_sealed", code=43, version=2, visibility=Secret(hides=("seed",)))
+class SeedSealed(EventContract):
     """The house's part in all chance of this game: its hash for all, itself for nobody yet."""
 
     commitment: Hex32
@@ -61,8 +62,13 @@ class SeedSealed(Contract):
     seed: Hex32 | None  # secret
 
 
-@contract(type="seat_taken", code=42, version=2)
-class SeatTaken(Contract):
+@event(
+    type="seat_taken",
+    code=42,
+    version=2,
+    visibility=Private(owner="seat", hides=("luck",), public_if_null="luck"),
+)
+class SeatTaken(EventContract):
     seat: Seat
     name: Name
     policy: Slug | None  # of a bot; null for a person
@@ -72,36 +78,36 @@ class SeatTaken(Contract):
     by: Contributor | None  # who made it
 
 
-@contract(type="game_started", code=3)
-class GameStarted(Contract):
+@event(type="game_started", code=3, visibility=PUBLIC)
+class GameStarted(EventContract):
     """Every seat is taken; all cards and tickets lie ready to be shuffled."""
 
     order: tuple[Seat, ...]  # of the turns
 
 
-@contract(type="deck_shuffled", code=41, version=2)
-class DeckShuffled(Contract):
+@event(type="deck_shuffled", code=41, version=2, visibility=Secret(hides=("order",)))
+class DeckShuffled(EventContract):
     """The discards, shuffled, now lie under what was left of the deck."""
 
     order: CardRow  # secret, top first
     root: Hex32 | None  # of what its cards are committed to by; null in old games
 
 
-@contract(type="tickets_shuffled", code=45, version=2)
-class TicketsShuffled(Contract):
+@event(type="tickets_shuffled", code=45, version=2, visibility=Secret(hides=("order",)))
+class TicketsShuffled(EventContract):
     deck: Slug
     order: TicketRow  # secret, top first
     root: Hex32 | None  # as of a deck's
 
 
-@contract(type="hand_dealt", code=6)
-class HandDealt(Contract):
+@event(type="hand_dealt", code=6, visibility=Private(owner="seat", hides=("cards",)))
+class HandDealt(EventContract):
     seat: Seat
     cards: CardRow  # private
 
 
-@contract(type="position_laid", code=33)
-class PositionLaid(Contract):
+@event(type="position_laid", code=33, visibility=PUBLIC)
+class PositionLaid(EventContract):
     """The game starts from here: what lies open on the table (rows by seat have every seat)."""
 
     turn: Seat
@@ -117,19 +123,19 @@ class PositionLaid(Contract):
     tickets: tuple[TicketForm, ...]  # that the board doesn't have
 
 
-@contract(type="deck_laid", code=34)
-class DeckLaid(Contract):
+@event(type="deck_laid", code=34, visibility=Secret(hides=("order",)))
+class DeckLaid(EventContract):
     order: CardRow  # secret, top first
 
 
-@contract(type="tickets_laid", code=35)
-class TicketsLaid(Contract):
+@event(type="tickets_laid", code=35, visibility=Secret(hides=("order",)))
+class TicketsLaid(EventContract):
     deck: Slug
     order: TicketRow  # secret, top first
 
 
-@contract(type="hand_laid", code=36)
-class HandLaid(Contract):
+@event(type="hand_laid", code=36, visibility=Private(owner="seat", hides=("cards", "tickets")))
+class HandLaid(EventContract):
     seat: Seat
     cards: CardRow  # private
     tickets: TicketRow  # private
@@ -141,8 +147,8 @@ PendingChoiceRow = tuple[Seat, Literal["action", "second card", "tickets", "mix"
 TunnelInProgress = tuple[RouteId, Cards, tuple[Card, ...], Int]
 
 
-@contract(type="game_forked", code=50)
-class GameForked(Contract):
+@event(type="game_forked", code=50, visibility=PUBLIC)
+class GameForked(EventContract):
     """The game goes on from where another one stood."""
 
     of: GameId
@@ -151,8 +157,8 @@ class GameForked(Contract):
     afresh: Bool  # what lies face down was dealt afresh; else it lies as it lay
 
 
-@contract(type="moment_laid", code=51)
-class MomentLaid(Contract):
+@event(type="moment_laid", code=51, visibility=PUBLIC)
+class MomentLaid(EventContract):
     """What is going on at this moment, for all to see (rows by seat have every seat)."""
 
     order: tuple[Seat, ...]  # of the turns
@@ -172,8 +178,8 @@ class MomentLaid(Contract):
     shown: tuple[Cards, ...]  # the part of each hand that all have seen
 
 
-@contract(type="choice_laid", code=52)
-class ChoiceLaid(Contract):
+@event(type="choice_laid", code=52, visibility=Private(owner="seat", hides=("offer", "mix")))
+class ChoiceLaid(EventContract):
     """Tickets before a seat that it may still choose from, or the mix that it has named."""
 
     seat: Seat
@@ -183,8 +189,8 @@ class ChoiceLaid(Contract):
     mix: Mapping[Slug, Int] | None  # private
 
 
-@contract(type="deck_known", code=53)
-class DeckKnown(Contract):
+@event(type="deck_known", code=53, visibility=Private(owner="seat", hides=("order",)))
+class DeckKnown(EventContract):
     """Which tickets of a deck a seat has seen in their places."""
 
     seat: Seat
@@ -192,6 +198,6 @@ class DeckKnown(Contract):
     order: TicketRow  # private, top first; null for those that it doesn't know
 
 
-@contract(type="play_resumed", code=54)
-class PlayResumed(Contract):
+@event(type="play_resumed", code=54, visibility=PUBLIC)
+class PlayResumed(EventContract):
     """The moment that was laid goes on from here."""

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from schemas.contract import Contract, contract
+from schemas.contract import EventContract, event
 from schemas.field_types import (  # fmt: skip
     Card,
     CardRow,
@@ -20,23 +20,24 @@ from schemas.field_types import (  # fmt: skip
     Slug,
     TicketRow,
 )
+from schemas.visibility import PUBLIC, Private
 
 
-@contract(type="market_filled", code=7)
-class MarketFilled(Contract):
+@event(type="market_filled", code=7, visibility=PUBLIC)
+class MarketFilled(EventContract):
     """Cards from the deck were turned up into these places of the market."""
 
     slots: tuple[Slot, ...]
     cards: tuple[Card, ...]
 
 
-@contract(type="market_flushed", code=8)
-class MarketFlushed(Contract):
+@event(type="market_flushed", code=8, visibility=PUBLIC)
+class MarketFlushed(EventContract):
     """All face-up cards went to the discard pile (MARKET-2)."""
 
 
-@contract(type="tickets_offered", code=9)
-class TicketsOffered(Contract):
+@event(type="tickets_offered", code=9, visibility=Private(owner="seat", hides=("tickets",)))
+class TicketsOffered(EventContract):
     """Tickets from the tops of their decks; the seat keeps at least `least` of them."""
 
     seat: Seat
@@ -45,14 +46,14 @@ class TicketsOffered(Contract):
     least: Annotated[Int, Field(ge=0, le=10)]
 
 
-@contract(type="tickets_kept", code=10)
-class TicketsKept(Contract):
+@event(type="tickets_kept", code=10, visibility=Private(owner="seat", hides=("kept",)))
+class TicketsKept(EventContract):
     seat: Seat
     kept: TicketRow  # private
 
 
-@contract(type="tickets_returned", code=11)
-class TicketsReturned(Contract):
+@event(type="tickets_returned", code=11, visibility=Private(owner="seat", hides=("tickets",)))
+class TicketsReturned(EventContract):
     """What was offered and not kept went back."""
 
     seat: Seat
@@ -61,43 +62,43 @@ class TicketsReturned(Contract):
     tickets: TicketRow  # private
 
 
-@contract(type="mix_asked", code=39)
-class MixAsked(Contract):
+@event(type="mix_asked", code=39, visibility=PUBLIC)
+class MixAsked(EventContract):
     """The seat is to say how many starting tickets of each deck it wants (SETUP-3)."""
 
     seat: Seat
 
 
-@contract(type="tickets_named", code=24)
-class TicketsNamed(Contract):
+@event(type="tickets_named", code=24, visibility=Private(owner="seat", hides=("decks",)))
+class TicketsNamed(EventContract):
     """The seat said how many tickets of each deck it wants; they come when all have (SETUP-3)."""
 
     seat: Seat
     decks: Mapping[Slug, Int] | None  # private
 
 
-@contract(type="turn_started", code=12)
-class TurnStarted(Contract):
+@event(type="turn_started", code=12, visibility=PUBLIC)
+class TurnStarted(EventContract):
     seat: Seat
 
 
-@contract(type="card_drawn", code=13)
-class CardDrawn(Contract):
+@event(type="card_drawn", code=13, visibility=Private(owner="seat", hides=("card",)))
+class CardDrawn(EventContract):
     """A card was taken blind from the deck."""
 
     seat: Seat
     card: Card | None  # private
 
 
-@contract(type="market_card_taken", code=14)
-class MarketCardTaken(Contract):
+@event(type="market_card_taken", code=14, visibility=PUBLIC)
+class MarketCardTaken(EventContract):
     seat: Seat
     slot: Slot
     card: Card
 
 
-@contract(type="route_claimed", code=15)
-class RouteClaimed(Contract):
+@event(type="route_claimed", code=15, visibility=PUBLIC)
+class RouteClaimed(EventContract):
     """The cards are on the table for all to see."""
 
     seat: Seat
@@ -106,8 +107,8 @@ class RouteClaimed(Contract):
     points: Int
 
 
-@contract(type="tunnel_revealed", code=25)
-class TunnelRevealed(Contract):
+@event(type="tunnel_revealed", code=25, visibility=PUBLIC)
+class TunnelRevealed(EventContract):
     """A tunnel was begun: these cards lie beside it, and ask for so many more (TUNNEL-1, TUNNEL-2)."""
 
     seat: Seat
@@ -117,32 +118,32 @@ class TunnelRevealed(Contract):
     extra: Int
 
 
-@contract(type="tunnel_declined", code=26)
-class TunnelDeclined(Contract):
+@event(type="tunnel_declined", code=26, visibility=PUBLIC)
+class TunnelDeclined(EventContract):
     seat: Seat
 
 
-@contract(type="revealed_discarded", code=27)
-class RevealedDiscarded(Contract):
+@event(type="revealed_discarded", code=27, visibility=PUBLIC)
+class RevealedDiscarded(EventContract):
     """The cards that were turned up for a tunnel went to the discard pile (TUNNEL-4)."""
 
 
-@contract(type="station_built", code=28)
-class StationBuilt(Contract):
+@event(type="station_built", code=28, visibility=PUBLIC)
+class StationBuilt(EventContract):
     seat: Seat
     city: CityId
     cards: Cards
     neighbour: CityId | None  # whose route it borrows; null leaves that to the end
 
 
-@contract(type="passenger_placed", code=29)
-class PassengerPlaced(Contract):
+@event(type="passenger_placed", code=29, visibility=PUBLIC)
+class PassengerPlaced(EventContract):
     seat: Seat
     city: CityId
 
 
-@contract(type="passenger_moved", code=30)
-class PassengerMoved(Contract):
+@event(type="passenger_moved", code=30, visibility=PUBLIC)
+class PassengerMoved(EventContract):
     """A passenger travelled, took the top token of these cities, and left the game."""
 
     seat: Seat
@@ -153,21 +154,21 @@ class PassengerMoved(Contract):
     points: Int
 
 
-@contract(type="cards_given", code=31)
-class CardsGiven(Contract):
+@event(type="cards_given", code=31, visibility=Private(owner="seat", hides=("cards",)))
+class CardsGiven(EventContract):
     """The next cards of the deck went to the seat that asked (CARD-6)."""
 
     seat: Seat
     cards: CardRow  # private
 
 
-@contract(type="request_unmet", code=32)
-class RequestUnmet(Contract):
+@event(type="request_unmet", code=32, visibility=PUBLIC)
+class RequestUnmet(EventContract):
     """The deck has too few cards for the seat that asked (CARD-6)."""
 
     seat: Seat
 
 
-@contract(type="passed", code=16)
-class Passed(Contract):
+@event(type="passed", code=16, visibility=PUBLIC)
+class Passed(EventContract):
     seat: Seat

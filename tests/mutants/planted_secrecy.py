@@ -16,8 +16,9 @@ AFFORDED: Final = """sorted(
 
 SECRECY_MUTANTS: Final = (
     Mutant(
-        "the starting state is sent unfiltered", "P5", "services/referee/rules/views.py",
-        "HandDealt: lambda e: HandDealt(e.seat, _hide_all(e.cards)),", "HandDealt: lambda e: e,", DEALS,
+        "the starting state is sent unfiltered", "P5", "schemas/events/opening.py",
+        '@event(type="hand_dealt", code=6, visibility=Private(owner="seat", hides=("cards",)))',
+        '@event(type="hand_dealt", code=6, visibility=PUBLIC)', DEALS,
     ),
     Mutant(
         "what the seat to act can afford is published", "P5", "services/referee/rules/proof/sealing.py",
@@ -26,12 +27,13 @@ SECRECY_MUTANTS: Final = (
         GATE,
     ),
     Mutant(
-        "a card drawn blind lies open", "P5", "services/referee/rules/views.py",
-        "CardDrawn: lambda e: CardDrawn(e.seat, HIDDEN),", "CardDrawn: lambda e: e,", GATE,
+        "a card drawn blind lies open", "P5", "schemas/events/playing.py",
+        '@event(type="card_drawn", code=13, visibility=Private(owner="seat", hides=("card",)))',
+        '@event(type="card_drawn", code=13, visibility=PUBLIC)', GATE,
     ),
     Mutant(
-        "others read why a command was refused", "P5", "services/referee/rules/views.py",
-        "return event if event.seat is None else None", "return event", GATE,
+        "others read why a command was refused", "P5", "schemas/events/ending.py",
+        'visibility=Private(owner="seat", hides=WHOLE_EVENT, public_if_null="seat")', "visibility=PUBLIC", GATE,
     ),
     Mutant(
         "a refusal names another's cards", "P5", "services/referee/rules/decide.py",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -37,21 +37,23 @@ def caught(rules: str) -> str:
     return str(leak.value)
 
 
-def shown_to_all(monkeypatch: Patch, kind: type[Event], turned: Callable[[Any], Event | None]) -> None:
-    hiding: Mapping[type[Event], Any] = {**views.REDACTORS, kind: turned}
-    monkeypatch.setattr(views, "REDACTORS", hiding)
+def shown_to_all(monkeypatch: Patch, kind: type[Event]) -> None:
+    """The event is declared public by mistake."""
+    redactors = {cls: redactor for cls, redactor in views.REDACTORS.items() if cls is not kind}
+    monkeypatch.setattr(views, "REDACTORS", redactors)
+    monkeypatch.setattr(views, "PUBLIC_EVENTS", views.PUBLIC_EVENTS | {kind})
 
 
 # -- what is in an entry ------------------------------------------------------------------------
 
 
 def test_a_card_drawn_face_up_by_mistake_is_caught(monkeypatch: Patch) -> None:
-    shown_to_all(monkeypatch, CardDrawn, lambda event: event)
+    shown_to_all(monkeypatch, CardDrawn)
     assert "can tell" in caught("usa")
 
 
 def test_a_refusal_that_others_read_is_caught(monkeypatch: Patch) -> None:
-    shown_to_all(monkeypatch, CommandRefused, lambda event: event)
+    shown_to_all(monkeypatch, CommandRefused)
     assert "can tell" in caught("usa")
 
 
@@ -110,7 +112,7 @@ def test_sending_the_unfiltered_starting_state_is_caught(monkeypatch: Patch) -> 
 
 
 def test_one_hand_in_the_starting_state_is_caught(monkeypatch: Patch) -> None:
-    shown_to_all(monkeypatch, HandDealt, lambda event: event)
+    shown_to_all(monkeypatch, HandDealt)
     with pytest.raises(LeakError):
         watched_deals("usa", 3)
 

@@ -1,90 +1,115 @@
-"""Who may see what. Every event answers for every viewer; nothing else filters anything."""
+"""Who may see what. Every event answers for every viewer; nothing else filters anything.
+
+Each event declares its visibility (schemas/visibility.py), and its redactor follows from that. An event
+that is neither declared public nor has a redactor is shown to nobody: it raises.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, Final
+from operator import attrgetter
+from typing import Final, NamedTuple, get_origin, get_type_hints
 
 from schemas.codec import Row, VisibilitySplit, event_to_row
-from schemas.events import (
-    CardDrawn,
-    CardsGiven,
-    ChoiceLaid,
-    CommandRefused,
-    DeckKnown,
-    DeckLaid,
-    DeckShuffled,
-    Event,
-    HandDealt,
-    HandLaid,
-    SeatTaken,
-    SeedSealed,
-    TicketsKept,
-    TicketsLaid,
-    TicketsNamed,
-    TicketsOffered,
-    TicketsReturned,
-    TicketsShuffled,
-)  # fmt: skip
+from schemas.events import EVENTS, FIELDS, Event
 from schemas.field_types import HIDDEN, Seat
+from schemas.visibility import PUBLIC, WHOLE_EVENT, Private, Secret
 
 
 def redact_for(viewer: Seat | None, event: Event) -> Event | None:
     """The event as this viewer may see it (None is a spectator): the event itself where it
     hides nothing from the viewer, else the same event with what is hidden turned face
-    down, or None for an event that the viewer may not know of at all."""
-    redact = REDACTORS.get(event.__class__)
-    if redact is None:
+    down, or None for an event that the viewer may not know of at all.
+
+    Raises TypeError for an event that doesn't declare who may see it."""
+    redactor = _redactor_of(event)
+    if redactor is None or (viewer is not None and redactor.owner_of(event) == viewer):
         return event
-    owner = getattr(event, "seat", _NO_OWNER)
-    return event if owner == viewer and viewer is not None else redact(event)
+    row = event_to_row(event)
+    redacted_row = redactor.redact_row(event, row)
+    if redacted_row is row:
+        return event
+    return None if redacted_row is None else event.__class__(*redacted_row[1:])
+
+
+def owner_of(event: Event) -> Seat | None:
+    """The seat that knows what the event hides; None where nobody does, or where it hides nothing."""
+    redactor = _redactor_of(event)
+    return None if redactor is None else redactor.owner_of(event)
 
 
 def split_by_visibility(events: Sequence[Event]) -> VisibilitySplit:
-    """An entry's events split into what all, one seat, and nobody may know."""
+    """An entry's events split into what all, one seat, and nobody may know. Raises as `redact_for`."""
     public: list[Row | None] = []
     private: dict[int, dict[int, Row]] = {}
     secret: dict[int, Row] = {}
     for index, event in enumerate(events):
-        redacted = redact_for(None, event)
-        public.append(event_to_row(redacted) if redacted is not None else None)
-        if redacted is event:
+        redactor, row = _redactor_of(event), event_to_row(event)
+        redacted_row = row if redactor is None else redactor.redact_row(event, row)
+        public.append(redacted_row)
+        if redactor is None or redacted_row is row:
             continue
-        owner: Seat | None = getattr(event, "seat", None)
+        owner = redactor.owner_of(event)
         if owner is None:
-            secret[index] = event_to_row(event)
+            secret[index] = row
         else:
-            private.setdefault(owner, {})[index] = event_to_row(event)
+            private.setdefault(owner, {})[index] = row
     return VisibilitySplit(tuple(public), private, secret)
 
 
-def _hide_all(items: Sequence[object]) -> tuple[None, ...]:
-    return (HIDDEN,) * len(items)
+class Redactor(NamedTuple):
+    """What an event's declaration comes to."""
+
+    owner_of: Callable[[Event], Seat | None]
+    redact_row: Callable[[Event, Row], Row | None]  # the row itself where nothing is hidden
 
 
-def _redact_refusal(event: CommandRefused) -> CommandRefused | None:
-    return event if event.seat is None else None
+def _redactor_of(event: Event) -> Redactor | None:
+    """None for a public event."""
+    redactor = REDACTORS.get(event.__class__)
+    if redactor is None and event.__class__ not in PUBLIC_EVENTS:
+        raise TypeError(f"{event.__class__.__name__} doesn't declare who may see it")
+    return redactor
 
 
-_NO_OWNER: Final = -1
+def _make_redactor(cls: type[Event], visibility: Private | Secret) -> Redactor:
+    redact_row = _make_row_redactor(cls, visibility.hides)
+    if isinstance(visibility, Secret):
+        return Redactor(_no_owner, redact_row)
+    if visibility.public_if_null is not None:
+        redact_row = _unless_null(visibility.public_if_null, redact_row)
+    return Redactor(attrgetter(visibility.owner), redact_row)
 
-REDACTORS: Final[Mapping[type[Event], Callable[[Any], Event | None]]] = {
-    SeedSealed: lambda e: SeedSealed(e.commitment, e.given, HIDDEN),
-    SeatTaken: lambda e: replace(e, luck=HIDDEN) if e.luck else e,
-    DeckShuffled: lambda e: DeckShuffled(_hide_all(e.order), e.root),
-    TicketsShuffled: lambda e: TicketsShuffled(e.deck, _hide_all(e.order), e.root),
-    HandDealt: lambda e: HandDealt(e.seat, _hide_all(e.cards)),
-    CardDrawn: lambda e: CardDrawn(e.seat, HIDDEN),
-    TicketsOffered: lambda e: TicketsOffered(e.seat, e.decks, _hide_all(e.tickets), e.least),
-    TicketsKept: lambda e: TicketsKept(e.seat, _hide_all(e.kept)),
-    TicketsReturned: lambda e: TicketsReturned(e.seat, e.deck, e.to, _hide_all(e.tickets)),
-    TicketsNamed: lambda e: TicketsNamed(e.seat, HIDDEN),
-    CardsGiven: lambda e: CardsGiven(e.seat, _hide_all(e.cards)),
-    DeckLaid: lambda e: DeckLaid(_hide_all(e.order)),
-    TicketsLaid: lambda e: TicketsLaid(e.deck, _hide_all(e.order)),
-    HandLaid: lambda e: HandLaid(e.seat, _hide_all(e.cards), _hide_all(e.tickets)),
-    ChoiceLaid: lambda e: ChoiceLaid(e.seat, _hide_all(e.offer), e.least, e.named, HIDDEN),
-    DeckKnown: lambda e: DeckKnown(e.seat, e.deck, _hide_all(e.order)),
-    CommandRefused: _redact_refusal,
+
+def _make_row_redactor(cls: type[Event], hides: tuple[str, ...]) -> Callable[[Event, Row], Row | None]:
+    if hides == WHOLE_EVENT:
+        return lambda event, row: None
+    hints = get_type_hints(cls)
+    hidden = tuple(
+        (FIELDS[cls].index(name) + 1, get_origin(hints[name]) is tuple) for name in hides
+    )  # after the code
+
+    def redact_row(event: Event, row: Row) -> Row:
+        redacted_row = [*row]
+        for index, is_row in hidden:
+            redacted_row[index] = (HIDDEN,) * len(row[index]) if is_row else HIDDEN
+        return tuple(redacted_row)
+
+    return redact_row
+
+
+def _unless_null(
+    field: str, redact_row: Callable[[Event, Row], Row | None]
+) -> Callable[[Event, Row], Row | None]:
+    value_of = attrgetter(field)
+    return lambda event, row: row if value_of(event) is None else redact_row(event, row)
+
+
+def _no_owner(event: Event) -> None:
+    """Nobody knows what a secret event hides."""
+
+
+REDACTORS: Final[Mapping[type[Event], Redactor]] = {
+    cls: _make_redactor(cls, cls.visibility) for cls in EVENTS if isinstance(cls.visibility, Private | Secret)
 }
+PUBLIC_EVENTS: Final = frozenset(cls for cls in EVENTS if cls.visibility == PUBLIC)

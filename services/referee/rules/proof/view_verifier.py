@@ -26,7 +26,7 @@ from schemas.hash_chain import COMMITMENT_BYTES, derive_salt, initial_head, next
 from services.referee.rules.fair_randomness import LEAF_BYTES, card_leaf, merkle_root
 from services.referee.rules.proof.event_order import EventOrder
 from services.referee.rules.proof.pile_tracker import CardSlot, PileChange, PileTracker
-from services.referee.rules.views import REDACTORS, redact_for
+from services.referee.rules.views import REDACTORS, owner_of, redact_for
 
 NO_ROWS: Mapping[int, Row] = {}
 SEAT_SECRET_BYTES: Final = 32
@@ -143,7 +143,7 @@ class ViewVerifier:
             return is_sender
         if self.viewer is None or BY_CODE.get(row[0]) not in REDACTORS:
             return False
-        return getattr(row_to_event(row), "seat", None) == self.viewer
+        return owner_of(row_to_event(row)) == self.viewer
 
     def _require_commitment_count(self, sequence: int, rows: Sequence[Row | None], proofs: Proofs) -> None:
         """One commitment for the secret and for each seat that has rows; who was refused, nobody else knows.
@@ -151,7 +151,7 @@ class ViewVerifier:
         redacted_events = [
             row_to_event(row) for row in rows if row is not None and BY_CODE.get(row[0]) in REDACTORS
         ]
-        seats = {seat for event in redacted_events if (seat := getattr(event, "seat", None)) is not None}
+        seats = {seat for event in redacted_events if (seat := owner_of(event)) is not None}
         min_count = 1 + len(seats)
         max_count = min_count + any(row is None for row in rows)
         if len(proofs.commitments) not in (min_count * COMMITMENT_BYTES, max_count * COMMITMENT_BYTES):

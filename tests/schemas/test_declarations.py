@@ -1,0 +1,121 @@
+"""A command or an event is declared once; one that is half declared stops the program at import."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from schemas import events
+from schemas.commands import COMMANDS, PLAYER_COMMANDS
+from schemas.contract import COMMAND_REGISTRY, EVENT_REGISTRY, CommandContract, EventContract, command, event
+from schemas.events import EVENTS
+from schemas.field_types import CardRow, Seat
+from schemas.registry import Registry, union_members
+from schemas.visibility import PUBLIC, Private, Secret
+from services.referee.rules.views import PUBLIC_EVENTS, REDACTORS, owner_of, redact_for, split_by_visibility
+
+UNUSED_CODE = 999
+
+
+@pytest.fixture(autouse=True)
+def registries(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """What a test declares is gone after it."""
+    for registry in (EVENT_REGISTRY, COMMAND_REGISTRY):
+        for name in ("_classes", "_types"):
+            monkeypatch.setattr(registry, name, getattr(registry, name).copy())
+    yield
+
+
+def declare_event(**changes: Any) -> Any:
+    given: dict[str, Any] = {"type": "flag_raised", "code": UNUSED_CODE, "visibility": PUBLIC, **changes}
+
+    @event(**given)
+    class FlagRaised(EventContract):
+        seat: Seat
+        cards: CardRow
+
+    return FlagRaised
+
+
+def declare_command(**changes: Any) -> Any:
+    given: dict[str, Any] = {"type": "raise_flag", "code": UNUSED_CODE, "sender": "player", **changes}
+
+    @command(**given)
+    class RaiseFlag(CommandContract):
+        seat: Seat
+
+    return RaiseFlag
+
+
+# -- the declaration -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "changes", [{"type": "route_claimed"}, {"code": 15}, {"type": ""}, {"code": 0}], ids=str
+)
+def test_an_event_needs_a_type_and_a_code_of_its_own(changes: dict[str, Any]) -> None:
+    with pytest.raises(TypeError, match="FlagRaised"):
+        declare_event(**changes)
+
+
+@pytest.mark.parametrize(
+    "changes", [{"type": "claim_route"}, {"code": 8}, {"type": ""}, {"code": 0}], ids=str
+)
+def test_a_command_needs_a_type_and_a_code_of_its_own(changes: dict[str, Any]) -> None:
+    with pytest.raises(TypeError, match="RaiseFlag"):
+        declare_command(**changes)
+
+
+@pytest.mark.parametrize(
+    "visibility",
+    [None, "public", Secret(("order",)), Private("owner", ("cards",)), Private("seat", ()),
+     Private("seat", ("cards",), public_if_null="luck")],
+    ids=str,
+)  # fmt: skip
+def test_P5_an_event_declares_who_may_see_which_of_its_fields(visibility: object) -> None:
+    with pytest.raises(TypeError, match="FlagRaised"):
+        declare_event(visibility=visibility)
+
+
+def test_P5_an_event_can_t_be_declared_without_its_visibility() -> None:
+    undeclared: Any = event
+    with pytest.raises(TypeError, match="visibility"):
+        undeclared(type="flag_raised", code=UNUSED_CODE)
+
+
+def test_an_event_that_the_union_of_types_lacks_is_named() -> None:
+    declare_event()
+    with pytest.raises(TypeError, match="FlagRaised"):
+        union_members(events.Event, EVENT_REGISTRY.classes)
+
+
+def test_an_event_of_the_union_that_isn_t_declared_is_named() -> None:
+    with pytest.raises(TypeError, match="RouteClaimed"):
+        union_members(events.Event, (cls for cls in EVENTS if cls is not events.RouteClaimed))
+
+
+def test_registries_hold_what_is_declared_in_its_order() -> None:
+    assert EVENT_REGISTRY.classes == EVENTS
+    assert COMMAND_REGISTRY.classes == COMMANDS
+    assert tuple(cls for cls in COMMANDS if cls.sender == "player") == PLAYER_COMMANDS
+    assert Registry("event").classes == ()
+
+
+# -- who may see it ------------------------------------------------------------------------
+
+
+def test_P5_an_event_that_is_neither_public_nor_redacted_is_shown_to_nobody() -> None:
+    stray = declare_event()(1, ("red",))
+    for viewer in (None, 0, 1):
+        with pytest.raises(TypeError, match="FlagRaised"):
+            redact_for(viewer, stray)
+    for ask in (owner_of, lambda given: split_by_visibility((given,))):
+        with pytest.raises(TypeError, match="FlagRaised"):
+            ask(stray)
+
+
+def test_P5_every_event_is_public_by_name_or_has_a_redactor() -> None:
+    assert PUBLIC_EVENTS | REDACTORS.keys() == set(EVENTS)
+    assert not PUBLIC_EVENTS & REDACTORS.keys()
