@@ -108,7 +108,7 @@ def test_an_archive_that_cannot_be_written_leaves_the_game_and_says_so(at: At, t
         [GAME],
         1,
     )
-    assert "ArchiveAway" in job.why
+    assert "ArchiveUnavailableError" in job.why
     at.wall.now += LONG_MS
     at.referee.evict()
     assert at.ledger.read_entries(GAME)
@@ -125,7 +125,7 @@ def test_what_was_not_read_back_as_it_was_written_is_not_archived(
     play_out(at.ledger, at.referee)
     write = Archive.write
     with monkeypatch.context() as patch:
-        patch.setattr(Archive, "write_files", lambda self, game, data: write(self, game, data[:-1]))
+        patch.setattr(Archive, "write", lambda self, game, data: write(self, game, data[:-1]))
         at.work()
     assert "read back" in the_job(at).why
     assert at.ledger.archive_index().archived_length(GAME) == 0
@@ -151,7 +151,7 @@ def test_P8_a_game_that_is_damaged_stops_no_other(at: At) -> None:
     assert at.archive.has(OTHER)
     assert not at.archive.has(GAME)
     assert the_job(at).about == [GAME]
-    assert "Gap" in the_job(at).why
+    assert "MissingEntryError" in the_job(at).why
 
 
 def test_P6_a_game_whose_heads_do_not_follow_from_its_entries_is_not_signed(at: At) -> None:
