@@ -36,8 +36,9 @@ from services.runtime.worker_loop import PROGRAMMING_ERRORS
 from services.verification.audit import Audit, audit, audit_json
 from services.verification.game_repository import ArchiveReader
 from services.verification.log_check import check_file, check_signature
+from services.verification.redecide import REPLAY_ERRORS
+from services.verification.replay import Replay
 from services.verification.seat_answer import fold_view, seat_visible_answer
-from services.verification.verdict_check import REPLAY_ERRORS
 from services.verification.view_check import SIGNATURE_NOT_CHECKED, check_stored_chain, check_stored_views
 
 log = get_logger("auditor")
@@ -91,9 +92,8 @@ def _answer_by_audit(context: JobContext, record: DisputeRecord, is_over: bool) 
     name, disputes = record.name, context.ledger.disputes()
     evict_at_ms = context.wall_ms() + round(context.settings.retention_s * 1000)
     audited_game = audit_game(context, name.game)
-    if audited_game is None or record.dispute.number > len(
-        audited_game.entries
-    ):  # a log that lost its end, say
+    # A log that lost its end, say, has no such entry.
+    if audited_game is None or record.dispute.number > audited_game.audit.entries:
         answer = b"" if record.answer else pack_answer({"scope": "whole", "verdict": ENTRY_GONE})
         disputes.record_answer(name, GAME_LOST, answer, evict_at_ms=evict_at_ms)
         return False
@@ -102,7 +102,7 @@ def _answer_by_audit(context: JobContext, record: DisputeRecord, is_over: bool) 
         raise MissingEntryError(f"nothing is there of what seat {name.seat} of {name.game} was sent")
     payload = {
         "scope": "whole",
-        **audit_json(audited_game.audit, audited_game.entries, record.dispute.number),
+        **audit_json(audited_game.audit, audited_game.replay, record.dispute.number),
     }
     state, final_evict_at_ms = (ANSWERED_FULLY, evict_at_ms) if is_over else (ANSWERED_PARTLY, None)
     disputes.record_answer(name, state, pack_answer(payload), _summary(audited_game.audit), final_evict_at_ms)
@@ -162,7 +162,7 @@ class AuditedGame(NamedTuple):
     """A game that was audited, as it was then."""
 
     audit: Audit
-    entries: list[bytes]
+    replay: Replay
     is_over: bool
 
 
@@ -173,16 +173,20 @@ def audit_game(context: JobContext, game: str) -> AuditedGame | None:
     is_over = not entries or _is_over(entries)
     file = ArchiveReader(context.archive).read_game_file(game) if context.archive and is_over else None
     if not entries:
-        return file and AuditedGame(audit(game, file.entries, check_file(file)), file.entries, is_over=True)
+        if file is None:
+            return None
+        replay = Replay(game, file.entries)
+        return AuditedGame(audit(replay, check_file(file, replay=replay)), replay, is_over=True)
+    replay = Replay(game, entries)
     signature = (
         check_signature(file, None) if file is not None and file.entries == entries else SIGNATURE_NOT_CHECKED
     )
     checks = (
-        *check_stored_chain(context.ledger, game, entries),
-        check_stored_views(context.ledger, game, entries),
+        *check_stored_chain(context.ledger, replay),
+        check_stored_views(context.ledger, replay),
         signature,
     )
-    return AuditedGame(audit(game, entries, checks), entries, is_over)
+    return AuditedGame(audit(replay, checks), replay, is_over)
 
 
 def _is_over(entries: Sequence[bytes]) -> bool:

@@ -14,7 +14,7 @@ from rich.table import Table
 from schemas.contract import Schema
 from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.field_types import GameId
-from services.archive import MAX_FILE_BYTES, GameFileError, decode_game_file
+from services.archive import MAX_FILE_BYTES, GameFile, GameFileError, decode_game_file
 from services.cli.exit import GameNotFoundError
 from services.cli.options import DEFAULT_DATA, DataOption, JsonOption, open_repository
 from services.cli.output import console, print_json, print_line
@@ -27,6 +27,7 @@ from services.verification.explanation import Explanation, explain
 from services.verification.findings import Check, CheckKind
 from services.verification.game_repository import GameRepository
 from services.verification.log_check import check_file
+from services.verification.replay import Replay
 from services.verification.report.page import render_page
 from services.verification.view_check import SIGNATURE_NOT_CHECKED, check_stored_chain, check_stored_views
 
@@ -37,10 +38,9 @@ app = typer.Typer()
 
 
 class AuditSource(NamedTuple):
-    """A game to audit: its packed entries, and the checks that only its place of storage makes possible."""
+    """A game to audit: the replay of its log, and the checks that only its place of storage makes possible."""
 
-    game: str
-    log: Sequence[bytes]
+    replay: Replay
     checks: Sequence[Check]
 
 
@@ -72,17 +72,17 @@ def run_audit(
     source = (
         _load_file(Path(game_or_file)) if _is_file(game_or_file) else _load_game(game_or_file, open_games)
     )
-    if sequence is not None and sequence > len(source.log):
+    if sequence is not None and sequence > len(source.replay.log):
         raise InvalidInputError(
-            "--at", f"game {source.game} has {len(source.log)} entries, so no entry {sequence}"
+            "--at", f"game {source.replay.game} has {len(source.replay.log)} entries, so no entry {sequence}"
         )
-    result = audit(source.game, source.log, source.checks)
+    result = audit(source.replay, source.checks)
     if html is not None:
         write_bytes(
-            html, render_page(result, source.log, _explain_entry(source, sequence)).encode(), "--html"
+            html, render_page(result, source.replay, _explain_entry(source, sequence)).encode(), "--html"
         )
     if as_json:
-        print_json(audit_json(result, source.log, sequence))
+        print_json(audit_json(result, source.replay, sequence))
     else:
         _print_audit(result, _explain_entry(source, sequence), sequence)
         if html is not None:
@@ -103,7 +103,7 @@ def _load_file(path: Path) -> AuditSource:
         game_file = decode_game_file(read_bytes(path, MAX_FILE_BYTES, str(path)))
     except GameFileError as error:
         raise InvalidInputError(str(path), str(error)) from None
-    return AuditSource(game_file.game, game_file.entries, check_file(game_file))
+    return _file_source(game_file)
 
 
 def _load_game(game: str, open_games: Callable[[], AbstractContextManager[GameRepository]]) -> AuditSource:
@@ -112,25 +112,28 @@ def _load_game(game: str, open_games: Callable[[], AbstractContextManager[GameRe
         ledger = repository.ledger
         log = ledger.read_entries(_GAME_ID.read(game))
         if not log and (file := repository.read_game_file(game)) is not None:
-            return AuditSource(file.game, file.entries, check_file(file))
+            return _file_source(file)
         if not log:
             message = f"there is no game {game}, and no file of that name; `ledgerline games` lists games"
             raise GameNotFoundError(message)
-        return AuditSource(
-            game,
-            log,
-            (
-                *check_stored_chain(ledger, game, log),
-                check_stored_views(ledger, game, log),
-                SIGNATURE_NOT_CHECKED,
-            ),
+        replay = Replay(game, log)
+        checks = (
+            *check_stored_chain(ledger, replay),
+            check_stored_views(ledger, replay),
+            SIGNATURE_NOT_CHECKED,
         )
+        return AuditSource(replay, checks)
+
+
+def _file_source(file: GameFile) -> AuditSource:
+    replay = Replay(file.game, file.entries)
+    return AuditSource(replay, check_file(file, replay=replay))
 
 
 def _explain_entry(source: AuditSource, sequence: int | None) -> Explanation | None:
     """The entry that `--at` names; None without one, or where it can't be read: then a finding says so."""
     try:
-        return None if sequence is None else explain(source.game, source.log, sequence)
+        return None if sequence is None else explain(source.replay, sequence)
     except CorruptDataError:
         return None
 

@@ -6,7 +6,7 @@ chain, a signature, the deal, what viewers were sent) join them as values of `fi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 from schemas.errors import CorruptDataError
@@ -14,6 +14,7 @@ from schemas.field_types import GameId
 from services.verification.explanation import explain
 from services.verification.explanation_json import explanation_json
 from services.verification.findings import Check, CheckKind, Finding
+from services.verification.replay import Replay
 from services.verification.verdict_check import replay_findings
 
 PASS_SENTENCES: Final[dict[CheckKind, str]] = {
@@ -63,10 +64,10 @@ class Audit(NamedTuple):
         return f"Game {self.game} isn't as it should be: {problem_count} wrong{start_note}."
 
 
-def audit(game: GameId, log: Sequence[bytes], checks: Iterable[Check] = ()) -> Audit:
+def audit(replay: Replay, checks: Iterable[Check] = ()) -> Audit:
     """The audit of a game's log, with what further checks found. It never raises for what is wrong
     with the game: that is what findings are for."""
-    all_checks = [*checks, *_replay_checks(game, log)]
+    all_checks = [*checks, *_replay_checks(replay)]
     checked: dict[CheckKind, None] = {}
     unchecked: dict[CheckKind, str] = {}
     findings: list[Finding] = []
@@ -79,22 +80,22 @@ def audit(game: GameId, log: Sequence[bytes], checks: Iterable[Check] = ()) -> A
     ordered = sorted(findings, key=lambda finding: finding.number or 0)
     checked_kinds = tuple(kind for kind in PASS_SENTENCES if kind in checked)
     return Audit(
-        game,
-        len(log),
-        tuple(ordered),
-        checked_kinds,
-        {k: w for k, w in unchecked.items() if k not in checked},
+        game=replay.game,
+        entries=len(replay.log),
+        findings=tuple(ordered),
+        checked=checked_kinds,
+        unchecked={kind: reason for kind, reason in unchecked.items() if kind not in checked},
     )
 
 
-def _replay_checks(game: GameId, log: Sequence[bytes]) -> Iterable[Check]:
-    """Folding and deciding again go together; their findings are told apart."""
-    findings = list(replay_findings(game, log))
+def _replay_checks(replay: Replay) -> Iterable[Check]:
+    """Applying and deciding again go together; their findings are of two kinds."""
+    findings = list(replay_findings(replay.entries))
     yield Check("fold", [finding for finding in findings if finding.kind == "fold"])
     yield Check("verdict", [finding for finding in findings if finding.kind != "fold"])
 
 
-def audit_json(result: Audit, log: Sequence[bytes], sequence: int | None = None) -> dict[str, Any]:
+def audit_json(result: Audit, replay: Replay, sequence: int | None = None) -> dict[str, Any]:
     """The audit as a JSON object; `move` is the entry that was asked for, explained. Raises
     Malformed if there is no such entry."""
     payload: dict[str, Any] = {
@@ -108,7 +109,7 @@ def audit_json(result: Audit, log: Sequence[bytes], sequence: int | None = None)
     }
     if sequence is not None:
         try:
-            payload["move"] = explanation_json(explain(result.game, log, sequence))
+            payload["move"] = explanation_json(explain(replay, sequence))
         except CorruptDataError as error:
             payload["move"] = {"number": sequence, "unreadable": str(error)}
     return payload

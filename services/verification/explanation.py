@@ -8,7 +8,6 @@ from functools import cache
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from schemas import commands
-from schemas.codec import unpack_entry, unpack_for_fold
 from schemas.commands import Command
 from schemas.entries import Entry
 from schemas.errors import CorruptDataError, InvalidInputError
@@ -19,13 +18,13 @@ from services.referee.rules import GameState, fold_events, legal, redact_for
 from services.referee.rules.evolve import advance_clocks
 from services.rulebook import extract_passages, read_pages
 from services.text.events import event_sentence
-from services.verification.verdict_check import (
+from services.verification.redecide import (
     REPLAY_ERRORS,
     ReplayedDecision,
     decide_again,
     read_replay_context,
-    same_decision,
 )
+from services.verification.replay import Replay, unreadable_entry
 from services.verification.verdict_diff import difference
 
 Viewer: TypeAlias = Seat | Literal["referee", "public"]
@@ -73,40 +72,28 @@ class Explanation(NamedTuple):
         return self.perspectives["referee"].after
 
 
-def fold_until(log: Sequence[bytes], length: int) -> GameState:
-    """The referee's table after so many entries. Raises Corrupt, naming the entry."""
-    state = GameState()
-    for sequence, data in enumerate(log[:length], 1):
-        try:
-            at, _, _, _, events = unpack_for_fold(data)
-            fold_events(state, at, events)
-        except REPLAY_ERRORS as error:
-            raise CorruptDataError(f"entry {sequence} can't be read or folded: {error}") from None
-    return state
-
-
-def explain(game: str, log: Sequence[bytes], sequence: int) -> Explanation:
-    """The entry of this number. Raises Malformed (there is none), or Corrupt (it, or one before it,
-    can't be read)."""
-    if not 1 <= sequence <= len(log):
+def explain(replay: Replay, sequence: int) -> Explanation:
+    """The entry of this number. Raises InvalidInputError (there is none), or CorruptDataError (it, or one
+    before it, can't be read or applied)."""
+    if not 1 <= sequence <= len(replay.log):
         raise InvalidInputError(
-            "--at", f"game {game} has {len(log)} entries, so there is no entry {sequence}"
+            "--at", f"game {replay.game} has {len(replay.log)} entries, so there is no entry {sequence}"
         )
-    states = _states_before(log, sequence)
+    states = _states_before(replay, sequence)
     try:
-        entry = unpack_entry(log[sequence - 1])
+        entry = replay.entry(sequence)
         perspectives = {viewer: _perspective_of(viewer, state, entry) for viewer, state in states.items()}
         before, ruleset = perspectives["referee"].before, perspectives["referee"].after.ruleset.name
         alternatives = tuple(_legal_alternatives(before, entry))
     except REPLAY_ERRORS as error:
-        raise CorruptDataError(f"entry {sequence} can't be read or folded: {error}") from None
+        raise unreadable_entry(sequence, error) from None
     return Explanation(
-        sequence,
-        entry,
-        perspectives,
-        cite(ruleset, entry),
-        alternatives,
-        _verdict_doubt(game, log, before, entry),
+        sequence=sequence,
+        entry=entry,
+        perspectives=perspectives,
+        cited=cite(ruleset, entry),
+        alternatives=alternatives,
+        doubt=_verdict_doubt(entry, _decision_on(replay, sequence, before, entry)),
     )
 
 
@@ -116,23 +103,20 @@ def _legal_alternatives(before: GameState, entry: Entry) -> list[Command]:
     return legal(before, seat) if seat is not None and seat < len(before.seats) else []
 
 
-def _states_before(log: Sequence[bytes], sequence: int) -> dict[Viewer, GameState]:
-    """Everybody's table before this entry."""
-    referee = fold_until(log, sequence - 1)
-    states: dict[Viewer, GameState] = {"referee": referee, "public": GameState()}
-    seats = len(referee.seats) or len(fold_until(log, sequence).seats)
-    states |= {seat: GameState() for seat in range(seats)}
-    viewers = {viewer: table for viewer, table in states.items() if viewer != "referee"}
-    for position, data in enumerate(log[: sequence - 1], 1):
-        at, _, _, _, events = unpack_for_fold(data)
-        for viewer, table in viewers.items():
+def _states_before(replay: Replay, sequence: int) -> dict[Viewer, GameState]:
+    """Everybody's state before this entry."""
+    referee = replay.state_after(sequence - 1)
+    seats = len(referee.seats) or len(replay.state_after(sequence).seats)
+    viewers: dict[Viewer, GameState] = {viewer: GameState() for viewer in ("public", *range(seats))}
+    for position, (at_ms, events) in enumerate(replay.timed_events(sequence - 1), 1):
+        for viewer, state in viewers.items():
             try:
-                fold_events(table, at, _visible_events(viewer, events))
+                fold_events(state, at_ms, _visible_events(viewer, events))
             except REPLAY_ERRORS as error:
                 raise CorruptDataError(
                     f"entry {position} can't be folded as {viewer} sees it: {error}"
                 ) from None
-    return states
+    return {"referee": referee, **viewers}
 
 
 def _perspective_of(viewer: Viewer, state: GameState, entry: Entry) -> ViewerPerspective:
@@ -154,19 +138,24 @@ def _visible_events(viewer: Viewer, events: Sequence[Event]) -> list[Event]:
     return [event for event in redacted if event is not None]
 
 
-def _verdict_doubt(game: str, log: Sequence[bytes], before: GameState, entry: Entry) -> str:
-    """How the entry differs from what the rules say on the table before it."""
+def _decision_on(replay: Replay, sequence: int, before: GameState, entry: Entry) -> ReplayedDecision:
+    """What the rules decide on the entry's command: as the pass over the log found, if it came so far."""
+    if sequence <= len(replay.entries) and (decision := replay.entries[sequence - 1].redecided):
+        return decision
     try:
-        decision: ReplayedDecision = decide_again(
-            read_replay_context(game, unpack_entry(log[0])), before.copy(), entry
-        )
+        context = read_replay_context(replay.game, replay.entry(1))
     except REPLAY_ERRORS as error:
-        return f"The rules have no answer to this command: {error}."
-    return (
-        ""
-        if same_decision(decision, entry.events)
-        else difference(entry.events, decision.events, decision.rejection)
-    )
+        return ReplayedDecision(error=error)
+    return decide_again(context, before.copy(), entry)
+
+
+def _verdict_doubt(entry: Entry, decision: ReplayedDecision) -> str:
+    """How the entry differs from what the rules decide; empty if it doesn't."""
+    if decision.error is not None:
+        return f"The rules have no answer to this command: {decision.error}."
+    if decision.agrees_with(entry.events):
+        return ""
+    return difference(entry.events, decision.events, decision.rejection)
 
 
 # -- the rules that it is about --------------------------------------------------------------

@@ -18,8 +18,8 @@ from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
 from services.archive import Archive, GameFile, GameFileError, build_statement, decode_game_file, is_signed
 from services.ledger import GameCatalog, GameReader
-from services.verification.log_check import ResealedEntry, reseal_log
-from services.verification.verdict_check import REPLAY_ERRORS
+from services.verification.redecide import REPLAY_ERRORS
+from services.verification.reseal import ResealedEntry, reseal_log
 
 MAX_REMEMBERED_GAMES: Final = 8  # games that were read lately: who pages through one reads it once
 

@@ -12,43 +12,44 @@ from schemas.entries import ViewEntry
 from schemas.errors import CorruptDataError
 from schemas.field_types import GameId, Seat
 from schemas.hash_chain import initial_head, next_head
-from services.ledger import GameReader, MissingEntryError, iter_view
-from services.referee.rules import fold, redact_for
+from services.ledger import GameReader, MissingEntryError, ViewReader, iter_view
+from services.referee.rules import redact_for
 from services.verification.findings import Check, Finding
-from services.verification.log_check import ResealedEntry, check_log, reseal_log
-from services.verification.verdict_check import REPLAY_ERRORS
+from services.verification.log_check import check_log
+from services.verification.redecide import REPLAY_ERRORS
+from services.verification.replay import Replay
+from services.verification.reseal import ResealedEntry
 
 SIGNATURE_NOT_CHECKED: Final = Check(
     "signature", skipped_reason="A game is signed in its file; the engine holds no signature."
 )
 
 
-def check_stored_views(ledger: GameReader, game: GameId, log: Sequence[bytes]) -> Check:
-    """Every viewer's stored entries compared with what its log's come to, one by one."""
-    if not log:
+def check_stored_views(ledger: ViewReader, replay: Replay) -> Check:
+    """Every viewer's stored entries compared with what the log's entries come to, one by one."""
+    if not replay.log:
         return Check("view", skipped_reason="The log is empty, so there is nothing to compare views with.")
-    resealed: list[ResealedEntry] = []
-    try:
-        seats = len(fold(log[:1]).seats)
-        resealed.extend(reseal_log(game, log))
-    except REPLAY_ERRORS:
+    last = replay.entries[-1]
+    if last.resealed is None:
         return Check(
             "view", skipped_reason="The log can't be read, so there is nothing to compare views with."
         )
+    resealed = [*replay.resealed()]
     findings: list[Finding] = []
-    for viewer in (None, *range(seats)):
-        findings += _compare_view(ledger, game, viewer, resealed, log)
+    for viewer in (None, *range(len(replay.state_after(1).seats))):
+        findings += _compare_view(ledger, replay.game, viewer, resealed)
     return Check("view", findings)
 
 
-def check_stored_chain(ledger: GameReader, game: GameId, log: Sequence[bytes]) -> list[Check]:
-    """What the log proves by itself, its chain held against the heads that the public was sent."""
+def check_stored_chain(ledger: GameReader, replay: Replay) -> list[Check]:
+    """What the log proves by itself, its chain compared with the heads that the public was sent."""
+    game, log = replay.game, replay.log
     heads, any_sent = _read_sent_heads(ledger, game)
     extra = len(heads) - len(log)
     # The game went on since the log was read.
     if extra > 0 and len(ledger.read_entries(game, len(log))) >= extra:
         heads = heads[: len(log)]
-    checks = check_log(game, log, heads).checks()
+    checks = check_log(game, len(log), replay.resealed(), heads).checks()
     if any_sent or not is_unchained(log):
         return checks
     not_checked = Check(
@@ -79,18 +80,14 @@ def is_unchained(log: Sequence[bytes]) -> bool:
 
 
 def _compare_view(
-    ledger: GameReader,
-    game: GameId,
-    viewer: Seat | None,
-    resealed: Sequence[ResealedEntry],
-    log: Sequence[bytes],
+    ledger: ViewReader, game: GameId, viewer: Seat | None, resealed: Sequence[ResealedEntry]
 ) -> Iterator[Finding]:
     """What is wrong with one viewer's entries. Ends at the first that can't be read."""
     viewer_name = "the public" if viewer is None else f"seat {viewer}"
     index = 0
     try:
         for stored_entry in islice(iter_view(ledger, game, viewer), len(resealed)):
-            if why := _view_difference(stored_entry, viewer, resealed[index], log[index]):
+            if why := _view_difference(stored_entry, viewer, resealed[index]):
                 yield Finding(
                     index + 1, "view", f"What {viewer_name} was sent isn't what it may know: {why}."
                 )
@@ -102,9 +99,7 @@ def _compare_view(
             yield Finding(index + 1, "view", f"For {viewer_name} there is nothing from this entry on.")
 
 
-def _view_difference(
-    stored_entry: ViewEntry, viewer: Seat | None, resealed: ResealedEntry, data: bytes
-) -> str:
+def _view_difference(stored_entry: ViewEntry, viewer: Seat | None, resealed: ResealedEntry) -> str:
     entry = resealed.entry
     expected_events = tuple(
         visible for event in entry.events if (visible := redact_for(viewer, event)) is not None
@@ -117,9 +112,8 @@ def _view_difference(
         return "it answers another command"
     if stored_entry.shown.public != resealed.sealed.public:
         return "what all were sent differs from it in other bytes"
-    is_sealed = unpack(data)[0] != UNSEALED_FORMAT
     if (
-        is_sealed
+        resealed.is_sealed
         and viewer is not None
         and stored_entry.shown.private_part != dict(resealed.sealed.private_parts).get(viewer)
     ):

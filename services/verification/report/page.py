@@ -2,54 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from importlib import resources
 from string import Template
 from typing import Final
 
-from schemas.codec import unpack_entry
 from schemas.errors import CorruptDataError
 from schemas.events import GameCreated
 from services.referee.rules import GameState
 from services.text.events import game_summary_json, pluralize
 from services.verification.audit import CHECK_NAMES, PASS_SENTENCES, Audit
-from services.verification.explanation import Explanation, fold_until
+from services.verification.explanation import Explanation
+from services.verification.replay import Replay
 from services.verification.report.board_svg import board_map
 from services.verification.report.html import Html, el, escape_html, grid, join_html, row
 from services.verification.report.move_section import legend, move_section
 from services.verification.report.turns_section import turns_section
 
 
-def render_page(audit: Audit, log: Sequence[bytes], explanation: Explanation | None = None) -> str:
+def render_page(audit: Audit, replay: Replay, explanation: Explanation | None = None) -> str:
     """The audit, the move that was asked for, and the whole game, as one page."""
     try:
-        end: GameState | None = fold_until(log, len(log))
+        end: GameState | None = replay.state_after(len(replay.log))
     except CorruptDataError:
         end = None
     body = join_html(
         (
-            _header(audit, log, end),
+            _header(audit, replay, end),
             _findings_section(audit),
             _checks_section(audit),
             move_section(explanation) if explanation else None,
             _result_section(end) if end and end.seats else None,
-            turns_section(log, audit.findings, explanation.sequence if explanation else None),
+            turns_section(replay, audit.findings, explanation.sequence if explanation else None),
         )
     )
     return _PAGE.substitute(title=escape_html(f"Audit of game {audit.game}"), body=body)
 
 
-def _header(audit: Audit, log: Sequence[bytes], end: GameState | None) -> Html:
+def _header(audit: Audit, replay: Replay, end: GameState | None) -> Html:
     symbol, kind = ("✓", "good") if audit.ok else ("✗", "bad")
     banner = el("p", el("span", symbol, aria_hidden="true"), " ", audit.summary, class_=f"banner {kind}")
-    pairs = (el("div", el("dt", name), el("dd", value)) for name, value in _game_facts(log, end))
+    pairs = (el("div", el("dt", name), el("dd", value)) for name, value in _game_facts(replay, end))
     return el("header", el("h1", f"Audit of game {audit.game}"), banner, el("dl", *pairs))
 
 
-def _game_facts(log: Sequence[bytes], end: GameState | None) -> Iterator[tuple[str, str]]:
+def _game_facts(replay: Replay, end: GameState | None) -> Iterator[tuple[str, str]]:
     try:
-        game_created = unpack_entry(log[0]).events[0] if log else None
+        game_created = replay.entry(1).events[0] if replay.log else None
     except (CorruptDataError, IndexError):
         game_created = None
     if isinstance(game_created, GameCreated):
@@ -60,7 +60,7 @@ def _game_facts(log: Sequence[bytes], end: GameState | None) -> Iterator[tuple[s
     if end is not None and end.game:
         yield "Seats", ", ".join(seat_state.name or "free" for seat_state in end.seats)
         status = f"over: {end.result.reason}" if end.result else "not over"
-        yield "State", f"{status}, after {pluralize(len(log), 'entry').replace('entrys', 'entries')}"
+        yield "State", f"{status}, after {pluralize(len(replay.log), 'entry').replace('entrys', 'entries')}"
 
 
 def _findings_section(audit: Audit) -> Html | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from schemas.codec import unpack_entry
 from schemas.entries import Entry
 from schemas.events import TurnStarted
 from services.referee.rules import GameState, fold_events
@@ -13,8 +12,9 @@ from services.text.commands import describe_command, sender_name
 from services.text.events import event_sentence, pluralize, seat_name
 from services.text.formatting import format_game_time
 from services.verification.findings import Finding
+from services.verification.redecide import REPLAY_ERRORS
+from services.verification.replay import Replay
 from services.verification.report.html import Html, el
-from services.verification.verdict_check import REPLAY_ERRORS
 
 
 class EntryLine(NamedTuple):
@@ -33,13 +33,13 @@ class TurnEntries(NamedTuple):
     lines: list[EntryLine]
 
 
-def turns_section(log: Sequence[bytes], findings: Sequence[Finding], marked_sequence: int | None) -> Html:
+def turns_section(replay: Replay, findings: Sequence[Finding], marked_sequence: int | None) -> Html:
     """The section with every entry. Turns with a finding, or the entry asked for, stand open."""
     problems: dict[int, list[str]] = {}
     for finding in findings:
         if finding.number is not None:
             problems.setdefault(finding.number, []).append(finding.why)
-    turn_entries, stop_reason = narrate_log(log)
+    turn_entries, stop_reason = narrate_log(replay)
     return el(
         "section",
         el("h2", "The whole game, turn by turn"),
@@ -49,12 +49,12 @@ def turns_section(log: Sequence[bytes], findings: Sequence[Finding], marked_sequ
     )
 
 
-def narrate_log(log: Sequence[bytes]) -> tuple[list[TurnEntries], str]:
+def narrate_log(replay: Replay) -> tuple[list[TurnEntries], str]:
     """The turns of a log as far as it can be folded, and why no further."""
     state, turn_entries, stop_reason = GameState(), [TurnEntries("Before the first turn", [])], ""
-    for sequence, data in enumerate(log, 1):
+    for sequence in range(1, len(replay.log) + 1):
         try:
-            entry = unpack_entry(data)
+            entry = replay.entry(sequence)
             line = _narrate_entry(state, sequence, entry)
         except REPLAY_ERRORS as error:
             stop_reason = (

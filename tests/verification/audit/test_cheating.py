@@ -27,6 +27,7 @@ from services.referee.rules.shuffle import commit_to_seed
 from services.verification.audit import audit
 from services.verification.findings import Finding
 from services.verification.log_check import check_file
+from services.verification.replay import Replay
 from tests.verification.audit.small_server import Events, House
 
 Alter = Callable[[House, Event], Event]
@@ -38,7 +39,7 @@ LONG = {
 def findings(house: House) -> list[Finding]:
     """All that a check of the house's file finds, every command decided again."""
     file = house.file()
-    return list(audit(file.game, file.entries, check_file(file)).findings)
+    return list(audit(Replay(file.game, file.entries), check_file(file)).findings)
 
 
 def kinds(house: House) -> set[str]:

@@ -15,7 +15,7 @@ from services.cli.audit import run_audit
 from services.cli.exit import GameNotFoundError
 from services.ledger import RedisLedger
 from services.verification.game_repository import GameRepository
-from services.verification.log_check import reseal_log
+from services.verification.reseal import reseal_log
 from tests.referee.running_referee import GAME
 from tests.verification.audit.given import USA, golden
 

@@ -13,8 +13,9 @@ from schemas.events import CardDrawn
 from schemas.refusals import GAME_RULES
 from services.referee.rules import GameState, fold, legal, redact_for
 from services.verification.audit import audit, audit_json
-from services.verification.explanation import explain, fold_until
+from services.verification.explanation import explain
 from services.verification.explanation_json import seat_explanation_json
+from services.verification.replay import Replay, fold_until
 from tests.verification.audit.given import USA, entries, find, golden, rewritten
 
 GAMES = ("usa-mischief", "europe-mischief", "marklin-mischief", "trains-requests", "usa-own-board")
@@ -24,16 +25,18 @@ GAMES = ("usa-mischief", "europe-mischief", "marklin-mischief", "trains-requests
 def test_every_entry_of_a_game_can_be_explained_and_told_as_json(game: str) -> None:
     log = golden(game)
     for number in range(1, len(log) + 1, 7):
-        told = explain(game, log, number)
+        told = explain(Replay(game, log), number)
         assert told.doubt == ""
-        move = json.loads(json.dumps(audit_json(audit(game, log[:1]), log, number)["move"]))
+        move = json.loads(
+            json.dumps(audit_json(audit(Replay(game, log[:1])), Replay(game, log), number)["move"])
+        )
         assert (move["number"], move["as_the_rules_say"]) == (number, True)
         assert set(move["seen"]) == {"referee", "public", *map(str, range(len(told.after.seats)))}
 
 
 def test_a_drawn_card_is_seen_by_its_seat_and_the_referee_and_by_nobody_else() -> None:
     number = find(USA, lambda e: isinstance(e.events[0], CardDrawn), skip=5)
-    told = explain(USA, golden(), number)
+    told = explain(Replay(USA, golden()), number)
     drawn = told.entry.events[0]
     assert isinstance(drawn, CardDrawn)
     shown = {viewer: sight.narrated_events[0].event for viewer, sight in told.perspectives.items()}
@@ -44,7 +47,7 @@ def test_a_drawn_card_is_seen_by_its_seat_and_the_referee_and_by_nobody_else() -
 
 def test_a_viewer_s_table_is_the_fold_of_what_it_was_shown() -> None:
     number = 100
-    told = explain(USA, golden(), number)
+    told = explain(Replay(USA, golden()), number)
     for seat in range(4):
         other = (seat + 1) % 4
         before = told.perspectives[seat].before
@@ -57,7 +60,7 @@ def test_a_viewer_s_table_is_the_fold_of_what_it_was_shown() -> None:
 
 def test_the_alternatives_are_what_the_seat_could_have_done() -> None:
     number = find(USA, lambda e: isinstance(e.command, ClaimRoute), skip=9)
-    told = explain(USA, golden(), number)
+    told = explain(Replay(USA, golden()), number)
     assert told.entry.seat is not None
     assert list(told.alternatives) == legal(fold(golden()[: number - 1]), told.entry.seat)
     assert told.entry.command in told.alternatives
@@ -65,7 +68,7 @@ def test_the_alternatives_are_what_the_seat_could_have_done() -> None:
 
 def test_the_rule_that_refused_comes_first_with_its_sentence_and_its_page_s_words() -> None:
     number = find("usa-mischief", lambda e: e.refusal and e.refusal.rule == "ROUTE-2")
-    cited = explain("usa-mischief", golden("usa-mischief"), number).cited
+    cited = explain(Replay("usa-mischief", golden("usa-mischief")), number).cited
     assert (cited[0].rule, cited[0].sentence) == ("ROUTE-2", GAME_RULES["ROUTE-2"])
     assert "of one colour" in cited[0].passage or "all of one colour" in cited[0].passage
     assert "TUNNEL-1" not in [rule.rule for rule in cited]  # the game has none
@@ -76,7 +79,7 @@ def test_a_wrong_verdict_is_told_with_the_move() -> None:
     drawn, *rest = entries()[number - 1].events
     assert isinstance(drawn, CardDrawn)
     other = CardDrawn(drawn.seat, "red" if drawn.card != "red" else "blue")
-    told = explain(USA, rewritten(golden(), number, other, *rest), number)
+    told = explain(Replay(USA, rewritten(golden(), number, other, *rest)), number)
     assert "by the rules it is" in told.doubt
 
 
@@ -90,18 +93,18 @@ def test_seeking_gives_the_table_after_any_entry() -> None:
 @pytest.mark.parametrize("number", [0, -1, 10_000])
 def test_an_entry_that_there_is_not_is_one_clear_line(number: int) -> None:
     with pytest.raises(InvalidInputError, match=r"^--at: game usa-four-mixed has 241 entries"):
-        explain(USA, golden(), number)
+        explain(Replay(USA, golden()), number)
 
 
 def test_a_move_behind_a_damaged_entry_names_that_entry() -> None:
     log = golden()
     with pytest.raises(CorruptDataError, match="entry 41"):
-        explain(USA, [*log[:40], b"\xc1", *log[41:]], 60)
-    assert audit_json(audit(USA, [b"\xc1"]), [b"\xc1"], 1)["move"]["number"] == 1
+        explain(Replay(USA, [*log[:40], b"\xc1", *log[41:]]), 60)
+    assert audit_json(audit(Replay(USA, [b"\xc1"])), Replay(USA, [b"\xc1"]), 1)["move"]["number"] == 1
 
 
 def test_nothing_that_a_seat_is_shown_is_more_than_seen_by_gives_it() -> None:
-    told = explain(USA, golden(), 30)
+    told = explain(Replay(USA, golden()), 30)
     for seat in range(4):
         ought = [seen for event in told.entry.events if (seen := redact_for(seat, event)) is not None]
         assert [line.event for line in told.perspectives[seat].narrated_events] == ought
@@ -115,7 +118,7 @@ def test_P5_what_a_seat_is_told_while_the_game_runs_does_not_depend_on_what_it_m
     assert isinstance(drawn, CardDrawn)
     other = replace(drawn, card="red" if drawn.card != "red" else "blue")
     log = rewritten(golden(), number, other, *rest)
-    honest, swapped = explain(USA, golden(), number), explain(USA, log, number)
+    honest, swapped = explain(Replay(USA, golden()), number), explain(Replay(USA, log), number)
     for seat in range(4):
         same = json.dumps(seat_explanation_json(honest, seat)) == json.dumps(
             seat_explanation_json(swapped, seat)
@@ -125,7 +128,7 @@ def test_P5_what_a_seat_is_told_while_the_game_runs_does_not_depend_on_what_it_m
 
 def test_the_speaker_is_told_all_of_its_own_move_but_how_a_wrong_verdict_is_wrong() -> None:
     number = find("usa-mischief", lambda e: e.refusal and e.refusal.rule == "ROUTE-2")
-    told = explain("usa-mischief", golden("usa-mischief"), number)
+    told = explain(Replay("usa-mischief", golden("usa-mischief")), number)
     assert told.entry.seat is not None
     own = seat_explanation_json(told, told.entry.seat)
     assert (own["refusal"]["rule"], own["as_the_rules_say"]) == ("ROUTE-2", True)

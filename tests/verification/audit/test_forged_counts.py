@@ -17,6 +17,7 @@ from services.referee.rules.proof.sealing import ChainState, seal_entry
 from services.verification.audit import audit
 from services.verification.findings import Finding
 from services.verification.log_check import check_file
+from services.verification.replay import Replay
 from tests.verification.audit.small_server import GAME, SIGNER, House
 from tests.verification.proof.given import first_found
 
@@ -42,7 +43,7 @@ def forged(many: int) -> bytes:
 
 
 def everything(file: GameFile) -> list[Finding]:
-    return list(audit(file.game, file.entries, check_file(file)).findings)
+    return list(audit(Replay(file.game, file.entries), check_file(file)).findings)
 
 
 @pytest.mark.parametrize("many", [10**7, 10**19])

@@ -12,6 +12,7 @@ from schemas.commands import ClaimRoute, TakeSeat
 from schemas.events import CardDrawn, SeatTaken
 from services.verification.audit import audit
 from services.verification.explanation import explain
+from services.verification.replay import Replay
 from services.verification.report.html import el, escape_html, markdown
 from services.verification.report.page import render_page
 from tests.verification.audit.given import NAMES, USA, entries, find, golden, rewritten
@@ -20,8 +21,8 @@ MISCHIEF = "usa-mischief"
 
 
 def shown(game: str, log: list[bytes], number: int | None = None) -> str:
-    told = explain(game, log, number) if number else None
-    return render_page(audit(game, log), log, told)
+    replay = Replay(game, log)
+    return render_page(audit(replay), replay, explain(replay, number) if number else None)
 
 
 def parsed(html: str) -> Xml.Element:
@@ -107,7 +108,8 @@ def test_text_is_escaped_unless_it_is_markup_already() -> None:
 def test_a_damaged_game_has_a_page_too(damage: int) -> None:
     log = golden()
     log[damage - 1] = b"\xc1"
-    html = render_page(audit(USA, log), log)
+    replay = Replay(USA, log)
+    html = render_page(audit(replay), replay)
     parsed(re.sub(r'href="#e\d+"', "", html))
     assert f"Entry {damage}" in html
     assert "nothing is told from there on" in html

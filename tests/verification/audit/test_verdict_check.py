@@ -10,6 +10,7 @@ from schemas.commands import ClaimRoute, DrawBlind
 from schemas.events import CardDrawn, CommandRefused, GameEnded, MarketFilled, RouteClaimed, TurnStarted
 from services.verification.audit import audit
 from services.verification.findings import Finding
+from services.verification.replay import Replay, replay
 from services.verification.verdict_check import replay_findings
 from tests.verification.audit.given import NAMES, USA, entries, find, golden, rewritten
 
@@ -17,12 +18,12 @@ MISCHIEF = "usa-mischief"
 
 
 def found(log: list[bytes], game: str = USA) -> list[Finding]:
-    return list(replay_findings(game, log))
+    return list(replay_findings(replay(game, log)))
 
 
 @pytest.mark.parametrize("game", NAMES)
 def test_an_honest_game_of_any_age_has_no_findings(game: str) -> None:
-    done = audit(game, golden(game))
+    done = audit(Replay(game, golden(game)))
     assert (done.findings, done.ok, done.checked) == ((), True, ("verdict", "fold"))
 
 

@@ -9,6 +9,7 @@ import pytest
 from schemas.codec import pack, unpack, unpack_entry
 from schemas.events import CardDrawn
 from services.ledger import RedisLedger, keys
+from services.verification.replay import Replay
 from services.verification.view_check import check_stored_chain, check_stored_views
 from tests.referee.running_referee import GAME, partition_of
 from tests.verification.audit.given import rewritten
@@ -46,7 +47,7 @@ def drawn(ledger: RedisLedger) -> tuple[int, CardDrawn]:
 
 
 def test_honest_views_have_no_findings(ledger: RedisLedger) -> None:
-    check = check_stored_views(ledger, GAME, ledger.read_entries(GAME))
+    check = check_stored_views(ledger, Replay(GAME, ledger.read_entries(GAME)))
     assert (list(check.findings), check.skipped_reason, check.kind) == ([], "", "view")
 
 
@@ -55,10 +56,10 @@ def test_a_card_that_all_were_shown_is_found(ledger: RedisLedger, client: Any) -
     form, at, rows, *more = stored(client, PUBLIC, number)
     put(client, PUBLIC, number, pack((form, at, ((*rows[0][:2], event.card), *rows[1:]), *more)))
     log = ledger.read_entries(GAME)
-    found = [*check_stored_views(ledger, GAME, log).findings]
+    found = [*check_stored_views(ledger, Replay(GAME, log)).findings]
     assert (found[0].number, found[0].kind) == (number, "view")
     assert found[0].why == "What the public was sent isn't what it may know: its events are others."
-    chain = next(check for check in check_stored_chain(ledger, GAME, log) if check.kind == "chain")
+    chain = next(check for check in check_stored_chain(ledger, Replay(GAME, log)) if check.kind == "chain")
     assert [finding.number for finding in chain.findings] == [number]
 
 
@@ -66,18 +67,18 @@ def test_a_private_byte_too_many_in_a_seat_s_part_is_found(ledger: RedisLedger, 
     number, event = drawn(ledger)
     form, before, answers, rows, openings = stored(client, own(event.seat), number)
     put(client, own(event.seat), number, pack((form, before, answers, rows, openings + b"\x01" * 16)))
-    (found,) = check_stored_views(ledger, GAME, ledger.read_entries(GAME)).findings
+    (found,) = check_stored_views(ledger, Replay(GAME, ledger.read_entries(GAME))).findings
     assert (found.number, found.kind) == (number, "view")
     assert "its own part differs from it in other bytes" in found.why
 
 
 def test_the_heads_that_were_sent_are_those_of_the_log(ledger: RedisLedger) -> None:
-    for check in check_stored_chain(ledger, GAME, ledger.read_entries(GAME)):
+    for check in check_stored_chain(ledger, Replay(GAME, ledger.read_entries(GAME))):
         assert (list(check.findings), check.skipped_reason) == ([], "")
 
 
 def test_a_game_that_went_on_since_its_log_was_read_isn_t_found_wrong_for_that(ledger: RedisLedger) -> None:
-    checks = check_stored_chain(ledger, GAME, ledger.read_entries(GAME)[:-3])
+    checks = check_stored_chain(ledger, Replay(GAME, ledger.read_entries(GAME)[:-3]))
     assert [finding for check in checks for finding in check.findings] == []
 
 
@@ -87,14 +88,14 @@ def test_a_log_that_lost_its_end_is_found_wrong(ledger: RedisLedger, client: Any
     client.delete(log)
     for number, data in enumerate(before, 1):
         client.xadd(log, {"e": data}, id=f"{number}-0")
-    chain = next(check for check in check_stored_chain(ledger, GAME, before) if check.kind == "chain")
+    chain = next(check for check in check_stored_chain(ledger, Replay(GAME, before)) if check.kind == "chain")
     assert [finding.number for finding in chain.findings] == [len(before) + 1]
 
 
 def test_a_log_that_was_rewritten_isn_t_the_one_whose_heads_were_sent(ledger: RedisLedger) -> None:
     number, _ = drawn(ledger)
     log = rewritten(ledger.read_entries(GAME), number, at=7)
-    chain = next(check for check in check_stored_chain(ledger, GAME, log) if check.kind == "chain")
+    chain = next(check for check in check_stored_chain(ledger, Replay(GAME, log)) if check.kind == "chain")
     assert [finding.number for finding in chain.findings] == [number]
 
 
@@ -103,7 +104,7 @@ def test_a_view_that_lost_an_entry_is_found(ledger: RedisLedger, client: Any) ->
     client.xdel(own(event.seat), f"{number}-0")
     whys = [
         (found.number, found.why)
-        for found in check_stored_views(ledger, GAME, ledger.read_entries(GAME)).findings
+        for found in check_stored_views(ledger, Replay(GAME, ledger.read_entries(GAME))).findings
     ]
     assert [number for number, _ in whys]
     assert all(f"seat {event.seat}" in why for _, why in whys)
@@ -111,4 +112,4 @@ def test_a_view_that_lost_an_entry_is_found(ledger: RedisLedger, client: Any) ->
 
 @pytest.mark.parametrize("log", [[], [b"\xc1"]])
 def test_without_a_log_nothing_is_compared_and_that_is_said(ledger: RedisLedger, log: list[bytes]) -> None:
-    assert check_stored_views(ledger, GAME, log).skipped_reason
+    assert check_stored_views(ledger, Replay(GAME, log)).skipped_reason

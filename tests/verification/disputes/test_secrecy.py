@@ -19,7 +19,7 @@ from services.archive import GameFile
 from services.referee.rules import fair_randomness
 from services.referee.rules.shuffle import shuffled
 from services.verification.game_repository import ReconstructedGame
-from services.verification.log_check import reseal_log
+from services.verification.reseal import reseal_log
 from services.verification.seat_answer import fold_view, own_verdict_doubt, seat_visible_answer
 from tests.referee.running_referee import GAME
 from tests.verification.audit.given import golden

@@ -18,7 +18,7 @@ import msgpack
 from schemas.codec import pack
 from schemas.hash_chain import initial_head, next_head
 from services.archive import decode_game_file, encode_game_file
-from services.verification.log_check import reseal_log
+from services.verification.reseal import reseal_log
 from tests.golden.record import Recorder
 from tests.golden.scenarios import SCENARIOS
 from tests.verification.audit.small_server import SIGNER

@@ -1,0 +1,115 @@
+"""The commands of a log decided again, by the version of the rules that its first entry names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+from schemas.commands import CommandEnvelope
+from schemas.entries import Entry
+from schemas.errors import CorruptDataError, InvalidInputError
+from schemas.events import CommandRefused, Event, GameCreated, SeedSealed
+from services.referee.rules import GameState, UnloggedRejectionError, decide_envelope
+from services.referee.rules.ruleset import Ruleset
+from services.referee.rules.rulesets import RULESET_VERSIONS
+from services.runtime.worker_loop import PROGRAMMING_ERRORS
+
+# What a damaged entry may cause in the code that decodes, applies, seals or decides it: events of a log are
+# trusted, so their fields may have any type. Only such code stands in a `try` with these errors; a mistake in
+# what a check does with the outcome is raised.
+REPLAY_ERRORS: Final = (CorruptDataError, InvalidInputError, *PROGRAMMING_ERRORS)
+
+
+class ReplayContext(NamedTuple):
+    """What a log's first entry settles for all its commands."""
+
+    game: str
+    created_ms: int
+    opened_ms: int
+    seed: str
+    rulesets: Mapping[str, Ruleset]
+
+
+class ReplayedDecision(NamedTuple):
+    """What the rules decide on a command: events; or no entry at all, because of a rejection or an error."""
+
+    events: tuple[Event, ...] = ()
+    rejection: UnloggedRejectionError | None = None
+    error: Exception | None = None  # the rules can't decide it on this state
+
+    def agrees_with(self, logged_events: tuple[Event, ...]) -> bool:
+        """Whether the log has the same decision. A refusal may be worded otherwise, by the same rule."""
+        if self.rejection is not None or self.error is not None:
+            return False
+        return self.events == logged_events or [*map(_without_wording, self.events)] == [
+            *map(_without_wording, logged_events)
+        ]
+
+
+class Redecider:
+    """Decides the commands of one log again, in order, on a state of its own.
+
+    That state takes on what the rules decide, the caller's what the log has. While the two agree, the log
+    is what an honest referee writes; after a difference this one goes on from the caller's.
+    """
+
+    def __init__(self, game: str) -> None:
+        self.game = game
+        self.context: ReplayContext | None = None
+        self.state = GameState()
+
+    def require_context(self, entry: Entry) -> None:
+        """Take the context from the first entry. Raises CorruptDataError where no game begins like this."""
+        if self.context is None:
+            self.context = read_replay_context(self.game, entry)
+
+    def decide(self, entry: Entry, state_after: GameState) -> ReplayedDecision:
+        """What the rules decide on the next entry's command; `state_after` is the state that the log has
+        after it."""
+        assert self.context is not None, "require_context comes first"
+        decision = decide_again(self.context, self.state, entry)
+        if decision.agrees_with(entry.events):
+            return ReplayedDecision(entry.events)  # equal, and kept once
+        self.state = state_after.copy()
+        return decision
+
+
+def read_replay_context(game: str, first: Entry) -> ReplayContext:
+    """What all commands of this game are decided by. Raises CorruptDataError where no game begins like this."""
+    if len(first.events) < 2:
+        raise CorruptDataError("a log begins with a game's creation")
+    game_created, seed_sealed = first.events[:2]
+    if not isinstance(game_created, GameCreated) or not isinstance(seed_sealed, SeedSealed):
+        raise CorruptDataError("a log begins with a game's creation")
+    ruleset = RULESET_VERSIONS.get((game_created.ruleset, game_created.rules))
+    if ruleset is None:
+        raise CorruptDataError(
+            f"nobody knows version {game_created.rules} of the rules {game_created.ruleset}"
+        )
+    return ReplayContext(
+        game=game,
+        created_ms=game_created.created,
+        opened_ms=game_created.opened,
+        seed=seed_sealed.seed or "",
+        rulesets={game_created.ruleset: ruleset},
+    )
+
+
+def decide_again(context: ReplayContext, state: GameState, entry: Entry) -> ReplayedDecision:
+    """What the rules decide on this entry's command, given the state before it, which takes it on."""
+    try:
+        envelope = CommandEnvelope(entry.id, context.game, entry.seat, entry.command)
+        now_ms = context.opened_ms + entry.at
+        events = decide_envelope(
+            state, envelope, now_ms, context.seed, created_at_ms=context.created_ms, rulesets=context.rulesets
+        )  # fmt: skip
+    except UnloggedRejectionError as rejection:
+        return ReplayedDecision(rejection=rejection)
+    except REPLAY_ERRORS as error:
+        return ReplayedDecision(error=error)
+    return ReplayedDecision(events)
+
+
+def _without_wording(event: Event) -> Event:
+    return replace(event, why="") if isinstance(event, CommandRefused) else event

@@ -1,0 +1,124 @@
+"""One pass over a log feeds every check of an audit, its explanation and its page."""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import msgpack
+import pytest
+
+from schemas.events import CommandRefused
+from services.archive import Signer, decode_game_file, encode_game_file
+from services.cli import audit as audit_command
+from services.ledger import RedisLedger
+from services.referee.rules import fold
+from services.verification.audit import audit, audit_json
+from services.verification.explanation import explain
+from services.verification.game_repository import GameRepository
+from services.verification.log_check import check_file
+from services.verification.replay import Replay, replay
+from services.verification.report.page import render_page
+from services.verification.reseal import reseal_log
+from tests.referee.running_referee import GAME
+from tests.verification.audit.given import NAMES, USA, entries, golden, rewritten
+
+SEALED = "usa-sealed-turns"
+
+
+@pytest.fixture
+def decoded(monkeypatch: pytest.MonkeyPatch) -> Counter[bytes]:
+    """How often each value of bytes was decoded since the test began."""
+    counts: Counter[bytes] = Counter()
+    unpackb = msgpack.unpackb
+
+    def count(data: bytes, **options: Any) -> Any:
+        counts[bytes(data)] += 1
+        return unpackb(data, **options)
+
+    monkeypatch.setattr(msgpack, "unpackb", count)
+    return counts
+
+
+def test_an_audit_of_a_file_with_its_page_decodes_every_entry_once(decoded: Counter[bytes]) -> None:
+    log = golden(SEALED)
+    heads = [resealed.sealed.head for resealed in reseal_log(SEALED, log)]
+    file = decode_game_file(encode_game_file(SEALED, log, heads, Signer("5e" * 32)))
+    decoded.clear()
+    replayed = Replay(file.game, file.entries)
+    result = audit(replayed, check_file(file, replay=replayed))
+    assert result.ok
+    render_page(result, replayed, explain(replayed, 20))
+    audit_json(result, replayed, 20)
+    assert {decoded[data] for data in log} == {1}
+
+
+def test_an_audit_of_the_engine_with_its_page_decodes_every_entry_once(
+    ledger: RedisLedger, decoded: Counter[bytes], tmp_path: Path
+) -> None:
+    log = ledger.read_entries(GAME)
+    repository = GameRepository(ledger, None)
+    decoded.clear()
+    page = tmp_path / "page.html"
+    assert audit_command.run_audit(GAME, lambda: nullcontext(repository), 5, True, page)
+    assert page.exists()
+    assert {decoded[data] for data in log} == {1}
+
+
+def test_entries_of_a_game_from_before_the_chain_are_decoded_twice_at_most(decoded: Counter[bytes]) -> None:
+    log = golden()
+    replayed = Replay(USA, log)
+    render_page(audit(replayed), replayed, explain(replayed, 100))
+    assert max(decoded[data] for data in log) <= 2
+
+
+@pytest.mark.parametrize("game", NAMES[::9])
+def test_a_replayed_entry_has_what_the_log_has(game: str) -> None:
+    log = golden(game)
+    replayed = [*replay(game, log)]
+    assert [each.entry for each in replayed] == entries(game)
+    assert all(each.redecided and each.entry for each in replayed)
+    assert all(
+        each.redecided.agrees_with(each.entry.events) for each in replayed if each.redecided and each.entry
+    )
+    assert [each.resealed for each in replayed] == [*reseal_log(game, log)]
+    assert Replay(game, log).state_after(len(log)).result == fold(log).result
+
+
+def test_the_pass_ends_at_an_entry_that_can_not_be_decoded() -> None:
+    log = golden()
+    log[40] = b"\xc1"
+    last = [*replay(USA, log)][-1]
+    assert (last.sequence, last.entry, last.resealed, last.redecided) == (41, None, None, None)
+    assert last.reseal_error is last.apply_error is not None
+
+
+def test_commands_are_decided_again_where_entries_can_not_be_sealed() -> None:
+    replayed = [*replay("another-game", golden())]
+    assert len(replayed) == len(golden())
+    assert "is of the game usa-four-mixed" in str(replayed[0].reseal_error)
+    assert not any(each.resealed or each.apply_error for each in replayed)
+    assert all(each.redecided for each in replayed)
+
+
+def test_entries_are_sealed_again_where_commands_can_not_be_decided() -> None:
+    created, *rest = entries()[0].events
+    refused = CommandRefused(0, "ROUTE-1", "out of place")
+    replayed = [*replay(USA, rewritten(golden(), 1, created, refused, *rest))]
+    assert "a log begins with a game's creation" in str(replayed[0].apply_error)
+    assert not any(each.redecided for each in replayed)
+    assert all(each.resealed for each in replayed)
+
+
+def test_a_mistake_in_a_check_is_no_damage(monkeypatch: pytest.MonkeyPatch) -> None:
+    log = rewritten(golden(), 100, at=7)
+
+    def mistaken(*_: object) -> str:
+        raise KeyError("a bug")
+
+    monkeypatch.setattr("services.verification.verdict_check.difference", mistaken)
+    monkeypatch.setattr("services.verification.verdict_check.ReplayedDecision.agrees_with", lambda *_: False)
+    with pytest.raises(KeyError, match="a bug"):
+        audit(Replay(USA, log))
