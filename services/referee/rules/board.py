@@ -31,6 +31,8 @@ class Fare(NamedTuple):
 
 
 class Route(NamedTuple):
+    """A route between two neighbouring cities, `length` spaces long."""
+
     id: str
     a: str
     b: str
@@ -43,6 +45,8 @@ class Route(NamedTuple):
 
 
 class Ticket(NamedTuple):
+    """A ticket: points for joining two cities, from the deck `deck`."""
+
     id: str
     a: str
     b: str

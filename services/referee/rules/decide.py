@@ -156,6 +156,7 @@ def _apply_all(state: GameState, stream: EventStream) -> list[Event]:
     return events
 
 
+# Any: each function takes the type of command that is its key
 SYSTEM_COMMANDS: Final[Mapping[type[Command], Callable[[GameState, Seat | None, Any], EventStream]]] = {
     TakeSeat: take_seat,
     StartGame: start_game,

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Protocol, TypeVar
 
 from schemas.events import (
     CardDrawn,
@@ -45,7 +45,13 @@ from services.referee.rules.shuffle import in_canonical_order
 from services.referee.rules.state import GameState
 from services.referee.rules.views import redact_for
 
-ShuffleFunction: TypeAlias = Callable[[Sequence[Any]], Sequence[Any]]  # the same items in another order
+T = TypeVar("T")
+
+
+class ShuffleFunction(Protocol):
+    """Returns the same items in another order."""
+
+    def __call__(self, items: Sequence[T], /) -> Sequence[T]: ...
 
 
 class ViewerKnowledge:
@@ -72,13 +78,12 @@ class ViewerKnowledge:
         return self.hands.setdefault(seat, Counter())
 
     def copy(self) -> ViewerKnowledge:
+        """A copy that shares no mutable part with this one."""
         duplicate = ViewerKnowledge(self.viewer)
         duplicate.hands = {seat: hand.copy() for seat, hand in self.hands.items()}
         duplicate.decks = {deck: tickets[:] for deck, tickets in self.decks.items()}
-        duplicate.removed_cards, duplicate.located_tickets = (
-            self.removed_cards.copy(),
-            self.located_tickets.copy(),
-        )
+        duplicate.removed_cards = self.removed_cards.copy()
+        duplicate.located_tickets = self.located_tickets.copy()
         return duplicate
 
 
@@ -260,7 +265,7 @@ def _deck_known(knowledge: ViewerKnowledge, event: DeckKnown) -> None:
     knowledge.located_tickets.update(filter(None, event.order))
 
 
-_APPLIERS: Final[Mapping[type[Event], Callable[[ViewerKnowledge, Any], None]]] = {
+_APPLIERS: Final[Mapping[type[Event], Callable[[ViewerKnowledge, Any], None]]] = {  # Any: the key's type
     HandDealt: _cards_received,
     CardsGiven: _cards_received,
     HandLaid: _cards_received,

@@ -57,6 +57,7 @@ def compute_setup_digest(event: GameCreated) -> str:
 
 
 def card_salt(salt_key: bytes, epoch: int, position: int) -> bytes:
+    """The salt (LEAF_BYTES bytes) of the card at this position of an epoch's order."""
     slot = epoch.to_bytes(8, "big") + position.to_bytes(8, "big")
     return sha256(SALT_LABEL + salt_key + slot).digest()[:LEAF_BYTES]
 
@@ -70,10 +71,8 @@ def card_leaf(salt: bytes, name: str) -> bytes:
 def card_leaves(salt_key: bytes, epoch: int, names: Sequence[str]) -> bytes:
     """The leaves of a pile's cards from the top, joined. The same as `card_salt` and `card_leaf`, inlined:
     a game's shuffles have some 300 leaves, and a call costs as much as a hash."""
-    salt_prefix, encoded_names = (
-        SALT_LABEL + salt_key + epoch.to_bytes(8, "big"),
-        {name: name.encode() for name in names},
-    )
+    salt_prefix = SALT_LABEL + salt_key + epoch.to_bytes(8, "big")
+    encoded_names = {name: name.encode() for name in names}
     leaves = []
     for position, name in enumerate(names):
         salt = sha256(salt_prefix + position.to_bytes(8, "big")).digest()[:LEAF_BYTES]
@@ -99,10 +98,12 @@ def merkle_root(leaves: bytes) -> bytes:
 
 
 def shuffle_with_key(state: GameState, items: Sequence[str]) -> tuple[str, ...]:
+    """The items, shuffled by the game's key in the current epoch."""
     return shuffled(items, state.shuffle_key, state.epoch)
 
 
 def compute_order_root(state: GameState, order: Sequence[str]) -> str:
+    """The Merkle root (64 hex digits) over the leaves of this order. The state must have the seed."""
     assert state.seed is not None, "only the referee shuffles"
     return merkle_root(card_leaves(derive_salt_key(state.seed, state.game), state.epoch, tuple(order))).hex()
 
@@ -125,6 +126,7 @@ def contribution_origin(
 
 
 def reveal_seed(state: GameState) -> EventStream:
+    """The event that reveals the seed, when the game ends."""
     assert state.seed is not None, "only the referee ends games"
     yield SeedRevealed(state.seed)
 
@@ -142,25 +144,30 @@ SHARED_RANDOMNESS: Final = RandomnessPolicy(
 
 
 def shuffle_with_seed(state: GameState, items: Sequence[str]) -> tuple[str, ...]:
+    """The items, shuffled by the server's seed in the current epoch."""
     assert state.seed is not None, "only the referee shuffles"
     return shuffled(items, state.seed, state.epoch)
 
 
 def no_order_root(state: GameState, order: Sequence[str]) -> None:
-    return None
+    """None: these versions committed to the seed alone."""
+    return
 
 
 def derive_bot_seat_secret(seed: str, game: str, seat: Seat, policy: str | None) -> str | None:
+    """A bot's secret; people had none in these versions."""
     return derive_seat_secret(seed, seat) if policy else None
 
 
 def no_contribution(
     seed: str, seed_was_named: bool, seat: Seat, policy: str | None, offered: str | None
 ) -> tuple[None, None]:
+    """None: in these versions seats contributed nothing."""
     return None, None
 
 
 def reveal_nothing(state: GameState) -> EventStream:
+    """No event: in these versions the seed was not revealed."""
     yield from ()
 
 

@@ -30,7 +30,7 @@ class Move(NamedTuple):
 
     command: type[Command]
     offers: Callable[[GameState, Seat], Sequence[Command]]
-    decide: Callable[[GameState, Seat, Any], EventStream]
+    decide: Callable[[GameState, Seat, Any], EventStream]  # Any: a command of the type `command`
 
 
 class RandomnessPolicy(NamedTuple):

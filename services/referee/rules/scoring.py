@@ -124,26 +124,32 @@ def assign_places(state: GameState, scores: Sequence[SeatScore]) -> Iterable[Sea
 
 
 def most_tickets_made(score: SeatScore, scores: Sequence[SeatScore]) -> int:
+    """Tie-break: the number of tickets made."""
     return len(score.made)
 
 
 def holds_longest(score: SeatScore, scores: Sequence[SeatScore]) -> int:
+    """Tie-break: 1 for the longest route of all, else 0."""
     return int(score.longest == max(other.longest for other in scores))
 
 
 def points_of_tickets_made(score: SeatScore, scores: Sequence[SeatScore]) -> int:
+    """Tie-break: the points of the tickets made."""
     return score.won
 
 
 def points_of_stations(score: SeatScore, scores: Sequence[SeatScore]) -> int:
+    """Tie-break: the points of unbuilt stations."""
     return score.stations
 
 
 def longest_bonus(score: SeatScore, scores: Sequence[SeatScore]) -> int:
+    """Tie-break: the bonus for the longest route."""
     return score.bonus
 
 
 def merchandise_total(score: SeatScore, scores: Sequence[SeatScore]) -> int:
+    """Tie-break: the points of merchandise."""
     return score.merchandise
 
 

@@ -72,7 +72,8 @@ class SeatState:
         """How many cards the seat holds."""
         return sum(self.hand.values())
 
-    def copy(self) -> SeatState:  # every container that appliers change in place
+    def copy(self) -> SeatState:
+        """A copy that shares no mutable part with this one."""
         duplicate = copy(self)
         duplicate.hand, duplicate.tickets, duplicate.offer = self.hand.copy(), self.tickets[:], self.offer[:]
         duplicate.routes, duplicate.blocked_parallels = self.routes[:], self.blocked_parallels.copy()

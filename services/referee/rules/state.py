@@ -92,16 +92,14 @@ class GameState:
     def __init__(self) -> None:
         self.game = ""  # empty until the game is created
         self.at_ms = 0  # milliseconds since the game was opened, at its last entry
-        self.opened_at_ms = 0  # milliseconds of the house's own time
-        self.created_at_ms = 0  # milliseconds since 1970, for people to read
+        self.opened_at_ms = 0  # milliseconds of the game clock, which runs only while referees run (CLOCK-1)
+        self.created_at_ms = 0  # milliseconds since 1970; only shown, nothing depends on it
         self.seats: list[SeatState] = []
         self.started = False
-        self.position_starter: Seat | None = None  # who begins, where the game starts from a position
-        self.fork_origin: tuple[str, int] | None = (
-            None  # the game that this one goes on from, and the entry there
-        )
-        self.fork_turn_state: ForkTurnState | None = None  # what is going on once a fork is started
-        self.turn_order: tuple[Seat, ...] = ()  # of the turns
+        self.position_starter: Seat | None = None  # who begins, if the game starts from a position
+        self.fork_origin: tuple[str, int] | None = None  # of a fork: the source game, and the entry there
+        self.fork_turn_state: ForkTurnState | None = None  # of a fork: what goes on when it is started
+        self.turn_order: tuple[Seat, ...] = ()
         self.deck: list[str | None] = []  # the top is the last
         self.discards: dict[str | None, int] = {}
         self.market: list[str | None] = []  # None is a gap: face-up cards are never hidden
@@ -114,24 +112,26 @@ class GameState:
         self.passenger_owners: dict[str, Seat] = {}  # by city
         self.tokens: dict[str, tuple[int, ...]] = {}  # by city, the top first
         self.turn: Seat | None = None
-        self.pending_choices: dict[Seat, Choice] = {}  # whom the table waits for, and what they decide
+        self.pending_choices: dict[Seat, Choice] = {}  # the seats that the game waits for, and for what
         self.in_last_turns = False
-        self.seats_with_last_turn: set[Seat] = set()  # who has a last turn to come (END-1)
-        self.seats_passed: set[Seat] = set()  # whose turn changed nothing since anything did (END-2, END-3)
+        self.seats_with_last_turn: set[Seat] = set()  # whose last turn is still to come (END-1)
+        self.seats_passed: set[Seat] = (
+            set()
+        )  # whose turns changed nothing since the last change (END-2, END-3)
         self.refusal_counts: dict[Seat | None, int] = {}  # since the turn started
         self.result: GameEnded | None = None
-        self.play_off: PlayOff | None = None  # which this game is part of
-        self.next_play_off: PlayOffCalled | None = None  # the game that follows from this one
+        self.play_off: PlayOff | None = None  # the play-off that this game is part of
+        self.next_play_off: PlayOffCalled | None = None  # the play-off game that follows this one
         self.commitment = ""
-        self.seed_was_named = False  # the seed was named by whoever created the game
+        self.seed_was_named = False  # by the creator of the game
         self.seed: str | None = None
-        self.setup_digest = ""  # a digest of what game it is: see dealing.py
-        self.shuffle_key = ""  # what all shuffles of the play follow from; only the referee has it
-        self.epoch = 0  # shuffles so far
+        self.setup_digest = ""  # see fair_randomness.compute_setup_digest
+        self.shuffle_key = ""  # of all shuffles of the play; empty in a viewer's state
+        self.epoch = 0  # how many shuffles there were
 
     @property
     def active_seats(self) -> list[Seat]:
-        """The seats that take part, in order."""
+        """The seats that still take part, in turn order."""
         return [seat for seat in self.turn_order if self.seats[seat].exit_reason is None]
 
     def seats_after(self, seat: Seat) -> Iterable[Seat]:
@@ -140,13 +140,13 @@ class GameState:
         return (*self.turn_order[start:], *self.turn_order[:start])
 
     def is_out_of_time(self, seat: Seat) -> bool:
-        """Whether the time of a seat that is waited for was over at the last entry (CLOCK-2)."""
+        """Whether the time of a seat with a pending choice was over at the last entry (CLOCK-2)."""
         deadline_ms = self.seats[seat].deadline_ms
         return deadline_ms is not None and deadline_ms <= self.at_ms
 
     def next_deadline(self) -> tuple[int, Seat] | None:
-        """When the first of the seats that are waited for runs out of time, and which; the
-        time counts like `at`. None where nobody does."""
+        """The earliest deadline of a pending choice, in milliseconds like `at_ms`, and its seat. None if no
+        pending choice has a deadline."""
         first = None
         for seat in self.pending_choices:
             deadline_ms = self.seats[seat].deadline_ms
@@ -155,22 +155,18 @@ class GameState:
         return first
 
     def copy(self) -> GameState:
-        """A copy that may go its own way."""
+        """A copy that shares no mutable part with this one."""
         duplicate = copy(self)
         duplicate.seats = [seat_state.copy() for seat_state in self.seats]
         duplicate.deck, duplicate.market = self.deck[:], self.market[:]
         duplicate.discards, duplicate.route_owners = self.discards.copy(), self.route_owners.copy()
         duplicate.ticket_decks = {name: deck[:] for name, deck in self.ticket_decks.items()}
         duplicate.open_routes = {fare: routes.copy() for fare, routes in self.open_routes.items()}
-        duplicate.station_owners, duplicate.passenger_owners = (
-            self.station_owners.copy(),
-            self.passenger_owners.copy(),
-        )
+        duplicate.station_owners = self.station_owners.copy()
+        duplicate.passenger_owners = self.passenger_owners.copy()
         duplicate.tokens = self.tokens.copy()
-        duplicate.pending_choices, duplicate.seats_with_last_turn, duplicate.seats_passed = (
-            self.pending_choices.copy(),
-            self.seats_with_last_turn.copy(),
-            self.seats_passed.copy(),
-        )
+        duplicate.pending_choices = self.pending_choices.copy()
+        duplicate.seats_with_last_turn = self.seats_with_last_turn.copy()
+        duplicate.seats_passed = self.seats_passed.copy()
         duplicate.refusal_counts = self.refusal_counts.copy()
         return duplicate

@@ -136,7 +136,7 @@ class Mute(House):
 def test_P6_a_seat_that_is_not_told_its_luck_notices() -> None:
     house = Mute().play()
     assert {viewer for viewer, _ in house.betrayed} == {0, 1, 2}
-    assert all("luck" in betrayed.reason for _, betrayed in house.betrayed)
+    assert all("seat secret" in betrayed.reason for _, betrayed in house.betrayed)
 
 
 class Double(House):

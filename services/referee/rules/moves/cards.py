@@ -15,10 +15,12 @@ from services.referee.rules.state import ACTION, GameState
 
 
 def blind_offers(state: GameState, seat: Seat) -> Sequence[DrawBlind]:
+    """The blind draw, if a card can be drawn."""
     return (_BLIND_DRAW,) if has_cards_left(state) else ()
 
 
 def draw_blind(state: GameState, seat: Seat, command: DrawBlind) -> EventStream:
+    """A card from the deck. Refuses with CARD-4 if there is none."""
     is_first_card = state.pending_choices[seat] == ACTION
     require(has_cards_left(state), "CARD-4", "deck and discard pile are empty")
     yield from ensure_deck(state, 1)
@@ -27,6 +29,7 @@ def draw_blind(state: GameState, seat: Seat, command: DrawBlind) -> EventStream:
 
 
 def market_offers(state: GameState, seat: Seat) -> Sequence[DrawMarket]:
+    """A draw from every slot that has a card; a locomotive is no second card (CARD-2)."""
     if state.pending_choices[seat] == ACTION:
         if None not in state.market:
             return _SLOT_DRAWS[: len(state.market)]
@@ -37,6 +40,7 @@ def market_offers(state: GameState, seat: Seat) -> Sequence[DrawMarket]:
 
 
 def draw_market(state: GameState, seat: Seat, command: DrawMarket) -> EventStream:
+    """A face-up card by slot or kind; the gap is filled at once. Refuses with CARD-1 or CARD-2."""
     is_first_card = state.pending_choices[seat] == ACTION
     slot = command.slot
     if slot is None:

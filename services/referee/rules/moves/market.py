@@ -55,4 +55,5 @@ def fill_empty_slots(state: GameState) -> Generator[Event, None, bool]:
 
 
 def is_flush_due(state: GameState) -> bool:
+    """Whether enough cards of one kind lie open for a flush (MARKET-2)."""
     return any(state.market.count(kind) >= count for kind, count in state.rule_options.flush.items())

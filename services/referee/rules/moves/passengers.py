@@ -110,6 +110,7 @@ def _end_cities(ways: Iterable[JourneyEdge]) -> Iterable[str]:
 
 
 def move_passenger(state: GameState, seat: Seat, command: MovePassenger) -> EventStream:
+    """One journey of a passenger, which then leaves the game. Refuses with PASSENGER-2."""
     start, path = command.city, command.path
     require(path, "PASSENGER-2", "a move goes along one route at least")
     is_standing = state.passenger_owners.get(start) == seat

@@ -52,6 +52,7 @@ def is_one_colour_payment(cards: Cards, count: int, color: str, wild: Sequence[s
 
 
 def require_ferry_locomotives(cards: Cards, route: Route, rule_options: RuleOptions) -> None:
+    """Refuses with FERRY-1 a payment with too few locomotives for the ferry."""
     locomotives = cards.get(LOCOMOTIVE, 0)
     if locomotives < route.locomotives:
         raise CommandRefusedError(
@@ -60,6 +61,7 @@ def require_ferry_locomotives(cards: Cards, route: Route, rule_options: RuleOpti
 
 
 def require_long_route_for_plus_four(cards: Cards, route: Route, rule_options: RuleOptions) -> None:
+    """Refuses with ROUTE-7 passenger cards, and "+4" locomotives on short routes."""
     require(PASSENGER not in cards, "ROUTE-7", "a passenger card doesn't pay for a route")
     min_length = rule_options.plus_four_least
     reason = f'a "+4" locomotive is wild on {min_length} spaces or more only; {route.id} has {route.length}'

@@ -101,6 +101,7 @@ def next_game(state: GameState) -> tuple[str, CreateGame] | None:
 
 
 def seat_plan_of(seat_state: SeatState) -> SeatPlan:
+    """The plan of a seat that is taken again by the same player."""
     kind = "bot" if seat_state.policy else "human"
     return SeatPlan(kind, seat_state.policy, seat_state.name, seat_state.age)  # type: ignore[arg-type]  # validated at creation
 

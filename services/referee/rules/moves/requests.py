@@ -15,6 +15,7 @@ CARDS_PER_REQUEST = 2
 
 
 def request_offers(state: GameState, seat: Seat) -> Sequence[RequestCards]:
+    """The request, always: asking for cards is never refused (CARD-6)."""
     return (_REQUEST,)
 
 

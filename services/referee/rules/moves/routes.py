@@ -39,6 +39,7 @@ def claim_offers_with_passengers(state: GameState, seat: Seat) -> Sequence[Claim
 
 
 def claim_route(state: GameState, seat: Seat, command: ClaimRoute) -> EventStream:
+    """A claim; of a tunnel its first step. Refuses with ROUTE-*, DOUBLE-*, FERRY-1 or PASSENGER-1."""
     seat_state, cards = state.seats[seat], command.cards
     route = state.board.routes.get(command.route)
     if route is None:

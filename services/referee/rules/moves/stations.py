@@ -37,6 +37,7 @@ def build_offers(state: GameState, seat: Seat) -> Sequence[BuildStation]:
 
 
 def build_station(state: GameState, seat: Seat, command: BuildStation) -> EventStream:
+    """A station in a city, and the neighbour named for it. Refuses with STATION-*, or ROUTE-3 for cards not held."""
     seat_state, city, cards = state.seats[seat], command.city, command.cards
     require(city in state.board.cities, "STATION-1", f"there is no city {city}")
     owner = state.station_owners.get(city)
@@ -59,6 +60,7 @@ def next_station_cost(state: GameState, seat_state: SeatState) -> int | None:
 
 
 def require_station_payment(cards: Cards, cost: int) -> None:
+    """Refuses with STATION-2 unless the cards are `cost` of one colour, locomotives wild."""
     is_paid = is_one_colour_payment(cards, cost, GRAY, WILD_CARDS)
     require(
         is_paid,

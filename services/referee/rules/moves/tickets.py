@@ -29,6 +29,7 @@ def offer_tickets(state: GameState, seat: Seat, counts: Mapping[str, int], min_k
 
 
 def draw_offers(state: GameState, seat: Seat) -> Sequence[DrawTickets]:
+    """The draw of tickets, if any is left (TICKET-1)."""
     for deck, count in state.rule_options.draw_tickets.items():
         if count and state.ticket_decks[deck]:
             return (_DRAW,)
@@ -61,11 +62,12 @@ def draw_mix(state: GameState, seat: Seat, command: DrawTickets) -> EventStream:
 
 
 def has_tickets_in(state: GameState, decks: Mapping[str, int]) -> bool:
+    """Whether a deck that the mix takes tickets from has any."""
     return any(count and state.ticket_decks[deck] for deck, count in decks.items())
 
 
 def require_mix(command: DrawTickets, deck_names: Iterable[str], total: int, rule: str) -> Mapping[str, int]:
-    """The mix that a command names, every deck in the table's order."""
+    """The mix that a command names, in the order of `deck_names`. Refuses with `rule` a wrong total or deck."""
     named_counts, decks = command.decks or {}, tuple(deck_names)
     is_valid = set(named_counts) <= set(decks) and sum(named_counts.values()) == total
     require(is_valid, rule, f"name how many tickets of {' and of '.join(decks)}, {total} in all")
@@ -76,10 +78,12 @@ def require_mix(command: DrawTickets, deck_names: Iterable[str], total: int, rul
 
 
 def name_offers(state: GameState, seat: Seat) -> Sequence[DrawTickets]:
+    """Every mix of starting tickets that a seat may name (SETUP-2)."""
     return _mix_commands(tuple(state.rule_options.start_tickets), state.rule_options.start_named)
 
 
 def name_tickets(state: GameState, seat: Seat, command: DrawTickets) -> EventStream:
+    """The mix of starting tickets that a seat wants. Refuses with SETUP-3."""
     rule_options = state.rule_options
     decks = require_mix(command, rule_options.start_tickets, rule_options.start_named, "SETUP-3")
     yield TicketsNamed(seat, decks)
@@ -90,6 +94,7 @@ def name_tickets(state: GameState, seat: Seat, command: DrawTickets) -> EventStr
 
 
 def keep_offers(state: GameState, seat: Seat) -> Sequence[KeepTickets]:
+    """Every choice of tickets from the seat's offer, as indexes from 0."""
     seat_state = state.seats[seat]
     return _keep_commands(len(seat_state.offer), seat_state.min_keep, max_tickets_kept(state, seat))
 
@@ -101,6 +106,7 @@ def max_tickets_kept(state: GameState, seat: Seat) -> int:
 
 
 def keep_tickets(state: GameState, seat: Seat, command: KeepTickets) -> EventStream:
+    """The tickets that a seat keeps of its offer. Refuses with SETUP-2..4 at the start, TICKET-1 later."""
     offer, min_keep = state.seats[seat].offer, state.seats[seat].min_keep
     is_setup = state.turn is None
     is_valid = len(set(command.keep)) == len(command.keep) and all(i < len(offer) for i in command.keep)

@@ -40,12 +40,14 @@ def extra_cost(cards: Cards, revealed: Sequence[str]) -> int:
 
 
 def pay_offers(state: GameState, seat: Seat) -> Sequence[PayTunnel]:
+    """Every way to pay the extra with cards that aren't reserved for the base payment."""
     tunnel, hand = pending_tunnel(state), state.seats[seat].hand
     remaining_cards = tuple((card, hand[card] - tunnel.cards.get(card, 0)) for card in payable_kinds(tunnel))
     return _payment_commands(remaining_cards, tunnel.extra)
 
 
 def pay_tunnel(state: GameState, seat: Seat, command: PayTunnel) -> EventStream:
+    """The extra payment: the tunnel is claimed. Refuses with TUNNEL-3 or ROUTE-3."""
     tunnel, cards = pending_tunnel(state), command.cards
     kinds = " or ".join(payable_kinds(tunnel))
     is_exact = sum(cards.values()) == tunnel.extra and all(card in payable_kinds(tunnel) for card in cards)
@@ -60,10 +62,12 @@ def pay_tunnel(state: GameState, seat: Seat, command: PayTunnel) -> EventStream:
 
 
 def decline_offers(state: GameState, seat: Seat) -> Sequence[DeclineTunnel]:
+    """Declining, which is always possible."""
     return (_DECLINE,)
 
 
 def decline_tunnel(state: GameState, seat: Seat, command: DeclineTunnel) -> EventStream:
+    """The tunnel is given up: the turn ends, the cards stay in the hand (TUNNEL-3)."""
     yield TunnelDeclined(seat)
     yield from end_turn(state, seat)
 

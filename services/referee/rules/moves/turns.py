@@ -85,6 +85,7 @@ def pass_offers(state: GameState, seat: Seat) -> Sequence[Pass]:
 
 
 def pass_turn(state: GameState, seat: Seat, command: Pass) -> EventStream:
+    """A pass; the game ends when all seats passed (END-3). Refuses with TURN-4 if there is something to do."""
     can_act = any(move.offers(state, seat) for move in state.ruleset.moves[state.pending_choices[seat]])
     require(not can_act, "TURN-4", "there is something that you can do")
     yield Passed(seat)

@@ -14,6 +14,7 @@ from services.referee.rules.state import TICKETS, TUNNEL, GameState
 
 
 def leave(state: GameState, seat: Seat, command: Leave) -> EventStream:
+    """The seat leaves the game by its own command (CONDUCT-3)."""
     require(not state.result, "GAME-3", "the game is over")
     yield from withdraw_seat(state, seat, "removed" if state.rule_options.strict else "left")
 

@@ -1,1 +1,1 @@
-"""What makes a game provable: sealed entries, tracked piles, the order of events, the viewer's verifier."""
+"""What makes a game provable: sealed entries, tracked piles, the order of events, the view verifier."""

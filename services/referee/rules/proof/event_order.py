@@ -1,7 +1,7 @@
-"""In which order a game tells its facts: what is told once, what before the first card, what at the end.
+"""The legal order of a game's events: which come once, which before the first card, which at the end.
 
-The rules see to that by themselves. Who only watches, or holds a log, sees with this that nobody told a
-fact that settles chance a second time, once the contributions were known.
+The rules themselves keep this order. A viewer, or an audit of a log, checks with it that no event that
+determines the randomness was repeated after the contributions were known.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from services.referee.rules.shuffle import commit_to_seed
 
 
 class EventOrder:
-    """How far one game has come. Raises nothing: whatever is wrong is said."""
+    """How far one game has come. Violations are returned as sentences, never raised."""
 
     __slots__ = ("free_seats", "game_ended", "sealed", "seed_commitment", "seed_revealed", "started")
 
     def __init__(self) -> None:
-        self.sealed = False  # its rules are of an edition whose entries prove something
+        self.sealed = False  # whether entries of its ruleset version have proofs
         self.seed_commitment: str | None = None  # to the seed
         self.free_seats: set[Seat] = set()
         self.started = self.game_ended = self.seed_revealed = False
 
     def check(self, sequence: int, events: Sequence[Event]) -> str:
-        """Take on an entry; what it tells that has no place there, or nothing."""
+        """Apply the events of an entry, numbered from 1. Returns what is out of order there; "" if nothing is."""
         if self.game_ended:
             return "It comes after the game's end."
         if sequence == 1 and [type(event) for event in events[:2]] != [GameCreated, SeedSealed]:
@@ -47,7 +47,7 @@ class EventOrder:
             if violation := self._find_violation(sequence, index, event):
                 return violation
         if self.sealed and self.game_ended != self.seed_revealed:
-            return "The game ends without telling its seed, or tells it before it ends."
+            return "The game ends without revealing its seed, or reveals it before it ends."
         return ""
 
     def _find_violation(self, sequence: int, index: int, event: Event) -> str:
@@ -55,13 +55,13 @@ class EventOrder:
             return (
                 self._check_creation(event)
                 if sequence == 1 and index < 2
-                else f"It tells of {_event_name(event)} again."
+                else f"It has the event {_event_name(event)} again."
             )
         if isinstance(event, (GameForked, *SETUP_EVENTS)):
             return (
                 ""
                 if sequence == 1
-                else f"It tells of {_event_name(event)}, which only a game's first entry does."
+                else f"It has the event {_event_name(event)}, which only a game's first entry has."
             )
         if isinstance(event, SeatTaken):
             return self._check_seat_taken(event)
@@ -72,7 +72,7 @@ class EventOrder:
         self.game_ended = self.game_ended or isinstance(event, GameEnded)
         if self.started or isinstance(event, CommandRefused):
             return ""
-        return f"It tells of {_event_name(event)} before the game has started."
+        return f"It has the event {_event_name(event)} before the game has started."
 
     def _check_creation(self, event: GameCreated | SeedSealed) -> str:
         if isinstance(event, SeedSealed):
@@ -85,7 +85,7 @@ class EventOrder:
 
     def _check_seat_taken(self, event: SeatTaken) -> str:
         if self.started or event.seat not in self.free_seats:
-            return f"It tells of seat {event.seat}'s taking, which isn't free any more."
+            return f"It takes seat {event.seat}, which isn't free any more."
         self.free_seats.remove(event.seat)
         return ""
 
@@ -100,7 +100,7 @@ class EventOrder:
         with suppress(ValueError, TypeError):
             if commit_to_seed(event.seed) == self.seed_commitment:
                 return ""
-        return "The seed that is told isn't the one that was committed to."
+        return "The seed that is revealed isn't the one that was committed to."
 
 
 def _event_name(event: Event) -> str:

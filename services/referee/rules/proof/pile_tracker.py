@@ -1,8 +1,8 @@
-"""Which committed place every card of a hidden pile has, as cards come and go.
+"""Which committed slot every card of a hidden pile has, as cards come and go.
 
-A pile is told by runs of places, the top first: `(epoch, first, end)`. The referee follows it to
-know which card a salt belongs to, a viewer to know which leaf a card must have; both by the same
-events, since how many cards move is public. docs/proof.md numbers the epochs.
+A pile is a list of runs of slots, the top first: `(epoch, first, end)`. The referee tracks the piles to
+know which card a salt belongs to, a viewer to know which leaf a card must have; both from the same
+events, since it is public how many cards move. docs/proof.md numbers the epochs.
 """
 
 from __future__ import annotations
@@ -27,25 +27,26 @@ from schemas.events import (
 
 CARD_PILE: Final = ""  # the pile of cards; a pile of tickets has its deck's name
 FIRST_LAID_EPOCH: Final = 1 << 32  # the first epoch of piles that a position lays
-FIRST_RETURNED_EPOCH: Final = 1 << 33  # and that of tickets which come back
+FIRST_RETURNED_EPOCH: Final = 1 << 33  # the first epoch of tickets that are given back
 
 CardSlot: TypeAlias = tuple[int, int]  # epoch, position
-SlotRun: TypeAlias = tuple[int, int, int]
+SlotRun: TypeAlias = tuple[int, int, int]  # epoch, first position, end
 CardNames: TypeAlias = Sequence[str | None]
+PileState: TypeAlias = tuple[int, int, int, dict[str, list[SlotRun]]]
 
 
 class PileChange(NamedTuple):
-    """Cards that one event put into a pile or took from it, and who is told their salts."""
+    """Cards that one event put into a pile or took from it, and who gets their salts."""
 
     added: Sequence[CardSlot]
     removed: Sequence[CardSlot]
-    names: CardNames  # of the one or the other; None for a card face down
-    salt_recipient: int | None  # this seat; None for everybody
-    is_hidden: bool = False  # nobody is told
+    names: CardNames  # of the added or removed cards; None for a hidden card
+    salt_recipient: int | None  # a seat; None for everybody
+    is_hidden: bool = False  # nobody gets them
 
 
 class PileTracker:
-    """Every hidden pile of one game. Plain values, so that it can be frozen."""
+    """Every hidden pile of one game. It packs into plain values, for snapshots."""
 
     __slots__ = ("laid_count", "returned_count", "runs", "shuffle_count")
 
@@ -54,8 +55,8 @@ class PileTracker:
         self.runs: dict[str, list[SlotRun]] = {}
 
     @classmethod
-    def from_state(cls, state: Any) -> PileTracker:
-        """The piles that `state` was taken from."""
+    def from_state(cls, state: PileState) -> PileTracker:
+        """The tracker that `state` was taken from, by `to_state`."""
         pile_tracker = cls.__new__(cls)
         (
             pile_tracker.shuffle_count,
@@ -65,25 +66,26 @@ class PileTracker:
         ) = state
         return pile_tracker
 
-    def to_state(self) -> tuple[int, int, int, dict[str, list[SlotRun]]]:
+    def to_state(self) -> PileState:
+        """All of it in plain values, for a snapshot; `from_state` restores it."""
         return self.shuffle_count, self.laid_count, self.returned_count, self.runs
 
     def apply(self, event: Event) -> PileChange | None:
-        """Take on an event; what it moved, if it moved anything into a pile or from one."""
+        """Apply an event; returns what it moved into a pile or from one, None if nothing."""
         applier = PILE_APPLIERS.get(event.__class__)
         return applier(self, event) if applier else None
 
     # -- in and out ------------------------------------------------------------------------
 
     def add(self, pile: str, epoch: int, count: int, *, on_top: bool = False) -> list[CardSlot]:
-        """Lay so many cards under a pile, or on it."""
+        """Put so many cards under a pile, or on top of it; returns their slots, the top first."""
         runs = self.runs.setdefault(pile, [])
         if count:
             runs.insert(0 if on_top else len(runs), (epoch, 0, count))
         return [(epoch, position) for position in range(count)]
 
     def take(self, pile: str, count: int) -> list[CardSlot]:
-        """Take so many from the top."""
+        """Take so many from the top; returns their slots. Raises LookupError if the pile has fewer."""
         runs = self.runs[pile]
         slots: list[CardSlot] = []
         while len(slots) < count:
@@ -95,10 +97,12 @@ class PileTracker:
         return slots
 
     def next_shuffle_epoch(self) -> int:
+        """The epoch of the next shuffle of the play."""
         self.shuffle_count += 1
         return self.shuffle_count - 1
 
     def next_laid_epoch(self) -> int:
+        """The epoch of the next pile that a position or a fork lays."""
         self.laid_count += 1
         return FIRST_LAID_EPOCH + self.laid_count - 1
 
@@ -153,7 +157,7 @@ def _tickets_offered(pile_tracker: PileTracker, event: TicketsOffered) -> PileCh
 
 
 def _tickets_returned(pile_tracker: PileTracker, event: TicketsReturned) -> PileChange | None:
-    """Those that are shuffled in get their places by the shuffle that follows."""
+    """Tickets that are shuffled in get their slots from the shuffle that follows."""
     if event.to not in ("bottom", "top"):
         return None
     pile_tracker.returned_count += 1
@@ -162,6 +166,7 @@ def _tickets_returned(pile_tracker: PileTracker, event: TicketsReturned) -> Pile
     return PileChange(added, (), event.tickets, event.seat)
 
 
+# Any: each function takes the type of event that is its key
 PILE_APPLIERS: Final[Mapping[type[Event], Callable[[PileTracker, Any], PileChange | None]]] = {
     DeckShuffled: _deck_shuffled,
     TicketsShuffled: _tickets_shuffled,

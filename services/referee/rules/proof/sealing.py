@@ -1,6 +1,6 @@
-"""An entry as it is written: what each may see of it, and the commitments to what each may not.
+"""Sealing: an entry's public and private parts, and the commitments to what each viewer may not see.
 
-docs/proof.md tells it byte by byte. Everything here follows from the log and the seed in it, so an
+docs/proof.md specifies it byte by byte. Everything here follows from the log and the seed in it, so an
 audit seals a log again and compares.
 """
 
@@ -35,21 +35,21 @@ derive_salt_key: Final = lru_cache(maxsize=4_096)(hash_chain.derive_salt_key)
 
 
 class ChainState(NamedTuple):
-    """What the next entry of a log depends on, besides the table."""
+    """What the next entry of a log depends on, besides the game state."""
 
     sequence: int  # of its last entry
     head: bytes  # after that
-    last_private_parts: Mapping[Seat, int]  # the number of each seat's last own part
+    last_private_parts: Mapping[Seat, int]  # by seat the sequence number of its last private part
 
     def after(self, sealed_entry: SealedEntry) -> ChainState:
-        """What the entry after that one depends on."""
+        """The chain state after that entry."""
         sequence = self.sequence + 1
         new_private_parts = dict.fromkeys((seat for seat, _ in sealed_entry.private_parts), sequence)
         return ChainState(sequence, sealed_entry.head, {**self.last_private_parts, **new_private_parts})
 
 
 class SealedEntry(NamedTuple):
-    """One entry in all its forms, and the head after it."""
+    """The bytes of one entry: as logged, its public and its private parts; and the chain head after it."""
 
     entry: bytes
     public: bytes
@@ -60,10 +60,11 @@ class SealedEntry(NamedTuple):
 def seal_entry(
     state: GameState, chain_state: ChainState, pile_tracker: PileTracker, entry: Entry
 ) -> SealedEntry:
-    """Make an entry's bytes. The table has taken it on already; the piles, the caller's own, do so here."""
+    """The bytes of an entry. `state` is the state after the entry, with the seed. `pile_tracker`, which the
+    caller owns, is before the entry, and its events are applied to it here."""
     split = split_by_visibility(entry.events)
     rows_by_seat = split.private
-    if entry.seat is not None:  # its command's id is its own
+    if entry.seat is not None:  # the sender's private part has the command's id
         rows_by_seat = {**rows_by_seat, entry.seat: rows_by_seat.get(entry.seat, {})}
     sequence = chain_state.sequence + 1
     if not state.ruleset.randomness.sealed:
@@ -111,7 +112,7 @@ def _compute_commitments(
     split: VisibilitySplit,
     private_parts: Sequence[tuple[Seat, bytes]],
 ) -> bytes:
-    """To the secret, then to every part that has rows: who it is for doesn't show."""
+    """To the secret, then to every private part that has rows, in seat order; whose they are doesn't show."""
     commitments = hash_chain.secret_commitment(hash_chain.derive_salt(salt_key, sequence, state.game), secret)
     for seat, private_part in sorted(private_parts) if len(private_parts) > 1 else private_parts:
         if split.private.get(seat):
@@ -127,7 +128,7 @@ def _compute_commitments(
 def _track_piles(
     pile_tracker: PileTracker, events: Sequence[Event], salt_key: bytes
 ) -> tuple[bytes, dict[Seat | None, bytes]]:
-    """The leaves of cards that went face down, and the salts that everybody or one seat is told."""
+    """The leaves of cards that went into piles, and by recipient (None: everybody) the salts of cards."""
     leaves = b""
     openings: dict[Seat | None, bytes] = {}
     for event in events:
@@ -143,7 +144,7 @@ def _track_piles(
 
 
 def _card_leaves_of(change: PileChange, salt_key: bytes) -> bytes:
-    """Of cards that were laid down; they lie one under the other, in places that begin at 0."""
+    """The leaves of the cards added to a pile; their slots follow each other, from position 0."""
     names = tuple(name for name in change.names if name is not None)
     assert len(names) == len(change.added), "only the referee seals"
     if change.is_hidden:

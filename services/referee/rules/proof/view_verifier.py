@@ -1,8 +1,8 @@
-"""What every player can check while the game goes on, of what it alone is shown (docs/proof.md).
+"""What a viewer can check while the game goes on, from its own view alone (docs/proof.md).
 
-A witness computes the chain, looks for the commitment to each part of its own, and sees that every
-card that it is shown is the one that was committed to at that place. So a house that tells two players
-two stories, or changes a card that lies face down, is noticed by whoever plays.
+A verifier recomputes the chain, looks for the commitment to each private part of its viewer, and checks
+that every card shown is the one that was committed to in its slot. So every player notices a server that
+changes a hidden card; and if it shows two players different games, their chain heads differ.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SEAT_SECRET_BYTES: Final = 32
 
 
 class VerificationFailedError(LedgerlineError):
-    """What the house shows doesn't fit what it committed to."""
+    """What the server shows contradicts what it committed to."""
 
     def __init__(self, sequence: int, reason: str) -> None:
         super().__init__(f"entry {sequence}: {reason}")
@@ -41,7 +41,7 @@ class VerificationFailedError(LedgerlineError):
 
 
 class ViewVerifier:
-    """One viewer of one game, from its first entry on."""
+    """Checks the view of one viewer of one game, from its first entry on."""
 
     __slots__ = (
         "event_order",
@@ -59,14 +59,13 @@ class ViewVerifier:
     def __init__(self, game: str, viewer: Seat | None) -> None:
         self.game, self.viewer = game, viewer
         self.sequence, self.head = 0, initial_head(game)
-        self.last_private_part = 0  # the number of the viewer's last own part
+        self.last_private_part = 0  # the sequence number of the viewer's last private part
         self.seat_secret = b""  # of the viewer's own seat
-        self.unchecked_parts: list[
-            tuple[int, bytes, bytes]
-        ] = []  # parts, and the commitments of their entries
+        # (sequence, private part, commitments of its entry) of parts shown before the seat secret was known
+        self.unchecked_parts: list[tuple[int, bytes, bytes]] = []
         self.event_order = EventOrder()
         self.pile_tracker = PileTracker()
-        self.leaves: dict[CardSlot, bytes] = {}  # of cards that lie face down
+        self.leaves: dict[CardSlot, bytes] = {}  # of the cards in hidden piles
 
     def verify(self, entry: ViewEntry) -> None:
         """Check the next entry. Raises Betrayed, or Corrupt if it can't be read."""
@@ -105,7 +104,7 @@ class ViewVerifier:
                 self.seat_secret = bytes.fromhex(event.luck)
 
     def _require_event_order(self, entry: ViewEntry) -> None:
-        """Its facts come when they may, and prove something where the game's rules have them do so."""
+        """Its events are in legal order, and it has proofs if the game's ruleset version has them."""
         if violation := self.event_order.check(entry.number, entry.events):
             raise VerificationFailedError(entry.number, violation)
         if self.event_order.sealed and read_proofs(entry.shown.public) is None:
@@ -113,13 +112,13 @@ class ViewVerifier:
         seated = any(isinstance(event, SeatTaken) and event.seat == self.viewer for event in entry.events)
         if self.event_order.sealed and seated and len(self.seat_secret) != SEAT_SECRET_BYTES:
             raise VerificationFailedError(
-                entry.number, "the viewer isn't told its luck, so nothing of its own can be checked"
+                entry.number, "the viewer isn't shown its seat secret, so its private parts can't be checked"
             )
 
     def _require_private_part(
         self, entry: ViewEntry, rows: Sequence[Row | None], own_rows: Mapping[int, Row]
     ) -> None:
-        """The viewer's own part tells all that is face down for others only, and nothing else."""
+        """The viewer's private part has all events that are hidden from the others only, and nothing else."""
         if entry.shown.private_part:
             if read_previous_part(entry.shown.private_part) != self.last_private_part:
                 raise VerificationFailedError(entry.number, "a part of the viewer's own before it is missing")
@@ -137,8 +136,8 @@ class ViewVerifier:
                 )
 
     def _must_be_shown(self, row: Row | None, is_sender: bool) -> bool:
-        """Whether the viewer must be told more than this row: its own events that hide something, and
-        a refusal of what it said, of which the others aren't told at all."""
+        """Whether the viewer's private part must have more than this public row: it must for its own events
+        that hide something, and for a refusal of its own command, which isn't public at all."""
         if row is None:
             return is_sender
         if self.viewer is None or BY_CODE.get(row[0]) not in REDACTORS:
@@ -146,8 +145,8 @@ class ViewVerifier:
         return owner_of(row_to_event(row)) == self.viewer
 
     def _require_commitment_count(self, sequence: int, rows: Sequence[Row | None], proofs: Proofs) -> None:
-        """One commitment for the secret and for each seat that has rows; who was refused, nobody else knows.
-        With one more the house could show one part, and log another."""
+        """There is one commitment for the secret and one for each seat that has rows; a refusal may add one,
+        as nobody else knows its seat. With one more the server could show one part and log another."""
         redacted_events = [
             row_to_event(row) for row in rows if row is not None and BY_CODE.get(row[0]) in REDACTORS
         ]
@@ -158,7 +157,7 @@ class ViewVerifier:
             raise VerificationFailedError(sequence, "it has more or fewer commitments than it hides parts")
 
     def _require_committed(self, entry: ViewEntry, proofs: Proofs, own_rows: Mapping[int, Row]) -> None:
-        """Parts that a seat got before somebody sat there are checked when its luck is told."""
+        """Parts from before the seat was taken are checked once its seat secret is known."""
         if own_rows and entry.shown.private_part:
             self.unchecked_parts.append((entry.number, entry.shown.private_part, proofs.commitments))
         while self.seat_secret and self.unchecked_parts:
@@ -172,7 +171,7 @@ class ViewVerifier:
                 )
 
     def _require_cards(self, entry: ViewEntry, proofs: Proofs, openings: bytes) -> None:
-        """Every card that is shown is the one that was committed to at its place."""
+        """Every card that is shown is the one that was committed to in its slot."""
         leaves = iter(_split_hashes(proofs.leaves, LEAF_BYTES))
         public_salts = iter(_split_hashes(proofs.openings, LEAF_BYTES))
         own_salts = iter(_split_hashes(openings, LEAF_BYTES))
@@ -192,13 +191,15 @@ class ViewVerifier:
                     )
         except (StopIteration, LookupError, RuntimeError):
             raise VerificationFailedError(
-                entry.number, "it says too little of the cards that it moves"
+                entry.number, "it has too few salts or leaves for the cards that it moves"
             ) from None
         if any(next(iterator, None) is not None for iterator in (leaves, public_salts, own_salts)):
-            raise VerificationFailedError(entry.number, "it says more of cards than it moves")
+            raise VerificationFailedError(
+                entry.number, "it has more salts or leaves than cards that it moves"
+            )
 
     def _require_card_leaves(self, sequence: int, change: PileChange, salts: Iterator[bytes]) -> None:
-        """Its cards have the leaves of their places, if the viewer is told what they are."""
+        """The moved cards have the leaves of their slots, as far as the viewer sees the cards."""
         is_shown = not change.is_hidden and change.salt_recipient in (None, self.viewer)
         for slot, name in zip(change.added or change.removed, change.names, strict=True):
             leaf = self.leaves[slot] if change.added else self.leaves.pop(slot)

@@ -56,10 +56,8 @@ def require_room_for_play_off(rule_options: RuleOptions, form: BoardForm) -> Non
 
     Raises CommandRefusedError (GAME-6) if the board is too large."""
     if rule_options.play_off:
-        size, limit = (
-            len(pack(BOARD_SCHEMA.write(form, exclude_defaults=True))),
-            MAX_ENVELOPE_BYTES - RESERVED_OPTION_BYTES,
-        )
+        size = len(pack(BOARD_SCHEMA.write(form, exclude_defaults=True)))
+        limit = MAX_ENVELOPE_BYTES - RESERVED_OPTION_BYTES
         reason = (
             f"board: has {size} bytes, {limit} at most where a first place is played off (options.play_off)"
         )

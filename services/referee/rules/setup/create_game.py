@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from schemas.boards.form import BOARD_SCHEMA
 from schemas.commands import CreateGame, SeatPlan, StartGame, TakeSeat
@@ -112,7 +112,7 @@ def choose_rules_and_board(rulesets: Mapping[str, Ruleset], command: CreateGame)
     return rulesets[name], board or boards.load_board(rulesets[name].default_board)
 
 
-def resolve_board(board: str | Mapping[str, Any]) -> Board:
+def resolve_board(board: str | Mapping[str, object]) -> Board:
     """The built-in board of this name, or the board of an inline form. Raises InvalidInputError."""
     return (
         boards.load_board(board) if isinstance(board, str) else boards.build_board(BOARD_SCHEMA.read(board))
@@ -141,7 +141,7 @@ def default_validated_board(ruleset: Ruleset, board: Board, seats: int) -> Board
     return validated_board(ruleset, ruleset.rule_options, board, seats, starts_with_deal=True)
 
 
-def resolve_rule_options(ruleset: Ruleset, board: Board, overrides: Mapping[str, Any]) -> RuleOptions:
+def resolve_rule_options(ruleset: Ruleset, board: Board, overrides: Mapping[str, object]) -> RuleOptions:
     """The ruleset's options, overridden by the board's, and these by the game's own.
 
     Raises CommandRefusedError (GAME-6) if a value is not allowed."""
@@ -159,6 +159,7 @@ def resolve_rule_options(ruleset: Ruleset, board: Board, overrides: Mapping[str,
 
 
 def require_seat_plans(ruleset: Ruleset, command: CreateGame) -> None:
+    """Refuses with GAME-6 seats whose policies, names or play-off fields don't fit."""
     for seat, plan in enumerate(command.seats):
         require(has_matching_policy(plan), "GAME-6", f"seats.{seat}.policy: a bot has one, a person has none")
         is_able = plan.policy is None or plan.policy in ruleset.bot_policies
@@ -177,10 +178,12 @@ def require_seat_plans(ruleset: Ruleset, command: CreateGame) -> None:
 
 
 def has_matching_policy(plan: SeatPlan) -> bool:
+    """Whether a bot has a policy, and a person none."""
     return (plan.kind == "bot") == (plan.policy is not None)
 
 
 def take_seat(state: GameState, seat: Seat | None, command: TakeSeat) -> EventStream:
+    """A person takes a free seat: the one that is named, or the first. Refuses with GAME-4."""
     free_seats = [s for s, seat_state in enumerate(state.seats) if not seat_state.is_seated]
     require(free_seats, "GAME-4", "every seat is taken")
     wanted_seat = free_seats[0] if command.seat is None else command.seat
@@ -199,6 +202,7 @@ def take_seat(state: GameState, seat: Seat | None, command: TakeSeat) -> EventSt
 
 
 def start_game(state: GameState, seat: Seat | None, command: StartGame) -> EventStream:
+    """The start: the deal, or what a position or a fork goes on with. Refuses with GAME-5."""
     require(not state.started, "GAME-5", "the game has started")
     free_seats = [s for s, seat_state in enumerate(state.seats) if not seat_state.is_seated]
     require(not free_seats, "GAME-5", f"nobody sits at {', '.join(f'seat {s}' for s in free_seats)}")

@@ -21,6 +21,7 @@ def shuffle_all(state: GameState) -> EventStream:
 
 
 def deal_hands(state: GameState) -> EventStream:
+    """The top cards of the deck to every seat, in turn order."""
     hand_size = state.rule_options.hand
     for seat in state.turn_order:
         if hand_size:
@@ -95,6 +96,7 @@ def offer_to_first(state: GameState) -> EventStream:
 
 
 def offer_start_tickets(state: GameState, seat: Seat) -> EventStream:
+    """The seat's offer of starting tickets."""
     yield from offer_tickets(state, seat, state.rule_options.start_tickets, state.rule_options.start_keep)
 
 

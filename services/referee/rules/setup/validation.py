@@ -61,10 +61,8 @@ def require_cards(ruleset: Ruleset, rule_options: RuleOptions) -> None:
 
 def require_dealable(ruleset: Ruleset, rule_options: RuleOptions, board: Board, seats: int) -> None:
     """There are enough cards and tickets for the deal. (A position needs only what it names.)"""
-    card_count, dealt_count = (
-        sum(rule_options.cards.values()),
-        seats * rule_options.hand + rule_options.market,
-    )
+    card_count = sum(rule_options.cards.values())
+    dealt_count = seats * rule_options.hand + rule_options.market
     require(
         card_count >= dealt_count,
         "GAME-6",
@@ -135,6 +133,7 @@ def require_tickets_for_all(rule_options: RuleOptions, board: Board, seats: int)
 
 
 def require_fixed_mix(rule_options: RuleOptions) -> None:
+    """Refuses options with which seats would name a mix of tickets; these rules have none."""
     for name in ("start_named", "draw_named"):
         require(not getattr(rule_options, name), "GAME-6", f"options.{name}: these rules deal a fixed mix")
 
