@@ -29,7 +29,7 @@ from services.archive import ArchiveUnavailableError
 from services.auditor.jobs import JobContext, Jobs, job_type
 from services.auditor.recheck_throttle import RecheckThrottle
 from services.ledger import EntryReader, MissingEntryError, iter_view
-from services.ledger.dispute_store import DisputeRecord
+from services.ledger.dispute_queries import DisputeRecord
 from services.referee.rules import fold
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import PROGRAMMING_ERRORS

@@ -32,8 +32,10 @@ from services.gateway.subscriptions import (
     encode_entry,
 )
 from services.ledger import MissingEntryError
-from services.ledger.async_ledger import PAGE_SIZE, AsyncLedger, EntryNotification, LogHead, ViewRequest
+from services.ledger.async_ledger import AsyncLedger
+from services.ledger.notifications import EntryNotification
 from services.ledger.view_merge import LogRewoundError
+from services.ledger.view_queries import PAGE_SIZE, LogHead, ViewRequest
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import Outage
 

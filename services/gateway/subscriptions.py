@@ -11,8 +11,9 @@ from pydantic_core import to_json
 from schemas.entries import ViewEntry, write_proof, write_view_entry
 from schemas.errors import CorruptDataError, LedgerlineError
 from schemas.field_types import Seat
-from services.ledger.async_ledger import EntryNotification, ViewPage
+from services.ledger.notifications import EntryNotification
 from services.ledger.view_merge import LogRewoundError
+from services.ledger.view_queries import ViewPage
 
 MAX_QUEUED_ENTRIES: Final = 1_000  # entries that wait for a slow viewer before it is dropped
 

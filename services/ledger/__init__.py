@@ -1,33 +1,35 @@
 """The event store and the queues: `ports` has the protocols by role, `RedisLedger` implements them."""
 
 from services.ledger.ports import (
-    AppendRequest,
-    AppendResult,
-    AppendStatus,
-    BotTask,
     BotTaskDispatcher,
     BotTaskQueue,
     CommandQueue,
-    CommandResult,
     CommandSubmitter,
     DeadlineIndex,
-    DeliveredBotTask,
-    DeliveredCommand,
-    DuplicateCommand,
     EntryReader,
     EventReader,
     EventStore,
-    EvictAt,
-    EvictionChange,
     EvictionIndex,
     GameCatalog,
-    GameLog,
     GameReader,
     MissingEntryError,
     QueueFullError,
     ViewFollower,
     ViewReader,
     iter_view,
+)
+from services.ledger.records import (
+    AppendRequest,
+    AppendResult,
+    AppendStatus,
+    BotTask,
+    CommandResult,
+    DeliveredBotTask,
+    DeliveredCommand,
+    DuplicateCommand,
+    EvictAt,
+    EvictionChange,
+    GameLog,
 )
 from services.ledger.redis_ledger import RedisLedger
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from schemas.hash_chain import initial_head, next_head
 from services.ledger import keys
-from services.ledger.ports import GameLog
+from services.ledger.records import GameLog
 from services.ledger.replies import parse_log, parse_public_entries, require_game_reply
 
 

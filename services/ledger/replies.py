@@ -13,7 +13,7 @@ from redis.exceptions import ResponseError
 
 from schemas.codec import unpack
 from schemas.errors import CorruptDataError
-from services.ledger.ports import CommandResult
+from services.ledger.records import CommandResult
 from services.ledger.view_merge import NumberedEntry, PublicEntry, require_contiguous
 
 

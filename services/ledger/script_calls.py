@@ -7,7 +7,7 @@ from typing import Final
 from schemas.codec import pack, pack_envelope
 from schemas.commands import CommandEnvelope
 from services.ledger import keys
-from services.ledger.ports import AppendRequest, DuplicateCommand, EvictAt
+from services.ledger.records import AppendRequest, DuplicateCommand, EvictAt
 from services.ledger.scripts import ScriptCall
 
 # No log has this length: the script acknowledges a known command id, and else reports a conflict.

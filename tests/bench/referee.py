@@ -19,6 +19,7 @@ from schemas.codec import pack_envelope, unpack_entry
 from schemas.commands import CommandEnvelope
 from services.ledger import RedisLedger, keys
 from services.ledger.connection import connect, init_partition_count
+from services.ledger.queries import Argument
 from tests.bench.figure import Figure, Size, Tell, ratio
 from tests.bench.games import bots, fresh_engine, script
 from tests.bench.referee_workers import Calls, Spent, Worker, run_client, run_referee
@@ -139,7 +140,12 @@ def total(spent: Iterable[Spent]) -> Spent:
 
 def mistakes(calls: Calls) -> int:
     """How many of these verdicts are refusals: none, as every command was legal."""
-    return sum(unpack_entry(told[ENTRY]).refusal is not None for batch in calls for _, told in batch)
+    return sum(unpack_entry(_bytes(told[ENTRY])).refusal is not None for batch in calls for _, told in batch)
+
+
+def _bytes(argument: Argument) -> bytes:
+    assert isinstance(argument, bytes)
+    return argument
 
 
 def unanswered(ledger: RedisLedger) -> int:

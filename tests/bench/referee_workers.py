@@ -12,14 +12,14 @@ from types import TracebackType
 from typing import Any, NamedTuple, TypeAlias
 
 from services.bootstrap.composition import build_referee
-from services.ledger import RedisLedger, redis_ledger
+from services.ledger import RedisLedger, event_store
 from services.ledger.connection import connect, init_partition_count
-from services.ledger.scripts import APPEND_ENTRY, Script, try_script
+from services.ledger.queries import Query, Reply
+from services.ledger.scripts import APPEND_ENTRY, Script, ScriptCall, call_script
 from services.runtime.logging_setup import configure_logging
 from services.runtime.settings import read_settings
 
-Call: TypeAlias = tuple[list[str], list[Any]]  # a script's keys and arguments
-Calls: TypeAlias = Sequence[Sequence[Call]]  # batches: each one round trip
+Calls: TypeAlias = Sequence[Sequence[ScriptCall]]  # batches: each one round trip
 ANSWER_S = 600
 
 
@@ -70,13 +70,13 @@ class Recording(RedisLedger):
         client = connect(url)
         super().__init__(client, init_partition_count(client))
         client.script_load(APPEND_ENTRY.source)  # else the first batch would be run, and noted, twice
-        self.calls: list[Sequence[Call]] = []
-        vars(redis_ledger)["attempt"] = self.attempt  # in this process, which has one ledger
+        self.calls: list[Sequence[ScriptCall]] = []
+        vars(event_store)["call_script"] = self.call_script  # in this process, which has one ledger
 
-    def attempt(self, client: Any, script: Script, calls: Sequence[Call]) -> list[Any]:
+    def call_script(self, script: Script, calls: Sequence[ScriptCall]) -> Query[list[Reply]]:
         if script is APPEND_ENTRY and calls:
             self.calls.append(calls)
-        return try_script(client, script, calls)
+        return call_script(script, calls)
 
 
 def run_referee(url: str, pipe: Connection) -> None:

@@ -81,7 +81,7 @@ def test_P8_a_note_that_cannot_be_read_is_finished_and_the_others_are_answered(
     outlet = Sent()
     with capture_logs() as lines:
         BotWorker(ledger, outlet, "one").step(0)
-    assert errors(lines) == ["note can't be read"]
+    assert errors(lines) == ["bot task can't be read"]
     assert {letter.seat for letter in outlet.letters} == {0, 1}
     assert left_over(client) == {}
 
@@ -95,7 +95,7 @@ def test_P8_a_bad_note_that_another_worker_took_is_finished_too(
     outlet = Sent()
     with capture_logs() as lines:
         BotWorker(other_ledger, outlet, "two").reclaim(0)
-    assert errors(lines) == ["note can't be read"]
+    assert errors(lines) == ["bot task can't be read"]
     assert len(outlet.letters) == 2
     assert left_over(client) == {}
 

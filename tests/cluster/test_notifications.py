@@ -10,8 +10,10 @@ import pytest
 from redis.exceptions import ConnectionError, RedisError
 
 from services.ledger import AppendStatus, DeliveredCommand, RedisLedger, keys
-from services.ledger.async_ledger import AsyncLedger, EntryNotification, LogHead, ViewPage, ViewRequest
+from services.ledger.async_ledger import AsyncLedger
 from services.ledger.connection import connect, connect_async, init_partition_count
+from services.ledger.notifications import EntryNotification
+from services.ledger.view_queries import LogHead, ViewPage, ViewRequest
 from tests.cluster.nodes import Cluster, Node, follows_port, wait_until
 from tests.conftest import PARTITIONS
 from tests.ledger_contract.given import verdict

@@ -24,7 +24,9 @@ from services.gateway.subscriptions import (
 )
 from services.ledger import keys
 from services.ledger.ack_levels import ACCEPTED
-from services.ledger.async_ledger import PAGE_SIZE, AsyncLedger, EntryNotification
+from services.ledger.async_ledger import AsyncLedger
+from services.ledger.notifications import EntryNotification
+from services.ledger.view_queries import PAGE_SIZE
 from tests.gateway.subscribed_hub import PARTITIONS, SOON_S, Scene, played, until
 
 

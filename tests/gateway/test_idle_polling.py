@@ -10,7 +10,8 @@ from redis.exceptions import RedisError
 
 from schemas.errors import CorruptDataError
 from services.gateway import hub as hubs
-from services.ledger.async_ledger import AsyncLedger, LogHead
+from services.ledger.async_ledger import AsyncLedger
+from services.ledger.view_queries import LogHead
 from tests.gateway.subscribed_hub import Scene, played, until
 
 

@@ -15,9 +15,10 @@ from services.bootstrap.embedded import EmbeddedServer
 from services.gateway import hub as hubs
 from services.gateway.websocket_session import CLOSE_TRY_AGAIN_LATER, LOG_REWOUND_REASON
 from services.ledger import RedisLedger, keys
-from services.ledger.async_ledger import PAGE_SIZE, AsyncLedger, ViewPageOrError, ViewRequest
+from services.ledger.async_ledger import AsyncLedger
 from services.ledger.connection import connect_async
 from services.ledger.view_merge import LogRewoundError
+from services.ledger.view_queries import PAGE_SIZE, ViewPageOrError, ViewRequest
 from tests.gateway.clients import Socket, closed_why, entries, in_turn
 from tests.gateway.subscribed_hub import EMPTY, PARTITIONS, Scene, played, until
 

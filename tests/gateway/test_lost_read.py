@@ -9,8 +9,9 @@ import pytest
 from redis.exceptions import ConnectionError as Away
 
 from services.gateway import hub as hubs
-from services.ledger.async_ledger import PAGE_SIZE, AsyncLedger, ViewPageOrError, ViewRequest
+from services.ledger.async_ledger import AsyncLedger
 from services.ledger.view_merge import LogRewoundError
+from services.ledger.view_queries import PAGE_SIZE, ViewPageOrError, ViewRequest
 from tests.gateway.subscribed_hub import Scene, played, until
 from tests.gateway.test_log_rewound import grow, shorter
 

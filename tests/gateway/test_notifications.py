@@ -9,7 +9,9 @@ from redis.exceptions import ConnectionError as Away
 
 from schemas.codec import pack_private_part, pack_public
 from services.ledger import keys
-from services.ledger.async_ledger import PAGE_SIZE, AsyncLedger, EntryNotification, parse_notification
+from services.ledger.async_ledger import AsyncLedger
+from services.ledger.notifications import EntryNotification, parse_notification
+from services.ledger.view_queries import PAGE_SIZE
 from tests.gateway.subscribed_hub import EMPTY, PARTITIONS, SOON_S, Scene, played
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from schemas.hash_chain import initial_head, next_head
 from services.ledger import AppendRequest, AppendResult, AppendStatus, MissingEntryError, RedisLedger, keys
-from services.ledger.async_ledger import EntryNotification, parse_notification
 from services.ledger.log_reader import read_game_logs
+from services.ledger.notifications import EntryNotification, parse_notification
 from tests.ledger_contract.given import GAME, PARTITION, holds, shown, verdict
 
 LOG, PUBLIC = keys.log(PARTITION, GAME), keys.public_view(PARTITION, GAME)

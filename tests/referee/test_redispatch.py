@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from services.ledger import BotTask, RedisLedger, keys
-from services.ledger.ports import MAX_WAITING_TASKS
+from services.ledger.records import MAX_WAITING_TASKS
 from services.referee.scheduling import BOT_SILENCE_MS
 from services.referee.worker import Referee
 from tests.conftest import ALL

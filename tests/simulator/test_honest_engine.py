@@ -15,9 +15,10 @@ import redis
 
 from services.ledger import AppendStatus, RedisLedger, keys
 from services.ledger.ack_levels import DURABLE, replicated
-from services.ledger.async_ledger import AsyncLedger, ViewRequest
+from services.ledger.async_ledger import AsyncLedger
 from services.ledger.connection import init_partition_count
 from services.ledger.embedded_engine import running_engine
+from services.ledger.view_queries import ViewRequest
 from tests.referee.running_referee import GAME, Clock, Players, complaints, opening, referee_at, submit
 from tests.simulator.any_command import AnyCommand
 from tests.simulator.any_envelope import AnyLetter

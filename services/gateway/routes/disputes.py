@@ -35,7 +35,7 @@ from services.gateway.dependencies import (
 from services.gateway.problem_details import HttpProblemError
 from services.gateway.response_models import Dispute, DisputeList, DisputeRaised, ListedDispute
 from services.gateway.service import GatewayService
-from services.ledger.dispute_store import RaiseOutcome, dispute_json
+from services.ledger.dispute_queries import RaiseOutcome, dispute_json
 
 RETRY_AFTER_S: Final = 5
 _IDEMPOTENCY_KEY: Final[Schema[str]] = Schema(CommandId, "Idempotency-Key")

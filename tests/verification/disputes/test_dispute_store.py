@@ -11,7 +11,7 @@ from schemas.disputes import DISPUTE_SCHEMA, derive_dispute_id
 from services.ledger import RedisLedger
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.connection import connect, connect_async
-from services.ledger.dispute_store import RaiseOutcome
+from services.ledger.dispute_queries import RaiseOutcome
 from tests.conftest import PARTITIONS, Connect, connections_to
 from tests.referee.running_referee import GAME
 

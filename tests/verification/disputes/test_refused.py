@@ -34,7 +34,7 @@ def test_a_seat_has_so_many_that_wait_and_so_many_at_all(office: Office) -> None
 
 
 def test_a_partition_holds_so_many_that_wait(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("services.ledger.dispute_store.MAX_WAITING_PER_PARTITION", 2)
+    monkeypatch.setattr("services.ledger.dispute_queries.MAX_WAITING_PER_PARTITION", 2)
     play(office.at)
     office.raised(0, 1)
     office.raised(1, 1)

@@ -1,0 +1,118 @@
+"""Logs and views as streams: implements `ports.EventStore` and the readers of views."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from redis.exceptions import AskError, ResponseError, TryAgainError
+
+from schemas.entries import ViewEntry
+from schemas.field_types import Seat
+from services.ledger import keys
+from services.ledger.cluster_pipeline import available_replies
+from services.ledger.ledger_queries import list_games
+from services.ledger.log_reader import read_game_logs
+from services.ledger.queries import run
+from services.ledger.records import (
+    AppendRequest,
+    AppendResult,
+    AppendStatus,
+    DuplicateCommand,
+    GameLog,
+)
+from services.ledger.redis_roles import RedisRole
+from services.ledger.replies import parse_log, parse_public_entries, require_game_reply
+from services.ledger.script_calls import build_append_call
+from services.ledger.scripts import APPEND_ENTRY, call_script
+from services.ledger.view_queries import ViewRequest, read_view
+
+UNKNOWN_RESULT: Final = AppendResult(AppendStatus.UNKNOWN, 0)
+DAMAGED_CODE: Final = -2
+STATUS_BY_CODE: Final = {
+    1: AppendStatus.APPENDED,
+    0: AppendStatus.DUPLICATE,
+    -1: AppendStatus.CONFLICT,
+    DAMAGED_CODE: AppendStatus.DAMAGED,
+}
+
+
+class RedisEventStore(RedisRole):
+    """Writes entries with append_entry.lua, and reads logs and views."""
+
+    def append(self, requests: Sequence[AppendRequest | DuplicateCommand]) -> list[AppendResult]:
+        """Write each decision, all of it or nothing, in order, in one round trip."""
+        channel = self._wakeup_channels[keys.BOT_GROUP]
+        calls = [build_append_call(request, channel) for request in requests]
+        replies = run(self._client, call_script(APPEND_ENTRY, calls))
+        failed = [index for index, reply in enumerate(replies) if isinstance(reply, ResponseError)]
+        to_requeue = [index for index in failed if not _is_script_damage(replies[index])]
+        deliveries = [requests[index].delivery for index in to_requeue]
+        self._command_group.requeue(
+            (delivery.partition, delivery.id, delivery.delivery_count)
+            for delivery in deliveries
+            if delivery.id
+        )
+        for index in failed:
+            if index not in to_requeue:
+                replies[index] = (DAMAGED_CODE, _expected_length(requests[index]))
+            elif isinstance(replies[index], TryAgainError | AskError):  # moving: other games don't wait
+                replies[index] = ()
+        return [
+            AppendResult(STATUS_BY_CODE[reply[0]], reply[1]) if reply else UNKNOWN_RESULT
+            for reply in available_replies(replies)
+        ]
+
+    def read_entries(self, game: str, after: int = 0) -> list[bytes]:
+        """The log's entries after this number. Raises MissingEntryError or CorruptDataError."""
+        pipe = self._client.pipeline(transaction=False)
+        pipe.xrange(keys.log(self.partition_of(game), game), f"{after + 1}-0")
+        [reply] = pipe.execute(raise_on_error=False)
+        return parse_log(game, require_game_reply(game, reply), after)
+
+    def read_log(self, game: str) -> GameLog:
+        """The log from its first entry on, and its head. Raises MissingEntryError or CorruptDataError."""
+        [game_log] = read_game_logs(self._client, self.partitions, [game])
+        if isinstance(game_log, Exception):
+            raise game_log
+        return game_log
+
+    def read_logs(self, games: Sequence[str]) -> dict[str, GameLog]:
+        """Many whole logs in one round trip. A log that `read_log` would raise for is left out."""
+        logs = zip(games, read_game_logs(self._client, self.partitions, games), strict=True)
+        return {game: game_log for game, game_log in logs if isinstance(game_log, GameLog)}
+
+    def head(self, game: str) -> tuple[int, bytes]:
+        """The number of the log's last entry (0 for none) and the head after it."""
+        last = self._client.xrevrange(keys.public_view(self.partition_of(game), game), count=1)
+        return next(((sequence, head) for sequence, _, head in parse_public_entries(last)), (0, b""))
+
+    def games(self, limit: int = 1000) -> list[str]:
+        """The games that the engine holds, the latest first."""
+        return run(self._client, list_games(self.partitions, limit))
+
+    def read_view(self, game: str, viewer: Seat | None, after: int = 0, limit: int = 1000) -> list[ViewEntry]:
+        """A viewer's entries after this number. Raises MissingEntryError or CorruptDataError."""
+        query = read_view(self.partitions, ViewRequest(game, after, (viewer,)), limit)
+        return run(self._client, query).views[viewer]
+
+    def follow_view(self, game: str, viewer: Seat | None, after: int, block_ms: int) -> list[ViewEntry]:
+        """The same, waiting up to `block_ms` for the first entry."""
+        stream = keys.public_view(self.partition_of(game), game)
+        block = block_ms if block_ms > 0 else None  # 0 would block for ever
+        new_entries = self._client.xread({stream: f"{after}-0"}, count=1, block=block)
+        return self.read_view(game, viewer, after) if new_entries else []
+
+
+def _expected_length(request: AppendRequest | DuplicateCommand) -> int:
+    """The log's length when the command was decided; 0 where that isn't known."""
+    return 0 if isinstance(request, DuplicateCommand) else max(0, request.expected_length)
+
+
+def _is_script_damage(error: ResponseError) -> bool:
+    """Whether the script itself met a key that isn't as we write it. Any other error is the
+    engine's: it can't write now, or not here, and did nothing."""
+    message = str(error)
+    if type(error) is not ResponseError or message.startswith(("MISCONF", "NOREPLICAS", "BUSY")):
+        return False
+    return "WRONGTYPE" in message or "script" in message

@@ -1,0 +1,82 @@
+"""Notifications: a pub/sub message for each new entry, which carries the entry itself.
+
+A message may be lost. It saves a round trip and a wait; what it announces can always be read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Mapping
+from itertools import accumulate, pairwise
+from typing import Final, NamedTuple
+
+from schemas.codec import build_view_entry
+from schemas.entries import ViewEntry
+from schemas.field_types import Seat
+from services.ledger import keys
+from services.ledger.async_cluster import AsyncCluster
+from services.ledger.queries import Client
+from services.runtime.logging_setup import get_logger
+
+log = get_logger("gateway")
+_NOTIFICATION: Final = re.compile(
+    rb"([!-~]+) (\d{1,15})(?: (\d{1,9}) (\d{1,9}) (\d{1,9})((?: \d{1,9}:\d{1,9})*))?"
+)
+
+
+class EntryNotification(NamedTuple):
+    """Something happened in a game. For a new entry, the notification carries it."""
+
+    game: str
+    sequence: int  # of the entry; 0 for a command that was rejected without one
+    public: bytes | None = None
+    private_parts: Mapping[Seat, bytes] = {}
+    previous_head: bytes = b""  # the head before the entry; empty for the first
+    head: bytes = b""  # and after it
+
+    def entry_for(self, viewer: Seat | None) -> ViewEntry:
+        """The entry as this viewer sees it. Raises CorruptDataError."""
+        assert self.public is not None, "only a new entry is carried"
+        private_part = self.private_parts.get(viewer) if viewer is not None else None
+        return build_view_entry(self.sequence, self.public, private_part, self.head)
+
+
+def parse_notification(data: bytes) -> EntryNotification | None:
+    """A message as append_entry.lua and reject_command.lua write it; None for any other."""
+    line, _, body = data.partition(b"\n")
+    matched = _NOTIFICATION.fullmatch(line)
+    if matched is None:
+        return None
+    game, sequence = matched[1].decode(), int(matched[2])
+    if matched[3] is None:
+        return EntryNotification(game, sequence)
+    seat_sizes = [(int(seat), int(size)) for seat, size in (part.split(b":") for part in matched[6].split())]
+    sizes = (*map(int, matched.group(3, 4, 5)), *(size for _, size in seat_sizes))
+    ends = [*accumulate(sizes, initial=0)]
+    if ends[-1] != len(body):
+        return None
+    previous_head, head, public, *seat_bytes = [body[start:end] for start, end in pairwise(ends)]
+    return EntryNotification(
+        game=game,
+        sequence=sequence,
+        public=public,
+        private_parts={seat: part for (seat, _), part in zip(seat_sizes, seat_bytes, strict=True)},
+        previous_head=previous_head,
+        head=head,
+    )
+
+
+async def subscribe(client: Client) -> AsyncIterator[EntryNotification]:
+    """The notifications of every game. What can't be parsed is skipped, and logged once: whoever
+    publishes it may do so often."""
+    if isinstance(client, AsyncCluster):
+        await client.initialize()  # before that, it knows no node
+    async with client.pubsub(ignore_subscribe_messages=True) as pubsub:
+        await pubsub.psubscribe(keys.NOTIFICATION_PATTERN)
+        was_logged = False
+        async for message in pubsub.listen():
+            if (notification := parse_notification(message["data"])) is not None:
+                yield notification
+            elif not was_logged:
+                was_logged = True
+                log.warning("notification can't be parsed", channel=str(message["channel"]))

@@ -1,0 +1,43 @@
+"""The base of the classes that implement the ledger's ports on Redis or Valkey."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+import redis
+
+from services.ledger import keys
+from services.ledger.consumer_groups import ConsumerGroup, monotonic_ms
+from services.ledger.queries import Client
+from services.ledger.records import MAX_WAITING_COMMANDS
+from services.ledger.wakeups import wakeup_channel_of
+
+
+class RedisRole:
+    """One connection, used by one thread at a time. `clock` counts milliseconds and never jumps."""
+
+    def __init__(
+        self,
+        client: redis.Redis,
+        partitions: int,
+        max_waiting: int = MAX_WAITING_COMMANDS,
+        clock: Callable[[], int] = monotonic_ms,
+    ) -> None:
+        self._client: Client = client
+        self.partitions: Final = partitions
+        self.max_waiting: Final = max_waiting
+        self._all_partitions = range(partitions)
+        self._command_group = ConsumerGroup(client, keys.REFEREE_GROUP, keys.commands, partitions, clock)
+        self._task_group = ConsumerGroup(client, keys.BOT_GROUP, keys.bot_tasks, partitions, clock)
+        self._wakeup_channels = {group: wakeup_channel_of(client, group) for group in keys.WAKEUP_CHANNELS}
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._command_group.close()
+        self._task_group.close()
+        self._client.close()
+
+    def partition_of(self, game: str) -> int:
+        """The partition that holds a game's keys."""
+        return keys.partition_of(game, self.partitions)
