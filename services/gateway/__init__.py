@@ -1,4 +1,4 @@
-"""The gateway: players' commands onto the streams, players' views off them. No rules here.
+"""The gateway: it submits players' commands and sends players their views. It knows no rules.
 
-Start with `app` (the web), then `door` (what it does), then `hub` (who follows what).
+Start with `app` (the web application), then `service` (what it does), then `hub` (who follows which game).
 """

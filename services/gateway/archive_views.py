@@ -1,7 +1,7 @@
-"""Games that have left the engine for the archive: they can be looked at, and nothing else happens in them.
+"""Views of games that the engine no longer has: they can be read in the archive, and nothing else.
 
-The gateway knows no rules, and what a viewer was sent follows from a log by them; so whoever wires
-the gateway gives it a way to ask (`View`). It blocks: it is asked on a thread, a few at a time.
+What a viewer was sent follows from a log by the rules, which the gateway doesn't know; so the composition root
+gives it a reader (`ArchiveViewReader`). The reader blocks, so it runs on a thread, a few at a time.
 """
 
 from __future__ import annotations
@@ -20,21 +20,22 @@ from services.ledger.ack_levels import DECIDED
 from services.runtime.logging_setup import get_logger
 
 log = get_logger("gateway")
-ArchiveViewReader = Callable[
-    [str, Seat | None], Sequence[ViewEntry] | None
-]  # all of it; None: there is no such game
+# The whole view of a viewer, by game and seat (None: the public view). It returns None for an unknown game.
+ArchiveViewReader = Callable[[str, Seat | None], Sequence[ViewEntry] | None]
 MAX_CONCURRENT_READS: Final = 2
 
 
 class ArchiveViews:
-    """The archive's views, for an event loop; and what was answered in them."""
+    """Reads the archive's views, and the verdicts in them, from an event loop."""
 
     def __init__(self, read_view: ArchiveViewReader | None) -> None:
         self._read_view = read_view
         self._semaphore = asyncio.Semaphore(MAX_CONCURRENT_READS)
 
     async def read_view(self, game: str, viewer: Seat | None) -> Sequence[ViewEntry] | None:
-        """All that a viewer was sent of a game, or None. Raises Corrupt, or Problem: it can't be read now."""
+        """The whole view of a viewer; None where the archive has no such game.
+
+        Raises CorruptDataError, or HttpProblemError where the archive can't be read now."""
         if self._read_view is None:
             return None
         try:
@@ -46,8 +47,9 @@ class ArchiveViews:
             raise HttpProblemError(503, "WAIT-1", detail, retry_after=5) from None
 
     async def read_verdict(self, envelope: CommandEnvelope) -> CommandProgress:
-        """What a command was answered while its game was played. Raises Problem: that it was refused, or
-        that it comes too late."""
+        """The verdict on a command that was sent while its game was played.
+
+        Raises HttpProblemError: the command was refused, or the log has no such command."""
         for entry in await self.read_view(envelope.game, envelope.seat) or ():
             if entry.answers == envelope.id:
                 progress = CommandProgress(DECIDED, entry.number, entry)

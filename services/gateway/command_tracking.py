@@ -1,7 +1,7 @@
-"""A command's way from the door to its verdict, and on to how sure of it the caller wants to be.
+"""Submits a command and follows it to its verdict, and on to the level of acknowledgement asked for.
 
-What is acknowledged was made sure of first; anything else is `unknown`, with the level that
-was reached, and the same id sent again gives the one verdict.
+Only what is confirmed is acknowledged; anything else is `unknown`, with the level that was reached,
+and the same id sent again gives the same verdict.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from services.runtime.logging_setup import get_logger
 log = get_logger("gateway")
 MAX_WAIT_MS: Final = 60_000
 RETRY_HINT: Final = "send it again with the same id: it gives the one verdict"
-UNLOGGED_LEVEL: Final = (
-    "told"  # the level of an answer without an entry: it is said, and nothing is kept of it
-)
+UNLOGGED_LEVEL: Final = "told"  # the level of an answer without an entry: nothing of it is in the log
 
 
 class AckRequest(NamedTuple):
-    """How sure a caller wants to be of its command, and how long it waits for that."""
+    """The level of acknowledgement that a caller asks for, and how long it waits for it."""
 
     level: AckLevel
     wait_s: float
 
 
 def parse_ack_request(level: object, wait_ms: object, default_wait_s: float) -> AckRequest:
-    """What a caller asks for; what it leaves out is `decided`, and the house's time. Raises Malformed."""
+    """The level and the time (in ms) as a caller sent them; None stands for `decided` and the default time.
+
+    Raises InvalidInputError."""
     wanted_level = DECIDED if level is None else parse_ack_level(level)
     if wait_ms is None:
         return AckRequest(wanted_level, default_wait_s)
@@ -60,9 +60,9 @@ class ProgressFields(TypedDict):
 
 @dataclass(slots=True)
 class CommandProgress:
-    """How far a command is known to have come; with the level asked for, its entry is here."""
+    """How far a command is known to have got. `entry` is set once it has the level asked for."""
 
-    level: AckLevel | None = None  # None: not even that it was accepted
+    level: AckLevel | None = None  # None: it isn't known to be accepted
     sequence: int = 0
     entry: ViewEntry | None = None
 
@@ -76,7 +76,7 @@ class CommandProgress:
         return fields
 
     def refusal(self, id_: str) -> HttpProblemError | None:
-        """The problem that this verdict is, where it is a refusal."""
+        """The problem to answer with where the verdict is a refusal; else None."""
         for event in self.entry.events if self.entry else ():
             if isinstance(event, CommandRefused):
                 return refusal_problem(event.rule, event.why, id=id_, **self.json_fields())
@@ -84,18 +84,18 @@ class CommandProgress:
 
 
 class CommandTracker:
-    """Sends letters, and waits for what comes of them."""
+    """Submits command envelopes and waits for their verdicts."""
 
     def __init__(self, ledger: AsyncLedger, hub: Hub) -> None:
         self.ledger, self.hub = ledger, hub
 
     async def require_level(self, game: str, level: AckLevel) -> None:
-        """Raise Problem unless the engine can give this level now. Nothing is sent yet."""
+        """Raise HttpProblemError (501) unless the engine can give this level now. Nothing is sent yet."""
         if unavailable_reason := await self.ledger.unavailable_reason(game, level):
             raise HttpProblemError(501, "LEVEL-1", unavailable_reason, asked=str(level))
 
     async def send(self, envelope: CommandEnvelope) -> None:
-        """Put a letter on its way. Raises Problem where too many wait, unless its verdict is known."""
+        """Submit a command. Raises HttpProblemError (429) where too many wait, unless its verdict is known."""
         try:
             await self.ledger.submit(envelope)
         except QueueFullError as error:
@@ -105,11 +105,11 @@ class CommandTracker:
         log.debug("command sent", **_log_fields(envelope, None), type=envelope.command.type)
 
     async def track(self, envelope: CommandEnvelope, ack_request: AckRequest) -> CommandProgress:
-        """Send a letter and follow it to a level, or as far as it comes within the time.
+        """Submit a command and follow it to a level, or as far as it gets within the time.
 
-        Raises Problem if the level can't be had (then nothing was sent), or no entry was made of it.
-        An engine that didn't answer may have the letter or not: then it has no level, and its
-        verdict is looked for all the same."""
+        Raises HttpProblemError if the engine can't give the level (then nothing was sent), or the command was
+        rejected without an entry. An engine that didn't answer may have the command or not: then it has no
+        level, and its verdict is awaited all the same."""
         await self.require_level(envelope.game, ack_request.level)
         progress = CommandProgress()
         with self.hub.verdict_event(envelope.game, on_every_entry=True) as notified, suppress(TimeoutError):
@@ -121,10 +121,10 @@ class CommandTracker:
         return progress
 
     async def resume(self, envelope: CommandEnvelope, ack_request: AckRequest) -> CommandProgress:
-        """The same for a letter that was sent."""
+        """Follow a command that was submitted before, like `track`."""
         progress = CommandProgress(ACCEPTED)
         with self.hub.verdict_event(envelope.game, on_every_entry=True) as notified, suppress(TimeoutError):
-            notified.set()  # it may have rung before
+            notified.set()  # its notification may have come before
             async with asyncio.timeout(ack_request.wait_s):
                 await self._await_level(envelope, ack_request.level, notified, progress)
         return progress
@@ -135,16 +135,18 @@ class CommandTracker:
         while level != ACCEPTED and progress.entry is None:
             await notified.wait()
             notified.clear()
-            with suppress(RedisError, OSError):  # nothing is known yet; the next bell, or look, asks again
+            with suppress(
+                RedisError, OSError
+            ):  # nothing is known yet; the next notification or poll reads again
                 await self._update_progress(envelope, level, progress)
 
     async def _update_progress(
         self, envelope: CommandEnvelope, level: AckLevel, progress: CommandProgress
     ) -> None:
-        """Go on as far as the command has come. Raises Problem for an answer without an entry."""
+        """Read how far the command has got. Raises HttpProblemError for a rejection without an entry."""
         result = await self.ledger.read_result(envelope.game, envelope.seat, envelope.id)
         if result is None:
-            if progress.sequence:  # an engine took over that had lost the verdict, and maybe the letter
+            if progress.sequence:  # a fail-over lost the verdict, and maybe the command
                 progress.level, progress.sequence = ACCEPTED, 0
                 await self.send(envelope)
             return
@@ -159,7 +161,7 @@ class CommandTracker:
     async def _read_verdict(
         self, envelope: CommandEnvelope, sequence: int, level: AckLevel
     ) -> ViewEntry | None:
-        """The verdict as the speaker sees it, at this level; None where it isn't known to have that."""
+        """The verdict in the sender's view; None where it isn't known to have this level."""
         if level.needs_confirmation:
             return await self.ledger.confirm(envelope.game, envelope.seat, envelope.id, level)
         for entry in await self.ledger.read_view(envelope.game, envelope.seat, sequence - 1, 1):

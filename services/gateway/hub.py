@@ -1,12 +1,12 @@
-"""Who follows which game: one reader for all, woken by bells, that hands entries out.
+"""The hub: one reader for all who follow games, woken by notifications, delivers entries to subscriptions.
 
-A bell only says where to look. What was missed while it was silent is found by its
-number: every follower goes on from the number that it has, and a slow round looks at those
-that were silent, in case a bell was lost.
+A notification only shows where to read. Entries whose notification was lost are found by their number:
+every game is read on from the last number that was delivered, and a slow poll checks the games that
+had no notification.
 
-An engine that takes over after a fail-over may have lost a log's end, and the log may have
-grown again by then. So what follows must follow the very head that was handed out last;
-where it doesn't, the viewers are sent away to read the view anew.
+The engine that takes over in a fail-over may have lost a log's end, and the log may have grown again
+since. So every entry must follow the very head that was delivered last; where it doesn't, the game's
+subscriptions end, and their viewers read the view again.
 """
 
 from __future__ import annotations
@@ -41,48 +41,51 @@ from services.runtime.worker_loop import Outage
 
 log = get_logger("gateway")
 POLL_INTERVAL_S: Final = 1.0
-MAX_IDLE_POLLED: Final = 2_000  # silent games that one round asks for; where there are more, they take turns
+MAX_IDLE_POLLED: Final = 2_000  # idle games that one poll reads; more of them take turns
 POLL_BATCH_SIZE: Final = 50
 NOTIFICATIONS_PER_YIELD: Final = 32
 
 
 class VerdictWaiter:
-    """Somebody who waits for verdicts; nobody does while `waiting` is empty."""
+    """A wait for the verdicts on `pending_ids`; it isn't notified while they are empty."""
 
     __slots__ = ("notified", "on_every_entry", "pending_at_last_poll", "pending_ids")
 
     def __init__(self, on_every_entry: bool, pending_ids: Collection[str]) -> None:
         self.notified = asyncio.Event()
         self.on_every_entry, self.pending_ids = on_every_entry, pending_ids
-        self.pending_at_last_poll: Collection[str] = ()  # at the last look
+        self.pending_at_last_poll: Collection[str] = ()
 
     def notify(self) -> None:
+        """Set the event if anything is pending."""
         if self.pending_ids:
             self.notified.set()
 
     def poll(self) -> None:
-        """Strike if something waited at the last look already: its bell may be lost. What came since
-        may well have an answer on its way; to ask for all of it at once would hold up everybody."""
+        """Set the event if something was pending at the last poll already: its notification may be lost. What was
+        added since may have its verdict on the way; reading for all of it at once would delay everybody."""
         if any(id_ in self.pending_ids for id_ in self.pending_at_last_poll):
             self.notified.set()
         self.pending_at_last_poll = tuple(self.pending_ids)
 
 
 class Hub:
+    """Follows the games that have subscriptions, by one notification channel and batched reads."""
+
     def __init__(self, ledger: AsyncLedger) -> None:
         self.ledger = ledger
         self.followed_games: dict[str, FollowedGame] = {}
         self._waiters: dict[str, set[VerdictWaiter]] = {}
         self._stale: set[str] = set()
-        self._failed_reads: set[str] = set()  # games that rang, and the engine didn't answer
-        self._recently_delivered: set[str] = set()  # games that were handed out since the last look
-        self._poll_queue: list[str] = []  # games whose turn to be looked at is still to come
+        self._failed_reads: set[str] = set()  # games whose read failed: the engine didn't answer
+        self._recently_delivered: set[str] = set()  # games with an entry delivered since the last poll
+        self._poll_queue: list[str] = []  # games that this round still has to poll
         self._has_stale = asyncio.Event()
 
-    # -- listening ---------------------------------------------------------------------
+    # -- subscriptions ---------------------------------------------------------------------
 
     def subscribe(self, game: str, viewer: Seat | None, after: int, proofs: bool = False) -> Subscription:
-        """Begin to listen: the session's queue holds everything after `session.start`."""
+        """Subscribe a viewer who has the entries up to `after`: the hub delivers those after `subscription.start`."""
         followed = self.followed_games.setdefault(game, FollowedGame(after))
         subscription = Subscription(viewer, followed.last_sequence, proofs)
         followed.subscriptions.add(subscription)
@@ -90,9 +93,10 @@ class Hub:
         return subscription
 
     def unsubscribe(self, game: str, subscription: Subscription) -> None:
+        """End a subscription; a game without any is no longer followed."""
         followed = self.followed_games.get(game)
         if followed is None or subscription not in followed.subscriptions:
-            return  # the game was ended for all
+            return  # all of the game's subscriptions were ended
         followed.subscriptions.discard(subscription)
         if not followed.subscriptions:
             del self.followed_games[game]
@@ -100,13 +104,11 @@ class Hub:
     async def follow(
         self, game: str, subscription: Subscription, after: int, direct_send: DirectSend | None = None
     ) -> AsyncIterator[EncodedEntry]:
-        """A session's entries after a number, for ever; once none waits, `hand` gets them instead.
+        """A subscription's entries after a number, endlessly; once none waits, `direct_send` gets them instead.
 
-        Raises Dropped, Damaged, TakenBack, Gap or Corrupt."""
+        Raises SlowConsumerError, ViewDamagedError, LogRewoundError, MissingEntryError or CorruptDataError."""
         head: bytes | None = None
-        while (
-            after < subscription.start
-        ):  # and no further: what follows must be handed out, whatever was lost
+        while after < subscription.start:  # and no further: the hub delivers what follows, whatever was lost
             limit = min(PAGE_SIZE, subscription.start - after)
             page = await self.ledger.read_view(game, subscription.viewer, after, limit, head)
             if not page:
@@ -126,17 +128,17 @@ class Hub:
                 yield item
                 after = item[0]
 
-    # -- ringing -----------------------------------------------------------------------
+    # -- notifications -----------------------------------------------------------------------
 
     def mark_stale(self, game: str) -> None:
-        """The game may have new entries: read on, for those who follow it."""
+        """Read the game's new entries, if it is followed."""
         if game in self.followed_games:
             self._stale.add(game)
             self._has_stale.set()
 
     def _on_notification(self, notification: EntryNotification) -> None:
-        """A bell. What isn't a new entry is a verdict without one, or one given again; a new
-        entry that the bell brings, and that is the next, goes out without a read."""
+        """Wake those who wait for a verdict without a new entry, and deliver a new one. If the notification
+        carries the next entry, that takes no read."""
         followed = self.followed_games.get(notification.game)
         is_old = followed is None or notification.sequence <= followed.last_sequence
         for waiter in self._waiters.get(notification.game, ()):
@@ -158,7 +160,7 @@ class Hub:
     def _end_subscriptions(
         self, game: str, error: MissingEntryError | CorruptDataError | LogRewoundError
     ) -> None:
-        """Nothing more can be shown of this game to those who follow it; who comes now begins anew."""
+        """End all subscriptions of a game that can't be read on. New ones start from their own numbers."""
         followed = self.followed_games.pop(game)
         log.error("view is damaged", game=game, sequence=followed.last_sequence, error=str(error))
         reason = (
@@ -171,9 +173,9 @@ class Hub:
     def verdict_event(
         self, game: str, *, on_every_entry: bool, pending_ids: Collection[str] = ("it",)
     ) -> Iterator[asyncio.Event]:
-        """An event that is set when something happens in the game that brings no new entry,
-        or at `every` bell; and once a second for what waits so long, because bells may be lost. Not
-        while `waiting` holds nothing."""
+        """An event that is set at every notification of the game, or only at those without a new entry; and by a
+        poll each second for what is pending so long, because notifications may be lost. It isn't set while
+        `pending_ids` is empty."""
         waiter = VerdictWaiter(on_every_entry, pending_ids)
         self._waiters.setdefault(game, set()).add(waiter)
         try:
@@ -184,7 +186,7 @@ class Hub:
                 del self._waiters[game]
 
     async def run(self) -> None:
-        """Listen to the bells and hand out entries, until cancelled."""
+        """Listen to notifications and deliver entries, until cancelled."""
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._listen())
             tasks.create_task(self._poll_waiters())
@@ -198,18 +200,17 @@ class Hub:
                 await self.ledger.ping()
                 outage.record_success()
                 for game in self.followed_games:
-                    self.mark_stale(game)  # what rang meanwhile, nobody heard
+                    self.mark_stale(game)  # its notifications were lost meanwhile
                 handled = 0
                 async for notification in self.ledger.subscribe():
                     self._on_notification(notification)
                     handled += 1
                     if handled % NOTIFICATIONS_PER_YIELD == 0:
-                        await asyncio.sleep(0)  # commands that came meanwhile don't wait for all the rest
+                        await asyncio.sleep(0)  # commands that arrived meanwhile don't wait for all the rest
             except (RedisError, OSError) as error:
                 outage.record_failure("engine", error)
-                await asyncio.sleep(
-                    POLL_INTERVAL_S
-                )  # no longer: commands that wait for a verdict need their bells
+                # no longer: commands that wait for a verdict need their notifications
+                await asyncio.sleep(POLL_INTERVAL_S)
 
     async def _poll_waiters(self) -> None:
         while True:
@@ -222,14 +223,14 @@ class Hub:
                 self.mark_stale(game)
 
     async def _poll_idle(self) -> None:
-        """Look at the silent games, a few at a time: nobody else is to wait for it."""
+        """Poll the idle games, a few at a time, so that nothing else waits for it."""
         while True:
             idle = self._idle_games()
             pause_s = POLL_INTERVAL_S / max(1, ceil(len(idle) / POLL_BATCH_SIZE))
             await asyncio.sleep(pause_s)
             while idle:
                 batch, idle = idle[:POLL_BATCH_SIZE], idle[POLL_BATCH_SIZE:]
-                with suppress(RedisError, OSError):  # the next round tries again
+                with suppress(RedisError, OSError):  # the next round reads them again
                     self._mark_changed(batch, await self.ledger.read_heads(batch))
                 await asyncio.sleep(pause_s)
 
@@ -244,7 +245,7 @@ class Hub:
                 self.mark_stale(game)
 
     def _idle_games(self) -> list[str]:
-        """Games whose turn it is to be looked at, but for those that were heard since."""
+        """The games whose turn it is in this round, without those that had an entry since the last poll."""
         if not self._poll_queue:
             self._poll_queue = list(self.followed_games)
         batch = list(islice(reversed(self._poll_queue), MAX_IDLE_POLLED))
@@ -260,9 +261,7 @@ class Hub:
             try:
                 await self._read_stale(stale)
             except (RedisError, OSError):
-                self._failed_reads |= (
-                    stale  # the next look tries again: it may be as long as before, and another
-                )
+                self._failed_reads |= stale  # the next poll marks them stale again
 
     async def _read_stale(self, stale: set[str]) -> None:
         requests = [
@@ -274,7 +273,7 @@ class Hub:
         for (game, after, *_), page in zip(requests, await self.ledger.read_views(requests), strict=True):
             followed = self.followed_games.get(game)
             if followed is None or followed.last_sequence != after:
-                continue  # everybody left, or left and others came, while we read
+                continue  # all unsubscribed, or others subscribed since, while this read ran
             if isinstance(page, RedisError):
                 self._failed_reads.add(game)
                 continue
@@ -282,7 +281,7 @@ class Hub:
                 if isinstance(page, MissingEntryError | CorruptDataError | LogRewoundError):
                     raise page
                 if any(subscription.viewer not in page.views for subscription in followed.subscriptions):
-                    self.mark_stale(game)  # somebody came while we read: read again, for all
+                    self.mark_stale(game)  # a viewer subscribed while this read ran: read again, for all
                 elif followed.deliver_page(page) == PAGE_SIZE:
                     self.mark_stale(game)
             except (MissingEntryError, CorruptDataError, LogRewoundError) as error:

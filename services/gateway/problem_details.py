@@ -1,4 +1,4 @@
-"""Errors as RFC 9457 problem details: which rule, which field, and what to do."""
+"""Errors as RFC 9457 problem details: which rule, which field, what to do."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ PROBLEM_MEDIA_TYPE = "application/problem+json"
 
 
 class HttpProblemError(LedgerlineError):
-    """A request that can't be granted. `rule` is an id of the rules or of the contract."""
+    """A request that can't be granted: its HTTP status, the rule's id (schemas/refusals.py) and the reason.
+
+    `extensions` are further members of the problem; `retry_after`, in seconds, is also a header."""
 
     def __init__(self, status: int, rule: str, detail: str, **extensions: object) -> None:
         super().__init__(detail)
@@ -56,19 +58,20 @@ class HttpProblemError(LedgerlineError):
 
 
 def refusal_problem(rule: str, detail: str, **extensions: object) -> HttpProblemError:
-    """A referee's no: about the play (409), or about the message (its own status)."""
+    """A referee's refusal: 409 for a rule of the game, a status of its own for a rule about messages."""
     if rule == "RATE-1":
         extensions = {"retry_after": 1, **extensions}
     return HttpProblemError(STATUS_BY_RULE.get(rule, 409), rule, detail, **extensions)
 
 
 def invalid_input_problem(error: InvalidInputError) -> HttpProblemError:
+    """The problem of a message that isn't of its contract's form (422), or is too large (413)."""
     status = 413 if error.rule == "SIZE-1" else 422
     return HttpProblemError(status, error.rule, str(error), field=error.field)
 
 
 def install_error_handlers(app: FastAPI) -> None:
-    """Every error leaves the gateway as problem details."""
+    """Answer every error with problem details."""
 
     @app.exception_handler(HttpProblemError)
     async def _problem(request: Request, error: HttpProblemError) -> JSONResponse:
@@ -91,7 +94,7 @@ def install_error_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(ClientDisconnect)
     async def _client_disconnected(request: Request, error: ClientDisconnect) -> Response:
-        return Response(status_code=400)  # whoever was still sending its request has left: nobody reads this
+        return Response(status_code=400)  # the client left while it sent its request: nobody reads this
 
     @app.exception_handler(RedisError)
     async def _engine_unreachable(request: Request, error: RedisError) -> JSONResponse:
@@ -108,9 +111,8 @@ def install_error_handlers(app: FastAPI) -> None:
     @app.exception_handler(CorruptDataError)
     async def _corrupt_data(request: Request, error: CorruptDataError) -> JSONResponse:
         log.error("view is damaged", error=str(error))
-        return _damaged_view_response(
-            "an entry can't be read"
-        )  # the error quotes bytes that may be a seat's secret
+        # without the error's text: it quotes bytes that may be a seat's secret
+        return _damaged_view_response("an entry can't be read")
 
 
 def _damaged_view_response(detail: str) -> JSONResponse:

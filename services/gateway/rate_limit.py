@@ -1,4 +1,4 @@
-"""Flood control: so many commands a second for each speaker, with some at once."""
+"""Rate limits: so many commands a second for each sender, with bursts."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ MAX_SENDERS: Final = 100_000
 
 
 class RateLimiter:
-    """A token bucket for each speaker; the longest silent are forgotten, which only favours them."""
+    """A token bucket for each sender. `rate` is per second, `burst` the most at once, `clock` in seconds.
+
+    Beyond MAX_SENDERS the longest silent are forgotten: that gives them a full bucket."""
 
     def __init__(self, rate: float, burst: int, clock: Callable[[], float]) -> None:
         self.rate, self.burst, self.clock = rate, burst, clock
         self._buckets: OrderedDict[object, tuple[float, float]] = OrderedDict()
 
     def acquire(self, sender: object) -> float:
-        """0 if this speaker may speak now (and has), else the seconds until it may."""
+        """Take a token: 0 if this sender had one, else the seconds until it has."""
         now = self.clock()
         available, refilled_at = self._buckets.pop(sender, (float(self.burst), now))
         available = min(float(self.burst), available + max(0.0, now - refilled_at) * self.rate)

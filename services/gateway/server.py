@@ -1,4 +1,4 @@
-"""Running the gateway: its parts put together from settings, served by uvicorn."""
+"""The gateway as a server: its parts composed from settings, served by uvicorn."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from services.runtime.settings import Settings
 def build_server(
     settings: Settings, partitions: int, read_archived_view: ArchiveViewReader | None = None
 ) -> uvicorn.Server:
-    """A server that is ready to run, on the settings' address."""
+    """A server that is ready to run on the settings' address."""
     ledger = AsyncLedger(connect_async(settings.redis_url), partitions, settings.waiting)
     token_key = settings.token_key.get_secret_value().encode()
     rate_limiter = RateLimiter(settings.rate, settings.burst, time.monotonic)
@@ -42,7 +42,7 @@ def build_server(
 
 
 def open_listener(host: str, port: int) -> socket.socket:
-    """A socket that listens there; port 0 takes a free one. Raises Malformed."""
+    """A listening TCP socket; port 0 takes a free one. Raises InvalidInputError where it can't listen."""
     listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

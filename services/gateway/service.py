@@ -81,7 +81,7 @@ class GatewayService:
     ) -> tuple[responses.GameCreated, ViewEntry]:
         """A new game by the command that creates it, and its first entry. The game's id follows from `id_`."""
         requested_id, id_ = id_, self._secret_command_id(id_)
-        self.enforce_rate_limit(("house", client))
+        self.enforce_rate_limit(("system commands", client))
         game = self.authorization.derive_game_id(id_)
         entry, level = await self._find_archived_creation(game, requested_id) or await self._execute_decided(
             CommandEnvelope(id_, game, None, command), ack_request
@@ -108,7 +108,7 @@ class GatewayService:
         envelope = CommandEnvelope(
             self._secret_command_id(id_), game, None, _read_system_command(TakeSeat, body)
         )
-        self.enforce_rate_limit(("house", client))
+        self.enforce_rate_limit(("system commands", client))
         entry, level = await self._execute_decided(envelope, ack_request)
         seat_taken = entry.events[0]
         if not isinstance(seat_taken, SeatTaken):  # another command's: a creation also seats bots, say

@@ -1,4 +1,4 @@
-"""A game that is followed, and its viewers: what each is handed, and how each ends."""
+"""A followed game and its subscriptions: how entries reach each viewer, and why a subscription ends."""
 
 from __future__ import annotations
 
@@ -24,21 +24,19 @@ DirectSend = Callable[
 
 
 class SlowConsumerError(LedgerlineError):
-    """The viewer doesn't keep up; it may come back and go on from its last number."""
+    """The viewer doesn't keep up; it may reconnect and go on from its last number."""
 
 
 class ViewDamagedError(LedgerlineError):
-    """The game's view can't be read on. What exactly is broken stays in the log: it may be a
-    seat's secret part."""
+    """The game's view can't be read on. The details stay in the log lines: they may quote a private part."""
 
 
-SubscriptionEnd = SlowConsumerError | ViewDamagedError | LogRewoundError  # why a session is over
+SubscriptionEnd = SlowConsumerError | ViewDamagedError | LogRewoundError  # why a subscription ends
 
 
 class Subscription:
-    """One viewer of one game, for as long as somebody listens: it reads what there is up to entry
-    `start` by itself, and is handed the rest. Entries wait in its queue, or where `hand` is set they
-    go straight on."""
+    """One viewer's subscription to one game. The subscriber reads entries up to `start` itself; the hub delivers
+    the rest. They wait in `queue`, or go out at once where `direct_send` is set."""
 
     __slots__ = ("direct_send", "proofs", "queue", "start", "start_heads", "viewer")
 
@@ -46,17 +44,20 @@ class Subscription:
         self.viewer, self.start, self.proofs = viewer, start, proofs
         self.queue: asyncio.Queue[EncodedEntry | SubscriptionEnd] = asyncio.Queue(MAX_QUEUED_ENTRIES)
         self.direct_send: DirectSend | None = None
-        self.start_heads: set[bytes] = set()  # after entry `start`: as it was read, and as all follow it
+        self.start_heads: set[bytes] = (
+            set()
+        )  # after entry `start`: as the subscriber read it, and as the hub did
 
     def add_start_head(self, head: bytes) -> None:
-        """A head after entry `start`, empty where it isn't known. The log may have lost its end
-        between what this viewer read and what all are handed: then there are two."""
+        """Add a head after entry `start`; an empty one isn't known. Two different ones end the subscription: the
+        log lost its end between what this subscriber read and what the hub delivers."""
         if head:
             self.start_heads.add(head)
         if len(self.start_heads) > 1:
-            self.end(LogRewoundError(f"entry {self.start} isn't the one that others were handed"))
+            self.end(LogRewoundError(f"entry {self.start} isn't the one that was delivered to others"))
 
     def deliver(self, encoded: EncodedEntry) -> None:
+        """Send or queue an entry; a viewer that is too far behind is dropped."""
         if self.direct_send is not None:
             if not self.direct_send(encoded):
                 self.end(SlowConsumerError("too far behind"))
@@ -67,7 +68,7 @@ class Subscription:
             self.end(SlowConsumerError(f"more than {MAX_QUEUED_ENTRIES} entries behind"))
 
     def end(self, reason: SubscriptionEnd) -> None:
-        """Drop what waits; the listener is told why, and gets nothing more."""
+        """Drop what waits and end with this reason: `Hub.follow` raises it."""
         self.direct_send = None
         while not self.queue.empty():
             self.queue.get_nowait()
@@ -75,7 +76,7 @@ class Subscription:
 
 
 class FollowedGame:
-    """A followed game: how far its view was read, the head there, and who listens."""
+    """A game with subscriptions: the last entry that was delivered, and the head after it."""
 
     __slots__ = ("head", "last_sequence", "subscriptions")
 
@@ -85,7 +86,7 @@ class FollowedGame:
         self.subscriptions: set[Subscription] = set()
 
     def deliver_page(self, page: ViewPage) -> int:
-        """Hand the next entries of every viewer to its sessions; how many entries there were."""
+        """Deliver the next entries of every viewer to its subscriptions; returns the number of entries."""
         variants = {(subscription.viewer, subscription.proofs) for subscription in self.subscriptions}
         encoded_by_variant = {
             variant: [encode_entry(entry, variant[1]) for entry in page.views[variant[0]]]
@@ -101,10 +102,12 @@ class FollowedGame:
         return count
 
     def deliver_notification(self, notification: EntryNotification) -> None:
-        """The same for the one entry that a bell brings: who has no part of it sees what all see."""
-        assert notification.public is not None, "only a new entry is brought"
+        """Deliver the one entry that a notification carries: a viewer without a private part sees the public one.
+
+        Raises LogRewoundError, or CorruptDataError."""
+        assert notification.public is not None, "only a new entry is carried"
         if self.head and notification.previous_head and notification.previous_head != self.head:
-            raise LogRewoundError(f"entry {self.last_sequence} isn't the one that was handed out")
+            raise LogRewoundError(f"entry {self.last_sequence} isn't the one that was delivered")
         encoded_by_variant: dict[tuple[Seat | None, bool], EncodedEntry] = {}
         viewers = [
             subscription.viewer if subscription.viewer in notification.private_parts else None
@@ -122,11 +125,11 @@ class FollowedGame:
             subscription.deliver(encoded_by_variant[viewer, subscription.proofs])
 
     def is_at(self, sequence: int, head: bytes) -> bool:
-        """Whether the game ends with what was handed out last, as far as its head is known."""
+        """Whether the last delivered entry is the game's last, as far as its head is known."""
         return self.last_sequence == sequence and (not head or self.head in (b"", head))
 
     def _learn_head(self, head: bytes) -> None:
-        """The head after the last entry, once it is known for the first time."""
+        """Compare the head after the last entry, once it is known, with what new subscribers read."""
         if not self.head:
             for subscription in self.subscriptions:
                 if subscription.start == self.last_sequence:
@@ -134,10 +137,10 @@ class FollowedGame:
 
 
 def encode_entry(entry: ViewEntry, proofs: bool = False) -> EncodedEntry:
-    """An entry as it goes out: its JSON is made once for all who see the same. With proofs, the very
-    bytes go with it that the chain is made of.
+    """An entry as it is sent; encoded once for all viewers who see the same. With `proofs`, it has the very bytes
+    that the chain is made of.
 
-    Raises Corrupt: an entry may be msgpack of our form and still hold what no JSON can say."""
+    Raises CorruptDataError: a stored entry may be msgpack of our form and still hold what JSON can't express."""
     try:
         proof_field = {"proof": write_proof(entry)} if proofs else {}
         text = to_json({"type": "entry", **write_view_entry(entry), **proof_field}).decode()

@@ -1,14 +1,14 @@
-"""uvicorn's WebSocket, with a short way down for what the hub hands out.
+"""uvicorn's WebSocket, with a direct way to send the entries that the hub delivers.
 
-An entry goes to every viewer of a game at once, from one turn of the event loop. Through ASGI each
-of them costs a queue, a task that wakes and six coroutines; this way each costs a write. Everything
-else, the opening, what comes up, pings and the closing, stays uvicorn's.
+An entry goes to every viewer of a game in one iteration of the event loop. Through ASGI each of them costs
+a queue, a task that wakes and six coroutines; this way each costs a write. The opening, incoming messages,
+pings and the closing stay uvicorn's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Final, cast
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.http11 import Request
@@ -20,16 +20,17 @@ SendNowait = Callable[[str], int]
 
 
 class DirectSendProtocol(WebSocketsSansIOProtocol):
-    """uvicorn has no other place for it: a connection's class is all that can be chosen."""
+    """A connection whose ASGI scope has `send_nowait`; the class is all that uvicorn lets a server choose."""
 
     def handle_connect(self, event: Request) -> None:
         super().handle_connect(event)
-        if not self.handshake_complete:  # else it was turned away
+        if not self.handshake_complete:  # else the handshake was refused
             self.scope["extensions"][SEND_EXTENSION] = self.send_nowait  # type: ignore[assignment]
 
     def send_nowait(self, text: str) -> int:
-        """Send a message without waiting; how many bytes wait by now for a client that is slow.
-        Nothing is sent any more once the connection closes."""
+        """Send a message without waiting; returns how many bytes are unsent, as the client reads them slowly.
+
+        Sends nothing once the connection closes, and returns 0."""
         if self.close_sent or self.transport.is_closing():
             return 0
         self.transport.write(encode_text_frame(text.encode()))
@@ -37,7 +38,7 @@ class DirectSendProtocol(WebSocketsSansIOProtocol):
 
 
 def encode_text_frame(payload: bytes) -> bytes:
-    """A server's frame (RFC 6455, 5.2): unmasked, so the same for all."""
+    """A server's text frame (RFC 6455, 5.2): unmasked, so the same bytes for all viewers."""
     size = len(payload)
     if size < 126:
         return bytes((TEXT_FRAME, size)) + payload
@@ -46,7 +47,7 @@ def encode_text_frame(payload: bytes) -> bytes:
     return bytes((TEXT_FRAME, 127)) + size.to_bytes(8, "big") + payload
 
 
-def find_send_nowait(scope: Mapping[str, Any]) -> SendNowait | None:
-    """The short way of a connection, where its server has one."""
-    send_nowait: SendNowait | None = (scope.get("extensions") or {}).get(SEND_EXTENSION)
-    return send_nowait
+def find_send_nowait(scope: Mapping[str, object]) -> SendNowait | None:
+    """The `send_nowait` of a connection's scope; None under a server without it."""
+    extensions = cast("Mapping[str, SendNowait]", scope.get("extensions") or {})
+    return extensions.get(SEND_EXTENSION)

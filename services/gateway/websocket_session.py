@@ -1,17 +1,17 @@
-"""The WebSocket: a view comes down as it grows, commands go up the same socket.
+"""A WebSocket session: it sends a view as it grows, and receives commands.
 
-Down come entries `{"type": "entry", "number", "at", "answers", "events", "head"}`; one that
+The server sends entries `{"type": "entry", "number", "at", "answers", "events", "head"}`; one that
 `answers` your command's id is its verdict. With `?proofs=true` each has a `proof`, the very bytes
-that its head is made of (docs/proof.md). What got no entry comes as `{"type":
-"problem", "id", ..}`. Up go `{"id": "..", "command": {"type": .., ..}}`.
+that its head is made of (docs/proof.md). A command without an entry is answered by `{"type":
+"problem", "id", ..}`. The client sends `{"id": "..", "command": {"type": .., ..}}`.
 
 A command may name a `level` and `wait_ms`; then `{"type": "acknowledged", "id", "level",
-"number", "head"}` comes when it has that. What has no verdict in time, or isn't that sure, is
-`{"type": "unknown", "id", "level", ..}`: its entry may still come.
+"number", "head"}` follows when it has that level. A command that has no verdict in time, or not
+that level, is `{"type": "unknown", "id", "level", ..}`: its entry may still come.
 
-Who is closed with 1013 may come back and go on from its last number; where the reason says so,
-from 0, because a fail-over took entries back. That may also happen while nobody listens, so a
-client does well to ask from the entry before its last, and to compare.
+After a close with 1013 the client may reconnect and go on from its last number; where the reason
+states it, from 0, because a fail-over lost entries. That may also happen while it is disconnected, so
+a client reads again from the entry before its last, and compares.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ ENGINE_UNREACHABLE_REASON: Final = "the engine doesn't answer: come back and go 
 
 
 class WebSocketSession:
-    """One client's socket: who it is, what it has seen, what it waits for."""
+    """One client's connection: its viewer, the last entry it was sent, the commands that wait for a verdict."""
 
     def __init__(
         self, service: GatewayService, websocket: WebSocket, game: str, after: int, proofs: bool = False
@@ -73,10 +73,8 @@ class WebSocketSession:
         self.service, self.websocket, self.game, self.last_sequence = service, websocket, game, after
         self.proofs = proofs
         self.viewer: Seat | None = None
-        self.pending_deadlines: dict[
-            str, float
-        ] = {}  # ids of commands that have no verdict yet, and until when
-        self.tracked_ids: set[str] = set()  # ids of commands whose level is being waited for
+        self.pending_deadlines: dict[str, float] = {}  # until when commands wait for a verdict, by id
+        self.tracked_ids: set[str] = set()  # ids of commands that wait for a level
         self.tasks = asyncio.TaskGroup()
         self.send_nowait = find_send_nowait(websocket.scope)
 
@@ -109,7 +107,7 @@ class WebSocketSession:
         await self._serve()
 
     async def _send_archived(self) -> None:
-        """Send what is left to see of a game that is in the archive."""
+        """Send the rest of the view of an archived game."""
         with suppress(RuntimeError, WebSocketDisconnect):
             for entry in await self.service.archive_views.read_view(self.game, self.viewer) or ():
                 if entry.number > self.last_sequence:
@@ -122,7 +120,7 @@ class WebSocketSession:
                 for coroutine in (self._send_entries(), self._receive_commands(), self._watch_verdicts()):
                     self.tasks.create_task(coroutine)
         except* (WebSocketDisconnect, RuntimeError):
-            pass  # the client went, or a message met a closed socket
+            pass  # the client disconnected, or a message was sent to a closed socket
         except* SlowConsumerError as slow:
             reason = str(slow.exceptions[0])
             log.info(
@@ -152,8 +150,8 @@ class WebSocketSession:
             self.service.hub.unsubscribe(self.game, subscription)
 
     def _send_directly(self, encoded: EncodedEntry) -> bool:
-        """Send an entry at once. False where too much waits already for a slow client."""
-        assert self.send_nowait is not None, "else nothing is handed here"
+        """Send an entry at once. False where a slow client has too many unsent bytes already."""
+        assert self.send_nowait is not None, "else it isn't passed to the hub"
         sequence, answers, text = encoded
         if sequence <= self.last_sequence:
             return True
@@ -161,7 +159,7 @@ class WebSocketSession:
         return self.send_nowait(text) <= MAX_UNSENT_BYTES
 
     def _mark_answered(self, sequence: int, answers: str | None) -> None:
-        """An entry goes down; what waited for it is answered."""
+        """Note that an entry is sent: it answers the command that waits for it."""
         if answers is not None:
             self.pending_deadlines.pop(answers, None)
             log.debug("verdict", game=self.game, seat=self.viewer, command=answers, sequence=sequence)
@@ -175,7 +173,7 @@ class WebSocketSession:
             await self._handle_message(message.get("text") or message.get("bytes") or "")
 
     async def _handle_message(self, text: bytes | str) -> None:
-        """One message from the client: a command goes on its way, anything else is a problem."""
+        """Submit the command in a client's message; answer anything else with a problem."""
         id_: object = None
         try:
             message = parse_message(text)
@@ -198,7 +196,7 @@ class WebSocketSession:
             await self._send_problem(problem, id_)
 
     async def _submit(self, envelope: CommandEnvelope, ack_request: AckRequest, *, acknowledge: bool) -> None:
-        """Put a command on its way. Raises Problem: then it isn't."""
+        """Submit a command. Raises HttpProblemError: then it wasn't submitted."""
         await self.service.command_tracker.require_level(self.game, ack_request.level)
         self.pending_deadlines[envelope.id] = asyncio.get_running_loop().time() + ack_request.wait_s
         try:
@@ -219,11 +217,11 @@ class WebSocketSession:
             self.tasks.create_task(self._acknowledge(envelope, ack_request))
 
     async def _acknowledge(self, envelope: CommandEnvelope, ack_request: AckRequest) -> None:
-        """Tell when a command has the level asked for, or that its time is over."""
+        """Acknowledge a command when it has the level asked for, or report that its time is over."""
         try:
             progress = await self.service.command_tracker.resume(envelope, ack_request)
         except HttpProblemError:
-            return  # answered without an entry: whoever looks for verdicts tells it
+            return  # rejected without an entry: `_watch_verdicts` reports it
         finally:
             self.tracked_ids.discard(envelope.id)
         if progress.entry is not None:
@@ -233,7 +231,7 @@ class WebSocketSession:
         await self._send_message("unknown", envelope.id, {**progress.json_fields(), "detail": RETRY_HINT})
 
     async def _watch_verdicts(self) -> None:
-        """Tell of commands that were answered without a new entry, and of those that are late."""
+        """Report commands that were answered without a new entry, and those that are late."""
         with self.service.hub.verdict_event(
             self.game, on_every_entry=False, pending_ids=self.pending_deadlines
         ) as notified:
@@ -246,21 +244,21 @@ class WebSocketSession:
     async def _check_verdict(self, id_: str) -> None:
         result = await self.service.ledger.read_result(self.game, self.viewer, id_)
         if id_ not in self.pending_deadlines:
-            return  # it went down with its entry while we asked
+            return  # its entry was sent during the read
         if result is None:
             await self._expire_if_late(id_)
         elif not result.sequence:
             del self.pending_deadlines[id_]
             await self._send_problem(refusal_problem(result.rule, result.reason, level=UNLOGGED_LEVEL), id_)
-        elif result.sequence <= self.last_sequence:  # an id sent again: its verdict goes down again
+        elif result.sequence <= self.last_sequence:  # an id sent again: its verdict is sent again
             del self.pending_deadlines[id_]
             for entry in await self.service.ledger.read_view(self.game, self.viewer, result.sequence - 1, 1):
                 await self.websocket.send_text(encode_entry(entry, self.proofs)[2])
 
     async def _expire_if_late(self, id_: str) -> None:
-        """A command that is late gives its place to another; its verdict may still come."""
+        """Forget a command that is late, and report it; its verdict may still come."""
         is_late = asyncio.get_running_loop().time() >= self.pending_deadlines[id_]
-        if is_late and id_ not in self.tracked_ids:  # who follows one tells of it
+        if is_late and id_ not in self.tracked_ids:  # `_acknowledge` reports a tracked one
             del self.pending_deadlines[id_]
             await self._send_message(
                 "unknown", id_, {**CommandProgress(ACCEPTED).json_fields(), "detail": RETRY_HINT}

@@ -143,7 +143,7 @@ def _summary(markdown: str) -> str:
 def _render_markdown(markdown: str) -> Markup:
     """A rule page's markdown as HTML, where each id links to its rule and is an anchor."""
     html = RULE_ID.sub(_anchor_rule, _MARKDOWN.render(markdown))
-    return Markup(html)  # noqa: S704 - markdown-it escapes HTML in its text, and an id is letters and a digit
+    return Markup(html)  # noqa: S704 - markdown-it escapes HTML in its text; an id is A-Z and a digit
 
 
 def _anchor_rule(match: re.Match[str]) -> str:
