@@ -18,7 +18,7 @@ def test_a_game_of_the_archive_goes_on_as_it_lay(home: Home) -> None:
     posted(home, f"/games/{game}/start", **bearer(created["token"]))
     posted(home, f"/games/{game}/commands", LEAVE, **bearer(ada))
     wait_until(lambda: is_over(home, game))
-    wait_until(lambda: not home.ledger.read_entries(game), 30)
+    wait_until(lambda: not home.ledger.read_entries(game))
 
     told = posted(home, f"/games/{game}/forks", {"at": 3}, **bearer(ada))
 

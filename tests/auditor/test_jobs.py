@@ -239,7 +239,7 @@ def test_P7_a_job_whose_worker_is_killed_is_done_by_another(at: At, tmp_path: Pa
     at.auditor.jobs.enqueue("hang", "a", "in the end")
     killed(at, tmp_path)
     assert [job.state for job in at.auditor.jobs.list_jobs()] == ["running"]
-    wait_until(lambda: given_back(at.auditor), 10)
+    wait_until(lambda: given_back(at.auditor))
     [job] = at.auditor.jobs.list_jobs()
     assert job.why == "AbandonedJobError: its worker ended"
     at.client.zadd("rq:scheduled:ledgerline", {job.id: 0})
@@ -266,7 +266,7 @@ def test_P7_an_auditor_killed_anywhere_loses_no_game(at: At, tmp_path: Path, bef
     at.referee.evict()
     assert at.ledger.read_entries(GAME) == log
     again = auditor_at(at.client, at.ledger, at.archive, at.wall, "again")
-    wait_until(lambda: given_back(again), 15)
+    wait_until(lambda: given_back(again))
     again.jobs.retry(f"archive-{GAME}")
     while again.step():
         pass

@@ -28,7 +28,7 @@ def serving(settings: Settings) -> Iterator[Callable[[], bool]]:
         yield thread.is_alive
     finally:
         stop.set()
-        thread.join(10)
+        thread.join(60)
         assert not thread.is_alive()
 
 
@@ -53,7 +53,7 @@ def test_jobs_may_be_on_an_engine_of_their_own(at: At) -> None:
     client = alone(at)
     with serving(settings_of(at, jobs_url=apart)):
         play_out(at.ledger, at.referee)
-        wait_until(lambda: at.archive.has(GAME), 20)
+        wait_until(lambda: at.archive.has(GAME))
         assert [*other.scan_iter("rq:*")]
         assert not client.keys("rq:*")
     assert not [*other.scan_iter("rq:job:*")]
@@ -64,11 +64,11 @@ def test_jobs_may_be_on_an_engine_of_their_own(at: At) -> None:
 def test_P7_an_auditor_goes_on_when_its_connections_were_lost(at: At) -> None:
     client = alone(at)
     with serving(settings_of(at)) as is_at_work:
-        wait_until(lambda: client.exists("rq:workers"), 20)
+        wait_until(lambda: client.exists("rq:workers"))
         for _ in range(3):
             client.execute_command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
         play_out(at.ledger, at.referee)
-        wait_until(lambda: at.archive.has(GAME), 30)
+        wait_until(lambda: at.archive.has(GAME))
         assert is_at_work()
 
 
@@ -76,6 +76,6 @@ def test_without_an_archive_it_still_is_there_for_other_jobs(at: At) -> None:
     client = alone(at)
     with serving(read_settings(redis_url=at.url)) as is_at_work:
         play_out(at.ledger, at.referee)
-        wait_until(lambda: client.exists("rq:workers"), 20)
+        wait_until(lambda: client.exists("rq:workers"))
         assert is_at_work()
     assert not at.archive.has(GAME)

@@ -79,7 +79,7 @@ def test_a_game_that_has_left_is_shown_as_before_and_can_not_be_made_anew(home: 
     wait_until(lambda: is_over(home, game))
     before = [view(home, game, token, proofs=True) for token in (None, ada)]
 
-    wait_until(lambda: not home.ledger.read_entries(game), 30)
+    wait_until(lambda: not home.ledger.read_entries(game))
 
     assert home.running.failure_reason() == ""
     assert [view(home, game, token, proofs=True) for token in (None, ada)] == before
@@ -117,7 +117,7 @@ def said(home: Home, *words: str) -> str:
 
 def test_commands_find_a_game_that_has_left(home: Home, tmp_path: Path) -> None:
     game = begun(home, new_id())[0]["game"]
-    wait_until(lambda: home.archive.has(game) and not home.ledger.read_entries(game), 60)
+    wait_until(lambda: home.archive.has(game) and not home.ledger.read_entries(game))
     replayed = json.loads(said(home, "replay", game, "--json"))
     assert (replayed["game"], replayed["state"]) == (game, "over")
     assert json.loads(said(home, "replay", game, "--as", "0", "--json"))["turns"]

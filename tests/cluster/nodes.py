@@ -23,7 +23,7 @@ from services.ledger.embedded_engine import ENGINE_CONFIG
 WORD: Final = "loopback"  # a cluster with a password, so that every path of a client knows it
 PRIMARIES: Final = 3
 SLOTS: Final = 16384
-PATIENCE_S: Final = 60.0
+PATIENCE_S: Final = 120.0
 
 
 class Node:
@@ -34,7 +34,7 @@ class Node:
         folder.mkdir(parents=True)
         self.port, self.bus = free_ports(2)
         self.call: Any = redis.Redis(
-            port=self.port, password=WORD, protocol=2, decode_responses=True, socket_timeout=10
+            port=self.port, password=WORD, protocol=2, decode_responses=True, socket_timeout=60
         )
         self.start()
 

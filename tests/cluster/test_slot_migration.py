@@ -91,5 +91,5 @@ def test_whoever_puts_a_letter_down_knocks_once_at_any_node(nodes: Cluster, ledg
         heard.subscribe(keys.WAKEUP_CHANNELS[keys.REFEREE_GROUP])
         heard.get_message(timeout=5)
         submit(ledger, opening())
-        assert heard.get_message(timeout=5) is not None
+        assert heard.get_message(timeout=60) is not None
     assert len(ledger.take("one", ALL, 10, 0)) == 2

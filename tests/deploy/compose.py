@@ -79,9 +79,9 @@ class Running:
         return sum(words in line["event"] for line in self.lines())
 
     def stop(self) -> int:
-        """The exit code after SIGTERM; at most 10 s later."""
+        """The exit code after SIGTERM; it comes long before a minute has passed."""
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(10)
+        return self.process.wait(60)
 
     def kill(self) -> None:
         self.process.kill()
@@ -196,7 +196,7 @@ def free_port() -> int:
         return port
 
 
-def wait_until(holds: Callable[[], object], seconds: float = 60.0) -> None:
+def wait_until(holds: Callable[[], object], seconds: float = 120.0) -> None:
     """Return as soon as it holds; an engine or a gateway that is still away counts as no."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:

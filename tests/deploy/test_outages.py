@@ -59,7 +59,7 @@ def test_a_service_that_waits_for_its_engine_stops_when_told(tmp_path: Path) -> 
 def test_a_service_gives_up_on_an_engine_that_never_comes(tmp_path: Path) -> None:
     with stage(tmp_path) as house:
         referee = house.start("referee", LEDGERLINE_ENGINE_WAIT_S="0.5")
-        assert referee.process.wait(10) == 1
+        assert referee.process.wait(60) == 1
         record, last = referee.text().splitlines()
         assert AWAY in record
         assert last.startswith("ledgerline: the engine doesn't answer")
@@ -70,8 +70,8 @@ def test_a_command_that_reads_does_not_wait(words: tuple[str, ...]) -> None:
     url = f"redis://127.0.0.1:{free_port()}/0"
     done = subprocess.run(
         [sys.executable, "-m", "services.cli", *words],
-        cwd=ROOT, env={"PATH": os.environ["PATH"], "LEDGERLINE_REDIS_URL": url},
-        capture_output=True, text=True, timeout=20, check=False,  # a busy machine takes long to begin; a service would wait a minute
+        cwd=ROOT, env={"PATH": os.environ["PATH"], "LEDGERLINE_REDIS_URL": url, "LEDGERLINE_ENGINE_WAIT_S": "600"},
+        capture_output=True, text=True, timeout=120, check=False,  # a service would wait ten minutes
     )  # fmt: skip
     assert done.returncode == 1
     (line,) = done.stderr.splitlines()

@@ -21,7 +21,7 @@ Json = dict[str, Any]
 MEDIA_TYPE: Final = "application/problem+json"
 DRAW: Final[Json] = {"type": "draw_blind"}
 LEAVE: Final[Json] = {"type": "leave"}
-ANSWER_S: Final = 10  # long enough for a busy machine; nothing waits for it when all is well
+ANSWER_S: Final = 60  # long enough for a busy machine; nothing waits for it when all is well
 
 
 def new_id() -> str:

@@ -30,7 +30,7 @@ GAME: Final = "game-one"
 PARTITION: Final = keys.partition_of(GAME, PARTITIONS)
 LETTER: Final = CommandEnvelope("c1", GAME, 0, DrawBlind())
 FREELY: Final = RateLimiter(10_000, 10_000, lambda: 0.0)
-SOON_S: Final = 20.0
+SOON_S: Final = 60.0
 INSTALLED: Final = shutil.which("redis-server")
 
 

@@ -16,7 +16,7 @@ from services.ledger import keys
 from services.ledger.async_ledger import AsyncLedger
 
 PARTITIONS = 4
-SOON_S = 5.0
+SOON_S = 60.0
 EMPTY = VisibilitySplit((), {}, {})
 
 

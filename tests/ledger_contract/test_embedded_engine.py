@@ -106,9 +106,11 @@ with running_engine(Path(sys.argv[1])):
 
 def test_P7_an_engine_whose_house_was_killed_is_found_again(tmp_path: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", HOUSE, str(tmp_path)], stdout=subprocess.PIPE) as house:
-        assert house.stdout is not None
-        assert house.stdout.readline() == b"open\n"
-        house.kill()
+        try:
+            assert house.stdout is not None
+            assert house.stdout.readline() == b"open\n"
+        finally:
+            house.kill()
     left = pid(tmp_path)
     with running_engine(tmp_path) as url:
         assert pid(tmp_path) == left

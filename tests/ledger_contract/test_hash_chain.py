@@ -157,7 +157,7 @@ def test_P1_bells_bring_both_heads(ledger: RedisLedger, client: Any) -> None:
     ledger.append(whole)
     rings: list[EntryNotification | None] = []
     while len(rings) < 2:
-        message = ear.get_message(timeout=5)
+        message = ear.get_message(timeout=60)
         rings += [parse_notification(message["data"])] if message else []
     ear.close()
     assert [(ring.sequence, ring.previous_head, ring.head) for ring in rings if ring] == [

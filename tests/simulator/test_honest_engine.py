@@ -149,7 +149,7 @@ def test_subscribers_hear_the_same_in_the_same_order(twins: Twins) -> None:
         ear.subscribe("knock")
     for channel, message in (("{p01}:bell", "a"), ("knock", "b"), ("bell", "c"), ("{p02}:bell", "d")):
         twins.told(("PUBLISH", channel, message))
-    theirs, ours = ([ear.get_message(timeout=5) for _ in range(5)] for ear in listening)
+    theirs, ours = ([ear.get_message(timeout=60) for _ in range(5)] for ear in listening)
     assert ours == theirs
     for ear in listening:
         ear.close()

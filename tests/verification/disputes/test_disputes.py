@@ -216,7 +216,7 @@ def test_P7_an_auditor_killed_anywhere_loses_no_dispute(office: Office, tmp_path
     killed(office.at, tmp_path, before)
     at = office.at
     again = auditor_at(at.client, at.ledger, at.archive, at.wall, "again")
-    wait_until(lambda: given_back(again), 20)
+    wait_until(lambda: given_back(again))
     again.jobs.retry(f"dispute-{id_}")
     while again.step():
         pass

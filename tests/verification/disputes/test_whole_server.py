@@ -28,10 +28,10 @@ def test_the_house_answers_while_the_game_runs_and_again_when_it_is_over(tmp_pat
         def told() -> Any:
             return http.get(raised.headers["Location"], headers=bearer(ada.token)).json()
 
-        wait_until(lambda: told()["state"] == "answered", 30)
+        wait_until(lambda: told()["state"] == "answered")
         assert told()["answer"]["as_the_rules_say"] is True
         for player in (ada, bo):
             assert player.send(LEAVE).status_code == 200
-        wait_until(lambda: told()["final"], 30)
+        wait_until(lambda: told()["final"])
         assert told()["answer"]["ok"]
         assert running.failure_reason() == ""
