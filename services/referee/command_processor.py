@@ -1,4 +1,8 @@
-"""Commands are decided here: fold the game, decide, append, until every command has its result."""
+"""The command processor: fold the game, decide, append, until every command has its result.
+
+Decisions are written optimistically: an append names the length and the head that were folded. If
+another referee appended first, the append conflicts, and the command is decided again.
+"""
 
 from __future__ import annotations
 
@@ -11,38 +15,35 @@ from schemas.codec import unpack_envelope
 from schemas.commands import CallTime, CommandEnvelope, CreateGame, ForkGame
 from schemas.entries import Entry
 from schemas.errors import CorruptDataError, InvalidInputError
-from schemas.events import CommandRefused, Event, GameCreated, GameEnded, GameStarted, SeatGone
+from schemas.events import Event, GameEnded
 from schemas.field_types import Seat
 from services.ledger import (
     AppendRequest,
     AppendStatus,
-    BotTask,
     CommandQueue,
     DeliveredCommand,
     DuplicateCommand,
     EventStore,
-    EvictAt,
-    EvictionChange,
     MissingEntryError,
 )
+from services.referee.decision_log import FailureLog, log_decision, log_fields
 from services.referee.fork_expansion import ForkExpander, PendingCommand
-from services.referee.game_cache import CachedGame, GameCache
+from services.referee.game_cache import GameCache
 from services.referee.rules import UnloggedRejectionError, decide_envelope
 from services.referee.rules.proof.sealing import ChainState, seal_entry
-from services.referee.scheduling import bot_tasks, next_wakeup
+from services.referee.scheduling import eviction_after, new_bot_tasks, next_wakeup
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import PROGRAMMING_ERRORS
 
 log = get_logger("referee")
-MAX_LOGGED_FAILURES: Final = 64
-MAX_STUCK_CONFLICTS: Final = 3
+MAX_STUCK_CONFLICTS: Final = 3  # of a command with a log that nobody else wrote to: see `_append`
 DAY_MS: Final = 86_400_000
 
 
 class Clocks(NamedTuple):
-    """The clocks that a referee goes by: milliseconds of the house's time, which decides, and
-    of the wall clock since 1970, which is only written down; and how long a game stays that
-    isn't being played."""
+    """The clocks of a referee: the game clock decides, the wall clock is only recorded. Both are in
+    milliseconds, the wall clock's since 1970. `retention_ms` is how long a game that isn't being
+    played stays in the engine."""
 
     game_time_ms: Callable[[], int]
     wall_time_ms: Callable[[], int]
@@ -82,7 +83,7 @@ class CommandProcessor:
     ) -> None:
         self.ledger, self.clocks, self.new_seed, self.forks = ledger, clocks, new_seed, forks
         self.game_cache = GameCache(ledger, max_packed_bytes=cache_bytes)
-        self._logged_failures: set[object] = set()  # code locations whose traceback was logged
+        self._failures = FailureLog()
 
     def process(self, deliveries: Sequence[DeliveredCommand]) -> None:
         """Decide these commands and write the decisions, except those that wait for a fork."""
@@ -107,7 +108,9 @@ class CommandProcessor:
         try:
             self.process_system_command(envelope)
         except UnloggedRejectionError as rejection:
-            log.warning("clock not kept", **_log_fields(envelope), rule=rejection.rule, why=rejection.reason)
+            log.warning(
+                "clock expiry rejected", **log_fields(envelope), rule=rejection.rule, why=rejection.reason
+            )
 
     def process_system_command(self, envelope: CommandEnvelope) -> None:
         """Decide a command of the server's own, which is in no stream. A fork is expanded on this thread.
@@ -123,11 +126,16 @@ class CommandProcessor:
         self._append([self._build_decision(command)], Counter())
 
     def move_to_dead_letters(self, delivery: DeliveredCommand, reason: str) -> None:
-        """Put a command aside for an operator."""
+        """Move a command that can't be decided to the dead letters, for an operator."""
         try:
             self._move_to_dead_letters(delivery, unpack_envelope(delivery.data), reason)
         except InvalidInputError as error:
-            log.error("letter buried", partition=delivery.partition, reason=reason, error=str(error))
+            log.error(
+                "command moved to dead letters",
+                partition=delivery.partition,
+                reason=reason,
+                error=str(error),
+            )
             self.ledger.move_to_dead_letters(delivery, None, reason)
 
     # -- one command -------------------------------------------------------------------
@@ -172,10 +180,10 @@ class CommandProcessor:
                 # A bug of ours: this command must not stop the others, nor be tried for ever.
                 reason = f"{type(error).__name__}: {error}"
                 log.warning(
-                    "decision broke",
-                    **_log_fields(envelope),
+                    "decision failed",
+                    **log_fields(envelope),
                     why=reason,
-                    exc_info=self._is_new_failure(error),
+                    exc_info=self._failures.is_new(error),
                 )
             if attempt is nullcontext:
                 self.game_cache.invalidate(envelope.game)
@@ -191,38 +199,27 @@ class CommandProcessor:
             return command
         return self.forks.admit(command, self.new_seed)
 
-    def _is_new_failure(self, error: Exception) -> bool:
-        """Whether this break, of this kind at this place, wasn't told lately: a flood of letters that
-        break one line is told once, with its traceback."""
-        traceback = error.__traceback__
-        while traceback is not None and traceback.tb_next is not None:
-            traceback = traceback.tb_next
-        failure_site = type(error), traceback and (traceback.tb_frame.f_code, traceback.tb_lineno)
-        if failure_site in self._logged_failures:
-            return False
-        if len(self._logged_failures) >= MAX_LOGGED_FAILURES:
-            self._logged_failures.clear()
-        self._logged_failures.add(failure_site)
-        return True
-
     def _reject_without_entry(self, rejection: UnloggedRejection) -> bool:
         """Acknowledge a command without an entry. False if the log went on since it was decided, which
         no script checks here: it must be decided again."""
         (delivery, envelope, _), rule, reason = rejection
         if not self.game_cache.is_current(envelope.game):
             return False
-        log.info("command dismissed", **_log_fields(envelope), rule=rule, why=reason)
+        log.info("command rejected without an entry", **log_fields(envelope), rule=rule, why=reason)
         self.ledger.reject_without_entry(delivery, envelope, rule, reason)
         return True
 
     def _move_to_dead_letters(
         self, delivery: DeliveredCommand, envelope: CommandEnvelope, reason: str
     ) -> None:
-        log.error("letter buried", **_log_fields(envelope), reason=reason)
-        if delivery.id:  # the clock's own letters lie in no stream
+        log.error("command moved to dead letters", **log_fields(envelope), reason=reason)
+        if delivery.id:  # a command of the server itself is in no stream
             self.ledger.move_to_dead_letters(delivery, envelope, reason)
 
     def _build_decision(self, command: PendingCommand) -> Decision:
+        """Decide a command; the cached game moves on as if the entry were appended already.
+
+        Raises UnloggedRejectionError: the log takes no entry for it."""
         delivery, envelope, expansion = command
         cached_game = self.game_cache.get(envelope.game)
         state = cached_game.state
@@ -254,21 +251,21 @@ class CommandProcessor:
             public=sealed_entry.public,
             head=sealed_entry.head,
             private_parts=sealed_entry.private_parts,
-            tasks=_new_bot_tasks(envelope, cached_game, previously_pending),
+            tasks=new_bot_tasks(state, cached_game.length, envelope.seat, previously_pending),
             deadline_ms=next_wakeup(state),
-            eviction=_eviction(events, now_ms + self.clocks.retention_ms),
+            eviction=eviction_after(events, now_ms + self.clocks.retention_ms),
         )
         return Decision(command, request, events)
 
     def _append(
         self, decisions: Sequence[Decision], conflict_counts: Counter[tuple[int, str]]
     ) -> list[PendingCommand]:
-        """Write the verdicts. What conflicts with another referee's comes back, to be decided
-        again; a game whose remembered table ran ahead of its log is forgotten. Where the engine
-        goes away amid this, tables stay that may be ahead: the next verdict on them conflicts.
+        """Append the decisions; returns the commands that conflict, which must be decided again.
 
-        `stuck` counts the letters that conflicted though nobody else wrote: their game is damaged
-        if that goes on when it was folded anew."""
+        A cached game that ran ahead of its log is dropped. If the engine fails meanwhile, games
+        that may be ahead stay in the cache: the next decision on each of them conflicts.
+        `conflict_counts` counts the conflicts of a command though nobody else appended: if they go
+        on when the game was folded anew, its keys are damaged."""
         results = self.ledger.append([decision.request for decision in decisions])
         retries: list[PendingCommand] = []
         for decision, (result_status, sequence) in zip(decisions, results, strict=True):
@@ -282,9 +279,9 @@ class CommandProcessor:
                 if conflict_counts[delivery_key] >= MAX_STUCK_CONFLICTS:
                     status = AppendStatus.DAMAGED
             if status is AppendStatus.APPENDED:
-                _log_decision(decision, sequence)
+                log_decision(log, envelope, decision.events, sequence)
                 if any(isinstance(event, GameEnded) for event in decision.events):
-                    self.game_cache.invalidate(envelope.game)  # little more will be asked of it
+                    self.game_cache.invalidate(envelope.game)  # few commands follow
             elif status is AppendStatus.DAMAGED:
                 self._move_to_dead_letters(
                     request.delivery, envelope, f"the game's keys don't fit each other after entry {sequence}"
@@ -294,44 +291,3 @@ class CommandProcessor:
             if status is AppendStatus.CONFLICT and request.delivery.id:
                 retries.append(decision.command)
         return retries
-
-
-def _new_bot_tasks(
-    envelope: CommandEnvelope, cached_game: CachedGame, previously_pending: set[Seat]
-) -> list[BotTask]:
-    """Notes to the bots that this entry asks to act: newly, or once more."""
-    tasks = bot_tasks(cached_game.state, cached_game.length)
-    return [task for task in tasks if (task.seat not in previously_pending or task.seat == envelope.seat)]
-
-
-def _eviction(events: Sequence[Event], eviction_ms: int) -> EvictAt | EvictionChange:
-    """What these events do to the game's eviction time: a game that nobody plays (yet, or any more)
-    may leave then."""
-    for event in reversed(events):
-        if isinstance(event, GameCreated | GameEnded):
-            return EvictAt(eviction_ms)
-        if isinstance(event, GameStarted):
-            return EvictionChange.CLEAR
-    return EvictionChange.KEEP
-
-
-def _log_fields(envelope: CommandEnvelope) -> dict[str, object]:
-    return {
-        "game": envelope.game,
-        "seat": envelope.seat,
-        "command": envelope.id,
-        "type": envelope.command.type,
-    }
-
-
-def _log_decision(decision: Decision, sequence: int) -> None:
-    """One line an entry: moves at debug level, what an operator looks for at info."""
-    envelope, events = decision.command.envelope, decision.events
-    log_fields = {**_log_fields(envelope), "sequence": sequence}
-    refusal = next((event for event in events if isinstance(event, CommandRefused)), None)
-    if refusal:
-        log.info("command refused", **log_fields, rule=refusal.rule, why=refusal.why)
-    for event in events:
-        if isinstance(event, GameCreated | GameStarted | SeatGone | GameEnded):
-            log.info(event.type.replace("_", " "), **log_fields)
-    log.debug("move", **log_fields, events=[event.type for event in events])

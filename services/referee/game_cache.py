@@ -1,4 +1,4 @@
-"""Games as a referee has folded them: what it needs to decide the next command."""
+"""Folded games, cached: what a referee needs to decide the next command of each."""
 
 from __future__ import annotations
 
@@ -17,16 +17,14 @@ from services.referee.snapshots import Snapshot, SnapshotCache
 from services.runtime.worker_loop import PROGRAMMING_ERRORS
 
 MAX_HOT_GAMES: Final = 1_024
-MAX_PROBATION_GAMES: Final = 16  # so few that they are still in the processor's cache when they are frozen
+MAX_PROBATION_GAMES: Final = 16  # so few that they are still in the CPU's cache when they are packed
 MAX_PACKED_BYTES: Final = 768 * 1024 * 1024
-MAX_SNAPSHOT_TAIL: Final = (
-    3  # entries that a frozen game has besides: a fourth costs more than freezing it anew
-)
-MAX_LOGS_PER_READ: Final = 256  # logs at once
+MAX_SNAPSHOT_TAIL: Final = 3  # entries beside a snapshot: a fourth costs more than packing it anew
+MAX_LOGS_PER_READ: Final = 256
 
 
 class CachedGame:
-    """One game: the table, and where its log stands."""
+    """One game: its state, and where its log stands."""
 
     __slots__ = (
         "command_digests",
@@ -43,17 +41,17 @@ class CachedGame:
     def __init__(self) -> None:
         self.state = GameState()
         self.length = 0
-        self.last_entry = b""  # the last entry
-        self.head = b""  # after it
+        self.last_entry = b""
+        self.head = b""  # after the last entry
         self.pile_tracker = PileTracker()
-        self.command_digests = b""  # the marks of all command ids that have their verdict
-        self.last_private_sequences: dict[Seat, int] = {}  # the number of each seat's last own part
-        self.snapshot: Snapshot | None = None  # as it was when it was thawed
-        self.snapshot_length = 0  # and the number of its entries then
+        self.command_digests = b""  # of all commands that were decided, 8 bytes each
+        self.last_private_sequences: dict[Seat, int] = {}  # the last entry with a private part for each seat
+        self.snapshot: Snapshot | None = None  # what it was restored from
+        self.snapshot_length = 0  # how many entries it had then
 
     @classmethod
     def from_snapshot(cls, snapshot: Snapshot) -> CachedGame:
-        """A game as it was when it was frozen."""
+        """The game that was packed, with the entries of the snapshot's tail."""
         cached_game = cls.__new__(cls)
         cached_game.state, extra = snapshot.restore()
         (
@@ -72,33 +70,34 @@ class CachedGame:
 
     @classmethod
     def from_log(cls, game_log: GameLog) -> CachedGame:
-        """A game as its log has it."""
+        """The game folded from its whole log."""
         cached_game = cls()
         cached_game.apply_entries(game_log.entries)
         cached_game.head = game_log.head
         return cached_game
 
     def apply_entries(self, entries: Iterable[bytes]) -> None:
-        """Take on entries of the log, as stored; the head isn't known then."""
+        """Fold further entries of the log, as stored. The caller sets the head."""
         entry = self.last_entry
         for entry in entries:
             at_ms, command_id, sender, owners, events = unpack_for_fold(entry)
             fold_events(self.state, at_ms, events)
-            if self.state.ruleset.randomness.sealed:  # else nobody asks, nor keeps them up
+            if self.state.ruleset.randomness.sealed:  # other games have no committed piles
                 for event in events:
                     self.pile_tracker.apply(event)
             self.record_entry(sender, command_id, (*owners, *(() if sender is None else (sender,))))
         self.last_entry = entry
 
     def record_entry(self, sender: Seat | None, command_id: str, owners: Iterable[Seat]) -> None:
-        """One more entry: whose command it answers, and which seats got a part of it."""
+        """Count one more entry: of this sender's command, with private parts for these seats."""
         self.length += 1
         self.command_digests += _command_digest(sender, command_id)
         for seat in owners:
             self.last_private_sequences[seat] = self.length
 
     def reusable_snapshot(self) -> Snapshot | None:
-        """What it was thawed from, with its last entry if that is new; None if it has more."""
+        """The snapshot that it was restored from, with the last entry if that is new; None if there
+        are more new entries, or the tail is full."""
         snapshot, new_entries = self.snapshot, self.length - self.snapshot_length
         if snapshot is None or new_entries > 1 or len(snapshot.tail) + new_entries > MAX_SNAPSHOT_TAIL:
             return None
@@ -113,16 +112,16 @@ class CachedGame:
         )
 
     def has_answered(self, sender: Seat | None, command_id: str) -> bool:
-        """Whether the log has this command's verdict."""
+        """Whether the log has an entry for this command."""
         return _command_digest(sender, command_id) in self.command_digests
 
 
 class GameCache:
-    """The games that a referee remembers. It may forget any at any time.
+    """The folded games of a referee: a two-queue cache, of which any game may be dropped at any time.
 
-    As many as there is room for are at hand. One that comes when they are full is only passing,
-    and is soon frozen again, unless it is asked for once more before; so a round through more
-    games than there is room for leaves those that are at hand where they are."""
+    Up to `max_hot_games` are hot. A game that comes when those are full is on probation: it is soon
+    packed again, unless it is asked for once more. So a scan over more games than there is room for
+    leaves the hot ones where they are. Packed games take `max_packed_bytes` at most."""
 
     def __init__(
         self,
@@ -137,7 +136,9 @@ class GameCache:
         self._packed = SnapshotCache(max_packed_bytes)
 
     def get(self, game: str) -> CachedGame:
-        """The game as its log has it, folded now or remembered. Raises Gap or Corrupt."""
+        """The game, cached or folded now; the cached one may be older than the log.
+
+        Raises MissingEntryError or CorruptDataError: the log can't be read."""
         cached_game = self._find(game)
         if cached_game is None:
             cached_game = CachedGame.from_log(self.ledger.read_log(game))
@@ -145,8 +146,8 @@ class GameCache:
         return cached_game
 
     def prefetch(self, games: Sequence[str]) -> None:
-        """Read the logs of those games that aren't remembered, many at once. What can't be read
-        or folded is left to who asks for that game."""
+        """Read and fold the logs of those games that aren't cached, many in one round trip. A log
+        that can't be read or folded is left out: `get` raises the error."""
         caches = (self._hot, self._probation, self._packed)
         missing = [game for game in games if not any(game in cache for cache in caches)]
         for start in range(0, len(missing), MAX_LOGS_PER_READ):
@@ -160,7 +161,7 @@ class GameCache:
 
     @contextmanager
     def rollback_on_error(self, game: str) -> Iterator[None]:
-        """For what may break the game's table: if it does, the table is as it was before."""
+        """Restore the game's state if the block raises."""
         cached_game = self.get(game)
         state = cached_game.state
         cached_game.state = state.copy()
@@ -171,13 +172,13 @@ class GameCache:
             raise
 
     def invalidate(self, game: str) -> None:
-        """It may not be as the log has it."""
+        """Drop a game that may differ from its log."""
         self._hot.pop(game, None)
         self._probation.pop(game, None)
         self._packed.discard(game)
 
     def is_current(self, game: str) -> bool:
-        """Whether the game is remembered as its log has it; forgotten if it isn't."""
+        """Whether the cached game is at the head of its log; dropped if it isn't."""
         cached_game = self._find(game)
         if cached_game is None:
             return False
@@ -213,22 +214,19 @@ class GameCache:
             self._packed.put_back(game, snapshot)
             return
         extra = (
-            *(
-                cached_game.length,
-                cached_game.last_entry,
-                cached_game.head,
-                cached_game.command_digests,
-                cached_game.last_private_sequences,
-            ),
+            cached_game.length,
+            cached_game.last_entry,
+            cached_game.head,
+            cached_game.command_digests,
+            cached_game.last_private_sequences,
             cached_game.pile_tracker.to_state(),
         )
-        with suppress(
-            *PROGRAMMING_ERRORS
-        ):  # there is no such game, or a bug left it so that it is folded anew
+        # A game that was never created can't be packed; nor one that a bug left odd, which is folded anew.
+        with suppress(*PROGRAMMING_ERRORS):
             self._packed.put(game, cached_game.state, cached_game.head, extra)
 
 
 def _command_digest(sender: Seat | None, command_id: str) -> bytes:
-    """Eight bytes that no two commands of a game share: this process's own keyed hash, so that
-    nobody can look for two that do. All ids of a long game would take more room than its table."""
+    """Eight bytes by which a command of a game is known: the process's own keyed hash, so that nobody
+    can search for a collision. All ids of a long game would take more room than its state."""
     return hash((sender, command_id)).to_bytes(8, "little", signed=True)

@@ -1,12 +1,13 @@
-"""The house that referees keep together: its time, and which partitions fall to whom.
+"""What referees share: the game clock, and the partitions, by leases.
 
-House time runs only while referees run, by their monotonic clocks, and is kept in the engine
-between them. Nobody's wall clock moves it, so a wall clock that jumps by an hour, or a house
-that was closed for a night, takes no time from any seat. The wall clock is only written down.
+The game clock runs only while referees run, by their monotonic clocks, and is stored in the engine
+between them. No wall clock moves it: if a wall clock jumps by an hour, or all services are stopped
+for a night, no seat loses time. The wall clock is only recorded.
 
-Shares follow from the names on the roster alone: every referee computes the same ones, each
-within one partition of the others' size, and most partitions stay where they are when
-somebody comes or goes. A stale share costs a conflict or two, and nothing else.
+The assignment of partitions follows from the names of the members alone (rendezvous hashing), so
+every referee computes the same one. Numbers of partitions differ by one at most, and most
+partitions stay where they are when a referee joins or leaves. A stale lease costs a conflict or
+two, and nothing else.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ from typing import Final
 
 from services.ledger.membership import Membership
 
-MAX_HEARTBEAT_AGE_MS: Final = 5_000  # house time stands still so long after the last sign of life
+MAX_HEARTBEAT_AGE_MS: Final = 5_000  # the clock stops when the last heartbeat is older
 
 
 class GameClock:
-    """The house's time in milliseconds, read off a clock that never jumps."""
+    """The game clock in milliseconds: what the engine had at the last heartbeat, and the monotonic
+    time since then."""
 
     def __init__(self, monotonic_ms: Callable[[], int]) -> None:
         self._monotonic_ms = monotonic_ms
@@ -29,7 +31,7 @@ class GameClock:
         self._base_read_at_ms = 0
 
     def set(self, game_time_ms: int) -> None:
-        """What the engine says it is now."""
+        """Set the clock to the time that a heartbeat returned."""
         self._base_ms, self._base_read_at_ms = game_time_ms, self._monotonic_ms()
 
     def read(self) -> int | None:
@@ -40,14 +42,14 @@ class GameClock:
 
     def __call__(self) -> int:
         now_ms = self.read()
-        assert now_ms is not None, "a referee attends before it decides"
+        assert now_ms is not None, "a referee sends a heartbeat before it decides"
         return now_ms
 
 
 class Lease:
-    """One referee's place in the house: `partitions` are those it looks after.
+    """One referee's membership: `partitions` are those that it has leased.
 
-    With `alone`, it looks after all of them, whoever else is there."""
+    With `all_partitions` it takes all of them, whether there are other referees or not."""
 
     def __init__(
         self,
@@ -66,7 +68,7 @@ class Lease:
         self.partitions: Sequence[int] = self._partition_range
 
     def renew(self) -> None:
-        """Show a sign of life; take what the others tell."""
+        """Send a heartbeat; take the game clock and the members from its reply."""
         reply = self.membership.heartbeat(self.name, self.clock.read(), self.wall_time_ms())
         self.clock.set(reply.game_time_ms)
         if reply.members != self.members:
@@ -75,13 +77,13 @@ class Lease:
                 self.partitions = assign_partitions(self.name, reply.members, len(self._partition_range))
 
     def leave(self) -> None:
-        """Hand everything over at once."""
+        """Give up all partitions at once, instead of when the lease expires."""
         self.membership.leave(self.name)
 
 
 def assign_partitions(name: str, members: Sequence[str], partition_count: int) -> list[int]:
-    """The partitions that fall to a name among these: to each the one that draws it highest,
-    as long as that one has room."""
+    """The partitions of one of these members, in order. Each partition goes to the member with the
+    highest hash for it that has room."""
     base_count, extra_count = divmod(partition_count, len(members))
     counts = dict.fromkeys(members, 0)
     assigned = []
@@ -97,7 +99,8 @@ def assign_partitions(name: str, members: Sequence[str], partition_count: int) -
 
 
 def _members_with_room(counts: dict[str, int], base_count: int, extra_count: int) -> list[str]:
-    """Who may take one more, when so many take one more than the least."""
+    """The members that may take one more partition: each gets `base_count`, and `extra_count` of
+    them one more."""
     full = sum(count > base_count for count in counts.values())
     return [
         name

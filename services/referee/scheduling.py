@@ -1,33 +1,36 @@
-"""What follows from a game that is over: the next game of its play-off (TIE-1).
+"""What a game needs next: its wake-up, tasks for its bots, its eviction, the next game of its play-off.
 
-The entry that ends a game by calling a play-off leaves the game among the due ones, in the
-same breath. It stays there until the new game is created and started, each by a letter of
-the house under an id that is always the same. So a crash between two steps only means that
-the next look takes the next step; and of the letters that two referees, or one that begins
-again, put down twice, each has one verdict (P2).
+The entry that ends a game with a play-off (TIE-1) sets the game's deadline in the same append. The
+game stays due until the next game is created and started, each by a command of the server under a
+fixed id. A crash between two steps only means that the next look takes the next step; and if two
+referees submit the same command, it has one result (P2).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from schemas.commands import CommandEnvelope, StartGame
 from schemas.errors import InvalidInputError
-from services.ledger import BotTask, CommandSubmitter, QueueFullError
+from schemas.events import Event, GameCreated, GameEnded, GameStarted
+from schemas.field_types import Seat
+from services.ledger import BotTask, CommandSubmitter, EvictAt, EvictionChange, QueueFullError
 from services.referee.rules import GameState
 from services.referee.rules.moves.play_off import next_game
 from services.runtime.logging_setup import get_logger
 
 log = get_logger("referee")
-BOT_SILENCE_MS: Final = 30_000  # of a bot, before it is called again
-PLAY_OFF_CREATE_ID: Final = "play-off:create"  # ids that begin so are the house's own: see the gateway's door
+BOT_SILENCE_MS: Final = 30_000  # of a bot, before its task is sent again
+# The gateway accepts no ids of clients that begin like these.
+PLAY_OFF_CREATE_ID: Final = "play-off:create"
 PLAY_OFF_START_ID: Final = "play-off:start"
 
 
 def next_wakeup(state: GameState) -> int | None:
-    """When a referee must look at the game again, by the house's time: a clock runs out then,
-    another game is to follow, or a bot was silent for so long that what called it may be lost.
-    None where nothing is to be done."""
+    """When a referee must look at the game again, in milliseconds of the game clock: a seat's clock
+    runs out, the next game of a play-off is to follow, or a bot was silent for so long that its task
+    may be lost. None where nothing is to be done."""
     if state.next_play_off is not None:
         return state.opened_at_ms + state.at_ms
     deadline = state.next_deadline()
@@ -38,7 +41,7 @@ def next_wakeup(state: GameState) -> int | None:
 
 
 def bot_tasks(state: GameState, sequence: int) -> list[BotTask]:
-    """Notes to the bots that the table waits for, as of this entry."""
+    """A task for each bot that the game waits for, as of this entry."""
     seat_states = state.seats
     return [
         BotTask(state.game, seat, sequence, policy)
@@ -47,9 +50,29 @@ def bot_tasks(state: GameState, sequence: int) -> list[BotTask]:
     ]
 
 
+def new_bot_tasks(
+    state: GameState, sequence: int, sender: Seat | None, previously_pending: set[Seat]
+) -> list[BotTask]:
+    """Tasks for the bots that must act after this entry: those that had nothing to choose before it,
+    and its sender, whose command may have been refused."""
+    tasks = bot_tasks(state, sequence)
+    return [task for task in tasks if (task.seat not in previously_pending or task.seat == sender)]
+
+
+def eviction_after(events: Sequence[Event], eviction_ms: int) -> EvictAt | EvictionChange:
+    """What these events do to the game's eviction time: a game that nobody plays (yet, or any more)
+    may leave the engine at `eviction_ms` of the wall clock."""
+    for event in reversed(events):
+        if isinstance(event, GameCreated | GameEnded):
+            return EvictAt(eviction_ms)
+        if isinstance(event, GameStarted):
+            return EvictionChange.CLEAR
+    return EvictionChange.KEEP
+
+
 def advance_play_off(commands: CommandSubmitter, state: GameState) -> bool:
-    """Put down the next letter towards the game that follows from this one. True when there
-    is none left to put down: that game has started, or it can't be had."""
+    """Submit the next command towards the game that follows this one. True when there is none
+    left: that game has started, or it can't be had."""
     follow_up = next_game(state)
     if follow_up is None:
         return True
@@ -70,7 +93,7 @@ def advance_play_off(commands: CommandSubmitter, state: GameState) -> bool:
 def _submit_follow_up(commands: CommandSubmitter, envelope: CommandEnvelope, ended_game: str) -> bool:
     try:
         commands.submit(envelope)
-    except InvalidInputError as error:  # a board that just fitted into the first game's letter
+    except InvalidInputError as error:  # the board just fitted into the first game's command
         _log_stopped(envelope, ended_game, str(error))
         return False
     except QueueFullError:  # the game stays due, and the next look tries again

@@ -1,12 +1,12 @@
-"""Folded games in few bytes, so that a referee can remember very many of them.
+"""Packed snapshots of folded games, so that a referee can cache very many of them.
 
-A table is some four hundred small objects, 27 kB in all; frozen it is 6 kB, and thawed in a
-tenth of the time in which its log is folded. What never changes in place stays the object it is: the
-ground (rules, board and figures), which many games share, and what most games don't have. The rest
-is plain values, and nothing packs those faster than marshal; its bytes never leave the process.
+A state is some four hundred small objects, 27 kB in all. Packed it is 6 kB, and it is restored in a
+tenth of the time in which its log is folded. Objects that never change in place are kept as they are:
+the set-up (rules, board and rule options), which many games share, and values that few games have.
+The rest is plain values, and nothing packs those faster than marshal; its bytes never leave the process.
 
-A game that is thawed for one command isn't packed again for it: what was packed stays, with the
-few entries since, which cost less to fold at the next time.
+A game that is restored for one command isn't packed again for it: the snapshot stays, with the few
+entries since then as its tail, which are folded at the next restore.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ PLAIN_FIELDS: Final = tuple(
 )
 # `blocked_parallels` is packed as a list: marshal would sort a set.
 SEAT_FIELDS: Final = tuple(name for name in SeatState.__slots__ if name != "blocked_parallels")
-SNAPSHOT_OVERHEAD_BYTES: Final = 350  # of a frozen game, besides its own: its name, its tuples
-ENTRY_OVERHEAD_BYTES: Final = 48  # of an entry since, besides its own
+SNAPSHOT_OVERHEAD_BYTES: Final = 350  # of a snapshot, besides its data: its key, its tuples
+ENTRY_OVERHEAD_BYTES: Final = 48  # of an entry of the tail, besides its bytes
 BOARD_PART_BYTES: Final = 1_024  # of a board, for each city, route and ticket
 
 _shared_fields_of = attrgetter(*SHARED_FIELDS)
@@ -43,31 +43,28 @@ _rule_option_values_of = attrgetter(*(field.name for field in fields(RuleOptions
 
 
 class SharedSetup:
-    """What the games of one kind are played by and on, and how many of them are frozen."""
+    """The rules, board and rule options that many games share, and how many of those are packed."""
 
     __slots__ = ("components", "game_count", "lookup_keys", "size_bytes")
 
     def __init__(self, key: object, state: GameState) -> None:
         board = state.board
-        self.lookup_keys, self.components, self.game_count = (
-            (key, id(state.rule_options)),
-            _shared_fields_of(state),
-            0,
-        )
+        self.lookup_keys = (key, id(state.rule_options))
+        self.components, self.game_count = _shared_fields_of(state), 0
         self.size_bytes = BOARD_PART_BYTES * (len(board.cities) + len(board.routes) + len(board.tickets))
 
 
 class Snapshot(NamedTuple):
-    """One game as it stood, and the entries of its log since then."""
+    """One packed game, and the entries of its log since it was packed."""
 
     shared_setup: SharedSetup
     rare_fields: tuple[Any, ...]
     data: bytes
-    head: bytes  # after the last of the entries since
+    head: bytes  # after the last entry of the tail
     tail: tuple[bytes, ...] = ()
 
     def size_bytes(self) -> int:
-        """How many it takes."""
+        """How much memory it takes, without what it shares."""
         return (
             len(self.data)
             + SNAPSHOT_OVERHEAD_BYTES
@@ -76,12 +73,12 @@ class Snapshot(NamedTuple):
         )
 
     def restore(self) -> tuple[GameState, Any]:
-        """A table as the game stood, which is the caller's own, and what was put in beside it."""
+        """A state of the caller's own, as it was packed, without the tail; and the `extra` beside it."""
         return _unpack(self)
 
 
 class SnapshotCache:
-    """Frozen games. Past so many bytes, those that were put in first are dropped."""
+    """Packed games by id. Beyond `max_bytes`, those that were put in first are dropped."""
 
     def __init__(self, max_bytes: int) -> None:
         self.max_bytes, self.total_bytes = max_bytes, 0
@@ -95,13 +92,13 @@ class SnapshotCache:
         return len(self._snapshots)
 
     def put(self, game: str, state: GameState, head: bytes, extra: Any) -> None:
-        """Freeze a game, and plain values beside it. Raises ValueError: something isn't plain."""
+        """Pack a game, and plain values beside it. Raises ValueError: marshal can't pack a value."""
         self.put_back(
             game, Snapshot(self._shared_setup(state), _rare_fields_of(state), _pack(state, extra), head)
         )
 
     def put_back(self, game: str, snapshot: Snapshot) -> None:
-        """Keep a game that was frozen before."""
+        """Keep a snapshot that was taken out before, or has a longer tail now."""
         self.discard(game)
         if not snapshot.shared_setup.game_count:
             snapshot = self._with_shared_setup(snapshot)
@@ -112,19 +109,19 @@ class SnapshotCache:
             self._release(self._snapshots.popitem(last=False)[1])
 
     def pop(self, game: str) -> Snapshot | None:
-        """A game, which then isn't here any more; None if it wasn't."""
+        """Take a game out; None if it isn't here."""
         if snapshot := self._snapshots.pop(game, None):
             self._release(snapshot)
         return snapshot
 
     def discard(self, game: str) -> None:
-        """Forget a game, if it is here."""
+        """Drop a game, if it is here."""
         if snapshot := self._snapshots.pop(game, None):
             self._release(snapshot)
 
     def _shared_setup(self, state: GameState) -> SharedSetup:
-        """The ground of this table, shared with the games that have the same."""
-        setup = self._setups.get(id(state.rule_options))  # as every table has it that was thawed
+        """The set-up of this state, the same object for all games that have an equal one."""
+        setup = self._setups.get(id(state.rule_options))  # found for every state that was restored
         if setup is not None and setup.components == _shared_fields_of(state):
             return setup
         rules, board, rule_options = _shared_fields_of(state)
@@ -132,7 +129,7 @@ class SnapshotCache:
         return self._setups.get(key) or SharedSetup(key, state)
 
     def _with_shared_setup(self, snapshot: Snapshot) -> Snapshot:
-        """The game on the ground of those that are here; on its own, if there are none."""
+        """The snapshot with an equal set-up of the games that are here; else its own is added."""
         setup = self._setups.get(snapshot.shared_setup.lookup_keys[0])
         if setup is not None:
             return snapshot._replace(shared_setup=setup)

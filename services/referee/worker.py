@@ -1,8 +1,8 @@
-"""The referee's shell: take letters, decide, append; fire what is due; let old games go.
+"""The referee's worker: take commands, decide and append; handle due games; evict old ones.
 
-A step may be cut off anywhere. A letter stays pending until the script that writes its
-verdict also acknowledges it, so a letter that was cut off is taken again, by this referee
-or another; the log's last entry and the command ids make the second time harmless.
+A step may be cut off anywhere. A command stays pending until the script that appends its entry
+also acknowledges it, so a command that was cut off is delivered again, to this referee or
+another. The head of the log and the command ids make the second time harmless.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from services.runtime.worker_loop import CONNECTION_ERRORS, PROGRAMMING_ERRORS
 
 log = get_logger("referee")
 RECLAIM_IDLE_MS: Final = 2_000
-MAX_DELIVERIES: Final = 8  # a letter that was handed out more often broke its referees, it seems
-CONSUMER_EXPIRY_MS: Final = 600_000  # a consumer with nothing in hand is forgotten after this
-MAX_ENVELOPES_PER_STEP: Final = 2_048  # that are taken at once, of all partitions together
-PERIODIC_TASK_BUDGET_MS: Final = 500  # that letters wait for a chore
-RETRY_DELAY_MS: Final = 30_000  # before a game that breaks a chore is looked at again
+MAX_DELIVERIES: Final = 8  # a command that was delivered more often seems to crash its referees
+CONSUMER_EXPIRY_MS: Final = 600_000  # idle time after which a consumer with nothing pending is removed
+MAX_ENVELOPES_PER_STEP: Final = 2_048  # taken at once, of all partitions together
+PERIODIC_TASK_BUDGET_MS: Final = 500  # how long commands may wait for a periodic task
+RETRY_DELAY_MS: Final = 30_000  # before a periodic task looks again at a game that it failed for
 ARCHIVE_RECHECK_MS: Final = 600_000  # before a game that isn't in the archive yet is looked at again
-FORK_POLL_MS: Final = 20  # that a step waits for commands while a fork is being expanded
+FORK_POLL_MS: Final = 20  # how long a step waits for commands while a fork is being expanded
 PLAY_OFF_POLL_MS: Final = 500  # between two looks for the next game of a play-off
 
 
@@ -42,11 +42,14 @@ class RefereeLedger(ProcessorLedger, BotTaskDispatcher, DeadlineIndex, EvictionI
 
 
 class Referee:
-    """One worker. `times` are its clocks, `seeds` gives 64 hex digits that nobody can guess,
-    `looks_after` the partitions that are its own to look after just now; `remembers_bytes` of
-    games that were not asked for lately stay folded; `origins` gives the logs that forks go on from
-    (else the ledger does). Where there is an archive, `archived` tells how
-    many entries of a game it has, and a game that is over stays until those are all."""
+    """One referee.
+
+    `new_seed` returns 64 hex digits that nobody can guess; `owned_partitions` the partitions that it
+    has leased now. It takes `batch` commands of a partition at once, and keeps packed snapshots of
+    games in `cache_bytes`. A command that was delivered more than `max_deliveries` times becomes a
+    dead letter. `read_archived_length`, where there is an archive, returns how many entries of a
+    game it has: a finished game isn't evicted before it has them all. `forks` expands forks; without
+    it, they are expanded in the step itself, from the logs of the ledger."""
 
     def __init__(
         self,
@@ -62,17 +65,14 @@ class Referee:
         forks: ForkExpander | None = None,
     ) -> None:
         self.ledger, self.name, self.clocks, self.max_deliveries = ledger, name, clocks, max_deliveries
-        self.owned_partitions, self.batch, self.read_archived_length = (
-            owned_partitions,
-            batch,
-            read_archived_length,
-        )
+        self.owned_partitions, self.batch = owned_partitions, batch
+        self.read_archived_length = read_archived_length
         self.forks = forks or ForkExpander(ledger.read_entries)
         self.processor = CommandProcessor(ledger, clocks, new_seed, cache_bytes, self.forks)
 
     def step(self, block_ms: int = 500) -> int:
-        """Answer the next letters, waiting for one at most so long; how many were taken. No more
-        than it can answer before others take it for dead."""
+        """Take the next commands, waiting up to `block_ms` for one, and decide them; returns how many
+        were taken. That is no more than can be decided before other referees reclaim them."""
         partitions = self.owned_partitions()
         count = min(self.batch, max(1, MAX_ENVELOPES_PER_STEP // max(1, len(partitions))))
         if self.forks.held_deliveries():
@@ -90,8 +90,8 @@ class Referee:
         self.ledger.renew(self.name, self.forks.held_deliveries())
 
     def reclaim(self, idle_ms: int = RECLAIM_IDLE_MS) -> int:
-        """Answer what another referee took and left unanswered for so long; how many letters
-        there were. One that was handed out again and again is decided alone, or given up."""
+        """Decide commands that are pending for `idle_ms`, as their referee died or hangs; returns how
+        many there were. One that was redelivered is decided alone, or becomes a dead letter."""
         started_ms, count = self.clocks.game_time_ms(), 0
         while deliveries := self.ledger.reclaim(self.name, self.owned_partitions(), idle_ms):
             count += len(deliveries)
@@ -107,7 +107,8 @@ class Referee:
         return count
 
     def _give_up_if_exhausted(self, delivery: DeliveredCommand) -> bool:
-        """Bury a letter that was handed out so often that it seems to end whoever decides it."""
+        """Move a command that was delivered so often that it seems to crash its referees to the dead
+        letters; whether it was."""
         if delivery.delivery_count <= self.max_deliveries:
             return False
         self.processor.move_to_dead_letters(
@@ -116,24 +117,26 @@ class Referee:
         return True
 
     def process_due_games(self) -> int:
-        """Put down the house's own commands that are due: for every clock that has run out, and
-        for every play-off that is to go on; how many games were looked at."""
+        """Do what is due by the game clock: expire clocks, go on with play-offs, send tasks to silent
+        bots again; returns how many games were looked at."""
         due = self.ledger.due_deadlines(self.clocks.game_time_ms(), self.owned_partitions())
         return self._for_each_game([game for game, _ in due], self._process_due_game)
 
     def evict(self) -> int:
-        """Let games go that ended long ago, or were never started; how many were looked at."""
+        """Evict games that ended long ago, or were never started; returns how many were looked at."""
         return self._for_each_game(
             self.ledger.evictable(self.clocks.wall_time_ms(), self.owned_partitions()), self._evict_game
         )
 
     def prune_consumers(self) -> int:
-        """Forget consumers of workers that went long ago; how many."""
+        """Remove consumers of workers that ended long ago; returns how many."""
         return self.ledger.prune_consumers(self.owned_partitions(), CONSUMER_EXPIRY_MS)
 
     def _for_each_game(self, games: Iterable[str], action: Callable[[str], None]) -> int:
-        """Do it for each of these games, for as long as letters can wait. One game's damage must
-        not stop what is to be done for the others; nor one that lies where nobody answers."""
+        """Run an action for each of these games, for as long as commands can wait; returns how many
+        were looked at. A damaged game, or one on a node that is away, doesn't stop the others.
+
+        Raises the first connection error, afterwards; two of them end the run."""
         started_ms, count = self.clocks.game_time_ms(), 0
         connection_errors: list[Exception] = []
         for game in games:
@@ -144,7 +147,7 @@ class Referee:
                 log.error("game is damaged", game=game, error=str(error))
                 self.processor.game_cache.invalidate(game)
             except PROGRAMMING_ERRORS:
-                log.exception("periodic task broke", game=game)
+                log.exception("periodic task failed", game=game)
                 self.processor.game_cache.invalidate(game)
             except CONNECTION_ERRORS as error:
                 connection_errors.append(error)
@@ -158,10 +161,10 @@ class Referee:
         return count
 
     def _process_due_game(self, game: str) -> None:
-        # Until it is done the game is due later: what ends this referee must not end the next one
-        # at once. What is written down for the game says anew when it is due.
+        # The deadline is moved first: if this game crashes the referee, it must not crash the next one
+        # at once. Whatever is appended to the game's log sets its deadline again.
         self.ledger.set_deadline(game, self.clocks.game_time_ms() + RETRY_DELAY_MS)
-        self.processor.game_cache.is_current(game)  # else a deadline that is none any more would be put back
+        self.processor.game_cache.is_current(game)  # a stale state would bring back an old deadline
         cached_game = self.processor.game_cache.get(game)
         state, now_ms = cached_game.state, self.clocks.game_time_ms()
         wakeup_ms, deadline = next_wakeup(state), state.next_deadline()
@@ -172,7 +175,7 @@ class Referee:
             self.ledger.set_deadline(game, None if done else now_ms + PLAY_OFF_POLL_MS)
         elif deadline is not None and state.opened_at_ms + deadline[0] <= now_ms:
             self.processor.expire_clock(game, deadline[1])
-        else:  # an engine that went down may have lost the bot's command after its note was done with
+        else:  # an engine that crashed may have lost a bot's command whose task was acknowledged
             self.ledger.redispatch(bot_tasks(state, cached_game.length))
             recheck_ms = now_ms + BOT_SILENCE_MS
             self.ledger.set_deadline(
@@ -193,9 +196,8 @@ class Referee:
             and self.read_archived_length is not None
             and self.read_archived_length(game) != cached_game.length
         ):
-            self.ledger.schedule_eviction(
-                game, self.clocks.wall_time_ms() + ARCHIVE_RECHECK_MS
-            )  # the archive's mark says otherwise
+            # Once it is in the archive, the auditor schedules it anew.
+            self.ledger.schedule_eviction(game, self.clocks.wall_time_ms() + ARCHIVE_RECHECK_MS)
         elif self.ledger.evict(game, len(state.seats), cached_game.length):
-            log.info("game retired", game=game, sequence=cached_game.length)
+            log.info("game evicted", game=game, sequence=cached_game.length)
         self.processor.game_cache.invalidate(game)

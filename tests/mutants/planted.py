@@ -157,13 +157,18 @@ REFEREE_MUTANTS: Final = (
         "if delivery.delivery_count <= self.max_deliveries:", "if True:", ("tests/referee/test_poison.py",),
     ),
     Mutant(
-        "a bot isn't called again after its refusal", "P10", "services/referee/command_processor.py",
-        "(task.seat not in previously_pending or task.seat == envelope.seat)", "task.seat not in previously_pending",
+        "a fork that is being expanded is reclaimed by another referee", "P8", "services/referee/worker.py",
+        "self.ledger.renew(self.name, self.forks.held_deliveries())", "pass",
+        ("tests/referee/test_fork_expansion.py",),
+    ),
+    Mutant(
+        "a bot isn't called again after its refusal", "P10", "services/referee/scheduling.py",
+        "(task.seat not in previously_pending or task.seat == sender)", "task.seat not in previously_pending",
         ("tests/bots", *SIMULATOR),
     ),
     Mutant(
-        "every entry calls every bot", "P9", "services/referee/command_processor.py",
-        "(task.seat not in previously_pending or task.seat == envelope.seat)", "True", ("tests/referee", *SIMULATOR),
+        "every entry calls every bot", "P9", "services/referee/scheduling.py",
+        "(task.seat not in previously_pending or task.seat == sender)", "True", ("tests/referee", *SIMULATOR),
     ),
     Mutant(
         "the lease is trusted: what others left isn't looked at", "P7", "services/referee/worker.py",
