@@ -27,7 +27,7 @@ import msgpack
 from schemas.commands import BY_CODE as COMMAND_BY_CODE
 from schemas.commands import FIELDS as COMMAND_FIELDS
 from schemas.commands import ClaimRoute, Command, CommandEnvelope, read_command, write_command
-from schemas.contract import Schema, contract
+from schemas.contract import Schema, contract, holds_contracts
 from schemas.entries import Entry, ShownBytes, ViewEntry
 from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.events import (
@@ -36,10 +36,6 @@ from schemas.events import (
     FIELDS,
     SCHEMAS,
     Event,
-    GameCreated,
-    GameEnded,
-    PlayOffCalled,
-    PositionLaid,
     RouteClaimed,
 )  # fmt: skip
 from schemas.events.upcasting import upcast
@@ -62,8 +58,7 @@ def unpack(data: bytes) -> Any:
 
 # -- events as rows ------------------------------------------------------------------
 
-# their fields hold contracts of their own
-_NESTED_EVENTS: Final = (GameCreated, GameEnded, PositionLaid, PlayOffCalled)
+_NESTED_EVENTS: Final = frozenset(cls for cls in EVENTS if holds_contracts(cls))  # they need their schema
 
 
 def _make_field_getter(cls: type[Event]) -> Callable[[Any], tuple[Any, ...]]:

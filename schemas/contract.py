@@ -11,8 +11,19 @@ checks a value where it is made; `Schema` checks it where it comes in from outsi
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Final, Generic, Literal, TypeAlias, TypeVar, dataclass_transform
+from dataclasses import dataclass, fields, is_dataclass
+from typing import (
+    Any,
+    ClassVar,
+    Final,
+    Generic,
+    Literal,
+    TypeAlias,
+    TypeVar,
+    dataclass_transform,
+    get_args,
+    get_type_hints,
+)
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
@@ -153,3 +164,13 @@ _PLAIN_MESSAGES = {
 
 def field_names(cls: type[Any]) -> tuple[str, ...]:
     return tuple(field.name for field in fields(cls))
+
+
+def holds_contracts(cls: type) -> bool:
+    """Whether a field of this contract holds another one, at any depth of its type."""
+    hints = get_type_hints(cls)
+    return any(_names_contract(hints[name]) for name in field_names(cls))
+
+
+def _names_contract(hint: object) -> bool:
+    return is_dataclass(hint) or any(_names_contract(part) for part in get_args(hint))

@@ -21,7 +21,7 @@ from services.cli.output import console, print_json, print_line
 from services.cli.tables import standings_table
 from services.documents.files import read_bytes, write_bytes
 from services.text.commands import describe_command, group_commands, sender_name
-from services.text.events import pluralize
+from services.text.formatting import pluralize
 from services.verification.audit import CHECK_NAMES, PASS_SENTENCES, Audit, audit, audit_json
 from services.verification.explanation import Explanation, explain
 from services.verification.findings import Check, CheckKind

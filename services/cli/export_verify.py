@@ -22,7 +22,7 @@ from services.cli.output import console, print_json, print_line
 from services.documents.files import read_bytes, write_bytes
 from services.ledger import GameReader, iter_view
 from services.referee.rules import fold
-from services.text.events import pluralize
+from services.text.formatting import pluralize
 from services.verification.audit import CHECK_NAMES, PASS_SENTENCES
 from services.verification.findings import Check
 from services.verification.log_check import check_file_bytes, recompute_heads

@@ -31,7 +31,7 @@ from services.ledger import RedisLedger
 from services.referee.rules import GameState, UnloggedRejectionError, fold
 from services.referee.worker import Referee
 from services.runtime.settings import Settings
-from services.text.events import pluralize
+from services.text.formatting import pluralize
 from services.verification.game_repository import GameRepository
 
 app = typer.Typer()

@@ -1,19 +1,45 @@
-"""Commands in words, as `telling` has events: what a seat asked for."""
+"""Commands in words: what a seat asked for.
+
+Importing this module checks that every declared command has a description.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeAlias, TypeVar
 
 from schemas import commands
 from schemas.commands import Command
+from schemas.contract import COMMAND_REGISTRY, CommandContract
 from schemas.field_types import Seat
+from schemas.registry import HandlerTable
 from services.referee.rules import GameState
-from services.text.events import city_name, describe_route, format_cards, pluralize, seat_name, tickets_suffix
+from services.referee.rules.board import Route
+from services.text.formatting import (
+    city_name,
+    describe_route,
+    format_cards,
+    pluralize,
+    seat_name,
+    tickets_suffix,
+)
+
+C = TypeVar("C", bound=CommandContract)
+CommandText: TypeAlias = Callable[[GameState, Seat | None, Any], str]  # each takes its own command
+DESCRIPTION_TABLE: Final[HandlerTable[CommandContract, CommandText]] = HandlerTable(
+    "description", COMMAND_REGISTRY
+)
+
+
+def describes(
+    cls: type[C],
+) -> Callable[[Callable[[GameState, Seat | None, C], str]], Callable[[GameState, Seat | None, C], str]]:
+    """The decorator of the function that describes these commands."""
+    return DESCRIPTION_TABLE(cls)
 
 
 def sender_name(state: GameState, seat: Seat | None) -> str:
-    """Who speaks: a seat by its name and number, or the house."""
+    """The sender of a command: a seat by its name and number, or "the house" (a system command)."""
     if seat is None or seat >= len(state.seats):
         return "the house" if seat is None else f"seat {seat}"
     name = state.seats[seat].name
@@ -21,11 +47,10 @@ def sender_name(state: GameState, seat: Seat | None) -> str:
 
 
 def describe_command(state: GameState, seat: Seat | None, command: Command) -> str:
-    """The command as what somebody wants to do: "claim Denver - Omaha (4) with 4 purple". It may name
-    what there isn't: it is as the seat said it."""
-    describe = _DESCRIBERS.get(type(command))
+    """The command as what somebody wants to do: "claim Denver - Omaha (4) with 4 purple". One that names
+    what the board lacks is described by its fields as they are."""
     try:
-        return describe(state, seat, command) if describe else command.type.replace("_", " ")
+        return DESCRIPTIONS[type(command)](state, seat, command)
     except (LookupError, AttributeError):  # a route or a city that isn't on the board, or no board yet
         return _raw_text(command)
 
@@ -33,8 +58,8 @@ def describe_command(state: GameState, seat: Seat | None, command: Command) -> s
 def group_commands(
     state: GameState, seat: Seat, alternatives: Sequence[Command]
 ) -> list[tuple[str, list[str]]]:
-    """Many commands as a few: claims by their route, stations by what they are paid with, journeys by
-    where they start; others by their kind. Each with the ways to do it, which may be none to speak of."""
+    """Many commands as a few titles: claims by their route, stations by their payment, journeys by their
+    start, others by their type. Each title has its variants, which may be none."""
     groups: dict[str, list[str]] = {}
     for command in alternatives:
         title, detail = _group_of(state, seat, command)
@@ -65,7 +90,7 @@ def _group_of(state: GameState, seat: Seat, command: Command) -> tuple[str, str]
     return (kind, text.removeprefix(kind).strip()) if text.startswith(kind) else (text, "")
 
 
-def _route_color(route: Any) -> str:
+def _route_color(route: Route) -> str:
     return f"{route.color} {route.kind}" if route.kind != "rail" else str(route.color)
 
 
@@ -75,6 +100,27 @@ def _raw_text(command: Command) -> str:
     return command.type.replace("_", " ") + (f": {values}" if values else "")
 
 
+@describes(commands.CreateGame)
+def _create_game(state: GameState, seat: Seat | None, command: commands.CreateGame) -> str:
+    return f"create a game with {pluralize(len(command.seats), 'seat')}"
+
+
+@describes(commands.TakeSeat)
+def _take_seat(state: GameState, seat: Seat | None, command: commands.TakeSeat) -> str:
+    return f"take a seat as {command.name}"
+
+
+@describes(commands.StartGame)
+def _start_game(state: GameState, seat: Seat | None, command: commands.StartGame) -> str:
+    return "start the game"
+
+
+@describes(commands.DrawBlind)
+def _draw_blind(state: GameState, seat: Seat | None, command: commands.DrawBlind) -> str:
+    return "draw blind from the deck"
+
+
+@describes(commands.DrawMarket)
 def _draw_market(state: GameState, seat: Seat | None, command: commands.DrawMarket) -> str:
     if command.slot is None:
         return f"draw {command.color} from the market"
@@ -82,12 +128,14 @@ def _draw_market(state: GameState, seat: Seat | None, command: commands.DrawMark
     return f"draw market place {command.slot}" + (f" ({card})" if card else " (nothing lies there)")
 
 
+@describes(commands.DrawTickets)
 def _draw_tickets(state: GameState, seat: Seat | None, command: commands.DrawTickets) -> str:
     if not command.decks:
         return "draw tickets"
     return f"draw tickets: {', '.join(f'{n} {deck}' for deck, n in command.decks.items())}"
 
 
+@describes(commands.KeepTickets)
 def _keep_tickets(state: GameState, seat: Seat | None, command: commands.KeepTickets) -> str:
     offer = state.seats[seat].offer if seat is not None else []
     kept = [offer[place] if place < len(offer) else None for place in command.keep]
@@ -95,6 +143,7 @@ def _keep_tickets(state: GameState, seat: Seat | None, command: commands.KeepTic
     return f"keep tickets {places} of the offer{tickets_suffix(state, kept)}"
 
 
+@describes(commands.ClaimRoute)
 def _claim_route(state: GameState, seat: Seat | None, command: commands.ClaimRoute) -> str:
     route = state.board.routes[command.route]
     passenger_text = (
@@ -103,35 +152,51 @@ def _claim_route(state: GameState, seat: Seat | None, command: commands.ClaimRou
     return f"claim {describe_route(state, command.route)} ({route.length}, {_route_color(route)}) with {format_cards(command.cards)}{passenger_text}"
 
 
+@describes(commands.PayTunnel)
+def _pay_tunnel(state: GameState, seat: Seat | None, command: commands.PayTunnel) -> str:
+    return f"pay {format_cards(command.cards)} more for the tunnel"
+
+
+@describes(commands.DeclineTunnel)
+def _decline_tunnel(state: GameState, seat: Seat | None, command: commands.DeclineTunnel) -> str:
+    return "leave the tunnel"
+
+
+@describes(commands.BuildStation)
 def _build_station(state: GameState, seat: Seat | None, command: commands.BuildStation) -> str:
     neighbour_text = f", for a route from {city_name(state, command.neighbour)}" if command.neighbour else ""
     return f"build a station in {city_name(state, command.city)} with {format_cards(command.cards)}{neighbour_text}"
 
 
+@describes(commands.MovePassenger)
 def _move_passenger(state: GameState, seat: Seat | None, command: commands.MovePassenger) -> str:
     way = ", ".join(describe_route(state, route) for route in command.path)
     return f"move the passenger in {city_name(state, command.city)} over {way}"
 
 
-def _create_game(state: GameState, seat: Seat | None, command: commands.CreateGame) -> str:
-    return f"create a game with {pluralize(len(command.seats), 'seat')}"
+@describes(commands.RequestCards)
+def _request_cards(state: GameState, seat: Seat | None, command: commands.RequestCards) -> str:
+    return "ask for the next cards of the deck"
 
 
-_DESCRIBERS: Final[Mapping[type[Command], Callable[[GameState, Seat | None, Any], str]]] = {
-    commands.CreateGame: _create_game,
-    commands.TakeSeat: lambda table, seat, c: f"take a seat as {c.name}",
-    commands.StartGame: lambda table, seat, c: "start the game",
-    commands.DrawBlind: lambda table, seat, c: "draw blind from the deck",
-    commands.DrawMarket: _draw_market,
-    commands.DrawTickets: _draw_tickets,
-    commands.KeepTickets: _keep_tickets,
-    commands.ClaimRoute: _claim_route,
-    commands.PayTunnel: lambda table, seat, c: f"pay {format_cards(c.cards)} more for the tunnel",
-    commands.DeclineTunnel: lambda table, seat, c: "leave the tunnel",
-    commands.BuildStation: _build_station,
-    commands.MovePassenger: _move_passenger,
-    commands.RequestCards: lambda table, seat, c: "ask for the next cards of the deck",
-    commands.Pass: lambda table, seat, c: "pass",
-    commands.Leave: lambda table, seat, c: "leave the table",
-    commands.CallTime: lambda table, seat, c: f"say that the time of {seat_name(table, c.seat)} is over",
-}
+@describes(commands.Pass)
+def _pass(state: GameState, seat: Seat | None, command: commands.Pass) -> str:
+    return "pass"
+
+
+@describes(commands.Leave)
+def _leave(state: GameState, seat: Seat | None, command: commands.Leave) -> str:
+    return "leave the table"
+
+
+@describes(commands.CallTime)
+def _call_time(state: GameState, seat: Seat | None, command: commands.CallTime) -> str:
+    return f"say that the time of {seat_name(state, command.seat)} is over"
+
+
+@describes(commands.ForkGame)
+def _fork_game(state: GameState, seat: Seat | None, command: commands.ForkGame) -> str:
+    return "fork game"
+
+
+DESCRIPTIONS: Final = DESCRIPTION_TABLE.complete()

@@ -1,8 +1,47 @@
-"""Times for people."""
+"""Parts of sentences: names, cards, numbers, and times."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
+from schemas.field_types import Seat
+from services.referee.rules import GameState
+
 
 def format_game_time(game_time_ms: int) -> str:
-    """A time since the game's creation: minutes, seconds, tenths."""
+    """A time since the game was opened as minutes, seconds and tenths: "04:31.5"."""
     return f"{game_time_ms // 60_000:02}:{game_time_ms // 1000 % 60:02}.{game_time_ms // 100 % 10}"
+
+
+def seat_name(state: GameState, seat: Seat) -> str:
+    """The seat's name, or its number where nobody sits."""
+    return state.seats[seat].name or f"seat {seat}"
+
+
+def city_name(state: GameState, city_id: str) -> str:
+    """A city as the board spells it."""
+    return state.board.cities[city_id]
+
+
+def describe_route(state: GameState, route_id: str) -> str:
+    """A route by its two cities."""
+    route = state.board.routes[route_id]
+    return f"{city_name(state, route.a)} - {city_name(state, route.b)}"
+
+
+def format_cards(counts: Mapping[str, int]) -> str:
+    """Cards in words: "2 red, 1 locomotive"."""
+    return ", ".join(f"{n} {card}" for card, n in counts.items())
+
+
+def pluralize(number: int, noun: str) -> str:
+    """A number of things: "1 ticket", "3 tickets"."""
+    return f"{number} {noun}" + ("" if number == 1 else "s")
+
+
+def tickets_suffix(state: GameState, tickets: Sequence[str | None]) -> str:
+    """The tickets' cities, where the viewer may know them."""
+    known = [state.board.tickets[ticket] for ticket in tickets if ticket is not None]
+    if not known:
+        return ""
+    return ": " + ", ".join(f"{city_name(state, t.a)} - {city_name(state, t.b)} ({t.points})" for t in known)

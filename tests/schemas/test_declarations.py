@@ -12,9 +12,13 @@ from schemas.commands import COMMANDS, PLAYER_COMMANDS
 from schemas.contract import COMMAND_REGISTRY, EVENT_REGISTRY, CommandContract, EventContract, command, event
 from schemas.events import EVENTS
 from schemas.field_types import CardRow, Seat
-from schemas.registry import Registry, union_members
+from schemas.registry import HandlerTable, Registry, union_members
 from schemas.visibility import PUBLIC, Private, Secret
+from services.referee.rules.appliers import APPLIER_TABLE
+from services.referee.rules.decide import require_decided
 from services.referee.rules.views import PUBLIC_EVENTS, REDACTORS, owner_of, redact_for, split_by_visibility
+from services.text.commands import DESCRIPTION_TABLE
+from services.text.events import SENTENCE_TABLE
 
 UNUSED_CODE = 999
 
@@ -119,3 +123,40 @@ def test_P5_an_event_that_is_neither_public_nor_redacted_is_shown_to_nobody() ->
 def test_P5_every_event_is_public_by_name_or_has_a_redactor() -> None:
     assert PUBLIC_EVENTS | REDACTORS.keys() == set(EVENTS)
     assert not PUBLIC_EVENTS & REDACTORS.keys()
+
+
+# -- what else there is for each of them -----------------------------------------------------
+
+
+@pytest.mark.parametrize("table", [APPLIER_TABLE, SENTENCE_TABLE], ids=lambda table: table.what)
+def test_a_new_event_needs_an_applier_and_a_sentence(table: HandlerTable[EventContract, object]) -> None:
+    assert table.complete()
+    declare_event()
+    with pytest.raises(TypeError, match=f"no {table.what} for the event FlagRaised"):
+        table.complete()
+
+
+def test_a_new_command_needs_a_description_and_somebody_who_decides_it() -> None:
+    assert DESCRIPTION_TABLE.complete()
+    declared = declare_command()
+    with pytest.raises(TypeError, match="no description for the command RaiseFlag"):
+        DESCRIPTION_TABLE.complete()
+    with pytest.raises(TypeError, match="RaiseFlag"):
+        require_decided((*COMMANDS, declared))
+
+
+@pytest.mark.parametrize("table", [APPLIER_TABLE, SENTENCE_TABLE], ids=lambda table: table.what)
+def test_an_undeclared_event_has_no_functions(table: HandlerTable[EventContract, object]) -> None:
+    class Stray(EventContract):
+        """It was never declared."""
+
+    with pytest.raises(TypeError, match=f"{table.what} for Stray"):
+        table(Stray)
+
+
+@pytest.mark.parametrize("table", [APPLIER_TABLE, SENTENCE_TABLE], ids=lambda table: table.what)
+def test_an_event_has_one_function_of_a_kind(table: HandlerTable[EventContract, object]) -> None:
+    with pytest.raises(TypeError, match=f"second {table.what} for the event RouteClaimed"):
+        table(events.RouteClaimed)
+    with pytest.raises(TypeError, match="second"):
+        table.none_for(events.RouteClaimed)

@@ -6,10 +6,20 @@ caller owns and apply each event as it comes, because to copy a state costs as m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from schemas.commands import CallTime, Command, CommandEnvelope, CreateGame, Leave, StartGame, TakeSeat
+from schemas.commands import (
+    COMMANDS,
+    CallTime,
+    Command,
+    CommandEnvelope,
+    CreateGame,
+    ForkGame,
+    Leave,
+    StartGame,
+    TakeSeat,
+)
 from schemas.events import CommandRefused, Event
 from schemas.field_types import Seat
 from schemas.refusals import GAME_RULES, CommandRefusedError, require
@@ -162,3 +172,17 @@ SYSTEM_COMMANDS: Final[Mapping[type[Command], Callable[[GameState, Seat | None, 
     StartGame: start_game,
     CallTime: call_time,
 }
+
+
+def require_decided(commands: Iterable[type[Command]]) -> None:
+    """Every one of these commands is decided: by a move of a ruleset, or by a function of this module; but a
+    fork, which the referee expands into a CreateGame first. Raises TypeError, naming the others."""
+    decided = {CreateGame, ForkGame, Leave, *SYSTEM_COMMANDS}
+    decided |= {
+        move.command for ruleset in RULESETS.values() for moves in ruleset.moves.values() for move in moves
+    }
+    if undecided := [cls.__name__ for cls in commands if cls not in decided]:
+        raise TypeError(f"nothing decides the command {', '.join(undecided)}")
+
+
+require_decided(COMMANDS)

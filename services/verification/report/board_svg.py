@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from services.referee.rules import GameState
 from services.referee.rules.board import Board, Route
-from services.text.events import city_name, describe_route, seat_name
+from services.text.formatting import city_name, describe_route, seat_name
 from services.verification.report.html import Html, el, join_html
 
 LANE_WIDTH: Final = 9.0  # between parallel routes

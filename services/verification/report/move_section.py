@@ -12,8 +12,7 @@ from schemas.field_types import Seat
 from services.referee.rules import GameState
 from services.referee.rules.seat_state import SeatState
 from services.text.commands import describe_command, group_commands, sender_name
-from services.text.events import city_name, format_cards, pluralize
-from services.text.formatting import format_game_time
+from services.text.formatting import city_name, format_cards, format_game_time, pluralize
 from services.verification.explanation import Explanation, RuleCitation, Viewer, ViewerPerspective
 from services.verification.report.board_svg import board_map
 from services.verification.report.html import Html, bullet_list, el, grid, join_html, markdown, row

@@ -11,7 +11,8 @@ from typing import Final
 from schemas.errors import CorruptDataError
 from schemas.events import GameCreated
 from services.referee.rules import GameState
-from services.text.events import game_summary_json, pluralize
+from services.text.events import game_summary_json
+from services.text.formatting import pluralize
 from services.verification.audit import CHECK_NAMES, PASS_SENTENCES, Audit
 from services.verification.explanation import Explanation
 from services.verification.replay import Replay

@@ -9,8 +9,8 @@ from schemas.entries import Entry
 from schemas.events import TurnStarted
 from services.referee.rules import GameState, fold_events
 from services.text.commands import describe_command, sender_name
-from services.text.events import event_sentence, pluralize, seat_name
-from services.text.formatting import format_game_time
+from services.text.events import event_sentence
+from services.text.formatting import format_game_time, pluralize, seat_name
 from services.verification.findings import Finding
 from services.verification.redecide import REPLAY_ERRORS
 from services.verification.replay import Replay

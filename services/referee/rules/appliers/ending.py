@@ -13,19 +13,23 @@ from schemas.events import (
     SeedRevealed,
     TicketsShown,
 )  # fmt: skip
+from services.referee.rules.appliers.table import applies
 from services.referee.rules.state import GameState
 
 
+@applies(LastTurnsBegan)
 def last_turns_began(state: GameState, event: LastTurnsBegan) -> None:
     state.in_last_turns, state.seats_with_last_turn = True, set(event.seats)
 
 
+@applies(SeatGone)
 def seat_gone(state: GameState, event: SeatGone) -> None:
     state.seats[event.seat].exit_reason = event.why
     state.pending_choices.pop(event.seat, None)
     state.seats_with_last_turn.discard(event.seat)
 
 
+@applies(SeatCleared)
 def seat_cleared(state: GameState, event: SeatCleared) -> None:
     seat_state = state.seats[event.seat]
     for route_id in seat_state.routes:
@@ -60,27 +64,33 @@ def reopen_twins(state: GameState, route_id: str) -> None:
             state.open_routes[state.board.routes[twin].fare][twin] = None
 
 
+@applies(TicketsShown)
 def tickets_shown(state: GameState, event: TicketsShown) -> None:
     state.seats[event.seat].tickets = list(event.tickets)
 
 
+@applies(PlayOffCalled)
 def play_off_called(state: GameState, event: PlayOffCalled) -> None:
     state.next_play_off = event
 
 
+@applies(PlayOffEnded)
 def play_off_ended(state: GameState, event: PlayOffEnded) -> None:
     """Told for those who read; nothing of this table changes by it."""
 
 
+@applies(SeedRevealed)
 def seed_revealed(state: GameState, event: SeedRevealed) -> None:
     state.seed = event.seed
 
 
+@applies(GameEnded)
 def game_ended(state: GameState, event: GameEnded) -> None:
     state.result = event
     state.turn = None
     state.pending_choices = {}
 
 
+@applies(CommandRefused)
 def command_refused(state: GameState, event: CommandRefused) -> None:
     state.refusal_counts[event.seat] = state.refusal_counts.get(event.seat, 0) + 1

@@ -25,12 +25,14 @@ from schemas.events import (
 )  # fmt: skip
 from services.referee.rules import board as boards
 from services.referee.rules.appliers.playing import assign_route
+from services.referee.rules.appliers.table import applies
 from services.referee.rules.fair_randomness import compute_setup_digest, derive_shuffle_key
 from services.referee.rules.rulesets import RULESET_VERSIONS
 from services.referee.rules.seat_state import SeatState
 from services.referee.rules.state import GameState, Tunnel
 
 
+@applies(GameCreated)
 def game_created(state: GameState, event: GameCreated) -> None:
     rule_options = event.parameters
     state.game = event.game
@@ -59,10 +61,12 @@ def game_created(state: GameState, event: GameCreated) -> None:
     state.tokens = boards.initial_tokens(rule_options, board)
 
 
+@applies(SeedSealed)
 def seed_sealed(state: GameState, event: SeedSealed) -> None:
     state.commitment, state.seed_was_named, state.seed = event.commitment, bool(event.given), event.seed
 
 
+@applies(SeatTaken)
 def seat_taken(state: GameState, event: SeatTaken) -> None:
     seat_state = state.seats[event.seat]
     seat_state.name, seat_state.policy, seat_state.seat_secret, seat_state.is_seated = (
@@ -74,6 +78,7 @@ def seat_taken(state: GameState, event: SeatTaken) -> None:
     seat_state.age, seat_state.contribution = event.age, event.contribution
 
 
+@applies(GameStarted)
 def game_started(state: GameState, event: GameStarted) -> None:
     state.started = True
     state.turn_order = event.order
@@ -82,17 +87,20 @@ def game_started(state: GameState, event: GameStarted) -> None:
         state.shuffle_key = derive_shuffle_key(state)
 
 
+@applies(DeckShuffled)
 def deck_shuffled(state: GameState, event: DeckShuffled) -> None:
     state.deck[:0] = reversed(event.order)
     state.discards = dict.fromkeys(state.rule_options.cards, 0)
     state.epoch += 1
 
 
+@applies(TicketsShuffled)
 def tickets_shuffled(state: GameState, event: TicketsShuffled) -> None:
     state.ticket_decks[event.deck] = list(reversed(event.order))
     state.epoch += 1
 
 
+@applies(HandDealt)
 def hand_dealt(state: GameState, event: HandDealt) -> None:
     hand = state.seats[event.seat].hand
     for card in event.cards:
@@ -103,6 +111,7 @@ def hand_dealt(state: GameState, event: HandDealt) -> None:
 # -- a position in place of a deal -----------------------------------------------------
 
 
+@applies(PositionLaid)
 def position_laid(state: GameState, event: PositionLaid) -> None:
     state.position_starter = event.turn
     state.board = boards.with_tickets(state.board, event.tickets)
@@ -123,14 +132,17 @@ def position_laid(state: GameState, event: PositionLaid) -> None:
     state.tokens = {city: tuple(stack) for city, stack in event.tokens.items()}
 
 
+@applies(DeckLaid)
 def deck_laid(state: GameState, event: DeckLaid) -> None:
     state.deck = list(reversed(event.order))
 
 
+@applies(TicketsLaid)
 def tickets_laid(state: GameState, event: TicketsLaid) -> None:
     state.ticket_decks[event.deck] = list(reversed(event.order))
 
 
+@applies(HandLaid)
 def hand_laid(state: GameState, event: HandLaid) -> None:
     seat_state = state.seats[event.seat]
     for card, count in Counter(event.cards).items():
@@ -141,10 +153,12 @@ def hand_laid(state: GameState, event: HandLaid) -> None:
 # -- a fork: more than a position can say ----------------------------------------------
 
 
+@applies(GameForked)
 def game_forked(state: GameState, event: GameForked) -> None:
     state.fork_origin = event.of, event.at
 
 
+@applies(MomentLaid)
 def moment_laid(state: GameState, event: MomentLaid) -> None:
     """Nobody is waited for, and no time passes, until the game is started."""
     state.fork_turn_state, state.turn_order = (event.turn, event.awaits), event.order
@@ -161,12 +175,14 @@ def moment_laid(state: GameState, event: MomentLaid) -> None:
             seat_state.hand[card] += count
 
 
+@applies(ChoiceLaid)
 def choice_laid(state: GameState, event: ChoiceLaid) -> None:
     seat_state = state.seats[event.seat]
     seat_state.offer, seat_state.min_keep = list(event.offer), event.least
     seat_state.requested_mix = (event.mix or {}) if event.named else None
 
 
+@applies(DeckKnown)
 def deck_known(state: GameState, event: DeckKnown) -> None:
     """Told for who may know it: the deck has these tickets at these places anyway."""
     deck = state.ticket_decks[event.deck]
@@ -176,6 +192,7 @@ def deck_known(state: GameState, event: DeckKnown) -> None:
     ]
 
 
+@applies(PlayResumed)
 def play_resumed(state: GameState, event: PlayResumed) -> None:
     assert state.fork_turn_state is not None, "a moment was laid"
     state.turn, pending_choices = state.fork_turn_state

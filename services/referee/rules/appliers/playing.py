@@ -27,18 +27,21 @@ from schemas.events import (
     TurnStarted,
 )  # fmt: skip
 from schemas.field_types import PASSENGER, Seat
+from services.referee.rules.appliers.table import applies
 from services.referee.rules.seat_state import SeatState
 from services.referee.rules.state import ACTION, MIX, SECOND_CARD, TICKETS, TUNNEL, GameState, Tunnel
 
 # -- cards ---------------------------------------------------------------------------
 
 
+@applies(MarketFilled)
 def market_filled(state: GameState, event: MarketFilled) -> None:
     for slot, card in zip(event.slots, event.cards, strict=True):
         state.deck.pop()
         state.market[slot] = card
 
 
+@applies(MarketFlushed)
 def market_flushed(state: GameState, event: MarketFlushed) -> None:
     for slot, card in enumerate(state.market):
         if card is not None:
@@ -46,6 +49,7 @@ def market_flushed(state: GameState, event: MarketFlushed) -> None:
         state.market[slot] = None
 
 
+@applies(CardDrawn)
 def card_drawn(state: GameState, event: CardDrawn) -> None:
     state.deck.pop()
     state.seats[event.seat].hand[event.card] += 1
@@ -53,6 +57,7 @@ def card_drawn(state: GameState, event: CardDrawn) -> None:
     state.seats_passed.clear()
 
 
+@applies(MarketCardTaken)
 def market_card_taken(state: GameState, event: MarketCardTaken) -> None:
     state.market[event.slot] = None
     state.seats[event.seat].hand[event.card] += 1
@@ -60,6 +65,7 @@ def market_card_taken(state: GameState, event: MarketCardTaken) -> None:
     state.seats_passed.clear()
 
 
+@applies(CardsGiven)
 def cards_given(state: GameState, event: CardsGiven) -> None:
     hand = state.seats[event.seat].hand
     for card in event.cards:
@@ -68,6 +74,7 @@ def cards_given(state: GameState, event: CardsGiven) -> None:
     state.seats_passed.clear()
 
 
+@applies(RequestUnmet)
 def request_unmet(state: GameState, event: RequestUnmet) -> None:
     state.seats_passed.add(event.seat)
 
@@ -75,17 +82,20 @@ def request_unmet(state: GameState, event: RequestUnmet) -> None:
 # -- tickets -------------------------------------------------------------------------
 
 
+@applies(MixAsked)
 def mix_asked(state: GameState, event: MixAsked) -> None:
     seat_state = state.seats[event.seat]
     seat_state.deadline_ms = deadline_for(state, seat_state)
     state.pending_choices[event.seat] = MIX
 
 
+@applies(TicketsNamed)
 def tickets_named(state: GameState, event: TicketsNamed) -> None:
     state.seats[event.seat].requested_mix = {} if event.decks is None else event.decks
     del state.pending_choices[event.seat]
 
 
+@applies(TicketsOffered)
 def tickets_offered(state: GameState, event: TicketsOffered) -> None:
     seat_state = state.seats[event.seat]
     for deck in event.decks:
@@ -97,6 +107,7 @@ def tickets_offered(state: GameState, event: TicketsOffered) -> None:
     state.seats_passed.clear()
 
 
+@applies(TicketsKept)
 def tickets_kept(state: GameState, event: TicketsKept) -> None:
     seat_state = state.seats[event.seat]
     seat_state.tickets.extend(event.kept)
@@ -106,6 +117,7 @@ def tickets_kept(state: GameState, event: TicketsKept) -> None:
     del state.pending_choices[event.seat]
 
 
+@applies(TicketsReturned)
 def tickets_returned(state: GameState, event: TicketsReturned) -> None:
     seat_state = state.seats[event.seat]
     for ticket in event.tickets:
@@ -137,6 +149,7 @@ RETURN_APPLIERS = {
 # -- routes --------------------------------------------------------------------------
 
 
+@applies(RouteClaimed)
 def route_claimed(state: GameState, event: RouteClaimed) -> None:
     seat_state = state.seats[event.seat]
     pay(state, event.seat, event.cards)
@@ -167,6 +180,7 @@ def assign_route(state: GameState, route_id: str, seat: Seat) -> None:
                 state.open_routes[state.board.routes[twin].fare].pop(twin, None)
 
 
+@applies(TunnelRevealed)
 def tunnel_revealed(state: GameState, event: TunnelRevealed) -> None:
     del state.deck[len(state.deck) - len(event.revealed) :]
     state.tunnel = Tunnel(event.route, event.cards, event.revealed, event.extra)
@@ -174,10 +188,12 @@ def tunnel_revealed(state: GameState, event: TunnelRevealed) -> None:
     state.seats_passed.clear()
 
 
+@applies(TunnelDeclined)
 def tunnel_declined(state: GameState, event: TunnelDeclined) -> None:
     del state.pending_choices[event.seat]
 
 
+@applies(RevealedDiscarded)
 def revealed_discarded(state: GameState, event: RevealedDiscarded) -> None:
     assert state.tunnel is not None, "there is a tunnel whose cards were turned up"
     for card in state.tunnel.revealed:
@@ -188,6 +204,7 @@ def revealed_discarded(state: GameState, event: RevealedDiscarded) -> None:
 # -- stations and passengers -----------------------------------------------------------
 
 
+@applies(StationBuilt)
 def station_built(state: GameState, event: StationBuilt) -> None:
     pay(state, event.seat, event.cards)
     state.station_owners[event.city] = event.seat
@@ -195,11 +212,13 @@ def station_built(state: GameState, event: StationBuilt) -> None:
     state.seats_passed.clear()
 
 
+@applies(PassengerPlaced)
 def passenger_placed(state: GameState, event: PassengerPlaced) -> None:
     state.passenger_owners[event.city] = event.seat
     state.seats[event.seat].passengers_left -= 1
 
 
+@applies(PassengerMoved)
 def passenger_moved(state: GameState, event: PassengerMoved) -> None:
     if event.cards:
         pay(state, event.seat, {PASSENGER: event.cards})
@@ -213,6 +232,7 @@ def passenger_moved(state: GameState, event: PassengerMoved) -> None:
 # -- turns ---------------------------------------------------------------------------
 
 
+@applies(TurnStarted)
 def turn_started(state: GameState, event: TurnStarted) -> None:
     seat_state = state.seats[event.seat]
     seat_state.deadline_ms = deadline_for(state, seat_state)
@@ -231,5 +251,6 @@ def deadline_for(state: GameState, seat_state: SeatState) -> int | None:
     return state.at_ms + (seat_state.clock_ms if move_ms is None else min(seat_state.clock_ms, move_ms))
 
 
+@applies(Passed)
 def passed(state: GameState, event: Passed) -> None:
     state.seats_passed.add(event.seat)
