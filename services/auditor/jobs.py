@@ -19,7 +19,6 @@ from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple, Protocol
 
-import redis
 from rq import Queue, Retry
 from rq.exceptions import DuplicateJobError
 from rq.job import Job
@@ -29,6 +28,7 @@ from schemas.errors import InvalidInputError
 from services.archive import Archive, Signer
 from services.ledger import GameReader
 from services.ledger.archive_index import ArchiveIndex
+from services.ledger.connection import EngineClient
 from services.ledger.dispute_store import DisputeStore
 from services.runtime.settings import Settings
 
@@ -103,7 +103,7 @@ class JobInfo(NamedTuple):
 class Jobs:
     """The jobs of a house, on one engine. `client` is no cluster's: RQ can't run on one."""
 
-    def __init__(self, client: redis.Redis, max_waiting: int = MAX_WAITING_JOBS) -> None:
+    def __init__(self, client: EngineClient, max_waiting: int = MAX_WAITING_JOBS) -> None:
         self.queue = Queue(QUEUE_NAME, connection=client, serializer=JSONSerializer)
         self.max_waiting = max_waiting
 

@@ -12,8 +12,6 @@ import logging
 from contextlib import suppress
 from typing import Any, Final
 
-import redis
-from redis.exceptions import RedisError
 from rq import Queue, SimpleWorker
 from rq.exceptions import NoSuchJobError
 from rq.job import Job
@@ -24,6 +22,8 @@ from rq.worker_registration import clean_worker_registry
 
 from services.auditor import archive_job, dispute_job
 from services.auditor.jobs import CURRENT_CONTEXT, MAX_FAILED_JOBS, JobContext, Jobs, record_failure
+from services.ledger.connection import EngineClient
+from services.ledger.errors import ENGINE_ERRORS
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import PROGRAMMING_ERRORS
 
@@ -48,7 +48,7 @@ class RqWorker(SimpleWorker):
 class Auditor:
     """One worker. Nothing in it can't be lost."""
 
-    def __init__(self, context: JobContext, client: redis.Redis, name: str) -> None:
+    def __init__(self, context: JobContext, client: EngineClient, name: str) -> None:
         self.context, self.client, self.name = context, client, name
         self.jobs = Jobs(client)
         self.finished_games = archive_job.FinishedGameScanner(context, self.jobs)
@@ -116,7 +116,7 @@ class Auditor:
 
     def deregister(self) -> None:
         """Say that it goes."""
-        with suppress(RedisError, OSError):
+        with suppress(*ENGINE_ERRORS):
             self.worker.register_death()
 
     @property

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import typer
-from redis.exceptions import RedisError
 
 from schemas.errors import CorruptDataError
 from services.archive import ArchiveUnavailableError
@@ -24,6 +23,7 @@ from services.cli import (
 from services.cli.exit import CommandLineError, GameNotFoundError, exit_with_error
 from services.ledger import MissingEntryError
 from services.ledger.connection import EngineUnavailableError
+from services.ledger.errors import EngineError
 
 
 def run_app(app: typer.Typer, arguments: Sequence[str]) -> None:
@@ -45,5 +45,5 @@ def run_app(app: typer.Typer, arguments: Sequence[str]) -> None:
         CorruptDataError,
     ) as error:
         exit_with_error(str(error), 1)
-    except RedisError as error:
+    except EngineError as error:
         exit_with_error(f"the engine can't be reached any more: {error}", 1)

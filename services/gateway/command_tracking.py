@@ -11,8 +11,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, NamedTuple, NotRequired, TypedDict
 
-from redis.exceptions import RedisError
-
 from schemas.commands import CommandEnvelope
 from schemas.entries import ViewEntry
 from schemas.errors import InvalidInputError
@@ -22,6 +20,7 @@ from services.gateway.problem_details import HttpProblemError, refusal_problem
 from services.ledger import MissingEntryError
 from services.ledger.ack_levels import ACCEPTED, DECIDED, AckLevel, parse_ack_level
 from services.ledger.async_ledger import AsyncLedger
+from services.ledger.errors import ENGINE_ERRORS
 from services.ledger.ports import QueueFullError
 from services.runtime.logging_setup import get_logger
 
@@ -114,7 +113,7 @@ class CommandTracker:
         progress = CommandProgress()
         with self.hub.verdict_event(envelope.game, on_every_entry=True) as notified, suppress(TimeoutError):
             async with asyncio.timeout(ack_request.wait_s):
-                with suppress(RedisError, OSError):
+                with suppress(*ENGINE_ERRORS):
                     await self.send(envelope)
                     progress.level = ACCEPTED
                 await self._await_level(envelope, ack_request.level, notified, progress)
@@ -135,9 +134,8 @@ class CommandTracker:
         while level != ACCEPTED and progress.entry is None:
             await notified.wait()
             notified.clear()
-            with suppress(
-                RedisError, OSError
-            ):  # nothing is known yet; the next notification or poll reads again
+            # Nothing is known yet; the next notification or poll reads again.
+            with suppress(*ENGINE_ERRORS):
                 await self._update_progress(envelope, level, progress)
 
     async def _update_progress(

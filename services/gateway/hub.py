@@ -18,8 +18,6 @@ from itertools import islice
 from math import ceil
 from typing import Final
 
-from redis.exceptions import RedisError
-
 from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
 from services.gateway.subscriptions import (
@@ -33,6 +31,7 @@ from services.gateway.subscriptions import (
 )
 from services.ledger import MissingEntryError
 from services.ledger.async_ledger import AsyncLedger
+from services.ledger.errors import ENGINE_ERRORS, EngineError
 from services.ledger.notifications import EntryNotification
 from services.ledger.view_merge import LogRewoundError
 from services.ledger.view_queries import PAGE_SIZE, LogHead, ViewRequest
@@ -207,7 +206,7 @@ class Hub:
                     handled += 1
                     if handled % NOTIFICATIONS_PER_YIELD == 0:
                         await asyncio.sleep(0)  # commands that arrived meanwhile don't wait for all the rest
-            except (RedisError, OSError) as error:
+            except ENGINE_ERRORS as error:
                 outage.record_failure("engine", error)
                 # no longer: commands that wait for a verdict need their notifications
                 await asyncio.sleep(POLL_INTERVAL_S)
@@ -230,16 +229,16 @@ class Hub:
             await asyncio.sleep(pause_s)
             while idle:
                 batch, idle = idle[:POLL_BATCH_SIZE], idle[POLL_BATCH_SIZE:]
-                with suppress(RedisError, OSError):  # the next round reads them again
+                with suppress(*ENGINE_ERRORS):  # the next round reads them again
                     self._mark_changed(batch, await self.ledger.read_heads(batch))
                 await asyncio.sleep(pause_s)
 
     def _mark_changed(
-        self, games: Sequence[str], heads: Sequence[LogHead | CorruptDataError | RedisError]
+        self, games: Sequence[str], heads: Sequence[LogHead | CorruptDataError | EngineError]
     ) -> None:
         for game, latest in zip(games, heads, strict=True):
             followed = self.followed_games.get(game)
-            if followed is None or isinstance(latest, RedisError):
+            if followed is None or isinstance(latest, EngineError):
                 continue
             if isinstance(latest, CorruptDataError) or not followed.is_at(*latest):
                 self.mark_stale(game)
@@ -260,7 +259,7 @@ class Hub:
             stale, self._stale = self._stale & self.followed_games.keys(), set()
             try:
                 await self._read_stale(stale)
-            except (RedisError, OSError):
+            except ENGINE_ERRORS:
                 self._failed_reads |= stale  # the next poll marks them stale again
 
     async def _read_stale(self, stale: set[str]) -> None:
@@ -274,7 +273,7 @@ class Hub:
             followed = self.followed_games.get(game)
             if followed is None or followed.last_sequence != after:
                 continue  # all unsubscribed, or others subscribed since, while this read ran
-            if isinstance(page, RedisError):
+            if isinstance(page, EngineError):
                 self._failed_reads.add(game)
                 continue
             try:

@@ -7,13 +7,13 @@ from typing import Final
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from redis.exceptions import RedisError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from schemas.errors import CorruptDataError, InvalidInputError, LedgerlineError
 from schemas.refusals import ALL_RULES
 from services.ledger import MissingEntryError
+from services.ledger.errors import EngineError
 from services.runtime.logging_setup import get_logger
 
 log = get_logger("gateway")
@@ -96,8 +96,8 @@ def install_error_handlers(app: FastAPI) -> None:
     async def _client_disconnected(request: Request, error: ClientDisconnect) -> Response:
         return Response(status_code=400)  # the client left while it sent its request: nobody reads this
 
-    @app.exception_handler(RedisError)
-    async def _engine_unreachable(request: Request, error: RedisError) -> JSONResponse:
+    @app.exception_handler(EngineError)
+    async def _engine_unreachable(request: Request, error: EngineError) -> JSONResponse:
         log.error("engine unavailable", error=str(error))
         title = "The engine doesn't answer. Ask again; a command with the same id, if it had one."
         body = {"type": "about:blank", "title": title, "status": 503, "retry_after": 1}

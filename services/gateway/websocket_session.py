@@ -23,7 +23,6 @@ from typing import Final
 
 from fastapi import WebSocket, WebSocketDisconnect
 from pydantic_core import to_json
-from redis.exceptions import RedisError
 
 from schemas.commands import CommandEnvelope
 from schemas.contract import Schema
@@ -38,6 +37,7 @@ from services.gateway.subscriptions import EncodedEntry, SlowConsumerError, View
 from services.gateway.websocket_protocol import find_send_nowait
 from services.ledger import MissingEntryError
 from services.ledger.ack_levels import ACCEPTED
+from services.ledger.errors import ENGINE_ERRORS
 from services.ledger.view_merge import LogRewoundError
 from services.runtime.logging_setup import get_logger
 
@@ -100,7 +100,7 @@ class WebSocketSession:
                 await self._send_problem(problem, None)
             await self._close(CLOSE_POLICY_VIOLATION, problem.detail)
             return
-        except (RedisError, OSError) as error:
+        except ENGINE_ERRORS as error:
             log.error("socket ended", game=self.game, error=str(error))
             await self._close(CLOSE_TRY_AGAIN_LATER, ENGINE_UNREACHABLE_REASON)
             return
@@ -133,7 +133,7 @@ class WebSocketSession:
         except* (ViewDamagedError, MissingEntryError, CorruptDataError) as damaged:
             log.error("socket ended", game=self.game, seat=self.viewer, error=str(damaged.exceptions[0]))
             await self._close(CLOSE_INTERNAL_ERROR, "this game's view is damaged")
-        except* (RedisError, OSError) as unreachable:
+        except* ENGINE_ERRORS as unreachable:
             log.error("socket ended", game=self.game, seat=self.viewer, error=str(unreachable.exceptions[0]))
             await self._close(CLOSE_TRY_AGAIN_LATER, ENGINE_UNREACHABLE_REASON)
 
@@ -204,7 +204,7 @@ class WebSocketSession:
         except HttpProblemError:
             self.pending_deadlines.pop(envelope.id, None)
             raise
-        except (RedisError, OSError):  # the engine may have it or not: its verdict may still come
+        except ENGINE_ERRORS:  # the engine may have it or not: its verdict may still come
             self.pending_deadlines.pop(envelope.id, None)
             await self._send_message(
                 "unknown", envelope.id, {**CommandProgress().json_fields(), "detail": RETRY_HINT}

@@ -39,6 +39,9 @@ CONNECTION_OPTIONS: Final[Any] = {
 }
 
 
+EngineClient = redis.Redis  # or a cluster, behind the same methods
+
+
 class EngineUnavailableError(LedgerlineError):
     """The engine doesn't answer, or isn't one that we can use."""
 
