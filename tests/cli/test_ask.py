@@ -15,11 +15,11 @@ import pytest
 from schemas.errors import InvalidInputError
 from services.cli.ask import answer_file, answer_query
 from services.referee.rules import RULESETS
+from tests.cli.command_line import ROOT, run_in_process, run_process
 from tests.schemas.board_examples import AIMAS, OURS, TRAINS
 from tests.schemas.test_forms import published
 from tests.schemas.test_position_queries import WHOLE
 
-ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/ask.md").read_text()
 EXAMPLES = re.findall(
     r"^```(json|yaml)\n(.*?)^```\n\n^```json\n(.*?)^```", PAGE.split("## Worked examples")[1], re.M | re.S
@@ -33,20 +33,6 @@ def asked(**question: Any) -> Any:
     told = json.loads(json.dumps(answer_query(question, ROOT)))
     published("answer").validate(told)
     return told
-
-
-def ledgerline(*words: str, given: str | bytes = "") -> subprocess.CompletedProcess[str]:
-    given = given if isinstance(given, bytes) else given.encode()
-    done = subprocess.run(
-        [sys.executable, "-m", "services.cli", *words],
-        cwd=ROOT,
-        input=given,
-        capture_output=True,
-        check=False,
-    )
-    return subprocess.CompletedProcess(
-        done.args, done.returncode, done.stdout.decode(), done.stderr.decode(errors="replace")
-    )
 
 
 def claim(seat: int, route: str, **cards: int) -> dict[str, Any]:
@@ -257,7 +243,8 @@ def test_the_same_question_has_the_same_answer_to_the_byte(tmp_path: Path) -> No
     question = {"seats": 2, "ruleset": "usa", "commands": [draw, draw], "legal": True, "score": True}
     file = tmp_path / "question.json"
     file.write_text(json.dumps(question))
-    (one, other) = ledgerline("ask", str(file)), ledgerline("ask", "-", given=json.dumps(question))
+    one = run_process("ask", str(file))
+    other = run_in_process("ask", "-", stdin=json.dumps(question))
     assert (one.returncode, one.stderr) == (0, "")
     assert one.stdout == other.stdout
     published("answer").validate(json.loads(one.stdout))
@@ -269,7 +256,7 @@ def test_the_same_question_has_the_same_answer_to_the_byte(tmp_path: Path) -> No
 
 def test_refused_commands_are_an_answer_and_yaml_is_a_question() -> None:
     text = "seats: 2\ncommands:\n  - {seat: 0, type: pass}\n"
-    done = ledgerline("ask", "-", given=text)
+    done = run_in_process("ask", "-", stdin=text)
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout)["verdicts"][0]["rule"] == "TURN-4"
 
@@ -279,7 +266,7 @@ def test_an_answer_takes_less_than_a_second_of_work_from_a_cold_start() -> None:
     times = []
     for _ in range(3):
         before = getrusage(RUSAGE_CHILDREN)
-        assert ledgerline("ask", "-", given=json.dumps({**WHOLE, "legal": True})).returncode == 0
+        assert run_process("ask", "-", stdin=json.dumps({**WHOLE, "legal": True})).returncode == 0
         after = getrusage(RUSAGE_CHILDREN)
         times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
     assert min(times) < 1

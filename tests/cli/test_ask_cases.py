@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from services.cli.ask import answer_query
-from tests.cli.test_ask import ROOT, asked, claim
+from tests.cli.command_line import ROOT
+from tests.cli.test_ask import asked, claim
 
 Case = tuple[str, str, dict[str, Any], list[dict[str, Any]], str]
 MARKET = ["red", "blue", "green", "yellow", "white"]

@@ -8,7 +8,7 @@ import pytest
 
 from schemas.errors import InvalidInputError
 from services.cli.ask import answer_query
-from tests.cli.test_ask import ROOT
+from tests.cli.command_line import ROOT
 from tests.cli.test_ask_cases import BLUE3, PURPLE2, THREE, question, say, ticket
 
 # -- how it is counted -----------------------------------------------------------------------

@@ -18,7 +18,7 @@ from services.cli.ask import MAX_BYTES, MAX_ERROR_LENGTH, answer_file, answer_qu
 from services.documents import reader
 from services.documents.reader import read_document
 from services.referee.rules import RULESETS
-from tests.cli.test_ask import ROOT, ledgerline
+from tests.cli.command_line import ROOT, run_in_process
 from tests.schemas.board_examples import OURS, TRAINS
 from tests.schemas.test_forms import published
 from tests.schemas.test_position_queries import WHOLE
@@ -141,7 +141,7 @@ FILES: list[tuple[bytes, str]] = [
 
 @pytest.mark.parametrize(("content", "told"), FILES, ids=[str(content[:40]) for content, _ in FILES])
 def test_a_bad_question_is_one_line_and_exit_code_2(content: bytes, told: str) -> None:
-    done = ledgerline("ask", "-", given=content)
+    done = run_in_process("ask", "-", stdin=content)
     assert (done.returncode, done.stdout) == (2, "")
     assert told in done.stderr
     assert done.stderr.startswith("ledgerline: ") and done.stderr.count("\n") == 1
@@ -149,10 +149,10 @@ def test_a_bad_question_is_one_line_and_exit_code_2(content: bytes, told: str) -
 
 def test_a_file_that_is_not_there_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
     for name in (str(tmp_path / "none.json"), str(tmp_path)):
-        done = ledgerline("ask", name)
+        done = run_in_process("ask", name)
         assert (done.returncode, done.stdout) == (2, "")
         assert name in done.stderr and done.stderr.count("\n") == 1
-    assert ledgerline("ask").returncode == 2
+    assert run_in_process("ask").returncode == 2
 
 
 # -- anything at all -----------------------------------------------------------------------

@@ -1,11 +1,8 @@
-"""P8: `ledgerline dead` lists, shows, retries and drops what broke the referee."""
+"""P8: `ledgerline dead` lists, shows, retries and drops the commands that broke the referee."""
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -13,14 +10,14 @@ import pytest
 from schemas.commands import CommandEnvelope, DrawBlind
 from services.ledger import RedisLedger
 from services.ledger.connection import connect, init_partition_count
+from tests.cli.command_line import CommandResult, run_in_process, run_process
 from tests.conftest import ALL, PARTITIONS
-from tests.deploy.compose import ROOT
 
-Dead = Callable[..., subprocess.CompletedProcess[str]]
+RunDead = Callable[..., CommandResult]
 
 
 @pytest.fixture
-def store(engine_url: str) -> Iterator[RedisLedger]:
+def ledger(engine_url: str) -> Iterator[RedisLedger]:
     client = connect(engine_url)
     client.flushdb()
     ledger = RedisLedger(client, init_partition_count(client, PARTITIONS))
@@ -30,53 +27,49 @@ def store(engine_url: str) -> Iterator[RedisLedger]:
 
 
 @pytest.fixture
-def dead(engine_url: str, store: RedisLedger) -> Dead:
-    """`ledgerline dead` with these words, on the store."""
+def dead(engine_url: str, ledger: RedisLedger) -> RunDead:
+    """`ledgerline dead` with these words, on the ledger."""
 
-    def run(*words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "services.cli", "dead", *words],
-            cwd=ROOT, env={"PATH": os.environ["PATH"], "LEDGERLINE_REDIS_URL": engine_url},
-            capture_output=True, text=True, timeout=60, check=False,
-        )  # fmt: skip
+    def run(*words: str) -> CommandResult:
+        return run_in_process("dead", *words, LEDGERLINE_REDIS_URL=engine_url)
 
     return run
 
 
-def put_aside(ledger: RedisLedger, id_: str) -> str:
-    """A letter that broke the referee; what `dead list` calls it."""
-    letter = CommandEnvelope(id_, "game-one", 2, DrawBlind())
-    ledger.submit(letter)
-    [taken] = ledger.take("one", ALL, 10, 0)
-    ledger.move_to_dead_letters(taken, letter, "KeyError: 'purple'")
+def add_dead_letter(ledger: RedisLedger, command_id: str) -> str:
+    """Put aside a command that broke the referee; its reference."""
+    envelope = CommandEnvelope(command_id, "game-one", 2, DrawBlind())
+    ledger.submit(envelope)
+    [delivered] = ledger.take("one", ALL, 10, 0)
+    ledger.move_to_dead_letters(delivered, envelope, "KeyError: 'purple'")
     return ledger.dead_letters().list_all()[-1].reference
 
 
-def test_P8_dead_letters_are_listed_and_shown(dead: Dead, store: RedisLedger) -> None:
+def test_P8_dead_letters_are_listed_and_shown(dead: RunDead, ledger: RedisLedger, engine_url: str) -> None:
     assert "No dead letters" in dead("list").stdout
-    reference = put_aside(store, "c1")
-    listed = dead("list").stdout
+    reference = add_dead_letter(ledger, "c1")
+    listed = run_process("dead", "list", LEDGERLINE_REDIS_URL=engine_url).stdout
     assert reference in listed
     assert "KeyError: 'purple'" in listed
-    [told] = json.loads(dead("list", "--json").stdout)["dead"]
-    assert json.loads(dead("show", reference).stdout) == told
-    assert (told["game"], told["seat"], told["id"]) == ("game-one", 2, "c1")
-    assert told["command"] == {"type": "draw_blind"}
+    [fields] = json.loads(dead("list", "--json").stdout)["dead"]
+    assert json.loads(dead("show", reference).stdout) == fields
+    assert (fields["game"], fields["seat"], fields["id"]) == ("game-one", 2, "c1")
+    assert fields["command"] == {"type": "draw_blind"}
 
 
-def test_P8_a_dead_letter_is_retried_or_dropped(dead: Dead, store: RedisLedger) -> None:
-    first, second, third = (put_aside(store, f"c{n}") for n in range(3))
+def test_P8_a_dead_letter_is_retried_or_dropped(dead: RunDead, ledger: RedisLedger) -> None:
+    first, second, third = (add_dead_letter(ledger, f"c{n}") for n in range(3))
     assert f"{first} is queued again" in dead("retry", first).stdout
-    [again] = store.take("one", ALL, 10, 0)
-    assert b"c0" in again.data
+    [delivered] = ledger.take("one", ALL, 10, 0)
+    assert b"c0" in delivered.data
     assert f"{second} is dropped" in dead("drop", second).stdout
-    assert [letter.reference for letter in store.dead_letters().list_all()] == [third]
+    assert [dead_letter.reference for dead_letter in ledger.dead_letters().list_all()] == [third]
     dead("drop", "--all")
-    assert store.dead_letters().list_all() == []
+    assert ledger.dead_letters().list_all() == []
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "why"),
     [
         (("show", "p00/1-0"), "there is no p00/1-0"),
         (("show", "nonsense"), "is named as `ledgerline dead list` shows it"),
@@ -85,9 +78,9 @@ def test_P8_a_dead_letter_is_retried_or_dropped(dead: Dead, store: RedisLedger) 
         (("drop", "p00/1-0", "--all"), "use --all"),
     ],
 )
-def test_P8_a_wrong_word_is_one_clear_line(dead: Dead, words: tuple[str, ...], said: str) -> None:
-    done = dead(*words)
-    assert done.returncode == 2
-    [line] = done.stderr.splitlines()
+def test_P8_bad_input_is_one_clear_line(dead: RunDead, words: tuple[str, ...], why: str) -> None:
+    result = dead(*words)
+    assert result.returncode == 2
+    [line] = result.stderr.splitlines()
     assert line.startswith("ledgerline: dead letter")
-    assert said in line
+    assert why in line

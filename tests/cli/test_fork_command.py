@@ -1,4 +1,4 @@
-"""`ledgerline fork` as an operator meets it."""
+"""`ledgerline fork` as an operator uses it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.test_command_line import document, ledgerline
+from tests.cli.command_line import read_json, read_json_of_process, run_in_process, run_process
 
 
 @pytest.fixture(scope="module")
@@ -17,35 +17,34 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def played(data: Path) -> Any:
-    return document("play", "--seed", "forks", "--seats", "greedy,random", data=data)
+    return read_json_of_process("play", "--seed", "forks", "--seats", "greedy,random", data=data)
 
 
 def test_a_game_of_bots_starts_at_once_where_the_other_one_stood(played: Any, data: Path) -> None:
-    told = document("fork", played["game"], "--at", "40", data=data)
-    assert (told["of"], told["at"], told["afresh"], told["started"]) == (played["game"], 40, False, True)
-    assert told["free"] == []
-    there = document("replay", played["game"], "--to", "40", data=data)
-    here = document("replay", told["game"], data=data)
-    assert here["forked"] == {"of": played["game"], "at": 40}
+    fork = read_json_of_process("fork", played["game"], "--at", "40", data=data)
+    assert (fork["of"], fork["at"], fork["afresh"], fork["started"]) == (played["game"], 40, False, True)
+    assert fork["free"] == []
+    source = read_json("replay", played["game"], "--to", "40", data=data)
+    replayed = read_json("replay", fork["game"], data=data)
+    assert replayed["forked"] == {"of": played["game"], "at": 40}
     for name in ("cars", "cards", "routes"):
-        assert [seat[name] for seat in here["seats"]] == [seat[name] for seat in there["seats"]]
+        assert [seat[name] for seat in replayed["seats"]] == [seat[name] for seat in source["seats"]]
 
 
-def test_its_bots_play_on_where_the_house_is_open_and_an_audit_finds_nothing_wrong(
+def test_its_bots_play_on_while_the_server_runs_and_an_audit_finds_nothing_wrong(
     played: Any, data: Path
 ) -> None:
-    told = document("fork", played["game"], "--at", "100", data=data)
-    document("play", "--seed", "others", "--seats", "greedy,greedy,random", data=data)
-    standing = document("replay", told["game"], data=data)
-    assert standing["entries"] > 2
-    audited = ledgerline("audit", told["game"], data=data)
+    fork = read_json("fork", played["game"], "--at", "100", data=data)
+    read_json_of_process("play", "--seed", "others", "--seats", "greedy,greedy,random", data=data)
+    assert read_json("replay", fork["game"], data=data)["entries"] > 2
+    audited = run_process("audit", fork["game"], data=data)
     assert audited.returncode == 0, audited.stdout + audited.stderr
 
 
-def test_it_is_told_in_words_too(played: Any, data: Path) -> None:
-    said = ledgerline("fork", played["game"], "--at", "7", data=data).stdout
-    assert f"goes on from game {played['game']} after entry 7; hidden cards stay where they were" in said
-    assert "It has started" in said
+def test_a_fork_is_described_in_words_too(played: Any, data: Path) -> None:
+    text = run_in_process("fork", played["game"], "--at", "7", data=data).stdout
+    assert f"goes on from game {played['game']} after entry 7; hidden cards stay where they were" in text
+    assert "It has started" in text
 
 
 @pytest.mark.parametrize(
@@ -57,16 +56,16 @@ def test_it_is_told_in_words_too(played: Any, data: Path) -> None:
         (("--at", "7", "--as", "5"), "--as: '5' is neither public nor a seat from 0 to 1"),
     ],
 )
-def test_what_is_wrong_is_one_line_that_names_the_option(
+def test_bad_input_is_one_line_that_names_the_option(
     played: Any, data: Path, words: tuple[str, ...], why: str
 ) -> None:
-    done = ledgerline("fork", played["game"], *(word.format(**played) for word in words), data=data)
-    assert (done.returncode, done.stderr.strip()) == (2, f"ledgerline: {why.format(**played)}")
+    result = run_in_process("fork", played["game"], *(word.format(**played) for word in words), data=data)
+    assert (result.returncode, result.stderr.strip()) == (2, f"ledgerline: {why.format(**played)}")
 
 
-def test_a_game_that_there_is_not_is_said(played: Any, data: Path) -> None:
-    done = ledgerline("fork", "nowhere", "--at", "7", data=data)
-    assert (done.returncode, done.stderr.strip()) == (
+def test_an_unknown_game_is_not_found(played: Any, data: Path) -> None:
+    result = run_in_process("fork", "nowhere", "--at", "7", data=data)
+    assert (result.returncode, result.stderr.strip()) == (
         2,
         "ledgerline: there is no game nowhere; `ledgerline games` lists them",
     )

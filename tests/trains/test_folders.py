@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,9 +12,9 @@ import pytest
 from schemas.errors import InvalidInputError
 from services.trains.cases import iter_json_values, read_values
 from services.trains.report import run_folder
+from tests.cli.command_line import CommandResult, run_in_process
 from tests.trains.test_games import CARDS, MAP, STATE_TOLD
 
-ROOT = Path(__file__).parents[2]
 ANN, BOB = ["Ann", "Hold-10"], ["Bob", "Buy-Now"]
 OWN = STATE_TOLD["this"]
 REACH = ["Ash", "Esk", MAP]
@@ -36,17 +33,13 @@ def folder(path: Path, *cases: tuple[str, list[Any], Any]) -> Path:
     return path
 
 
-def ledgerline(*words: str) -> subprocess.CompletedProcess[str]:
-    given = {name: value for name, value in os.environ.items() if not name.startswith("LEDGERLINE_")}
-    return subprocess.run(
-        [sys.executable, "-m", "services.cli", "trains-cases", *words],
-        cwd=ROOT, env=given, capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+def run_trains_cases(*words: str) -> CommandResult:
+    return run_in_process("trains-cases", *words)
 
 
 def test_a_folder_whose_cases_all_pass(tmp_path: Path) -> None:
     cases = folder(tmp_path, ("3-xmap/a", REACH, True), ("10-xserver/b", [1], 2))
-    done = ledgerline(str(cases))
+    done = run_trains_cases(str(cases))
     assert (done.returncode, done.stderr) == (0, "")
     rows = [
         [cell.strip() for cell in line.split("│")[1:-1]] for line in done.stdout.splitlines() if "│" in line
@@ -74,7 +67,7 @@ def test_a_case_that_fails_is_named_and_the_exit_code_is_1(tmp_path: Path) -> No
         ("3-xmap/yes", REACH, True),
         ("3-xmap/no", REACH, False),
     )
-    done = ledgerline(str(cases), "--json")
+    done = run_trains_cases(str(cases), "--json")
     assert (done.returncode, done.stderr) == (1, "")
     reach, game = json.loads(done.stdout)["kinds"]
     assert reach == {
@@ -86,14 +79,14 @@ def test_a_case_that_fails_is_named_and_the_exit_code_is_1(tmp_path: Path) -> No
         "8-xref/one",
         wrong,
     )
-    told = ledgerline(str(cases))
+    told = run_trains_cases(str(cases))
     assert told.returncode == 1
     assert "│ no " in told.stdout
     assert "│ one " in told.stdout
 
 
 def test_a_folder_that_is_not_of_the_form_is_told_in_one_line_with_exit_code_2(tmp_path: Path) -> None:
-    done = ledgerline(str(tmp_path))
+    done = run_trains_cases(str(tmp_path))
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == f"ledgerline: {tmp_path}/index.json: can't be read: No such file or directory\n"
 
