@@ -10,6 +10,7 @@ import pytest
 
 from schemas.commands import CommandEnvelope, CreateGame, SeatPlan
 from schemas.positions import Position
+from schemas.refusals import CommandRefusedError
 from services.referee.rules import RULESETS, GameState, UnloggedRejectionError, decide_envelope
 from services.referee.rules.board import board_names, load_board
 from services.referee.rules.search.passenger_journeys import JourneyEdge, best_journeys
@@ -72,7 +73,10 @@ def test_GAME_6_a_board_too_large_for_an_option_is_refused_in_its_name(
 @pytest.mark.parametrize("board", board_names())
 def test_GAME_6_every_board_of_ours_is_within_all_bounds_of_its_rules(board: str) -> None:
     loaded = load_board(board)
-    require_within_limits(RULESETS[loaded.default_ruleset].rule_options, loaded)
+    try:
+        require_within_limits(RULESETS[loaded.default_ruleset].rule_options, loaded)
+    except CommandRefusedError as refusal:
+        pytest.fail(refusal.reason)
 
 
 def test_PASSENGER_2_a_hand_full_of_passenger_cards_makes_no_journey_longer_to_find() -> None:
