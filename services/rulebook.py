@@ -1,7 +1,7 @@
-"""The rule pages, and what they say of every rule: the gateway shows them, the auditor cites them.
+"""The rule pages and their passage on each rule: the gateway shows them, the auditor cites them.
 
-The pages are docs/rules: in a checkout and in the image beside the packages, and where the packages
-were installed from a wheel in its shared folder.
+The pages are docs/rules: beside the packages in a checkout and in the image, and in the shared folder
+where the packages were installed from a wheel.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ RULE_PATTERN: Final = re.compile(r"^- \*\*([A-Z]+-\d)\*\* (.*(?:\n(?:  .+|(?=\n 
 
 
 def read_pages(folders: Sequence[Path] = PAGE_FOLDERS) -> dict[str, str]:
-    """The rule pages by ruleset, from the first folder that is there. Without one, none: then the
-    sentences of the refusals have to do."""
+    """The rule pages by ruleset, from the first of these folders that exists; none if none does. Then
+    the sentences of the refusals have to do."""
     folder = next((folder for folder in folders if folder.is_dir()), None)
     if folder is None:
         log.warning("there are no rule pages", looked_in=[str(folder) for folder in folders])
@@ -33,7 +33,7 @@ def read_pages(folders: Sequence[Path] = PAGE_FOLDERS) -> dict[str, str]:
 
 
 def extract_passages(pages: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """What the pages say of every rule, by its id and then by ruleset."""
+    """The passages of the pages, by rule id and then by ruleset."""
     passages_by_rule: dict[str, dict[str, str]] = {}
     for ruleset, text in pages.items():
         for rule, passage in RULE_PATTERN.findall(text):

@@ -1,5 +1,5 @@
-"""Finished games outside of the engine. `files` is the form of one, `store` where they lie,
-`views` what each viewer was shown of one. Nobody here knows a rule."""
+"""Finished games outside of the engine. `game_file` is the format of one, `store` where the files
+are, `recovery` what can be read of a damaged one, `signing` the server's signature. No rules here."""
 
 from services.archive.game_file import (
     MAX_FILE_BYTES,

@@ -1,7 +1,7 @@
-"""The file of a game (docs/proof.md): its log, marks of its chain, and the house's signature. Pure.
+"""The file of a game (docs/proof.md): its log, marks of its hash chain, and the server's signature. Pure.
 
-Reading only tells what the bytes spell: whether it is good, and where it isn't, is for an audit to
-say. But the same file has only one spelling, so that no bit of it can change unnoticed.
+Decoding checks the form only; whether the game is valid, and where it isn't, is found by an audit.
+But a file has exactly one encoding, so that no bit of it can change unnoticed.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 from hashlib import sha256
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import msgpack
 
@@ -17,25 +17,25 @@ from schemas.errors import LedgerlineError
 from services.archive.signing import Signer
 
 FILE_MAGIC: Final = b"ledgerline/log/1\n"
-MARK_BYTES: Final = 4  # of a head: enough to tell at which entry a damage begins
-MAX_FILE_BYTES: Final = 64 * 1024 * 1024  # bytes
-MAX_UNCOMPRESSED_BYTES: Final = 256 * 1024 * 1024  # bytes that a file may unfold to
-DIGEST_BYTES: Final = 32  # SHA-256 over all before it: one zlib stream can be spelled in many ways
+MARK_BYTES: Final = 4  # of a head: enough to find the entry at which damage begins
+MAX_FILE_BYTES: Final = 64 * 1024 * 1024
+MAX_UNCOMPRESSED_BYTES: Final = 256 * 1024 * 1024
+DIGEST_BYTES: Final = 32  # SHA-256 over all before it: the same data has many zlib streams
 
 
 class GameFileError(LedgerlineError):
-    """The bytes are no file of a game."""
+    """The bytes are not the file of a game."""
 
 
 class GameFile(NamedTuple):
-    """What a file says. None of it is checked but its form."""
+    """The fields of a file. Only their types are checked."""
 
     game: str
     number: int  # of the last entry
-    head: bytes  # after it
-    key: bytes  # the house's public one
-    signature: bytes
-    marks: bytes
+    head: bytes  # of the hash chain, after that entry
+    key: bytes  # the server's public key, 32 bytes
+    signature: bytes  # of `build_statement`, 64 bytes
+    marks: bytes  # the first bytes of the head after each entry
     entries: list[bytes]  # as the log stores them
 
 
@@ -43,12 +43,12 @@ FIELD_TYPES: Final = dict(zip(GameFile._fields, (str, int, bytes, bytes, bytes, 
 
 
 def build_statement(game: str, sequence: int, head: bytes) -> bytes:
-    """What the house signs of a finished game."""
+    """The bytes that the server signs for a finished game."""
     return b"ledgerline/final/1\0" + game.encode() + b"\0" + sequence.to_bytes(8, "big") + head
 
 
 def encode_game_file(game: str, entries: Sequence[bytes], heads: Sequence[bytes], signer: Signer) -> bytes:
-    """The file of a game from its log, which has entries, and the head after each of them."""
+    """The file of a game, from the entries of its log (at least one) and the head after each of them."""
     sequence, head = len(entries), heads[-1]
     assert len(heads) == sequence, "every entry has its head"
     marks = b"".join(entry_head[:MARK_BYTES] for entry_head in heads)
@@ -58,13 +58,13 @@ def encode_game_file(game: str, entries: Sequence[bytes], heads: Sequence[bytes]
 
 
 def compress_packed(packed: bytes) -> bytes:
-    """The file around a packed map."""
+    """The file whose fields are this packed map."""
     data = FILE_MAGIC + zlib.compress(packed, 9)
     return data + sha256(data).digest()
 
 
 def decode_game_file(data: bytes) -> GameFile:
-    """What a file says. Raises Unreadable."""
+    """The fields of a file. Raises GameFileError: the bytes are damaged, or no such file."""
     if not data.startswith(FILE_MAGIC):
         raise GameFileError(f"the file doesn't begin with {FILE_MAGIC.decode().strip()}")
     body, stored_digest = data[:-DIGEST_BYTES], data[-DIGEST_BYTES:]
@@ -72,7 +72,7 @@ def decode_game_file(data: bytes) -> GameFile:
         raise GameFileError("the file is damaged: its bytes don't give its own sum")
     packed = _decompress(body[len(FILE_MAGIC) :])
     try:
-        fields: Any = msgpack.unpackb(packed)
+        fields: object = msgpack.unpackb(packed)
     except (ValueError, TypeError, RecursionError, msgpack.UnpackException) as error:
         raise GameFileError(f"the file holds no msgpack: {error}") from None
     if not isinstance(fields, dict) or tuple(fields) != GameFile._fields:
@@ -90,7 +90,7 @@ def decode_game_file(data: bytes) -> GameFile:
 
 
 def _decompress(compressed: bytes) -> bytes:
-    """What a zlib stream holds, all of it. Raises Unreadable."""
+    """The content of a whole zlib stream. Raises GameFileError: it is damaged, cut off or too large."""
     decompressor = zlib.decompressobj()
     try:
         decompressed = decompressor.decompress(compressed, MAX_UNCOMPRESSED_BYTES)

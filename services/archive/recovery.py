@@ -1,4 +1,4 @@
-"""What can still be read of a damaged file: enough to tell at which entry the damage begins."""
+"""What can still be read of a damaged game file: enough to find the entry at which the damage begins."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import msgpack
 
 from services.archive.game_file import DIGEST_BYTES, FIELD_TYPES, FILE_MAGIC, MAX_UNCOMPRESSED_BYTES, GameFile
 
-SLICE_BYTES: Final = 64  # bytes that are unfolded at once: what stands before a damage comes out
+SLICE_BYTES: Final = 64  # compressed bytes at once, so that everything before the damage comes out
 
 
 def recover_game_file(data: bytes) -> GameFile | None:
-    """The file with the entries that can be read before anything is wrong; None where not even what
-    stands before them can be. Nothing of it is to be believed but what its marks confirm."""
+    """The file, with the entries before the damage; None if the fields before the entries can't be read.
+    Only what the marks confirm can be trusted."""
     unpacker = msgpack.Unpacker(max_buffer_size=MAX_UNCOMPRESSED_BYTES)
     unpacker.feed(_decompress_readable(data[len(FILE_MAGIC) : -DIGEST_BYTES]))
-    fields: dict[str, Any] = {}
+    fields: dict[str, Any] = {}  # as msgpack gives them; their types are checked below
     with suppress(ValueError, TypeError, RecursionError, msgpack.UnpackException):
         unpacker.read_map_header()
         for name, field_type in FIELD_TYPES.items():
@@ -39,7 +39,7 @@ def recover_game_file(data: bytes) -> GameFile | None:
 
 
 def _decompress_readable(compressed: bytes) -> bytes:
-    """What a zlib stream holds, as far as it can be read."""
+    """The content of a zlib stream, as far as it can be read."""
     decompressor, decompressed = zlib.decompressobj(), b""
     with suppress(zlib.error):
         for offset in range(0, len(compressed), SLICE_BYTES):

@@ -1,4 +1,4 @@
-"""The house's signature (Ed25519): under it stands what a finished game's last head is."""
+"""The server's signature (Ed25519) on the last head of a finished game."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ SECRET_BYTES: Final = 32
 
 
 class Signer:
-    """Signs for the house. `key` is public. Raises Malformed: the secret isn't 64 hex digits."""
+    """Signs with the server's key; `public_key` is 32 bytes. Raises InvalidInputError: the secret isn't
+    64 hex digits."""
 
     def __init__(self, secret: str) -> None:
         try:
@@ -27,12 +28,12 @@ class Signer:
         self.public_key = self._private_key.public_key().public_bytes_raw()
 
     def sign(self, message: bytes) -> bytes:
-        """The signature; the same for the same words, always."""
+        """The signature, 64 bytes; Ed25519 is deterministic."""
         return self._private_key.sign(message)
 
 
 def is_signed(message: bytes, signature: bytes, public_key: bytes) -> bool:
-    """Whether who holds that key signed these words."""
+    """Whether this is a signature of the message by the owner of the key."""
     try:
         Ed25519PublicKey.from_public_bytes(public_key).verify(signature, message)
     except (InvalidSignature, ValueError):

@@ -1,16 +1,16 @@
-"""Where finished games lie: a folder, or whatever else fsspec can write to, by its URL.
+"""Where the files of finished games are: a folder, or whatever else fsspec can write to, by its URL.
 
     <url>/<two hex digits of SHA-256 of the id>/<the game's id>.ledgerline
 
-A file is there whole or not at all: in a folder it is written beside its place, brought to
-disk and moved; S3 shows an object only when it is complete.
+A file is there whole or not at all: in a folder it is written under another name, synced and
+renamed; S3 shows an object only when it is complete.
 """
 
 from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
@@ -31,16 +31,18 @@ _GAME_ID: Final[Schema[str]] = Schema(GameId, "game")
 
 
 class ArchiveUnavailableError(LedgerlineError):
-    """The archive can't be read or written now; a missing file is no such thing."""
+    """The archive can't be read or written now. (A missing file is no such error.)"""
 
 
 class Archive:
-    """Finished games by id. Any thread may ask. Raises Malformed: nothing can lie at this URL."""
+    """The files of finished games by game id, for any thread.
+
+    Raises InvalidInputError: nothing can be stored at this URL."""
 
     def __init__(self, url: str) -> None:
         self.url = url
         protocol = url.partition("://")[0] if "://" in url else "file"
-        options: dict[str, Any] = {"config_kwargs": S3_CLIENT_CONFIG} if protocol in S3_PROTOCOLS else {}
+        options: dict[str, object] = {"config_kwargs": S3_CLIENT_CONFIG} if protocol in S3_PROTOCOLS else {}
         try:
             self._filesystem, root = fsspec.core.url_to_fs(url, **options)
         except (ImportError, ValueError, TypeError) as error:
@@ -53,22 +55,22 @@ class Archive:
             raise InvalidInputError(ARCHIVE_URL_VARIABLE, "must name a folder, or a bucket")
 
     def read(self, game: str) -> bytes | None:
-        """The file of a game, or None if there is none. Raises ArchiveAway."""
+        """The file of a game, or None if there is none. Raises ArchiveUnavailableError."""
         with self._translated_errors(), suppress(FileNotFoundError, InvalidInputError):
             data: bytes = self._filesystem.cat_file(self._path(game))
             return data
         return None
 
     def has(self, game: str) -> bool:
-        """Whether there is a file of this game. Raises ArchiveAway."""
+        """Whether there is a file of this game. Raises ArchiveUnavailableError."""
         with self._translated_errors(), suppress(InvalidInputError):
             self._filesystem.invalidate_cache()
             return bool(self._filesystem.exists(self._path(game)))
         return False
 
     def games(self) -> list[str]:
-        """Every game that is there, the latest first. Asks for all names at once: for people, not
-        for every request. Raises ArchiveAway."""
+        """Every game that is there, the latest first. It lists all names at once, which is too slow for
+        every request. Raises ArchiveUnavailableError."""
         with self._translated_errors():
             self._filesystem.invalidate_cache()
             infos_by_path = (
@@ -82,7 +84,9 @@ class Archive:
         return [name.removesuffix(SUFFIX) for _, name in sorted(dated_names, reverse=True)]
 
     def write(self, game: str, data: bytes) -> None:
-        """Put a game's file there, instead of one that may be there. Raises ArchiveAway, Malformed."""
+        """Write a game's file, in place of one that is there.
+
+        Raises ArchiveUnavailableError; InvalidInputError: the id is no game's."""
         path = self._path(game)
         with self._translated_errors(passed_through=()):
             if self._is_local:
@@ -102,7 +106,7 @@ class Archive:
             yield
         except InvalidInputError:
             raise
-        except Exception as error:  # each store has errors of its own kind
+        except Exception as error:  # each store raises errors of its own
             if isinstance(error, passed_through):
                 raise
             raise ArchiveUnavailableError(
@@ -110,14 +114,14 @@ class Archive:
             ) from error
 
 
-def _modified_at(info: Any) -> float:
-    """When a file was written, however its store says so."""
+def _modified_at(info: Mapping[str, Any]) -> float:  # fsspec has no type for it
+    """When a file was written, under the name that its store has for that."""
     modified = info.get("mtime") or info.get("LastModified") or 0.0
     return float(modified if isinstance(modified, int | float) else modified.timestamp())
 
 
 def _write_atomically(path: Path, data: bytes) -> None:
-    """A file that is on disk, whole, when this returns; cut off anywhere, it isn't there."""
+    """Write a file that is on disk, whole, when this returns; if it is cut off, the file isn't there."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     temporary_path = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:

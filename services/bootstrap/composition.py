@@ -1,4 +1,4 @@
-"""Putting workers together from settings: the one place where their parts are chosen."""
+"""The composition root: services are built from settings here, and nowhere else."""
 
 from __future__ import annotations
 
@@ -37,31 +37,29 @@ from services.verification.game_repository import ArchiveReader, GameRepository
 
 IDLE_PAUSE_S: Final = 0.5
 FORK_THREADS: Final = 2  # of a referee, which read the logs that forks go on from
-MAX_TASKS_PER_STEP: Final = (
-    1_024  # of all partitions: no more than a worker can deal with before others claim them
-)
+MAX_TASKS_PER_STEP: Final = 1_024  # of all partitions: what a worker can do before others reclaim it
 
 
 def now_ms() -> int:
-    """The time, in milliseconds since 1970."""
+    """The wall clock, in milliseconds since 1970."""
     return time.time_ns() // 1_000_000
 
 
 def new_consumer_name(service: str) -> str:
-    """A consumer's name: one for each start, so that nobody takes another's letters for its own."""
+    """A consumer name for one run of a service, so that no two runs are taken for each other."""
     return f"{service}-{secrets.token_hex(4)}"
 
 
 def open_ledger(settings: Settings) -> RedisLedger:
-    """A ledger on the settings' engine. Raises EngineUnavailable."""
+    """A ledger on the settings' engine. Raises EngineUnavailableError."""
     client = connect(settings.redis_url)
     return RedisLedger(client, init_partition_count(client, settings.partitions), settings.waiting)
 
 
 def wait_for_ledger(service: str, settings: Settings, stop: Event) -> RedisLedger | None:
-    """The same for a service that may start before the engine: it waits; None if told to stop.
+    """The ledger, for a service that may start before the engine: it waits. None if `stop` is set.
 
-    Raises EngineUnavailable when the wait was too long, or waiting can't help."""
+    Raises EngineUnavailableError: the wait was too long, or waiting can't help."""
     outage = Outage(get_logger(service))
     give_up_at_s = time.monotonic() + settings.engine_wait_s
     while not stop.is_set():
@@ -107,6 +105,7 @@ def _build_referee(ledger: RedisLedger, settings: Settings, fork_executor: Execu
 
 
 def run_referee(settings: Settings, stop: Event) -> None:
+    """Run a referee until `stop` is set. Raises EngineUnavailableError; InvalidInputError: the archive's URL."""
     ledger = wait_for_ledger("referee", settings, stop)
     if ledger is None:
         return
@@ -136,7 +135,7 @@ def run_referee(settings: Settings, stop: Event) -> None:
 
 
 def run_bots(settings: Settings, stop: Event) -> None:
-    """Play until told to stop. Raises Malformed where a gateway is set and its tokens have no key."""
+    """Run the bots until `stop` is set. Raises InvalidInputError: a gateway is set, but no token key."""
     if settings.gateway_url and not settings.token_key.get_secret_value():
         raise InvalidInputError("LEDGERLINE_TOKEN_KEY", "is missing: bots need their gateway's secret")
     ledger = wait_for_ledger("bots", settings, stop)
@@ -155,24 +154,24 @@ def run_bots(settings: Settings, stop: Event) -> None:
 
 
 def open_archive_reader(settings: Settings) -> ArchiveReader | None:
-    """The games of the archive; None where there is none. Raises Malformed."""
+    """The reader of the archive; None if there is none. Raises InvalidInputError."""
     return ArchiveReader(Archive(settings.archive_url)) if settings.archive_url else None
 
 
 def open_archive_views(settings: Settings) -> ArchiveViewReader | None:
-    """How games are looked at that are in the archive; None where there is none. Raises Malformed."""
+    """Reads the views of archived games; None if there is no archive. Raises InvalidInputError."""
     archive_reader = open_archive_reader(settings)
     return archive_reader.read_view if archive_reader else None
 
 
 def build_auditor_parts(settings: Settings) -> tuple[str, Archive | None, Signer | None]:
-    """Where an auditor's jobs are, where it puts finished games, who signs them. Raises Malformed."""
+    """The URL of the auditor's jobs, its archive and its signer. Raises InvalidInputError."""
     archive = Archive(settings.archive_url) if settings.archive_url else None
     return resolve_jobs_url(settings), archive, build_signer(settings)
 
 
 def run_auditor(settings: Settings, stop: Event) -> None:
-    """Do the house's jobs until told to stop. Raises Malformed where a setting that it needs is wrong."""
+    """Run the auditor until `stop` is set. Raises InvalidInputError: a setting that it needs is wrong."""
     jobs_url, archive, signer = build_auditor_parts(settings)
     ledger = wait_for_ledger("auditor", settings, stop)
     if ledger is None:
@@ -191,7 +190,7 @@ def run_auditor(settings: Settings, stop: Event) -> None:
 
 
 def run_gateway(settings: Settings, stop: Event) -> None:
-    """Serve until told to stop. Raises Malformed where the tokens have no key."""
+    """Run the gateway until `stop` is set. Raises InvalidInputError: there is no token key."""
     if not settings.token_key.get_secret_value():
         raise InvalidInputError(
             "LEDGERLINE_TOKEN_KEY", "is missing: set one secret for all gateways and bots"
@@ -206,7 +205,7 @@ def run_gateway(settings: Settings, stop: Event) -> None:
         stop.wait()
         server.should_exit = True
 
-    # uvicorn hears signals itself, but only once it runs; what came before it is heard here.
+    # uvicorn handles signals itself, but only once it runs; a stop before that is handled here.
     Thread(target=stop_server, name="gateway-stop", daemon=True).start()
     log = get_logger("gateway")
     with open_listener(settings.host, settings.port) as listening:

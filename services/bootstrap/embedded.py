@@ -1,7 +1,7 @@
-"""Everything in one process, with an engine of its own: for one machine, and for `play`.
+"""All services in one process, with an embedded engine: for one machine, and for `play`.
 
-The engine is a real Valkey with its AOF in the data folder; gateway, referee, bots and auditor are
-the same objects that run alone elsewhere, each on a thread here.
+The engine is a real Valkey with its AOF in the data folder. Gateway, referee, bots and auditor are
+the same objects that run in processes of their own elsewhere; here each runs on a thread.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ from services.runtime.settings import Settings
 
 DEFAULT_PARTITIONS: Final = 16  # one machine's worth; fixed when the data folder is new
 STARTUP_TIMEOUT_S: Final = 20
-MIN_KEY_CHARACTERS: Final = 32  # characters
+MIN_KEY_CHARACTERS: Final = 32
 
 
 class EmbeddedServer(NamedTuple):
-    """A running house: its settings, where its gateway listens, and how it fares."""
+    """The running services."""
 
     settings: Settings
-    url: str
-    failed: Event
-    data: Path | None  # where its own engine keeps its log
+    url: str  # of the gateway
+    failed: Event  # set when a service ended with an error
+    data: Path | None  # the folder of the embedded engine; None where the settings name an engine
 
     def failure_reason(self) -> str:
-        """Why it can't go on; empty while all is well."""
+        """Why the server can't go on; empty while it can."""
         if self.failed.is_set():
             return "a service broke; the lines above say how"
         if self.data is not None and is_vacant(self.data):
@@ -57,7 +57,8 @@ class EmbeddedServer(NamedTuple):
 
 @contextmanager
 def open_engine_url(data: Path, settings: Settings) -> Iterator[str]:
-    """The URL of the settings' engine if they name one, else of the data folder's own."""
+    """The URL of the settings' engine if they name one, else of an embedded engine, which runs until the
+    end of the block. Raises EngineUnavailableError."""
     if "redis_url" in settings.model_fields_set:
         yield settings.redis_url
         return
@@ -67,7 +68,7 @@ def open_engine_url(data: Path, settings: Settings) -> Iterator[str]:
 
 @contextmanager
 def open_ledger_for_reading(data: Path, settings: Settings) -> Iterator[RedisLedger]:
-    """The ledger that the settings or a data folder have, for reading. Raises EngineUnavailable."""
+    """The ledger of the settings' engine or of the data folder. Raises EngineUnavailableError."""
     with open_engine_url(data, settings) as url:
         ledger = open_ledger(settings.model_copy(update={"redis_url": url, "partitions": None}))
         with closing(ledger):
@@ -76,7 +77,8 @@ def open_ledger_for_reading(data: Path, settings: Settings) -> Iterator[RedisLed
 
 @contextmanager
 def open_jobs_for_reading(data: Path, settings: Settings) -> Iterator[Jobs]:
-    """The jobs that the settings or a data folder have. Raises EngineUnavailable or Malformed."""
+    """The auditor's jobs, as the settings or the data folder have them. Raises EngineUnavailableError or
+    InvalidInputError."""
     with open_engine_url(data, settings) as url:
         jobs_url = resolve_jobs_url(settings.model_copy(update={"redis_url": url}))
         with closing(connect(jobs_url)) as client:
@@ -85,7 +87,7 @@ def open_jobs_for_reading(data: Path, settings: Settings) -> Iterator[Jobs]:
 
 @contextmanager
 def run_embedded_server(data: Path, settings: Settings) -> Iterator[EmbeddedServer]:
-    """Run everything until the end of the block. Raises EngineUnavailable or Malformed."""
+    """Run all services until the end of the block. Raises EngineUnavailableError or InvalidInputError."""
     with (
         open_engine_url(data, settings) as url,
         open_listener(settings.host, settings.port) as listening_socket,
@@ -104,7 +106,7 @@ def run_embedded_server(data: Path, settings: Settings) -> Iterator[EmbeddedServ
                 "archive_url": settings.archive_url or default_archive_url(data),
             }
         )
-        build_auditor_parts(settings)  # what is wrong with them is said now
+        build_auditor_parts(settings)  # raises now if a setting of theirs is wrong
         server = build_server(settings, partition_count, open_archive_views(settings))
         stop, failed = Event(), Event()
         threads = [
@@ -124,7 +126,7 @@ def run_embedded_server(data: Path, settings: Settings) -> Iterator[EmbeddedServ
 
 
 def _init_partition_count(url: str, settings: Settings) -> int:
-    """How many there are; a new engine of the folder's own gets one machine's worth."""
+    """The number of partitions; a new embedded engine gets the number for one machine."""
     with connect(url) as client:
         if url != settings.redis_url and not client.exists(keys.PARTITION_COUNT_KEY):
             return init_partition_count(client, DEFAULT_PARTITIONS)
@@ -132,13 +134,13 @@ def _init_partition_count(url: str, settings: Settings) -> int:
 
 
 def _start_thread(name: str, target: Callable[[], object], failed: Event) -> Thread:
-    """A service at work; should it break, that is said, and the house is told."""
+    """Start a service on a thread. If it ends with an error, that is logged and `failed` is set."""
 
     def run_guarded() -> None:
         try:
             target()
         except BaseException:
-            get_logger(name).exception("broke")
+            get_logger(name).exception("service failed")
             failed.set()
 
     thread = Thread(target=run_guarded, name=name)
@@ -147,31 +149,31 @@ def _start_thread(name: str, target: Callable[[], object], failed: Event) -> Thr
 
 
 def default_archive_url(data: Path) -> str:
-    """The folder's own archive."""
+    """The URL of the archive in the data folder."""
     return (data.resolve() / "archive").as_uri()
 
 
 def load_token_key(data: Path) -> str:
-    """The folder's key for seat tokens. Raises Malformed."""
+    """The data folder's key for seat tokens. Raises InvalidInputError."""
     return _load_key(data, "token", "seat tokens", "old tokens end")
 
 
 def load_signing_key(data: Path) -> str:
-    """The folder's key for the signature of finished games. Raises Malformed."""
+    """The data folder's key for signing finished games. Raises InvalidInputError."""
     return _load_key(data, "signing", "signatures", "what the old one signed stays signed by it")
 
 
 def _load_key(data: Path, name: str, purpose: str, consequence: str) -> str:
-    """A key of the folder's own, made on first use and readable by its owner only.
+    """A key in the data folder, made on first use and readable by its owner only.
 
-    Raises Malformed where there can be none, or where what is there is no key."""
+    Raises InvalidInputError: it can't be made, or the file there holds no key."""
     path, new_path = data / f"{name}.key", data / f"{name}.{secrets.token_hex(4)}"
     try:
         data.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not path.exists():
             new_path.touch(mode=0o600)
             new_path.write_text(secrets.token_hex(32))
-            with suppress(FileExistsError):  # another process was first: its key counts
+            with suppress(FileExistsError):  # another process was first, and its key is used
                 path.hardlink_to(new_path)
             new_path.unlink()
         key = path.read_text().strip()
@@ -185,7 +187,7 @@ def _load_key(data: Path, name: str, purpose: str, consequence: str) -> str:
 
 
 def _wait_until_up(server: object, thread: Thread) -> None:
-    """Return when the gateway takes requests."""
+    """Return when the gateway takes requests. Raises EngineUnavailableError: it doesn't start."""
     for _ in range(STARTUP_TIMEOUT_S * 100):
         if getattr(server, "started", False):
             return

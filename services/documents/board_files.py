@@ -1,4 +1,4 @@
-"""A board from a file of anybody's: our own form, a Trains map, or an AI-MAS map."""
+"""A board from a file: our own form, a plain map, a Trains map, or an AI-MAS map."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ MAX_BOARD_BYTES: Final = 2_000_000
 
 
 def read_board_file(path: str | Path) -> BoardForm:
-    """The board in this file, whose form is told by its content. Other people's forms have no
-    id of their own: the board is then called as the file is.
+    """The board in this file, whose form is recognised by its content. A form without an id for the
+    board takes the file's name.
 
-    Raises Malformed, naming the file and the entry."""
+    Raises InvalidInputError, naming the file and the entry."""
     try:
         return read_board_text(
             read_text(Path(path), MAX_BOARD_BYTES), slug(Path(path).name.split(".")[0], "map")
@@ -31,7 +31,7 @@ def read_board_file(path: str | Path) -> BoardForm:
 
 
 def read_board_text(text: str, name: str) -> BoardForm:
-    """The same from text. Raises Malformed, naming the entry."""
+    """The board in this text. Raises InvalidInputError, naming the entry."""
     if text.lstrip().startswith("<"):
         return read_aimas_map(text, name)
     value = _read_json(text)
@@ -46,7 +46,7 @@ def _read_json(text: str) -> object:
     except json.JSONDecodeError as error:
         reason = f"is neither JSON nor XML: {error.msg} in line {error.lineno}, column {error.colno}"
         raise InvalidInputError("", reason) from None
-    except ValueError:  # the only other one that it knows
+    except ValueError:  # json raises it for nothing else
         raise InvalidInputError("", "holds a number of thousands of digits") from None
     except RecursionError:
         raise InvalidInputError("", "is nested without end") from None

@@ -1,4 +1,4 @@
-"""Files that people name: read whole, up to a size, or written; and what is said where that fails."""
+"""Files that users name: read whole, up to a size, or written, with errors in plain words."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from schemas.errors import InvalidInputError
 
 
 def read_bytes(path: Path | None, max_bytes: int, field: str = "") -> bytes:
-    """What a file (None is standard input) of so many bytes at most holds. Raises Malformed."""
+    """The content of a file (None is standard input).
+
+    Raises InvalidInputError, for `field`: it can't be read, or has more than `max_bytes` (SIZE-1)."""
     try:
         if path is None:
             content = sys.stdin.buffer.read(max_bytes + 1)
@@ -24,7 +26,7 @@ def read_bytes(path: Path | None, max_bytes: int, field: str = "") -> bytes:
 
 
 def write_bytes(path: Path, content: bytes, field: str) -> None:
-    """Write a file. Raises Malformed."""
+    """Write a file. Raises InvalidInputError, for `field`: it can't be written."""
     try:
         path.write_bytes(content)
     except (OSError, ValueError) as error:

@@ -1,8 +1,8 @@
-"""What people write by hand, JSON or YAML, as plain values: each key once, no tricks.
+"""Documents that people write by hand, JSON or YAML, read as plain values; each key once.
 
 YAML is read as JSON with less punctuation: what isn't a number as JSON writes it, `true`,
 `false` or `null` is text, so that no name turns into a truth value or a date. Aliases and
-tags are refused; a short text of theirs can stand for a very large value.
+tags are rejected: a short text with them can stand for a very large value.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ from schemas.errors import InvalidInputError
 from services.documents.files import read_bytes
 
 MAX_DEPTH: Final = 50
-_LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the one in C where there is one
+_LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the loader in C where there is one
 _KEYWORDS: Final = {"": None, "~": None, "null": None, "true": True, "false": False}
 _INTEGER: Final = re.compile(r"-?(0|[1-9][0-9]{0,99})")
 _NUMBER: Final = re.compile(r"-?(0|[1-9][0-9]{0,99})(\.[0-9]{1,99})?([eE][-+]?[0-9]{1,9})?")
 
 
 def read_text(path: Path | None, max_bytes: int) -> str:
-    """The text of a file (None is standard input) of so many bytes at most. Raises Malformed."""
+    """The text of a file (None is standard input). Raises InvalidInputError: it can't be read, has more
+    than `max_bytes`, or isn't UTF-8."""
     try:
         return read_bytes(path, max_bytes).decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -34,12 +35,12 @@ def read_text(path: Path | None, max_bytes: int) -> str:
 
 
 def read_document(text: str) -> Any:
-    """The value that a JSON or YAML text spells. Raises Malformed, saying where it goes wrong."""
+    """The value of a JSON or YAML text. Raises InvalidInputError, with the line where it goes wrong."""
     try:
         return json.loads(text, object_pairs_hook=build_unique_dict, parse_constant=_raise_not_a_number)
     except json.JSONDecodeError as error:
         json_problem = f"isn't JSON: {error.msg} in line {error.lineno}, column {error.colno}"
-    except ValueError:  # the only other one that it knows
+    except ValueError:  # json raises it for nothing else
         raise InvalidInputError("", "holds a number of thousands of digits") from None
     except RecursionError:
         raise InvalidInputError("", "is nested too deep") from None
@@ -52,7 +53,8 @@ def read_document(text: str) -> Any:
 
 
 def build_unique_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object's fields. JSON lets one stand twice, and then nobody knows which is meant."""
+    """An object's fields. Raises InvalidInputError: JSON allows a key twice, and it isn't clear then
+    which is meant."""
     fields: dict[str, Any] = {}
     for key, value in pairs:
         if key in fields:
@@ -126,7 +128,7 @@ def _parse_plain_scalar(text: str) -> Any:
 
 
 def _describe_yaml_error(error: yaml.YAMLError) -> str:
-    """What the parser says, and where."""
+    """The parser's message, with the line and column."""
     mark = getattr(error, "problem_mark", None)
     location = f" in line {mark.line + 1}, column {mark.column + 1}" if mark else ""
     return f"is neither JSON nor YAML: {getattr(error, 'problem', None) or 'it holds letters that are none'}{location}"

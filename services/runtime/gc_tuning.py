@@ -1,9 +1,9 @@
-"""The garbage collector, told what a long-lived service is like.
+"""The garbage collector, tuned for long-lived services.
 
-Nearly everything here dies by its reference count. A full collection still walks over all that
-lives, and while it does the process stands still: 200 ms where 1,300 sockets are open, about
-every second under load, because each command on its way counts as one more that may be garbage;
-and a referee that thaws a table for each command spends a third of its time so.
+Nearly everything here is freed by its reference count. A full collection still walks over all live
+objects, and the process stops meanwhile: for 200 ms with 1,300 open sockets, about every second
+under load, because each command in flight counts as an allocation. A referee that restores a
+game for each command spends a third of its time so.
 """
 
 from __future__ import annotations
@@ -11,13 +11,11 @@ from __future__ import annotations
 import gc
 from typing import Final
 
-YOUNG_GENERATION_THRESHOLD: Final = (
-    50_000  # objects more than there were, before the young ones are looked through
-)
+YOUNG_GENERATION_THRESHOLD: Final = 50_000  # new objects before a collection of the young ones
 
 
 def tune_garbage_collector() -> None:
-    """What was loaded is never looked through again, the rest seldom. Once, when a service starts."""
+    """Never collect what is loaded now, and the rest seldom. To be called once, when a service starts."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(YOUNG_GENERATION_THRESHOLD, 10, 10)

@@ -1,4 +1,4 @@
-"""Log lines: records for machines, and the same aligned and coloured on a terminal."""
+"""Log lines: JSON for machines; aligned and coloured on a terminal."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def configure_logging(level: str = "info", log_format: str = "auto", stream: Tex
         processors=[*shared_processors, *render_processors],
         wrapper_class=structlog.make_filtering_bound_logger(min_level),
         logger_factory=structlog.PrintLoggerFactory(out),
-        cache_logger_on_first_use=True,  # else each line that is too low to be written costs 3 us
+        cache_logger_on_first_use=True,  # else each line below the level costs 3 us
     )
-    foreign_handler = logging.StreamHandler(out)  # uvicorn and the like: the same lines, warnings and worse
+    foreign_handler = logging.StreamHandler(out)  # uvicorn and other libraries, from warnings on
     foreign_handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *render_processors],
@@ -42,7 +42,7 @@ def configure_logging(level: str = "info", log_format: str = "auto", stream: Tex
 
 
 def _order_fields(_: object, __: str, event_dict: structlog.typing.EventDict) -> structlog.typing.EventDict:
-    """When, how bad, who and what come first, in every line."""
+    """Time, level, service and event come first in every line."""
     first = {
         key: event_dict.pop(key) for key in ("timestamp", "level", "service", "event") if key in event_dict
     }
@@ -50,6 +50,6 @@ def _order_fields(_: object, __: str, event_dict: structlog.typing.EventDict) ->
 
 
 def get_logger(service: str) -> structlog.typing.FilteringBoundLogger:
-    """The log of a service; each of its lines says which it is."""
+    """The logger of a service, whose name is in each of its lines."""
     log: structlog.typing.FilteringBoundLogger = structlog.get_logger(service=service)
     return log

@@ -1,4 +1,4 @@
-"""Settings, read once from the environment (LEDGERLINE_*), where a process is wired."""
+"""Settings, read once from the environment (LEDGERLINE_*) when a process is composed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from schemas.errors import InvalidInputError
 
 
 class Settings(BaseSettings):
-    """What a service needs to know of its surroundings."""
+    """What a service needs to know of its environment."""
 
     model_config = SettingsConfigDict(env_prefix="LEDGERLINE_", extra="ignore")
 
@@ -23,14 +23,14 @@ class Settings(BaseSettings):
         60, description="how long a service that starts waits for the engine before it gives up"
     )
     partitions: Annotated[int, Field(ge=1, le=4096)] | None = Field(
-        None, description="fixed when the engine first meets a service; left out, what is there counts"
+        None, description="fixed when the engine is first used; left out, the number that is stored there"
     )
     leases: bool = Field(
         True,
-        description="referees share the partitions; off, each looks after all (for tests: it only costs)",
+        description="referees share the partitions; off, each takes all (for tests: it only costs time)",
     )
     retention_s: Annotated[float, Field(ge=60, le=3_153_600_000)] = Field(
-        2_592_000.0, description="how long a game stays that is over, or was never started"
+        2_592_000.0, description="how long a game stays in the engine that is over, or was never started"
     )
     archive_url: str | None = Field(
         None, description="where finished games go; left out, they only leave the engine"
@@ -40,13 +40,13 @@ class Settings(BaseSettings):
     )
     signing_key: SecretStr = Field(SecretStr(""), description="signs finished games: 64 hex digits")
     jobs_url: Annotated[str, Field(pattern=r"^(rediss?|unix)://")] | None = Field(
-        None, description="the engine of the auditor's jobs, never a cluster; left out, the house's own"
+        None, description="the engine of the auditor's jobs, never a cluster; left out, that of the games"
     )
     remembers_mib: Annotated[int, Field(ge=0, le=1_048_576)] = Field(
-        768, description="MiB of games that a referee keeps folded beside those at hand"
+        768, description="MiB of packed games that a referee keeps beside those in use"
     )
     waiting: Annotated[int, Field(ge=1, le=100_000)] = Field(
-        1_000, description="letters that may wait in a partition before senders are told to slow down"
+        1_000, description="commands that may wait in a partition before senders must slow down"
     )
     token_key: SecretStr = Field(
         SecretStr(""), description="signs seat tokens; the same for all gateways and bots"
@@ -56,23 +56,23 @@ class Settings(BaseSettings):
         8720, description="the gateway's port; 0 takes a free one"
     )
     gateway_url: str | None = Field(
-        None, description="where bots send their commands; left out, straight to the commands stream"
+        None, description="where bots send their commands; left out, directly to the commands stream"
     )
     rate: Annotated[float, Field(gt=0, le=10_000)] = Field(50, description="commands a second, per seat")
     burst: Annotated[int, Field(ge=1, le=100_000)] = Field(200, description="commands at once, per seat")
     answer_s: Annotated[float, Field(gt=0, le=30)] = Field(
-        5, description="how long the gateway waits for a verdict"
+        5, description="how long the gateway waits for the decision on a command"
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
-        "info", description="the least that is logged; moves are at debug"
+        "info", description="the lowest level that is logged; every appended entry is at debug"
     )
     log_form: Literal["auto", "console", "json"] = Field(
-        "auto", description="how lines look; auto is console on a terminal and json elsewhere"
+        "auto", description="the format of log lines; auto is console on a terminal and json elsewhere"
     )
 
 
 def read_settings(**overrides: object) -> Settings:
-    """The settings from the environment. Raises Malformed, naming the variable."""
+    """The settings from the environment. Raises InvalidInputError, naming the variable."""
     try:
         return Settings(**overrides)  # type: ignore[arg-type]  # checked by the model itself
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""The one loop of every worker: step, now and then a chore, until told to stop."""
+"""The loop of every worker: a step, and periodic tasks when they are due, until it is stopped."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from redis.exceptions import RedisError, ResponseError
 
 from services.runtime.logging_setup import get_logger
 
-PROGRAMMING_ERRORS: Final = (  # what a mistake of ours raises, as against an engine that is away
+PROGRAMMING_ERRORS: Final = (  # what a bug raises, unlike an engine that is away
     ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError,
 )  # fmt: skip
-CONNECTION_ERRORS: Final = (RedisError, OSError)  # what is raised where an engine doesn't answer
-ENGINE_COMMAND_ERROR: Final = ResponseError  # and where it answers no to what was asked
+CONNECTION_ERRORS: Final = (RedisError, OSError)  # raised while an engine doesn't answer
+ENGINE_COMMAND_ERROR: Final = ResponseError  # raised where an engine answers with an error
 RETRY_PAUSES_S: Final = (0.1, 0.5, 1.0, 2.0)  # between tries while the engine is away
 
 
 class PeriodicTask(NamedTuple):
-    """Something to do every so often."""
+    """Something to do every `interval_s`."""
 
     interval_s: float
     action: Callable[[], object]
 
 
 class Outage:
-    """A time without the engine, or whoever else is needed: one line when it begins, one when
-    it is over, and longer pauses between the tries."""
+    """A time without the engine, or another service that is needed. It logs one line when it begins
+    and one when it is over, and makes longer pauses between the tries."""
 
     def __init__(self, log: structlog.typing.FilteringBoundLogger) -> None:
         self.log = log
@@ -37,7 +37,7 @@ class Outage:
         self.tries = 0
 
     def record_failure(self, dependency: str, error: Exception) -> float:
-        """It failed once more; how long a worker waits before the next try."""
+        """Count one more failure; returns the seconds to wait before the next try."""
         if not self.tries:
             self.dependency = dependency
             self.log.warning(f"{dependency} away, trying until it is back", error=str(error))
@@ -45,7 +45,7 @@ class Outage:
         return RETRY_PAUSES_S[min(self.tries, len(RETRY_PAUSES_S)) - 1]
 
     def record_success(self) -> None:
-        """It went well."""
+        """The dependency answered: the outage is over, if there was one."""
         if self.tries:
             self.log.info(f"{self.dependency} back", tries=self.tries)
         self.tries = 0
@@ -58,9 +58,9 @@ def run_worker(
     stop: Event,
     on_start: Callable[[], object] = lambda: None,
 ) -> None:
-    """Step until `stop` is set; first `begin`, until that went well. While the engine is away,
-    try again: nothing is lost by it. Where only a part of it is away, a chore that fails waits
-    for its next time, and the steps go on."""
+    """Step until `stop` is set, after `on_start` has succeeded once. While the engine is away, try
+    again: nothing is lost. If only a part of it is away, a periodic task that fails waits for its
+    next time, and the steps go on."""
     log = get_logger(service)
     outage = Outage(log)
     next_due = [0.0] * len(periodic_tasks)
@@ -69,7 +69,7 @@ def run_worker(
     while not stop.is_set():
         try:
             on_start()
-            on_start = lambda: None  # noqa: E731 - it went well
+            on_start = lambda: None  # noqa: E731 - it succeeded
             for index, task in enumerate(periodic_tasks):
                 if time.monotonic() >= next_due[index]:
                     next_due[index] = time.monotonic() + task.interval_s
@@ -79,7 +79,7 @@ def run_worker(
                 outage.record_failure("engine", next(iter(failures.values())))
             else:
                 outage.record_success()
-        except ConnectionError as error:  # redis-py has one of its own: this is a bot's way out
+        except ConnectionError as error:  # not redis-py's: it is raised by a bot's gateway
             stop.wait(outage.record_failure("gateway", error))
         except CONNECTION_ERRORS as error:
             stop.wait(outage.record_failure("engine", error))
@@ -87,7 +87,7 @@ def run_worker(
 
 
 def _run_task(index: int, task: PeriodicTask, failures: dict[int, Exception]) -> None:
-    """Do a chore, and note whether the engine was there for it."""
+    """Run a periodic task, and record whether the engine answered it."""
     try:
         task.action()
         failures.pop(index, None)
