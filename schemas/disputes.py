@@ -14,10 +14,10 @@ from typing import Annotated, Any, Final, NamedTuple
 
 from pydantic import AfterValidator, Field
 
-from schemas.codec import pack, unpack
 from schemas.contract import Schema, contract
 from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.field_types import Int, Seat, Text
+from schemas.rows import pack, unpack
 
 OPERATOR: Final = "operator"
 MAX_OPEN_PER_SEAT: Final = 20  # of a seat in a game, that wait for their answer
@@ -87,7 +87,7 @@ def derive_dispute_id(game: str, seat: Seat | None, idempotency_key: str) -> Dis
 
 
 def parse_dispute_id(id_: str) -> DisputeId:
-    """The parts of an id. Raises Malformed: no dispute has such a one."""
+    """The parts of a dispute's id. Raises InvalidInputError for text that is no such id."""
     match = _ID.fullmatch(id_)
     if match is None:
         raise InvalidInputError(
@@ -101,23 +101,25 @@ def pack_dispute(dispute: DisputeMove) -> bytes:
 
 
 def unpack_dispute(data: bytes) -> DisputeMove:
-    """Raises Corrupt."""
+    """The dispute in stored bytes. Raises CorruptDataError."""
     try:
         dispute_format, number, reason = unpack(data)
         if dispute_format == DISPUTE_FORMAT:
             return DISPUTE_SCHEMA.read({"number": number, "reason": reason})
-    except (TypeError, ValueError, InvalidInputError) as error:
+    except InvalidInputError as error:
+        raise CorruptDataError(f"a dispute can't be read: {error}") from None
+    except (TypeError, ValueError) as error:  # it isn't three values
         raise CorruptDataError(f"a dispute can't be read: {error}") from None
     raise CorruptDataError(f"a dispute of format {dispute_format} can't be read")
 
 
 def pack_answer(answer: dict[str, Any]) -> bytes:
-    """What an auditor says, as it is kept: the same always in the same bytes."""
+    """An auditor's answer as it is stored: equal answers have equal bytes."""
     return zlib.compress(json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode(), 6)
 
 
 def unpack_answer(data: bytes) -> dict[str, Any]:
-    """Raises Corrupt."""
+    """The answer in stored bytes. Raises CorruptDataError."""
     try:
         answer = json.loads(zlib.decompress(data))
     except (zlib.error, ValueError) as error:

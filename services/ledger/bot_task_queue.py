@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from schemas.codec import pack, unpack
 from schemas.contract import Schema
-from schemas.errors import InvalidInputError
+from schemas.errors import CorruptDataError, InvalidInputError
+from schemas.rows import pack, unpack
 from services.ledger import keys
 from services.ledger.consumer_groups import Delivery
 from services.ledger.records import MAX_WAITING_TASKS, BotTask, DeliveredBotTask
@@ -54,7 +54,7 @@ class RedisBotTaskQueue(RedisRole):
         for partition, id_, fields, delivery_count in delivered:
             try:
                 task = _BOT_TASK.read(unpack(fields.get(b"t", b"")))
-            except (InvalidInputError, TypeError, ValueError) as error:
+            except (InvalidInputError, CorruptDataError) as error:
                 log.error("bot task can't be read", partition=partition, id=id_, error=str(error))
                 self._task_group.acknowledge([(partition, id_)])
             else:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from schemas.codec import pack
 from schemas.commands import CommandEnvelope
 from schemas.field_types import Seat
+from schemas.rows import pack
 from services.ledger import keys, ledger_queries
 from services.ledger.consumer_groups import Delivery
 from services.ledger.dead_letters import MAX_DEAD_LETTERS, dead_letter_fields

@@ -11,8 +11,8 @@ from typing import Any
 
 from redis.exceptions import ResponseError
 
-from schemas.codec import unpack
 from schemas.errors import CorruptDataError
+from schemas.rows import unpack
 from services.ledger.records import CommandResult
 from services.ledger.view_merge import NumberedEntry, PublicEntry, require_contiguous
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from schemas.codec import pack, pack_envelope
+from schemas.codec import pack_envelope
 from schemas.commands import CommandEnvelope
+from schemas.rows import pack
 from services.ledger import keys
 from services.ledger.records import AppendRequest, DuplicateCommand, EvictAt
 from services.ledger.scripts import ScriptCall

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from schemas.codec import UNSEALED_FORMAT, Row, pack_public, row_to_event, unpack, unpack_entry
+from schemas.codec import UNSEALED_FORMAT, pack_public, unpack_entry
 from schemas.entries import Entry
 from schemas.errors import CorruptDataError
 from schemas.events import Event
 from schemas.hash_chain import initial_head, next_head
+from schemas.rows import Row, row_to_event, unpack
 from services.referee.rules import GameState, split_by_visibility
 from services.referee.rules.proof.event_order import EventOrder
 from services.referee.rules.proof.pile_tracker import PileTracker

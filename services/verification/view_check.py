@@ -7,11 +7,12 @@ from contextlib import suppress
 from itertools import islice
 from typing import Final
 
-from schemas.codec import UNSEALED_FORMAT, unpack
+from schemas.codec import UNSEALED_FORMAT
 from schemas.entries import ViewEntry
 from schemas.errors import CorruptDataError
 from schemas.field_types import GameId, Seat
 from schemas.hash_chain import initial_head, next_head
+from schemas.rows import unpack
 from services.ledger import GameReader, MissingEntryError, ViewReader, iter_view
 from services.referee.rules import redact_for
 from services.verification.findings import Check, Finding

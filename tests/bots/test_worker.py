@@ -10,11 +10,11 @@ import fakeredis
 import pytest
 from structlog.testing import capture_logs
 
-from schemas.codec import pack, unpack
 from schemas.commands import Command, CommandEnvelope, CreateGame, SeatPlan
 from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
 from schemas.hash_chain import next_head
+from schemas.rows import pack, unpack
 from services.bots import worker
 from services.bots.gateway_client import GatewayUnreachableError
 from services.bots.policies import POLICIES, Policy

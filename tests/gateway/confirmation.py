@@ -13,9 +13,10 @@ from typing import Any, Final, NamedTuple
 
 import redis
 
-from schemas.codec import VisibilitySplit, event_to_row, pack_private_part, pack_public
+from schemas.codec import pack_private_part, pack_public
 from schemas.commands import CommandEnvelope, DrawBlind
 from schemas.events import CardDrawn
+from schemas.rows import VisibilitySplit, event_to_row
 from services.gateway.command_tracking import CommandProgress
 from services.gateway.hub import Hub
 from services.gateway.rate_limit import RateLimiter

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import fakeredis
 
-from schemas.codec import VisibilitySplit, pack_private_part, pack_public
+from schemas.codec import pack_private_part, pack_public
+from schemas.rows import VisibilitySplit
 from services.gateway.hub import Hub
 from services.gateway.subscriptions import Subscription
 from services.ledger import keys

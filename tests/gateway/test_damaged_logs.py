@@ -11,10 +11,11 @@ import pytest
 from redis.exceptions import ConnectionError as Away
 from starlette.websockets import WebSocket
 
-from schemas.codec import ENTRY_FORMAT, pack
+from schemas.codec import ENTRY_FORMAT
 from schemas.commands import CommandEnvelope, StartGame
 from schemas.entries import ViewEntry
 from schemas.errors import CorruptDataError
+from schemas.rows import pack
 from services.bootstrap.embedded import EmbeddedServer
 from services.gateway import hub as hubs
 from services.gateway.hub import Hub

@@ -13,12 +13,13 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from schemas.codec import UNSEALED_FORMAT, build_view_entry, unpack, unpack_entry
+from schemas.codec import UNSEALED_FORMAT, build_view_entry, unpack_entry
 from schemas.commands import CommandEnvelope
 from schemas.entries import Entry
 from schemas.events import CommandRefused, Event, GameCreated, SeedSealed
 from schemas.events.upcasting import FORMER_VERSIONS
 from schemas.hash_chain import initial_head
+from schemas.rows import unpack
 from services.referee.rules import RULESETS, GameState, decide_envelope, fold, fold_events, redact_for, score
 from services.referee.rules.board import board_names
 from services.referee.rules.proof.pile_tracker import PileTracker

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from schemas.codec import VisibilitySplit, event_to_row, pack_private_part, pack_public
+from schemas.codec import pack_private_part, pack_public
 from schemas.commands import CommandEnvelope, DrawBlind
 from schemas.events import CardDrawn
 from schemas.field_types import Seat
+from schemas.rows import VisibilitySplit, event_to_row
 from services.ledger import AppendRequest, BotTask, DeliveredCommand, RedisLedger, keys
 from tests.conftest import ALL, PARTITIONS
 

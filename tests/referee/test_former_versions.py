@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from schemas.codec import UNSEALED_FORMAT, unpack, unpack_entry
+from schemas.codec import UNSEALED_FORMAT, unpack_entry
 from schemas.commands import CommandEnvelope, CreateGame, SeatPlan
 from schemas.entries import Entry
 from schemas.events import CardDrawn
 from schemas.field_types import Seat
 from schemas.hash_chain import initial_head, next_head
+from schemas.rows import unpack
 from services.ledger import AppendRequest, DeliveredCommand, RedisLedger, keys
 from services.referee.game_cache import CachedGame
 from services.referee.rules import GameState, decide_envelope, fold

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from schemas.codec import MAX_ENVELOPE_BYTES, VisibilitySplit, event_to_row, pack, pack_entry, pack_envelope
+from schemas.codec import MAX_ENVELOPE_BYTES, pack_entry, pack_envelope
 from schemas.commands import (
     CallTime,
     CommandEnvelope,
@@ -16,6 +16,7 @@ from schemas.commands import (
 )
 from schemas.entries import Entry
 from schemas.events import DeckShuffled
+from schemas.rows import VisibilitySplit, event_to_row, pack
 from services.ledger import CommandResult, RedisLedger, keys
 from services.referee.worker import Referee
 from tests.referee.running_referee import (

@@ -9,10 +9,10 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas.codec import pack
 from schemas.commands import Command, CommandEnvelope, CreateGame, SeatPlan, StartGame, TakeSeat
 from schemas.events import DeckShuffled, GameCreated, SeatTaken, SeedSealed
 from schemas.hash_chain import derive_salt_key
+from schemas.rows import pack
 from schemas.rule_options import RULE_OPTIONS_SCHEMA
 from services.referee.rules import GameState, decide_envelope
 from services.referee.rules.fair_randomness import (

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from schemas.codec import ENTRY_FORMAT, UNSEALED_FORMAT, read_private_rows, read_proofs, unpack
+from schemas.codec import ENTRY_FORMAT, UNSEALED_FORMAT, read_private_rows, read_proofs
 from schemas.commands import PlayOff
 from schemas.entries import Entry
 from schemas.events import SeedRevealed
 from schemas.hash_chain import initial_head, next_head
+from schemas.rows import unpack
 from services.referee.rules import RULESETS, fold_events, split_by_visibility
 from services.referee.rules.proof.pile_tracker import PileTracker
 from services.referee.rules.proof.sealing import ChainState, seal_entry

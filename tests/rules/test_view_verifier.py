@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from schemas.codec import build_view_entry, pack, unpack
+from schemas.codec import build_view_entry
 from schemas.entries import ViewEntry
 from schemas.errors import CorruptDataError
 from schemas.events import (
@@ -27,6 +27,7 @@ from schemas.events import (
     TunnelRevealed,
 )
 from schemas.field_types import Seat
+from schemas.rows import pack, unpack
 from services.referee.rules.proof.view_verifier import VerificationFailedError, ViewVerifier
 from tests.rules.sealed_games import GAME, SealedGame, fixed_games, private_part_of, verify_all
 

@@ -11,14 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas.codec import (
+from schemas.codec import (  # fmt: skip
     ENTRY_FORMAT,
     ENVELOPE_FORMAT,
     MAX_ENVELOPE_BYTES,
-    VisibilitySplit,
     build_view_entry,
-    event_to_row,
-    pack,
     pack_entry,
     pack_envelope,
     pack_private_part,
@@ -29,11 +26,12 @@ from schemas.codec import (
     unpack_entry,
     unpack_envelope,
     unpack_for_fold,
-)  # fmt: skip
+)
 from schemas.commands import CommandEnvelope, CreateGame, Pass, SeatPlan, read_command
 from schemas.entries import Entry
 from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.field_types import MAX_JSON_DEPTH
+from schemas.rows import VisibilitySplit, event_to_row, pack
 from services.referee.rules.views import split_by_visibility
 from tests.schemas import examples
 from tests.schemas.wrong_commands import DEAL, WRONG_COMMANDS, nested

@@ -6,18 +6,12 @@ from typing import Any
 
 import pytest
 
-from schemas.codec import (
-    build_view_entry,
-    event_to_row,
-    pack,
-    row_to_event,
-    unpack,
-    unpack_for_fold,
-)
+from schemas.codec import build_view_entry, unpack_for_fold
 from schemas.contract import field_names
 from schemas.errors import CorruptDataError
 from schemas.events import BY_CODE, FIELDS, GameCreated
 from schemas.events.upcasting import FORMER_VERSIONS, upcast
+from schemas.rows import event_to_row, pack, row_to_event, unpack
 from schemas.rule_options import RuleOptions
 from tests.schemas.examples import EVENTS
 

@@ -10,11 +10,11 @@ from typing import Any
 import msgpack
 import pytest
 
-from schemas.codec import VisibilitySplit, event_to_row
 from schemas.commands import ClaimRoute
 from schemas.events import CardDrawn, CommandRefused, Event, GameStarted, HandDealt, TicketsReturned
 from schemas.field_types import LOCOMOTIVE, Seat
 from schemas.refusals import CommandRefusedError
+from schemas.rows import VisibilitySplit, event_to_row
 from services.bots.policies import POLICIES
 from services.referee import command_processor, scheduling
 from services.referee.rules import RULESETS, GameState, UnloggedRejectionError, legal, views

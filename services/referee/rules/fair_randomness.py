@@ -10,10 +10,10 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import Final
 
-from schemas.codec import pack
 from schemas.events import Contributor, GameCreated, SeedRevealed
 from schemas.field_types import Seat
 from schemas.hash_chain import derive_salt_key
+from schemas.rows import pack
 from schemas.rule_options import RULE_OPTIONS_SCHEMA
 from services.referee.rules.ruleset import EventStream, RandomnessPolicy
 from services.referee.rules.shuffle import derive_seat_secret, shuffled

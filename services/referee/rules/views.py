@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
 from typing import Final, NamedTuple, get_origin, get_type_hints
 
-from schemas.codec import Row, VisibilitySplit, event_to_row
 from schemas.events import EVENTS, FIELDS, Event
 from schemas.field_types import HIDDEN, Seat
+from schemas.rows import Row, VisibilitySplit, event_to_row
 from schemas.visibility import PUBLIC, WHOLE_EVENT, Private, Secret
 
 

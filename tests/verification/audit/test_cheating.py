@@ -8,7 +8,6 @@ from functools import cache
 
 import pytest
 
-from schemas.codec import Row, pack, unpack
 from schemas.entries import Entry
 from schemas.events import (
     CardDrawn,
@@ -20,6 +19,7 @@ from schemas.events import (
 )
 from schemas.field_types import COLORS
 from schemas.hash_chain import next_head
+from schemas.rows import Row, pack, unpack
 from services.referee.rules import GameState
 from services.referee.rules.fair_randomness import shuffle_with_key
 from services.referee.rules.proof.sealing import SealedEntry

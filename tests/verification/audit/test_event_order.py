@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from schemas.codec import UNSEALED_FORMAT, pack, pack_public, unpack
+from schemas.codec import UNSEALED_FORMAT, pack_public
 from schemas.commands import CreateGame, StartGame
 from schemas.entries import Entry
 from schemas.events import (
@@ -21,6 +21,7 @@ from schemas.events import (
     TicketsKept,
 )  # fmt: skip
 from schemas.hash_chain import derive_salt, next_head, private_part_commitment
+from schemas.rows import pack, unpack
 from services.archive import encode_game_file
 from services.referee.rules import GameState, evolve, fold, split_by_visibility
 from services.referee.rules.decide import decide_events

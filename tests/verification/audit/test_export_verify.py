@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from schemas.codec import pack, unpack
 from schemas.errors import InvalidInputError
+from schemas.rows import pack, unpack
 from services.archive import Signer
 from services.cli.exit import GameNotFoundError
 from services.cli.export_verify import export_game, read_heads, verify_file

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from schemas.codec import pack, unpack, unpack_entry
+from schemas.codec import unpack_entry
 from schemas.events import CardDrawn
+from schemas.rows import pack, unpack
 from services.ledger import RedisLedger, keys
 from services.verification.replay import Replay
 from services.verification.view_check import check_stored_chain, check_stored_views

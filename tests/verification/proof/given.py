@@ -15,8 +15,8 @@ from typing import Any
 
 import msgpack
 
-from schemas.codec import pack
 from schemas.hash_chain import initial_head, next_head
+from schemas.rows import pack
 from services.archive import decode_game_file, encode_game_file
 from services.verification.reseal import reseal_log
 from tests.golden.record import Recorder

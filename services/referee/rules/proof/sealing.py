@@ -15,8 +15,6 @@ from schemas.codec import (
     ENTRY_FORMAT,
     UNSEALED_FORMAT,
     Proofs,
-    Row,
-    VisibilitySplit,
     pack_entry,
     pack_private_part,
     pack_public,
@@ -25,6 +23,7 @@ from schemas.codec import (
 from schemas.entries import Entry
 from schemas.events import Event
 from schemas.field_types import Seat
+from schemas.rows import Row, VisibilitySplit
 from services.referee.rules.fair_randomness import card_leaf, card_leaves, card_salt
 from services.referee.rules.proof.pile_tracker import PileChange, PileTracker
 from services.referee.rules.shuffle import derive_seat_secret

@@ -10,19 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from schemas.codec import (
-    Proofs,
-    Row,
-    read_previous_part,
-    read_private_rows,
-    read_proofs,
-    row_to_event,
-)
+from schemas.codec import Proofs, read_previous_part, read_private_rows, read_proofs
 from schemas.entries import ViewEntry
 from schemas.errors import CorruptDataError, LedgerlineError
 from schemas.events import BY_CODE, GameCreated, SeatTaken
 from schemas.field_types import Seat
 from schemas.hash_chain import COMMITMENT_BYTES, derive_salt, initial_head, next_head, private_part_commitment
+from schemas.rows import Row, row_to_event
 from services.referee.rules.fair_randomness import LEAF_BYTES, card_leaf, merkle_root
 from services.referee.rules.proof.event_order import EventOrder
 from services.referee.rules.proof.pile_tracker import CardSlot, PileChange, PileTracker

@@ -14,9 +14,10 @@ from math import prod
 from typing import Final
 
 from schemas.boards.form import BOARD_SCHEMA, BoardForm
-from schemas.codec import MAX_ENVELOPE_BYTES, pack
+from schemas.codec import MAX_ENVELOPE_BYTES
 from schemas.field_types import COLORS, PLUS_FOUR
 from schemas.refusals import require
+from schemas.rows import pack
 from schemas.rule_options import RuleOptions
 from services.referee.rules.board import GRAY, Board, Route
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from schemas.boards.form import TicketForm
-from schemas.codec import event_to_row, row_to_event, unpack_entry
+from schemas.codec import unpack_entry
 from schemas.commands import CreateGame, ForkGame, SeatPlan
 from schemas.errors import CorruptDataError
 from schemas.events import (
@@ -30,6 +30,7 @@ from schemas.field_types import HIDDEN, Seat
 from schemas.forks import FORK_SCHEMA, Fork
 from schemas.positions import StationGiven
 from schemas.refusals import CommandRefusedError, require
+from schemas.rows import event_to_row, row_to_event
 from schemas.rule_options import RULE_OPTIONS_SCHEMA
 from services.referee.rules import board as boards
 from services.referee.rules.determinization import ShuffleFunction, ViewerKnowledge, determinize

@@ -1,0 +1,113 @@
+"""Events and commands as rows, and rows as msgpack.
+
+A row is `[code, field, field, ..]`, its fields in the order of the contract's declaration. A type's next
+version gets a code of its own, so a row says which version it is, and one of an earlier version is read as
+today's (schemas/events/upcasting.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from operator import attrgetter
+from reprlib import repr as short_repr  # a value may be nested too deep to show
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import msgpack
+
+from schemas.commands import BY_CODE as COMMAND_BY_CODE
+from schemas.commands import FIELDS as COMMAND_FIELDS
+from schemas.commands import Command, read_command, write_command
+from schemas.contract import holds_contracts
+from schemas.errors import CorruptDataError, InvalidInputError
+from schemas.events import BY_CODE, EVENTS, FIELDS, SCHEMAS, Event
+from schemas.events.upcasting import upcast
+
+Row: TypeAlias = Sequence[Any]  # a code, then fields of any type
+
+pack: Final[Callable[[object], bytes]] = msgpack.packb
+
+
+def unpack(data: bytes) -> Any:  # the caller knows its form
+    """The value of msgpack bytes that the product wrote; lists come as tuples. Raises CorruptDataError."""
+    try:
+        return msgpack.unpackb(data, use_list=False, strict_map_key=False)
+    except (ValueError, TypeError, msgpack.UnpackException) as error:
+        raise CorruptDataError(f"no msgpack in {data[:60]!r}: {error}") from None
+
+
+class VisibilitySplit(NamedTuple):
+    """An entry's events by who may know them: rows of what everybody may (null for an event that only its
+    seat may know of), and the full rows by seat and index, or by index, of what the public row hides."""
+
+    public: tuple[Row | None, ...]
+    private: dict[int, dict[int, Row]]
+    secret: dict[int, Row]
+
+
+# -- events --------------------------------------------------------------------------
+
+_NESTED_EVENTS: Final = frozenset(cls for cls in EVENTS if holds_contracts(cls))  # they need their schema
+
+
+def _make_field_getter(cls: type[Event]) -> Callable[[Event], tuple[object, ...]]:
+    field_names = FIELDS[cls]
+    if len(field_names) > 1:
+        return attrgetter(*field_names)
+    return lambda event: tuple(getattr(event, name) for name in field_names)
+
+
+_FIELD_GETTERS: Final = {cls: _make_field_getter(cls) for cls in EVENTS}
+
+
+def event_to_row(event: Event) -> Row:
+    cls = type(event)
+    if cls in _NESTED_EVENTS:
+        dumped = SCHEMAS[cls.type].write(event, exclude_defaults=True)
+        return (cls.code, *(dumped[name] for name in FIELDS[cls]))
+    return (cls.code, *_FIELD_GETTERS[cls](event))
+
+
+def row_to_event(row: Row) -> Event:
+    """The event of a row that a referee wrote, of any version. Its fields aren't checked, but for their
+    count. Raises CorruptDataError."""
+    try:
+        cls = BY_CODE.get(row[0])
+        if cls is None:  # of an earlier version, or of none
+            return row_to_event(upcast(row))
+        if cls in _NESTED_EVENTS:
+            return SCHEMAS[cls.type].read(dict(zip(FIELDS[cls], row[1:], strict=True)))
+        return cls(*row[1:])
+    except LookupError:  # without the key: a deep one breaks its own message
+        raise CorruptDataError(f"no event has the code of {short_repr(row)}") from None
+    except InvalidInputError as error:
+        raise CorruptDataError(f"no event can be read from {short_repr(row)}: {error}") from None
+    except (TypeError, ValueError) as error:  # it is no row, or has too few or too many fields
+        raise CorruptDataError(f"no event can be read from {short_repr(row)}: {error}") from None
+
+
+def trusted_row_to_event(row: Row) -> Event:
+    """The same of a row that was read before: faster, and what a damaged one raises is Python's own."""
+    cls = BY_CODE.get(row[0])
+    if cls is None or cls in _NESTED_EVENTS:
+        return row_to_event(row)
+    return cls(*row[1:])
+
+
+# -- commands ------------------------------------------------------------------------
+
+
+def command_to_row(command: Command) -> Row:
+    """A command as a row, like an event's; trailing fields that are null are left off."""
+    dumped = write_command(command)
+    row = [command.code, *(dumped.get(name) for name in COMMAND_FIELDS[type(command)])]
+    while row[-1] is None:
+        row.pop()
+    return row
+
+
+def row_to_command(row: Row) -> Command:
+    """The command of a row from a log. Raises InvalidInputError or CorruptDataError."""
+    cls = COMMAND_BY_CODE.get(row[0])
+    if cls is None:
+        raise CorruptDataError(f"no command has the code of {short_repr(row)}")
+    return read_command({"type": cls.type, **dict(zip(COMMAND_FIELDS[cls], row[1:], strict=False))})
