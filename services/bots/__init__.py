@@ -1,4 +1,4 @@
-"""Bots: a worker that answers notes on the turns stream, and the policies it plays by.
+"""Bots: a worker that processes bot tasks, and the policies that choose its commands.
 
 A policy sees what its seat sees. Start with `worker`, then `policies/`.
 """

@@ -1,10 +1,10 @@
-"""The bots' shell: take notes from the turns stream, look, choose, send.
+"""The worker of the bots: take bot tasks, refresh the seat's projection, choose a command, send it.
 
-A note says which seat is to act as of which entry. The command's id is made of that
-number, so a note that is delivered twice, to whichever worker, moves once.
+A bot task names a seat that has to act, and the entry after which. The command's id contains that sequence
+number, so a task that is delivered twice, to any worker, makes one move.
 
-A note whose command isn't taken now, or whose game can't be read now, waits for itself alone:
-it is put off, and comes again. Only where nobody answers do all wait.
+A task whose command isn't accepted now, or whose game can't be read now, is requeued and delays no other.
+All tasks wait only where the gateway or the engine can't be reached.
 """
 
 from __future__ import annotations
@@ -37,47 +37,46 @@ from services.runtime.worker_loop import ENGINE_COMMAND_ERROR, PROGRAMMING_ERROR
 log = get_logger("bots")
 MAX_PROJECTIONS: Final = 4_096
 RECLAIM_IDLE_MS: Final = 2_000
-MAX_RECLAIM_S: Final = 0.5  # that fresh notes wait for those that were left lying, of either kind
-MAX_DELIVERIES: Final = 20  # a note that was handed out more often ends its workers, it seems
+MAX_RECLAIM_S: Final = 0.5  # how long new tasks wait for reclaimed ones, of either kind
+MAX_DELIVERIES: Final = 20  # a task that was delivered more often seems to crash its workers
 NO_SEAT_SECRET: Final = "00" * 32
-RETRYABLE_ERRORS: Final = (
-    QueueFullError,
-    RetryLaterError,
-    ENGINE_COMMAND_ERROR,
-)  # one note waits for it, and no other
+# The task that meets one of them is requeued; no other task waits.
+RETRYABLE_ERRORS: Final = (QueueFullError, RetryLaterError, ENGINE_COMMAND_ERROR)
 
 
 class CommandSink(Protocol):
     """Where a bot's commands go: straight to the commands stream, or through the gateway."""
 
     def send(self, envelope: CommandEnvelope) -> None:
-        """Hand the command in. Raises Full or NotNow where this one must wait, ConnectionError
-        where all must."""
+        """Submit the command. Raises QueueFullError or RetryLaterError where this one must wait,
+        ConnectionError where all must."""
 
 
 class DirectSink:
-    """Straight to the commands stream."""
+    """Submits commands straight to the commands stream."""
 
     def __init__(self, commands: CommandSubmitter) -> None:
         self.commands = commands
 
     def send(self, envelope: CommandEnvelope) -> None:
-        """Hand the command in. Raises Full."""
+        """Submit the command. Raises QueueFullError."""
         self.commands.submit(envelope)
 
 
 class SeatProjection:
-    """What one seat has seen of its game so far: checked, and folded."""
+    """The state of a game as one seat sees it: its view so far, verified and folded."""
 
     __slots__ = ("answered_commands", "state", "view_verifier")
 
     def __init__(self, game: str, seat: Seat) -> None:
         self.state, self.view_verifier = GameState(), ViewVerifier(game, seat)
-        self.answered_commands = 0  # commands of this seat that got their verdict
+        self.answered_commands = 0  # commands of this seat that were decided
 
     def refresh(self, views: ViewReader) -> None:
-        """See what is new. Raises Gap where the last that was seen isn't there any more, or has another
-        head: a fail-over lost the log's end. Raises Betrayed where the house isn't to be believed."""
+        """Apply the entries that are new.
+
+        Raises MissingEntryError where the last entry that was applied is gone or has another chain head: a
+        fail-over lost the end of the log. Raises VerificationFailedError where the view doesn't fit its chain."""
         game, seat = self.view_verifier.game, self.view_verifier.viewer
         while True:
             after = self.view_verifier.sequence
@@ -99,7 +98,7 @@ class BotLedger(BotTaskQueue, ViewReader, Protocol):
 
 
 class BotWorker:
-    """One worker for all bots of all partitions. `clock` counts seconds and never jumps."""
+    """A worker for all bots of all partitions. `clock` is a monotonic clock in seconds."""
 
     def __init__(
         self,
@@ -111,18 +110,19 @@ class BotWorker:
     ) -> None:
         self.ledger, self.command_sink, self.name, self.batch = ledger, command_sink, name, batch
         self.clock = clock
-        self.retry_times: dict[tuple[int, str], float] = {}  # until when a note isn't tried: a gateway's wish
+        self.retry_times: dict[tuple[int, str], float] = {}  # of a task: when the gateway allows the next try
         self.projections: OrderedDict[tuple[str, Seat], SeatProjection] = OrderedDict()
 
     def step(self, block_ms: int = 500) -> int:
-        """Deal with the next notes, waiting for one at most so long; how many there were."""
+        """Process the next tasks; returns how many were delivered. Waits for one at most `block_ms`."""
         deliveries = self.ledger.take_tasks(self.name, self.batch, block_ms)
         self._process_tasks(deliveries)
         return len(deliveries)
 
     def reclaim(self, idle_ms: int = RECLAIM_IDLE_MS) -> int:
-        """Deal with what another worker took and left lying for so long, while fresh notes can
-        wait; how many are dealt with. One that was handed out again and again is given up."""
+        """Process tasks that another worker took and left pending for `idle_ms`; returns how many are finished.
+
+        Takes little more than MAX_RECLAIM_S of each kind. A task with more than MAX_DELIVERIES is dropped."""
         return self._reclaim_batches(idle_ms) + self._reclaim_redelivered(idle_ms)
 
     def _reclaim_batches(self, idle_ms: int) -> int:
@@ -134,11 +134,13 @@ class BotWorker:
         return count
 
     def _reclaim_redelivered(self, idle_ms: int) -> int:
-        """Each alone: one of them may end this worker, and the others aren't counted for it."""
+        """One at a time: one of them may crash this worker, and only that one's delivery is counted."""
         deadline, count = self.clock() + MAX_RECLAIM_S, 0
         for delivery in self.ledger.redelivered_tasks(self.name, idle_ms):
             if delivery.delivery_count > MAX_DELIVERIES:
-                log.error("note given up", **_log_fields(delivery.task), deliveries=delivery.delivery_count)
+                log.error(
+                    "bot task dropped", **_log_fields(delivery.task), deliveries=delivery.delivery_count
+                )
                 self.ledger.acknowledge_tasks([delivery])
             else:
                 count += self._process_tasks([delivery])
@@ -147,8 +149,8 @@ class BotWorker:
         return count
 
     def _process_tasks(self, deliveries: Sequence[DeliveredBotTask]) -> int:
-        """How many of these notes are dealt with; the others come again, and aren't counted as
-        handed out now."""
+        """Returns how many of these tasks are finished. The others are requeued, and this delivery of them
+        isn't counted."""
         now = self.clock()
         self.retry_times = {
             task_key: retry_at for task_key, retry_at in self.retry_times.items() if retry_at > now
@@ -163,7 +165,7 @@ class BotWorker:
                 (requeued if wait_reason else finished).append(remaining[0])
                 remaining.popleft()
             if requeued:
-                log.warning("notes wait", count=len(requeued), why=reason)
+                log.warning("bot tasks wait", count=len(requeued), why=reason)
         except ConnectionError:
             requeued.extend(remaining)
             raise
@@ -175,9 +177,9 @@ class BotWorker:
         return len(finished)
 
     def _process_task(self, delivery: DeliveredBotTask) -> str:
-        """Do what a note asks for; or say why it must wait."""
+        """Send the command of a task. Returns why the task must wait; empty where it is finished."""
         if (delivery.partition, delivery.id) in self.retry_times:
-            return "its gateway said so"
+            return "the gateway asked to wait"
         try:
             self._send_command(delivery.task)
         except RETRYABLE_ERRORS as error:
@@ -196,32 +198,32 @@ class BotWorker:
                 "command": envelope.id,
                 "sequence": task.sequence,
             }
-            log.debug("bot acts", **log_fields, type=command.type)
+            log.debug("bot command sent", **log_fields, type=command.type)
             self.command_sink.send(envelope)
 
     def _choose_or_fall_back(self, task: BotTask) -> Command | None:
-        """The policy's choice. Where it fails even with fresh eyes, the first legal command,
-        so that the game goes on; where there is no telling what is legal, nothing."""
+        """The policy's choice. If it fails on a new projection too, the first legal command, so that the game
+        goes on; None if the legal commands can't be found."""
         log_fields = _log_fields(task)
         for choose in (self.choose_command, self.choose_command, self.first_legal_command):
             try:
                 return choose(task)
-            except MissingEntryError as error:  # a fail-over may have taken what was seen: look anew
-                log.warning("bot looks anew", **log_fields, why=str(error))
-            except VerificationFailedError as error:  # it won't play on what it can't believe
+            except MissingEntryError as error:  # a fail-over lost the end of the log: project it anew
+                log.warning("bot view reset", **log_fields, why=str(error))
+            except VerificationFailedError as error:  # a bot doesn't act on a forged view
                 log.error(
-                    "THE HOUSE IS NOT TO BE BELIEVED", **log_fields, entry=error.sequence, why=error.reason
+                    "THE SERVER IS NOT TO BE BELIEVED", **log_fields, entry=error.sequence, why=error.reason
                 )
             except CorruptDataError as error:  # a damaged view
                 log.error("bot can't choose", **log_fields, error=str(error))
             except PROGRAMMING_ERRORS:  # a bug of the policy; an unreachable engine raises others
                 log.exception("bot can't choose", **log_fields)
             self.projections.pop((task.game, task.seat), None)
-        log.error("note given up", **log_fields)
+        log.error("bot task dropped", **log_fields)
         return None
 
     def choose_command(self, task: BotTask) -> Command | None:
-        """What the seat's policy does now; None if the note is old and nothing is to do."""
+        """The choice of the seat's policy now; None if the task is outdated and the seat hasn't to act."""
         projection, commands = self._legal_commands(task)
         if not commands:
             return None
@@ -236,7 +238,7 @@ class BotWorker:
         return commands[0] if commands else None
 
     def _legal_commands(self, task: BotTask) -> tuple[SeatProjection, list[Command]]:
-        """The seat's table as of now, and what it may do there."""
+        """The seat's projection as of now, and its legal commands."""
         projection = self._projection(task.game, task.seat)
         projection.refresh(self.ledger)
         return projection, legal(projection.state, task.seat)

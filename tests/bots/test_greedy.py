@@ -1,4 +1,4 @@
-"""The policy greedy: its games end, and it chooses quickly among however many tickets."""
+"""The policy greedy: its games end, and it chooses quickly among any number of tickets."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from services.bots.policies.random_source import SeatRandom
 from services.referee.rules import GameState, decide_envelope, legal
 from tests.rules.given import CREATED_AT_MS, SEED
 
-ENTRIES_MOST = 2000
+MAX_ENTRIES = 2000
 FEW_CARDS = {
     "purple": 3, "white": 2, "blue": 6, "yellow": 2, "orange": 3, "red": 4, "green": 4, "black": 3,
     "locomotive": 7,
@@ -20,14 +20,14 @@ FEW_CARDS = {
 
 def started(rules: str, board: Any, seed: str, options: dict[str, Any]) -> GameState:
     """A game of two greedy seats, dealt."""
-    table = GameState()
-    wish = CreateGame((SeatPlan("bot", "greedy"),) * 2, rules, board, seed, options)
-    for command in (wish, StartGame()):
-        decide_envelope(table, CommandEnvelope("house", "greedy", None, command), CREATED_AT_MS, SEED)
-    return table
+    state = GameState()
+    create = CreateGame((SeatPlan("bot", "greedy"),) * 2, rules, board, seed, options)
+    for command in (create, StartGame()):
+        decide_envelope(state, CommandEnvelope("system", "greedy", None, command), CREATED_AT_MS, SEED)
+    return state
 
 
-def test_P10_greedy_seats_do_not_begin_and_decline_the_same_tunnels_for_ever() -> None:
+def test_P10_greedy_seats_do_not_start_and_decline_the_same_tunnels_for_ever() -> None:
     options = {
         "cards": FEW_CARDS,
         "market": 0,
@@ -35,19 +35,19 @@ def test_P10_greedy_seats_do_not_begin_and_decline_the_same_tunnels_for_ever() -
         "parallel_seats": 1,
         "clock_ms": None,
     }
-    table = started("europe", "europe", "0.08841414014895332", options)
-    for move in range(ENTRIES_MOST):
-        if table.result:
+    state = started("europe", "europe", "0.08841414014895332", options)
+    for move in range(MAX_ENTRIES):
+        if state.result:
             break
-        seat = min(table.pending_choices)
-        luck = table.seats[seat].seat_secret
-        assert luck is not None
-        command = POLICIES["greedy"](table, seat, legal(table, seat), SeatRandom(luck, move))
-        decide_envelope(table, CommandEnvelope(f"c{move}", "greedy", seat, command), CREATED_AT_MS, SEED)
-    assert table.result and table.result.reason == "last turns"
+        seat = min(state.pending_choices)
+        seat_secret = state.seats[seat].seat_secret
+        assert seat_secret is not None
+        command = POLICIES["greedy"](state, seat, legal(state, seat), SeatRandom(seat_secret, move))
+        decide_envelope(state, CommandEnvelope(f"c{move}", "greedy", seat, command), CREATED_AT_MS, SEED)
+    assert state.result and state.result.reason == "last turns"
 
 
-def test_P8_choosing_among_ten_tickets_on_a_large_board_keeps_no_other_game_waiting() -> None:
+def test_P8_choosing_among_ten_tickets_on_a_large_board_delays_no_other_game() -> None:
     cities = [f"c{n}" for n in range(300)]
     joined = [(a, b) for step in (1, 7) for a, b in zip(cities, cities[step:], strict=False)]
     board = {
@@ -65,10 +65,10 @@ def test_P8_choosing_among_ten_tickets_on_a_large_board_keeps_no_other_game_wait
             for n, (a, b) in enumerate(zip(cities, cities[250:], strict=False))
         ],
     }
-    table = started("usa", board, "large", {"start_tickets": {"regular": 10}, "start_keep": 1})
-    commands = legal(table, 0)
+    state = started("usa", board, "large", {"start_tickets": {"regular": 10}, "start_keep": 1})
+    commands = legal(state, 0)
     assert len(commands) == 2**10 - 1
     before = process_time()
-    chosen = POLICIES["greedy"](table, 0, commands, SeatRandom(SEED, 0))
+    chosen = POLICIES["greedy"](state, 0, commands, SeatRandom(SEED, 0))
     assert process_time() - before < 0.5
     assert isinstance(chosen, KeepTickets) and chosen.keep

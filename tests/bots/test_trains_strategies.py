@@ -51,14 +51,14 @@ def choice(scene: Scene, policy: str, seat: int = 0) -> Command:
     return POLICIES[policy](scene.state, seat, scene.legal(seat), SeatRandom("00" * 32, 0))
 
 
-def test_every_policy_that_a_game_may_name_is_there() -> None:
+def test_every_policy_that_a_game_may_name_exists() -> None:
     assert set(POLICIES) == set(NAMES)
 
 
 # -- destinations ----------------------------------------------------------------------------
 
 
-def test_hold_10_keeps_the_first_two_and_buy_now_the_last_two_in_whatever_order_they_are_offered() -> None:
+def test_hold_10_keeps_the_first_two_and_buy_now_the_last_two_in_any_order_of_the_offer() -> None:
     for offered in permutations(FIVE):
         first, last = choose_destinations(HOLD_10, offered, 2), choose_destinations(BUY_NOW, offered, 2)
         assert {offered[place] for place in first} == {*FIVE[:2]}
@@ -160,24 +160,24 @@ def test_a_connection_is_named_with_the_lesser_city_first() -> None:
 
 
 @pytest.mark.parametrize("seats", [2, 5, 8])
-def test_whole_games_by_what_each_seat_may_see(seats: int) -> None:
-    """From its own view a seat chooses what it would choose if it saw all; nobody is removed."""
+def test_whole_games_by_the_view_of_each_seat(seats: int) -> None:
+    """From its own view a seat chooses what it would choose from the full state; nobody is removed."""
     plans = tuple(SeatPlan("bot", ("hold-10", "buy-now")[seat % 2]) for seat in range(seats))
-    table, views = GameState(), [GameState() for _ in range(seats)]
+    state, views = GameState(), [GameState() for _ in range(seats)]
 
-    def say(seat: int | None, command: Command) -> None:
-        for event in decide_envelope(table, CommandEnvelope("test", "strategies", seat, command), 0, SEED):
+    def send(seat: int | None, command: Command) -> None:
+        for event in decide_envelope(state, CommandEnvelope("test", "strategies", seat, command), 0, SEED):
             for viewer, view in enumerate(views):
                 if shown := redact_for(viewer, event):
                     evolve(view, shown)
 
-    say(None, CreateGame(plans, "trains"))
-    say(None, StartGame())
-    while not table.result:
-        (seat,) = table.pending_choices
-        policy, dice = POLICIES[str(plans[seat].policy)], SeatRandom("00" * 32, 0)
-        command = policy(views[seat], seat, legal(views[seat], seat), dice)
-        assert command == policy(table, seat, legal(table, seat), dice)
-        say(seat, command)
-    assert not any(place.exit_reason for place in table.seats)
-    assert sum(len(place.routes) for place in table.seats) > seats
+    send(None, CreateGame(plans, "trains"))
+    send(None, StartGame())
+    while not state.result:
+        (seat,) = state.pending_choices
+        policy, seat_random = POLICIES[str(plans[seat].policy)], SeatRandom("00" * 32, 0)
+        command = policy(views[seat], seat, legal(views[seat], seat), seat_random)
+        assert command == policy(state, seat, legal(state, seat), seat_random)
+        send(seat, command)
+    assert not any(seat_state.exit_reason for seat_state in state.seats)
+    assert sum(len(seat_state.routes) for seat_state in state.seats) > seats

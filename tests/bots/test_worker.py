@@ -1,4 +1,4 @@
-"""A bots' worker among bad notes, failing policies and a gateway that goes away."""
+"""A bot worker with unreadable tasks, failing policies and a gateway that becomes unreachable."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from services.referee.rules import GameState, legal
 from services.referee.worker import Referee
 from tests.referee.running_referee import GAME, Player, left_over, opening, partition_of, referee_at, submit
 
-TURNS = keys.bot_tasks(partition_of(GAME))
-BAD_NOTES: Mapping[str, dict[str, bytes]] = {
+TASKS = keys.bot_tasks(partition_of(GAME))
+BAD_TASKS: Mapping[str, dict[str, bytes]] = {
     "no field": {"x": b"1"},
     "no bytes": {"t": b""},
     "no msgpack": {"t": b"\xc1"},
@@ -41,22 +41,22 @@ BAD_NOTES: Mapping[str, dict[str, bytes]] = {
 }
 
 
-class Sent:
-    """An outlet that keeps what it gets, and is away when it has had so many."""
+class RecordingSink:
+    """Records the commands that it gets, and is unreachable after so many."""
 
-    def __init__(self, most: int = 1000) -> None:
-        self.letters: list[CommandEnvelope] = []
-        self.most = most
+    def __init__(self, capacity: int = 1000) -> None:
+        self.sent: list[CommandEnvelope] = []
+        self.capacity = capacity
 
-    def send(self, letter: CommandEnvelope) -> None:
-        if len(self.letters) == self.most:
+    def send(self, envelope: CommandEnvelope) -> None:
+        if len(self.sent) == self.capacity:
             raise GatewayUnreachableError("gone")
-        self.letters.append(letter)
+        self.sent.append(envelope)
 
 
 @pytest.fixture
 def opened(ledger: RedisLedger) -> Referee:
-    """A game of two bots; both have a note that their starting tickets wait."""
+    """A game of two bots; both have a task to choose their starting tickets."""
     referee = referee_at(ledger)
     submit(ledger, opening())
     referee.step(0)
@@ -69,126 +69,130 @@ def errors(lines: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def first_legal(ledger: RedisLedger, seat: Seat) -> Command:
     player = Player(ledger, GAME, seat)
-    player.choose(Random())  # looks
+    player.choose(Random())  # reads the view
     return legal(player.table, seat)[0]
 
 
-@pytest.mark.parametrize("fields", BAD_NOTES.values(), ids=BAD_NOTES.keys())
-def test_P8_a_note_that_cannot_be_read_is_finished_and_the_others_are_answered(
+@pytest.mark.parametrize("fields", BAD_TASKS.values(), ids=BAD_TASKS.keys())
+def test_P8_a_task_that_cannot_be_read_is_finished_and_the_others_are_processed(
     ledger: RedisLedger, opened: Referee, client: Any, fields: dict[str, bytes]
 ) -> None:
-    client.xadd(TURNS, fields)
-    outlet = Sent()
+    client.xadd(TASKS, fields)
+    sink = RecordingSink()
     with capture_logs() as lines:
-        BotWorker(ledger, outlet, "one").step(0)
+        BotWorker(ledger, sink, "one").step(0)
     assert errors(lines) == ["bot task can't be read"]
-    assert {letter.seat for letter in outlet.letters} == {0, 1}
+    assert {envelope.seat for envelope in sink.sent} == {0, 1}
     assert left_over(client) == {}
 
 
-def test_P8_a_bad_note_that_another_worker_took_is_finished_too(
+def test_P8_an_unreadable_task_that_another_worker_took_is_finished_too(
     ledger: RedisLedger, other_ledger: RedisLedger, opened: Referee, client: Any
 ) -> None:
-    client.xadd(TURNS, {"t": b"\xc1"})
+    client.xadd(TASKS, {"t": b"\xc1"})
     ledger.reclaim_tasks("early", 60_000)  # makes the group
-    client.xreadgroup(keys.BOT_GROUP, "crashed", {TURNS: ">"})
-    outlet = Sent()
+    client.xreadgroup(keys.BOT_GROUP, "crashed", {TASKS: ">"})
+    sink = RecordingSink()
     with capture_logs() as lines:
-        BotWorker(other_ledger, outlet, "two").reclaim(0)
+        BotWorker(other_ledger, sink, "two").reclaim(0)
     assert errors(lines) == ["bot task can't be read"]
-    assert len(outlet.letters) == 2
+    assert len(sink.sent) == 2
     assert left_over(client) == {}
 
 
-def with_policy(monkeypatch: pytest.MonkeyPatch, policy: Policy) -> None:
+def use_policy(monkeypatch: pytest.MonkeyPatch, policy: Policy) -> None:
     monkeypatch.setattr(worker, "POLICIES", {**POLICIES, "random": policy})
 
 
-def test_a_policy_that_fails_once_is_asked_again(
+def test_a_policy_that_fails_once_is_called_again(
     ledger: RedisLedger, opened: Referee, client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tables: list[GameState] = []
+    states: list[GameState] = []
 
-    def stumbles(table: GameState, seat: Seat, commands: Sequence[Command], dice: SeatRandom) -> Command:
-        tables.append(table)
-        if len(tables) == 1:
+    def fails_once(
+        state: GameState, seat: Seat, commands: Sequence[Command], seat_random: SeatRandom
+    ) -> Command:
+        states.append(state)
+        if len(states) == 1:
             raise ZeroDivisionError
         return commands[-1]
 
-    with_policy(monkeypatch, stumbles)
-    outlet = Sent()
+    use_policy(monkeypatch, fails_once)
+    sink = RecordingSink()
     with capture_logs() as lines:
-        BotWorker(ledger, outlet, "one").step(0)
+        BotWorker(ledger, sink, "one").step(0)
     assert errors(lines) == ["bot can't choose"]
-    assert len(outlet.letters) == 2
-    assert outlet.letters[0].command != first_legal(ledger, 0)
-    assert tables[1] is not tables[0]  # fresh eyes
+    assert len(sink.sent) == 2
+    assert sink.sent[0].command != first_legal(ledger, 0)
+    assert states[1] is not states[0]  # projected anew
     assert left_over(client) == {}
 
 
 @pytest.mark.parametrize(
     "fault", [ValueError, KeyError, AssertionError, RecursionError, OverflowError, CorruptDataError]
 )
-def test_where_a_policy_only_fails_the_first_legal_command_is_played(
+def test_where_a_policy_always_fails_the_first_legal_command_is_played(
     ledger: RedisLedger,
     opened: Referee,
     client: Any,
     monkeypatch: pytest.MonkeyPatch,
     fault: type[Exception],
 ) -> None:
-    def fails(table: GameState, seat: Seat, commands: Sequence[Command], dice: SeatRandom) -> Command:
+    def fails(state: GameState, seat: Seat, commands: Sequence[Command], seat_random: SeatRandom) -> Command:
         raise fault
 
-    with_policy(monkeypatch, fails)
-    outlet = Sent()
+    use_policy(monkeypatch, fails)
+    sink = RecordingSink()
     with capture_logs() as lines:
-        BotWorker(ledger, outlet, "one").step(0)
+        BotWorker(ledger, sink, "one").step(0)
     assert errors(lines) == ["bot can't choose"] * 4  # two tries of each seat
-    assert [letter.command for letter in outlet.letters] == [first_legal(ledger, seat) for seat in (0, 1)]
+    assert [envelope.command for envelope in sink.sent] == [first_legal(ledger, seat) for seat in (0, 1)]
     assert left_over(client) == {}
 
 
-def test_P7_a_bot_that_saw_what_a_fail_over_took_looks_anew(ledger: RedisLedger, opened: Referee) -> None:
+def test_P7_a_bot_that_saw_what_a_fail_over_lost_projects_the_view_anew(
+    ledger: RedisLedger, opened: Referee
+) -> None:
     """The engine that took over had lost the game, and it was created again otherwise."""
-    heir = RedisLedger(fakeredis.FakeRedis(), ledger.partitions)
+    successor = RedisLedger(fakeredis.FakeRedis(), ledger.partitions)
     plans = (SeatPlan("bot", "random"),) * 2
     create = CommandEnvelope("create", GAME, None, CreateGame(plans, seed="another"))
-    submit(heir, [create, opening()[1]])
-    referee_at(heir, "heir").step(0)
-    outlet = Sent()
-    bots = BotWorker(ledger, outlet, "one")
+    submit(successor, [create, opening()[1]])
+    referee_at(successor, "successor").step(0)
+    sink = RecordingSink()
+    bots = BotWorker(ledger, sink, "one")
     bots.step(0)
-    bots.ledger = heir
+    bots.ledger = successor
     with capture_logs() as lines:
         bots.step(0)
-    assert {line["event"] for line in lines if line["log_level"] != "debug"} == {"bot looks anew"}
-    assert len(outlet.letters) == 4
-    assert outlet.letters[2].command in legal(Player(heir, GAME, 0).look(), 0)
+    assert {line["event"] for line in lines if line["log_level"] != "debug"} == {"bot view reset"}
+    assert len(sink.sent) == 4
+    assert sink.sent[2].command in legal(Player(successor, GAME, 0).look(), 0)
 
 
-def alike(client: Any) -> None:
-    """Another branch has the game's place: its last entry has the same bytes, and another head."""
+def replace_last_head(client: Any) -> None:
+    """Put another branch of the game in its place: its last entry has the same bytes and another head."""
     name = keys.public_view(partition_of(GAME), GAME)
     *before, (last, fields) = client.xrange(name)
     other = next_head(b"\0" * 32, 2, fields[b"e"])
     client.delete(name)
-    for id_, kept in (*before, (last, {**fields, b"h": other})):
-        client.xadd(name, kept, id_)
+    for id_, row in (*before, (last, {**fields, b"h": other})):
+        client.xadd(name, row, id_)
 
 
-def test_P7_a_bot_whose_last_entry_is_the_same_on_another_branch_looks_anew(
+def test_P7_a_bot_notices_that_its_last_entry_has_another_head_on_another_branch(
     ledger: RedisLedger, opened: Referee, client: Any
 ) -> None:
-    outlet = Sent()
-    bots = BotWorker(ledger, outlet, "one")
+    sink = RecordingSink()
+    bots = BotWorker(ledger, sink, "one")
     bots.step(0)
-    eyes = bots.projections[GAME, 0]
-    alike(client)
+    projection = bots.projections[GAME, 0]
+    replace_last_head(client)
     with pytest.raises(MissingEntryError, match="isn't what seat 0 saw"):
-        eyes.refresh(ledger)
+        projection.refresh(ledger)
 
 
-def test_P6_a_bot_does_not_play_on_what_the_house_can_not_have_committed_to(
+def test_P6_a_bot_does_not_act_on_what_the_server_can_not_have_committed_to(
     ledger: RedisLedger, opened: Referee, client: Any
 ) -> None:
     own = keys.private_view(partition_of(GAME), GAME, 0)
@@ -196,28 +200,28 @@ def test_P6_a_bot_does_not_play_on_what_the_house_can_not_have_committed_to(
     form, previous, answers, rows, salts = unpack(fields[b"e"])
     forged = pack((form, previous, answers, rows, salts[::-1]))
     client.delete(own)
-    for id_, kept in (*before, (last, {b"e": forged})):
-        client.xadd(own, kept, id_)
-    outlet = Sent()
+    for id_, row in (*before, (last, {b"e": forged})):
+        client.xadd(own, row, id_)
+    sink = RecordingSink()
     with capture_logs() as lines:
-        BotWorker(ledger, outlet, "one").step(0)
-    assert errors(lines) == [*["THE HOUSE IS NOT TO BE BELIEVED"] * 3, "note given up"]
-    assert [letter.seat for letter in outlet.letters] == [1], "the other seat was shown what is true"
+        BotWorker(ledger, sink, "one").step(0)
+    assert errors(lines) == [*["THE SERVER IS NOT TO BE BELIEVED"] * 3, "bot task dropped"]
+    assert [envelope.seat for envelope in sink.sent] == [1], "the other seat's view is genuine"
 
 
 def test_an_unknown_policy_plays_the_first_legal_command(
     ledger: RedisLedger, opened: Referee, client: Any
 ) -> None:
-    for id_, _ in client.xrange(TURNS):
-        client.xdel(TURNS, id_)
-    client.xadd(TURNS, {"t": pack((GAME, 1, 2, "clairvoyant"))})
-    outlet = Sent()
-    BotWorker(ledger, outlet, "one").step(0)
-    assert [(letter.seat, letter.command) for letter in outlet.letters] == [(1, first_legal(ledger, 1))]
+    for id_, _ in client.xrange(TASKS):
+        client.xdel(TASKS, id_)
+    client.xadd(TASKS, {"t": pack((GAME, 1, 2, "clairvoyant"))})
+    sink = RecordingSink()
+    BotWorker(ledger, sink, "one").step(0)
+    assert [(envelope.seat, envelope.command) for envelope in sink.sent] == [(1, first_legal(ledger, 1))]
     assert left_over(client) == {}
 
 
-def test_P8_a_note_of_a_damaged_view_is_given_up_and_no_other(
+def test_P8_a_task_of_a_damaged_view_is_dropped_and_no_other(
     ledger: RedisLedger, opened: Referee, client: Any
 ) -> None:
     own = keys.private_view(partition_of(GAME), GAME, 0)
@@ -225,21 +229,21 @@ def test_P8_a_note_of_a_damaged_view_is_given_up_and_no_other(
     client.delete(own)
     for id_ in ids:
         client.xadd(own, {"e": b"\xc1"}, id_)
-    outlet = Sent()
+    sink = RecordingSink()
     with capture_logs() as lines:
-        BotWorker(ledger, outlet, "one").step(0)
-    assert errors(lines)[-1] == "note given up"
-    assert [letter.seat for letter in outlet.letters] == [1]
+        BotWorker(ledger, sink, "one").step(0)
+    assert errors(lines)[-1] == "bot task dropped"
+    assert [envelope.seat for envelope in sink.sent] == [1]
     assert left_over(client) == {}
 
 
-def test_when_the_gateway_goes_away_in_a_batch_only_what_was_not_sent_stays(
+def test_when_the_gateway_becomes_unreachable_in_a_batch_only_what_was_not_sent_stays(
     ledger: RedisLedger, other_ledger: RedisLedger, opened: Referee, client: Any
 ) -> None:
     with pytest.raises(GatewayUnreachableError):
-        BotWorker(ledger, Sent(1), "one").step(0)
-    assert left_over(client) == {TURNS: 1}
-    back = Sent()
-    BotWorker(other_ledger, back, "two").reclaim(0)
-    assert [letter.seat for letter in back.letters] == [1]
+        BotWorker(ledger, RecordingSink(1), "one").step(0)
+    assert left_over(client) == {TASKS: 1}
+    recovered = RecordingSink()
+    BotWorker(other_ledger, recovered, "two").reclaim(0)
+    assert [envelope.seat for envelope in recovered.sent] == [1]
     assert left_over(client) == {}

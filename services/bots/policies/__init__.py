@@ -1,4 +1,4 @@
-"""The policies, by name. Each chooses among the legal commands from its seat's own table."""
+"""The policies, by name. Each chooses among the legal commands by its seat's own view of the state."""
 
 from __future__ import annotations
 

@@ -30,15 +30,15 @@ from services.referee.rules.moves.requests import CARDS_PER_REQUEST
 from services.referee.rules.moves.tunnels import TUNNEL_KIND
 from services.referee.rules.state import MIX
 
-UNREACHABLE: Final = 1_000_000  # the length of a path that there isn't
+UNREACHABLE: Final = 1_000_000  # the length where there is no path
 MIN_JOURNEY_POINTS: Final = 8  # points of a passenger's journey
 C = TypeVar("C", bound=Command)
-RouteGraph: TypeAlias = dict[
-    str, list[tuple[str, int, str | None]]
-]  # city, cars, the route if it is still free
+# By city: neighbour, cars, and the route if it is still free.
+RouteGraph: TypeAlias = dict[str, list[tuple[str, int, str | None]]]
 
 
 def greedy(state: GameState, seat: Seat, commands: Sequence[Command], seat_random: SeatRandom) -> Command:
+    """The command of the policy; chance decides only where nothing is worth anything, and on tunnels."""
     command = _resolve_choice(state, seat, commands) or _choose_action(
         state, seat, _avoid_risky_tunnels(state, seat, commands, seat_random)
     )

@@ -1,4 +1,4 @@
-"""The policy `random`: any legal command, each as likely as any other."""
+"""The policy `random`: any legal command, each with the same probability."""
 
 from __future__ import annotations
 
@@ -13,4 +13,5 @@ from services.referee.rules import GameState
 def choose_randomly(
     state: GameState, seat: Seat, commands: Sequence[Command], seat_random: SeatRandom
 ) -> Command:
+    """One of the commands at random."""
     return seat_random.choice(commands)

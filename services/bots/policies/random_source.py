@@ -1,5 +1,5 @@
-"""A bot's own dice. They follow from its seat's luck and how often it has moved, so that
-the same game is played the same way again, whichever worker plays it."""
+"""The random source of a bot. It follows from the seat's secret and the number of its moves, so that the
+same game is played the same way again by any worker."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ T = TypeVar("T")
 
 
 class SeatRandom:
-    """Fair choices for one move."""
+    """Uniform choices for one move."""
 
     def __init__(self, seat_secret: str, move_number: int) -> None:
         self._words: Iterator[int] = random_words(seat_secret, move_number)
 
     def choice(self, choices: Sequence[T]) -> T:
-        """One of these, each as likely as any other."""
+        """One of these, each with the same probability."""
         size = len(choices)
         fair = (1 << 32) - (1 << 32) % size
         while (word := next(self._words)) >= fair:

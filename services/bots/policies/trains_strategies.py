@@ -1,7 +1,7 @@
 """The policies `hold-10` and `buy-now`, two strategies that players of Trains know each other by.
 
 Both take what comes first (Buy-Now: the destinations that come last), in the order of the cities'
-names, then of length, then of colour. Neither rolls a die.
+names, then of length, then of colour. Neither uses chance.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ HOLD_10: Final = Strategy(keeps_last=False, max_cards_to_ask=10)
 BUY_NOW: Final = Strategy(keeps_last=True, max_cards_to_ask=-1)
 
 
-# -- what they do, from what they are told --------------------------------------------------
+# -- their choices, from what a player is shown --------------------------------------------------
 
 
 def choose_destinations(strategy: Strategy, offered: Sequence[Destination], count: int) -> tuple[int, ...]:
