@@ -1,4 +1,4 @@
-"""A game that goes on from another one's log, on the pure core: its own log, table and views."""
+"""Forks on the pure core: a game that goes on from the log of another one."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ OPENED_AT_MS = 7_000_000
 CHANCES = range(12)  # of each ruleset
 PLAY_OFF_EVENTS = (PlayOffCalled, PlayOffEnded)
 SHUFFLE_EVENTS = (DeckShuffled, TicketsShuffled)
-OWN_FIELDS = (  # what a game has of its own, wherever it comes from
+OWN_FIELDS = (  # what differs between a fork and its source game
     *(
         "game",
         "at_ms",
@@ -60,7 +60,7 @@ OWN_FIELDS = (  # what a game has of its own, wherever it comes from
 
 @dataclass
 class ForkedGame:
-    """The game that starts where a log stood after entry `at`, everybody seated; it has begun."""
+    """A fork of a log after entry `at`, with every seat taken, started."""
 
     origin: Sequence[bytes]
     at: int
@@ -88,14 +88,14 @@ class ForkedGame:
         return events
 
     def with_shuffles_of(self, other: GameState) -> ForkedGame:
-        """From here on its shuffles are those of the other game."""
+        """From here on its shuffles are those of the source game."""
         for name in ("seed", "epoch", "shuffle_key"):
             if hasattr(other, name):
                 setattr(self.state, name, getattr(other, name))
         return self
 
     def assert_same_results(self, rest: Sequence[bytes]) -> None:
-        """Each further command of the other game, after the same time, has the same verdict here."""
+        """Each further command of the source game, after the same time, has the same verdict here."""
         began, now = fold(self.origin[: self.at]).at_ms, OPENED_AT_MS + self.state.at_ms
         for data in rest:
             entry = unpack_entry(data)
@@ -104,7 +104,7 @@ class ForkedGame:
 
 
 def comparable(events: Sequence[Event]) -> list[Event]:
-    """Without what tells of a play-off: a fork belongs to none. And without the roots of shuffles, which
+    """Without play-off events: a fork belongs to no play-off. And without the roots of shuffles, which
     are made of the game's id too."""
     kept = (event for event in events if not isinstance(event, PLAY_OFF_EVENTS))
     return [replace(event, root=None) if isinstance(event, SHUFFLE_EVENTS) else event for event in kept]
@@ -171,14 +171,14 @@ def _first_of_rare_kinds(play: RandomGame) -> list[int]:
 
 
 def kinds_at(log: Sequence[bytes], at: int) -> set[str]:
-    """What kind of moment the game is in after this entry."""
+    """The kinds of situations (see KINDS) that the game is in after this entry."""
     refused = {"refused"} if unpack_entry(log[at - 1]).refusal is not None else set()
     return _kinds_of(fold(log[:at])) | refused
 
 
 def _kinds_of(state: GameState) -> set[str]:
     seat_states = state.seats
-    there = {
+    conditions = {
         "setup": state.turn is None,
         "last turns": state.in_last_turns,
         "passed": state.seats_passed,
@@ -191,7 +191,7 @@ def _kinds_of(state: GameState) -> set[str]:
         "from a position": state.position_starter is not None,
     }
     gone = (f"gone: {seat_state.exit_reason}" for seat_state in seat_states if seat_state.exit_reason)
-    return {*state.pending_choices.values(), *gone, *(name for name, holds in there.items() if holds)}
+    return {*state.pending_choices.values(), *gone, *(name for name, holds in conditions.items() if holds)}
 
 
 RARE_KINDS: Final = (
@@ -208,7 +208,7 @@ KINDS: Final = (
 
 
 def viewer_state(log: Sequence[bytes], viewer: Seat | None) -> tuple[GameState, ViewerKnowledge]:
-    """The table as the viewer folds it, and what it can place there."""
+    """The viewer's own state, and what it knows of the hidden cards."""
     state, known = GameState(), ViewerKnowledge(viewer)
     for data in log:
         entry = unpack_entry(data)
@@ -220,7 +220,7 @@ def viewer_state(log: Sequence[bytes], viewer: Seat | None) -> tuple[GameState, 
 
 
 def visible_state(log: Sequence[bytes], viewer: Seat | None) -> dict[str, Any]:
-    """All of the table that concerns play. Of others' hands: how many cards, and which are known."""
+    """All of the viewer's state that concerns play. Of others' hands: how many cards, and which are known."""
     state, known = viewer_state(log, viewer)
     fields = full_state(state)
     for name in OWN_FIELDS:
@@ -245,7 +245,7 @@ def _remaining_ms(state: GameState, seat: Seat) -> int | None:
 
 
 def all_cards(state: GameState) -> Counter[str]:
-    """Every card that is in the game, wherever it lies."""
+    """Every card that is in the game, wherever it is."""
     tunnel = state.tunnel.revealed if state.tunnel else ()
     rows: list[Any] = [state.deck, [card for card in state.market if card], tunnel, state.discards]
     total: Counter[str] = Counter()

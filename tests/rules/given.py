@@ -1,4 +1,4 @@
-"""Given a table, when a seat commands, then this comes of it: tests that read like the rulebook."""
+"""Given a game, when a seat sends a command, then these events follow: tests that read like the rulebook."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NEW_YORK, TORONTO = "montreal-new-york-a", "montreal-toronto-a"
 
 
 class Scene:
-    """A table, and what came of the last command."""
+    """A game state, and the events of the last command."""
 
     def __init__(self, state: GameState) -> None:
         self.state, self.now_ms = state, CREATED_AT_MS + state.at_ms
@@ -39,7 +39,7 @@ class Scene:
         self.events: tuple[Event, ...] = ()
 
     def when(self, seat: Seat | None, *commands: Command) -> Scene:
-        """The seat (None is the house) says these, one after the other."""
+        """The seat (None: the server) sends these commands, one after the other."""
         for command in commands:
             self.state_before = full_state(self.state)
             envelope = CommandEnvelope("test", "scene", seat, command)
@@ -47,38 +47,38 @@ class Scene:
         return self
 
     def after_ms(self, passed: int) -> Scene:
-        """The next command comes so much later."""
+        """The next command is sent so much later."""
         self.now_ms += passed
         return self
 
     def then(self, *events: Event) -> Scene:
-        """Exactly these facts, in this order."""
+        """Exactly these events, in this order."""
         assert self.events == events
         return self
 
     def then_types(self, *kinds: type[Event]) -> Scene:
-        """Facts of exactly these kinds, in this order."""
+        """Events of exactly these types, in this order."""
         assert [type(event) for event in self.events] == list(kinds)
         return self
 
     def events_of(self, *kinds: type[Event]) -> tuple[Any, ...]:
-        """The facts of these kinds among what came."""
+        """The events of these types among those of the last command."""
         return tuple(event for event in self.events if isinstance(event, kinds))
 
     def refused(self, rule: str) -> Scene:
-        """The rule said no, in words; nothing changed but that this is recorded, and the time."""
-        (no,) = self.events
-        assert isinstance(no, CommandRefused), no
-        assert no.rule == rule, no
+        """The command was refused by this rule, with a reason; nothing changed but the refusal count and the time."""
+        (refusal,) = self.events
+        assert isinstance(refusal, CommandRefused), refusal
+        assert refusal.rule == rule, refusal
         assert rule in ALL_RULES
-        assert no.why.strip()
+        assert refusal.why.strip()
         after = full_state(self.state)
         recorded = after.pop("refusal_counts")
         before = {**self.state_before, "at_ms": self.state.at_ms}
         for seat_state in (*after["seats"], *before["seats"]):
             del seat_state["clock_ms"]
         expected = dict(before.pop("refusal_counts"))
-        expected[no.seat] = expected.get(no.seat, 0) + 1
+        expected[refusal.seat] = expected.get(refusal.seat, 0) + 1
         assert recorded == expected
         assert after == before
         return self
@@ -183,7 +183,7 @@ def set_seat_states(
 
 
 def give_route(state: GameState, name: str, seat: Seat) -> None:
-    """The route is the seat's, who paid for it long ago."""
+    """The seat owns the route, as if it had been paid for earlier."""
     if state.rule_options.points_at_once:
         state.seats[seat].points += points_for_route(state.rule_options, state.board.routes[name])
     assign_route(state, name, seat)
@@ -204,7 +204,7 @@ def created(
 
 
 def create_from(command: CreateGame) -> Scene:
-    """What comes of the wish for a game."""
+    """The game that the command creates."""
     scene = Scene(GameState())
     scene.now_ms = CREATED_AT_MS
     return scene.when(None, command)
@@ -223,24 +223,24 @@ def started(
 
 
 def replay_onto(scene: Scene, state: GameState) -> GameState:
-    """Another table that the same facts were told to."""
+    """Another state that the same events were applied to."""
     for event in scene.events:
         evolve(state, event)
     return state
 
 
 def without_root(event: Event) -> Event:
-    """A root is of salted cards, so it tells nothing of them; but another seed gives another one."""
+    """A root is over salted leaves, so it reveals no card; but each seed gives a different one."""
     return replace(event, root=None) if isinstance(event, DeckShuffled | TicketsShuffled) else event
 
 
 def full_state(state: GameState) -> dict[str, Any]:
-    """All there is on a table, to be compared with another."""
+    """Every field of a state in comparable values."""
     fields = {name: getattr(state, name, None) for name in GameState.__slots__}
     fields["board"] = state.board.digest if state.game else None
     fields["seats"] = [_seat_fields(seat_state) for seat_state in state.seats]
-    for name, held in fields.items():
-        fields[name] = _copy_value(held)
+    for name, value in fields.items():
+        fields[name] = _copy_value(value)
     fields["open_routes"] = {fare: list(routes) for fare, routes in state.open_routes.items()}
     return fields
 
@@ -249,7 +249,7 @@ def _seat_fields(seat_state: SeatState) -> dict[str, Any]:
     return {name: _copy_value(getattr(seat_state, name)) for name in SeatState.__slots__}
 
 
-def _copy_value(held: Any) -> Any:
-    if isinstance(held, dict):
-        return {key: _copy_value(value) for key, value in held.items()}
-    return held.copy() if isinstance(held, list | set) else held
+def _copy_value(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _copy_value(value) for key, value in value.items()}
+    return value.copy() if isinstance(value, list | set) else value

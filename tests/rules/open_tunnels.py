@@ -1,4 +1,4 @@
-"""A tunnel that a seat has begun, and what lies where then."""
+"""A tunnel that a seat has begun, and where the cards are then."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands of every kind that a seat may think of, most of them wrong."""
+"""Commands of every kind that a seat could send, most of them illegal."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MIXES = (
 
 
 def command_pool(rng: Random, state: GameState) -> list[Command]:
-    """A choice of right and wrong commands of every kind, for this table as it is."""
+    """A choice of legal and illegal commands of every kind for this state."""
     commands: list[Command] = [Pass(), DrawBlind(), RequestCards(), DeclineTunnel()]
     commands += [DrawMarket(slot) for slot in range(7)]
     commands += [DrawMarket(color=card) for card in CARDS]
@@ -48,7 +48,7 @@ def command_pool(rng: Random, state: GameState) -> list[Command]:
 
 
 def near_misses(rng: Random, state: GameState, offer: Command) -> Iterator[Command]:
-    """What is nearly a legal move: one thing of it changed, for better or worse."""
+    """Variants of a legal command with one thing changed, which may be legal or not."""
     match offer:
         case ClaimRoute(name, cards, _):
             route = state.board.routes[name]
@@ -122,13 +122,13 @@ def passenger_moves(rng: Random, state: GameState) -> Iterator[MovePassenger]:
     claimed = [state.board.routes[name] for name in state.route_owners]
     for start in starts:
         routes = claimed if rng.random() < 0.8 else [*state.board.routes.values()]
-        path, here = [], start
+        path, city = [], start
         for _ in range(rng.randrange(1, 7)):
-            onward = [route for route in routes if here in (route.a, route.b)]
+            onward = [route for route in routes if city in (route.a, route.b)]
             if not onward:
                 break
             route = rng.choice(onward)
-            here = route.b if route.a == here else route.a
+            city = route.b if route.a == city else route.a
             path.append(route.id)
         if path:
             yield MovePassenger(start, tuple(path))

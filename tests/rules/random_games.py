@@ -1,4 +1,4 @@
-"""Random whole games of every ruleset: seats of several habits, now and then an illegal command,
+"""Random whole games of every ruleset: seats with several habits, now and then an illegal command,
 a leave, a lapse."""
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ BOARDS_BY_RULESET = {
 
 @dataclass
 class RandomGame:
-    """A whole game under one die: its log, and every viewer's own fold of what it was sent."""
+    """A whole game under one random source: its log, and every viewer's own fold of what it was sent."""
 
     rng: Random
     board: str
@@ -77,7 +77,7 @@ class RandomGame:
     illegal_share: float = 0  # how often a command is anything at all
     leave_share: float = 0  # how often a seat leaves
     options: dict[str, Any] = field(default_factory=dict)
-    create_fields: dict[str, Any] = field(default_factory=dict, repr=False)  # more of CreateGame
+    create_fields: dict[str, Any] = field(default_factory=dict, repr=False)  # further fields of CreateGame
     state: GameState = field(default_factory=GameState, repr=False)
     log: list[bytes] = field(default_factory=list, repr=False)
     views: dict[Seat | None, GameState] = field(default_factory=dict, repr=False)
@@ -100,7 +100,7 @@ class RandomGame:
         self.process(None, StartGame())
 
     def steps(self) -> Iterator[int]:
-        """Go on to the end, one command at a time."""
+        """Play to the end, one command at a time; yields after each."""
         for number in range(MAX_STEPS):
             if self.state.result:
                 return
@@ -110,7 +110,7 @@ class RandomGame:
         raise AssertionError("the game doesn't end")
 
     def next_command(self) -> tuple[Seat | None, Command]:
-        """What somebody asks for next."""
+        """The next command, and its sender (None: the server)."""
         rng, state = self.rng, self.state
         deadline = state.next_deadline()
         if deadline and CREATED_AT_MS + deadline[0] <= self.now_ms:
@@ -123,14 +123,14 @@ class RandomGame:
         return seat, self.choice(legal(state, seat))
 
     def choice(self, commands: list[Command]) -> Command:
-        """One of the kinds that the habit prefers, or of any kind: each kind as often."""
+        """A command of a kind that the habit prefers, or of any kind; all kinds are equally likely."""
         wanted = HABITS[self.habit]
         chosen = [command for command in commands if isinstance(command, wanted)] or commands
         kind = self.rng.choice(sorted({command.type for command in chosen}))
         return self.rng.choice([command for command in chosen if command.type == kind])
 
     def process(self, seat: Seat | None, command: Command) -> None:
-        """The referee's verdict on it, put down in the log and sent to every viewer."""
+        """Decide the command; append the entry to the log and to every view."""
         before = [seat_state.copy() for seat_state in self.state.seats]
         envelope = CommandEnvelope(f"c{len(self.log)}", "random", seat, command)
         try:
@@ -142,14 +142,16 @@ class RandomGame:
         self.append(envelope, events)
 
     def count_removed(self, before: list[SeatState], events: tuple[Event, ...]) -> None:
-        """Keep count of what left the game, and of how."""
+        """Count the cards, tickets and tokens that left the game."""
         returned = {t for event in events if isinstance(event, TicketsReturned) for t in event.tickets}
         for event in events:
             if isinstance(event, SeatCleared):
-                gone = before[event.seat]
-                self.removed_cards.update({str(card): n for card, n in gone.hand.items()})
-                self.removed_tickets.update(str(t) for t in (*gone.tickets, *gone.offer) if t not in returned)
-                self.removed_token_points += gone.merchandise
+                removed = before[event.seat]
+                self.removed_cards.update({str(card): n for card, n in removed.hand.items()})
+                self.removed_tickets.update(
+                    str(t) for t in (*removed.tickets, *removed.offer) if t not in returned
+                )
+                self.removed_token_points += removed.merchandise
                 del self.journeys_made[event.seat]
             elif isinstance(event, TicketsReturned) and event.to == "out":
                 self.removed_tickets.update(str(ticket) for ticket in event.tickets)
@@ -157,23 +159,23 @@ class RandomGame:
                 self.journeys_made[event.seat] += 1
 
     def append(self, envelope: CommandEnvelope, events: tuple[Event, ...]) -> None:
-        at, turned = self.state.at_ms, split_by_visibility(events)
+        at, split = self.state.at_ms, split_by_visibility(events)
         entry = Entry(at, envelope.id, envelope.seat, envelope.command, events)
-        self.log.append(pack_entry(entry, turned))
+        self.log.append(pack_entry(entry, split))
         if len(self.log) % 8 < 3:
             assert unpack_entry(self.log[-1]) == entry
-        number, public = len(self.log), pack_public(at, turned)
+        number, public = len(self.log), pack_public(at, split)
         for viewer, view in self.views.items():
             part = None
             answers = envelope.id if viewer is not None and viewer == envelope.seat else None
-            if viewer is not None and (viewer in turned.private or answers):
+            if viewer is not None and (viewer in split.private or answers):
                 part = pack_private_part(
-                    self.last_private_sequences.get(viewer, 0), answers, turned.private.get(viewer, {})
+                    self.last_private_sequences.get(viewer, 0), answers, split.private.get(viewer, {})
                 )
                 self.last_private_sequences[viewer] = number
-            got = build_view_entry(number, public, part)
-            assert got == ViewEntry(number, at, answers, redact_all(viewer, events))
-            fold_events(view, got.at, got.events)
+            view_entry = build_view_entry(number, public, part)
+            assert view_entry == ViewEntry(number, at, answers, redact_all(viewer, events))
+            fold_events(view, view_entry.at, view_entry.events)
 
 
 def redact_all(viewer: Seat | None, events: tuple[Event, ...]) -> tuple[Event, ...]:
@@ -194,7 +196,7 @@ def seat_counts(board: str) -> range:
 
 
 def small_deck(rules: str) -> dict[str, int]:
-    """So few cards that they are soon in hands altogether."""
+    """So few cards that the hands soon hold all of them."""
     return {card: max(1, count // 3) for card, count in RULESETS[rules].rule_options.cards.items()}
 
 
@@ -236,7 +238,7 @@ RANDOM_GAMES = {rules: st.composite(draw_game)(rules) for rules in RULESETS}
 
 
 def random_position(rng: Random, board: str, seats: int) -> Position:
-    """A position from the midst of a random game, when a turn has just begun."""
+    """A position from the middle of a random game, when a turn has just begun."""
     play = RandomGame(Random(rng.random()), board, seats, options={"strict": False, "clock_ms": None})
     steps, position = rng.randrange(150), None
     for number in play.steps():
@@ -249,7 +251,7 @@ def random_position(rng: Random, board: str, seats: int) -> Position:
 
 
 def position_of(state: GameState) -> Position:
-    """The position of a table at the start of a turn, written out in full."""
+    """The state at the start of a turn as a position, with every field."""
     assert state.turn is not None
     return Position(
         turn=state.turn,

@@ -18,7 +18,7 @@ from services.referee.rules.proof.sealing import ChainState, SealedEntry, seal_e
 from services.referee.rules.proof.view_verifier import ViewVerifier
 from tests.rules.random_games import BOARDS_BY_RULESET, RandomGame, draw_game, random_position, seat_counts
 
-GAME = "random"  # what Play calls its game
+GAME = "random"  # the id that RandomGame gives its game
 
 
 @dataclass
@@ -28,17 +28,17 @@ class SealedGame:
     state: GameState = field(default_factory=GameState)
 
     def __post_init__(self) -> None:
-        past, piles = ChainState(0, initial_head(GAME), {}), PileTracker()
+        chain_state, piles = ChainState(0, initial_head(GAME), {}), PileTracker()
         for entry in self.entries:
             fold_events(self.state, entry.at, entry.events)
-            self.sealed.append(seal_entry(self.state, past, piles, entry))
-            past = past.after(self.sealed[-1])
+            self.sealed.append(seal_entry(self.state, chain_state, piles, entry))
+            chain_state = chain_state.after(self.sealed[-1])
 
     def viewers(self) -> tuple[Seat | None, ...]:
         return (None, *range(len(self.state.seats)))
 
     def view_entries(self, viewer: Seat | None) -> list[ViewEntry]:
-        """What a viewer gets."""
+        """The entries of a viewer's view."""
         return [
             build_view_entry(number, one.public, private_part_of(one, viewer), one.head)
             for number, one in enumerate(self.sealed, 1)
@@ -50,15 +50,15 @@ def private_part_of(sealed: SealedEntry, viewer: Seat | None) -> bytes | None:
 
 
 def verify_all(viewer: Seat | None, entries: list[ViewEntry]) -> ViewVerifier:
-    """A witness that has seen them all. Raises Betrayed."""
-    witness = ViewVerifier(GAME, viewer)
+    """A verifier that has checked them all. Raises VerificationFailedError."""
+    verifier = ViewVerifier(GAME, viewer)
     for entry in entries:
-        witness.verify(entry)
-    return witness
+        verifier.verify(entry)
+    return verifier
 
 
 def play_and_seal(play: RandomGame, steps_most: int = 3000) -> SealedGame:
-    """A game to its end, or so far."""
+    """The game, played to its end or for so many steps, and sealed."""
     for number in play.steps():
         if number >= steps_most:
             break
@@ -66,7 +66,7 @@ def play_and_seal(play: RandomGame, steps_most: int = 3000) -> SealedGame:
 
 
 def fixed_games(rules: str, steps_most: int = 60) -> Iterator[SealedGame]:
-    """A few games that are always the same: a plain one, one from a position, an unruly strict one."""
+    """A few games that are always the same: a plain one, one from a position, a strict one with illegal commands."""
     for kind in range(3):
         rng = Random(f"{rules} {kind}")
         board = rng.choice(BOARDS_BY_RULESET[rules])
@@ -81,4 +81,4 @@ def fixed_games(rules: str, steps_most: int = 60) -> Iterator[SealedGame]:
 
 SEALED_GAMES = {
     rules: st.composite(draw_game)(rules).map(play_and_seal) for rules in RULESETS
-}  # whole ones: positions, play-offs, strict or not
+}  # whole games: from positions, in play-offs, strict or not

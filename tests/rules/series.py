@@ -1,4 +1,4 @@
-"""Games that end as a test says, and whole play-offs of them."""
+"""Games that end as a test wants, and whole play-offs of them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from services.referee.rules import GameState, decide_envelope
 from services.referee.rules.moves.play_off import next_game
 from tests.rules.given import CREATED_AT_MS, SEED, Scene, give_route, given, make_start_choices
 
-WIN = "cadiz-lisboa-a"  # whoever owns a route has won
+WIN = "cadiz-lisboa-a"  # the seat that owns a route wins
 NOTHING: dict[str, Any] = {"market": (None,) * 5, "deck": (), "ticket_deck": ()}
 
 
 def ended_game(seats: int = 2, rules: str = "europe", **more: Any) -> Scene:
-    """A game that ended because nobody could do anything: all with nothing but what is given."""
+    """A game that ended because no seat could do anything: nobody has anything but what is given."""
     scene = given(seats, rules=rules, hands=[{}] * seats, tickets=[[]] * seats, **{**NOTHING, **more})
     return pass_until_end(scene)
 
@@ -35,7 +35,7 @@ def called_play_offs(scene: Scene) -> list[tuple[int, ...]]:
 
 
 def start_next_game(state: GameState) -> tuple[GameState, tuple[Any, ...]]:
-    """The game that follows, laid as a referee lays it from the letter; and what was told of it."""
+    """The play-off game that follows, created from its envelope as a referee does; and its events."""
     following = next_game(state)
     assert following is not None
     game, command = following
@@ -54,7 +54,7 @@ class PlayOffSeries:
         self.scene = ended_game(seats, owners=self.owners, **more)
 
     def play(self, winner: int | None, leaver: int | None = None) -> PlayOffSeries:
-        """One game more, which this seat of it won; or nobody did."""
+        """One game more, which this seat of it won; None: nobody did."""
         state, _ = start_next_game(self.scene.state)
         self.scene = Scene(state)
         self.scene.now_ms = CREATED_AT_MS
@@ -82,7 +82,7 @@ class PlayOffSeries:
         return self
 
     def ends_with(self, *winners: int) -> None:
-        """The end says who has won, as seats of the first game, and calls no further one."""
+        """The play-off ends with these winners, as seats of the first game, and no further game is called."""
         assert self.scene.events_of(PlayOffEnded) == (PlayOffEnded("scene", winners),)
         assert isinstance(self.scene.events[-1], GameEnded)
         assert next_game(self.scene.state) is None

@@ -1,4 +1,4 @@
-"""P10: every game that has started ends, whoever stays away: the house need only call the time."""
+"""P10: every started game ends even if players stay away: the server calls the time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ every_limit = pytest.mark.parametrize("limits", LIMITS, ids=lambda limits: " ".j
 
 
 def abandon(state: GameState) -> int:
-    """Nobody says anything any more but the house, when time is over; how many entries that took."""
+    """No seat sends anything; the server calls the time when it is over. Returns how many entries that took."""
     entries, end = 0, time_that_is_left(state)
     while not state.result:
         deadline = state.next_deadline()
@@ -49,7 +49,7 @@ def time_that_is_left(state: GameState) -> int:
 
 @every_limit
 @pytest.mark.parametrize(("board", "seats"), EVERY_BOARD)
-def test_P10_a_game_that_everybody_forgets_ends(board: str, seats: int, limits: dict[str, Any]) -> None:
+def test_P10_a_game_that_everybody_abandons_ends(board: str, seats: int, limits: dict[str, Any]) -> None:
     rng = Random(f"{board} {seats} {limits}")
     for steps in (0, rng.randrange(90)):
         options = {**limits, "strict": rng.random() < 0.5}
@@ -61,7 +61,7 @@ def test_P10_a_game_that_everybody_forgets_ends(board: str, seats: int, limits: 
 
 
 @EVERY_RULESET
-def test_P10_so_does_one_that_began_from_a_position(rules: str) -> None:
+def test_P10_an_abandoned_game_from_a_position_ends(rules: str) -> None:
     rng = Random(rules)
     board = RULESETS[rules].default_board
     seats = RULESETS[rules].rule_options.seats_least
@@ -71,7 +71,7 @@ def test_P10_so_does_one_that_began_from_a_position(rules: str) -> None:
 
 
 @every_limit
-def test_P10_so_does_a_play_off_that_nobody_comes_to(limits: dict[str, Any]) -> None:
+def test_P10_a_play_off_that_nobody_joins_ends(limits: dict[str, Any]) -> None:
     level = {
         "start_keep": 0,
         "start_tickets": {"regular": 1, "long": 0},
@@ -89,7 +89,7 @@ def test_P10_so_does_a_play_off_that_nobody_comes_to(limits: dict[str, Any]) -> 
 
 
 @pytest.mark.parametrize("board", boards.board_names())
-def test_P10_no_board_comes_with_a_game_that_may_last_for_ever(board: str) -> None:
+def test_P10_no_built_in_board_has_options_under_which_a_game_may_last_for_ever(board: str) -> None:
     play = RandomGame(
         Random(2), board, RULESETS[boards.load_board(board).default_ruleset].rule_options.seats_least
     )
@@ -97,6 +97,6 @@ def test_P10_no_board_comes_with_a_game_that_may_last_for_ever(board: str) -> No
     assert play.state.opened_at_ms == CREATED_AT_MS
 
 
-def test_P10_only_a_game_that_asks_for_no_limit_at_all_may_last_for_ever() -> None:
+def test_P10_only_a_game_created_without_any_limit_may_last_for_ever() -> None:
     assert RandomGame(Random(3), "usa", 2, options={"move_ms": None}).state.next_deadline() is None
     assert RandomGame(Random(3), "europe", 2, options={"move_ms": None}).state.next_deadline() is not None

@@ -1,4 +1,4 @@
-"""The boards that come with the product: what each promises, and what follows from any board."""
+"""The built-in boards: what each promises, and the page about them (docs/boards.md)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ EVERY_BOARD = pytest.mark.parametrize("name", board_names())
 
 
 def rule_options_of(name: str) -> RuleOptions:
-    """The figures of a game on this board, by the rules that it is usually played with."""
+    """The rule options of a game on this board, with its default ruleset."""
     board = load_board(name)
     return RULE_OPTIONS_SCHEMA.read(
         {**RULE_OPTIONS_SCHEMA.write(RULESETS[board.default_ruleset].rule_options), **board.rule_options}
@@ -50,10 +50,10 @@ def connected_cities(form: BoardForm) -> set[str]:
     return reached
 
 
-# -- those that are there ----------------------------------------------------------------
+# -- the built-in boards ----------------------------------------------------------------
 
 
-def test_the_boards_that_are_there() -> None:
+def test_the_built_in_boards() -> None:
     wanted = ("europe", "germany", "iberia", "nordic", "switzerland", "usa", "usa-1910", "usa-mega")
     assert board_names() == wanted
     with pytest.raises(InvalidInputError, match="there is no board 'mars'; there is europe, "):
@@ -61,7 +61,7 @@ def test_the_boards_that_are_there() -> None:
 
 
 @EVERY_BOARD
-def test_a_board_is_called_as_its_file_is_and_is_one_piece_within_its_picture(name: str) -> None:
+def test_a_board_is_named_like_its_file_and_is_connected_and_within_its_picture(name: str) -> None:
     board = load_board(name)
     assert board.id == name
     assert connected_cities(board.form) == set(board.cities)
@@ -78,12 +78,12 @@ def test_every_route_of_a_board_is_worth_something_under_its_rules(name: str) ->
 
 
 @EVERY_BOARD
-def test_a_board_sets_only_figures_that_there_are(name: str) -> None:
+def test_a_board_sets_only_existing_rule_options(name: str) -> None:
     assert set(load_board(name).rule_options) <= {field.name for field in fields(RuleOptions)}
 
 
 @EVERY_BOARD
-def test_the_decks_of_tickets_last_for_a_full_table(name: str) -> None:
+def test_the_ticket_decks_are_enough_for_a_game_of_all_seats(name: str) -> None:
     board, played = load_board(name), rule_options_of(name)
     decks = Counter(ticket.deck for ticket in board.tickets.values())
     if played.pair_tickets:
@@ -190,7 +190,7 @@ def test_iberia_keeps_what_a_trains_map_promises_and_is_even() -> None:
 # -- the page -----------------------------------------------------------------------------
 
 
-def test_the_page_tells_every_board_as_it_is() -> None:
+def test_the_page_has_every_board_as_it_is() -> None:
     rows = {
         cells[0].strip("`"): cells[1:]
         for line in PAGE.read_text().splitlines()

@@ -84,7 +84,7 @@ def changes_of_play() -> list[Any]:
 
 
 @pytest.mark.parametrize("form", changes_of_play())
-def test_the_digest_tells_apart_whatever_is_played_differently(form: BoardForm) -> None:
+def test_the_digest_differs_for_boards_that_are_played_differently(form: BoardForm) -> None:
     assert build_board(form).digest != build_board(small()).digest
 
 

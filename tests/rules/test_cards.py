@@ -52,7 +52,7 @@ def test_CARD_1_a_market_card_may_be_named_by_its_kind() -> None:
 
 
 @pytest.mark.parametrize("draw", [DrawMarket(color="black"), DrawMarket(5), DrawMarket(9)])
-def test_CARD_1_a_card_that_does_not_lie_there_is_not_drawn(draw: DrawMarket) -> None:
+def test_CARD_1_a_card_that_is_not_in_the_market_is_not_drawn(draw: DrawMarket) -> None:
     given().when(0, draw).refused("CARD-1")
 
 
@@ -181,7 +181,7 @@ def test_MARKET_2_two_locomotives_do_not() -> None:
     scene.when(0, DrawMarket(1)).then_types(MarketCardTaken, MarketFilled)
 
 
-def test_MARKET_2_the_count_is_the_tables() -> None:
+def test_MARKET_2_the_count_is_a_rule_option() -> None:
     scene = given(
         market=("red", "red", "red", "red", "blue"),
         deck=["red", *COLORS],
@@ -201,7 +201,7 @@ def test_MARKET_2_if_the_deck_cannot_give_five_the_discards_go_under_it_first() 
     assert sorted(shuffled.order) == sorted(["red"] * 2 + [LOCO] * 3 + ["white"] * 40)
 
 
-def test_MARKET_2_a_market_that_five_flushes_left_alone_stays_until_a_card_is_turned_up() -> None:
+def test_MARKET_2_a_market_that_five_flushes_left_as_it_was_stays_until_a_card_is_turned_up() -> None:
     scene = given(3, market=(LOCO,) * 4 + ("red",), deck=[LOCO] * 9)
     scene.when(2, Leave()).then(SeatGone(2, "left"))
     scene.when(0, Leave()).then(SeatGone(0, "left"), TurnStarted(1))

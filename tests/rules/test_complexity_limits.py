@@ -1,4 +1,4 @@
-"""GAME-6: a game that would keep its referee from the others is refused when it is created."""
+"""GAME-6: a game that would be too expensive for its referee is refused when it is created."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def row(cities: int) -> list[tuple[int, int]]:
 
 
 def refusal_reason(rules: str, board: dict[str, Any], options: dict[str, Any]) -> str:
-    """Why there can be no such game; empty if there is one."""
+    """The reason why the game can't be created; empty if it can."""
     command = CreateGame((SeatPlan(),) * 2, rules, board, options=options, position=Position())
     try:
         decide_envelope(GameState(), CommandEnvelope("one", "the-game", None, command), CREATED_AT_MS, SEED)
-    except UnloggedRejectionError as no:
-        assert no.rule == "GAME-6"
-        return no.reason
+    except UnloggedRejectionError as refusal:
+        assert refusal.rule == "GAME-6"
+        return refusal.reason
     return ""
 
 
@@ -71,7 +71,7 @@ def test_GAME_6_a_board_too_large_for_an_option_is_refused_in_its_name(
 
 
 @pytest.mark.parametrize("board", board_names())
-def test_GAME_6_every_board_of_ours_is_within_all_bounds_of_its_rules(board: str) -> None:
+def test_GAME_6_every_built_in_board_is_within_all_limits_of_its_rules(board: str) -> None:
     loaded = load_board(board)
     try:
         require_within_limits(RULESETS[loaded.default_ruleset].rule_options, loaded)
@@ -92,7 +92,7 @@ def test_PASSENGER_2_a_hand_full_of_passenger_cards_makes_no_journey_longer_to_f
     assert min(took(250) for _ in range(3)) < 3 * max(took(8) for _ in range(3))
 
 
-def test_GAME_6_a_board_in_place_leaves_room_for_the_play_off_that_may_follow() -> None:
+def test_GAME_6_an_inline_board_leaves_room_for_the_play_off_that_may_follow() -> None:
     board = a_board(500, row(500))
     board["tickets"] = [
         {"id": f"c{n}:c{n + 1}:{'x' * 60}", "between": [f"c{n}", f"c{n + 1}"], "points": 1, "deck": "regular"}

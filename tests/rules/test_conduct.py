@@ -1,4 +1,4 @@
-"""CONDUCT-1, 2, 3: illegal commands, strict tables, and seats that leave."""
+"""CONDUCT-1, 2, 3: illegal commands, strict games, and seats that leave."""
 
 from __future__ import annotations
 
@@ -45,19 +45,19 @@ def test_CONDUCT_1_an_illegal_command_changes_nothing_and_is_recorded_with_rule_
     scene.when(0, DrawBlind()).then_types(CardDrawn)
 
 
-def test_CONDUCT_1_only_its_own_seat_is_told() -> None:
-    (no,) = given().when(1, DrawBlind()).refused("TURN-1").events
-    assert redact_for(1, no) == no
-    assert redact_for(0, no) is None
-    assert redact_for(None, no) is None
+def test_CONDUCT_1_a_refusal_is_shown_to_its_own_seat_only() -> None:
+    (refusal,) = given().when(1, DrawBlind()).refused("TURN-1").events
+    assert redact_for(1, refusal) == refusal
+    assert redact_for(0, refusal) is None
+    assert redact_for(None, refusal) is None
 
 
-def test_CONDUCT_1_the_houses_own_refusals_are_for_all() -> None:
-    (no,) = given().when(None, CallTime(0)).refused("CLOCK-2").events
-    assert redact_for(None, no) == no
+def test_CONDUCT_1_refusals_of_system_commands_are_shown_to_all() -> None:
+    (refusal,) = given().when(None, CallTime(0)).refused("CLOCK-2").events
+    assert redact_for(None, refusal) == refusal
 
 
-def test_CONDUCT_1_past_a_stated_number_a_turn_refusals_are_not_kept() -> None:
+def test_CONDUCT_1_after_a_number_of_refusals_in_a_turn_further_ones_are_not_logged() -> None:
     scene = given(options={"refusals_kept": 2})
     for _ in range(2):
         scene.when(1, DrawBlind()).refused("TURN-1")
@@ -67,7 +67,7 @@ def test_CONDUCT_1_past_a_stated_number_a_turn_refusals_are_not_kept() -> None:
     scene.when(1, DrawBlind()).refused("TURN-1")
 
 
-def test_CONDUCT_1_a_flood_of_refusals_closes_the_table_to_no_good_command() -> None:
+def test_CONDUCT_1_a_flood_of_refusals_blocks_no_legal_command() -> None:
     scene = given(options={"refusals_kept": 2})
     for _ in range(2):
         scene.when(0, DrawMarket(7)).refused("CARD-1")
@@ -78,7 +78,7 @@ def test_CONDUCT_1_a_flood_of_refusals_closes_the_table_to_no_good_command() -> 
     scene.when(0, DrawBlind()).then_types(CardDrawn)
 
 
-def test_CONDUCT_1_a_seat_that_the_game_has_not_gets_no_entry() -> None:
+def test_CONDUCT_1_a_command_of_a_seat_that_does_not_exist_gets_no_entry() -> None:
     with pytest.raises(UnloggedRejectionError, match="TOKEN-1"):
         given(2).when(2, DrawBlind())
 
@@ -93,19 +93,19 @@ ILLEGAL: list[tuple[int, Command, str]] = [
 
 
 @pytest.mark.parametrize(("seat", "command", "rule"), ILLEGAL)
-def test_CONDUCT_2_a_strict_table_removes_a_seat_at_its_first_illegal_command(
+def test_CONDUCT_2_a_strict_game_removes_a_seat_at_its_first_illegal_command(
     seat: int, command: Command, rule: str
 ) -> None:
     scene = given(3, options=STRICT, owners={NEW_YORK: seat}).when(seat, command)
-    (no,) = scene.events_of(CommandRefused)
-    assert no.rule == rule
+    (refusal,) = scene.events_of(CommandRefused)
+    assert refusal.rule == rule
     assert rule in GAME_RULES
     turn = (TurnStarted(1),) if seat == 0 else ()
-    scene.then(no, SeatGone(seat, "removed"), SeatCleared(seat), *turn)
+    scene.then(refusal, SeatGone(seat, "removed"), SeatCleared(seat), *turn)
     scene.when(seat, DrawBlind()).refused("CONDUCT-3")
 
 
-def test_CONDUCT_2_a_table_that_is_not_strict_only_refuses() -> None:
+def test_CONDUCT_2_a_game_that_is_not_strict_only_refuses() -> None:
     scene = given(3).when(1, DrawBlind()).refused("TURN-1")
     assert scene.seat_state(1).exit_reason is None
 
@@ -115,7 +115,7 @@ def test_CONDUCT_2_a_missed_deadline_removes_too() -> None:
     scene.then(SeatGone(0, "removed"), SeatCleared(0), TurnStarted(1))
 
 
-def test_CONDUCT_2_the_houses_mistakes_remove_nobody() -> None:
+def test_CONDUCT_2_refused_system_commands_remove_nobody() -> None:
     given(3, options={**STRICT, "clock_ms": 1000}).when(None, CallTime(0)).refused("CLOCK-2")
 
 
@@ -128,7 +128,7 @@ def test_CONDUCT_2_hand_and_tickets_are_out_of_the_game() -> None:
     assert (len(scene.state.deck), len(scene.state.ticket_decks["regular"])) == (cards, tickets)
 
 
-def test_CONDUCT_2_so_are_tickets_that_were_offered() -> None:
+def test_CONDUCT_2_tickets_that_were_offered_are_out_of_the_game() -> None:
     scene = given(3, options=STRICT).when(0, DrawTickets())
     left = len(scene.state.ticket_decks["regular"])
     scene.when(0, Pass()).then_types(CommandRefused, SeatGone, SeatCleared, TurnStarted)
@@ -172,7 +172,7 @@ def test_CONDUCT_3_a_seat_that_leaves_is_skipped_from_then_on() -> None:
     scene.when(1, Leave()).refused("CONDUCT-3")
 
 
-def test_CONDUCT_3_leaving_in_ones_turn_ends_it() -> None:
+def test_CONDUCT_3_leaving_in_its_own_turn_ends_the_turn() -> None:
     given(3).when(0, Leave()).then(SeatGone(0, "left"), TurnStarted(1))
     given(3).when(0, DrawBlind(), Leave()).then(SeatGone(0, "left"), TurnStarted(1))
 
@@ -182,17 +182,17 @@ def test_CONDUCT_3_open_tickets_are_settled_first() -> None:
     scene.then_types(TicketsKept, TicketsReturned, SeatGone, TurnStarted)
 
 
-def test_CONDUCT_3_it_still_scores_where_the_table_is_not_strict() -> None:
+def test_CONDUCT_3_it_still_scores_in_a_game_that_is_not_strict() -> None:
     scene = given(2, owners={NEW_YORK: 0}, tickets=[[], []]).when(0, Leave()).when(1, Leave())
     (end,) = scene.events_of(GameEnded)
     assert (end.scores[0].total, end.scores[0].place) == (14, 1)
 
 
-def test_CONDUCT_3_and_does_not_where_it_is() -> None:
+def test_CONDUCT_3_a_seat_that_leaves_a_strict_game_is_removed() -> None:
     given(3, options=STRICT).when(0, Leave()).then(SeatGone(0, "removed"), SeatCleared(0), TurnStarted(1))
 
 
-def test_CONDUCT_3_a_table_whose_seats_are_all_gone_ends_at_once() -> None:
+def test_CONDUCT_3_a_game_whose_seats_have_all_left_ends_at_once() -> None:
     scene = given(2).when(1, Leave()).when(0, Leave())
     scene.then_types(SeatGone, TicketsShown, TicketsShown, SeedRevealed, GameEnded)
     assert scene.events[-1].reason == "all gone"  # type: ignore[union-attr]  # it is GameEnded
@@ -210,7 +210,7 @@ def test_CONDUCT_3_nobody_leaves_before_the_game_starts() -> None:
     created().when(0, Leave()).refused("GAME-2")
 
 
-def test_CONDUCT_3_nor_after_it_is_over() -> None:
+def test_CONDUCT_3_nobody_leaves_after_the_game_is_over() -> None:
     over = given(2, hands=[{}, {}], market=(None,) * 5, deck=(), ticket_deck=())
     over.when(0, Pass()).when(1, Pass())
     with pytest.raises(CommandRefusedError, match="GAME-3"):
@@ -225,13 +225,13 @@ def test_CONDUCT_2_routes_that_are_free_again_end_the_row_of_passes() -> None:
     assert not scene.state.seats_passed
 
 
-def test_CONDUCT_1_a_seat_does_not_speak_for_the_house() -> None:
+def test_CONDUCT_1_a_seat_sends_no_system_command() -> None:
     scene = given()
     for command in (StartGame(), TakeSeat("Eve"), CallTime(1)):
         scene.when(0, command).refused("TOKEN-1")
 
 
-def test_CONDUCT_2_nobody_earns_immunity_before_the_start() -> None:
+def test_CONDUCT_2_refusals_before_the_start_do_not_count() -> None:
     scene = created(2, {"strict": True, "refusals_kept": 1})
     scene.when(0, Pass()).refused("GAME-2").when(None, StartGame())
     for seat in (0, 1):

@@ -16,12 +16,12 @@ networks = some.lists(some.tuples(place, place).filter(lambda pair: pair[0] != p
 
 
 def walked(routes: list[Pair], countries: frozenset[str], start: str) -> set[str]:
-    """Wherever one comes from here, stopping at every country."""
+    """All places that can be reached from this one, without going through a country."""
     seen, waiting = {start}, [start]
     while waiting:
-        here = waiting.pop()
+        current = waiting.pop()
         for a, b in (*routes, *((b, a) for a, b in routes)):
-            if a == here and b not in seen:
+            if a == current and b not in seen:
                 seen.add(b)
                 waiting += [] if b in countries else [b]
     return seen

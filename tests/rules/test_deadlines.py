@@ -47,12 +47,12 @@ ASKS_FOR_MORE = ["green", "red", "red", *["white"] * 8]
 
 
 def urged(seats: int = 2, move_ms: int = 1000, **more: Any) -> Scene:
-    """A table where a move may take so long; the first turn has just begun."""
+    """A game where a move may take so long; the first turn has just begun."""
     return given(seats, options={"move_ms": move_ms, "clock_ms": None}, **more)
 
 
 def late(scene: Scene, seat: Seat = 0) -> Scene:
-    """One millisecond more, and the house says that the seat's time is over."""
+    """One millisecond more, and the server calls the seat's time."""
     scene.when(None, CallTime(seat)).refused("CLOCK-2")
     return scene.after_ms(1).when(None, CallTime(seat))
 
@@ -151,7 +151,7 @@ def test_CLOCK_2_to_name_a_mix_and_to_choose_from_it_are_two_moves_in_marklin() 
     late(scene.after_ms(999), 1).then_types(TicketsKept, SeatGone)
 
 
-def test_CLOCK_2_who_names_no_mix_in_time_gets_no_tickets_in_marklin() -> None:
+def test_CLOCK_2_a_seat_that_names_no_mix_in_time_gets_no_tickets_in_marklin() -> None:
     scene = created(2, {"move_ms": 1000}, rules="marklin").when(None, StartGame())
     assert scene.events_of(MixAsked)
     late(scene.after_ms(999), 0).then(SeatGone(0, "out of time"))
@@ -172,15 +172,15 @@ def test_CLOCK_2_a_position_gives_its_first_turn_the_whole_time_from_the_start_o
     assert scene.state.next_deadline() == (6000, 1)
 
 
-# -- strict tables -----------------------------------------------------------------------------
+# -- strict games -----------------------------------------------------------------------------
 
 
-def test_CONDUCT_2_a_strict_table_removes_a_seat_whose_move_takes_too_long() -> None:
+def test_CONDUCT_2_a_strict_game_removes_a_seat_whose_move_takes_too_long() -> None:
     scene = given(3, options={"strict": True, "move_ms": 1000}).after_ms(999)
     late(scene).then(SeatGone(0, "removed"), SeatCleared(0), TurnStarted(1))
 
 
-def test_CONDUCT_2_so_do_trains_tables_in_a_turn_and_at_the_start() -> None:
+def test_CONDUCT_2_trains_removes_a_slow_seat_in_a_turn_and_at_the_start() -> None:
     scene = trains_game(2, options={"move_ms": 2000}).after_ms(2000).when(None, CallTime(0))
     scene.then(SeatGone(0, "removed"), SeatCleared(0), TurnStarted(1))
     scene = trains_game(2, options={"move_ms": 2000}).after_ms(1999).when(0, RequestCards())
@@ -204,12 +204,12 @@ def test_CLOCK_2_of_a_clock_and_the_time_of_a_move_the_earlier_end_counts() -> N
     assert scene.seat_state(0).clock_ms == 0
 
 
-def test_CLOCK_1_the_time_of_a_move_takes_none_of_the_clock_but_what_passes() -> None:
+def test_CLOCK_1_a_move_out_of_time_takes_only_the_time_passed_from_the_clock() -> None:
     scene = both(move_ms=1000, clock_ms=5000).after_ms(1000).when(None, CallTime(0))
     assert [seat_state.clock_ms for seat_state in scene.state.seats] == [4000, 5000]
 
 
-# -- what a table has unless it says otherwise -----------------------------------------------------
+# -- the defaults -----------------------------------------------------
 
 
 @pytest.mark.parametrize("rules", RULESETS)
@@ -230,14 +230,14 @@ def test_P10_a_move_takes_from_a_millisecond_to_thirty_days(move_ms: Any) -> Non
 
 
 class Reckoning:
-    """When the table began to wait for each seat, reckoned from the log alone."""
+    """When the game began to wait for each seat, computed from the log alone."""
 
     def __init__(self) -> None:
         self.table, self.read = GameState(), 0
         self.since: dict[Seat, int] = {}
 
     def of(self, play: RandomGame) -> dict[Seat, int]:
-        """Each seat that the table waits for now, and since when."""
+        """Each seat that the game waits for now, and since when."""
         for data in play.log[self.read :]:
             entry, before = unpack_entry(data), set(self.table.pending_choices)
             fold_events(self.table, entry.at, entry.events)
@@ -250,7 +250,7 @@ class Reckoning:
 
 
 def reckoned_end(state: GameState, seat: Seat, since: int) -> int | None:
-    """The earlier of both limits, each reckoned in the plainest way."""
+    """The earlier of both limits, each computed in the simplest way."""
     rule_options = state.rule_options
     ends = [since + rule_options.move_ms] if rule_options.move_ms else []
     ends += [state.at_ms + state.seats[seat].clock_ms] if rule_options.clock_ms else []
@@ -258,7 +258,9 @@ def reckoned_end(state: GameState, seat: Seat, since: int) -> int | None:
 
 
 @EVERY_RULESET
-def test_CLOCK_1_a_moves_time_counts_from_the_entry_by_which_the_table_waits_for_its_seat(rules: str) -> None:
+def test_CLOCK_1_the_time_of_a_move_counts_from_the_entry_that_makes_the_game_wait_for_its_seat(
+    rules: str,
+) -> None:
     @settings(REPEATABLE, max_examples=15)
     @given_any(RANDOM_GAMES[rules])
     def holds(play: RandomGame) -> None:

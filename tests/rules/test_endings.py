@@ -118,13 +118,13 @@ def test_END_4_when_no_seat_has_time_left_the_game_ends() -> None:
     ended(scene, "out of time")
 
 
-def test_END_4_nor_does_it_start_when_all_time_went_on_the_starting_tickets() -> None:
+def test_END_4_the_game_ends_before_the_first_turn_when_all_time_went_on_the_starting_tickets() -> None:
     scene = started(2, {"clock_ms": 1000}).after_ms(1000)
     ended(scene.when(None, CallTime(1)).when(None, CallTime(0)), "out of time")
     assert [len(seat_state.tickets) for seat_state in scene.state.seats] == [2, 2]
 
 
-def test_CLOCK_1_a_clock_runs_only_while_the_table_waits_for_its_seat() -> None:
+def test_CLOCK_1_a_clock_runs_only_while_the_game_waits_for_its_seat() -> None:
     scene = timed(2).after_ms(300).when(0, DrawBlind()).after_ms(200).when(0, DrawBlind())
     assert [seat_state.clock_ms for seat_state in scene.state.seats] == [500, 1000]
     scene.after_ms(900).when(1, DrawBlind())
@@ -148,7 +148,7 @@ def test_CLOCK_1_a_clock_that_is_set_back_takes_and_gives_no_time() -> None:
     assert scene.state.at_ms == 300
 
 
-def test_CLOCK_1_where_no_time_is_limited_no_clock_runs() -> None:
+def test_CLOCK_1_without_a_time_limit_no_clock_runs() -> None:
     scene = given(2, options={"move_ms": None}).after_ms(10**12).when(0, DrawBlind())
     assert scene.state.next_deadline() is None
     scene.when(None, CallTime(0)).refused("CLOCK-2")
@@ -191,7 +191,7 @@ def test_CLOCK_2_open_tickets_are_kept_in_the_order_offered_up_to_the_least_numb
     )
 
 
-def test_CLOCK_2_such_a_seat_still_scores() -> None:
+def test_CLOCK_2_a_seat_out_of_time_still_scores() -> None:
     scene = given(2, options={"clock_ms": 1000}, owners={NEW_YORK: 0}, tickets=[[], []])
     scene.after_ms(1000).when(None, CallTime(0)).after_ms(1000).when(None, CallTime(1))
     (end,) = scene.events_of(GameEnded)

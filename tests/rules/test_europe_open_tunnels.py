@@ -36,7 +36,7 @@ from schemas.events import (
 from tests.rules.given import given
 from tests.rules.open_tunnels import LOCO, PAMPLONA, SOCHI, begin_tunnel, discards, hand
 
-# -- what else may be said while one is open -----------------------------------------------------
+# -- other commands while one is open -----------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -96,10 +96,15 @@ def test_CONDUCT_3_the_last_seat_may_leave_with_one_open() -> None:
 def test_CONDUCT_2_a_seat_that_is_removed_takes_its_hand_out_of_the_game_but_not_what_was_turned_up() -> None:
     scene = begin_tunnel({"red": 4}, {"red": 2}, options={"strict": True}, stations={"wien": (0, None)})
     scene.when(0, PayTunnel({"red": 1}))
-    (no,) = scene.events_of(CommandRefused)
-    assert no.rule == "TUNNEL-3"
+    (refusal,) = scene.events_of(CommandRefused)
+    assert refusal.rule == "TUNNEL-3"
     scene.then(
-        no, TunnelDeclined(0), SeatGone(0, "removed"), SeatCleared(0), RevealedDiscarded(), TurnStarted(1)
+        refusal,
+        TunnelDeclined(0),
+        SeatGone(0, "removed"),
+        SeatCleared(0),
+        RevealedDiscarded(),
+        TurnStarted(1),
     )
     assert hand(scene) == {}
     assert discards(scene) == {"red": 1, LOCO: 1, "blue": 1}

@@ -1,4 +1,4 @@
-"""SCORE-1 and TIE-1 in `europe`, criterion by criterion; and how long the reckoning takes."""
+"""SCORE-1 and TIE-1 in `europe`, criterion by criterion; and how long scoring takes."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def test_TIE_1_best_of_three_where_the_option_says_so() -> None:
     PlayOffSeries(2, {}, options={"play_off": 1}).play(None).ends_with(0, 1)
 
 
-def test_TIE_1_the_table_of_a_play_off_knows_what_it_belongs_to() -> None:
+def test_TIE_1_a_play_off_game_knows_what_it_belongs_to() -> None:
     series = PlayOffSeries().play(1).play(1)
     assert series.scene.state.play_off == PlayOff("scene", 2, (0, 2), (0, 1))
     assert series.scene.state.next_play_off is not None

@@ -38,7 +38,7 @@ def offers(scene: Scene) -> tuple[TicketsOffered, ...]:
 # -- two decks -------------------------------------------------------------------------------
 
 
-def test_SETUP_1_the_figures_of_the_table() -> None:
+def test_SETUP_1_the_rule_options_of_the_page() -> None:
     rule_options = RULESETS["europe"].rule_options
     assert (
         rule_options.seats_least,
@@ -183,7 +183,7 @@ def test_CLOCK_2_open_tickets_are_kept_in_the_order_offered_up_to_the_least_numb
     assert (scene.state.turn, scene.seat_state(1).tickets) == (0, offer[:2])
 
 
-def test_CLOCK_2_so_are_those_of_a_later_draw() -> None:
+def test_CLOCK_2_tickets_of_a_later_draw_are_kept_in_the_order_offered() -> None:
     scene = given(2, rules="europe", ticket_deck=["paris:wien", "madrid:zurich", "smyrna:sofia"])
     scene.when(0, DrawTickets()).after_ms(120_000).when(None, CallTime(0)).then(
         TicketsKept(0, ("paris:wien",)),

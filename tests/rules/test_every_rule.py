@@ -45,7 +45,7 @@ def texts(nodes: Iterable[ast.AST]) -> list[str]:
 
 
 def refuses(tree: ast.AST, rule: str) -> bool:
-    """Whether this code sees the rule refuse something: `.refused(rule)`, or what it is a parameter
+    """Whether this code checks that the rule refuses something: `.refused(rule)`, or what it is a parameter
     of, `pytest.raises(.., match=rule)`, or a verdict compared with it."""
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and node.decorator_list:
@@ -63,7 +63,7 @@ def refuses(tree: ast.AST, rule: str) -> bool:
 
 
 def accepts(tree: ast.AST) -> bool:
-    """Whether this code sees more than a refusal: facts, or a table as it should be."""
+    """Whether this code checks more than a refusal: events, or a state."""
     methods = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     return bool(methods & {"then", "then_types"}) or any(isinstance(n, ast.Assert) for n in ast.walk(tree))
 
@@ -76,7 +76,7 @@ def test_every_rule_of_a_ruleset_has_a_test_named_by_its_id(ruleset: str) -> Non
     assert sorted(set(RULES_ON_PAGE[ruleset]) - set(named_tests())) == []
 
 
-def test_no_test_is_named_by_a_rule_that_there_is_not() -> None:
+def test_no_test_is_named_by_an_unknown_rule() -> None:
     known = {rule for rules in RULES_ON_PAGE.values() for rule in rules} | set(MESSAGE_RULES)
     assert set(named_tests()) - known == set()
 
@@ -122,6 +122,6 @@ def test_every_id_of_the_list_is_one_that_the_code_refuses_by() -> None:
     assert set(ALL_RULES) - set(ids_in_the_code()) == set()
 
 
-def test_every_refusal_of_a_rule_is_of_one_that_the_rule_pages_tell() -> None:
+def test_every_rule_that_refuses_is_on_the_rule_pages() -> None:
     assert set(GAME_RULES) <= {rule for rules in RULES_ON_PAGE.values() for rule in rules}
     assert not set(GAME_RULES) & set(MESSAGE_RULES)

@@ -1,4 +1,4 @@
-"""Where chance comes from is what docs/proof.md says: done here again from the page's words alone."""
+"""Randomness as docs/proof.md specifies it: implemented here again from the page alone."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ ADAS, BOBS = "ada0" * 16, "b0b0" * 16
 PERSON, BOT = SeatPlan(), SeatPlan("bot", "random")
 
 
-def seated(*gave: str | None, **create_fields: Any) -> Scene:
-    """A table where a person for each contribution and one bot sit."""
-    scene = create_from(CreateGame((*(PERSON for _ in gave), BOT), **create_fields))
-    for number, contribution in enumerate(gave):
+def seated(*contributions: str | None, **create_fields: Any) -> Scene:
+    """A game with a person for each contribution, and one bot."""
+    scene = create_from(CreateGame((*(PERSON for _ in contributions), BOT), **create_fields))
+    for number, contribution in enumerate(contributions):
         scene.when(None, TakeSeat(f"person {number}", contribution=contribution))
     return scene
 
@@ -47,9 +47,9 @@ def test_P1_the_key_is_made_of_the_seed_the_rules_all_contributions_and_the_game
     seed = bytes.fromhex(SEED)
     rule_options = RULE_OPTIONS_SCHEMA.write(state.rule_options)
     rules = pack(["usa", state.ruleset.version, "usa", state.board.digest, rule_options, 3])
-    house = h(b"ledgerline/contribution/1", seed, b"\x02")
-    gave = (bytes.fromhex(ADAS), bytes.fromhex(BOBS), house)
-    key = h(b"ledgerline/key/1", seed, h(b"ledgerline/rules/1", rules), *gave, state.game.encode())
+    server_contribution = h(b"ledgerline/contribution/1", seed, b"\x02")
+    contributions = (bytes.fromhex(ADAS), bytes.fromhex(BOBS), server_contribution)
+    key = h(b"ledgerline/key/1", seed, h(b"ledgerline/rules/1", rules), *contributions, state.game.encode())
     assert state.shuffle_key == key.hex()
 
 
@@ -57,12 +57,12 @@ def test_P1_games_of_one_named_seed_are_dealt_alike_under_any_id() -> None:
     one, two = (seated(ADAS, seed="cup 7").when(None, StartGame()).state for _ in range(2))
     two.game = "another"
     assert derive_shuffle_key(one) == derive_shuffle_key(two)
-    two.seats[0].contribution = BOBS  # which no such game takes from its players
+    two.seats[0].contribution = BOBS  # such a game accepts no contributions
     assert derive_shuffle_key(one) != derive_shuffle_key(two)
 
 
 def dealt_at(game: str) -> GameState:
-    """A table of a tournament: a bot and Ada, dealt from the seed that the cup is played with."""
+    """A game of a tournament: a bot and Ada, dealt from the seed that the cup is played with."""
     state = GameState()
     commands: tuple[Command, ...] = (CreateGame((BOT, PERSON), seed="cup 7"), TakeSeat("Ada"), StartGame())
     for number, command in enumerate(commands):
@@ -70,8 +70,8 @@ def dealt_at(game: str) -> GameState:
     return state
 
 
-def test_P5_what_a_person_is_told_in_one_game_of_a_named_seed_opens_nothing_in_another() -> None:
-    """The same cards lie in the same places; every salt is another one."""
+def test_P5_a_persons_secret_in_one_game_of_a_named_seed_opens_nothing_in_another() -> None:
+    """The same cards are in the same places; every salt differs."""
     one, two = dealt_at("table-1"), dealt_at("table-2")
     assert one.deck == two.deck
     assert one.seats[0].seat_secret == two.seats[0].seat_secret  # bots play alike
@@ -102,7 +102,7 @@ def test_P1_every_ingredient_changes_the_key() -> None:
     assert key(seated(ADAS)) == keys[0]
 
 
-def test_P1_whatever_makes_another_game_of_it_changes_its_terms() -> None:
+def test_P1_whatever_makes_a_different_game_changes_the_setup_digest() -> None:
     event = create_from(CreateGame((PERSON, BOT))).events_of(GameCreated)[0]
     changes: list[dict[str, Any]] = [
         {"ruleset": "europe"},
@@ -126,12 +126,12 @@ def test_P1_the_deck_is_shuffled_by_the_key_and_not_by_the_seed() -> None:
     assert dealt.order == shuffled(row, scene.state.shuffle_key, 0) != shuffled(row, SEED, 0)
 
 
-def test_P1_a_seat_that_gives_none_gets_zeros_and_the_log_says_so() -> None:
+def test_P1_a_seat_without_a_contribution_gets_zeros_and_the_log_says_so() -> None:
     (taken,) = seated(None).events_of(SeatTaken)
     assert (taken.contribution, taken.by) == ("00" * 32, "nobody")
 
 
-def test_P1_what_a_player_gives_stands_in_the_log_for_all() -> None:
+def test_P1_a_players_contribution_is_public_in_the_log() -> None:
     (taken,) = seated(ADAS).events_of(SeatTaken)
     assert (taken.contribution, taken.by) == (ADAS, "seat")
 
@@ -140,12 +140,12 @@ def test_P1_a_bot_s_contribution_follows_from_the_seed_by_its_seat() -> None:
     scene = create_from(CreateGame((BOT, BOT)))
     seed = bytes.fromhex(SEED)
     for seat, taken in enumerate(scene.events_of(SeatTaken)):
-        gave = h(b"ledgerline/contribution/1", seed, bytes([seat])).hex()
-        assert (taken.contribution, taken.by) == (gave, "house")
+        expected = h(b"ledgerline/contribution/1", seed, bytes([seat])).hex()
+        assert (taken.contribution, taken.by) == (expected, "house")
     assert scene.events_of(SeedSealed)[0].given is False
 
 
-def test_P1_of_a_given_seed_comes_everything_whatever_a_seat_sends_and_the_log_says_so() -> None:
+def test_P1_with_a_named_seed_contributions_are_ignored_and_the_log_says_so() -> None:
     scene = create_from(CreateGame((PERSON, BOT), seed="friday"))
     assert scene.events_of(SeedSealed)[0].given is True
     created, seed = scene.events_of(GameCreated)[0], bytes.fromhex(seed_from_text("friday"))
@@ -163,7 +163,7 @@ def test_P1_of_a_given_seed_comes_everything_whatever_a_seat_sends_and_the_log_s
 
 
 def by_halves(leaves: list[bytes]) -> bytes:
-    """The root of a row, its left part being the greatest power of two below its length: the same tree."""
+    """The root by halves: the left part is the greatest power of two below the length. It is the same tree."""
     if len(leaves) == 1:
         return leaves[0]
     half = 1 << (len(leaves) - 1).bit_length() - 1
@@ -188,7 +188,7 @@ def test_P5_leaves_hold_the_salt_of_their_place_and_the_name() -> None:
     assert card_leaves(vault, epoch, names) == expected
 
 
-def test_P5_a_shuffle_tells_the_root_of_its_leaves() -> None:
+def test_P5_a_shuffle_shows_the_root_of_its_leaves() -> None:
     scene = seated(ADAS).when(None, StartGame())
     shuffle, game = scene.events_of(DeckShuffled)[0], scene.state.game.encode()
     vault = h(b"ledgerline/vault/1", bytes.fromhex(SEED), game)

@@ -21,7 +21,7 @@ Payment = dict[str, int]
 
 
 def payments(cards: int) -> list[Payment]:
-    """All ways to put down so many cards of any kinds."""
+    """All ways to pay with so many cards of any kinds."""
     return [{card: row.count(card) for card in row} for row in combinations_with_replacement(CARDS, cards)]
 
 
@@ -57,7 +57,7 @@ def test_FERRY_1_where_every_space_shows_one_only_locomotives_pay() -> None:
 
 
 @pytest.mark.parametrize("payment", [{"green": 2, "red": 1}, {"green": 2}, {"green": 3, LOCO: 1}])
-def test_FERRY_1_what_pays_for_no_route_is_refused_as_such(payment: Payment) -> None:
+def test_FERRY_1_what_pays_for_no_route_is_refused_by_ROUTE_2(payment: Payment) -> None:
     assert verdict(ESSEN, payment) == "ROUTE-2"
 
 

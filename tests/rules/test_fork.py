@@ -1,4 +1,4 @@
-"""A game goes on from where another one stood: as it was there, or dealt afresh by what somebody knew."""
+"""A fork goes on from the state of its source game: as it was, or with unknown cards dealt afresh."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_a_fork_of_a_game_that_is_over_goes_on_like_it_given_the_same_chance(rul
 
 
 @EVERY_RULESET
-def test_everybody_sees_the_table_that_it_saw_there(rules: str) -> None:
+def test_everybody_sees_the_state_that_it_saw_in_the_source_game(rules: str) -> None:
     for chance in CHANCES:
         play = whole_game(rules, chance)
         for at in fork_entries(play, 1):
@@ -73,8 +73,8 @@ def test_a_fork_can_be_forked(rules: str) -> None:
             fork = ForkedGame(play.log, at).with_shuffles_of(fold(play.log[:at]))
             fork.assert_same_results(play.log[at:])
             later = Random(at).randrange(fork.begun, len(fork.log))
-            there = fold(play.log[: at + later - fork.begun])
-            again = ForkedGame(fork.log, later).with_shuffles_of(there)
+            source_state = fold(play.log[: at + later - fork.begun])
+            again = ForkedGame(fork.log, later).with_shuffles_of(source_state)
             for viewer in viewers(play):
                 assert visible_state(again.log, viewer) == visible_state(fork.log[:later], viewer)
             again.assert_same_results(fork.log[later:])
@@ -84,19 +84,19 @@ def test_a_fork_can_be_forked(rules: str) -> None:
 
 
 @EVERY_RULESET
-def test_the_asker_sees_the_table_that_it_saw_and_all_counts_stay(rules: str) -> None:
+def test_the_asker_sees_the_state_that_it_saw_and_all_counts_stay(rules: str) -> None:
     differ = 0
     for chance in CHANCES:
         play = whole_game(rules, chance)
         for at in fork_entries(play, 2):
-            there, asker = fold(play.log[:at]), asker_at(play, at)
+            source_state, asker = fold(play.log[:at]), asker_at(play, at)
             fork = ForkedGame(play.log[:at], at, asker)
             assert visible_state(fork.log, asker) == visible_state(play.log[:at], asker)
             assert visible_state(fork.log, None) == visible_state(play.log[:at], None)
-            assert all_cards(fork.state).total() == all_cards(there).total()
-            assert all_tickets(fork.state).keys() <= there.board.tickets.keys()
+            assert all_cards(fork.state).total() == all_cards(source_state).total()
+            assert all_tickets(fork.state).keys() <= source_state.board.tickets.keys()
             assert all_tickets(fork.state).total() == len(all_tickets(fork.state))
-            differ += fork.state.deck != there.deck
+            differ += fork.state.deck != source_state.deck
     assert differ
 
 
@@ -105,31 +105,31 @@ def test_the_same_cards_are_dealt_where_none_has_left_the_game(rules: str) -> No
     for chance in CHANCES:
         play = whole_game(rules, chance)
         for at in fork_entries(play, 1):
-            there = fold(play.log[:at])
+            source_state = fold(play.log[:at])
             if (
-                "removed" not in {seat_state.exit_reason for seat_state in there.seats}
-                and there.position_starter is None
+                "removed" not in {seat_state.exit_reason for seat_state in source_state.seats}
+                and source_state.position_starter is None
             ):
-                assert all_cards(ForkedGame(play.log[:at], at).state) == all_cards(there)
+                assert all_cards(ForkedGame(play.log[:at], at).state) == all_cards(source_state)
 
 
 @EVERY_RULESET
-def test_P5_what_is_laid_follows_from_the_seed_and_from_what_the_asker_knows(rules: str) -> None:
-    """Were the hidden cards others, the fork would be the same to the last of them."""
+def test_P5_a_fresh_deal_follows_from_the_seed_and_from_what_the_asker_knows(rules: str) -> None:
+    """With other hidden cards in the source game, the fork would be the same in every card."""
     for chance in CHANCES:
         play = whole_game(rules, chance)
         for at in fork_entries(play, 1):
-            past, asker = ForkSource(), asker_at(play, at)
+            source, asker = ForkSource(), asker_at(play, at)
             for data in play.log[:at]:
-                past.apply(data)
-            known, rng = past.knowledge[asker], Random(at)
-            twin = determinize(past.state, known, lambda row: rng.sample(row, len(row)))  # noqa: B023
+                source.apply(data)
+            known, rng = source.knowledge[asker], Random(at)
+            twin = determinize(source.state, known, lambda row: rng.sample(row, len(row)))  # noqa: B023
             fork = fork_command(play.log[:at], ForkGame(SOURCE_GAME, at, asker), SEED)
-            past.state = twin
-            assert past.build_command(ForkGame(SOURCE_GAME, at, asker), SEED, is_over=False) == fork
+            source.state = twin
+            assert source.build_command(ForkGame(SOURCE_GAME, at, asker), SEED, is_over=False) == fork
 
 
-def test_P5_whether_it_is_dealt_afresh_depends_on_the_other_game_as_it_is_now() -> None:
+def test_P5_whether_it_is_dealt_afresh_depends_on_the_source_game_as_it_is_now() -> None:
     play = whole_game("usa", 1)
     at = len(play.log) - 3
     assert forked_by(play.log[:-1], at, 0) == GameForked(SOURCE_GAME, at, 0, True)
@@ -142,7 +142,7 @@ def forked_by(log: Sequence[bytes], at: int, asker: Seat | None) -> GameForked:
     return forked
 
 
-def test_P5_nobody_else_learns_what_lies_face_down() -> None:
+def test_P5_nobody_else_learns_hidden_cards() -> None:
     play = whole_game("usa", 2, strict=False)
     at = start_entry(play.log) + 40
     fork = ForkedGame(play.log, at)

@@ -1,4 +1,4 @@
-"""What a fork's log tells, who sits there, what time is left, and which wishes for one are refused."""
+"""The log of a fork, its seats, the time left in it, and which fork commands are refused."""
 
 from __future__ import annotations
 
@@ -59,11 +59,11 @@ from tests.rules.forks import (
 )
 from tests.rules.test_properties import EVERY_RULESET
 
-# -- a log of its own ---------------------------------------------------------------------------
+# -- the fork's own log ---------------------------------------------------------------------------
 
 
 @EVERY_RULESET
-def test_P4_the_log_of_a_fork_is_decided_again_without_the_other_game(rules: str) -> None:
+def test_P4_the_log_of_a_fork_is_decided_again_without_the_source_game(rules: str) -> None:
     for chance in CHANCES[:4]:
         play = whole_game(rules, chance)
         for at in fork_entries(play, 1):
@@ -75,7 +75,7 @@ def test_P4_the_log_of_a_fork_is_decided_again_without_the_other_game(rules: str
                 assert decide_envelope(state, envelope, OPENED_AT_MS + entry.at, SEED) == entry.events
 
 
-def test_P4_a_fork_is_played_by_the_edition_of_the_other_game() -> None:
+def test_P4_a_fork_is_played_by_the_ruleset_version_of_the_source_game() -> None:
     play = whole_game("usa", 3)
     command = ForkedGame(play.log, start_entry(play.log)).create_command()
     first = next(edition for edition in FORMER_VERSIONS if (edition.name, edition.version) == ("usa", 1))
@@ -101,14 +101,14 @@ def created(command: CreateGame) -> tuple[Event, ...]:
         (((34,),), "fork.facts: no event can be read from (34,)"),
     ],
 )
-def test_facts_that_lay_no_table_are_refused_by_name(facts: Any, why: str) -> None:
+def test_events_that_set_up_no_state_are_refused_by_name(facts: Any, why: str) -> None:
     play = whole_game("usa", 3)
     command = ForkedGame(play.log, start_entry(play.log)).create_command()
     wrong = Fork(SOURCE_GAME, 5, None, False, 2, facts)
-    with pytest.raises(UnloggedRejectionError) as no:
+    with pytest.raises(UnloggedRejectionError) as refusal:
         created(replace(command, fork=wrong))
-    assert no.value.rule == "GAME-6"
-    assert no.value.reason.startswith(why)
+    assert refusal.value.rule == "GAME-6"
+    assert refusal.value.reason.startswith(why)
 
 
 # -- seats and time --------------------------------------------------------------------------------
@@ -139,7 +139,7 @@ def people(*, asker: Seat | None = None, over: bool = True) -> tuple[list[bytes]
 
 
 def taken(fork: ForkedGame) -> list[str]:
-    """Who sits there from the first."""
+    """The seats that are taken at creation."""
     events = unpack_entry(fork.log[0]).events
     return [event.name for event in events if isinstance(event, SeatTaken)]
 
@@ -150,16 +150,16 @@ def test_bots_stay_and_who_left_stays_away_and_all_other_seats_are_free() -> Non
     assert fork.state.seats[3].exit_reason == "left"
 
 
-def test_the_seat_whose_knowledge_a_fork_shows_is_for_no_one_else() -> None:
+def test_the_seat_of_the_asker_is_for_nobody_else() -> None:
     assert taken(people(asker=2, over=False)[1]) == ["Bot", "Bo", "Cy"]
-    assert taken(people(asker=2)[1]) == ["Bot", "Cy"]  # all lies as it lay: it shows nobody's in particular
+    assert taken(people(asker=2)[1]) == ["Bot", "Cy"]  # everything is as it was: nobody's knowledge is shown
 
 
-def test_no_time_passes_before_a_fork_is_started_and_then_as_much_is_left_as_there_was() -> None:
+def test_no_time_passes_before_a_fork_is_started_and_then_as_much_is_left_as_in_the_source_game() -> None:
     log, fork = people()
-    there = fold(log[:6])
+    source_state = fold(log[:6])
     assert [seat_state.clock_ms for seat_state in fork.state.seats] == [
-        seat_state.clock_ms for seat_state in there.seats
+        seat_state.clock_ms for seat_state in source_state.seats
     ]
     assert fork.state.seats[0].clock_ms == 57_500
     assert fork.state.next_deadline() == (27_500, 0)
@@ -181,7 +181,7 @@ def test_nobody_is_waited_for_before_a_fork_is_started() -> None:
     assert (state.pending_choices, state.turn, state.next_deadline()) == ({}, None, None)
 
 
-def test_a_fork_begins_with_what_was_laid_and_goes_on_with_what_was_open() -> None:
+def test_a_fork_begins_with_the_source_state_and_goes_on_with_its_pending_choices() -> None:
     play = whole_game("usa", 5)
     fork = ForkedGame(play.log, start_entry(play.log) + 30)
     first = [type(event) for event in unpack_entry(fork.log[0]).events]
@@ -192,7 +192,7 @@ def test_a_fork_begins_with_what_was_laid_and_goes_on_with_what_was_open() -> No
     assert started == (GameStarted(fork.state.turn_order), PlayResumed())
 
 
-def test_what_a_seat_put_under_a_deck_it_knows_there_in_a_fork_too() -> None:
+def test_a_seat_knows_the_tickets_that_it_put_under_a_deck_in_a_fork_too() -> None:
     knows = 0
     for chance in CHANCES:
         play = whole_game("usa", chance)
@@ -204,7 +204,7 @@ def test_what_a_seat_put_under_a_deck_it_knows_there_in_a_fork_too() -> None:
     assert knows
 
 
-def test_the_first_card_that_is_drawn_is_the_top_of_what_was_laid() -> None:
+def test_the_first_card_drawn_is_the_top_of_the_deck_that_was_set_up() -> None:
     play = whole_game("usa", 1)
     at = next(
         n
@@ -217,7 +217,7 @@ def test_the_first_card_that_is_drawn_is_the_top_of_what_was_laid() -> None:
     assert fork.process(seat, DrawBlind())[0] == CardDrawn(seat, top)
 
 
-# -- where nothing can go on from ----------------------------------------------------------------
+# -- entries that can't be forked ----------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -229,14 +229,14 @@ def test_the_first_card_that_is_drawn_is_the_top_of_what_was_laid() -> None:
         (5, 7, "asker: game random has no seat 7"),
     ],
 )
-def test_what_is_wrong_with_a_wish_is_said_by_its_name(at: int, asker: Seat | None, why: str) -> None:
+def test_a_wrong_fork_command_is_refused_by_its_field(at: int, asker: Seat | None, why: str) -> None:
     log = whole_game("usa", 1).log
-    with pytest.raises(CommandRefusedError) as no:
+    with pytest.raises(CommandRefusedError) as refusal:
         fork_command(log, ForkGame(SOURCE_GAME, at or len(log), asker), SEED)
-    assert (no.value.rule, no.value.reason) == ("GAME-6", why.format(length=len(log)))
+    assert (refusal.value.rule, refusal.value.reason) == ("GAME-6", why.format(length=len(log)))
 
 
-def test_there_is_no_fork_of_a_game_that_there_is_not() -> None:
-    with pytest.raises(CommandRefusedError) as no:
+def test_a_game_that_does_not_exist_has_no_fork() -> None:
+    with pytest.raises(CommandRefusedError) as refusal:
         fork_command([], ForkGame("nowhere", 3), SEED)
-    assert no.value.rule == "GAME-1"
+    assert refusal.value.rule == "GAME-1"

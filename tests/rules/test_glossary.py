@@ -33,7 +33,7 @@ def entries() -> Iterator[Entry]:
 
 
 def resolve(name: str) -> bool:
-    """Whether a dotted name leads through modules to something that is there."""
+    """Whether a dotted name resolves through modules to an existing object."""
     parts = name.split(".")
     for cut in range(len(parts), 0, -1):
         try:
@@ -45,7 +45,7 @@ def resolve(name: str) -> bool:
 
 
 def reaches(thing: object, parts: list[str]) -> bool:
-    """Whether the attributes lead on from here; a dataclass has its fields."""
+    """Whether the attributes resolve from this object; a dataclass has its fields."""
     for number, part in enumerate(parts, 1):
         if not hasattr(thing, part):
             return number == len(parts) and part in getattr(thing, "__dataclass_fields__", ())
@@ -60,12 +60,12 @@ def test_the_code_name_of_an_entry_exists(entry: Entry) -> None:
     assert entry.meaning.endswith(".")
 
 
-def test_a_name_that_is_not_there_is_not_found() -> None:
+def test_an_unknown_name_is_not_found() -> None:
     for name in ("schemas.nothing", "schemas.commands.ClaimRout", "schemas.rule_options.RuleOptions.wheels"):
         assert not resolve(name)
 
 
-def test_no_word_is_explained_twice() -> None:
+def test_no_word_is_defined_twice() -> None:
     words = [entry.word for entry in entries()]
     assert len(words) == len(set(words)) > 60
 

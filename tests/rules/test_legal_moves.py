@@ -1,4 +1,4 @@
-"""What is legal is what the referee accepts, both ways, anywhere in random games of every ruleset."""
+"""`legal` lists exactly what the referee accepts, anywhere in random games of every ruleset."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ TRIED = 60  # of the legal moves of a seat, in one position
 
 
 def meaning(state: GameState, command: Command) -> object:
-    """What a command comes down to, whichever way it is put."""
+    """A command in a normal form: commands with the same effect have the same."""
     match command:
         case DrawMarket(slot, color):
-            lies = color in state.market if slot is None else slot < len(state.market)
-            place = state.market.index(color) if slot is None and lies else slot
-            return (command.type, place if lies else None)
+            is_there = color in state.market if slot is None else slot < len(state.market)
+            place = state.market.index(color) if slot is None and is_there else slot
+            return (command.type, place if is_there else None)
         case DrawTickets(decks):
             fixed = None if state.rule_options.draw_named else held(state.rule_options.draw_tickets)
             named = held(decks or {})
@@ -100,7 +100,7 @@ def check_legal(play: RandomGame, seat: Seat) -> None:
 
 
 def check_idle(play: RandomGame, seat: Seat) -> None:
-    """The table doesn't wait for this seat: nothing that it may think of is accepted."""
+    """The game doesn't wait for this seat: no command of it is accepted."""
     assert legal(play.state, seat) == []
     for command in play.rng.sample(command_pool(play.rng, play.state), 10):
         assert not accepted(play.state, seat, command), command

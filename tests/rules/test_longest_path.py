@@ -22,7 +22,7 @@ networks = some.lists(edge, max_size=13)
 
 
 def brute_force(edges: list[Edge]) -> int:
-    """Every walk from every city that visits no city twice, without a thought."""
+    """Every walk from every city that visits no city twice, by brute force."""
 
     def onward(city: str, seen: frozenset[str]) -> int:
         best = 0
@@ -39,11 +39,11 @@ def grid(side: int, rng: Random) -> Iterator[Edge]:
     """A city at every crossing of so many streets: harder than any board, which has fewer cycles."""
     for row in range(side):
         for column in range(side):
-            here = f"{row}/{column}"
+            city = f"{row}/{column}"
             if row + 1 < side:
-                yield here, f"{row + 1}/{column}", rng.randint(1, 6)
+                yield city, f"{row + 1}/{column}", rng.randint(1, 6)
             if column + 1 < side:
-                yield here, f"{row}/{column + 1}", rng.randint(1, 6)
+                yield city, f"{row}/{column + 1}", rng.randint(1, 6)
 
 
 @REPEATABLE
@@ -93,7 +93,7 @@ def test_SCORE_3_a_grid_as_large_as_two_players_boards_is_swept_with_few_ways_ke
     def counted(step: object, sides: bytes, spaces: int) -> int:
         nonlocal kept
         kept += 1
-        return bound(step, sides, spaces)  # type: ignore[arg-type]  # handed on as it came
+        return bound(step, sides, spaces)  # type: ignore[arg-type]  # passed on unchanged
 
     bound = search._upper_bound
     monkeypatch.setattr(search, "_upper_bound", counted)

@@ -25,7 +25,7 @@ NEAR_KOLN = (
 
 
 def a_position(rng: Random) -> Scene:
-    """Eight routes around Köln, of two seats; the tokens and the passenger cards are anybody's guess."""
+    """Eight routes around Köln, of two seats; random tokens and passenger cards."""
     owners = {route: rng.choice((0, 0, 1)) for route in rng.sample(NEAR_KOLN, 8)}
     cities = ("koln", "dusseldorf", "frankfurt", "mainz", "mannheim", "koblenz", "saarbrucken")
     return given(
@@ -39,7 +39,7 @@ def a_position(rng: Random) -> Scene:
 
 
 def accepted_moves(state: GameState, city: str) -> Iterator[PassengerMoved]:
-    """Whatever the referee accepts, found by trying every path: what can't be gone can't be gone on from."""
+    """All moves that the referee accepts, found by trying every path; no refused path is extended."""
     waiting: list[tuple[str, ...]] = [()]
     for path in waiting:
         for route in state.route_owners:
@@ -102,8 +102,8 @@ def test_PASSENGER_2_at_most_a_journey_for_each_passenger_and_number_of_cards_is
 
 
 @pytest.mark.parametrize("seats", [2, 4])
-def test_PASSENGER_2_journeys_that_were_kept_are_those_that_would_be_found_anew(seats: int) -> None:
-    """Kept by what lies within reach: routes, tokens and cards that change are noticed."""
+def test_PASSENGER_2_cached_journeys_are_those_that_a_new_search_would_find(seats: int) -> None:
+    """Journeys are cached by what can be reached: changed routes, tokens and cards are noticed."""
     asked = 0
     for number, (state, seat, _) in enumerate(turns(seats, seed=10 + seats)):
         if number % 3:

@@ -19,8 +19,8 @@ POINTS = {
 }  # fmt: skip
 
 
-def marklin(seats: int, **laid: Any) -> Scene:
-    return given(seats, rules="marklin", hands=[PLENTY] * seats, **laid)
+def marklin(seats: int, **fields: Any) -> Scene:
+    return given(seats, rules="marklin", hands=[PLENTY] * seats, **fields)
 
 
 def claim(route: str) -> ClaimRoute:

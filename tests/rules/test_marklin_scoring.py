@@ -30,8 +30,8 @@ FREIBURG_TO_DUSSELDORF = (
 DENMARK_TO_MUNSTER = ("danemark-kiel-a", "hamburg-kiel-a", "bremen-hamburg-a", "bremen-munster-a")
 
 
-def marklin(seats: int = 2, **laid: Any) -> Scene:
-    return given(seats, rules="marklin", **{"tickets": [[]] * seats, **laid})
+def marklin(seats: int = 2, **fields: Any) -> Scene:
+    return given(seats, rules="marklin", **{"tickets": [[]] * seats, **fields})
 
 
 def owned(*routes: str, seat: int = 0) -> dict[str, int]:
@@ -92,7 +92,7 @@ MADE_TWO = owned("berlin-magdeburg-a", "hannover-magdeburg-a", "leipzig-magdebur
 TWO = ["hannover:leipzig", "berlin:chemnitz"]  # worth 6 each, and those routes make both
 
 
-def test_SCORE_4_who_made_most_tickets_gets_ten_whatever_they_are_worth() -> None:
+def test_SCORE_4_the_seat_with_most_tickets_made_gets_ten_whatever_they_are_worth() -> None:
     routes = {**MADE_TWO, **owned("danemark-kiel-a", "hamburg-kiel-a", "bremen-hamburg-a", "bremen-munster-a",
                                   "munster-niederlande-a", seat=1)}  # fmt: skip
     first, second = scores(marklin(owners=routes, tickets=[TWO, ["danemark:niederlande", "kiel:schweiz"]]))
@@ -111,7 +111,7 @@ def test_SCORE_4_all_tied_seats_get_it() -> None:
     assert [s.most for s in scores(marklin(3, owners=routes, tickets=held))] == [10, 10, 0]
 
 
-def test_SCORE_4_nobody_gets_it_who_made_none() -> None:
+def test_SCORE_4_a_seat_that_made_no_ticket_does_not_get_it() -> None:
     assert [s.most for s in scores(marklin(tickets=[["hannover:leipzig"], []]))] == [0, 0]
 
 
@@ -185,7 +185,7 @@ def test_TURN_4_a_seat_whose_passenger_can_move_does_not_pass() -> None:
 
 
 def test_TURN_4_a_seat_whose_passenger_can_go_nowhere_does() -> None:
-    """The only way is another seat's, and the seat has no passenger card; or it leads abroad."""
+    """The only way is another seat's, and the seat has no passenger card; or it leads into a country."""
     scene = marklin(
         owners={TO_FRANKFURT: 1, "konstanz-schweiz-a": 0}, passengers={"koln": 0, "konstanz": 0}, **BARE
     )
@@ -222,7 +222,7 @@ def test_CONDUCT_2_a_removed_seats_triple_route_opens_as_a_whole() -> None:
     assert {f"dortmund-dusseldorf-{envelope}" for envelope in "abc"} <= offered
 
 
-def test_CONDUCT_3_the_passengers_of_a_seat_that_left_stand_where_they_stood() -> None:
+def test_CONDUCT_3_the_passengers_of_a_seat_that_left_stay_in_their_cities() -> None:
     scene = marklin(3, passengers={"mannheim": 0}, hands=[{}, {"red": 2}], merchandise=[4]).when(0, Leave())
     scene.when(1, ClaimRoute(TO_MANNHEIM, {"red": 2}, "mannheim")).refused("PASSENGER-1")
     assert scores(scene)[0].total == 4

@@ -34,8 +34,8 @@ def started(seats: int = 3, options: dict[str, Any] | None = None) -> Scene:
     return started_as(seats, options, rules="marklin")
 
 
-def marklin(short: list[str], long: list[str], **laid: Any) -> Scene:
-    return given(2, rules="marklin", ticket_decks={"short": short, "long": long}, tickets=[[], []], **laid)
+def marklin(short: list[str], long: list[str], **fields: Any) -> Scene:
+    return given(2, rules="marklin", ticket_decks={"short": short, "long": long}, tickets=[[], []], **fields)
 
 
 def mix(short: int, long: int) -> DrawTickets:
@@ -83,7 +83,7 @@ def test_SETUP_3_any_mix_of_four_can_be_named(decks: dict[str, int]) -> None:
         {"short": 4, "regular": 0},
     ],
 )
-def test_SETUP_3_four_in_all_of_decks_that_there_are(decks: dict[str, int] | None) -> None:
+def test_SETUP_3_a_mix_has_four_tickets_of_existing_decks(decks: dict[str, int] | None) -> None:
     started().when(0, DrawTickets(decks)).refused("SETUP-3")
 
 
@@ -96,7 +96,7 @@ def test_SETUP_3_a_mix_is_named_once() -> None:
     scene.when(0, KeepTickets((0, 1))).refused("SETUP-2")
 
 
-def test_SETUP_3_nothing_else_is_done_before() -> None:
+def test_SETUP_3_nothing_else_can_be_done_before() -> None:
     for command in (DrawBlind(), KeepTickets((0, 1))):
         started().when(0, command).refused("TURN-3")
 
@@ -113,7 +113,7 @@ def test_SETUP_3_what_a_seat_named_is_hidden_from_the_others_until_the_tickets_a
     assert redact_for(1, second) == second
 
 
-def test_SETUP_3_a_viewer_who_sees_no_mix_knows_whom_the_table_waits_for() -> None:
+def test_SETUP_3_a_viewer_who_sees_no_mix_knows_whom_the_game_waits_for() -> None:
     scene = started(2)
     view = GameState()
     for event in created(2, rules="marklin").events + scene.events:
@@ -177,7 +177,7 @@ def test_SETUP_3_what_is_given_back_goes_into_its_own_deck_and_both_are_shuffled
     assert sorted(map(str, decks["short"])) == sorted(map(str, [*rest["short"], offers[0][1]]))
     assert sorted(map(str, decks["long"])) == sorted(map(str, [*rest["long"], offers[0][2], offers[1][3]]))
     for name, back in (("short", [offers[0][1]]), ("long", [offers[0][2], offers[1][3]])):
-        assert decks[name][len(back) :] != rest[name]  # shuffled: not as they lay, with these below
+        assert decks[name][len(back) :] != rest[name]  # shuffled: not the old order with these below
 
 
 def test_SETUP_3_the_order_of_the_answers_changes_nothing() -> None:
@@ -191,13 +191,13 @@ def test_SETUP_3_the_order_of_the_answers_changes_nothing() -> None:
         for seat in reversed(order):
             scene.when(seat, kept[seat])
         states.append(full_state(scene.state))
-    assert all(laid == states[0] for laid in states)
+    assert all(state_fields == states[0] for state_fields in states)
 
 
 # -- seats that go out meanwhile ---------------------------------------------------------------
 
 
-def test_CLOCK_2_a_seat_out_of_time_before_it_named_gets_no_tickets_and_the_game_goes_on() -> None:
+def test_CLOCK_2_a_seat_out_of_time_before_naming_a_mix_gets_no_tickets_and_the_game_goes_on() -> None:
     scene = started(3, CLOCK).when(0, mix(2, 2)).when(2, mix(4, 0))
     scene.after_ms(1000).when(None, CallTime(1))
     scene.then_types(SeatGone, TicketsOffered, TicketsOffered)
@@ -217,7 +217,7 @@ def test_CLOCK_2_open_starting_tickets_are_kept_in_the_order_offered_up_to_two()
     assert scene.state.turn == 0
 
 
-def test_CLOCK_2_all_out_of_time_before_they_named_ends_the_game() -> None:
+def test_CLOCK_2_the_game_ends_if_all_are_out_of_time_before_naming_a_mix() -> None:
     scene = started(2, CLOCK).after_ms(1000).when(None, CallTime(0)).when(None, CallTime(1))
     assert scene.state.result is not None
     assert scene.state.result.reason == "out of time"
@@ -232,7 +232,7 @@ def test_CONDUCT_3_a_seat_that_leaves_while_mixes_are_named_gets_no_tickets(seat
     assert len(scene.state.ticket_decks["short"]) == 23 - 4
 
 
-def test_CONDUCT_2_a_wrong_mix_at_a_strict_table_removes_its_seat_and_the_others_go_on() -> None:
+def test_CONDUCT_2_a_wrong_mix_in_a_strict_game_removes_its_seat_and_the_others_go_on() -> None:
     scene = started(3, {"strict": True}).when(0, mix(2, 2)).when(1, mix(2, 2)).when(2, mix(2, 3))
     assert scene.events_of(SeatGone, SeatCleared) == (SeatGone(2, "removed"), SeatCleared(2))
     assert [event.seat for event in scene.events_of(TicketsOffered)] == [0, 1]

@@ -1,4 +1,4 @@
-"""MERCH-1: what lies in the cities at the start, and that the highest lies on top."""
+"""MERCH-1: the tokens in the cities at the start, the highest on top."""
 
 from __future__ import annotations
 
@@ -37,23 +37,23 @@ def test_MERCH_1_every_city_of_germany_has_a_stack_and_no_country() -> None:
     assert Counter(state.board.merchandise.values())["black"] == 1
 
 
-def test_MERCH_1_other_stacks_may_be_agreed_and_a_colour_that_is_left_out_has_none() -> None:
+def test_MERCH_1_a_game_may_set_other_stacks_and_a_colour_that_is_left_out_has_none() -> None:
     state = created(2, {"merchandise": {"black": (9, 9, 1)}}, rules="marklin").state
     assert state.tokens == {"berlin": (9, 9, 1)}
 
 
-def test_MERCH_1_a_stack_that_does_not_lie_highest_on_top_is_not_agreed() -> None:
+def test_MERCH_1_a_stack_without_its_highest_token_on_top_is_refused() -> None:
     with pytest.raises(UnloggedRejectionError, match=r"options\.merchandise\.red"):
         created(2, {"merchandise": {"red": (2, 4, 3)}}, rules="marklin")
 
 
-def test_MERCH_1_the_highest_of_a_position_lies_on_top_however_it_was_written_down() -> None:
+def test_MERCH_1_the_highest_token_of_a_position_is_on_top_in_whatever_order_it_is_given() -> None:
     scene = played_from(Position(tokens={"berlin": (4, 7, 5)}))
     assert scene.state.tokens == {"berlin": (7, 5, 4)}
     assert played_from(Position()).state.tokens["berlin"] == (7, 6, 5, 4)
 
 
-def test_MERCH_1_no_merchandise_where_the_rules_have_none() -> None:
+def test_MERCH_1_rules_without_merchandise_have_no_tokens() -> None:
     assert started(2).state.tokens == {}
 
 

@@ -1,4 +1,4 @@
-"""Options that can't mean what they say are refused when the game is created, by their names."""
+"""Rule options that can't have their meaning are refused by name when the game is created."""
 
 from __future__ import annotations
 
@@ -60,13 +60,13 @@ def a_board(kind: str, rules: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("rules", ["usa", "trains"])
-def test_FERRY_1_a_route_asks_for_no_locomotives_where_the_rules_have_no_ferries(rules: str) -> None:
+def test_FERRY_1_rules_without_ferries_refuse_routes_that_ask_for_locomotives(rules: str) -> None:
     with pytest.raises(UnloggedRejectionError, match="GAME-6: board: ash-bow asks for locomotives"):
         created(2, rules=rules, board=a_board("rail", rules))
 
 
 @pytest.mark.parametrize("kind", ["ferry", "rail"])
-def test_FERRY_1_where_they_have_what_it_asks_is_kept(kind: str) -> None:
+def test_FERRY_1_rules_with_ferries_ask_for_the_locomotives_of_a_route_of_any_kind(kind: str) -> None:
     scene = given(2, rules="europe", board=a_board(kind, "europe"), hands=[{"red": 2, "locomotive": 1}, {}])
     claims = [choice for choice in scene.legal(0) if isinstance(choice, ClaimRoute)]
     asked = [claim.cards for claim in claims if claim.route == "ash-bow"]
@@ -74,7 +74,7 @@ def test_FERRY_1_where_they_have_what_it_asks_is_kept(kind: str) -> None:
     scene.when(0, ClaimRoute("ash-bow", {"red": 2})).refused("FERRY-1")
 
 
-def test_SETUP_4_what_is_given_back_out_of_the_game_comes_to_nobody() -> None:
+def test_SETUP_4_what_is_given_back_out_of_the_game_is_offered_to_nobody() -> None:
     """Of ten destinations three seats can be offered five each, if what they don't keep comes back."""
     created(3, rules="trains", board=SMALL)
     created(2, {"start_return": "out"}, rules="trains", board=SMALL)

@@ -30,13 +30,13 @@ tokens_left = some.dictionaries(city, some.integers(0, 7))
 
 
 def every_walk(start: str, ways: Sequence[JourneyEdge], tokens: Mapping[str, int]) -> Iterator[Journey]:
-    """Each walk that uses no way twice, without a thought."""
+    """Each walk that uses no way twice, by brute force."""
     waiting: list[tuple[tuple[JourneyEdge, ...], tuple[str, ...]]] = [((), ())]
     for path, entered in waiting:
-        here = entered[-1] if entered else start
+        city = entered[-1] if entered else start
         for way in ways:
-            if here in (way.a, way.b) and way not in path:
-                waiting.append(((*path, way), (*entered, way.b if way.a == here else way.a)))
+            if city in (way.a, way.b) and way not in path:
+                waiting.append(((*path, way), (*entered, way.b if way.a == city else way.a)))
         points = sum(tokens.get(city, 0) for city in set(entered) - {start})
         yield Journey(tuple(way.route for way in path), entered, sum(way.toll for way in path), points)
 

@@ -24,8 +24,8 @@ RING = {TO_FRANKFURT: 0, TO_MAINZ: 0, MAINZ_TO_KOBLENZ: 0, KOBLENZ_TO_KOLN: 0}
 IN_KOLN = {"koln": 0}
 
 
-def marklin(seats: int = 3, **laid: Any) -> Scene:
-    return given(seats, rules="marklin", **laid)
+def marklin(seats: int = 3, **fields: Any) -> Scene:
+    return given(seats, rules="marklin", **fields)
 
 
 def claim(city: str | None, route: str = TO_MANNHEIM) -> ClaimRoute:
@@ -73,7 +73,7 @@ def test_PASSENGER_1_none_in_a_country() -> None:
 
 
 @pytest.mark.parametrize("owner", [0, 1])
-def test_PASSENGER_1_none_where_one_stands_whosever_it_is(owner: int) -> None:
+def test_PASSENGER_1_none_where_one_stands_of_any_seat(owner: int) -> None:
     scene = marklin(hands=[PLENTY], passengers={"mannheim": owner})
     assert placings(scene) == {None, "frankfurt"}
     scene.when(0, claim("mannheim")).refused("PASSENGER-1")
@@ -111,7 +111,7 @@ def test_PASSENGER_1_a_refused_placing_claims_nothing() -> None:
     assert (scene.state.route_owners, scene.seat_state(0).cars) == ({}, 45)
 
 
-def test_PASSENGER_1_only_where_the_rules_have_passengers() -> None:
+def test_PASSENGER_1_rules_without_passengers_place_none() -> None:
     scene = given(hands=[{"blue": 3}])
     scene.when(0, ClaimRoute("montreal-new-york-a", {"blue": 3}, "montreal")).refused("PASSENGER-1")
     scene.when(0, MovePassenger("montreal", ("montreal-new-york-a",))).refused("TURN-2")
@@ -142,7 +142,7 @@ def test_PASSENGER_2_at_least_one_route() -> None:
 
 
 @pytest.mark.parametrize(("owner", "city"), [(1, "koln"), (0, "mannheim"), (0, "atlantis")])
-def test_PASSENGER_2_only_ones_own_passenger_and_from_where_it_stands(owner: int, city: str) -> None:
+def test_PASSENGER_2_only_the_seats_own_passenger_and_from_where_it_stands(owner: int, city: str) -> None:
     scene = marklin(owners=LINE, passengers={"koln": owner})
     scene.when(0, MovePassenger(city, (TO_FRANKFURT,))).refused("PASSENGER-2")
 
@@ -270,7 +270,7 @@ def test_PASSENGER_3_played_passenger_cards_are_discarded() -> None:
 
 
 def test_PASSENGER_3_all_may_see_it() -> None:
-    """Köln to Frankfurt is one's own, then a card for another's: 4 in Frankfurt, 3 in Mannheim."""
+    """Köln to Frankfurt is the seat's own, then a card for another's route: 4 in Frankfurt, 3 in Mannheim."""
     owners = {TO_FRANKFURT: 0, TO_MANNHEIM: 1}
     scene = marklin(owners=owners, passengers=IN_KOLN, hands=[{PASSENGER: 1}])
     scene.when(0, MovePassenger("koln", tuple(owners)))

@@ -1,4 +1,4 @@
-"""Every card that leaves a hidden pile is the one that was laid at that place."""
+"""Every card that leaves a hidden pile is the one that was committed to in its slot."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.rules.sealed_games import fixed_games
 
 
 @pytest.mark.parametrize("rules", RULESETS)
-def test_every_card_that_leaves_a_pile_is_the_one_laid_at_that_place(rules: str) -> None:
+def test_every_card_that_leaves_a_pile_is_the_one_committed_to_in_that_slot(rules: str) -> None:
     moves = 0
     for game in fixed_games(rules, steps_most=400):
         piles, lies = PileTracker(), dict[CardSlot, str | None]()
@@ -30,7 +30,7 @@ def test_every_card_that_leaves_a_pile_is_the_one_laid_at_that_place(rules: str)
 
 
 @pytest.mark.parametrize("rules", RULESETS)
-def test_a_viewer_follows_the_same_places_as_the_referee(rules: str) -> None:
+def test_a_viewer_tracks_the_same_slots_as_the_referee(rules: str) -> None:
     for game in fixed_games(rules):
         referees, viewers = PileTracker(), PileTracker()
         for event in (event for entry in game.entries for event in entry.events):
@@ -39,7 +39,7 @@ def test_a_viewer_follows_the_same_places_as_the_referee(rules: str) -> None:
         assert viewers.to_state() == referees.to_state()
 
 
-def test_a_reshuffle_lies_under_what_is_left_and_tickets_lie_where_the_table_says() -> None:
+def test_a_reshuffle_goes_under_what_is_left_and_tickets_go_where_start_return_says() -> None:
     piles = PileTracker()
     piles.apply(DeckShuffled(("red",) * 3, None))
     piles.apply(TicketsShuffled("all", ("a", "b"), None))

@@ -36,11 +36,11 @@ def test_TIE_1_only_the_seats_that_share_it_play_off() -> None:
     assert called_play_offs(ended_game(5)) == [(0, 1, 2, 3, 4)]
 
 
-def test_TIE_1_not_where_somebody_is_first() -> None:
+def test_TIE_1_no_play_off_where_one_seat_is_first() -> None:
     assert called_play_offs(ended_game(3, owners={WIN: 1})) == []
 
 
-def test_TIE_1_nor_where_a_tie_break_decides() -> None:
+def test_TIE_1_no_play_off_where_a_tie_break_decides() -> None:
     """Level at 28, and seat 1 made the ticket."""
     owners = {
         "constantinople-sofia-a": 1, "constantinople-smyrna-a": 1, "berlin-wien-a": 0, "berlin-essen-a": 0,
@@ -69,7 +69,7 @@ def test_TIE_1_a_single_seat_that_is_left_does_not_play_against_itself() -> None
 def test_TIE_1_a_position_with_too_few_tickets_for_a_deal_stays_shared(
     tickets: int, players: list[tuple[int, ...]]
 ) -> None:
-    """The board has six long tickets, and one that only the position has comes to no new game."""
+    """The board has six long tickets; a ticket that only the position has is in no new game."""
     own = ((TicketGiven(("angora", "dieppe"), 0),), (TicketGiven(("athina", "dieppe"), 0),))
     scene = create_from(
         CreateGame(
@@ -128,7 +128,7 @@ def test_TIE_1_no_game_follows_where_none_was_called() -> None:
     assert next_game(ended_game(3, owners={WIN: 1}).state) is None
 
 
-def test_TIE_1_it_has_the_same_rules_board_and_figures_and_is_linked_to_the_first() -> None:
+def test_TIE_1_it_has_the_same_rules_board_and_options_and_is_linked_to_the_first() -> None:
     first = ended_game(
         3, options={"clock_ms": None, "cars": 30, "longest_bonus": 7}, owners={WIN: 1, "brest-dieppe-a": 2}
     )

@@ -25,8 +25,8 @@ MIXED_HAND = {"blue": 3, "red": 2, LOCOMOTIVE: 2, PLUS_FOUR: 3, PASSENGER: 4}
 NEXT = ["black", "white", "orange", "purple", "green"] * 3
 
 
-def marklin(seats: int = 4, **laid: Any) -> Scene:
-    return given(seats, rules="marklin", **laid)
+def marklin(seats: int = 4, **fields: Any) -> Scene:
+    return given(seats, rules="marklin", **fields)
 
 
 def every_payment(cards: int) -> Iterator[Payment]:
@@ -78,7 +78,7 @@ def test_ROUTE_7_a_plus_four_is_wild_on_four_spaces_or_more(route: str, payment:
 @pytest.mark.parametrize(
     "payment", [{"blue": 2, PLUS_FOUR: 1}, {PLUS_FOUR: 3}, {LOCOMOTIVE: 2, PLUS_FOUR: 1}]
 )
-def test_ROUTE_7_and_of_no_use_on_three(payment: Payment) -> None:
+def test_ROUTE_7_a_plus_four_pays_for_no_route_of_three(payment: Payment) -> None:
     scene = marklin(hands=[PLENTY])
     assert rows(offered(scene, BLUE_THREE)) == rows(
         [{"blue": 3}, {"blue": 2, LOCOMOTIVE: 1}, {"blue": 1, LOCOMOTIVE: 2}, {LOCOMOTIVE: 3}]
@@ -93,7 +93,7 @@ def test_ROUTE_7_nor_on_two_or_one() -> None:
         assert not any(PLUS_FOUR in payment for payment in offered(scene, route))
 
 
-def test_ROUTE_7_from_which_length_is_a_figure_of_the_game() -> None:
+def test_ROUTE_7_the_least_length_is_a_rule_option() -> None:
     scene = marklin(hands=[PLENTY], options={"plus_four_least": 5})
     scene.when(0, ClaimRoute(GRAY_FOUR, {PLUS_FOUR: 4})).refused("ROUTE-7")
     scene.when(0, ClaimRoute("munchen-nurnberg-a", {PLUS_FOUR: 5})).then_types(RouteClaimed, TurnStarted)

@@ -1,4 +1,4 @@
-"""A game that starts from a position: what can be is laid as given, what can't is refused by its entry."""
+"""A game that starts from a position: a possible one is set up as given, an impossible one refused by entry."""
 
 from __future__ import annotations
 
@@ -44,17 +44,17 @@ def begun(rules: str = "usa", seats: int = USUAL_SEATS, **entries: Any) -> Scene
 
 
 def refused(rules: str, entries: dict[str, Any], seats: int = USUAL_SEATS, **options: Any) -> str:
-    with pytest.raises(UnloggedRejectionError) as no:
+    with pytest.raises(UnloggedRejectionError) as refusal:
         create_from(creation(rules, entries, seats, **options))
-    assert no.value.rule == "GAME-6"
-    return no.value.reason
+    assert refusal.value.rule == "GAME-6"
+    return refusal.value.reason
 
 
 # -- what is left out ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("rules", RULESETS)
-def test_an_empty_position_is_a_table_just_set_up(rules: str) -> None:
+def test_an_empty_position_is_a_game_before_the_deal(rules: str) -> None:
     state = begun(rules).state
     rule_options = state.rule_options
     assert (state.turn, state.pending_choices) == (0, {0: "action"})
@@ -76,7 +76,7 @@ def test_an_empty_position_is_a_table_just_set_up(rules: str) -> None:
         assert (seat_state.passengers_left, seat_state.merchandise) == (rule_options.passengers, 0)
 
 
-def test_what_is_given_lies_there_and_the_rest_is_what_is_left() -> None:
+def test_a_position_has_what_is_given_and_decks_of_the_rest() -> None:
     scene = begun(
         "europe",
         turn=2,
@@ -134,7 +134,7 @@ def test_more_of_a_card_than_the_rules_have_is_a_puzzle_and_leaves_the_deck_with
     assert len(state.deck) == 110 - 12
 
 
-def test_only_the_tokens_that_are_given_lie_there() -> None:
+def test_a_position_has_only_the_tokens_that_are_given() -> None:
     state = laid("marklin", tokens={"berlin": [4], "koln": []}, passengers={"koln": 2}).state
     assert state.tokens == {"berlin": (4,), "koln": ()}
     assert [seat_state.passengers_left for seat_state in state.seats] == [3, 3, 2]
@@ -167,7 +167,7 @@ def test_a_ticket_that_the_board_does_not_have_becomes_one_of_this_game() -> Non
     assert ticket.id not in boards.load_board("europe").tickets
 
 
-def test_the_order_of_new_tickets_does_not_tell_where_they_lie() -> None:
+def test_the_order_of_new_tickets_does_not_reveal_who_holds_them() -> None:
     pairs = [["wien", "essen"], ["essen", "berlin"], ["paris", "roma"]]
     rows = [[{"between": pair, "points": 2}] for pair in pairs]
     (one,) = laid("europe", tickets=rows).events_of(PositionLaid)
@@ -196,7 +196,7 @@ def two_alike() -> dict[str, Any]:
     return {**form, "id": "alike"}
 
 
-def test_tickets_are_told_apart_by_cities_and_points_and_not_by_their_ids() -> None:
+def test_tickets_are_distinguished_by_cities_and_points_and_not_by_their_ids() -> None:
     given = {"between": ["miami", "denver"], "points": 7}
     new = {"between": ["seattle", "el-paso"], "points": 9}
     state = laid(board=two_alike(), tickets=[[given, given], [new]]).state
@@ -229,7 +229,7 @@ def test_what_is_hidden_in_a_position_stays_hidden() -> None:
 
 
 def test_no_shuffle_of_the_play_repeats_one_of_the_position() -> None:
-    """Else who remembers the first order of a deck would know the next."""
+    """Otherwise a player who remembers the first order of a deck would know the next."""
     cards = {"red": 6, "blue": 6, "green": 6, "yellow": 6}
     scene = laid("trains", 2, options={"cards": {**cards, "white": 6}})
     (first,) = scene.events_of(DeckLaid)

@@ -1,4 +1,4 @@
-"""A position that can't be is refused, naming the entry, and the game isn't created."""
+"""An impossible position is refused, naming the entry, and the game isn't created."""
 
 from __future__ import annotations
 

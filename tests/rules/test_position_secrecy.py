@@ -21,7 +21,7 @@ from tests.rules.test_secrecy import shown_to
 
 
 @EVERY_RULESET
-def test_a_position_tells_a_viewer_only_what_it_may_know(rules: str) -> None:
+def test_a_position_shows_a_viewer_only_what_it_may_know(rules: str) -> None:
     @settings(REPEATABLE, max_examples=4)
     @given(st.integers(0, 2**32), st.sampled_from(BOARDS_BY_RULESET[rules]))
     def holds(chance: int, board: str) -> None:

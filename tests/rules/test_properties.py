@@ -1,4 +1,4 @@
-"""What must hold in every game of every ruleset, whoever plays it and however badly."""
+"""Properties of every game of every ruleset, under any legal and illegal commands."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ EVERY_BOARD = [(board, seats) for board in boards.board_names() for seats in sea
 
 
 def cards_of(play: RandomGame) -> Counter[str]:
-    """Every card of the game, wherever it lies."""
+    """Every card of the game, wherever it is."""
     state = play.state
     cards = Counter(play.removed_cards)
     revealed = state.tunnel.revealed if state.tunnel else ()
@@ -45,7 +45,7 @@ def cards_of(play: RandomGame) -> Counter[str]:
 
 
 def tickets_of(play: RandomGame) -> Counter[str]:
-    """Every ticket of the game, wherever it lies."""
+    """Every ticket of the game, wherever it is."""
     tickets = Counter(play.removed_tickets)
     for deck in play.state.ticket_decks.values():
         tickets.update(str(ticket) for ticket in deck)
@@ -131,7 +131,7 @@ def test_every_board_is_played_to_the_end_by_every_number_of_seats(board: str, s
 
 
 @EVERY_RULESET
-def test_the_log_folds_to_the_referees_own_table(rules: str) -> None:
+def test_the_log_folds_to_the_referees_own_state(rules: str) -> None:
     @settings(REPEATABLE, max_examples=10)
     @given(RANDOM_GAMES[rules])
     def holds(play: RandomGame) -> None:
@@ -145,7 +145,7 @@ def test_the_log_folds_to_the_referees_own_table(rules: str) -> None:
 
 
 @EVERY_RULESET
-def test_a_position_that_is_laid_is_the_one_that_was_given(rules: str) -> None:
+def test_a_position_that_was_set_up_is_the_one_that_was_given(rules: str) -> None:
     @settings(REPEATABLE, max_examples=6)
     @given(st.randoms(use_true_random=True), st.sampled_from(BOARDS_BY_RULESET[rules]))
     def holds(rng: Random, board: str) -> None:
@@ -173,13 +173,13 @@ PUBLIC_SEAT_FIELDS = (
 PRIVATE_SEAT_FIELDS = ("hand", "seat_secret", "requested_mix", "offer", "tickets")
 
 
-def test_everything_on_a_table_is_compared() -> None:
+def test_every_field_of_the_state_is_compared() -> None:
     assert {*PUBLIC_FIELDS, *PARTLY_HIDDEN_FIELDS} == set(GameState.__slots__)
     assert {*PUBLIC_SEAT_FIELDS, *PRIVATE_SEAT_FIELDS} == set(SeatState.__slots__)
 
 
 def assert_view_matches(viewer: Seat | None, view: GameState, state: GameState) -> None:
-    """The viewer's table has all that the viewer may know, rightly, and nothing else."""
+    """The viewer's state has everything that the viewer may know, correctly, and nothing else."""
     seen_fields, true_fields = full_state(view), full_state(state)
     assert [seen_fields[name] for name in PUBLIC_FIELDS] == [true_fields[name] for name in PUBLIC_FIELDS]
     assert view.seed == (state.seed if state.result else None)
@@ -202,7 +202,7 @@ def assert_view_matches(viewer: Seat | None, view: GameState, state: GameState) 
 
 
 @EVERY_RULESET
-def test_a_viewers_fold_agrees_with_the_table_on_all_that_the_viewer_may_know(rules: str) -> None:
+def test_a_viewers_fold_agrees_with_the_state_on_all_that_the_viewer_may_know(rules: str) -> None:
     @settings(REPEATABLE, max_examples=12)
     @given(RANDOM_GAMES[rules])
     def holds(play: RandomGame) -> None:

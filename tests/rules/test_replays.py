@@ -1,4 +1,4 @@
-"""A log gives back what was decided, and the command again decides the same (P4): also where a board
+"""A log gives back what was decided, and its commands decided again give the same (P4): also where a board
 and figures were written in place."""
 
 from __future__ import annotations

@@ -121,7 +121,7 @@ def test_END_2_a_connection_begins_the_round_anew() -> None:
     assert ended(scene.when(2, ASK)) == "no change"
 
 
-def test_END_2_cards_that_are_given_begin_it_anew() -> None:
+def test_END_2_cards_that_are_given_begin_the_round_anew() -> None:
     scene = trains_game(2, hands=NOTHING, deck=["red", "red"]).when(0, ASK).when(1, ASK)
     assert ended(scene) is None
     assert ended(scene.when(0, ASK)) == "no change"
@@ -141,7 +141,7 @@ def test_END_2_only_the_remaining_seats_count() -> None:
     assert ended(scene.when(2, ASK)) == "no change"
 
 
-def test_END_2_what_a_seat_could_buy_does_not_matter_if_it_does_not() -> None:
+def test_END_2_it_does_not_matter_what_a_seat_could_have_bought() -> None:
     scene = trains_game(2, hands=[{"green": 3}, {}], deck=[])
     assert ClaimRoute(BOW_CAM, {"green": 3}) in scene.legal(0)
     assert ended(scene.when(0, ASK).when(1, ASK)) == "no change"

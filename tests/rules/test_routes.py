@@ -23,7 +23,7 @@ Payment = dict[str, int]
 
 
 def every_payment(cards: int) -> list[Payment]:
-    """All ways to put down so many cards of any kinds."""
+    """All ways to pay with so many cards of any kinds."""
     return [{card: row.count(card) for card in row} for row in combinations_with_replacement(CARDS, cards)]
 
 
@@ -182,6 +182,6 @@ def test_DOUBLE_2_with_four_or_five_it_stays_open_to_others(seats: int) -> None:
     scene.when(1, ClaimRoute(SAINT_LOUIS_B, {"blue": 2})).then_types(RouteClaimed, TurnStarted)
 
 
-def test_DOUBLE_2_the_number_of_seats_is_the_tables() -> None:
+def test_DOUBLE_2_the_number_of_seats_is_a_rule_option() -> None:
     scene = given(2, hands=[PLENTY] * 2, owners={BOSTON_A: 1}, options={"parallel_seats": 2})
     scene.when(0, ClaimRoute(BOSTON_B, {"red": 2})).then_types(RouteClaimed, TurnStarted)

@@ -1,4 +1,4 @@
-"""docs/rules: a page for every ruleset that tells each of its rules once, with the right figures."""
+"""docs/rules: a page for every ruleset, with each of its rules once and the right rule options."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ def table_under(heading: str, text: str) -> dict[str, str]:
 # -- which rules ---------------------------------------------------------------------
 
 
-def test_there_is_a_page_for_every_ruleset_and_no_other() -> None:
+def test_every_ruleset_has_a_page_and_there_is_no_other_page() -> None:
     assert {path.stem for path in PAGES.glob("*.md")} == set(RULES_ON_PAGE) >= set(RULESETS)
 
 
 @pytest.mark.parametrize("ruleset", RULES_ON_PAGE)
-def test_every_rule_of_a_ruleset_is_told_once_on_its_page(ruleset: str) -> None:
+def test_every_rule_of_a_ruleset_is_once_on_its_page(ruleset: str) -> None:
     ids_on_page = re.findall(r"^- \*\*([A-Z]+-\d)\*\* ", page(ruleset), re.MULTILINE)
     assert sorted(ids_on_page) == sorted(RULES_ON_PAGE[ruleset])
 
@@ -73,7 +73,7 @@ def test_a_page_names_no_rule_of_other_rulesets_only(ruleset: str) -> None:
     assert named == set(RULES_ON_PAGE[ruleset])
 
 
-# -- the figures ---------------------------------------------------------------------
+# -- the options ---------------------------------------------------------------------
 
 
 def colours_text(rule_options: RuleOptions) -> str:
@@ -140,9 +140,9 @@ def clock_text(rule_options: RuleOptions) -> str:
 
 
 def option_rows(rule_options: RuleOptions) -> dict[str, str]:
-    """What the page's table of figures must say; a figure that the game lacks has no row."""
+    """The rows that the page's table of options must have; an option that the game lacks has no row."""
     passenger_cards = rule_options.cards.get(PASSENGER)
-    said: dict[str, str | int | None] = {
+    rows: dict[str, str | int | None] = {
         "seats": f"{rule_options.seats_least} to {rule_options.seats_most}",
         "who begins": {"seated": "the first seat", "age": "the oldest"}[rule_options.order],
         "train cars of each seat": rule_options.cars,
@@ -169,7 +169,7 @@ def option_rows(rule_options: RuleOptions) -> dict[str, str]:
         "clock": clock_text(rule_options),
         "time for a move": f"{rule_options.move_ms // DAY_MS} days" if rule_options.move_ms else None,
     }
-    return {label: str(value) for label, value in said.items() if value}
+    return {label: str(value) for label, value in rows.items() if value}
 
 
 def plain_words(label: str) -> str:
@@ -179,9 +179,9 @@ def plain_words(label: str) -> str:
 
 
 @pytest.mark.parametrize("ruleset", RULESETS)
-def test_the_figures_on_a_page_are_the_rulesets(ruleset: str) -> None:
-    said = {plain_words(label): value for label, value in table_under("figure", page(ruleset)).items()}
-    assert said == option_rows(RULESETS[ruleset].rule_options)
+def test_the_options_on_a_page_are_the_rulesets(ruleset: str) -> None:
+    rows = {plain_words(label): value for label, value in table_under("figure", page(ruleset)).items()}
+    assert rows == option_rows(RULESETS[ruleset].rule_options)
 
 
 @pytest.mark.parametrize("ruleset", WITH_OWN_BOARD)
@@ -218,7 +218,7 @@ def test_the_board_on_a_page_is_the_rulesets(ruleset: str) -> None:
         assert f"{len(board.countries)} neighbouring countries" in text
 
 
-def test_the_page_on_time_tells_the_limits_and_what_is_usual() -> None:
+def test_the_page_on_time_has_the_limits_and_the_defaults() -> None:
     text = (PAGES.parent / "clocks.md").read_text()
     limits = RULE_OPTIONS_SCHEMA.json_schema()["properties"]
     for option in ("clock_ms", "move_ms"):

@@ -1,4 +1,4 @@
-"""P4: what a ruleset meant before is kept as a value; a log's game goes on, and is decided again, by its own."""
+"""P4: earlier ruleset versions are kept as values; a game goes on, and is decided again, by the version in its log."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def create_old(rules: str, version: int) -> tuple[GameState, GameCreated]:
 
 
 @every_ruleset
-def test_P4_every_version_of_a_ruleset_up_to_todays_is_there(rules: str) -> None:
+def test_P4_every_version_of_a_ruleset_up_to_todays_exists(rules: str) -> None:
     todays = RULESETS[rules]
     assert RULESET_VERSIONS[rules, todays.version] is todays
     assert [version for name, version in RULESET_VERSIONS if name == rules] == [*range(1, todays.version + 1)]
@@ -55,7 +55,7 @@ def test_P4_a_game_is_created_again_by_the_version_that_its_log_names(rules: str
 
 
 @every_ruleset
-def test_P4_and_goes_on_by_it_whatever_is_usual_today(rules: str) -> None:
+def test_P4_and_goes_on_by_it_whatever_todays_defaults_are(rules: str) -> None:
     state, _ = create_old(rules, 1)
     decide_envelope(state, CommandEnvelope("start", "old", None, StartGame()), CREATED_AT_MS, SEED)
     assert (state.next_deadline() is None) == (state.rule_options.clock_ms is None)
@@ -63,7 +63,7 @@ def test_P4_and_goes_on_by_it_whatever_is_usual_today(rules: str) -> None:
 
 
 @pytest.mark.parametrize(("rules", "version"), [("usa", 0), ("usa", 99), ("mars", 1)])
-def test_P4_a_version_that_this_referee_has_not_is_told_and_not_guessed(rules: str, version: int) -> None:
+def test_P4_an_unknown_ruleset_version_is_an_error_and_not_guessed(rules: str, version: int) -> None:
     _, created = create_old("usa", 2)
     unknown = replace(created, ruleset=rules, rules=version)
     with pytest.raises(CorruptDataError, match=f"version {version} of the rules {rules}"):
@@ -73,7 +73,7 @@ def test_P4_a_version_that_this_referee_has_not_is_told_and_not_guessed(rules: s
 # -- two times -------------------------------------------------------------------------------
 
 
-def test_P4_entries_count_in_the_houses_time_and_the_wall_clock_is_only_written_down() -> None:
+def test_P4_entries_count_by_the_game_clock_and_the_wall_clock_is_only_recorded() -> None:
     for wall in (0, 1_790_000_000_000):
         state = GameState()
         decide_envelope(
@@ -95,7 +95,7 @@ def test_P4_entries_count_in_the_houses_time_and_the_wall_clock_is_only_written_
         assert next_wakeup(state) == 5_250 + BOT_SILENCE_MS  # until then its bots are to move
 
 
-def test_CLOCK_2_a_flood_of_refusals_is_judged_in_the_houses_time_too() -> None:
+def test_CLOCK_2_a_flood_of_refusals_is_decided_by_the_game_clock_too() -> None:
     state, options = GameState(), {"refusals_kept": 1, "move_ms": 1000}
     create = CreateGame(PLANS, "usa", options=options)
     decide_envelope(
@@ -110,6 +110,6 @@ def test_CLOCK_2_a_flood_of_refusals_is_judged_in_the_houses_time_too() -> None:
     assert gone == SeatGone(0, "out of time")
 
 
-def test_P4_whoever_gives_one_time_has_given_both() -> None:
+def test_P4_a_caller_that_gives_one_time_has_given_both() -> None:
     state, created = create_old("usa", 2)
     assert (created.created, created.opened, state.at_ms) == (CREATED_AT_MS, CREATED_AT_MS, 0)

@@ -1,4 +1,4 @@
-"""SCORE-1, 2, 3 and TIE-1: the final reckoning."""
+"""SCORE-1, 2, 3 and TIE-1: the final scores."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_SCORE_3_nobody_gets_it_at_zero() -> None:
     assert [seat.bonus for seat in scores((), ())] == [0, 0]
 
 
-def test_SCORE_3_the_bonus_is_the_tables() -> None:
+def test_SCORE_3_the_bonus_is_a_rule_option() -> None:
     scene = given(2, owners={NEW_YORK: 0}, tickets=[[], []], options={"longest_bonus": 3})
     assert score(scene.state)[0].total == 7
 
@@ -121,7 +121,7 @@ def test_TIE_1_what_is_still_tied_shares_the_place() -> None:
     assert places_of((NEW_YORK,), (TORONTO,), ()) == [1, 1, 3]
 
 
-def test_TIE_1_places_are_told_when_the_game_ends() -> None:
+def test_TIE_1_places_are_in_the_event_that_ends_the_game() -> None:
     scene = given(2, owners={NEW_YORK: 1}, tickets=[[], []]).when(1, Leave()).when(0, Leave())
     (end,) = scene.events_of(GameEnded)
     assert [(seat.seat, seat.total, seat.place) for seat in end.scores] == [(0, 0, 2), (1, 14, 1)]

@@ -1,4 +1,4 @@
-"""What is sealed can be believed by every viewer, and tells nobody who the hidden parts are for."""
+"""Every viewer can verify sealed entries, and nobody sees whose the hidden parts are."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ EVERY_RULESET = pytest.mark.parametrize("rules", RULESETS)
 
 def require_believed(game: SealedGame) -> None:
     for viewer in game.viewers():
-        witness = verify_all(viewer, game.view_entries(viewer))
-        assert (witness.sequence, witness.head) == (len(game.entries), game.sealed[-1].head)
+        verifier = verify_all(viewer, game.view_entries(viewer))
+        assert (verifier.sequence, verifier.head) == (len(game.entries), game.sealed[-1].head)
 
 
 @EVERY_RULESET
-def test_P6_every_viewer_believes_every_whole_game(rules: str) -> None:
+def test_P6_every_viewer_verifies_every_whole_game(rules: str) -> None:
     @settings(REPEATABLE, max_examples=5)
     @given(game=SEALED_GAMES[rules])
     def believed(game: SealedGame) -> None:
@@ -43,18 +43,20 @@ def test_P6_every_viewer_believes_every_whole_game(rules: str) -> None:
 
 
 @EVERY_RULESET
-def test_P6_every_viewer_believes_positions_and_unruly_and_strict_games(rules: str) -> None:
+def test_P6_every_viewer_verifies_games_from_positions_with_illegal_commands_and_strict_ones(
+    rules: str,
+) -> None:
     for game in fixed_games(rules):
         require_believed(game)
 
 
-def test_P6_every_viewer_believes_a_play_off() -> None:
+def test_P6_every_viewer_verifies_a_play_off() -> None:
     create_fields = {"play_off": PlayOff("before", 2, (0, 1), (1, 0))}
     require_believed(play_and_seal(RandomGame(Random(7), "europe", 2, create_fields=create_fields)))
 
 
 @EVERY_RULESET
-def test_P5_there_is_a_commitment_to_the_secret_and_one_to_each_part_with_rows_and_all_are_as_long(
+def test_P5_there_is_a_commitment_to_the_secret_and_one_to_each_part_with_rows_and_all_have_one_length(
     rules: str,
 ) -> None:
     for game in fixed_games(rules):
@@ -76,7 +78,7 @@ def test_P6_the_head_is_made_of_all_public_entries_and_nothing_else(rules: str) 
             assert sealed.head == head
 
 
-def test_P6_the_entry_that_ends_a_game_tells_its_seed_to_all() -> None:
+def test_P6_the_entry_that_ends_a_game_reveals_its_seed_to_all() -> None:
     game = play_and_seal(RandomGame(Random(3), "usa", 2))
     revealed = [event for event in game.view_entries(None)[-1].events if isinstance(event, SeedRevealed)]
     assert revealed == [SeedRevealed(game.state.seed or "")]
@@ -86,7 +88,7 @@ def test_P6_the_entry_that_ends_a_game_tells_its_seed_to_all() -> None:
 @settings(REPEATABLE, max_examples=10)
 @given(st.integers(1, 30))
 def test_P5_another_seed_changes_every_commitment(number: int) -> None:
-    """A commitment can't be guessed from what it is to: the salt comes from the seed."""
+    """A commitment can't be guessed from its content: the salt comes from the seed."""
     game = next(fixed_games("usa"))
     entry, state = game.entries[number], GameState()
     for before in game.entries[: number + 1]:
@@ -104,7 +106,7 @@ def sealed_by(state: GameState, number: int, entry: Entry) -> bytes:
     return proofs[1].commitments
 
 
-def test_P4_a_game_of_former_rules_is_written_as_it_was() -> None:
+def test_P4_a_game_of_an_earlier_version_is_encoded_as_it_was() -> None:
     game = next(fixed_games("usa"))
     game.state.ruleset = RULESET_VERSIONS["usa", 2]
     sealed = seal_entry(game.state, ChainState(0, initial_head(GAME), {}), PileTracker(), game.entries[-1])

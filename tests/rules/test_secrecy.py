@@ -1,4 +1,4 @@
-"""What a viewer gets never depends on what it may not know (P5): two tables that differ in nothing
+"""What a viewer gets never depends on what it may not know (P5): two states that differ in nothing
 else, the same command on both, and the viewer can't tell the one from the other, byte by byte."""
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ HAND_DECIDES: Final = (
     PayTunnel,
     MovePassenger,
     Pass,
-)  # what the speaker's hand decides
+)  # whose outcome depends on the sender's hand
 
 
 # -- what a viewer gets ----------------------------------------------------------------
@@ -72,25 +72,25 @@ HAND_DECIDES: Final = (
 def shown_to(
     state: GameState, envelope: CommandEnvelope, now: int, viewer: Seat | None
 ) -> tuple[object, tuple[Event, ...]]:
-    """All that comes of a letter for a viewer, and the events themselves."""
+    """All that a viewer gets of an envelope's decision, and the events themselves."""
     branch = state.copy()
     try:
         events = decide_envelope(branch, envelope, now, SEED)
-    except UnloggedRejectionError as no:
-        return (no.rule, no.reason if envelope.seat in (None, viewer) else ""), ()
-    turned = split_by_visibility([without_root(event) for event in events])
-    speaks = viewer is not None and viewer == envelope.seat
+    except UnloggedRejectionError as refusal:
+        return (refusal.rule, refusal.reason if envelope.seat in (None, viewer) else ""), ()
+    split = split_by_visibility([without_root(event) for event in events])
+    is_sender = viewer is not None and viewer == envelope.seat
     part = None
-    if viewer is not None and (viewer in turned.private or speaks):
-        part = pack_private_part(0, envelope.id if speaks else None, turned.private.get(viewer, {}))
-    may = legal(branch, viewer) if viewer is not None else []
-    return (pack_public(branch.at_ms, turned), part, may, branch.next_deadline()), events
+    if viewer is not None and (viewer in split.private or is_sender):
+        part = pack_private_part(0, envelope.id if is_sender else None, split.private.get(viewer, {}))
+    legal_commands = legal(branch, viewer) if viewer is not None else []
+    return (pack_public(branch.at_ms, split), part, legal_commands, branch.next_deadline()), events
 
 
 def assert_indistinguishable(
     state: GameState, viewer: Seat | None, envelope: CommandEnvelope, now: int, rng: Random
 ) -> bool:
-    """Fail if the viewer can; whether the other table really was another one."""
+    """Fail if the viewer sees a difference. Returns whether the twin state really differs."""
     first, events = shown_to(state, envelope, now, viewer)
     other = twin_state(state, viewer, envelope, events, rng)
     if viewer is not None:
@@ -116,16 +116,16 @@ def hidden_parts(state: GameState) -> object:
     return state.deck, state.ticket_decks, hands
 
 
-# -- another table that looks alike ------------------------------------------------------
+# -- a twin state that looks the same ------------------------------------------------------
 
 
 def twin_state(
     state: GameState, viewer: Seat | None, envelope: CommandEnvelope, events: Sequence[Event], rng: Random
 ) -> GameState:
-    """A table with other cards and tickets face down, but for what these events lay open to the viewer."""
+    """A state with other hidden cards and tickets, except for those that these events show to the viewer."""
     other = state.copy()
-    mine = (CardDrawn, CardsGiven, TicketsOffered)
-    opened = {type(e) for e in events if not isinstance(e, mine) or e.seat == viewer}
+    own_event_types = (CardDrawn, CardsGiven, TicketsOffered)
+    opened = {type(e) for e in events if not isinstance(e, own_event_types) or e.seat == viewer}
     others = [seat_state for seat, seat_state in enumerate(other.seats) if seat != viewer]
     keeps_deck = not opened.isdisjoint((MarketFilled, TunnelRevealed, CardDrawn, CardsGiven))
     keeps_tickets = not opened.isdisjoint((GameEnded, TicketsOffered))
@@ -149,7 +149,7 @@ def twin_state(
 
 
 def _shuffle_hands(state: GameState, seat_states: Sequence[SeatState], keeps_deck: bool, rng: Random) -> None:
-    """The same number of cards to each, out of all that lie face down."""
+    """Deal each the same number of cards again, from all hidden cards."""
     held = [seat_state.hand for seat_state in seat_states]
     cards = [card for hand in held for card, count in hand.items() for _ in range(count)]
     if not keeps_deck:
@@ -164,7 +164,7 @@ def _shuffle_hands(state: GameState, seat_states: Sequence[SeatState], keeps_dec
 
 
 def _shuffle_tickets(state: GameState, seat_states: Sequence[SeatState], rng: Random) -> None:
-    """The tickets of every deck change places: their backs show the deck."""
+    """Shuffle all tickets of each deck among themselves: a ticket's deck is public."""
     rows = [row for seat_state in seat_states for row in (seat_state.tickets, seat_state.offer)]
     rows += state.ticket_decks.values()
     for deck in state.ticket_decks:
@@ -180,7 +180,7 @@ def _shuffle_tickets(state: GameState, seat_states: Sequence[SeatState], rng: Ra
 def similar_command(
     state: GameState, envelope: CommandEnvelope, events: Sequence[Event], rng: Random
 ) -> Command:
-    """Another command that looks the same to all but the seat that says it."""
+    """Another command that looks the same to all but its sender."""
     seat, command = envelope.seat, envelope.command
     if seat is None or not events or any(isinstance(event, TicketsOffered) for event in events):
         return command
@@ -194,7 +194,7 @@ def similar_command(
 
 
 def decks_kept(state: GameState, seat: Seat, command: Command) -> list[str] | None:
-    """Of which decks the tickets are that a command keeps; None where it keeps none."""
+    """The decks of the tickets that a command keeps; None for other commands."""
     if not isinstance(command, KeepTickets):
         return None
     offer = state.seats[seat].offer
@@ -205,7 +205,7 @@ def decks_kept(state: GameState, seat: Seat, command: Command) -> list[str] | No
 
 
 @EVERY_RULESET
-def test_no_viewer_can_tell_what_it_may_not_know(rules: str) -> None:
+def test_no_viewer_can_infer_what_it_may_not_know(rules: str) -> None:
     other_tables = 0
 
     @settings(REPEATABLE, max_examples=6)
@@ -230,7 +230,7 @@ def test_no_viewer_can_tell_what_it_may_not_know(rules: str) -> None:
 
 
 @EVERY_RULESET
-def test_of_a_seed_all_see_its_hash_and_a_seat_its_own_luck(rules: str) -> None:
+def test_of_a_seed_all_see_its_hash_and_a_seat_its_own_secret(rules: str) -> None:
     plans = tuple(SeatPlan("bot", "random") for _ in range(3))
     envelope = CommandEnvelope("create", "deal", None, CreateGame(plans, rules))
     for viewer in (None, 0, 1, 2):
@@ -240,12 +240,12 @@ def test_of_a_seed_all_see_its_hash_and_a_seat_its_own_luck(rules: str) -> None:
                 redact_for(viewer, event)
                 for event in decide_envelope(GameState(), envelope, CREATED_AT_MS, seed)
             ]
-            bare = str(events).replace(commit_to_seed(seed), "its hash")
+            masked = str(events).replace(commit_to_seed(seed), "its hash")
             for seat in range(3):
-                bare = bare.replace(derive_contribution(seed, seat), "what the house gives")
+                masked = masked.replace(derive_contribution(seed, seat), "the contribution of the server")
             if viewer is not None:
-                bare = bare.replace(derive_seat_secret(seed, viewer), "its luck")
-            shown.append(bare)
+                masked = masked.replace(derive_seat_secret(seed, viewer), "its secret")
+            shown.append(masked)
         assert shown[0] == shown[1]
 
 

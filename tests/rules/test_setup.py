@@ -72,11 +72,11 @@ def test_SETUP_1_other_numbers_of_seats_do_not(seats: int) -> None:
     ],
 )
 def test_SETUP_1_a_game_that_could_not_be_dealt_and_scored_is_not_created(command: CreateGame) -> None:
-    with pytest.raises(UnloggedRejectionError, match="GAME-6"):  # there is no log yet to keep a refusal in
+    with pytest.raises(UnloggedRejectionError, match="GAME-6"):  # there is no log yet to hold a refusal
         create_from(command)
 
 
-def test_SETUP_1_the_figures_of_the_rules_are_recorded_with_what_the_game_sets_otherwise() -> None:
+def test_SETUP_1_the_rule_options_are_recorded_with_what_the_game_overrides() -> None:
     rule_options = created(2, {"cars": 20}).state.rule_options
     assert (rule_options.cars, rule_options.hand, rule_options.market, rule_options.clock_ms) == (
         20,
@@ -99,7 +99,7 @@ def test_SETUP_1_a_game_starts_once_when_every_seat_is_taken() -> None:
     scene.when(None, StartGame()).refused("GAME-5")
 
 
-def test_SETUP_1_two_people_at_a_table_have_different_names() -> None:
+def test_SETUP_1_two_people_in_a_game_have_different_names() -> None:
     scene = create_from(CreateGame((SeatPlan(), SeatPlan()))).when(None, TakeSeat("Ann"))
     scene.when(None, TakeSeat("Ann")).refused("GAME-4")
 
@@ -117,7 +117,7 @@ def test_SETUP_1_the_same_seed_deals_the_same_game() -> None:
     assert create_from(command).state.seed != SEED == created().state.seed
 
 
-def test_SETUP_1_a_deck_need_not_have_locomotives() -> None:
+def test_SETUP_1_a_deck_may_have_no_locomotives() -> None:
     scene = started(2, {"cards": dict.fromkeys(COLORS, 5)})
     for seat in (0, 1):
         scene.when(seat, KeepTickets((0, 1)))
@@ -147,7 +147,7 @@ def test_SETUP_2_only_offered_tickets_are_kept_and_each_once(keep: tuple[int, ..
     started(2).when(0, KeepTickets(keep)).refused("SETUP-2")
 
 
-def test_SETUP_2_the_order_in_which_places_are_named_means_nothing() -> None:
+def test_SETUP_2_the_order_of_the_indexes_to_keep_means_nothing() -> None:
     one, other = started(2).when(0, KeepTickets((0, 2))), started(2).when(0, KeepTickets((2, 0)))
     assert one.events == other.events
 
@@ -167,12 +167,12 @@ def test_SETUP_3_what_is_given_back_goes_to_the_bottom_in_seat_order_whatever_th
             scene.when(seat, keeps[seat])
         deck = scene.state.ticket_decks["regular"]
         assert len(deck) == 24
-        assert deck[2::-1] == back  # the last given back lies lowest
+        assert deck[2::-1] == back  # the last one given back is at the bottom
         decks.append(deck)
     assert decks[0] == decks[1] == decks[2]
 
 
-def test_SETUP_3_a_seat_that_leaves_while_choosing_holds_nobody_up() -> None:
+def test_SETUP_3_a_seat_that_leaves_while_choosing_delays_nobody() -> None:
     scene = started(3).when(1, KeepTickets((0, 1))).when(0, Leave())
     assert len(scene.seat_state(0).tickets) == 2
     scene.when(2, KeepTickets((0, 1)))

@@ -1,4 +1,4 @@
-"""The shuffle is what docs/shuffle.md says: done here again from the page's words alone."""
+"""The shuffle as docs/shuffle.md specifies it: implemented here again from the page alone."""
 
 from __future__ import annotations
 
@@ -91,8 +91,8 @@ def test_what_the_page_derives_from_a_text_comes_out() -> None:
     assert seed_from_text("ledgerline") == seed.hex() == derived["seed"]
     commitment = hashlib.sha256(b"ledgerline/commitment/1" + seed).hexdigest()
     assert commit_to_seed(seed.hex()) == commitment == derived["commitment"]
-    luck = hashlib.sha256(b"ledgerline/luck/1" + seed + b"\x02").hexdigest()
-    assert derive_seat_secret(seed.hex(), 2) == luck == derived["luck of seat 2"]
+    seat_secret = hashlib.sha256(b"ledgerline/luck/1" + seed + b"\x02").hexdigest()
+    assert derive_seat_secret(seed.hex(), 2) == seat_secret == derived["luck of seat 2"]
 
 
 @settings(max_examples=100, deadline=None)
@@ -147,14 +147,14 @@ def test_every_order_of_four_comes_up_about_as_often() -> None:
 def test_unfair_words_are_dropped(
     stream: tuple[int, ...], order: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No seed is known whose stream has such a word early on, so the stream is given."""
+    """No seed is known whose stream has such a word early on, so the stream is replaced."""
     left = iter(stream)
     monkeypatch.setattr(shuffle, "random_words", lambda seed, epoch: left)
     assert "".join(shuffled("abc", SEED, 0)) == order
     assert list(left) == []
 
 
-def test_cards_lie_in_the_order_of_the_page() -> None:
+def test_cards_are_ordered_as_on_the_page() -> None:
     kinds = re.search(r"Cards lie in the order (.*?), all of a kind", PAGE, re.DOTALL)
     assert kinds
     assert tuple(re.split(r",\s+", kinds[1])) == CARDS

@@ -109,7 +109,7 @@ def test_STATION_3_four_full_stations_are_settled_in_a_thousand_looks(
     def counted(search: station_loans._Search, *rest: object) -> None:
         nonlocal looks
         looks += 1
-        look(search, *rest)  # type: ignore[arg-type]  # handed on as it came
+        look(search, *rest)  # type: ignore[arg-type]  # passed on unchanged
 
     look = station_loans._Search._search_last_station
     monkeypatch.setattr(station_loans._Search, "_search_last_station", counted)

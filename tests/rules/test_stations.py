@@ -242,7 +242,7 @@ def test_STATION_4_lent_routes_are_no_part_of_the_longest_trail() -> None:
     assert (of_seat_0(scene).longest, of_seat_0(scene).routes) == (5, 6)
 
 
-def test_SCORE_3_the_longest_trail_of_ones_own_routes() -> None:
+def test_SCORE_3_the_longest_trail_of_the_seats_own_routes() -> None:
     """With the three spaces that it is lent, seat 0 would draw level with seat 1."""
     owners = {**MUNCHEN_WIEN, "berlin-wien-a": 1, "danzig-warszawa-a": 1}
     scene = europe(owners=owners, tickets=[["paris:wien"]], stations=built("wien"))

@@ -1,4 +1,4 @@
-"""Bugs that come back in project after project, each with a test of its own in every ruleset that has
+"""Bugs that come back in project after project, each with its own test in every ruleset that has
 the thing."""
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ SAME_KIND = ("red", "red", "red", "red", "blue")
 
 
 def a_route(rules: str, kind: str = "rail") -> Route:
-    """A coloured route of three spaces on the board that these rules are usually played on."""
+    """A coloured route of three spaces on the default board of these rules."""
     routes = boards.load_board(RULESETS[rules].default_board).routes.values()
     return next(r for r in routes if (r.kind, r.length) == (kind, 3) and r.color != GRAY and not r.parallels)
 
@@ -76,8 +76,8 @@ def test_a_game_with_a_deck_that_is_used_up_again_and_again_ends_in_last_turns(
     options = {"cards": small_deck(rules), "clock_ms": None}
     play = RandomGame(Random(7), RULESETS[rules].default_board, seats, habit="claims", options=options)
     assert len([*play.steps()]) > 30
-    facts = [event for entry in play.log for event in unpack_entry(entry).events]
-    assert sum(isinstance(event, DeckShuffled) for event in facts) > 3
+    events = [event for entry in play.log for event in unpack_entry(entry).events]
+    assert sum(isinstance(event, DeckShuffled) for event in events) > 3
     assert play.state.result
     assert play.state.result.reason == "last turns"
 
@@ -138,7 +138,7 @@ def test_the_passenger_cards_of_a_journey_fill_the_market_too() -> None:
 
 @EVERY_MARKET
 @pytest.mark.parametrize("first", [DrawBlind(), DrawMarket(4)])
-def test_a_locomotive_that_lies_open_is_no_second_card(rules: str, first: DrawBlind | DrawMarket) -> None:
+def test_a_face_up_locomotive_is_no_second_card(rules: str, first: DrawBlind | DrawMarket) -> None:
     scene = given(rules=rules, market=(LOCOMOTIVE, *SAME_KIND[:3], "blue"), deck=["green"] * 9)
     assert DrawMarket(0) in scene.legal(0)
     scene.when(0, first)
@@ -184,7 +184,7 @@ def test_after_the_last_turn_of_every_seat_the_game_is_over(rules: str, seats: i
 
 
 @EVERY_RULESET
-def test_a_seat_that_leaves_in_the_last_turns_holds_nobody_up(rules: str) -> None:
+def test_a_seat_that_leaves_in_the_last_turns_delays_nobody(rules: str) -> None:
     scene = at_the_end(rules, 3)
     scene.when(0, Leave())
     take_a_turn(scene, 2)

@@ -52,7 +52,7 @@ def test_TICKET_1_all_are_kept_if_fewer_are_offered_than_the_least_number() -> N
     assert scene.legal(0) == [KeepTickets((0,))]
 
 
-def test_TICKET_1_with_none_left_there_is_no_draw() -> None:
+def test_TICKET_1_with_no_ticket_left_there_is_no_draw() -> None:
     scene = given(ticket_deck=())
     assert DrawTickets() not in scene.legal(0)
     scene.when(0, DrawTickets()).refused("TICKET-1")
@@ -64,7 +64,7 @@ def test_TICKET_1_one_deck_is_drawn_from_without_naming_it() -> None:
 
 
 @pytest.mark.parametrize("named", [{}, {"regular": 3}, {"regular": 3, "long": 0}])
-def test_TICKET_1_to_name_the_one_mix_there_is_is_to_name_none(named: dict[str, int]) -> None:
+def test_TICKET_1_naming_the_only_mix_is_the_same_as_naming_none(named: dict[str, int]) -> None:
     for rules in ("usa", "europe"):
         given(rules=rules).when(0, DrawTickets(named)).then_types(TicketsOffered)
 

@@ -41,7 +41,7 @@ def scores(scene: Scene) -> tuple[SeatScore, ...]:
 
 
 def counted(seats: int = 2, **laid: object) -> tuple[SeatScore, ...]:
-    """The scores of a table where nobody has anything to do any more."""
+    """The scores of a game in which no seat has anything left to do."""
     scene = trains_game(seats, deck=[], **laid)
     while not scene.state.result:
         scene.when(next(iter(scene.state.pending_choices)), ASK)

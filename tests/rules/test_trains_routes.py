@@ -13,7 +13,7 @@ LENIENT = {"strict": False}
 
 
 def lenient(seats: int = 2, **laid: object) -> Scene:
-    """Where a refusal removes nobody, so that nothing but the refusal is seen."""
+    """A game in which a refusal removes nobody, so that only the refusal shows."""
     return trains_game(seats, options=LENIENT, **laid)
 
 
@@ -28,7 +28,7 @@ def test_ROUTE_1_a_free_connection_is_acquired() -> None:
 
 
 @pytest.mark.parametrize("owner", [0, 1])
-def test_ROUTE_1_not_one_that_somebody_has_or_that_there_is_not(owner: int) -> None:
+def test_ROUTE_1_not_one_that_has_an_owner_or_does_not_exist(owner: int) -> None:
     scene = lenient(hands=[{"red": 5}], owners={ASH_BOW_RED: owner})
     assert claimable(scene, 0) == {ASH_CAM}
     scene.when(0, ClaimRoute(ASH_BOW_RED, {"red": 3})).refused("ROUTE-1")

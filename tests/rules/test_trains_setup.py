@@ -29,7 +29,7 @@ Board: TypeAlias = dict[str, Any]
 
 CITIES = ("Ash", "Bow", "Cam", "Dee", "Esk", "Fen", "Gap")
 LENIENT = {"strict": False}
-TOP = {"start_return": "top"}  # given back on top: then the next offer is easily told
+TOP = {"start_return": "top"}  # given back on top, which makes the next offer easy to predict
 
 
 def test_SETUP_1_each_seat_gets_four_cards_of_250_in_four_colours_and_there_is_no_market() -> None:

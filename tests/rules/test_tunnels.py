@@ -73,7 +73,7 @@ def test_TUNNEL_1_the_base_payment_is_not_among_what_is_shuffled_in() -> None:
     assert sorted(map(str, shuffled.order)) == ["blue"] * 4 + ["red"]
 
 
-def test_TUNNEL_1_then_as_many_as_there_are() -> None:
+def test_TUNNEL_1_with_too_few_cards_as_many_are_turned_up_as_there_are() -> None:
     scene = begin_tunnel({"red": 4}, {"red": 2}, ("red",), discards={"red": 1})
     scene.then_types(DeckShuffled, TunnelRevealed)
     assert scene.events[1] == TunnelRevealed(0, PAMPLONA, {"red": 2}, ("red", "red"), 2)
@@ -250,7 +250,7 @@ def test_TUNNEL_3_without_a_tunnel_there_is_nothing_to_pay_or_decline() -> None:
 # -- what becomes of what was turned up --------------------------------------------------------
 
 
-def test_TUNNEL_4_the_revealed_cards_lie_there_until_the_turn_ends() -> None:
+def test_TUNNEL_4_the_revealed_cards_stay_until_the_turn_ends() -> None:
     scene = begin_tunnel({"red": 4}, {"red": 2})
     assert discards(scene) == {}
     assert scene.state.tunnel is not None

@@ -56,7 +56,7 @@ def test_TURN_1_turns_go_round_as_seated() -> None:
     assert scene.state.turn == 0
 
 
-def test_TURN_1_the_house_has_no_turn() -> None:
+def test_TURN_1_the_server_has_no_turn() -> None:
     given().when(None, DrawBlind()).refused("TURN-1")
 
 
@@ -121,10 +121,10 @@ def test_TURN_3_the_open_choice_is_answered() -> None:
     assert scene.state.turn == 1
 
 
-def starved(**given_too: object) -> Scene:
+def starved(**overrides: object) -> Scene:
     """No card to draw anywhere, and no ticket."""
     empty: dict[str, object] = {"market": (None,) * 5, "deck": (), "ticket_deck": ()}
-    return given(2, **{**empty, **given_too})  # type: ignore[arg-type]  # the caller names them rightly
+    return given(2, **{**empty, **overrides})  # type: ignore[arg-type]  # the caller names them rightly
 
 
 def test_TURN_4_a_seat_that_can_do_nothing_passes() -> None:

@@ -1,4 +1,4 @@
-"""Whatever lie a house tells one viewer, that viewer's witness notices (docs/proof.md)."""
+"""Whatever a server falsifies in one viewer's view, that viewer's verifier notices (docs/proof.md)."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ def shown(viewer: Seat | None = 0) -> Shows:
 
 
 def require_noticed(entries: Shows, number: int, viewer: Seat | None = 0) -> None:
-    """The lie in this entry is noticed there, and no sooner."""
+    """The verifier fails at this entry, and not before."""
     with pytest.raises(VerificationFailedError) as error:
         verify_all(viewer, entries)
     assert error.value.sequence == number
 
 
 def where(kind: type, seat: Seat = 0, *, own: bool = True) -> int:
-    """The number of the first entry with a fact of this kind, of the seat or of any."""
+    """The number of the first entry with an event of this kind, of the verifier's seat or of any."""
     for number, entry in enumerate(game().entries, 1):
         for event in entry.events:
             if isinstance(event, kind) and (not own or getattr(event, "seat", None) == seat):
@@ -96,7 +96,7 @@ def flip(run: object, at: int = 0) -> bytes:
     return run[:at] + bytes([run[at] ^ 1]) + run[at + 1 :]
 
 
-def test_P6_an_honest_house_is_believed_with_heads_and_without() -> None:
+def test_P6_an_honest_server_is_verified_with_heads_and_without() -> None:
     for viewer in game().viewers():
         verify_all(viewer, shown(viewer))
         verify_all(viewer, [_headless(entry) for entry in shown(viewer)])
@@ -105,7 +105,7 @@ def test_P6_an_honest_house_is_believed_with_heads_and_without() -> None:
 # -- cards ---------------------------------------------------------------------------------------
 
 
-def test_P6_a_card_other_than_the_one_that_lay_there_is_noticed_by_all() -> None:
+def test_P6_a_card_other_than_the_committed_one_is_noticed_by_all() -> None:
     number = where(MarketFilled, own=False)
 
     def swap(value: list) -> None:  # type: ignore[type-arg]
@@ -118,7 +118,7 @@ def test_P6_a_card_other_than_the_one_that_lay_there_is_noticed_by_all() -> None
 
 @pytest.mark.parametrize("kind", [CardDrawn, TicketsOffered, HandDealt, TicketsReturned])
 def test_P6_a_card_or_ticket_that_was_swapped_for_its_own_seat_is_noticed(kind: type) -> None:
-    """Even by a house that commits to the changed part."""
+    """Even if the server commits to the changed part."""
     number = where(kind)
     fake = forged(number, part=lambda value: _swap(value[3]))
     require_noticed(fake, number)
@@ -144,7 +144,7 @@ def test_P6_an_opening_that_is_changed_is_noticed(kind: type) -> None:
     require_noticed(forged(number, public=change), number)
 
 
-def test_P6_an_opening_of_one_s_own_that_is_changed_is_noticed() -> None:
+def test_P6_a_changed_opening_for_the_viewers_own_seat_is_noticed() -> None:
     number = where(CardDrawn)
 
     def change(value: list) -> None:  # type: ignore[type-arg]
@@ -163,7 +163,7 @@ def test_P6_a_leaf_that_is_changed_is_noticed_when_its_card_is_shown() -> None:
 
 
 def test_P6_a_root_that_is_not_that_of_its_leaves_is_noticed() -> None:
-    """Else the log's root and the leaves that are opened could be of two decks."""
+    """Otherwise the log's root and the opened leaves could be of two different decks."""
     number = where(DeckShuffled, own=False)
 
     def change(value: list) -> None:  # type: ignore[type-arg]
@@ -282,17 +282,17 @@ def test_P6_an_entry_of_another_game_is_noticed() -> None:
     require_noticed([*shown(None)[:8], another[8]], 9, None)
 
 
-def test_a_game_of_former_rules_proves_nothing_and_is_believed_as_far_as_it_goes() -> None:
+def test_a_game_of_an_earlier_version_has_no_proofs_and_is_verified_as_far_as_possible() -> None:
     vectors = json.loads((GOLDEN / "usa-opening.json").read_text())
     _, at, _, _, _, public, _, _ = unpack(b64decode(vectors["log"][0]))
     ViewVerifier("usa-opening", None).verify(build_view_entry(1, pack((1, at, public)), None))
 
 
-@pytest.mark.parametrize("luck", [7, "zz", {}, "ab"], ids=repr)
-def test_P6_a_luck_of_any_form_is_noticed_and_breaks_nothing(luck: object) -> None:
+@pytest.mark.parametrize("secret", [7, "zz", {}, "ab"], ids=repr)
+def test_P6_a_seat_secret_of_any_form_is_noticed_and_breaks_nothing(secret: object) -> None:
     def other(value: list[object]) -> None:
         rows: Any = value[3]
-        next(row for row in rows.values() if row[0] == SeatTaken.code)[5] = luck
+        next(row for row in rows.values() if row[0] == SeatTaken.code)[5] = secret
 
     number = where(SeatTaken)
     with pytest.raises((VerificationFailedError, CorruptDataError)):

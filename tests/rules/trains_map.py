@@ -1,4 +1,4 @@
-"""A small Trains map to tell stories on, and ways to give a table of it.
+"""A small Trains map for examples, and games on it.
 
     Ash =red 3, blue 4= Bow -green 3- Cam -white 5- Dee -blue 3- Esk,  Ash -red 4- Cam
 
@@ -34,11 +34,11 @@ def trains_board(connections: dict[str, dict[str, dict[str, int]]], *cities: str
 SMALL: Final = trains_board(CONNECTIONS, "Ash", "Bow", "Cam", "Dee", "Esk")
 
 
-def trains_game(seats: int = 2, **laid: Any) -> Scene:
+def trains_game(seats: int = 2, **fields: Any) -> Scene:
     """A game on the small map whose destinations are chosen, everything else as named."""
-    return given(seats, rules="trains", board=SMALL, **laid)
+    return given(seats, rules="trains", board=SMALL, **fields)
 
 
-def choosing_destinations(seats: int = 2, **laid: Any) -> Scene:
+def choosing_destinations(seats: int = 2, **fields: Any) -> Scene:
     """The same game just dealt, the first seat choosing its destinations."""
-    return started(seats, rules="trains", **{"board": SMALL, **laid})
+    return started(seats, rules="trains", **{"board": SMALL, **fields})
