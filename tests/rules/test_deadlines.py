@@ -46,7 +46,7 @@ TUNNEL = ClaimRoute("venezia-zurich-a", {"green": 2})
 ASKS_FOR_MORE = ["green", "red", "red", *["white"] * 8]
 
 
-def urged(seats: int = 2, move_ms: int = 1000, **more: Any) -> Scene:
+def with_move_limit(seats: int = 2, move_ms: int = 1000, **more: Any) -> Scene:
     """A game where a move may take so long; the first turn has just begun."""
     return given(seats, options={"move_ms": move_ms, "clock_ms": None}, **more)
 
@@ -61,19 +61,19 @@ def late(scene: Scene, seat: Seat = 0) -> Scene:
 
 
 def test_CLOCK_2_a_move_ends_within_its_time_or_the_seat_is_out() -> None:
-    scene = urged().after_ms(999)
+    scene = with_move_limit().after_ms(999)
     assert scene.state.next_deadline() == (1000, 0)
     late(scene).then(SeatGone(0, "out of time"), TurnStarted(1))
 
 
 def test_CLOCK_2_a_command_that_comes_too_late_is_refused() -> None:
-    scene = urged().after_ms(1000).when(0, DrawBlind()).refused("CLOCK-2")
+    scene = with_move_limit().after_ms(1000).when(0, DrawBlind()).refused("CLOCK-2")
     assert scene.legal(0) == []
     scene.when(None, CallTime(0)).then_types(SeatGone, TurnStarted)
 
 
 def test_CLOCK_2_every_move_has_the_whole_time_again() -> None:
-    scene = urged()
+    scene = with_move_limit()
     for seat in (0, 1, 0, 1):
         scene.after_ms(900).when(seat, DrawBlind(), DrawBlind())
     assert scene.state.turn == 0
@@ -81,33 +81,33 @@ def test_CLOCK_2_every_move_has_the_whole_time_again() -> None:
 
 
 def test_CLOCK_2_a_seat_that_plays_on_alone_has_the_whole_time_in_each_turn() -> None:
-    scene = urged().after_ms(1000).when(None, CallTime(0))
+    scene = with_move_limit().after_ms(1000).when(None, CallTime(0))
     scene.after_ms(900).when(1, DrawBlind(), DrawBlind()).then_types(CardDrawn, TurnStarted)
     assert scene.state.next_deadline() == (2900, 1)
 
 
 def test_CLOCK_1_nobody_elses_time_runs_out_meanwhile() -> None:
-    urged(3).after_ms(5000).when(None, CallTime(1)).refused("CLOCK-2")
+    with_move_limit(3).after_ms(5000).when(None, CallTime(1)).refused("CLOCK-2")
 
 
 # -- nothing in the midst of a move makes it longer -------------------------------------------
 
 
 def test_CLOCK_1_ones_own_first_card_gives_no_new_time() -> None:
-    scene = urged().after_ms(600).when(0, DrawBlind()).after_ms(399)
+    scene = with_move_limit().after_ms(600).when(0, DrawBlind()).after_ms(399)
     cards = scene.seat_state(0).cards
     late(scene).then(SeatGone(0, "out of time"), TurnStarted(1))
     assert scene.seat_state(0).cards == cards
 
 
 def test_CLOCK_1_refused_commands_give_no_new_time() -> None:
-    scene = urged().after_ms(500).when(0, Pass()).refused("TURN-4").after_ms(499)
+    scene = with_move_limit().after_ms(500).when(0, Pass()).refused("TURN-4").after_ms(499)
     scene.when(0, Pass()).refused("TURN-4")
     late(scene).then_types(SeatGone, TurnStarted)
 
 
 def test_CLOCK_1_tickets_to_choose_from_give_no_new_time() -> None:
-    scene = urged().after_ms(600).when(0, DrawTickets()).after_ms(399)
+    scene = with_move_limit().after_ms(600).when(0, DrawTickets()).after_ms(399)
     first, *others = scene.seat_state(0).offer
     late(scene).then(
         TicketsKept(0, (first,)),
@@ -118,14 +118,14 @@ def test_CLOCK_1_tickets_to_choose_from_give_no_new_time() -> None:
 
 
 def test_CLOCK_1_an_open_tunnel_gives_no_new_time_in_europe() -> None:
-    scene = urged(rules="europe", hands=[{"green": 4}], deck=ASKS_FOR_MORE)
+    scene = with_move_limit(rules="europe", hands=[{"green": 4}], deck=ASKS_FOR_MORE)
     scene.after_ms(600).when(0, TUNNEL).after_ms(399)
     late(scene).then(TunnelDeclined(0), SeatGone(0, "out of time"), RevealedDiscarded(), TurnStarted(1))
     assert scene.seat_state(0).hand["green"] == 4
 
 
 def test_CLOCK_1_other_seats_commands_give_no_new_time() -> None:
-    scene = urged().after_ms(999).when(1, DrawBlind()).refused("TURN-1")
+    scene = with_move_limit().after_ms(999).when(1, DrawBlind()).refused("TURN-1")
     late(scene).then_types(SeatGone, TurnStarted)
 
 
@@ -229,27 +229,27 @@ def test_P10_a_move_takes_from_a_millisecond_to_thirty_days(move_ms: Any) -> Non
 # -- in any game -------------------------------------------------------------------------------
 
 
-class Reckoning:
+class DeadlineModel:
     """When the game began to wait for each seat, computed from the log alone."""
 
     def __init__(self) -> None:
-        self.table, self.read = GameState(), 0
+        self.state, self.entries_read = GameState(), 0
         self.since: dict[Seat, int] = {}
 
     def of(self, play: RandomGame) -> dict[Seat, int]:
         """Each seat that the game waits for now, and since when."""
-        for data in play.log[self.read :]:
-            entry, before = unpack_entry(data), set(self.table.pending_choices)
-            fold_events(self.table, entry.at, entry.events)
+        for data in play.log[self.entries_read :]:
+            entry, before = unpack_entry(data), set(self.state.pending_choices)
+            fold_events(self.state, entry.at, entry.events)
             moved = {e.seat for e in entry.events if isinstance(e, TurnStarted | TicketsKept | TicketsNamed)}
             self.since |= {
-                seat: entry.at for seat in self.table.pending_choices if seat not in before or seat in moved
+                seat: entry.at for seat in self.state.pending_choices if seat not in before or seat in moved
             }
-        self.read = len(play.log)
-        return {seat: self.since[seat] for seat in self.table.pending_choices}
+        self.entries_read = len(play.log)
+        return {seat: self.since[seat] for seat in self.state.pending_choices}
 
 
-def reckoned_end(state: GameState, seat: Seat, since: int) -> int | None:
+def expected_deadline(state: GameState, seat: Seat, since: int) -> int | None:
     """The earlier of both limits, each computed in the simplest way."""
     rule_options = state.rule_options
     ends = [since + rule_options.move_ms] if rule_options.move_ms else []
@@ -264,9 +264,9 @@ def test_CLOCK_1_the_time_of_a_move_counts_from_the_entry_that_makes_the_game_wa
     @settings(REPEATABLE, max_examples=15)
     @given_any(RANDOM_GAMES[rules])
     def holds(play: RandomGame) -> None:
-        reckoning, state = Reckoning(), play.state
+        reckoning, state = DeadlineModel(), play.state
         for _ in play.steps():
-            ends = {seat: reckoned_end(state, seat, since) for seat, since in reckoning.of(play).items()}
+            ends = {seat: expected_deadline(state, seat, since) for seat, since in reckoning.of(play).items()}
             assert {seat: state.seats[seat].deadline_ms for seat in state.pending_choices} == ends
             due = [(end, seat) for seat, end in ends.items() if end is not None]
             assert state.next_deadline() == min(due, default=None)

@@ -14,12 +14,12 @@ import pytest
 from schemas.refusals import ALL_RULES, GAME_RULES, MESSAGE_RULES
 from tests.rules.test_rule_pages import RULES_ON_PAGE
 
-HERE = Path(__file__).parent
-ROOT = HERE.parents[1]
+TESTS_FOLDER = Path(__file__).parent
+ROOT = TESTS_FOLDER.parents[1]
 ID = re.compile(r"[A-Z]+-\d")
 # these list ids, they don't refuse anything
-TABLES = ("gateway/openapi.py", "schemas/refusals.py", "verification/explanation.py")
-OWN = {  # rules of one ruleset alone
+LISTS_OF_RULES = ("gateway/openapi.py", "schemas/refusals.py", "verification/explanation.py")
+OWN_RULES = {  # rules of one ruleset alone
     ruleset: sorted(
         set(rules) - {rule for other in RULES_ON_PAGE if other != ruleset for rule in RULES_ON_PAGE[other]}
     )
@@ -31,7 +31,7 @@ OWN = {  # rules of one ruleset alone
 def named_tests() -> dict[str, list[tuple[Path, ast.FunctionDef]]]:
     """The tests of this directory by the rule that they are named by."""
     tests = defaultdict(list)
-    for file in sorted(HERE.glob("test_*.py")):
+    for file in sorted(TESTS_FOLDER.glob("test_*.py")):
         for node in ast.walk(ast.parse(file.read_text())):
             if isinstance(node, ast.FunctionDef) and (
                 found := re.match(r"test_([A-Z]+)_(\d)_\w+", node.name)
@@ -81,10 +81,10 @@ def test_no_test_is_named_by_an_unknown_rule() -> None:
     assert set(named_tests()) - known == set()
 
 
-@pytest.mark.parametrize("ruleset", [ruleset for ruleset in OWN if OWN[ruleset]])
+@pytest.mark.parametrize("ruleset", [ruleset for ruleset in OWN_RULES if OWN_RULES[ruleset]])
 def test_a_rule_of_one_ruleset_alone_is_tested_in_that_ruleset(ruleset: str) -> None:
     word = re.compile(rf"\b{ruleset}\b", re.IGNORECASE)
-    for rule in OWN[ruleset]:
+    for rule in OWN_RULES[ruleset]:
         files = {file for file, _ in named_tests().get(rule, ())}
         assert any(word.search(file.read_text()) for file in files), rule
 
@@ -105,7 +105,7 @@ def ids_in_the_code() -> dict[str, list[str]]:
     named: dict[str, list[str]] = {}
     for file in sorted([*(ROOT / "services").rglob("*.py"), *(ROOT / "schemas").rglob("*.py")]):
         where = file.relative_to(ROOT).as_posix()
-        if where.endswith(TABLES):
+        if where.endswith(LISTS_OF_RULES):
             continue
         for node in ast.walk(ast.parse(file.read_text())):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and ID.fullmatch(node.value):

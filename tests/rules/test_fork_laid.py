@@ -80,7 +80,7 @@ def test_P4_a_fork_is_played_by_the_ruleset_version_of_the_source_game() -> None
     command = ForkedGame(play.log, start_entry(play.log)).create_command()
     first = next(edition for edition in FORMER_VERSIONS if (edition.name, edition.version) == ("usa", 1))
     old = Fork(SOURCE_GAME, 5, None, False, first.version, command.fork.facts if command.fork else ())
-    events = created(replace(command, fork=old))
+    events = creation_events(replace(command, fork=old))
     assert isinstance(events[0], GameCreated)
     assert events[0].rules == first.version
     state = GameState()
@@ -88,7 +88,7 @@ def test_P4_a_fork_is_played_by_the_ruleset_version_of_the_source_game() -> None
     assert state.ruleset is RULESET_VERSIONS["usa", first.version]
 
 
-def created(command: CreateGame) -> tuple[Event, ...]:
+def creation_events(command: CreateGame) -> tuple[Event, ...]:
     return decide_envelope(GameState(), CommandEnvelope("c", "forked", None, command), OPENED_AT_MS, SEED)
 
 
@@ -106,7 +106,7 @@ def test_events_that_set_up_no_state_are_refused_by_name(facts: Any, why: str) -
     command = ForkedGame(play.log, start_entry(play.log)).create_command()
     wrong = Fork(SOURCE_GAME, 5, None, False, 2, facts)
     with pytest.raises(UnloggedRejectionError) as refusal:
-        created(replace(command, fork=wrong))
+        creation_events(replace(command, fork=wrong))
     assert refusal.value.rule == "GAME-6"
     assert refusal.value.reason.startswith(why)
 
@@ -114,7 +114,7 @@ def test_events_that_set_up_no_state_are_refused_by_name(facts: Any, why: str) -
 # -- seats and time --------------------------------------------------------------------------------
 
 
-def people(*, asker: Seat | None = None, over: bool = True) -> tuple[list[bytes], ForkedGame]:
+def game_with_people(*, asker: Seat | None = None, over: bool = True) -> tuple[list[bytes], ForkedGame]:
     """A game of two people and a bot, one of whom has left, and a fork of it."""
     state, log = GameState(), list[bytes]()
 
@@ -138,32 +138,35 @@ def people(*, asker: Seat | None = None, over: bool = True) -> tuple[list[bytes]
     return log, ForkedGame(log, at, asker)
 
 
-def taken(fork: ForkedGame) -> list[str]:
+def seats_taken(fork: ForkedGame) -> list[str]:
     """The seats that are taken at creation."""
     events = unpack_entry(fork.log[0]).events
     return [event.name for event in events if isinstance(event, SeatTaken)]
 
 
 def test_bots_stay_and_who_left_stays_away_and_all_other_seats_are_free() -> None:
-    _, fork = people()
-    assert taken(fork) == ["Bot", "Cy"]
+    _, fork = game_with_people()
+    assert seats_taken(fork) == ["Bot", "Cy"]
     assert fork.state.seats[3].exit_reason == "left"
 
 
 def test_the_seat_of_the_asker_is_for_nobody_else() -> None:
-    assert taken(people(asker=2, over=False)[1]) == ["Bot", "Bo", "Cy"]
-    assert taken(people(asker=2)[1]) == ["Bot", "Cy"]  # everything is as it was: nobody's knowledge is shown
+    assert seats_taken(game_with_people(asker=2, over=False)[1]) == ["Bot", "Bo", "Cy"]
+    assert seats_taken(game_with_people(asker=2)[1]) == [
+        "Bot",
+        "Cy",
+    ]  # everything is as it was: nobody's knowledge is shown
 
 
 def test_no_time_passes_before_a_fork_is_started_and_then_as_much_is_left_as_in_the_source_game() -> None:
-    log, fork = people()
+    log, fork = game_with_people()
     source_state = fold(log[:6])
     assert [seat_state.clock_ms for seat_state in fork.state.seats] == [
         seat_state.clock_ms for seat_state in source_state.seats
     ]
     assert fork.state.seats[0].clock_ms == 57_500
     assert fork.state.next_deadline() == (27_500, 0)
-    fork = people()[1]
+    fork = game_with_people()[1]
     state = GameState()
     for number, data in enumerate(fork.log):
         entry = unpack_entry(data)
@@ -174,7 +177,7 @@ def test_no_time_passes_before_a_fork_is_started_and_then_as_much_is_left_as_in_
 
 
 def test_nobody_is_waited_for_before_a_fork_is_started() -> None:
-    log, _ = people()
+    log, _ = game_with_people()
     state = GameState()
     command = ForkedGame(log, 6).create_command()
     decide_envelope(state, CommandEnvelope("c", "forked", None, command), OPENED_AT_MS, SEED)

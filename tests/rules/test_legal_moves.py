@@ -29,7 +29,7 @@ from tests.rules.test_properties import EVERY_RULESET, REPEATABLE
 TRIED = 60  # of the legal moves of a seat, in one position
 
 
-def meaning(state: GameState, command: Command) -> object:
+def normal_form(state: GameState, command: Command) -> object:
     """A command in a normal form: commands with the same effect have the same."""
     match command:
         case DrawMarket(slot, color):
@@ -84,7 +84,7 @@ def check_legal(play: RandomGame, seat: Seat) -> None:
     listed: list[Command] = legal(state, seat)
     walks = [command for command in listed if isinstance(command, MovePassenger)]
     others = [command for command in listed if not isinstance(command, MovePassenger)]
-    meanings = {meaning(state, command) for command in others}
+    meanings = {normal_form(state, command) for command in others}
     assert len(meanings) == len(others)
     sample = rng.sample(others, min(len(others), TRIED))
     for offer in sample:
@@ -94,7 +94,7 @@ def check_legal(play: RandomGame, seat: Seat) -> None:
     ] + command_pool(rng, state)
     for command in tried:
         if not isinstance(command, MovePassenger):
-            expected = meaning(state, command) in meanings and neighbour_fits(state, command)
+            expected = normal_form(state, command) in meanings and neighbour_fits(state, command)
             assert accepted(state, seat, command) == expected, command
     check_walks(state, seat, walks, [walk for walk in tried if isinstance(walk, MovePassenger)])
 

@@ -26,26 +26,26 @@ def position(**entries: Any) -> Position:
     return POSITION_SCHEMA.read(entries)
 
 
-def creation(
+def create_command(
     rules: str, entries: dict[str, Any], seats: int = USUAL_SEATS, board: Any = None, **options: Any
 ) -> CreateGame:
     plans = (SeatPlan("bot", "random"),) * seats
     return CreateGame(plans, rules, board, "a seed", options, position(**entries))
 
 
-def laid(
+def set_up_game(
     rules: str = "usa", seats: int = USUAL_SEATS, board: Any = None, options: Any = None, **entries: Any
 ) -> Scene:
-    return create_from(creation(rules, entries, seats, board, **(options or {})))
+    return create_from(create_command(rules, entries, seats, board, **(options or {})))
 
 
-def begun(rules: str = "usa", seats: int = USUAL_SEATS, **entries: Any) -> Scene:
-    return laid(rules, seats, **entries).when(None, StartGame())
+def started_game(rules: str = "usa", seats: int = USUAL_SEATS, **entries: Any) -> Scene:
+    return set_up_game(rules, seats, **entries).when(None, StartGame())
 
 
 def refused(rules: str, entries: dict[str, Any], seats: int = USUAL_SEATS, **options: Any) -> str:
     with pytest.raises(UnloggedRejectionError) as refusal:
-        create_from(creation(rules, entries, seats, **options))
+        create_from(create_command(rules, entries, seats, **options))
     assert refusal.value.rule == "GAME-6"
     return refusal.value.reason
 
@@ -55,7 +55,7 @@ def refused(rules: str, entries: dict[str, Any], seats: int = USUAL_SEATS, **opt
 
 @pytest.mark.parametrize("rules", RULESETS)
 def test_an_empty_position_is_a_game_before_the_deal(rules: str) -> None:
-    state = begun(rules).state
+    state = started_game(rules).state
     rule_options = state.rule_options
     assert (state.turn, state.pending_choices) == (0, {0: "action"})
     assert Counter(state.deck) == Counter({card: n for card, n in rule_options.cards.items() if n})
@@ -77,7 +77,7 @@ def test_an_empty_position_is_a_game_before_the_deal(rules: str) -> None:
 
 
 def test_a_position_has_what_is_given_and_decks_of_the_rest() -> None:
-    scene = begun(
+    scene = started_game(
         "europe",
         turn=2,
         hands=[{"red": 3, "locomotive": 1, "blue": 0}, {}],
@@ -108,12 +108,12 @@ def test_a_position_has_what_is_given_and_decks_of_the_rest() -> None:
 
 
 def test_points_that_are_left_out_are_what_the_routes_are_worth_where_that_counts_at_once() -> None:
-    assert laid(routes={"montreal-new-york-a": 1}).seat_state(1).points == 4
-    assert laid("trains", routes={"madrid-toledo-red": 1}).seat_state(1).points == 0
+    assert set_up_game(routes={"montreal-new-york-a": 1}).seat_state(1).points == 4
+    assert set_up_game("trains", routes={"madrid-toledo-red": 1}).seat_state(1).points == 0
 
 
 def test_the_top_of_a_deck_comes_first() -> None:
-    scene = begun(
+    scene = started_game(
         deck=["red", "blue", "locomotive"],
         ticket_decks={
             "regular": [
@@ -129,31 +129,31 @@ def test_the_top_of_a_deck_comes_first() -> None:
 
 
 def test_more_of_a_card_than_the_rules_have_is_a_puzzle_and_leaves_the_deck_without_it() -> None:
-    state = laid(hands=[{"red": 40}], market=["red"] * 5).state
+    state = set_up_game(hands=[{"red": 40}], market=["red"] * 5).state
     assert "red" not in state.deck
     assert len(state.deck) == 110 - 12
 
 
 def test_a_position_has_only_the_tokens_that_are_given() -> None:
-    state = laid("marklin", tokens={"berlin": [4], "koln": []}, passengers={"koln": 2}).state
+    state = set_up_game("marklin", tokens={"berlin": [4], "koln": []}, passengers={"koln": 2}).state
     assert state.tokens == {"berlin": (4,), "koln": ()}
     assert [seat_state.passengers_left for seat_state in state.seats] == [3, 3, 2]
 
 
 def test_passengers_are_left_off_where_the_rules_have_none() -> None:
     tokens = {"berlin": [7], "koeln": [3]}  # a city of another board
-    state = laid("europe", passengers={"berlin": 0, "koeln": 1}, tokens=tokens).state
+    state = set_up_game("europe", passengers={"berlin": 0, "koeln": 1}, tokens=tokens).state
     assert (state.passenger_owners, state.tokens) == ({}, {})
     assert state.seats[0].passengers_left == 0
     with pytest.raises(UnloggedRejectionError, match=r"passengers\.koeln: there is no seat 4"):
-        laid("europe", passengers={"koeln": 4})
+        set_up_game("europe", passengers={"koeln": 4})
 
 
 def test_double_routes_lie_as_the_number_of_seats_allows() -> None:
     both = {"boston-montreal-a": 0, "boston-montreal-b": 1}
-    assert laid("usa", 4, routes=both).state.route_owners == both
+    assert set_up_game("usa", 4, routes=both).state.route_owners == both
     two = {"madrid-toledo-red": 0, "madrid-toledo-white": 0}
-    assert laid("trains", 2, routes=two).state.route_owners == two
+    assert set_up_game("trains", 2, routes=two).state.route_owners == two
 
 
 # -- tickets -------------------------------------------------------------------------------
@@ -161,7 +161,7 @@ def test_double_routes_lie_as_the_number_of_seats_allows() -> None:
 
 def test_a_ticket_that_the_board_does_not_have_becomes_one_of_this_game() -> None:
     given = {"between": ["essen", "wien"], "points": 8}
-    state = laid("europe", tickets=[[], [given]]).state
+    state = set_up_game("europe", tickets=[[], [given]]).state
     ticket = state.board.tickets[str(state.seats[1].tickets[0])]
     assert ({ticket.a, ticket.b}, ticket.points) == ({"essen", "wien"}, 8)
     assert ticket.id not in boards.load_board("europe").tickets
@@ -170,8 +170,8 @@ def test_a_ticket_that_the_board_does_not_have_becomes_one_of_this_game() -> Non
 def test_the_order_of_new_tickets_does_not_reveal_who_holds_them() -> None:
     pairs = [["wien", "essen"], ["essen", "berlin"], ["paris", "roma"]]
     rows = [[{"between": pair, "points": 2}] for pair in pairs]
-    (one,) = laid("europe", tickets=rows).events_of(PositionLaid)
-    (other,) = laid("europe", tickets=rows[::-1]).events_of(PositionLaid)
+    (one,) = set_up_game("europe", tickets=rows).events_of(PositionLaid)
+    (other,) = set_up_game("europe", tickets=rows[::-1]).events_of(PositionLaid)
     assert len(one.tickets) == 3
     assert one.tickets == other.tickets
 
@@ -179,8 +179,8 @@ def test_the_order_of_new_tickets_does_not_reveal_who_holds_them() -> None:
 def test_a_ticket_in_a_deck_is_the_boards_only_if_it_is_of_that_deck() -> None:
     long = next(t for t in boards.load_board("europe").tickets.values() if t.deck == "long")
     given = {"between": [long.a, long.b], "points": long.points}
-    assert laid("europe", ticket_decks={"long": [given]}).state.ticket_decks["long"] == [long.id]
-    state = laid("europe", ticket_decks={"regular": [given]}).state
+    assert set_up_game("europe", ticket_decks={"long": [given]}).state.ticket_decks["long"] == [long.id]
+    state = set_up_game("europe", ticket_decks={"regular": [given]}).state
     (own,) = state.ticket_decks["regular"]
     assert state.board.tickets[str(own)].deck == "regular"
     assert long.id in state.ticket_decks["long"]
@@ -199,7 +199,7 @@ def two_alike() -> dict[str, Any]:
 def test_tickets_are_distinguished_by_cities_and_points_and_not_by_their_ids() -> None:
     given = {"between": ["miami", "denver"], "points": 7}
     new = {"between": ["seattle", "el-paso"], "points": 9}
-    state = laid(board=two_alike(), tickets=[[given, given], [new]]).state
+    state = set_up_game(board=two_alike(), tickets=[[given, given], [new]]).state
     assert {*state.seats[0].tickets} == {"one", "two"}
     ticket = state.board.tickets[str(state.seats[1].tickets[0])]
     assert ({ticket.a, ticket.b}, ticket.points) == ({"seattle", "el-paso"}, 9)
@@ -213,7 +213,7 @@ def test_tickets_are_distinguished_by_cities_and_points_and_not_by_their_ids() -
 
 def test_what_is_hidden_in_a_position_stays_hidden() -> None:
     hands = [{"red": 3}, {"blue": 2, "locomotive": 1}]
-    events = laid("europe", hands=hands, tickets=[[], [WIEN_PARIS]]).events
+    events = set_up_game("europe", hands=hands, tickets=[[], [WIEN_PARIS]]).events
     for viewer in (None, 0, 1, 2):
         for event in events:
             shown: Any = redact_for(viewer, event)
@@ -231,16 +231,16 @@ def test_what_is_hidden_in_a_position_stays_hidden() -> None:
 def test_no_shuffle_of_the_play_repeats_one_of_the_position() -> None:
     """Otherwise a player who remembers the first order of a deck would know the next."""
     cards = {"red": 6, "blue": 6, "green": 6, "yellow": 6}
-    scene = laid("trains", 2, options={"cards": {**cards, "white": 6}})
+    scene = set_up_game("trains", 2, options={"cards": {**cards, "white": 6}})
     (first,) = scene.events_of(DeckLaid)
-    again = laid("usa", 2, deck=[], discard=dict(Counter(str(card) for card in first.order)))
+    again = set_up_game("usa", 2, deck=[], discard=dict(Counter(str(card) for card in first.order)))
     (second,) = again.when(None, StartGame()).when(0, DrawBlind()).events_of(DeckShuffled)
     assert sorted(map(str, second.order)) == sorted(map(str, first.order))
     assert second.order != first.order
 
 
 def test_the_seat_whose_turn_it_is_begins_with_no_choice_of_tickets() -> None:
-    scene = begun(turn=1)
+    scene = started_game(turn=1)
     assert scene.events_of(TurnStarted) == (TurnStarted(1),)
     assert all(seat_state.tickets == [] for seat_state in scene.state.seats)
 

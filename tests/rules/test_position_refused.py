@@ -8,7 +8,7 @@ import pytest
 
 from services.referee.rules import RULESETS
 from services.referee.rules import board as boards
-from tests.rules.test_position import WIEN_PARIS, laid, refused
+from tests.rules.test_position import WIEN_PARIS, refused, set_up_game
 
 WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("usa", {"turn": 3}, "position.turn: "),
@@ -75,4 +75,4 @@ def test_a_seat_has_no_more_spaces_than_cars(rules: str) -> None:
                 break
     reason = refused(rules, {"routes": routes})
     assert f"position.routes.{route.id}: seat 1's routes have {spaces} spaces" in reason
-    assert laid(rules, routes=routes, options={"cars": spaces}).state.route_owners == routes
+    assert set_up_game(rules, routes=routes, options={"cars": spaces}).state.route_owners == routes

@@ -40,7 +40,7 @@ def game() -> SealedGame:
     return next(fixed_games("europe", steps_most=300))
 
 
-def shown(viewer: Seat | None = 0) -> Shows:
+def shown_entries(viewer: Seat | None = 0) -> Shows:
     return game().view_entries(viewer)
 
 
@@ -51,7 +51,7 @@ def require_noticed(entries: Shows, number: int, viewer: Seat | None = 0) -> Non
     assert error.value.sequence == number
 
 
-def where(kind: type, seat: Seat = 0, *, own: bool = True) -> int:
+def first_entry_with(kind: type, seat: Seat = 0, *, own: bool = True) -> int:
     """The number of the first entry with an event of this kind, of the verifier's seat or of any."""
     for number, entry in enumerate(game().entries, 1):
         for event in entry.events:
@@ -60,14 +60,14 @@ def where(kind: type, seat: Seat = 0, *, own: bool = True) -> int:
     raise AssertionError(f"no {kind.__name__} in the game")
 
 
-def forged(
+def forged_view(
     number: int,
     viewer: Seat | None = 0,
     public: Callable[[list[object]], None] = lambda value: None,
     part: Callable[[list[object]], None] = lambda value: None,
 ) -> Shows:
     """What the viewer is shown, one entry of it changed, and heads that fit what is shown."""
-    entries = shown(viewer)
+    entries = shown_entries(viewer)
     at = entries[number - 1]
     new = _changed(at.shown.public, public)
     own = _changed(at.shown.private_part, part) if at.shown.private_part else None
@@ -98,29 +98,29 @@ def flip(run: object, at: int = 0) -> bytes:
 
 def test_P6_an_honest_server_is_verified_with_heads_and_without() -> None:
     for viewer in game().viewers():
-        verify_all(viewer, shown(viewer))
-        verify_all(viewer, [_headless(entry) for entry in shown(viewer)])
+        verify_all(viewer, shown_entries(viewer))
+        verify_all(viewer, [_headless(entry) for entry in shown_entries(viewer)])
 
 
 # -- cards ---------------------------------------------------------------------------------------
 
 
 def test_P6_a_card_other_than_the_committed_one_is_noticed_by_all() -> None:
-    number = where(MarketFilled, own=False)
+    number = first_entry_with(MarketFilled, own=False)
 
     def swap(value: list) -> None:  # type: ignore[type-arg]
         row = next(row for row in value[2] if row and row[0] == MarketFilled.code)
         row[2][0] = "red" if row[2][0] != "red" else "blue"
 
     for viewer in (None, 0):
-        require_noticed(forged(number, viewer, public=swap), number, viewer)
+        require_noticed(forged_view(number, viewer, public=swap), number, viewer)
 
 
 @pytest.mark.parametrize("kind", [CardDrawn, TicketsOffered, HandDealt, TicketsReturned])
 def test_P6_a_card_or_ticket_that_was_swapped_for_its_own_seat_is_noticed(kind: type) -> None:
     """Even if the server commits to the changed part."""
-    number = where(kind)
-    fake = forged(number, part=lambda value: _swap(value[3]))
+    number = first_entry_with(kind)
+    fake = forged_view(number, part=lambda value: _swap(value[3]))
     require_noticed(fake, number)
 
 
@@ -136,41 +136,41 @@ def _swap(rows: object) -> None:
 
 @pytest.mark.parametrize("kind", [MarketFilled, TunnelRevealed])
 def test_P6_an_opening_that_is_changed_is_noticed(kind: type) -> None:
-    number = where(kind, own=False)
+    number = first_entry_with(kind, own=False)
 
     def change(value: list) -> None:  # type: ignore[type-arg]
         value[5] = flip(value[5], 3)
 
-    require_noticed(forged(number, public=change), number)
+    require_noticed(forged_view(number, public=change), number)
 
 
 def test_P6_a_changed_opening_for_the_viewers_own_seat_is_noticed() -> None:
-    number = where(CardDrawn)
+    number = first_entry_with(CardDrawn)
 
     def change(value: list) -> None:  # type: ignore[type-arg]
         value[4] = flip(value[4])
 
-    require_noticed(forged(number, part=change), number)
+    require_noticed(forged_view(number, part=change), number)
 
 
 def test_P6_a_leaf_that_is_changed_is_noticed_when_its_card_is_shown() -> None:
     def change(value: list) -> None:  # type: ignore[type-arg]
         value[4] = flip(value[4])  # of the top card
 
-    entries = forged(2, public=change)
-    first = next(e.number for e in shown() if any(isinstance(x, HandDealt) for x in e.events))
+    entries = forged_view(2, public=change)
+    first = next(e.number for e in shown_entries() if any(isinstance(x, HandDealt) for x in e.events))
     require_noticed(entries, first)
 
 
 def test_P6_a_root_that_is_not_that_of_its_leaves_is_noticed() -> None:
     """Otherwise the log's root and the opened leaves could be of two different decks."""
-    number = where(DeckShuffled, own=False)
+    number = first_entry_with(DeckShuffled, own=False)
 
     def change(value: list) -> None:  # type: ignore[type-arg]
         row = next(row for row in value[2] if row and row[0] == DeckShuffled.code)
         row[2] = "ab" * 32
 
-    require_noticed(forged(number, None, public=change), number, None)
+    require_noticed(forged_view(number, None, public=change), number, None)
 
 
 @pytest.mark.parametrize("index", [4, 5])
@@ -181,9 +181,9 @@ def test_P6_too_few_and_too_many_salts_and_leaves_are_noticed(index: int) -> Non
     def shorter(value: list) -> None:  # type: ignore[type-arg]
         value[index] = value[index][:-16]
 
-    number = where(HandDealt)
-    require_noticed(forged(number, public=longer), number)
-    require_noticed(forged(number, public=shorter), number)
+    number = first_entry_with(HandDealt)
+    require_noticed(forged_view(number, public=longer), number)
+    require_noticed(forged_view(number, public=shorter), number)
 
 
 # -- own parts -----------------------------------------------------------------------------------
@@ -191,32 +191,32 @@ def test_P6_too_few_and_too_many_salts_and_leaves_are_noticed(index: int) -> Non
 
 @pytest.mark.parametrize("kind", [CardDrawn, HandDealt, TicketsOffered, TicketsKept, TicketsReturned])
 def test_P6_a_part_that_is_withheld_is_noticed_at_once(kind: type) -> None:
-    number = where(kind)
-    entries = shown()
+    number = first_entry_with(kind)
+    entries = shown_entries()
     public = entries[number - 1].shown.public
     entries[number - 1] = build_view_entry(number, public, None, entries[number - 1].shown.head)
     require_noticed(entries, number)
 
 
 def test_P6_a_withheld_refusal_is_noticed_by_the_next_part() -> None:
-    number = where(CommandRefused)
-    entries = shown()
+    number = first_entry_with(CommandRefused)
+    entries = shown_entries()
     later = next(entry.number for entry in entries[number:] if entry.shown.private_part)
     entries[number - 1] = build_view_entry(number, entries[number - 1].shown.public, None)
     require_noticed(entries, later)
 
 
 def test_P6_a_refusal_without_its_words_is_noticed() -> None:
-    number = where(CommandRefused)
-    require_noticed(forged(number, part=lambda value: value[3].clear()), number)  # type: ignore[attr-defined]
+    number = first_entry_with(CommandRefused)
+    require_noticed(forged_view(number, part=lambda value: value[3].clear()), number)  # type: ignore[attr-defined]
 
 
 def test_P6_a_refusal_in_other_words_is_noticed() -> None:
     def change(value: list) -> None:  # type: ignore[type-arg]
         value[3][0][3] = "because"
 
-    number = where(CommandRefused)
-    require_noticed(forged(number, part=change), number)
+    number = first_entry_with(CommandRefused)
+    require_noticed(forged_view(number, part=change), number)
 
 
 def test_P6_a_part_that_contradicts_what_all_see_is_noticed() -> None:
@@ -224,14 +224,14 @@ def test_P6_a_part_that_contradicts_what_all_see_is_noticed() -> None:
         row = next(row for row in value[3].values() if row[0] == TicketsOffered.code)
         row[4] = 0  # how many must be kept
 
-    number = where(TicketsOffered)
+    number = first_entry_with(TicketsOffered)
     with pytest.raises(VerificationFailedError, match="contradict"):
-        verify_all(0, forged(number, part=change))
+        verify_all(0, forged_view(number, part=change))
 
 
 def test_P6_another_seat_s_part_is_noticed() -> None:
-    number = where(HandDealt)
-    entries, theirs = shown(), private_part_of(game().sealed[number - 1], 1)
+    number = first_entry_with(HandDealt)
+    entries, theirs = shown_entries(), private_part_of(game().sealed[number - 1], 1)
     entries[number - 1] = build_view_entry(number, entries[number - 1].shown.public, theirs)
     require_noticed(entries, number)
 
@@ -240,8 +240,8 @@ def test_P6_another_seat_s_part_is_noticed() -> None:
 
 
 def test_P6_another_head_is_noticed() -> None:
-    for number in (1, 7, len(shown())):
-        entries = shown()
+    for number in (1, 7, len(shown_entries())):
+        entries = shown_entries()
         one = entries[number - 1].shown
         entries[number - 1] = build_view_entry(number, one.public, one.private_part, flip(one.head))
         require_noticed(entries, number)
@@ -251,14 +251,14 @@ def test_P6_a_public_entry_that_differs_in_anything_has_another_head() -> None:
     def later(value: list) -> None:  # type: ignore[type-arg]
         value[1] += 1
 
-    entries = forged(9, None, public=later)
-    entries[8] = build_view_entry(9, entries[8].shown.public, None, shown(None)[8].shown.head)
+    entries = forged_view(9, None, public=later)
+    entries[8] = build_view_entry(9, entries[8].shown.public, None, shown_entries(None)[8].shown.head)
     require_noticed(entries, 9, None)
 
 
 def test_P6_an_entry_that_is_dropped_or_swapped_is_noticed() -> None:
     for number in (2, 9, 20):
-        entries = shown()
+        entries = shown_entries()
         require_noticed(entries[: number - 1] + entries[number:], number + 1)
         bare = [_headless(entry) for entry in entries]
         require_noticed(bare[: number - 1] + bare[number:], number + 1)
@@ -267,7 +267,7 @@ def test_P6_an_entry_that_is_dropped_or_swapped_is_noticed() -> None:
 
 
 def test_P6_entries_that_are_numbered_anew_after_one_was_dropped_have_other_heads() -> None:
-    entries = shown(None)
+    entries = shown_entries(None)
     moved = [build_view_entry(e.number - 1, e.shown.public, None, e.shown.head) for e in entries[9:]]
     require_noticed([*entries[:8], *moved], 9, None)
 
@@ -275,11 +275,11 @@ def test_P6_entries_that_are_numbered_anew_after_one_was_dropped_have_other_head
 def test_P6_an_entry_of_another_game_is_noticed() -> None:
     other = ViewVerifier("another", None)
     with pytest.raises(VerificationFailedError):
-        other.verify(shown(None)[0])
+        other.verify(shown_entries(None)[0])
     with pytest.raises(VerificationFailedError, match=f"of the game {GAME}"):
-        other.verify(_headless(shown(None)[0]))
+        other.verify(_headless(shown_entries(None)[0]))
     another = next(fixed_games("usa")).view_entries(None)
-    require_noticed([*shown(None)[:8], another[8]], 9, None)
+    require_noticed([*shown_entries(None)[:8], another[8]], 9, None)
 
 
 def test_a_game_of_an_earlier_version_has_no_proofs_and_is_verified_as_far_as_possible() -> None:
@@ -294,6 +294,6 @@ def test_P6_a_seat_secret_of_any_form_is_noticed_and_breaks_nothing(secret: obje
         rows: Any = value[3]
         next(row for row in rows.values() if row[0] == SeatTaken.code)[5] = secret
 
-    number = where(SeatTaken)
+    number = first_entry_with(SeatTaken)
     with pytest.raises((VerificationFailedError, CorruptDataError)):
-        verify_all(0, forged(number, part=other))
+        verify_all(0, forged_view(number, part=other))
