@@ -78,7 +78,7 @@ def test_P4_the_log_of_a_fork_is_decided_again_without_the_source_game(rules: st
 def test_P4_a_fork_is_played_by_the_ruleset_version_of_the_source_game() -> None:
     play = whole_game("usa", 3)
     command = ForkedGame(play.log, start_entry(play.log)).create_command()
-    first = next(edition for edition in FORMER_VERSIONS if (edition.name, edition.version) == ("usa", 1))
+    first = next(ruleset for ruleset in FORMER_VERSIONS if (ruleset.name, ruleset.version) == ("usa", 1))
     old = Fork(SOURCE_GAME, 5, None, False, first.version, command.fork.facts if command.fork else ())
     events = creation_events(replace(command, fork=old))
     assert isinstance(events[0], GameCreated)

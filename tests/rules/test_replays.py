@@ -1,5 +1,5 @@
 """A log gives back what was decided, and its commands decided again give the same (P4): also where a board
-and figures were written in place."""
+and rule options were given inline."""
 
 from __future__ import annotations
 

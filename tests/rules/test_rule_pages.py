@@ -180,7 +180,7 @@ def plain_words(label: str) -> str:
 
 @pytest.mark.parametrize("ruleset", RULESETS)
 def test_the_options_on_a_page_are_the_rulesets(ruleset: str) -> None:
-    rows = {plain_words(label): value for label, value in table_under("figure", page(ruleset)).items()}
+    rows = {plain_words(label): value for label, value in table_under("option", page(ruleset)).items()}
     assert rows == option_rows(RULESETS[ruleset].rule_options)
 
 
@@ -202,7 +202,7 @@ def test_every_page_says_when_the_last_turns_begin_and_what_is_kept_of_refusals(
     who = {"all": "every seat has one more turn", "others": "every other seat has one more turn"}
     assert re.search(rf"with {few} (cars|rails) or fewer, {who[rule_options.last_turns]}", text)
     assert f"After {rule_options.refusals_kept} refusals" in text
-    assert ("The table is strict" in text) == rule_options.strict
+    assert ("The game is strict" in text) == rule_options.strict
 
 
 @pytest.mark.parametrize("ruleset", WITH_OWN_BOARD)

@@ -92,7 +92,7 @@ def test_what_the_page_derives_from_a_text_comes_out() -> None:
     commitment = hashlib.sha256(b"ledgerline/commitment/1" + seed).hexdigest()
     assert commit_to_seed(seed.hex()) == commitment == derived["commitment"]
     seat_secret = hashlib.sha256(b"ledgerline/luck/1" + seed + b"\x02").hexdigest()
-    assert derive_seat_secret(seed.hex(), 2) == seat_secret == derived["luck of seat 2"]
+    assert derive_seat_secret(seed.hex(), 2) == seat_secret == derived["seat secret of seat 2"]
 
 
 @settings(max_examples=100, deadline=None)
@@ -155,7 +155,7 @@ def test_unfair_words_are_dropped(
 
 
 def test_cards_are_ordered_as_on_the_page() -> None:
-    kinds = re.search(r"Cards lie in the order (.*?), all of a kind", PAGE, re.DOTALL)
+    kinds = re.search(r"Cards are in the order (.*?), all of a kind", PAGE, re.DOTALL)
     assert kinds
     assert tuple(re.split(r",\s+", kinds[1])) == CARDS
     counts = {"passenger": 1, "red": 2, None: 3, "purple": 1, "locomotive": 0}
