@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from importlib import resources
-from string import Template
-from typing import Final
+from typing import NamedTuple
 
 from schemas.errors import CorruptDataError
 from schemas.events import GameCreated
@@ -16,10 +14,54 @@ from services.text.formatting import pluralize
 from services.verification.audit import CHECK_NAMES, PASS_SENTENCES, Audit
 from services.verification.explanation import Explanation
 from services.verification.replay import Replay
-from services.verification.report.board_svg import board_map
-from services.verification.report.html import Html, el, escape_html, grid, join_html, row
-from services.verification.report.move_section import legend, move_section
+from services.verification.report.board_map import BoardMap, board_map
+from services.verification.report.move_section import move_section, seat_names
+from services.verification.report.templating import ENVIRONMENT
 from services.verification.report.turns_section import turns_section
+
+
+class FindingLine(NamedTuple):
+    """A finding on the page; without a sequence it is of the game as a whole."""
+
+    sequence: int | None
+    check: str
+    why: str
+
+
+class CheckLine(NamedTuple):
+    """A kind of check and what came of it."""
+
+    name: str
+    outcome: str
+    css: str
+
+
+class SummarySection(NamedTuple):
+    """The audit in short."""
+
+    game: str
+    ok: bool
+    verdict: str
+    facts: Sequence[tuple[str, str]]
+    findings: Sequence[FindingLine]
+    checks: Sequence[CheckLine]
+
+
+class ScoreRow(NamedTuple):
+    """A seat's line of the scores; the cells follow the heading."""
+
+    name: str
+    cells: Sequence[object]
+
+
+class ResultSection(NamedTuple):
+    """How the game stands at its end, or stood at its last entry. Without a map it hasn't started."""
+
+    title: str
+    heading: Sequence[str]
+    rows: Sequence[ScoreRow]
+    map: BoardMap | None
+    seats: Sequence[str]
 
 
 def render_page(audit: Audit, replay: Replay, explanation: Explanation | None = None) -> str:
@@ -28,24 +70,26 @@ def render_page(audit: Audit, replay: Replay, explanation: Explanation | None = 
         end: GameState | None = replay.state_after(len(replay.log))
     except CorruptDataError:
         end = None
-    body = join_html(
-        (
-            _header(audit, replay, end),
-            _findings_section(audit),
-            _checks_section(audit),
-            move_section(explanation) if explanation else None,
-            _result_section(end) if end and end.seats else None,
-            turns_section(replay, audit.findings, explanation.sequence if explanation else None),
-        )
+    return ENVIRONMENT.get_template("page.html").render(
+        summary=_summary_section(audit, replay, end),
+        move=move_section(explanation) if explanation else None,
+        result=_result_section(end) if end and end.seats else None,
+        turns=turns_section(replay, audit.findings, explanation.sequence if explanation else None),
     )
-    return _PAGE.substitute(title=escape_html(f"Audit of game {audit.game}"), body=body)
 
 
-def _header(audit: Audit, replay: Replay, end: GameState | None) -> Html:
-    symbol, kind = ("✓", "good") if audit.ok else ("✗", "bad")
-    banner = el("p", el("span", symbol, aria_hidden="true"), " ", audit.summary, class_=f"banner {kind}")
-    pairs = (el("div", el("dt", name), el("dd", value)) for name, value in _game_facts(replay, end))
-    return el("header", el("h1", f"Audit of game {audit.game}"), banner, el("dl", *pairs))
+def _summary_section(audit: Audit, replay: Replay, end: GameState | None) -> SummarySection:
+    return SummarySection(
+        game=audit.game,
+        ok=audit.ok,
+        verdict=audit.summary,
+        facts=[*_game_facts(replay, end)],
+        findings=[
+            FindingLine(finding.number, CHECK_NAMES[finding.kind].lower(), finding.why)
+            for finding in audit.findings
+        ],
+        checks=[*_check_lines(audit)],
+    )
 
 
 def _game_facts(replay: Replay, end: GameState | None) -> Iterator[tuple[str, str]]:
@@ -64,65 +108,34 @@ def _game_facts(replay: Replay, end: GameState | None) -> Iterator[tuple[str, st
         yield "State", f"{status}, after {pluralize(len(replay.log), 'entry').replace('entrys', 'entries')}"
 
 
-def _findings_section(audit: Audit) -> Html | None:
-    if audit.ok:
-        return None
-    list_items = []
-    for finding in audit.findings:
-        location: Html | str = "The game as a whole"
-        if finding.number is not None:
-            location = el("a", f"Entry {finding.number}", href=f"#e{finding.number}")
-        list_items.append(
-            el("li", el("strong", location), f" ({CHECK_NAMES[finding.kind].lower()}): {finding.why}")
-        )
-    note = (
-        el("p", "What stands after the first may follow from it.", class_="quiet") if list_items[1:] else None
-    )
-    return el(
-        "section", el("h2", "What is wrong"), el("ol", *list_items, class_="findings"), note, id="findings"
-    )
-
-
-def _checks_section(audit: Audit) -> Html:
-    rows = []
+def _check_lines(audit: Audit) -> Iterator[CheckLine]:
     for kind, pass_sentence in PASS_SENTENCES.items():
         failures = sum(finding.kind == kind for finding in audit.findings)
         if failures:
-            rows.append(row(CHECK_NAMES[kind], f"✗ {pluralize(failures, 'finding')}", class_="bad"))
+            yield CheckLine(CHECK_NAMES[kind], f"✗ {pluralize(failures, 'finding')}", "bad")
         elif kind in audit.checked:
-            rows.append(row(CHECK_NAMES[kind], f"✓ {pass_sentence}", class_="good"))
+            yield CheckLine(CHECK_NAMES[kind], f"✓ {pass_sentence}", "good")
         else:
-            rows.append(
-                row(
-                    CHECK_NAMES[kind], f"– Not checked: {audit.unchecked.get(kind, 'not part of this audit')}"
-                )
-            )
-    heading = row("what", "finding", head=True)
-    return el("section", el("h2", "What was checked"), grid(heading, rows, class_="checks"), id="checks")
+            reason = audit.unchecked.get(kind, "not part of this audit")
+            yield CheckLine(CHECK_NAMES[kind], f"– Not checked: {reason}", "")
 
 
-def _result_section(state: GameState) -> Html:
-    """How the game stands at its end, or stood at its last entry."""
+def _result_section(state: GameState) -> ResultSection:
     summary = game_summary_json(state, 0, 0)
     extra_columns = [
         name for name in ("most", "stations", "merchandise") if any(seat[name] for seat in summary["seats"])
     ]
     rows = []
-    for seat in sorted(summary["seats"], key=lambda s: (s["place"], s["seat"])):
+    for seat in sorted(summary["seats"], key=lambda seat: (seat["place"], seat["seat"])):
         tickets = f"{seat['tickets']:+} ({len(seat['made'])} made, {len(seat['missed'])} missed)"
         bonus = f"{seat['longest']}" + (f" (+{seat['bonus']})" if seat["bonus"] else "")
-        cells = (seat["routes"], tickets, bonus, *(seat[name] for name in extra_columns), seat["total"])
         name = f"{seat['place']}. {seat['name'] or 'free'} (seat {seat['seat']})"
-        rows.append(row(name, *(str(cell) for cell in cells)))
-    heading = row("place", "routes", "tickets", "longest", *extra_columns, "total", head=True)
-    title = "How it ended" if state.result else "How it stands"
-    map_ = el("figure", board_map(state), el("figcaption", legend(state)))
-    score_table = grid(heading, rows, class_="figures")
-    if not state.started:
-        return el("section", el("h2", title), el("p", "The game hasn't started."), id="end")
-    return el(
-        "section", el("h2", title), score_table, el("details", el("summary", "The map"), map_), id="end"
+        cells = (seat["routes"], tickets, bonus, *(seat[name] for name in extra_columns), seat["total"])
+        rows.append(ScoreRow(name, cells))
+    return ResultSection(
+        title="How it ended" if state.result else "How it stands",
+        heading=("place", "routes", "tickets", "longest", *extra_columns, "total"),
+        rows=rows,
+        map=board_map(state) if state.started else None,
+        seats=seat_names(state),
     )
-
-
-_PAGE: Final = Template(resources.files(__package__).joinpath("page.html").read_text(encoding="utf-8"))

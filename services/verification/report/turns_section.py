@@ -14,7 +14,6 @@ from services.text.formatting import format_game_time, pluralize, seat_name
 from services.verification.findings import Finding
 from services.verification.redecide import REPLAY_ERRORS
 from services.verification.replay import Replay
-from services.verification.report.html import Html, el
 
 
 class EntryLine(NamedTuple):
@@ -33,20 +32,48 @@ class TurnEntries(NamedTuple):
     lines: list[EntryLine]
 
 
-def turns_section(replay: Replay, findings: Sequence[Finding], marked_sequence: int | None) -> Html:
-    """The section with every entry. Turns with a finding, or the entry asked for, stand open."""
+class EntryRow(NamedTuple):
+    """An entry on the page."""
+
+    sequence: int
+    time: str
+    sentences: Sequence[str]
+    problems: Sequence[str]  # what findings state of it
+    css: str
+
+
+class Tag(NamedTuple):
+    """A short remark beside a turn's title."""
+
+    text: str
+    css: str
+
+
+class TurnSection(NamedTuple):
+    """A turn on the page; it stands open if it has a finding, or the entry asked for."""
+
+    title: str
+    entry_range: str
+    is_open: bool
+    tags: Sequence[Tag]
+    lines: Sequence[EntryRow]
+
+
+class TurnsSection(NamedTuple):
+    """Every entry of the game, by turn, and why there are no more; empty if there are none."""
+
+    turns: Sequence[TurnSection]
+    stop_reason: str
+
+
+def turns_section(replay: Replay, findings: Sequence[Finding], marked_sequence: int | None) -> TurnsSection:
+    """The section with every entry; `marked_sequence` is the entry that the page explains."""
     problems: dict[int, list[str]] = {}
     for finding in findings:
         if finding.number is not None:
             problems.setdefault(finding.number, []).append(finding.why)
-    turn_entries, stop_reason = narrate_log(replay)
-    return el(
-        "section",
-        el("h2", "The whole game, turn by turn"),
-        *(_turn_details(turn, problems, marked_sequence) for turn in turn_entries),
-        el("p", stop_reason, class_="bad note") if stop_reason else None,
-        id="game",
-    )
+    turns, stop_reason = narrate_log(replay)
+    return TurnsSection([_turn_section(turn, problems, marked_sequence) for turn in turns], stop_reason)
 
 
 def narrate_log(replay: Replay) -> tuple[list[TurnEntries], str]:
@@ -83,56 +110,44 @@ def _narrate_entry(state: GameState, sequence: int, entry: Entry) -> EntryLine:
     return EntryLine(sequence, entry.at, tuple(sentences) or (default_sentence,), entry.refusal is not None)
 
 
-def _turn_details(
+def _turn_section(
     turn: TurnEntries, problems: Mapping[int, Sequence[str]], marked_sequence: int | None
-) -> Html:
+) -> TurnSection:
     sequences = range(turn.lines[0].sequence, turn.lines[-1].sequence + 1)
-    is_open = marked_sequence in sequences or any(number in sequences for number in problems)
-    summary = el(
-        "summary",
-        el("span", turn.title, class_="turn"),
-        el("span", f" {_entry_range(sequences)}", class_="quiet"),
-        *_turn_tags(turn, problems, marked_sequence),
-    )
-    return el(
-        "details",
-        summary,
-        el("ol", *(_entry_item(line, problems, marked_sequence) for line in turn.lines)),
-        open=is_open,
+    return TurnSection(
+        title=turn.title,
+        entry_range=_entry_range(sequences),
+        is_open=marked_sequence in sequences or any(number in sequences for number in problems),
+        tags=[*_turn_tags(turn, problems, marked_sequence)],
+        lines=[_entry_row(line, problems, marked_sequence) for line in turn.lines],
     )
 
 
 def _turn_tags(
     turn: TurnEntries, problems: Mapping[int, Sequence[str]], marked_sequence: int | None
-) -> Iterator[Html]:
+) -> Iterator[Tag]:
     refused = sum(line.refused for line in turn.lines)
     if refused:
-        yield el("span", pluralize(refused, "refusal"), class_="tag")
+        yield Tag(pluralize(refused, "refusal"), "tag")
     problem_count = sum(len(problems.get(line.sequence, ())) for line in turn.lines)
     if problem_count:
-        yield el("span", pluralize(problem_count, "finding"), class_="tag bad")
+        yield Tag(pluralize(problem_count, "finding"), "tag bad")
     if any(line.sequence == marked_sequence for line in turn.lines):
-        yield el("span", "the move above", class_="tag marked")
+        yield Tag("the move above", "tag marked")
 
 
 def _entry_range(sequences: range) -> str:
     return f"entry {sequences[0]}" if len(sequences) == 1 else f"entries {sequences[0]} to {sequences[-1]}"
 
 
-def _entry_item(line: EntryLine, problems: Mapping[int, Sequence[str]], marked_sequence: int | None) -> Html:
-    classes = [
-        name
-        for name, applies in (("refused", line.refused), ("marked", line.sequence == marked_sequence))
-        if applies
-    ]  # fmt: skip
-    anchor = el("a", str(line.sequence), href=f"#e{line.sequence}", aria_label=f"entry {line.sequence}")
-    notes = (el("p", why, class_="bad note") for why in problems.get(line.sequence, ()))
-    body = el("div", *(el("p", sentence) for sentence in line.sentences), *notes)
-    return el(
-        "li",
-        anchor,
-        el("time", format_game_time(line.at_ms)),
-        body,
-        id=f"e{line.sequence}",
-        class_=" ".join(classes) or None,
+def _entry_row(
+    line: EntryLine, problems: Mapping[int, Sequence[str]], marked_sequence: int | None
+) -> EntryRow:
+    classes = (("refused", line.refused), ("marked", line.sequence == marked_sequence))
+    return EntryRow(
+        sequence=line.sequence,
+        time=format_game_time(line.at_ms),
+        sentences=line.sentences,
+        problems=problems.get(line.sequence, ()),
+        css=" ".join(name for name, applies in classes if applies),
     )

@@ -5,19 +5,23 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as Xml
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from markupsafe import Markup
 
 from schemas.commands import ClaimRoute, TakeSeat
 from schemas.events import CardDrawn, SeatTaken
+from services.verification import report
 from services.verification.audit import audit
 from services.verification.explanation import explain
 from services.verification.replay import Replay
-from services.verification.report.html import el, escape_html, markdown
 from services.verification.report.page import render_page
+from services.verification.report.templating import ENVIRONMENT, markdown
 from tests.verification.audit.given import NAMES, USA, entries, find, golden, rewritten
 
 MISCHIEF = "usa-mischief"
+TEMPLATES = Path(report.__file__).parent / "templates"
 
 
 def shown(game: str, log: list[bytes], number: int | None = None) -> str:
@@ -98,8 +102,11 @@ def test_names_that_would_be_markup_are_only_names() -> None:
 
 
 def test_text_is_escaped_unless_it_is_markup_already() -> None:
-    assert el("p", "<b>", el("i", "&"), title='"') == '<p title="&quot;">&lt;b&gt;<i>&amp;</i></p>'
-    assert escape_html(None) == ""
+    template = ENVIRONMENT.from_string('<p title="{{ title }}">{{ text }}{{ markup }}</p>')
+    html = template.render(title='"', text="<b>", markup=Markup("<i>&amp;</i>"))
+    assert html == '<p title="&#34;">&lt;b&gt;<i>&amp;</i></p>'
+    for name in ENVIRONMENT.list_templates():
+        assert "| safe" not in (TEMPLATES / name).read_text(), name
     assert "<a" not in markdown("[x](javascript:alert(1)) <b>")
     assert "<b>" not in markdown("<b>")
 

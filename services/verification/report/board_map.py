@@ -1,4 +1,4 @@
-"""A board with what lies on it, drawn as an SVG map that stands in a page."""
+"""A board with what lies on it, as the shapes of an SVG map (templates/board.html)."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from typing import Final, NamedTuple
 from services.referee.rules import GameState
 from services.referee.rules.board import Board, Route
 from services.text.formatting import city_name, describe_route, seat_name
-from services.verification.report.html import Html, el, join_html
 
 LANE_WIDTH: Final = 9.0  # between parallel routes
 CITY_INSET: Final = 9.0  # of a route at each city
 SPACE_GAP: Final = 3.5  # between the spaces of a route
-LETTER_WIDTH: Final = 6.2  # the width of one, about
+CHARACTER_WIDTH: Final = 6.2  # of a name, on average
 MARGIN: Final = 34.0
 
 
@@ -23,29 +22,74 @@ class Point(NamedTuple):
     y: float
 
 
-def board_map(state: GameState, marked: Collection[str] = (), cities: Collection[str] = ()) -> Html:
-    """The map: routes in their colours, claimed ones in their owner's with its number, stations,
-    passengers; what is marked has a halo."""
+class RouteShape(NamedTuple):
+    """A route on the map: its spaces as the commands of an SVG path."""
+
+    title: str
+    kind: str
+    color: str
+    path: str
+    owner: int | None  # the seat that claimed it
+    badge: Point  # where the owner's number stands
+    ferries: Sequence[Point]  # of the spaces that take locomotives
+
+
+class Piece(NamedTuple):
+    """A station or a passenger of a seat."""
+
+    title: str
+    seat: int
+    at: Point
+
+
+class Label(NamedTuple):
+    """A city's name, centred at a point."""
+
+    text: str
+    at: Point
+
+
+class BoardMap(NamedTuple):
+    """The shapes of a map, in the order in which they are drawn."""
+
+    title: str
+    view_box: str
+    marked_routes: Sequence[str]  # as commands of an SVG path
+    marked_cities: Sequence[Point]
+    routes: Sequence[RouteShape]
+    cities: Sequence[Point]
+    stations: Sequence[Piece]
+    passengers: Sequence[Piece]
+    names: Sequence[Label]
+
+
+def board_map(state: GameState, marked: Collection[str] = (), cities: Collection[str] = ()) -> BoardMap:
+    """The map: routes in their colours, claimed ones in their owner's with its number, stations, passengers.
+    The `marked` routes and the `cities` have a halo; ids that the board doesn't have are left out."""
     board, (width, height) = state.board, state.board.form.size
-    points = {c.id: Point(*c.at) for c in board.form.cities}
+    points = {city.id: Point(*city.at) for city in board.form.cities}
     spaces_by_route = {route.id: _route_spaces(board, route, points) for route in board.routes.values()}
-    parts = [
-        *(
-            el("path", d=_straight_path(spaces_by_route[name]), class_="halo")
-            for name in marked
-            if name in spaces_by_route
-        ),
-        *(el("circle", cx=points[c].x, cy=points[c].y, r=17, class_="halo") for c in cities if c in points),
-        *(_route_svg(state, route, spaces_by_route[route.id]) for route in board.routes.values()),
-        *(el("circle", cx=at.x, cy=at.y, r=4.5, class_="city") for at in points.values()),
-        *_pieces_svg(state, points),
-        *_city_names(state, points),
-    ]
-    box = f"{-MARGIN} {-MARGIN} {width + 2 * MARGIN} {height + 2 * MARGIN}"
-    title = el(
-        "title", f"Map of {board.title}: {len(state.route_owners)} of {len(board.routes)} routes claimed"
+    return BoardMap(
+        title=f"Map of {board.title}: {len(state.route_owners)} of {len(board.routes)} routes claimed",
+        view_box=f"{-MARGIN} {-MARGIN} {width + 2 * MARGIN} {height + 2 * MARGIN}",
+        marked_routes=[_straight_path(spaces_by_route[name]) for name in marked if name in spaces_by_route],
+        marked_cities=[points[name] for name in cities if name in points],
+        routes=[_route_shape(state, route, spaces_by_route[route.id]) for route in board.routes.values()],
+        cities=[*points.values()],
+        stations=[
+            Piece(f"{seat_name(state, seat)} has a station in {city_name(state, name)}", seat, points[name])
+            for name, seat in state.station_owners.items()
+        ],
+        passengers=[
+            Piece(
+                f"{seat_name(state, seat)} has a passenger in {city_name(state, name)}",
+                seat,
+                Point(points[name].x + 9, points[name].y - 9),
+            )
+            for name, seat in state.passenger_owners.items()
+        ],
+        names=[*_city_names(state, points)],
     )
-    return el("svg", title, join_html(parts), viewBox=box, role="img", class_="board")
 
 
 # -- routes ------------------------------------------------------------------------------------
@@ -72,24 +116,21 @@ def _route_spaces(board: Board, route: Route, points: Mapping[str, Point]) -> li
     return [(point_at(start + gap), point_at(start + space - gap)) for start in starts]
 
 
-def _route_svg(state: GameState, route: Route, spaces: Sequence[tuple[Point, Point]]) -> Html:
+def _route_shape(state: GameState, route: Route, spaces: Sequence[tuple[Point, Point]]) -> RouteShape:
     owner = state.route_owners.get(route.id)
-    path = "".join(f"M{a.x} {a.y}L{b.x} {b.y}" for a, b in spaces)
     title = f"{describe_route(state, route.id)}: {route.length} {route.color} {route.kind}"
     if route.locomotives:
         title += f", at least {route.locomotives} locomotives"
     title += "" if owner is None else f"; {seat_name(state, owner)} (seat {owner}) has it"
-    elements = [el("title", title), el("path", d=path, class_="edge")]
-    if owner is None:
-        elements.append(el("path", d=path, class_=f"free c-{route.color}"))
-        ferries = spaces[: route.locomotives]
-        elements += [
-            el("circle", cx=_midpoint(*s).x, cy=_midpoint(*s).y, r=2, class_="loco") for s in ferries
-        ]
-    else:
-        elements.append(el("path", d=path, class_=f"taken s-{owner}"))
-        elements.append(_badge_svg(owner, _badge_point(route, spaces)))
-    return el("g", *elements, class_=f"route {route.kind}" + (" owned" if owner is not None else ""))
+    return RouteShape(
+        title=title,
+        kind=route.kind,
+        color=route.color,
+        path="".join(f"M{a.x} {a.y}L{b.x} {b.y}" for a, b in spaces),
+        owner=owner,
+        badge=_badge_point(route, spaces),
+        ferries=[_midpoint(*space) for space in spaces[: route.locomotives]],
+    )
 
 
 def _badge_point(route: Route, spaces: Sequence[tuple[Point, Point]]) -> Point:
@@ -98,24 +139,6 @@ def _badge_point(route: Route, spaces: Sequence[tuple[Point, Point]]) -> Point:
     share = (earlier_twins + 1) / (len(route.parallels) + 2)
     a, b = spaces[0][0], spaces[-1][1]
     return Point(round(a.x + (b.x - a.x) * share, 1), round(a.y + (b.y - a.y) * share, 1))
-
-
-def _badge_svg(seat: int, at: Point, shape: str = "badge") -> Html:
-    """A seat's number on a disc of its colour."""
-    disc = el("circle", cx=at.x, cy=at.y, r=7, class_=f"{shape} b-{seat}")
-    return join_html((disc, el("text", str(seat), x=at.x, y=round(at.y + 3.4, 1), class_="number")))
-
-
-def _pieces_svg(state: GameState, points: Mapping[str, Point]) -> Iterator[Html]:
-    """Stations and passengers, with their owner's number."""
-    for name, seat in state.station_owners.items():
-        at = points[name]
-        title = el("title", f"{seat_name(state, seat)} has a station in {city_name(state, name)}")
-        box = el("rect", x=at.x - 9, y=at.y - 9, width=18, height=18, rx=2, class_=f"station b-{seat}")
-        yield el("g", title, box, el("text", str(seat), x=at.x, y=at.y + 3.4, class_="number"))
-    for name, seat in state.passenger_owners.items():
-        title = el("title", f"{seat_name(state, seat)} has a passenger in {city_name(state, name)}")
-        yield el("g", title, _badge_svg(seat, Point(points[name].x + 9, points[name].y - 9), "passenger"))
 
 
 def _straight_path(spaces: Sequence[tuple[Point, Point]]) -> str:
@@ -142,12 +165,12 @@ class Box(NamedTuple):
         return not (apart or self.bottom < other.top or other.bottom < self.top)
 
 
-def _city_names(state: GameState, points: Mapping[str, Point]) -> Iterator[Html]:
+def _city_names(state: GameState, points: Mapping[str, Point]) -> Iterator[Label]:
     """Each city's name where it covers the fewest others."""
     board, width = state.board, state.board.form.size[0] + MARGIN
     occupied = [Box(at.x - 5, at.y - 5, at.x + 5, at.y + 5) for at in points.values()]
     for name, at in points.items():
-        text_width = len(board.cities[name]) * LETTER_WIDTH
+        text_width = len(board.cities[name]) * CHARACTER_WIDTH
         middle = at.x - text_width / 2
         offset = 13 if name in state.station_owners or name in state.passenger_owners else 9
         choices = [(middle, at.y - offset), (middle, at.y + offset + 8), (at.x + offset, at.y + 4)]
@@ -158,7 +181,7 @@ def _city_names(state: GameState, points: Mapping[str, Point]) -> Iterator[Html]
         )
         occupied.append(best)
         x, y = round((best.left + best.right) / 2, 1), round(best.bottom - 2, 1)
-        yield el("text", board.cities[name], x=x, y=y, class_="name")
+        yield Label(board.cities[name], Point(x, y))
 
 
 def _overflow_cost(box: Box, width: float) -> int:
