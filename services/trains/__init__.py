@@ -1,4 +1,4 @@
-"""Cases of other people's Trains systems, played by our own core: what it says must be what theirs say.
+"""Cases of other people's Trains systems, answered by our own core, which has to give the expected answers.
 
-Start with `tally`: it reads a folder (`cases`), answers each case (`kinds`) and tells the tally.
+Start with `report`: it reads a folder (`cases`), answers each case (`case_kinds`) and counts the results.
 """

@@ -1,9 +1,9 @@
-"""What our own core answers to each kind of case."""
+"""The kinds of cases, and how our own core answers each."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar
+from typing import Annotated, Final, Literal, TypeAlias, TypeVar
 
 from pydantic import Field
 
@@ -40,7 +40,7 @@ from services.trains.tournament import run_tournament
 TOO_FEW_DESTINATIONS: Final = "error: not enough destinations"
 
 T = TypeVar("T")
-CaseSolver: TypeAlias = Callable[[Sequence[Any]], Any]
+CaseSolver: TypeAlias = Callable[[Sequence[object]], object]  # JSON values in, a JSON value out
 NamedPlayer: TypeAlias = tuple[str, str]
 Deck = Annotated[tuple[Colour, ...], Field(max_length=250)]
 _Player = tuple[Annotated[Text, Field(pattern="^[A-Za-z]{1,50}$")], Literal["Hold-10", "Buy-Now", "Cheat"]]
@@ -56,42 +56,43 @@ GAME_PLAYERS: Final = _players_schema(MAX_SEATS)
 TOURNAMENT_PLAYERS: Final = _players_schema(50)
 
 
-def answer_reachability(values: Sequence[Any]) -> bool:
+def answer_reachability(values: Sequence[object]) -> bool:
     """Whether a path of connections joins two cities."""
     start, end, map_json = _require_values(values, "city, city, map")
     form = read_trains_map(map_json)
     ids = {city.name: city.id for city in form.cities}
-    for city in (start, end):
-        if not isinstance(city, str) or city not in ids:
-            raise InvalidInputError("city", f"the map has no city {city!r}")
+    ends = frozenset(_city_id(ids, city) for city in (start, end))
     pairs = {frozenset((pair.a, pair.b)) for pair in with_pair_tickets(build_board(form), 1).tickets.values()}
-    return frozenset((ids[start], ids[end])) in pairs
+    return ends in pairs
 
 
-def answer_legality(values: Sequence[Any]) -> bool:
+def _city_id(ids: Mapping[str, str], city: object) -> str:
+    if not isinstance(city, str) or city not in ids:
+        raise InvalidInputError("city", f"the map has no city {city!r}")
+    return ids[city]
+
+
+def answer_legality(values: Sequence[object]) -> bool:
     """Whether the player may acquire a connection."""
     map_json, player_state, wanted = _require_values(values, "map, player state, connection")
     game_state = build_game_state(read_trains_map(map_json), _read_value(STATE, player_state))
     return may_acquire(game_state, parse_connection(_read_value(CONNECTION, wanted)))
 
 
-def answer_strategy(values: Sequence[Any]) -> Any:
-    """What Hold-10 answers at its turn."""
+def answer_strategy(values: Sequence[object]) -> str | list[str | int]:
+    """The answer of Hold-10 at its turn, as JSON."""
     map_json, player_state = _require_values(values, "map, player state")
     game_state = build_game_state(read_trains_map(map_json), _read_value(STATE, player_state))
     command = hold_10(game_state, 0, legal(game_state, 0), SeatRandom(NO_SEED, 0))
-    assert isinstance(command, ClaimRoute | RequestCards), "there is nothing else in a turn"
+    assert isinstance(command, ClaimRoute | RequestCards), "a turn has no other commands"
     return command_json(command, game_state.board)
 
 
-def answer_game(values: Sequence[Any]) -> Any:
-    """How a game with given cards comes out: the names by rank, and the removed."""
-    map_json, players, cards = _require_values(values, "map, players, cards")
-    form, players, cards = (
-        read_trains_map(map_json),
-        _read_value(GAME_PLAYERS, players),
-        _read_value(DECK, cards),
-    )
+def answer_game(values: Sequence[object]) -> str | list[object]:
+    """The result of a game with given cards: the names of each rank, and of the removed players."""
+    map_json, players_json, cards_json = _require_values(values, "map, players, cards")
+    form = read_trains_map(map_json)
+    players, cards = _read_value(GAME_PLAYERS, players_json), _read_value(DECK, cards_json)
     try:
         outcome = play_game(form, [PLAYERS[kind] for _, kind in players], cards)
     except TooFewDestinationsError:
@@ -99,35 +100,32 @@ def answer_game(values: Sequence[Any]) -> Any:
     return [[_sorted_names(players, rank) for rank in outcome.ranks], _sorted_names(players, outcome.removed)]
 
 
-def answer_tournament(values: Sequence[Any]) -> Any:
-    """How a tournament comes out, every game of it with the same cards: winners, and the removed."""
-    map_json, players, cards = _require_values(values, "map, players, cards")
-    form, players, cards = (
-        read_trains_map(map_json),
-        _read_value(TOURNAMENT_PLAYERS, players),
-        _read_value(DECK, cards),
-    )
+def answer_tournament(values: Sequence[object]) -> str | list[list[str]]:
+    """The result of a tournament whose games all have the same cards: the winners, and the removed players."""
+    map_json, players_json, cards_json = _require_values(values, "map, players, cards")
+    form = read_trains_map(map_json)
+    players, cards = _read_value(TOURNAMENT_PLAYERS, players_json), _read_value(DECK, cards_json)
 
-    def one_game(indices: Sequence[int]) -> GameOutcome:
+    def play_group(indices: Sequence[int]) -> GameOutcome:
         return play_game(form, [PLAYERS[players[index][1]] for index in indices], cards)
 
     try:
         start_game(form, min(len(players), MAX_SEATS), cards)
-        result = run_tournament(len(players), one_game)
+        result = run_tournament(len(players), play_group)
     except TooFewDestinationsError:
         return TOO_FEW_DESTINATIONS
     return [_sorted_names(players, result.winners), _sorted_names(players, result.removed)]
 
 
-def answer_case(kind: str, values: Sequence[Any]) -> Any:
-    """What comes out of a case's input. Raises Malformed, naming what is wrong with the input."""
+def answer_case(kind: str, values: Sequence[object]) -> object:
+    """Our answer to a case's input, both as JSON values. Raises InvalidInputError, naming the bad value."""
     try:
         return KINDS[kind](values)
     except CommandRefusedError as refusal:
         raise InvalidInputError("", f"there can be no such game: {refusal.reason}") from None
 
 
-def _require_values(values: Sequence[Any], names: str) -> Sequence[Any]:
+def _require_values(values: Sequence[object], names: str) -> Sequence[object]:
     count = len(names.split(", "))
     if len(values) != count:
         raise InvalidInputError("", f"must hold {count} JSON values ({names}), not {len(values)}")
@@ -135,7 +133,7 @@ def _require_values(values: Sequence[Any], names: str) -> Sequence[Any]:
 
 
 def _read_value(schema: Schema[T], value: object) -> T:
-    """The value of this shape, or Malformed, which says of which value a field is wrong."""
+    """The value read by this schema. Raises InvalidInputError, naming the value and its bad field."""
     try:
         return schema.read(value)
     except InvalidInputError as error:

@@ -1,12 +1,12 @@
-"""A folder of cases: `index.json` names for each an input, a row of JSON values, and the one
-value that is to come out. A folder without it has them as KIND/NAME-in.json and -out.json."""
+"""A folder of cases. `index.json` names two files for each: the input, which is a row of JSON values, and
+the expected answer, one value. A folder without it has them as KIND/NAME-in.json and KIND/NAME-out.json."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from schemas.errors import InvalidInputError
 from services.documents.reader import read_text
@@ -17,13 +17,15 @@ MAX_BYTES: Final = 20_000_000
 
 
 class Case(NamedTuple):
+    """A case of a folder, whose files are not read yet."""
+
     id: str
-    kind: str  # what comes before the first slash of its id
+    kind: str  # the part of its id before the first slash
     input_path: Path
     expected_path: Path
 
-    def read(self) -> tuple[list[Any], Any]:
-        """The values of its input, and the value that is to come out. Raises Malformed, naming the file."""
+    def read(self) -> tuple[list[object], object]:
+        """The values of its input, and the expected answer. Raises InvalidInputError, naming the file."""
         values, expected = read_values(self.input_path), read_values(self.expected_path)
         if len(expected) != 1:
             raise InvalidInputError(str(self.expected_path), f"must hold one JSON value, not {len(expected)}")
@@ -31,8 +33,9 @@ class Case(NamedTuple):
 
 
 def read_cases(folder: Path) -> list[Case]:
-    """The cases that a folder's index lists, in its order; without an index those that lie there.
-    Raises Malformed, naming file and entry."""
+    """The cases of a folder in the order of its index, or of their names where there is none.
+
+    Raises InvalidInputError, naming file and entry."""
     index = folder / INDEX_FILE
     if not index.exists() and (input_paths := sorted(folder.glob(f"*/*{INPUT_SUFFIX}"))):
         return [_case_of_file(input_path) for input_path in input_paths]
@@ -69,8 +72,8 @@ def _resolve_inside(folder: Path, path: str, where: str) -> Path:
     return folder / pure
 
 
-def read_values(path: Path) -> list[Any]:
-    """The JSON values that a file holds, one after the other. Raises Malformed, naming the file."""
+def read_values(path: Path) -> list[object]:
+    """The JSON values of a file, in their order. Raises InvalidInputError, naming the file."""
     try:
         return list(iter_json_values(read_text(path, MAX_BYTES)))
     except InvalidInputError as error:
@@ -78,14 +81,14 @@ def read_values(path: Path) -> list[Any]:
     except json.JSONDecodeError as error:
         reason = f"isn't JSON: {error.msg} in line {error.lineno}, column {error.colno}"
         raise InvalidInputError(str(path), reason) from None
-    except ValueError:  # the only other one that json knows
+    except ValueError:  # the only other one that json raises
         raise InvalidInputError(str(path), "holds a number of thousands of digits") from None
     except RecursionError:
         raise InvalidInputError(str(path), "is nested without end") from None
 
 
-def iter_json_values(text: str) -> Iterator[Any]:
-    """JSON values with any white space, or none, between them. Raises JSONDecodeError."""
+def iter_json_values(text: str) -> Iterator[object]:
+    """The JSON values of a text, with any white space or none between them. Raises JSONDecodeError."""
     decoder, position = json.JSONDecoder(), 0
     while True:
         while text[position : position + 1].isspace():

@@ -1,7 +1,7 @@
-"""One game of Trains with given cards and known strategies, by the ordinary core.
+"""A game of Trains with given cards and known strategies, played by the ordinary core.
 
-Only the chance is ours: the facts of the start are made here, the cards lying as they were given
-and the destinations in the order of their names. All that follows is what the core makes of it.
+Only chance is replaced: the events of the start are made here, with the cards in the given order and the
+destinations in the order of their names. The core decides everything else.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from services.referee.rules.rulesets.trains import TRAINS
 from services.referee.rules.setup.create_game import NewGameContext, create_game
 
 GAME_ID: Final = "given-cards"
-NO_SEED: Final = "00" * 32  # the chance is given
+NO_SEED: Final = "00" * 32  # nothing is shuffled
 OPTIONS: Final = {"order": "seated", "start_return": "top"}
 NOT_ON_ANY_MAP: Final = ClaimRoute("no-such-route", {"red": 3})
 
@@ -35,14 +35,14 @@ class TooFewDestinationsError(LedgerlineError):
 
 
 class GameOutcome(NamedTuple):
-    """Players by their places in the order of turns."""
+    """The result of a game; players are indices in the order of turns."""
 
     ranks: tuple[tuple[int, ...], ...]  # the winners first
     removed: tuple[int, ...]
 
 
 def cheat(state: GameState, seat: Seat, commands: Sequence[Command], seat_random: SeatRandom) -> Command:
-    """Keep destinations like everybody else, then ask for a connection that there isn't."""
+    """Keep destinations as Hold-10 does, then claim a connection that doesn't exist."""
     if any(isinstance(command, KeepTickets) for command in commands):
         return hold_10(state, seat, commands, seat_random)
     return NOT_ON_ANY_MAP
@@ -52,9 +52,9 @@ PLAYERS: Final[Mapping[str, Policy]] = {"Hold-10": hold_10, "Buy-Now": buy_now, 
 
 
 def play_game(form: BoardForm, players: Sequence[Policy], cards: Sequence[str]) -> GameOutcome:
-    """The game of these players, the oldest first, with these cards from the top of the deck on.
+    """Play a game of these players, the first of the turn order first; `cards` begins with the top of the deck.
 
-    Raises TooFewDestinations, and Refused where no such game can be."""
+    Raises TooFewDestinationsError, and CommandRefusedError where the rules allow no such game."""
     state = start_game(form, len(players), cards)
     seat_random = SeatRandom(NO_SEED, 0)
     while not state.result:
@@ -65,7 +65,9 @@ def play_game(form: BoardForm, players: Sequence[Policy], cards: Sequence[str]) 
 
 
 def start_game(form: BoardForm, seats: int, cards: Sequence[str]) -> GameState:
-    """The table with hands dealt and the first player choosing its destinations."""
+    """The state with hands dealt, in which the first player has to choose its destinations.
+
+    Raises TooFewDestinationsError, and CommandRefusedError where the rules allow no such game."""
     state = GameState()
     plans = tuple(SeatPlan() for _ in range(seats))
     try:
@@ -92,7 +94,7 @@ def start_game(form: BoardForm, seats: int, cards: Sequence[str]) -> GameState:
 
 
 def creation_events(command: CreateGame, cards: Sequence[str]) -> Iterable[Event]:
-    """As any game is created, but with exactly these cards: of a colour there may be none."""
+    """The events that create a game with exactly these cards, which need not have every colour."""
     for event in create_game(RULESETS, NewGameContext(GAME_ID, 0, 0, NO_SEED), command):
         if isinstance(event, GameCreated):
             rule_options = replace(event.parameters, cards=Counter(cards))
@@ -102,8 +104,8 @@ def creation_events(command: CreateGame, cards: Sequence[str]) -> Iterable[Event
 
 
 def game_outcome(state: GameState) -> GameOutcome:
-    """Who shares which rank at the end, and who was removed."""
-    assert state.result is not None, "the game is over"
+    """The ranks of a finished game, and the seats that were removed."""
+    assert state.result is not None, "the game must be over"
     removed = tuple(seat for seat, seat_state in enumerate(state.seats) if seat_state.exit_reason)
     ranks: dict[int, list[int]] = {}
     for score in sorted(state.result.scores, key=lambda score: score.place):

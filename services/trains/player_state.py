@@ -1,4 +1,4 @@
-"""What a player of Trains is told at its turn, as a table that the core can judge on."""
+"""The player state of Trains, which a player gets at its turn, as a state of the core."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from services.referee.rules.position_game import start_from_position
 from services.referee.rules.rulesets.trains import TRAINS
 
 MIN_SEATS, MAX_SEATS = TRAINS.rule_options.seats_least, TRAINS.rule_options.seats_most
-MAX_CARS: Final = 100  # a state may come from a table with other figures
+MAX_CARS: Final = 100  # a state may come from a game with other rule options
 
 Colour = Literal["red", "blue", "green", "white"]
 City = Annotated[Text, Field(max_length=25)]
@@ -30,7 +30,7 @@ Acquired = Annotated[tuple[tuple[City, City, Colour, Int], ...], Field(max_lengt
 
 @contract()
 class Own:
-    """What is the player's own."""
+    """The player's own part."""
 
     destination1: tuple[City, City]
     destination2: tuple[City, City]
@@ -41,7 +41,7 @@ class Own:
 
 @contract()
 class PlayerState:
-    """A player's own things, and what each other player has acquired, in turn order after it."""
+    """A player's own part, and what the other players have acquired, in turn order after it."""
 
     this: Own
     acquired: Annotated[tuple[Acquired, ...], Field(max_length=MAX_SEATS - 1)]
@@ -52,9 +52,9 @@ CONNECTION: Final[Schema[tuple[str, str, str, int]]] = Schema(tuple[City, City, 
 
 
 def build_game_state(form: BoardForm, player_state: PlayerState) -> GameState:
-    """The table as this player sees it, who is seat 0 and to act.
+    """The state as this player sees it: it is seat 0, and has to act.
 
-    Raises Malformed, naming what can't be."""
+    Raises InvalidInputError, naming the bad value."""
     seats = max(MIN_SEATS, 1 + len(player_state.acquired))
     cards: dict[str, int] = {color: count for color, count in player_state.this.cards.items() if count}
     position = Position(
@@ -72,12 +72,12 @@ def build_game_state(form: BoardForm, player_state: PlayerState) -> GameState:
 
 
 def routes_by_connection(board: Board) -> dict[Connection, str]:
-    """The ids of a board's routes by what players of Trains call them."""
+    """The ids of a board's routes by their connections."""
     return {connection_of(board, name): name for name in board.routes}
 
 
 def _route_owners(routes: Mapping[Connection, str], player_state: PlayerState) -> dict[str, Seat]:
-    """Who has which route. Outside cases give one to two players at times: then it is taken all the same."""
+    """The owner of each route. Outside cases sometimes give one route to two players; then the first has it."""
     owners: dict[str, Seat] = {}
     for seat, acquired in enumerate((player_state.this.acquired, *player_state.acquired)):
         for wanted in acquired:
@@ -89,13 +89,13 @@ def _route_owners(routes: Mapping[Connection, str], player_state: PlayerState) -
 
 
 def parse_connection(wanted: tuple[str, str, str, int]) -> Connection:
-    """A connection as it is sent: city, city, colour, length."""
+    """A connection from the form of Trains: city, city, colour, length."""
     a, b, color, length = wanted
     return Connection(a, b, length, color)
 
 
 def command_json(command: ClaimRoute | RequestCards, board: Board) -> str | list[str | int]:
-    """A command as players of Trains answer: `more cards`, or the connection."""
+    """A command in the form of Trains: `more cards`, or the connection."""
     if isinstance(command, RequestCards):
         return "more cards"
     wanted = connection_of(board, command.route)
@@ -103,7 +103,7 @@ def command_json(command: ClaimRoute | RequestCards, board: Board) -> str | list
 
 
 def may_acquire(state: GameState, wanted: Connection) -> bool:
-    """Whether the player whose table this is may acquire it now."""
+    """Whether seat 0 may acquire the connection now."""
     route = routes_by_connection(state.board).get(wanted)
     try:
         decide(state, 0, ClaimRoute(route or "no-such-route", {wanted.color: wanted.length}))

@@ -1,14 +1,14 @@
-"""Running a folder of cases: each is answered, compared, and counted by its kind."""
+"""Answers a folder of cases, compares each answer with the expected one, and counts by kind."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from rich.console import Console
 from rich.progress import track
-from rich.table import Table as Grid
+from rich.table import Table
 
 from schemas.errors import InvalidInputError
 from services.trains.case_kinds import KINDS, answer_case
@@ -16,28 +16,31 @@ from services.trains.cases import Case, read_cases
 
 
 class Failure(NamedTuple):
+    """A case whose answer isn't the expected one; both as JSON values."""
+
     id: str
-    expected: Any
-    answer: Any
+    expected: object
+    answer: object
 
 
 class Tally(NamedTuple):
-    """What came of the cases of one kind."""
+    """The results of the cases of one kind."""
 
     kind: str
     cases: int
     failures: tuple[Failure, ...]
-    played: bool  # whether we have an answer to this kind at all
+    played: bool  # whether we can answer this kind
 
     @property
     def passed(self) -> int:
+        """How many answers are the expected ones."""
         return self.cases - len(self.failures) if self.played else 0
 
 
 def run_folder(folder: Path, quiet: bool) -> list[Tally]:
-    """Answer every case of a folder, with a progress bar on a terminal unless told to be quiet.
+    """Answer every case of a folder, with a progress bar on a terminal unless `quiet`.
 
-    Raises Malformed, naming the file and the entry that is not of the form."""
+    Raises InvalidInputError, naming the file and its bad entry."""
     cases = read_cases(folder)
     console = Console(stderr=True)
     bar = track(cases, "playing", console=console, transient=True, disable=quiet or not console.is_terminal)
@@ -45,7 +48,9 @@ def run_folder(folder: Path, quiet: bool) -> list[Tally]:
 
 
 def check_case(case: Case) -> Failure | None:
-    """How our answer differs from what is to come out, if it does, and we have one."""
+    """The failure of a case; None where our answer is the expected one, or where we can't answer its kind.
+
+    Raises InvalidInputError, naming the file and its bad entry."""
     if case.kind not in KINDS:
         return None
     values, expected = case.read()
@@ -57,14 +62,17 @@ def check_case(case: Case) -> Failure | None:
 
 
 def tally_by_kind(cases: Iterable[Case], failures: Iterable[Failure]) -> list[Tally]:
-    """By kind, in the order of the numbers that kinds begin with."""
+    """One tally for each kind, in the order of the numbers that the kinds begin with."""
     counts: dict[str, int] = {}
     for case in cases:
         counts[case.kind] = counts.get(case.kind, 0) + 1
     all_failures = tuple(failures)
     return [
         Tally(
-            kind, counts[kind], tuple(f for f in all_failures if f.id.startswith(f"{kind}/")), kind in KINDS
+            kind=kind,
+            cases=counts[kind],
+            failures=tuple(failure for failure in all_failures if failure.id.startswith(f"{kind}/")),
+            played=kind in KINDS,
         )
         for kind in sorted(counts, key=_kind_order)
     ]
@@ -75,9 +83,9 @@ def _kind_order(kind: str) -> tuple[int, str]:
     return (int(digits) if digits.isdecimal() and len(digits) < 10 else 0, kind)
 
 
-def tally_table(tallies: Iterable[Tally]) -> Grid:
-    """The tally for people."""
-    table = Grid("kind", "cases", "passed", "failed", "which failed")
+def tally_table(tallies: Iterable[Tally]) -> Table:
+    """The tallies as a table for a terminal."""
+    table = Table("kind", "cases", "passed", "failed", "which failed")
     for tally in tallies:
         if tally.played:
             ids = ", ".join(failure.id.partition("/")[2] for failure in tally.failures)
@@ -88,8 +96,8 @@ def tally_table(tallies: Iterable[Tally]) -> Grid:
     return table
 
 
-def tally_json(tallies: Iterable[Tally]) -> dict[str, Any]:
-    """The tally for programs, with the answers of the failed cases beside what is to come out."""
+def tally_json(tallies: Iterable[Tally]) -> dict[str, object]:
+    """The tallies as JSON, with answer and expected answer of the failed cases."""
     return {
         "kinds": [
             {

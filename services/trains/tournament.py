@@ -1,4 +1,4 @@
-"""A knock-out tournament: rounds of games, whose winners go on."""
+"""A knock-out tournament: rounds of games, whose winners play the next round."""
 
 from __future__ import annotations
 
@@ -12,17 +12,16 @@ T = TypeVar("T")
 
 
 class TournamentResult(NamedTuple):
-    """Players by their places in the order of sign-up."""
+    """The result of a tournament; players are indices in the order of sign-up."""
 
     winners: tuple[int, ...]
     removed: tuple[int, ...]
 
 
 def run_tournament(players: int, play_game: Callable[[Sequence[int]], GameOutcome]) -> TournamentResult:
-    """The result of a tournament of so many players.
+    """Play a tournament of so many players.
 
-    `game` plays one game of the players that it is given and says how it came out, naming each
-    by its place among them."""
+    `play_game` plays one game of the given players; its outcome has indices into them."""
     remaining, previous = tuple(range(players)), None
     removed: list[int] = []
     while len(remaining) >= MIN_SEATS and remaining != previous:
@@ -41,8 +40,8 @@ def run_tournament(players: int, play_game: Callable[[Sequence[int]], GameOutcom
 def group_players(
     players: Sequence[T], min_size: int = MIN_SEATS, max_size: int = MAX_SEATS
 ) -> list[list[T]]:
-    """The games of a round: as many as can play in each, in order. Where too few are left for
-    the last one, the games before it give up players, the nearest first."""
+    """The games of a round: each as large as possible, in order. Where too few players are left for the last
+    game, the games before it give up players, the nearest first."""
     sizes = [max_size] * (len(players) // max_size)
     leftover = len(players) % max_size
     if leftover:

@@ -1,1 +1,1 @@
-"""Cases that nobody of this project wrote, read where they lie."""
+"""Cases that nobody of this project wrote, read from beside the repository."""

@@ -1,5 +1,5 @@
 """The outside cases lie beside the repository. A clone without them runs all other tests; a
-check that is meant to have them (CI) must not quietly go without."""
+check that is meant to have them (CI) must not leave them out silently."""
 
 from __future__ import annotations
 

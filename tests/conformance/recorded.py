@@ -1,7 +1,7 @@
 """Games on the USA board that nobody here wrote, read from ../shared/cases and played again.
 
-Chance is data there: where our rules shuffle, the recorded order takes the shuffle's place
-(it must be a shuffle of the same cards), and everything else must follow."""
+Chance is data there: where our rules shuffle, the recorded order replaces the shuffled one (it has to
+have the same cards), and everything else has to follow."""
 
 from __future__ import annotations
 
@@ -39,62 +39,62 @@ def read(path: Path) -> Any:
     return json.loads(path.read_text())
 
 
-def plain(name: str) -> str:
-    """A city's name as its id is made of it."""
-    letters = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
-    return re.sub(r"[^a-z]+", "-", letters.lower()).strip("-")
+def city_id(name: str) -> str:
+    """The id of a city, made from its name."""
+    ascii_name = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    return re.sub(r"[^a-z]+", "-", ascii_name.lower()).strip("-")
 
 
 @cache
 def routes() -> dict[int, str]:
     """Our route for each of the source's numbers: same cities, colour and length, each once."""
-    board, taken, found = load_board("usa"), set[str](), {}
-    for told in read(GAMES / "board.json")["routes"]:
-        ends = {plain(told["a"]), plain(told["b"])}
-        fitting = (
+    board, used, ids = load_board("usa"), set[str](), {}
+    for row in read(GAMES / "board.json")["routes"]:
+        ends = {city_id(row["a"]), city_id(row["b"])}
+        candidates = (
             route.id
             for route in board.routes.values()
             if {route.a, route.b} == ends
-            and (route.color, route.length) == (told["color"], told["length"])
-            and route.id not in taken
+            and (route.color, route.length) == (row["color"], row["length"])
+            and route.id not in used
         )
-        found[told["id"]] = next(fitting)
-        taken.add(found[told["id"]])
-    return found
+        ids[row["id"]] = next(candidates)
+        used.add(ids[row["id"]])
+    return ids
 
 
 def ticket(board: Board, text: str) -> str:
     """Our id of "Calgary - Phoenix (13)"."""
     match = re.fullmatch(r"(.+) - (.+) \((\d+)\)", text)
     assert match, text
-    ends = {plain(match[1]), plain(match[2])}
-    (found,) = (t.id for t in board.tickets.values() if {t.a, t.b} == ends and t.points == int(match[3]))
-    return found
+    ends = {city_id(match[1]), city_id(match[2])}
+    (ticket_id,) = (t.id for t in board.tickets.values() if {t.a, t.b} == ends and t.points == int(match[3]))
+    return ticket_id
 
 
 class Recorded:
     """A recorded game, played again move by move."""
 
     def __init__(self, path: Path) -> None:
-        self.told = read(path)
-        self.table = GameState()
-        plans = tuple(SeatPlan("bot", "random") for _ in range(self.told["players"]))
-        decide_envelope(self.table, CommandEnvelope("create", "again", None, CreateGame(plans)), 0, "5e" * 32)
-        tickets = [ticket(self.table.board, text) for text in self.told["ticket_deck_top_first"]]
-        self.shuffles: list[list[str]] = [self.told["deck_top_first"]]
-        self.shuffles += [event["reshuffle"] for event in self.told["events"] if "reshuffle" in event]
+        self.record = read(path)
+        self.state = GameState()
+        plans = tuple(SeatPlan("bot", "random") for _ in range(self.record["players"]))
+        decide_envelope(self.state, CommandEnvelope("create", "again", None, CreateGame(plans)), 0, "5e" * 32)
+        tickets = [ticket(self.state.board, text) for text in self.record["ticket_deck_top_first"]]
+        self.shuffles: list[list[str]] = [self.record["deck_top_first"]]
+        self.shuffles += [event["reshuffle"] for event in self.record["events"] if "reshuffle" in event]
         self.tickets = tickets
         self.act(None, StartGame())
 
     def act(self, seat: int | None, command: Command) -> None:
-        for event in decide_events(self.table, seat, command):
-            evolve(self.table, self.as_recorded(event))
+        for event in decide_events(self.state, seat, command):
+            evolve(self.state, self.as_recorded(event))
 
     def as_recorded(self, event: Event) -> Event:
         match event:
             case DeckShuffled(order):
                 recorded = tuple(self.shuffles.pop(0))
-                assert Counter(recorded) == Counter(order), "a shuffle of other cards"
+                assert Counter(recorded) == Counter(order), "the recorded shuffle has other cards"
                 return DeckShuffled(recorded, None)
             case TicketsShuffled(deck, order):
                 assert Counter(self.tickets) == Counter(order)
@@ -103,19 +103,19 @@ class Recorded:
                 return event
 
     def moves(self) -> Iterator[tuple[int, Command, dict[str, Any]]]:
-        """Who did what, and how the source tells it."""
-        for told in self.told["events"]:
-            if "keep" in told:
-                keep = told["keep"]
+        """The seat, its command, and the record of the move."""
+        for row in self.record["events"]:
+            if "keep" in row:
+                keep = row["keep"]
                 kept = tuple(i for i, text in enumerate(keep["offered"]) if text in keep["kept"])
-                yield keep["player"], KeepTickets(kept), told
-            match told.get("do"):
+                yield keep["player"], KeepTickets(kept), row
+            match row.get("do"):
                 case "claim":
-                    paid = {card: n for card, n in told["paid"].items() if n}
-                    yield told["player"], ClaimRoute(routes()[told["route"]], paid), told
+                    paid = {card: n for card, n in row["paid"].items() if n}
+                    yield row["player"], ClaimRoute(routes()[row["route"]], paid), row
                 case "draw tickets":
-                    yield told["player"], DrawTickets(), told
-                case "draw" if told["source"] == "deck":
-                    yield told["player"], DrawBlind(), told
+                    yield row["player"], DrawTickets(), row
+                case "draw" if row["source"] == "deck":
+                    yield row["player"], DrawBlind(), row
                 case "draw":
-                    yield told["player"], DrawMarket(int(told["source"][7:-1])), told
+                    yield row["player"], DrawMarket(int(row["source"][7:-1])), row

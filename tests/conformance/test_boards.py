@@ -1,4 +1,4 @@
-"""Our boards against the facts that they were made from, and other people's Trains maps."""
+"""Our boards against the source data that they were made from, and other people's Trains maps."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAPS = CASES.parent / "maps"
 FOLDER = {"nordic": MAPS / "more", "switzerland": MAPS / "more"}
 
 
-def facts(name: str) -> Any:
+def read_source(name: str) -> Any:
     return read(FOLDER.get(name, MAPS) / f"{name}.json")
 
 
@@ -25,13 +25,13 @@ def tickets(board: Board) -> dict[tuple[str, str], tuple[int, str]]:
     return {(t.a, t.b): (t.points, t.deck) for t in board.tickets.values()}
 
 
-def told(rows: list[Any]) -> dict[tuple[str, str], tuple[int, str]]:
+def source_tickets(rows: list[Any]) -> dict[tuple[str, str], tuple[int, str]]:
     return {tuple(row["between"]): (row["points"], row["deck"]) for row in rows}
 
 
 @pytest.mark.parametrize("name", ["usa", "europe", "germany", "nordic", "switzerland"])
-def test_a_board_is_what_the_facts_say(name: str) -> None:
-    board, source = load_board(name), facts(name)
+def test_a_board_equals_its_source(name: str) -> None:
+    board, source = load_board(name), read_source(name)
     assert board.cities == {city["id"]: city["name"] for city in source["cities"]}
     assert board.form.size == (source["width"], source["height"])
     assert {city.id: city.at for city in board.form.cities} == {
@@ -44,7 +44,7 @@ def test_a_board_is_what_the_facts_say(name: str) -> None:
         [row[part] for part in ("id", "between", "length", "color", "kind", "locomotives")]
         for row in source["routes"]
     ]
-    assert tickets(board) == told(source["tickets"])
+    assert tickets(board) == source_tickets(source["tickets"])
     assert len(board.tickets) == len(source["tickets"])
     assert board.countries == {city["id"] for city in source["cities"] if city.get("country")}
     assert board.merchandise == {
@@ -52,8 +52,8 @@ def test_a_board_is_what_the_facts_say(name: str) -> None:
     }
 
 
-def test_germany_marks_what_the_facts_do_not_vouch_for() -> None:
-    source = facts("germany")
+def test_germany_marks_what_its_source_does_not_vouch_for() -> None:
+    source = read_source("germany")
     unsure = {city["id"] for city in source["cities"] if city.get("merchandise_verified") is False}
     assert {city.id for city in load_board("germany").form.cities if city.unverified} == unsure
     assert load_board("germany").form.unverified
@@ -61,7 +61,7 @@ def test_germany_marks_what_the_facts_do_not_vouch_for() -> None:
 
 def test_the_tickets_of_1910() -> None:
     source = read(MAPS / "more" / "usa_1910_tickets.json")
-    added, reissued = told(source["tickets_1910"]), told(source["tickets_mega"])
+    added, reissued = source_tickets(source["tickets_1910"]), source_tickets(source["tickets_mega"])
     assert tickets(load_board("usa-1910")) == added
     assert tickets(load_board("usa-mega")) == {**added, **reissued}
 
@@ -76,8 +76,8 @@ def maps(path: Path) -> Iterator[Any]:
             yield value
 
 
-def spelt(value: Any) -> Any:
-    """A map, however it is ordered: its connections by their cities."""
+def normalized(value: Any) -> Any:
+    """A map without the order of its connections, which are keyed by their cities and colour."""
     connections = {
         (*sorted((one, other)), color): length
         for one, ends in value["connections"].items()
@@ -88,9 +88,9 @@ def spelt(value: Any) -> Any:
 
 
 def test_every_trains_map_of_the_cases_is_read_and_written_back() -> None:
-    read_ones = 0
+    map_count = 0
     for path in sorted((CASES / "trains").rglob("*-in.json")) + sorted((CASES / "trains" / "maps").glob("*")):
         for value in maps(path):
-            assert spelt(write_trains_map(read_trains_map(value))) == spelt(value), path.name
-            read_ones += 1
-    assert read_ones > 50
+            assert normalized(write_trains_map(read_trains_map(value))) == normalized(value), path.name
+            map_count += 1
+    assert map_count > 50

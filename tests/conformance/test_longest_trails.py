@@ -1,4 +1,4 @@
-"""Longest trails that somebody else worked out."""
+"""Longest trails computed by somebody else."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ ALL = read_cases(FOLDER)
 PLAYED = [case for case in ALL if case.kind in KINDS]
 
 
-def test_the_cases_are_there() -> None:
+def test_all_cases_are_read() -> None:
     assert Counter(case.kind for case in ALL) == {
         "3-xmap": 13, "5-xlegal": 22, "6-xstrategy": 23, "8-xref": 52, "9-xmanager": 26, "10-xserver": 19,
     }  # fmt: skip
@@ -28,10 +28,10 @@ def test_a_case_has_the_answer_that_it_should_have(case: Case) -> None:
     assert check_case(case) is None
 
 
-def test_the_tally_says_so_kind_by_kind() -> None:
+def test_the_tally_counts_them_kind_by_kind() -> None:
     tallies = run_folder(FOLDER, quiet=True)
-    told = [(tally.kind, tally.cases, tally.passed, tally.played) for tally in tallies]
-    assert told == [
+    counts = [(tally.kind, tally.cases, tally.passed, tally.played) for tally in tallies]
+    assert counts == [
         ("3-xmap", 13, 13, True),
         ("5-xlegal", 22, 22, True),
         ("6-xstrategy", 23, 23, True),

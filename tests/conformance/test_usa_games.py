@@ -1,4 +1,4 @@
-"""24 recorded games of other people's programs: ours must tell every one of them the same."""
+"""24 recorded games of other people's programs: our rules have to give the same moves and scores."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ def test_the_recorded_games_are_there() -> None:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_recorded_game_goes_the_same_way_move_by_move(path: Path) -> None:
     game = Recorded(path)
-    for seat, command, told in game.moves():
-        place = game.table.seats[seat]
-        held, points = dict(place.hand), place.points
+    for seat, command, row in game.moves():
+        seat_state = game.state.seats[seat]
+        hand, points = dict(seat_state.hand), seat_state.points
         game.act(seat, command)
-        if told.get("do") == "draw":
-            assert place.hand[told["card"]] == held[told["card"]] + 1
-            assert game.table.market == told["market_after"]
-        if told.get("do") == "claim":
-            assert (place.points - points, place.cars) == (told["points"], told["trains_left"])
+        if row.get("do") == "draw":
+            assert seat_state.hand[row["card"]] == hand[row["card"]] + 1
+            assert game.state.market == row["market_after"]
+        if row.get("do") == "claim":
+            assert (seat_state.points - points, seat_state.cars) == (row["points"], row["trains_left"])
     assert game.shuffles == []
-    assert game.table.result is not None
-    assert game.table.result.reason == "last turns"
+    assert game.state.result is not None
+    assert game.state.result.reason == "last turns"
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -38,16 +38,16 @@ def test_a_recorded_game_ends_with_the_same_scores(path: Path) -> None:
     game = Recorded(path)
     for seat, command, _ in game.moves():
         game.act(seat, command)
-    assert game.table.result is not None
-    for ours, theirs in zip(game.table.result.scores, game.told["final"], strict=True):
-        place = game.table.seats[ours.seat]
-        assert set(place.routes) == {routes()[number] for number in theirs["routes"]}
-        assert place.cars == theirs["trains_left"]
-        made = {ticket(game.table.board, t["ticket"]) for t in theirs["tickets"] if t["completed"]}
-        missed = {ticket(game.table.board, t["ticket"]) for t in theirs["tickets"] if not t["completed"]}
+    assert game.state.result is not None
+    for ours, theirs in zip(game.state.result.scores, game.record["final"], strict=True):
+        seat_state = game.state.seats[ours.seat]
+        assert set(seat_state.routes) == {routes()[number] for number in theirs["routes"]}
+        assert seat_state.cars == theirs["trains_left"]
+        made = {ticket(game.state.board, t["ticket"]) for t in theirs["tickets"] if t["completed"]}
+        missed = {ticket(game.state.board, t["ticket"]) for t in theirs["tickets"] if not t["completed"]}
         assert (set(ours.made), set(ours.missed)) == (made, missed)
         assert (ours.routes, ours.tickets) == (theirs["route_points"], theirs["ticket_points"])
         assert (ours.longest, ours.bonus) == (theirs["longest_path"], theirs["longest_bonus"])
         assert ours.total == theirs["total"]
-    winners = [score.seat for score in game.table.result.scores if score.place == 1]
-    assert winners == game.told["winners"]
+    winners = [score.seat for score in game.state.result.scores if score.place == 1]
+    assert winners == game.record["winners"]

@@ -16,18 +16,18 @@ RULES: Final = set(re.findall(r"^- ([A-Z]+-\d) ", TEXT, re.MULTILINE))
 
 
 def formal_words() -> dict[str, str]:
-    """Each formal word, and what the last table of the specification says beside it."""
+    """Each formal word, and its cell in the last table of the specification."""
     rows = re.findall(r"^\| (.+?) \| (.+?) \|$", TEXT.split("| formal word |")[1], re.MULTILINE)
-    return {word: here for words, here in rows for word in words.split(", ")}
+    return {word: cell for words, cell in rows for word in words.split(", ")}
 
 
 WORDS: Final = formal_words()
 
 
-def ids_meant(here: str) -> set[str]:
+def rule_ids(cell: str) -> set[str]:
     """The ids in a cell such as `SETUP-2/3, TICKET-1` or `ROUTE-*`."""
     found: set[str] = set()
-    for group, numbers in re.findall(r"([A-Z]+)-([\d/]+|\*)", here):
+    for group, numbers in re.findall(r"([A-Z]+)-([\d/]+|\*)", cell):
         if numbers == "*":
             found |= {rule for rule in RULES if rule.startswith(f"{group}-")}
         else:
@@ -51,7 +51,7 @@ def test_the_rules_beside_a_formal_word_are_those_of_the_specification(word: str
     (entry,) = (entry for entry in entries() if entry.word == word)
     assert entry.rules
     assert set(entry.rules) <= RULES
-    if meant := ids_meant(WORDS[word]):
+    if meant := rule_ids(WORDS[word]):
         assert meant & set(entry.rules), f"{word} is about {', '.join(sorted(meant))}"
 
 

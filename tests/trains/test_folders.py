@@ -13,15 +13,15 @@ from schemas.errors import InvalidInputError
 from services.trains.cases import iter_json_values, read_values
 from services.trains.report import run_folder
 from tests.cli.command_line import CommandResult, run_in_process
-from tests.trains.test_games import CARDS, MAP, STATE_TOLD
+from tests.trains.test_games import CARDS, MAP, PLAYER_STATE
 
 ANN, BOB = ["Ann", "Hold-10"], ["Bob", "Buy-Now"]
-OWN = STATE_TOLD["this"]
+OWN = PLAYER_STATE["this"]
 REACH = ["Ash", "Esk", MAP]
 
 
 def folder(path: Path, *cases: tuple[str, list[Any], Any]) -> Path:
-    """A folder of these cases: id, the values of the input, what is to come out."""
+    """A folder of these cases: id, the values of the input, the expected answer."""
     index = []
     for name, given, expected in cases:
         entry = {"id": name, "in": f"{name}-in.json", "out": f"{name}-out.json"}
@@ -39,15 +39,15 @@ def run_trains_cases(*words: str) -> CommandResult:
 
 def test_a_folder_whose_cases_all_pass(tmp_path: Path) -> None:
     cases = folder(tmp_path, ("3-xmap/a", REACH, True), ("10-xserver/b", [1], 2))
-    done = run_trains_cases(str(cases))
-    assert (done.returncode, done.stderr) == (0, "")
+    result = run_trains_cases(str(cases))
+    assert (result.returncode, result.stderr) == (0, "")
     rows = [
-        [cell.strip() for cell in line.split("│")[1:-1]] for line in done.stdout.splitlines() if "│" in line
+        [cell.strip() for cell in line.split("│")[1:-1]] for line in result.stdout.splitlines() if "│" in line
     ]
     assert rows == [["3-xmap", "1", "1", "0", ""], ["10-xserver", "1", "-", "-", "not played"]]
 
 
-def test_a_folder_without_an_index_has_the_cases_that_lie_there(tmp_path: Path) -> None:
+def test_a_folder_without_an_index_has_the_cases_of_its_files(tmp_path: Path) -> None:
     cases = folder(tmp_path, ("3-xmap/a", REACH, True), ("3-xmap/b", REACH, False))
     (cases / "index.json").unlink()
     (cases / "3-xmap" / "c-out.json").write_text("true")  # of no case
@@ -67,9 +67,9 @@ def test_a_case_that_fails_is_named_and_the_exit_code_is_1(tmp_path: Path) -> No
         ("3-xmap/yes", REACH, True),
         ("3-xmap/no", REACH, False),
     )
-    done = run_trains_cases(str(cases), "--json")
-    assert (done.returncode, done.stderr) == (1, "")
-    reach, game = json.loads(done.stdout)["kinds"]
+    result = run_trains_cases(str(cases), "--json")
+    assert (result.returncode, result.stderr) == (1, "")
+    reach, game = json.loads(result.stdout)["kinds"]
     assert reach == {
         "kind": "3-xmap", "cases": 2, "played": True, "passed": 1,
         "failed": [{"id": "3-xmap/no", "expected": False, "answer": True}],
@@ -79,16 +79,16 @@ def test_a_case_that_fails_is_named_and_the_exit_code_is_1(tmp_path: Path) -> No
         "8-xref/one",
         wrong,
     )
-    told = run_trains_cases(str(cases))
-    assert told.returncode == 1
-    assert "│ no " in told.stdout
-    assert "│ one " in told.stdout
+    in_words = run_trains_cases(str(cases))
+    assert in_words.returncode == 1
+    assert "│ no " in in_words.stdout
+    assert "│ one " in in_words.stdout
 
 
-def test_a_folder_that_is_not_of_the_form_is_told_in_one_line_with_exit_code_2(tmp_path: Path) -> None:
-    done = run_trains_cases(str(tmp_path))
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == f"ledgerline: {tmp_path}/index.json: can't be read: No such file or directory\n"
+def test_a_folder_that_is_not_of_the_form_is_reported_in_one_line_with_exit_code_2(tmp_path: Path) -> None:
+    result = run_trains_cases(str(tmp_path))
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr == f"ledgerline: {tmp_path}/index.json: can't be read: No such file or directory\n"
 
 
 BAD_INDEXES: Mapping[str, tuple[str, str]] = {
@@ -98,27 +98,30 @@ BAD_INDEXES: Mapping[str, tuple[str, str]] = {
     "nothing": ("", "index.json: must hold one JSON list"),
     "no object": ("[7]", "index.json: 0: must be an object"),
     "no out": ('[{"id": "3-xmap/a", "in": "a"}]', "index.json: 0: must be an object"),
-    "a number for a path": ('[{"id": "3-xmap/a", "in": 1, "out": "b"}]', "index.json: 0: must be an object"),
+    "a number as a path": ('[{"id": "3-xmap/a", "in": 1, "out": "b"}]', "index.json: 0: must be an object"),
     "no kind": ('[{"id": "a", "in": "a", "out": "b"}]', "index.json: 0.id: must be a kind"),
-    "a way out": (
+    "outside the folder": (
         '[{"id": "3-xmap/a", "in": "../a", "out": "b"}]',
         "index.json: 0.in: must be a path inside",
     ),
-    "a root": ('[{"id": "3-xmap/a", "in": "a", "out": "/b"}]', "index.json: 0.out: must be a path inside"),
+    "an absolute path": (
+        '[{"id": "3-xmap/a", "in": "a", "out": "/b"}]',
+        "index.json: 0.out: must be a path inside",
+    ),
     "no such file": ('[{"id": "3-xmap/a", "in": "a", "out": "b"}]', "a: can't be read"),
     "a zero byte": ('[{"id": "3-xmap/a", "in": "a\\u0000", "out": "b"}]', "can't be read"),
-    "half a letter": ('[{"id": "3-xmap/a", "in": "\\ud800", "out": "b"}]', "can't be read"),
+    "half a character": ('[{"id": "3-xmap/a", "in": "\\ud800", "out": "b"}]', "can't be read"),
     "a folder": ('[{"id": "3-xmap/a", "in": ".", "out": "b"}]', "must be a path inside"),
 }
 
 
 @pytest.mark.parametrize("bad", BAD_INDEXES)
-def test_a_bad_index_is_told_by_file_and_entry(tmp_path: Path, bad: str) -> None:
-    text, told = BAD_INDEXES[bad]
+def test_a_bad_index_is_reported_by_file_and_entry(tmp_path: Path, bad: str) -> None:
+    text, why = BAD_INDEXES[bad]
     (tmp_path / "index.json").write_text(text)
     with pytest.raises(InvalidInputError) as error:
         run_folder(tmp_path, quiet=True)
-    assert told in str(error.value)
+    assert why in str(error.value)
 
 
 BAD_CASES: Mapping[str, tuple[str, list[Any], str]] = {
@@ -128,11 +131,11 @@ BAD_CASES: Mapping[str, tuple[str, list[Any], str]] = {
     "no map": ("3-xmap", ["Ash", "Esk", 7], "map: must be an object"),
     "a bad length": ("3-xmap", ["Ash", "Esk", {**MAP, "connections": {"Ash": {"Esk": {"red": 9}}}}], "connections.Ash"),
     "no state": ("6-xstrategy", [MAP, 7], "player state"),
-    "negative rails": ("6-xstrategy", [MAP, {**STATE_TOLD, "this": {**OWN, "rails": -1}}], "player state.this.rails: "),
-    "a card of gold": ("6-xstrategy", [MAP, {**STATE_TOLD, "this": {**OWN, "cards": {"gold": 1}}}], "cards"),
-    "what the map has not": ("6-xstrategy", [MAP, {**STATE_TOLD, "acquired": [[["Ash", "Esk", "red", 3]]]}], "no connection"),
-    "eight others": ("6-xstrategy", [MAP, {**STATE_TOLD, "acquired": [[]] * 8}], "acquired"),
-    "no connection": ("5-xlegal", [MAP, STATE_TOLD, ["Ash", "Bow"]], "connection.2: is missing"),
+    "negative rails": ("6-xstrategy", [MAP, {**PLAYER_STATE, "this": {**OWN, "rails": -1}}], "player state.this.rails: "),
+    "a card of gold": ("6-xstrategy", [MAP, {**PLAYER_STATE, "this": {**OWN, "cards": {"gold": 1}}}], "cards"),
+    "not on the map": ("6-xstrategy", [MAP, {**PLAYER_STATE, "acquired": [[["Ash", "Esk", "red", 3]]]}], "no connection"),
+    "eight others": ("6-xstrategy", [MAP, {**PLAYER_STATE, "acquired": [[]] * 8}], "acquired"),
+    "no connection": ("5-xlegal", [MAP, PLAYER_STATE, ["Ash", "Bow"]], "connection.2: is missing"),
     "one player": ("8-xref", [MAP, [ANN], CARDS], "players"),
     "nine players": ("8-xref", [MAP, [ANN] * 9, CARDS], "players"),
     "an unknown player": ("8-xref", [MAP, [ANN, ["Bob", "Genius"]], CARDS], "players.1.1: "),
@@ -143,12 +146,12 @@ BAD_CASES: Mapping[str, tuple[str, list[Any], str]] = {
 
 
 @pytest.mark.parametrize("bad", BAD_CASES)
-def test_a_bad_case_is_told_by_file_and_entry(tmp_path: Path, bad: str) -> None:
-    kind, given, told = BAD_CASES[bad]
+def test_a_bad_case_is_reported_by_file_and_entry(tmp_path: Path, bad: str) -> None:
+    kind, given, why = BAD_CASES[bad]
     with pytest.raises(InvalidInputError) as error:
         run_folder(folder(tmp_path, (f"{kind}/a", given, None)), quiet=True)
     assert str(error.value).startswith(f"{tmp_path}/{kind}/a-in.json: ")
-    assert told in str(error.value)
+    assert why in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -156,21 +159,21 @@ def test_a_bad_case_is_told_by_file_and_entry(tmp_path: Path, bad: str) -> None:
     [b"\xff\xfe1", b"[" * 100_000, b"1" * 10_000, b"tru", b'{"a": 1', b"[1, 2"],
     ids=["no UTF-8", "nested", "a long number", "half a word", "half an object", "half a list"],
 )
-def test_a_file_that_holds_no_values_is_told(tmp_path: Path, content: bytes) -> None:
+def test_a_file_that_holds_no_values_is_reported(tmp_path: Path, content: bytes) -> None:
     cases = folder(tmp_path, ("3-xmap/a", [], True))
     (cases / "3-xmap/a-in.json").write_bytes(content)
     with pytest.raises(InvalidInputError, match=r"a-in\.json: "):
         run_folder(cases, quiet=True)
 
 
-def test_two_values_that_should_come_out_are_one_too_many(tmp_path: Path) -> None:
+def test_two_expected_values_are_one_too_many(tmp_path: Path) -> None:
     cases = folder(tmp_path, ("3-xmap/a", REACH, True))
     (cases / "3-xmap/a-out.json").write_text("true false")
     with pytest.raises(InvalidInputError, match=r"a-out\.json: must hold one JSON value, not 2"):
         run_folder(cases, quiet=True)
 
 
-def test_values_stand_one_after_the_other_with_any_white_space_or_none() -> None:
+def test_values_follow_each_other_with_any_white_space_or_none() -> None:
     assert list(iter_json_values('"a""b"[1]{"c":2}\n\n\t 3  4' + " " * 5000 + "null ")) == [
         "a",
         "b",

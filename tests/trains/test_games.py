@@ -22,7 +22,7 @@ MAP = {
     "connections": CONNECTIONS,
 }
 CARDS = ["red", "blue", "green", "white"] * 50
-STATE_TOLD: dict[str, Any] = {
+PLAYER_STATE: dict[str, Any] = {
     "this": {
         "destination1": ["Ash", "Bow"],
         "destination2": ["Ash", "Cam"],
@@ -42,21 +42,21 @@ def form() -> BoardForm:
 def test_hands_are_dealt_from_the_front_of_the_given_cards_four_to_each_in_turn_order(
     form: BoardForm,
 ) -> None:
-    table = start_game(form, 2, ["red"] * 4 + ["blue"] * 4 + ["green", "white"])
-    hands = [{card: n for card, n in place.hand.items() if n} for place in table.seats]
+    state = start_game(form, 2, ["red"] * 4 + ["blue"] * 4 + ["green", "white"])
+    hands = [{card: n for card, n in seat_state.hand.items() if n} for seat_state in state.seats]
     assert hands == [{"red": 4}, {"blue": 4}]
-    assert table.deck == ["white", "green"]  # the top is the last
-    assert table.rule_options.cards == {"red": 4, "blue": 4, "green": 1, "white": 1}
+    assert state.deck == ["white", "green"]  # the top is the last
+    assert state.rule_options.cards == {"red": 4, "blue": 4, "green": 1, "white": 1}
 
 
 def test_destinations_are_offered_in_the_order_of_their_names(form: BoardForm) -> None:
-    table = start_game(form, 2, CARDS)
-    assert table.seats[0].offer == ["ash:bow", "ash:cam", "ash:dee", "ash:esk", "bow:cam"]
+    state = start_game(form, 2, CARDS)
+    assert state.seats[0].offer == ["ash:bow", "ash:cam", "ash:dee", "ash:esk", "bow:cam"]
 
 
 def test_a_cheat_keeps_destinations_and_is_removed_at_its_first_turn(form: BoardForm) -> None:
-    came = play_game(form, [PLAYERS["Cheat"], PLAYERS["Hold-10"]], CARDS)
-    assert came == GameOutcome(((1,),), (0,))
+    outcome = play_game(form, [PLAYERS["Cheat"], PLAYERS["Hold-10"]], CARDS)
+    assert outcome == GameOutcome(((1,),), (0,))
     assert play_game(form, [PLAYERS["Cheat"]] * 2, CARDS) == GameOutcome((), (0, 1))
 
 
@@ -76,21 +76,21 @@ def test_a_map_with_too_few_destinations_is_an_error(form: BoardForm) -> None:
         (["Ash", "Cam", "red", 3], False),  # there is none of this length
         (["Bow", "Cam", "green", 3], False),  # no green cards
         (["Cam", "Dee", "white", 5], False),  # rails for four
-        (["Ash", "Bow", "red", 3], False),  # somebody's
+        (["Ash", "Bow", "red", 3], False),  # another player's
         (["Ash", "Bow", "blue", 4], False),  # its own
         (["Ash", "Zed", "red", 3], False),  # not on the map
     ],
     ids=str,
 )
 def test_what_a_player_may_acquire(wanted: list[object], may: bool) -> None:
-    assert answer_case("5-xlegal", [MAP, STATE_TOLD, wanted]) is may
+    assert answer_case("5-xlegal", [MAP, PLAYER_STATE, wanted]) is may
 
 
-def test_a_players_state_is_a_table_where_it_is_to_act(form: BoardForm) -> None:
-    table = build_game_state(form, STATE.read(STATE_TOLD))
-    assert table.turn == 0
-    assert table.seats[0].cars == 4
-    assert table.route_owners == {"ash-bow-blue": 0, "ash-bow-red": 1}
+def test_a_player_state_is_a_state_in_which_the_player_has_to_act(form: BoardForm) -> None:
+    state = build_game_state(form, STATE.read(PLAYER_STATE))
+    assert state.turn == 0
+    assert state.seats[0].cars == 4
+    assert state.route_owners == {"ash-bow-blue": 0, "ash-bow-red": 1}
 
 
 # -- tournaments -----------------------------------------------------------------------------
@@ -110,9 +110,9 @@ def test_a_players_state_is_a_table_where_it_is_to_act(form: BoardForm) -> None:
     ],
 )
 def test_groups_of_up_to_eight_and_at_least_two(players: int, sizes: list[int]) -> None:
-    made = group_players(range(players))
-    assert [len(group) for group in made] == sizes
-    assert [player for group in made for player in group] == list(range(players))
+    groups = group_players(range(players))
+    assert [len(group) for group in groups] == sizes
+    assert [player for group in groups for player in group] == list(range(players))
 
 
 def test_groups_back_up_as_far_as_they_must() -> None:
@@ -120,7 +120,7 @@ def test_groups_back_up_as_far_as_they_must() -> None:
 
 
 class Games:
-    """Games whose winners are those who win all the same, and what was played."""
+    """Games that the same players win each time, and a record of who played them."""
 
     def __init__(self, winners: Sequence[int], cheats: Sequence[int] = ()) -> None:
         self.winners, self.cheats = winners, cheats
@@ -128,8 +128,8 @@ class Games:
 
     def __call__(self, players: Sequence[int]) -> GameOutcome:
         self.played.append(list(players))
-        first = tuple(place for place, player in enumerate(players) if player in self.winners)
-        out = tuple(place for place, player in enumerate(players) if player in self.cheats)
+        first = tuple(index for index, player in enumerate(players) if player in self.winners)
+        out = tuple(index for index, player in enumerate(players) if player in self.cheats)
         others = tuple(set(range(len(players))) - {*first, *out})
         return GameOutcome(tuple(rank for rank in (first, others) if rank), out)
 
@@ -140,7 +140,7 @@ def test_one_game_of_at_most_eight_decides() -> None:
     assert len(games.played) == 1
 
 
-def test_winners_of_a_round_go_on_in_their_old_order_and_the_removed_do_not() -> None:
+def test_winners_of_a_round_play_the_next_in_their_old_order_and_the_removed_do_not() -> None:
     games = Games([0, 7, 15], cheats=[1, 9])
     assert run_tournament(16, games) == ((0, 7, 15), (1, 9))
     assert games.played == [list(range(8)), list(range(8, 16)), [0, 7, 15]]
@@ -157,4 +157,4 @@ def test_it_ends_when_a_rounds_winners_are_those_of_the_round_before() -> None:
     odd = tuple(range(1, 20, 2))
     games = Games(odd)
     assert run_tournament(20, games).winners == odd
-    assert [len(table) for table in games.played] == [8, 8, 4, 8, 2]
+    assert [len(group) for group in games.played] == [8, 8, 4, 8, 2]
