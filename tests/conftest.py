@@ -9,6 +9,7 @@ from typing import Any
 import fakeredis
 import pytest
 import redis
+from hypothesis import settings
 
 from services.ledger import RedisLedger
 from services.ledger.connection import connect, init_partition_count
@@ -18,6 +19,9 @@ from tests.cluster.nodes import cluster
 PARTITIONS = 4
 ALL = range(PARTITIONS)
 Connect = Callable[[], redis.Redis]
+
+settings.register_profile("repeatable", derandomize=True, deadline=None)  # the same examples in every run
+settings.load_profile("repeatable")
 
 
 @pytest.fixture(scope="session")

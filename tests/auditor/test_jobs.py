@@ -252,11 +252,14 @@ def test_P7_a_job_whose_worker_is_killed_is_done_by_another(at: At, tmp_path: Pa
 @pytest.mark.parametrize(
     "before",
     [
-        "ArchiveIndex.mark_archived = stop",
-        "Archive.write = stop",
-        "from services.archive import store; store.os.fsync = stop",
+        pytest.param("ArchiveIndex.mark_archived = stop", id="before the mark"),
+        pytest.param("Archive.write = stop", id="before the file", marks=pytest.mark.long),
+        pytest.param(
+            "from services.archive import store; store.os.fsync = stop",
+            id="in the middle of the file",
+            marks=pytest.mark.long,
+        ),
     ],
-    ids=["before the mark", "before the file", "in the middle of the file"],
 )
 def test_P7_an_auditor_killed_anywhere_loses_no_game(at: At, tmp_path: Path, before: str) -> None:
     play_out(at.ledger, at.referee)

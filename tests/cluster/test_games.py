@@ -9,6 +9,7 @@ import pytest
 
 from tests.cluster.nodes import Cluster
 from tests.cluster.play import PARTITIONS, Games, games_of, ledger_at, services
+from tests.long_runs import long_after
 
 PARTITION = 3  # of whose slot the node dies, or which moves
 OF_EACH = 2  # games of each partition
@@ -67,7 +68,7 @@ def test_P3_P10_games_end_though_a_fail_over_loses_what_was_written_last(nodes: 
     )
 
 
-@pytest.mark.parametrize("way", ["key by key", "at once"])
+@pytest.mark.parametrize("way", long_after(1, ("key by key", "at once")))
 def test_P3_P8_games_end_though_their_partition_moves_to_another_node_and_back(
     nodes: Cluster, way: str
 ) -> None:

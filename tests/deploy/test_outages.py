@@ -46,6 +46,7 @@ def test_services_that_start_before_their_engine_wait_and_then_play(tmp_path: Pa
             assert "Traceback" not in service.text()
 
 
+@pytest.mark.long
 def test_a_service_that_waits_for_its_engine_stops_when_told(tmp_path: Path) -> None:
     with stage(tmp_path) as house:
         services = [house.start(name) for name in OURS]
@@ -114,6 +115,7 @@ def test_an_engine_killed_for_three_seconds_loses_nothing_that_was_acknowledged(
         assert all("Traceback" not in service.text() for service in (*services, leaving))
 
 
+@pytest.mark.long
 def test_each_service_stops_while_its_engine_is_gone(tmp_path: Path) -> None:
     with stage(tmp_path) as house:
         engine = house.start_engine()
@@ -125,6 +127,7 @@ def test_each_service_stops_while_its_engine_is_gone(tmp_path: Path) -> None:
         assert all("Traceback" not in service.text() for service in services)
 
 
+@pytest.mark.long
 def test_bots_sit_out_a_gateway_that_goes_away(tmp_path: Path) -> None:
     with stage(tmp_path) as house:
         house.start_engine()

@@ -18,6 +18,7 @@ from schemas.commands import ClaimRoute, CommandEnvelope
 from services.ledger import AppendRequest, AppendResult, DuplicateCommand, RedisLedger
 from services.referee.rules import GameState, fold
 from services.referee.worker import Referee
+from tests.long_runs import long_after
 from tests.referee.running_referee import (
     Clock,
     Players,
@@ -167,12 +168,12 @@ def any_schedule_leaves_one_truth(seed: int, ledger: RedisLedger) -> None:
 
 
 @pytest.mark.parametrize("connection", ["fake"], indirect=True)
-@pytest.mark.parametrize("seed", SEEDS["fake"])
+@pytest.mark.parametrize("seed", long_after(10, SEEDS["fake"]))
 def test_P2_P3_any_schedule_leaves_one_truth(seed: int, ledger: RedisLedger) -> None:
     any_schedule_leaves_one_truth(seed, ledger)
 
 
 @pytest.mark.parametrize("connection", ["engine"], indirect=True)
-@pytest.mark.parametrize("seed", SEEDS["engine"])
+@pytest.mark.parametrize("seed", long_after(3, SEEDS["engine"]))
 def test_P2_P3_any_schedule_leaves_one_truth_on_an_engine(seed: int, ledger: RedisLedger) -> None:
     any_schedule_leaves_one_truth(seed, ledger)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import pytest
 from hypothesis import given, settings
 
 from schemas.commands import (
@@ -21,6 +22,7 @@ from schemas.events import PassengerMoved
 from schemas.field_types import Seat
 from schemas.refusals import CommandRefusedError
 from services.referee.rules import GameState, decide, legal
+from tests.long_runs import long_after
 from tests.rules.given import full_state
 from tests.rules.random_commands import command_pool, near_misses
 from tests.rules.random_games import RANDOM_GAMES, RandomGame
@@ -122,9 +124,10 @@ def check_walks(state: GameState, seat: Seat, walks: list[MovePassenger], tried:
             ), walk
 
 
+@pytest.mark.parametrize("examples", long_after(1, (4, 15)))
 @EVERY_RULESET
-def test_what_is_legal_is_what_decide_accepts(rules: str) -> None:
-    @settings(REPEATABLE, max_examples=15)
+def test_what_is_legal_is_what_decide_accepts(rules: str, examples: int) -> None:
+    @settings(REPEATABLE, max_examples=examples)
     @given(RANDOM_GAMES[rules])
     def holds(play: RandomGame) -> None:
         state, when = play.state, {0, 1, *(play.rng.randrange(250) for _ in range(8))}

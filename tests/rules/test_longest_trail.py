@@ -9,6 +9,7 @@ import pytest
 
 from services.referee.rules.board import Route, load_board
 from services.referee.rules.search.longest_trail import Edge, longest_trail
+from tests.long_runs import long_after
 
 GOAL_MS = 20
 
@@ -38,7 +39,7 @@ def random_graph(rng: Random) -> list[Edge]:
     return edges
 
 
-@pytest.mark.parametrize("tenth", range(10))
+@pytest.mark.parametrize("tenth", long_after(3, range(10)))
 def test_SCORE_3_agrees_with_brute_force_on_small_random_graphs(tenth: int) -> None:
     rng = Random(tenth)
     for _ in range(60):

@@ -13,6 +13,7 @@ from schemas.field_types import HIDDEN, Seat
 from services.referee.rules import RULESETS, GameState, fold, legal, score
 from services.referee.rules import board as boards
 from services.referee.rules.seat_state import SeatState
+from tests.long_runs import long_after
 from tests.rules.given import full_state
 from tests.rules.random_games import (
     BOARDS_BY_RULESET,
@@ -111,9 +112,10 @@ def play_and_count(play: RandomGame) -> None:
             assert counted.routes == seat_state.points
 
 
+@pytest.mark.parametrize("examples", long_after(1, (8, 25)))
 @EVERY_RULESET
-def test_cards_cars_tickets_and_all_else_are_conserved_and_every_game_ends(rules: str) -> None:
-    @settings(REPEATABLE, max_examples=25)
+def test_cards_cars_tickets_and_all_else_are_conserved_and_every_game_ends(rules: str, examples: int) -> None:
+    @settings(REPEATABLE, max_examples=examples)
     @given(RANDOM_GAMES[rules])
     def holds(play: RandomGame) -> None:
         play_and_count(play)
@@ -130,9 +132,10 @@ def test_every_board_is_played_to_the_end_by_every_number_of_seats(board: str, s
     assert full_state(fold(play.log)) == full_state(play.state)
 
 
+@pytest.mark.parametrize("examples", long_after(1, (4, 10)))
 @EVERY_RULESET
-def test_the_log_folds_to_the_referees_own_state(rules: str) -> None:
-    @settings(REPEATABLE, max_examples=10)
+def test_the_log_folds_to_the_referees_own_state(rules: str, examples: int) -> None:
+    @settings(REPEATABLE, max_examples=examples)
     @given(RANDOM_GAMES[rules])
     def holds(play: RandomGame) -> None:
         for number in play.steps():
@@ -201,9 +204,12 @@ def assert_view_matches(viewer: Seat | None, view: GameState, state: GameState) 
             assert shown["requested_mix"] == (None if real["requested_mix"] is None else {})
 
 
+@pytest.mark.parametrize("examples", long_after(1, (4, 12)))
 @EVERY_RULESET
-def test_a_viewers_fold_agrees_with_the_state_on_all_that_the_viewer_may_know(rules: str) -> None:
-    @settings(REPEATABLE, max_examples=12)
+def test_a_viewers_fold_agrees_with_the_state_on_all_that_the_viewer_may_know(
+    rules: str, examples: int
+) -> None:
+    @settings(REPEATABLE, max_examples=examples)
     @given(RANDOM_GAMES[rules])
     def holds(play: RandomGame) -> None:
         for number in play.steps():
@@ -214,9 +220,10 @@ def test_a_viewers_fold_agrees_with_the_state_on_all_that_the_viewer_may_know(ru
     holds()
 
 
+@pytest.mark.parametrize("examples", long_after(1, (4, 12)))
 @EVERY_RULESET
-def test_what_is_legal_follows_from_the_seats_own_view(rules: str) -> None:
-    @settings(REPEATABLE, max_examples=12)
+def test_what_is_legal_follows_from_the_seats_own_view(rules: str, examples: int) -> None:
+    @settings(REPEATABLE, max_examples=examples)
     @given(RANDOM_GAMES[rules])
     def holds(play: RandomGame) -> None:
         for _ in play.steps():

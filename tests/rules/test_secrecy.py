@@ -9,6 +9,7 @@ from dataclasses import replace
 from random import Random
 from typing import Final
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -52,6 +53,7 @@ from services.referee.rules import (
 from services.referee.rules.fair_randomness import derive_contribution
 from services.referee.rules.seat_state import SeatState
 from services.referee.rules.shuffle import commit_to_seed, derive_seat_secret
+from tests.long_runs import long_after
 from tests.rules.given import CREATED_AT_MS, SEED, without_root
 from tests.rules.random_commands import command_pool
 from tests.rules.random_games import RANDOM_GAMES, RandomGame
@@ -204,11 +206,12 @@ def decks_kept(state: GameState, seat: Seat, command: Command) -> list[str] | No
 # -- what holds --------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("examples", long_after(1, (2, 6)))
 @EVERY_RULESET
-def test_no_viewer_can_infer_what_it_may_not_know(rules: str) -> None:
+def test_no_viewer_can_infer_what_it_may_not_know(rules: str, examples: int) -> None:
     other_tables = 0
 
-    @settings(REPEATABLE, max_examples=6)
+    @settings(REPEATABLE, max_examples=examples)
     @given(RANDOM_GAMES[rules], st.integers(0, 2**32))
     def holds(play: RandomGame, chance: int) -> None:
         nonlocal other_tables

@@ -33,6 +33,7 @@ from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.field_types import MAX_JSON_DEPTH
 from schemas.rows import VisibilitySplit, event_to_row, pack
 from services.referee.rules.views import split_by_visibility
+from tests.long_runs import long_after
 from tests.schemas import examples
 from tests.schemas.wrong_commands import DEAL, WRONG_COMMANDS, nested
 
@@ -187,9 +188,12 @@ ANYTHING = st.binary(max_size=200) | SHAPED.map(lambda value: bytes(pack(value))
 PUBLIC, PART = GENUINE[-2:]
 
 
-@settings(max_examples=800, deadline=None)
-@given(data=ANYTHING)
-def test_garbage_is_malformed_or_corrupt_and_nothing_else(data: bytes) -> None:
+@pytest.mark.parametrize("examples", long_after(1, (150, 800)))
+def test_garbage_is_malformed_or_corrupt_and_nothing_else(examples: int) -> None:
+    settings(max_examples=examples, deadline=None)(given(data=ANYTHING)(no_other_error))()
+
+
+def no_other_error(data: bytes) -> None:
     readings: tuple[Callable[[], object], ...] = (
         lambda: unpack_envelope(data),
         lambda: unpack_entry(data),

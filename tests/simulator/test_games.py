@@ -10,7 +10,7 @@ from tests.simulator.simulate import simulate
 
 ROW = 5  # seeds of one case
 SEEDS = 220
-SHORT_ROWS = 6
+SHORT_ROWS = 4
 
 
 @pytest.mark.parametrize("first", long_after(SHORT_ROWS, range(0, SEEDS, ROW)))

@@ -15,6 +15,7 @@ from tests.auditor.conftest import STAYS_S, auditor_at
 from tests.auditor.test_jobs import given_back, killed
 from tests.deploy.compose import wait_until
 from tests.gateway.clients import problem
+from tests.long_runs import long_after
 from tests.referee.running_referee import GAME
 from tests.verification.disputes.conftest import Office, keys_left
 from tests.verification.disputes.games import end, play, say
@@ -204,7 +205,8 @@ def test_what_is_known_of_a_dispute_is_never_less_than_before(office: Office) ->
 
 
 @pytest.mark.parametrize(
-    "where", ["DisputeStore.record_answer", "DisputeStore.find", "dispute_job.seat_visible_answer"]
+    "where",
+    long_after(1, ("DisputeStore.record_answer", "DisputeStore.find", "dispute_job.seat_visible_answer")),
 )
 def test_P7_an_auditor_killed_anywhere_loses_no_dispute(office: Office, tmp_path: Path, where: str) -> None:
     play(office.at)
