@@ -52,7 +52,7 @@ def test_a_reshuffle_goes_under_what_is_left_and_tickets_go_where_start_return_s
     assert piles.take("all", 4) == [(FIRST_RETURNED_EPOCH + 1, 0), (1, 0), (1, 1), (FIRST_RETURNED_EPOCH, 0)]
 
 
-def test_frozen_piles_go_on_as_they_were() -> None:
+def test_piles_restored_from_a_snapshot_go_on_as_they_were() -> None:
     piles = PileTracker()
     piles.apply(DeckShuffled(("red",) * 3, None))
     again = PileTracker.from_state(piles.to_state())

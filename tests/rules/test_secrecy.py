@@ -59,13 +59,8 @@ from tests.rules.random_commands import command_pool
 from tests.rules.random_games import RANDOM_GAMES, RandomGame
 from tests.rules.test_properties import EVERY_RULESET, REPEATABLE
 
-HAND_DECIDES: Final = (
-    ClaimRoute,
-    BuildStation,
-    PayTunnel,
-    MovePassenger,
-    Pass,
-)  # whose outcome depends on the sender's hand
+# commands whose outcome depends on the sender's hand
+HAND_DECIDES: Final = (ClaimRoute, BuildStation, PayTunnel, MovePassenger, Pass)
 
 
 # -- what a viewer gets ----------------------------------------------------------------

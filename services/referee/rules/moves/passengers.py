@@ -83,12 +83,12 @@ def reachable_ways(city: str, ways: Sequence[JourneyEdge], cards: int) -> list[J
         ways_by_city[way.a].append(way)
         ways_by_city[way.b].append(way)
     lowest_price, queue = {city: 0}, [city]  # the fewest cards known to be enough for a city
-    for here in queue:
-        for _, a, b, toll in ways_by_city[here]:
-            there, price = (b if here == a else a), lowest_price[here] + toll
-            if price < lowest_price.get(there, cards + 1):
-                lowest_price[there] = price
-                queue.append(there)
+    for current in queue:
+        for _, a, b, toll in ways_by_city[current]:
+            neighbour, price = (b if current == a else a), lowest_price[current] + toll
+            if price < lowest_price.get(neighbour, cards + 1):
+                lowest_price[neighbour] = price
+                queue.append(neighbour)
     unreachable = cards + 1
     return [
         way
@@ -137,17 +137,17 @@ def cities_entered(state: GameState, start: str, path: Sequence[str]) -> list[st
     """The cities along a path of claimed routes, in order.
 
     Raises CommandRefusedError (PASSENGER-2) unless every route is claimed, used once and leads on."""
-    entered, here = [], start
+    entered, current = [], start
     require(len(set(path)) == len(path), "PASSENGER-2", "a route is used once in a move at most")
     for route_id in path:
         route = state.board.routes.get(route_id)
         if route is None:
             raise CommandRefusedError("PASSENGER-2", f"there is no route {route_id}")
         require(route_id in state.route_owners, "PASSENGER-2", f"nobody has claimed {route_id}")
-        require(here in (route.a, route.b), "PASSENGER-2", f"{route_id} doesn't start in {here}")
-        here = route.b if here == route.a else route.a
-        require(here not in state.board.countries, "PASSENGER-2", f"{here} is a country")
-        entered.append(here)
+        require(current in (route.a, route.b), "PASSENGER-2", f"{route_id} doesn't start in {current}")
+        current = route.b if current == route.a else route.a
+        require(current not in state.board.countries, "PASSENGER-2", f"{current} is a country")
+        entered.append(current)
     return entered
 
 

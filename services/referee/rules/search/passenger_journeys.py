@@ -165,13 +165,13 @@ class _Search:
         fresh = self._enterable(walk.city, cards) & ~walk.seen
         home, stretches = 1 << walk.city, self._stretches(walk.used & self.free, walk.path)
         beyond: list[int] = []  # what the best of the other stretches hold, least first
-        here = 0
+        own_stretch_tokens = 0
         for most, stretch in stretches:
             if stretch & home:
-                here = self._tokens(stretch & fresh)
+                own_stretch_tokens = self._tokens(stretch & fresh)
             elif cards and stretch & fresh and (len(beyond) < cards or most > beyond[-cards]):
                 insort(beyond, self._tokens(stretch & fresh))
-        rank = most = walk.points + here
+        rank = most = walk.points + own_stretch_tokens
         hopeful = most > best_points[walk.toll]
         for card, more in zip(range(walk.toll + 1, self.cards + 1), reversed(beyond), strict=False):
             most += more
@@ -222,10 +222,10 @@ class _Search:
         return cities
 
     def _to_journey(self, walk: _Walk) -> Journey:
-        names, here, entered = list(self.city_numbers), 0, []
+        names, city, entered = list(self.city_numbers), 0, []
         for way in walk.path:
-            here = next(on.city for on in self.exits[here] if on.edge == way)
-            entered.append(names[here])
+            city = next(on.city for on in self.exits[city] if on.edge == way)
+            entered.append(names[city])
         return Journey(
             tuple(self.edges[way].route for way in walk.path), tuple(entered), walk.toll, walk.points
         )
