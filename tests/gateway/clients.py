@@ -1,4 +1,4 @@
-"""Clients of a gateway: what people and programs send, and the form of what comes back."""
+"""Clients of a gateway: what players and programs send, and checks of the answers."""
 
 from __future__ import annotations
 
@@ -32,15 +32,16 @@ def bearer(token: str | None) -> dict[str, str]:
     return {} if token is None else {"Authorization": f"Bearer {token}"}
 
 
-def plan(who: str) -> Json:
-    return {"kind": "human"} if who == "human" else {"kind": "bot", "policy": who}
+def plan(player: str) -> Json:
+    """A seat for a human, or for a bot of a policy."""
+    return {"kind": "human"} if player == "human" else {"kind": "bot", "policy": player}
 
 
-class Laid:
+class CreatedGame:
     """A game that was created: its id and its host's token."""
 
     def __init__(self, http: httpx.Client, *seats: str, **more: Any) -> None:
-        reply = http.post("/games", json={"seats": [plan(who) for who in seats], **more})
+        reply = http.post("/games", json={"seats": [plan(player) for player in seats], **more})
         assert reply.status_code == 201, reply.text
         self.http, self.reply = http, reply.json()
         self.game, self.host = self.reply["game"], self.reply["token"]
@@ -57,34 +58,34 @@ class Laid:
 
 
 class Player:
-    """Somebody with a token, who sees and sends, and folds what it saw."""
+    """A client with a seat's token: it sends commands, reads its view and folds it."""
 
     def __init__(self, http: httpx.Client, game: str, seat: int, token: str) -> None:
         self.http, self.game, self.seat, self.token = http, game, seat, token
-        self.table, self.number = GameState(), 0
+        self.state, self.number = GameState(), 0
 
     def send(self, command: Any, id_: str | None = None, **more: Any) -> httpx.Response:
         headers = bearer(self.token) | ({} if id_ is None else {"Idempotency-Key": id_})
         return self.http.post(f"/games/{self.game}/commands", json=command, headers=headers | more)
 
     def ask(self, command: Any, id_: str, level: str, wait_ms: int = 20_000) -> httpx.Response:
-        """Send a command, and say how sure the answer is to be."""
-        path, asked = f"/games/{self.game}/commands", {"level": level, "wait_ms": str(wait_ms)}
+        """Send a command, and ask for a level of acknowledgement."""
+        path, params = f"/games/{self.game}/commands", {"level": level, "wait_ms": str(wait_ms)}
         headers = bearer(self.token) | {"Idempotency-Key": id_}
-        return self.http.post(path, json=command, params=asked, headers=headers)
+        return self.http.post(path, json=command, params=params, headers=headers)
 
     def look(self) -> GameState:
-        """The table as this seat sees it now."""
+        """The state of the game as this seat sees it now."""
         for entry in entries(self.http, self.game, self.token, self.number):
-            fold_events(self.table, entry["at"], read_events(entry))
+            fold_events(self.state, entry["at"], read_events(entry))
             self.number = entry["number"]
-        return self.table
+        return self.state
 
     def legal(self) -> list[Command]:
         return legal(self.look(), self.seat)
 
     def do(self, command: Command) -> Json:
-        """Send a command that must be accepted; the entry that came of it."""
+        """Send a command that must be accepted; returns its entry."""
         reply = self.send(write_command(command))
         assert reply.status_code == 200, reply.text
         body: Json = reply.json()
@@ -94,13 +95,13 @@ class Player:
 
 
 def seated(http: httpx.Client, people: int = 2, **more: Any) -> list[Player]:
-    """The people of a game that waits to be started; the first of them may start it."""
-    laid = Laid(http, *["human"] * people, **more)
-    return [laid.join(name) for name in ("Ada", "Bo", "Cy", "Dee", "Eve")[:people]]
+    """The players of a game that isn't started yet; each of them may start it."""
+    created = CreatedGame(http, *["human"] * people, **more)
+    return [created.join(name) for name in ("Ada", "Bo", "Cy", "Dee", "Eve")[:people]]
 
 
 def begun(http: httpx.Client, people: int = 2, **more: Any) -> list[Player]:
-    """The people of a game that has started: all of them choose their tickets now."""
+    """The players of a game that has started: all of them choose their tickets now."""
     players = seated(http, people, **more)
     reply = http.post(f"/games/{players[0].game}/start", headers=bearer(players[0].token))
     assert reply.status_code == 200, reply.text
@@ -126,7 +127,7 @@ def entries(http: httpx.Client, game: str, token: str | None, after: int = 0) ->
 def read_events(entry: Json) -> list[Event]:
     """The events of a view's entry, read from JSON through their contracts."""
     return [
-        SCHEMAS[told["type"]].read({k: v for k, v in told.items() if k != "type"}) for told in entry["events"]
+        SCHEMAS[row["type"]].read({k: v for k, v in row.items() if k != "type"}) for row in entry["events"]
     ]
 
 
@@ -134,10 +135,10 @@ def problem(reply: httpx.Response, status: int, rule: str, field: str | None = N
     """The problem details that this reply must be."""
     assert reply.status_code == status, reply.text
     assert reply.headers["content-type"] == MEDIA_TYPE
-    return told_problem(reply.json(), status, rule, field)
+    return check_problem_body(reply.json(), status, rule, field)
 
 
-def told_problem(body: Json, status: int, rule: str, field: str | None = None) -> Json:
+def check_problem_body(body: Json, status: int, rule: str, field: str | None = None) -> Json:
     assert body["type"] == f"/rules/{rule}", body
     assert (body["title"], body["status"], body["rule"]) == (ALL_RULES[rule], status, rule)
     assert body["detail"]
@@ -146,11 +147,11 @@ def told_problem(body: Json, status: int, rule: str, field: str | None = None) -
 
 
 def unknown(reply: httpx.Response, level: str, number: int | None = None) -> None:
-    """The reply says no more than how far the command came, and what to do."""
+    """Assert that the verdict is unknown: the answer has the level that was reached, and what to do."""
     assert reply.status_code == 202, reply.text
-    told = reply.json()
-    assert (told["verdict"], told["level"], told.get("number")) == ("unknown", level, number)
-    assert "same id" in told["detail"]
+    body = reply.json()
+    assert (body["verdict"], body["level"], body.get("number")) == ("unknown", level, number)
+    assert "same id" in body["detail"]
 
 
 def plain_problem(reply: httpx.Response, status: int) -> Json:
@@ -189,7 +190,7 @@ class Socket:
         return message
 
     def read(self, count: int) -> list[Json]:
-        """The next entries, without the word that says so."""
+        """The next messages, which must be entries, without their type."""
         found = [self.next() for _ in range(count)]
         assert {message.pop("type") for message in found} <= {"entry"}, found
         return found
@@ -198,7 +199,7 @@ class Socket:
         """The next message, which must be this problem."""
         message = self.next()
         assert (message["type"], message["id"]) == ("problem", id_), message
-        return told_problem(message["problem"], status, rule, field)
+        return check_problem_body(message["problem"], status, rule, field)
 
 
 def numbers(found: Iterable[Json]) -> list[int]:

@@ -1,4 +1,4 @@
-"""An engine of one's own, and a ledger on it on which a hand writes what a referee would."""
+"""An engine of the test's own, and a ledger on it to which the test writes what a referee would."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from services.ledger.embedded_engine import running_engine
 PARTITIONS: Final = 4
 GAME: Final = "game-one"
 PARTITION: Final = keys.partition_of(GAME, PARTITIONS)
-LETTER: Final = CommandEnvelope("c1", GAME, 0, DrawBlind())
-FREELY: Final = RateLimiter(10_000, 10_000, lambda: 0.0)
+ENVELOPE: Final = CommandEnvelope("c1", GAME, 0, DrawBlind())
+UNLIMITED: Final = RateLimiter(10_000, 10_000, lambda: 0.0)
 SOON_S: Final = 60.0
 INSTALLED: Final = shutil.which("redis-server")
 
 
-class Desk(NamedTuple):
-    """The engine as it is, and the gateway's ledger on it."""
+class EngineHarness(NamedTuple):
+    """A client of the engine, and the gateway's ledger on it."""
 
     store: Any
     ledger: AsyncLedger
@@ -44,13 +44,13 @@ class Desk(NamedTuple):
     async def decide(self, id_: str, number: int, card: str = "red") -> None:
         """The verdict on a command of seat 0, as a referee writes it."""
         public = pack_public(1, VisibilitySplit((event_to_row(CardDrawn(0, None)),), {}, {}))
-        part = pack_private_part(0, id_, {0: event_to_row(CardDrawn(0, card))})
+        private_part = pack_private_part(0, id_, {0: event_to_row(CardDrawn(0, card))})
         await self.store.xadd(keys.public_view(PARTITION, GAME), {"e": public}, f"{number}-0")
-        await self.store.xadd(keys.private_view(PARTITION, GAME, 0), {"e": part}, f"{number}-0")
+        await self.store.xadd(keys.private_view(PARTITION, GAME, 0), {"e": private_part}, f"{number}-0")
         await self.store.hset(keys.command_results(PARTITION, GAME, 0), id_, number)
 
-    async def lose(self) -> None:
-        """The game, as if a replica took over that never had it."""
+    async def lose_game(self) -> None:
+        """Delete the game, as if a replica took over that never had it."""
         await self.store.delete(
             keys.public_view(PARTITION, GAME),
             keys.private_view(PARTITION, GAME, 0),
@@ -58,74 +58,79 @@ class Desk(NamedTuple):
         )
 
     async def set(self, **settings: str) -> None:
+        """Change settings of the engine."""
         for name, value in settings.items():
             await self.store.config_set(name.replace("_", "-"), value)
 
     async def calls(self, command: str) -> int:
-        """How often the engine was told this."""
-        told = await self.store.info("commandstats")
-        return int(told.get(f"cmdstat_{command}", {}).get("calls", 0))
+        """How often the engine executed this command."""
+        stats = await self.store.info("commandstats")
+        return int(stats.get(f"cmdstat_{command}", {}).get("calls", 0))
 
-    async def blocked(self) -> None:
-        """Return when somebody waits for the engine."""
+    async def wait_until_blocked(self) -> None:
+        """Return when a client is blocked by the engine."""
         await soon(self._blocked)
 
     async def _blocked(self) -> bool:
         return bool((await self.store.info("clients"))["blocked_clients"])
 
 
-async def soon(ask: Callable[[], Awaitable[object]]) -> None:
-    """Return when the engine, which rings no bell for this, says yes."""
+async def soon(condition: Callable[[], Awaitable[object]]) -> None:
+    """Return when this is true. Raises TimeoutError after SOON_S."""
     async with asyncio.timeout(SOON_S):
-        while not await ask():  # noqa: ASYNC110 - there is no event to wait for
+        while not await condition():  # noqa: ASYNC110 - there is no event to wait for
             await asyncio.sleep(0.01)
 
 
 @asynccontextmanager
-async def desk(url: str, kind: Callable[[Any, int], AsyncLedger] = AsyncLedger) -> AsyncIterator[Desk]:
+async def engine_harness(
+    url: str, ledger_type: Callable[[Any, int], AsyncLedger] = AsyncLedger
+) -> AsyncIterator[EngineHarness]:
     store = connect_async(url)
     await store.flushdb()
-    ledger = kind(connect_async(url), PARTITIONS)
+    ledger = ledger_type(connect_async(url), PARTITIONS)
     try:
-        yield Desk(store, ledger)
+        yield EngineHarness(store, ledger)
     finally:
         await ledger.close()
         await store.aclose()
 
 
-def at_desk(url: str, story: Callable[[Desk], Awaitable[None]], kind: Any = AsyncLedger) -> None:
-    async def whole() -> None:
-        async with desk(url, kind) as here:
-            await story(here)
+def run_with_engine(
+    url: str, scenario: Callable[[EngineHarness], Awaitable[None]], ledger_type: Any = AsyncLedger
+) -> None:
+    async def run() -> None:
+        async with engine_harness(url, ledger_type) as harness:
+            await scenario(harness)
 
-    asyncio.run(whole())
+    asyncio.run(run())
 
 
 @asynccontextmanager
-async def doorway(here: Desk) -> AsyncIterator[GatewayService]:
-    """A door on this ledger, whose hub runs."""
-    hub = Hub(here.ledger)
+async def running_service(harness: EngineHarness) -> AsyncIterator[GatewayService]:
+    """A gateway service on this ledger, with its hub running."""
+    hub = Hub(harness.ledger)
     running = asyncio.create_task(hub.run())
     try:
-        yield GatewayService(here.ledger, hub, b"key", FREELY, 20)
+        yield GatewayService(harness.ledger, hub, b"key", UNLIMITED, 20)
     finally:
         running.cancel()
         await asyncio.wait([running])
 
 
-async def decided(here: Desk, wait_ms: int) -> CommandProgress:
-    """How far a command comes that is to be durable, and was decided as number 1."""
-    await here.decide(LETTER.id, 1)
-    async with doorway(here) as door:
-        return await door.execute(LETTER, door.parse_ack_request("durable", wait_ms))
+async def track_durable(harness: EngineHarness, wait_ms: int) -> CommandProgress:
+    """Follow ENVELOPE, decided as entry 1, to the level durable."""
+    await harness.decide(ENVELOPE.id, 1)
+    async with running_service(harness) as service:
+        return await service.execute(ENVELOPE, service.parse_ack_request("durable", wait_ms))
 
 
 @contextmanager
 def without_waitaof(folder: Path, kind: str, fsync: str) -> Iterator[str]:
-    """An engine that takes no WAITAOF: ours told so, or an older one where one is installed."""
+    """An engine that refuses WAITAOF: ours by its ACL, or an older one where one is installed."""
     opened = running_engine(folder, appendfsync=fsync) if kind == "ours" else _installed(folder, fsync)
     with opened as url:
-        with redis.Redis.from_url(url) as client, suppress(redis.ResponseError):  # it knows no WAITAOF
+        with redis.Redis.from_url(url) as client, suppress(redis.ResponseError):  # it has no such command
             client.execute_command("ACL", "SETUSER", "default", "-waitaof")
         yield url
 
@@ -138,25 +143,25 @@ def _installed(folder: Path, fsync: str) -> Iterator[str]:
     assert INSTALLED is not None
     folder.mkdir(parents=True, exist_ok=True)
     path = folder.resolve() / "engine.sock"
-    told = ["--port", "0", "--unixsocket", str(path), "--dir", str(folder), "--save", ""]
-    told += ["--appendonly", "yes", "--appendfsync", fsync]
-    process = subprocess.Popen([INSTALLED, *told], stdout=subprocess.DEVNULL)
+    arguments = ["--port", "0", "--unixsocket", str(path), "--dir", str(folder), "--save", ""]
+    arguments += ["--appendonly", "yes", "--appendfsync", fsync]
+    process = subprocess.Popen([INSTALLED, *arguments], stdout=subprocess.DEVNULL)
     try:
-        _await(f"unix://{path}")
+        _await_ready(f"unix://{path}")
         yield f"unix://{path}"
     finally:
         process.terminate()
         process.wait(SOON_S)
 
 
-def _await(url: str) -> None:
-    until = time.monotonic() + SOON_S
+def _await_ready(url: str) -> None:
+    deadline = time.monotonic() + SOON_S
     with redis.Redis.from_url(url) as client:
         while True:
             try:
                 client.exists("ready")
             except redis.RedisError:
-                assert time.monotonic() < until, "the engine doesn't come up"
+                assert time.monotonic() < deadline, "the engine doesn't start"
                 time.sleep(0.02)
             else:
                 return

@@ -1,4 +1,4 @@
-"""A whole house for the gateway's tests: a real engine, referee, bots, and uvicorn on loopback."""
+"""A whole server for the gateway's tests: a real engine, referee, bots, and uvicorn on loopback."""
 
 from __future__ import annotations
 
@@ -20,50 +20,50 @@ from services.runtime.settings import read_settings
 
 
 @pytest.fixture(scope="package")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServer]:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServer]:
     settings = read_settings(port=0, rate=10_000, burst=100_000, answer_s=5)
-    with run_embedded_server(tmp_path_factory.mktemp("house"), settings) as running:
+    with run_embedded_server(tmp_path_factory.mktemp("server"), settings) as running:
         yield running
 
 
 @pytest.fixture(scope="package")
-def ledger(home: EmbeddedServer) -> Iterator[RedisLedger]:
-    with closing(open_ledger(home.settings)) as opened:
+def ledger(server: EmbeddedServer) -> Iterator[RedisLedger]:
+    with closing(open_ledger(server.settings)) as opened:
         yield opened
 
 
 @pytest.fixture(scope="package")
-def http(home: EmbeddedServer) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=home.url, timeout=20, trust_env=False) as client:
+def http(server: EmbeddedServer) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=server.url, timeout=20, trust_env=False) as client:
         yield client
 
 
 @pytest.fixture
-def store(home: EmbeddedServer) -> Iterator[Any]:
-    """The house's engine as it is, to be turned about; how it syncs is put back afterwards."""
-    with redis.Redis.from_url(home.settings.redis_url) as client:
-        synced = client.config_get("appendfsync")["appendfsync"]
+def store(server: EmbeddedServer) -> Iterator[Any]:
+    """A client of the server's engine, to change its settings; appendfsync is restored afterwards."""
+    with redis.Redis.from_url(server.settings.redis_url) as client:
+        appendfsync = client.config_get("appendfsync")["appendfsync"]
         yield client
-        client.config_set("appendfsync", synced)
+        client.config_set("appendfsync", appendfsync)
 
 
 @pytest.fixture
-def referee_waits(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
-    """The house's referee answers no letter until this event is set."""
-    goes_on, answer = threading.Event(), CommandProcessor.process
+def paused_referee(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """The server's referee processes no command until this event is set."""
+    resume, process = threading.Event(), CommandProcessor.process
 
-    def waiting(self: CommandProcessor, taken: Sequence[DeliveredCommand]) -> None:
-        goes_on.wait(60)
-        answer(self, taken)
+    def waiting(self: CommandProcessor, delivered: Sequence[DeliveredCommand]) -> None:
+        resume.wait(60)
+        process(self, delivered)
 
     monkeypatch.setattr(CommandProcessor, "process", waiting)
-    yield goes_on
-    goes_on.set()
+    yield resume
+    resume.set()
 
 
 @pytest.fixture
-def often(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The hub looks at everything twenty times a second."""
+def fast_polling(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The hub polls twenty times a second."""
     monkeypatch.setattr(hubs, "POLL_INTERVAL_S", 0.05)
 
 
@@ -73,7 +73,7 @@ class Unchanged(Protocol):
 
 @pytest.fixture
 def unchanged(ledger: RedisLedger) -> Unchanged:
-    """The log of a game grows by exactly so many entries within the block."""
+    """Asserts that the log of a game grows by exactly `more` entries within the block."""
 
     @contextmanager
     def block(game: str, more: int = 0) -> Iterator[None]:

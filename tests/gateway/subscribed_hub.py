@@ -1,4 +1,4 @@
-"""A hub that listens on fakeredis, and games that are written under its eyes."""
+"""A hub that listens on fakeredis, and games that a test writes while it listens."""
 
 from __future__ import annotations
 
@@ -21,32 +21,36 @@ SOON_S = 60.0
 EMPTY = VisibilitySplit((), {}, {})
 
 
-class Scene(NamedTuple):
+class HubHarness(NamedTuple):
+    """The engine, a ledger on it, and a hub that runs."""
+
     store: Any
     ledger: AsyncLedger
     hub: Hub
 
     async def write(
-        self, game: str, first: int, last: int, seats: tuple[int, ...] = (), ring: bool = False
+        self, game: str, first: int, last: int, seats: tuple[int, ...] = (), notify: bool = False
     ) -> None:
-        """Entries of a game, each empty for all, and a part of its own for these seats."""
+        """Write entries of a game: each empty in public, and with a private part for these seats."""
         partition = keys.partition_of(game, PARTITIONS)
         for number in range(first, last + 1):
             await self.store.xadd(
                 keys.public_view(partition, game), {"e": pack_public(number, EMPTY)}, f"{number}-0"
             )
             for seat in seats:
-                part = pack_private_part(number - 1, f"c{number}", {})
-                await self.store.xadd(keys.private_view(partition, game, seat), {"e": part}, f"{number}-0")
-            if ring:
+                private_part = pack_private_part(number - 1, f"c{number}", {})
+                await self.store.xadd(
+                    keys.private_view(partition, game, seat), {"e": private_part}, f"{number}-0"
+                )
+            if notify:
                 await self.store.publish(keys.notification_channel(partition), f"{game} {number}")
 
-    async def numbers(self, game: str, session: Subscription, after: int, count: int) -> list[int]:
-        """The numbers of the next entries that come to a session."""
+    async def numbers(self, game: str, subscription: Subscription, after: int, count: int) -> list[int]:
+        """The numbers of the next entries of a subscription."""
         found: list[int] = []
         if count:
             async with asyncio.timeout(SOON_S):
-                async for number, _, _ in self.hub.follow(game, session, after):
+                async for number, _, _ in self.hub.follow(game, subscription, after):
                     found.append(number)
                     if len(found) == count:
                         break
@@ -54,20 +58,20 @@ class Scene(NamedTuple):
 
 
 async def until(holds: Callable[[], bool]) -> None:
-    """Return when this holds."""
+    """Return when this is true. Raises TimeoutError after SOON_S."""
     async with asyncio.timeout(SOON_S):
-        while not holds():  # noqa: ASYNC110 - what is looked at tells nobody that it changed
+        while not holds():  # noqa: ASYNC110 - there is no event to wait for
             await asyncio.sleep(0)
 
 
 @asynccontextmanager
-async def scene(kind: type[AsyncLedger] = AsyncLedger) -> AsyncIterator[Scene]:
+async def hub_harness(ledger_type: type[AsyncLedger] = AsyncLedger) -> AsyncIterator[HubHarness]:
     store = fakeredis.FakeAsyncRedis(socket_timeout=None)  # see connection.Cancellable
-    ledger = kind(store, PARTITIONS)
+    ledger = ledger_type(store, PARTITIONS)
     hub = Hub(ledger)
     running = asyncio.create_task(hub.run())
     try:
-        yield Scene(store, ledger, hub)
+        yield HubHarness(store, ledger, hub)
         assert not running.done()
     finally:
         running.cancel()
@@ -76,9 +80,11 @@ async def scene(kind: type[AsyncLedger] = AsyncLedger) -> AsyncIterator[Scene]:
         await store.aclose()
 
 
-def played(story: Callable[[Scene], Awaitable[None]], kind: type[AsyncLedger] = AsyncLedger) -> None:
-    async def whole() -> None:
-        async with scene(kind) as here:
-            await story(here)
+def run_with_hub(
+    scenario: Callable[[HubHarness], Awaitable[None]], ledger_type: type[AsyncLedger] = AsyncLedger
+) -> None:
+    async def run() -> None:
+        async with hub_harness(ledger_type) as harness:
+            await scenario(harness)
 
-    asyncio.run(whole())
+    asyncio.run(run())

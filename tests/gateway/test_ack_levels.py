@@ -1,4 +1,4 @@
-"""P1: an answer names the level that was reached; what isn't that sure is `unknown`."""
+"""P1: an answer names the level that was reached; a verdict below the level asked for is `unknown`."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ PAIR = {"seats": [{"kind": "human"}, {"kind": "human"}]}
 
 
 @pytest.fixture(scope="module", params=["everysec", "always"])
-def home(
+def server(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[EmbeddedServer]:
-    """A house whose engine this module may turn about."""
+    """A server of the module's own, whose engine settings it changes."""
     settings = read_settings(port=0, rate=10_000, burst=100_000, answer_s=5)
     with run_embedded_server(tmp_path_factory.mktemp("levels"), settings) as running:
         with redis.Redis.from_url(running.settings.redis_url) as client:
@@ -41,8 +41,8 @@ def home(
 
 
 @pytest.fixture(scope="module")
-def http(home: EmbeddedServer) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=home.url, timeout=30, trust_env=False) as client:
+def http(server: EmbeddedServer) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=server.url, timeout=30, trust_env=False) as client:
         yield client
 
 
@@ -52,41 +52,41 @@ def http(home: EmbeddedServer) -> Iterator[httpx.Client]:
 @pytest.mark.parametrize("level", ["decided", "durable"])
 def test_P1_every_answer_names_the_level_that_it_has(http: httpx.Client, level: str) -> None:
     sure = httpx.QueryParams(level=level, wait_ms=20_000)
-    laid = http.post("/games", json=PAIR, params=sure)
-    assert (laid.status_code, laid.json()["level"], laid.json()["number"]) == (201, level, 1)
-    path, host = f"/games/{laid.json()['game']}", laid.json()["token"]
+    created = http.post("/games", json=PAIR, params=sure)
+    assert (created.status_code, created.json()["level"], created.json()["number"]) == (201, level, 1)
+    path, host = f"/games/{created.json()['game']}", created.json()["token"]
     joins = [http.post(f"{path}/join", json={"name": name}, params=sure).json() for name in ("Ada", "Bo")]
     assert [(join["level"], join["number"]) for join in joins] == [(level, 2), (level, 3)]
     start = http.post(f"{path}/start", headers=bearer(host), params=sure).json()
     assert (start["level"], start["number"]) == (level, 4)
-    ada = Player(http, laid.json()["game"], joins[0]["seat"], joins[0]["token"])
+    ada = Player(http, created.json()["game"], joins[0]["seat"], joins[0]["token"])
     keep = {"type": "keep_tickets", "keep": [0, 1, 2]}
-    told = ada.ask(keep, "c1", level).json()
-    assert (told["verdict"], told["level"], told["number"]) == ("accepted", level, 5)
-    assert told["entry"] == entries(http, ada.game, ada.token)[4]
-    assert ada.ask(keep, "c1", "decided").json()["entry"] == told["entry"], "one verdict at any level"
+    body = ada.ask(keep, "c1", level).json()
+    assert (body["verdict"], body["level"], body["number"]) == ("accepted", level, 5)
+    assert body["entry"] == entries(http, ada.game, ada.token)[4]
+    assert ada.ask(keep, "c1", "decided").json()["entry"] == body["entry"], "one verdict at any level"
 
 
 def test_P1_a_refusal_is_a_verdict_with_a_level_too(http: httpx.Client) -> None:
     _, bo = in_turn(http)
     for level in ("decided", "durable"):
-        told = problem(bo.ask(DRAW, "no", level), 409, "TURN-1")
-        assert (told["level"], told["number"], told["id"]) == (level, 7, "no")
+        body = problem(bo.ask(DRAW, "no", level), 409, "TURN-1")
+        assert (body["level"], body["number"], body["id"]) == (level, 7, "no")
 
 
-def test_P1_an_answer_without_an_entry_is_only_told(http: httpx.Client) -> None:
+def test_P1_an_answer_without_an_entry_has_the_level_told(http: httpx.Client) -> None:
     players = in_turn(http)
     for player in players:
         assert player.send(LEAVE).status_code == 200
-    told = problem(players[0].ask(DRAW, "late", "durable"), 409, "GAME-3")
-    assert told["level"] == "told"
-    assert "number" not in told
+    body = problem(players[0].ask(DRAW, "late", "durable"), 409, "GAME-3")
+    assert body["level"] == "told"
+    assert "number" not in body
     with Socket(http, players[0].game, players[0].token, 8) as socket:
         socket.send("later", DRAW, level="durable")
         assert socket.problem("later", 409, "GAME-3")["level"] == "told"
 
 
-def test_P1_accepted_waits_for_nothing_and_a_house_command_is_its_verdict(http: httpx.Client) -> None:
+def test_P1_accepted_waits_for_nothing_and_a_system_command_needs_its_verdict(http: httpx.Client) -> None:
     ada, _ = in_turn(http)
     unknown(ada.ask(DRAW, "c1", "accepted"), "accepted")
     assert ada.send(DRAW, "c1").json()["number"] == 7
@@ -94,7 +94,7 @@ def test_P1_accepted_waits_for_nothing_and_a_house_command_is_its_verdict(http: 
 
 
 @pytest.mark.parametrize("level", ["", "Durable", "fsynced", "replicated:0", "replicated:10", "durable:1"])
-def test_SHAPE_1_a_level_is_one_of_the_named(http: httpx.Client, level: str) -> None:
+def test_SHAPE_1_an_unknown_level_is_refused(http: httpx.Client, level: str) -> None:
     ada, _ = in_turn(http)
     problem(ada.ask(DRAW, "c1", level), 422, "SHAPE-1", "level")
     problem(ada.ask(DRAW, "c1", "durable", 0), 422, "SHAPE-1", "wait_ms")
@@ -106,25 +106,25 @@ def test_SHAPE_1_a_level_is_one_of_the_named(http: httpx.Client, level: str) -> 
     assert len(entries(http, ada.game, ada.token)) == 6
 
 
-def test_levels_are_read_as_they_are_written() -> None:
+def test_levels_are_parsed_as_they_are_written() -> None:
     for level in (ACCEPTED, DECIDED, DURABLE, replicated(1), replicated(9)):
         assert parse_ack_level(str(level)) == level
     assert parse_ack_level("replicated") == replicated(1)
 
 
-# -- nothing is told before it is so -------------------------------------------------------
+# -- nothing is acknowledged too early -------------------------------------------------------
 
 
 def test_P1_nothing_is_acknowledged_before_it_is_in_the_log(
     http: httpx.Client, request: pytest.FixtureRequest
 ) -> None:
     ada, _ = in_turn(http)
-    goes_on = request.getfixturevalue("referee_waits")
+    resume = request.getfixturevalue("paused_referee")
     for level in ("decided", "durable"):
         unknown(ada.ask(DRAW, "c1", level, 200), "accepted")
-    goes_on.set()
-    told = ada.ask(DRAW, "c1", "durable").json()
-    assert (told["verdict"], told["level"], told["number"]) == ("accepted", "durable", 7)
+    resume.set()
+    body = ada.ask(DRAW, "c1", "durable").json()
+    assert (body["verdict"], body["level"], body["number"]) == ("accepted", "durable", 7)
 
 
 def test_P1_nothing_is_durable_before_the_engine_synced_it(http: httpx.Client, store: Any) -> None:
@@ -134,31 +134,31 @@ def test_P1_nothing_is_durable_before_the_engine_synced_it(http: httpx.Client, s
     store.config_set("appendfsync", "no")
     unknown(ada.ask(DRAW, "c2", "durable", 400), "decided", 8)
     store.config_set("appendfsync", synced)
-    told = ada.ask(DRAW, "c2", "durable").json()
-    assert (told["level"], told["number"]) == ("durable", 8)
+    body = ada.ask(DRAW, "c2", "durable").json()
+    assert (body["level"], body["number"]) == ("durable", 8)
     assert bo.ask(DRAW, "c3", "durable").json()["number"] == 9
 
 
-def test_P1_a_refusal_is_not_told_durable_before_it_is(http: httpx.Client, store: Any) -> None:
+def test_P1_a_refusal_is_not_durable_before_the_engine_synced_it(http: httpx.Client, store: Any) -> None:
     _, bo = in_turn(http)
     problem(bo.ask(DRAW, "c1", "durable"), 409, "TURN-1")
     store.config_set("appendfsync", "no")
     unknown(bo.ask(DRAW, "c2", "durable", 400), "decided", 8)
 
 
-# -- levels that can't be had ----------------------------------------------------------------
+# -- levels that the engine can't give ----------------------------------------------------------------
 
 
-def test_LEVEL_1_a_level_that_cannot_be_had_is_refused_before_anything_is_sent(
+def test_LEVEL_1_a_level_that_the_engine_cannot_give_is_refused_before_anything_is_sent(
     http: httpx.Client, store: Any
 ) -> None:
     ada, _ = in_turn(http)
     waiting = seated(http)[0]
     with Socket(http, ada.game, ada.token, 6) as socket:
         sent = _sent(store)
-        told = problem(ada.ask(DRAW, "c1", "replicated:2"), 501, "LEVEL-1")
-        assert told["asked"] == "replicated:2"
-        assert told["detail"] == "replicas that follow the engine: 0, and replicated:2 needs 2"
+        body = problem(ada.ask(DRAW, "c1", "replicated:2"), 501, "LEVEL-1")
+        assert body["asked"] == "replicated:2"
+        assert body["detail"] == "replicas that follow the engine: 0, and replicated:2 needs 2"
         problem(http.post("/games", json=PAIR, params={"level": "replicated"}), 501, "LEVEL-1")
         path = f"/games/{waiting.game}/start"
         start = http.post(path, params={"level": "replicated"}, headers=bearer(waiting.token))
@@ -171,6 +171,6 @@ def test_LEVEL_1_a_level_that_cannot_be_had_is_refused_before_anything_is_sent(
 
 
 def _sent(store: Any) -> list[bytes]:
-    """The last letter that any partition ever had."""
+    """The last id of every partition's command stream."""
     names = sorted(store.scan_iter("{p*}:commands"))
     return [store.xinfo_stream(name)["last-generated-id"] for name in names]

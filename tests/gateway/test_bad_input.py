@@ -1,4 +1,4 @@
-"""Bad input: a clear problem each, and a log that stays as it was."""
+"""Bad input: each gets a clear problem, and the log stays as it was."""
 
 from __future__ import annotations
 
@@ -13,7 +13,17 @@ import pytest
 from schemas.codec import MAX_ENVELOPE_BYTES
 from services.gateway.request_parsing import MAX_BODY_BYTES, MAX_CREATION_BYTES
 from services.ledger import RedisLedger
-from tests.gateway.clients import DRAW, Json, Laid, Player, bearer, in_turn, plain_problem, problem, seated
+from tests.gateway.clients import (
+    DRAW,
+    CreatedGame,
+    Json,
+    Player,
+    bearer,
+    in_turn,
+    plain_problem,
+    problem,
+    seated,
+)
 from tests.gateway.conftest import Unchanged
 
 BODIES = {
@@ -31,7 +41,7 @@ BODIES = {
     "closed deep lists": b"[" * 5_000 + b"]" * 5_000,
     "deep objects": b'{"a":' * 2_000 + b"1" + b"}" * 2_000,
     "quite deep lists": b'{"type": ' + b"[" * 600 + b"]" * 600 + b"}",
-    "half a letter": b'{"type": "draw_blind", "\\ud800": 1}',
+    "half a surrogate pair": b'{"type": "draw_blind", "\\ud800": 1}',
     "wrong UTF-8": b'{"type": "draw_\xff\xfe"}',
     "a number of 5,000 digits": b'{"type": ' + b"1" * 5_000 + b"}",
     "two values": b'{"type": "draw_blind"} {}',
@@ -53,8 +63,8 @@ def test_SHAPE_1_a_body_that_is_no_JSON_object(
     with unchanged(ada.game):
         url = "/games" + path.format(game=ada.game)
         reply = http.post(url, content=BODIES[what], headers=bearer(ada.token))
-        told = problem(reply, 422, "SHAPE-1", "body")
-        assert len(told["detail"]) < 300
+        body = problem(reply, 422, "SHAPE-1", "body")
+        assert len(body["detail"]) < 300
     assert ledger.games() == games
 
 
@@ -103,7 +113,7 @@ def test_SHAPE_1_a_command_that_is_not_of_its_form(
         problem(ada.send(body), 422, "SHAPE-1", field)
 
 
-def test_TOKEN_1_nobody_speaks_for_another_seat(ada: Player, unchanged: Unchanged) -> None:
+def test_TOKEN_1_a_token_sends_no_command_for_another_seat(ada: Player, unchanged: Unchanged) -> None:
     with unchanged(ada.game):
         for seat in (1, 7, -1, "0", None, [0], 0.0, False):
             problem(ada.send({**DRAW, "seat": seat}), 403, "TOKEN-1")
@@ -150,11 +160,11 @@ CREATIONS: list[tuple[Json, str, str | None, str]] = [
 
 
 @pytest.mark.parametrize(("body", "rule", "field", "words"), CREATIONS, ids=str)
-def test_GAME_6_a_game_that_can_not_be_created(
+def test_GAME_6_a_game_that_cannot_be_created(
     http: httpx.Client, body: Json, rule: str, field: str | None, words: str
 ) -> None:
-    told = problem(http.post("/games", content=json.dumps(body)), 422, rule, field)
-    assert words in told["detail"]
+    answer = problem(http.post("/games", content=json.dumps(body)), 422, rule, field)
+    assert words in answer["detail"]
 
 
 JOINS: list[tuple[Json, str]] = [
@@ -180,7 +190,7 @@ JOINS: list[tuple[Json, str]] = [
 def test_SHAPE_1_a_join_that_is_not_of_its_form(
     http: httpx.Client, unchanged: Unchanged, body: Json, field: str
 ) -> None:
-    game = Laid(http, "human", "human").game
+    game = CreatedGame(http, "human", "human").game
     with unchanged(game):
         problem(http.post(f"/games/{game}/join", content=json.dumps(body)), 422, "SHAPE-1", field)
 
@@ -196,7 +206,10 @@ def test_SIZE_1_a_body_that_is_too_large(http: httpx.Client, ada: Player, unchan
             for content in (large, large * 100, chunks()):
                 problem(http.post(path, content=content, headers=bearer(ada.token)), 413, "SIZE-1", "body")
         problem(http.post("/games", content=b" " * (MAX_CREATION_BYTES + 1)), 413, "SIZE-1", "body")
-        board = {"seats": HUMANS, "board": {"pad": "x" * MAX_ENVELOPE_BYTES}}  # fits a body, but no letter
+        board = {
+            "seats": HUMANS,
+            "board": {"pad": "x" * MAX_ENVELOPE_BYTES},
+        }  # fits a body, but no command envelope
         problem(http.post("/games", json=board), 413, "SIZE-1", "letter")
         just = json.dumps({**DRAW, "pad": ""}).encode()
         just = just.replace(b'""', b'"' + b"x" * (MAX_BODY_BYTES - len(just)) + b'"')
@@ -218,17 +231,17 @@ def test_SHAPE_1_a_commands_id_that_is_not_of_its_form(
         problem(http.post("/games", json={"seats": HUMANS}, headers=key), 422, "SHAPE-1", "Idempotency-Key")
 
 
-def test_SHAPE_1_an_id_that_a_token_hangs_on_is_long(http: httpx.Client) -> None:
-    short, game = {"Idempotency-Key": "x" * 15}, Laid(http, "human", "human").game
+def test_SHAPE_1_an_id_that_a_token_depends_on_is_long(http: httpx.Client) -> None:
+    short, game = {"Idempotency-Key": "x" * 15}, CreatedGame(http, "human", "human").game
     problem(http.post("/games", json={"seats": HUMANS}, headers=short), 422, "SHAPE-1", "Idempotency-Key")
     reply = http.post(f"/games/{game}/join", json={"name": "Ada"}, headers=short)
     problem(reply, 422, "SHAPE-1", "Idempotency-Key")
 
 
-def test_SHAPE_1_a_seat_never_takes_an_id_that_the_clock_will_need(
+def test_SHAPE_1_a_client_never_uses_an_id_that_the_clock_will_need(
     http: httpx.Client, unchanged: Unchanged
 ) -> None:
-    """Else a seat whose time runs out could keep the game for ever: an id has one verdict."""
+    """Otherwise a seat whose time runs out could block the game: an id has one verdict."""
     game = seated(http)[0]
     clock = {**bearer(game.token), "Idempotency-Key": "clock:5:0"}
     with unchanged(game.game):
@@ -240,10 +253,10 @@ WEIRD = ["x", "ab", "UPPER", "-abc", "a_b", "a.b", "é" * 5, "\U0001f686" * 50, 
 
 
 @pytest.mark.parametrize("game", ["000000000000", *WEIRD], ids=lambda game: repr(game)[:20])
-def test_GAME_1_a_game_that_there_is_not(http: httpx.Client, ada: Player, game: str) -> None:
+def test_GAME_1_an_unknown_game(http: httpx.Client, ada: Player, game: str) -> None:
     path = f"/games/{quote(game, safe='')}"
-    told = problem(http.get(f"{path}/view"), 404, "GAME-1")
-    assert len(told["detail"]) < 100
+    body = problem(http.get(f"{path}/view"), 404, "GAME-1")
+    assert len(body["detail"]) < 100
     problem(http.get(f"{path}/view", headers=bearer(ada.token)), 404, "GAME-1")
     problem(http.post(f"{path}/commands", json=DRAW, headers=bearer(ada.token)), 404, "GAME-1")
     problem(http.post(f"{path}/join", json={"name": "Ada"}), 404, "GAME-1")
@@ -260,7 +273,7 @@ def test_GAME_1_a_game_that_there_is_not(http: httpx.Client, ada: Player, game: 
         "/games/abc",
     ],
 )
-def test_a_page_that_there_is_not(http: httpx.Client, path: str) -> None:
+def test_an_unknown_path(http: httpx.Client, path: str) -> None:
     plain_problem(http.get(path), 404)
 
 
@@ -270,7 +283,7 @@ def test_a_page_that_there_is_not(http: httpx.Client, path: str) -> None:
      ("GET", "/games/abc/start"), ("POST", "/games/abc/view"), ("DELETE", "/games/abc/view"), ("POST", "/health"),
      ("PROPFIND", "/games"), ("POST", "/rules/TURN-1"), ("TRACE", "/health")],
 )  # fmt: skip
-def test_a_verb_that_the_page_has_not(http: httpx.Client, verb: str, path: str) -> None:
+def test_a_method_that_the_path_does_not_allow(http: httpx.Client, verb: str, path: str) -> None:
     reply = http.request(verb, path)
     plain_problem(reply, 405)
     assert reply.headers["allow"]

@@ -1,4 +1,4 @@
-"""A task that is cancelled while it talks to the engine ends: else a busy gateway never stops."""
+"""A task that is cancelled during a request to the engine ends: else a busy gateway never stops."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from services.ledger.view_queries import ViewRequest
 
 @pytest.mark.parametrize("turns", range(12))
 def test_P7_a_cancellation_is_never_swallowed_by_a_sending_connection(
-    home: EmbeddedServer, turns: int
+    server: EmbeddedServer, turns: int
 ) -> None:
-    async def read_for_ever(ledger: AsyncLedger) -> None:
+    async def read_forever(ledger: AsyncLedger) -> None:
         while True:
             await ledger.read_views([ViewRequest("game", 0, (None,))])
 
-    async def story() -> None:
-        ledger = AsyncLedger(connect_async(home.settings.redis_url), 4)
+    async def scenario() -> None:
+        ledger = AsyncLedger(connect_async(server.settings.redis_url), 4)
         for _ in range(20):
-            reading = asyncio.create_task(read_for_ever(ledger))
+            reading = asyncio.create_task(read_forever(ledger))
             await asyncio.sleep(0.002)
             for _ in range(turns):
                 await asyncio.sleep(0)
@@ -32,4 +32,4 @@ def test_P7_a_cancellation_is_never_swallowed_by_a_sending_connection(
             assert done, "cancelled, and still reading"
         await ledger.close()
 
-    asyncio.run(story())
+    asyncio.run(scenario())

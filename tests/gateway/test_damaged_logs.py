@@ -1,4 +1,4 @@
-"""Damage: what can't be read ends its own game with a true reason, and holds up no other."""
+"""Damage: what can't be read ends its own game's subscriptions with a true reason, and delays no other game."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from services.ledger.async_ledger import AsyncLedger
 from services.ledger.connection import connect_async
 from services.ledger.view_merge import LogRewoundError
 from tests.gateway.clients import Socket, bearer, closed_why, in_turn, plain_problem
-from tests.gateway.subscribed_hub import PARTITIONS, Scene, played
+from tests.gateway.subscribed_hub import PARTITIONS, HubHarness, run_with_hub
 
 GARBAGE: list[dict[str, bytes]] = [
     {"e": b"\xc1 no msgpack"},
@@ -40,73 +40,73 @@ GARBAGE: list[dict[str, bytes]] = [
 
 
 class Gone(AsyncLedger):
-    """A ledger whose engine is away."""
+    """A ledger whose engine can't be reached."""
 
     async def read_length(self, game: str) -> int:
         raise Away("the engine went away")
 
 
-def door_of(ledger: AsyncLedger) -> GatewayService:
+def service_on(ledger: AsyncLedger) -> GatewayService:
     return GatewayService(ledger, Hub(ledger), b"key", RateLimiter(1000, 1000, lambda: 0.0), 0.1)
 
 
 @pytest.fixture
-def often(monkeypatch: pytest.MonkeyPatch) -> None:
+def fast_polling(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hubs, "POLL_INTERVAL_S", 0.05)
 
 
 @pytest.mark.parametrize("garbage", GARBAGE)
-@pytest.mark.usefixtures("often")
+@pytest.mark.usefixtures("fast_polling")
 def test_P8_an_unreadable_entry_ends_its_own_game_and_no_other(garbage: dict[str, bytes]) -> None:
-    async def story(here: Scene) -> None:
-        damaged, whole = here.hub.subscribe("damaged", 0, 0), here.hub.subscribe("whole", None, 0)
-        await here.store.xadd(
+    async def scenario(harness: HubHarness) -> None:
+        damaged, whole = harness.hub.subscribe("damaged", 0, 0), harness.hub.subscribe("whole", None, 0)
+        await harness.store.xadd(
             keys.public_view(keys.partition_of("damaged", PARTITIONS), "damaged"), garbage, "1-0"
         )
         with pytest.raises(ViewDamagedError, match="this game's view is damaged"):
-            await here.numbers("damaged", damaged, 0, 1)
-        await here.write("whole", 1, 3)
-        assert await here.numbers("whole", whole, 0, 3) == [1, 2, 3]
+            await harness.numbers("damaged", damaged, 0, 1)
+        await harness.write("whole", 1, 3)
+        assert await harness.numbers("whole", whole, 0, 3) == [1, 2, 3]
 
-    played(story)
+    run_with_hub(scenario)
 
 
 @pytest.mark.parametrize("garbage", [garbage["e"] for garbage in GARBAGE if "e" in garbage])
-def test_P8_an_unreadable_entry_that_a_bell_brings_ends_its_own_game(garbage: bytes) -> None:
-    async def story(here: Scene) -> None:
-        session = here.hub.subscribe("damaged", None, 0)
+def test_P8_an_unreadable_entry_in_a_notification_ends_its_own_game(garbage: bytes) -> None:
+    async def scenario(harness: HubHarness) -> None:
+        subscription = harness.hub.subscribe("damaged", None, 0)
         await asyncio.sleep(0.1)  # by then the hub listens
         head = f"damaged 1 0 0 {len(garbage)}\n".encode()
-        await here.store.publish(
+        await harness.store.publish(
             keys.notification_channel(keys.partition_of("damaged", PARTITIONS)), head + garbage
         )
         with pytest.raises(ViewDamagedError):
-            await here.numbers("damaged", session, 0, 1)
+            await harness.numbers("damaged", subscription, 0, 1)
 
-    played(story)
+    run_with_hub(scenario)
 
 
-def test_P8_a_tail_that_the_engine_lost_is_told() -> None:
-    async def story(here: Scene) -> None:
-        await here.write("game", 1, 2)
+def test_P8_a_tail_that_the_engine_lost_is_reported() -> None:
+    async def scenario(harness: HubHarness) -> None:
+        await harness.write("game", 1, 2)
         with pytest.raises(LogRewoundError, match="after 2"):
-            await here.numbers("game", Subscription(None, 5), 0, 5)
-        door = door_of(here.ledger)
+            await harness.numbers("game", Subscription(None, 5), 0, 5)
+        service = service_on(harness.ledger)
         with pytest.raises(MissingEntryError, match="entry 3"):
-            await door.command_tracker._read_verdict(
+            await service.command_tracker._read_verdict(
                 CommandEnvelope("mine", "game", None, StartGame()), 3, DECIDED
             )
 
-    played(story)
+    run_with_hub(scenario)
 
 
-def test_P8_clients_are_told_that_a_view_is_damaged(
-    http: httpx.Client, home: EmbeddedServer, ledger: RedisLedger
+def test_P8_clients_learn_that_a_view_is_damaged(
+    http: httpx.Client, server: EmbeddedServer, ledger: RedisLedger
 ) -> None:
     ada = in_turn(http)[0]
 
     async def damage() -> None:
-        client = connect_async(home.settings.redis_url)
+        client = connect_async(server.settings.redis_url)
         for part in range(ledger.partitions):
             if await client.exists(keys.public_view(part, ada.game)):
                 await client.xadd(keys.public_view(part, ada.game), {"e": b"\xc1 secret"}, "7-0")
@@ -124,7 +124,7 @@ def test_P8_clients_are_told_that_a_view_is_damaged(
     in_turn(http)
 
 
-def test_P8_a_socket_that_opens_while_the_engine_is_away_is_told_to_come_back() -> None:
+def test_P8_a_socket_that_opens_while_the_engine_is_away_is_closed_with_try_again() -> None:
     sent: list[Any] = []
 
     async def send(message: Any) -> None:
@@ -133,18 +133,18 @@ def test_P8_a_socket_that_opens_while_the_engine_is_away_is_told_to_come_back() 
     async def receive() -> Any:
         return {"type": "websocket.connect"}
 
-    async def story() -> None:
+    async def scenario() -> None:
         scope = {"type": "websocket", "headers": [], "subprotocols": []}
-        door = door_of(Gone(fakeredis.FakeAsyncRedis(), PARTITIONS))
-        await WebSocketSession(door, WebSocket(scope, receive, send), "game", 0).run()
+        service = service_on(Gone(fakeredis.FakeAsyncRedis(), PARTITIONS))
+        await WebSocketSession(service, WebSocket(scope, receive, send), "game", 0).run()
 
-    asyncio.run(story())
+    asyncio.run(scenario())
     assert [message["type"] for message in sent] == ["websocket.accept", "websocket.close"]
     assert sent[-1]["code"] == CLOSE_TRY_AGAIN_LATER
     assert "come back" in sent[-1]["reason"]
 
 
-def test_a_view_that_no_json_can_say_is_corrupt() -> None:
+def test_an_entry_that_json_cannot_express_is_corrupt() -> None:
     entry = ViewEntry(1, b"\xff", None, ())  # type: ignore[arg-type]  # what the store may hold
     with pytest.raises(CorruptDataError):
         encode_entry(entry)

@@ -1,4 +1,4 @@
-"""P2: a verdict goes down a socket once, though a bell and the slow look may both find it."""
+"""P2: a verdict is sent on a socket once, though a notification and the poll may both find it."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from services.gateway import hub as hubs
 from tests.gateway.clients import DRAW, Socket, in_turn
 
 
-def test_P2_a_verdict_goes_down_once_however_often_the_hub_looks(
+def test_P2_a_verdict_is_sent_once_however_often_the_hub_polls(
     http: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hubs, "POLL_INTERVAL_S", 0.001)
-    time.sleep(1.1)  # the look that is under way still sleeps its second
+    time.sleep(1.1)  # the poll that is under way still sleeps its second
     for _ in range(3):
         ada, bo = in_turn(http)
         with Socket(http, ada.game, bo.token, 6) as socket:

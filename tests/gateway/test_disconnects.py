@@ -1,4 +1,4 @@
-"""A client may leave at any time, and that is no error of the house's."""
+"""A client may disconnect at any time; that is no error of the server."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from services.ledger.async_ledger import AsyncLedger
 from tests.gateway.subscribed_hub import PARTITIONS
 
 
-@pytest.mark.parametrize("came", [b"", b'{"seats": ['])
-def test_a_client_that_leaves_while_it_still_sends_breaks_nothing(came: bytes) -> None:
-    coming = [{"type": "http.request", "body": came, "more_body": True}, {"type": "http.disconnect"}]
+@pytest.mark.parametrize("received", [b"", b'{"seats": ['])
+def test_a_client_that_disconnects_while_it_sends_breaks_nothing(received: bytes) -> None:
+    messages = [{"type": "http.request", "body": received, "more_body": True}, {"type": "http.disconnect"}]
     answers: list[Any] = []
 
     async def receive() -> Any:
-        return coming.pop(0)
+        return messages.pop(0)
 
     async def send(message: Any) -> None:
         answers.append(message)
 
-    async def story() -> None:
+    async def scenario() -> None:
         ledger = AsyncLedger(fakeredis.FakeAsyncRedis(), PARTITIONS)
         app = create_app(ledger, b"key", RateLimiter(1000, 1000, lambda: 0.0))
         scope = {"type": "http", "method": "POST", "path": "/games", "query_string": b"", "headers": []}
         await app(scope, receive, send)
         await ledger.close()
 
-    asyncio.run(story())
+    asyncio.run(scenario())
     assert answers[0]["status"] == 400

@@ -1,4 +1,4 @@
-"""Whatever comes over the web, the gateway answers it and breaks nothing."""
+"""The gateway answers any input, and nothing breaks."""
 
 from __future__ import annotations
 
@@ -141,11 +141,13 @@ def test_any_message_leaves_the_socket_open(ada: Player, messages: list[Any]) ->
         for message in messages:
             socket.wire.send(json.dumps(message))
         socket.wire.send("the last")
-        while (told := socket.next())["type"] == "entry" or "isn't JSON" not in told["problem"]["detail"]:
+        while (message := socket.next())["type"] == "entry" or "isn't JSON" not in message["problem"][
+            "detail"
+        ]:
             pass
 
 
-def test_after_all_that_the_house_still_plays(http: httpx.Client, ledger: RedisLedger) -> None:
+def test_after_all_that_the_server_still_plays(http: httpx.Client, ledger: RedisLedger) -> None:
     assert http.get("/health").json() == {"status": "ok"}
     ada, bo = in_turn(http)
     assert ada.send({"type": "draw_blind"}).status_code == 200

@@ -1,4 +1,4 @@
-"""The ordinary way: create, join, start, play, look, and the pages about it."""
+"""The ordinary requests: create, join, start, play, read, and OpenAPI's pages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from services.ledger import RedisLedger
 from services.referee.rules import RULESETS, GameState, board, fold, fold_events
 from tests.gateway.clients import (
     DRAW,
-    Laid,
+    CreatedGame,
     Player,
     bearer,
     entries,
@@ -29,26 +29,26 @@ from tests.gateway.clients import (
 )  # fmt: skip
 
 
-def test_a_game_of_people_and_bots_is_laid_joined_and_started(http: httpx.Client) -> None:
-    laid = Laid(http, "human", "random", "human", seed="friday", options={"clock_ms": 600_000})
-    assert laid.reply["number"] == 1
-    assert laid.reply["taken"] == [{"seat": 1, "name": "random 2", "policy": "random"}]
-    ada, bo = laid.join("Ada", 2), laid.join("Bo")
+def test_a_game_of_humans_and_bots_is_created_joined_and_started(http: httpx.Client) -> None:
+    created = CreatedGame(http, "human", "random", "human", seed="friday", options={"clock_ms": 600_000})
+    assert created.reply["number"] == 1
+    assert created.reply["taken"] == [{"seat": 1, "name": "random 2", "policy": "random"}]
+    ada, bo = created.join("Ada", 2), created.join("Bo")
     assert (ada.seat, bo.seat) == (2, 0)
-    laid.start()
+    created.start()
     for player in (ada, bo):
         player.do(player.legal()[-1])
     until = time.monotonic() + 60
     while bo.look().turn is None:
         assert time.monotonic() < until, "the bot never chose"
-    assert [place.name for place in bo.table.seats] == ["Bo", "random 2", "Ada"]
-    assert bo.table.rule_options.clock_ms == 600_000
+    assert [seat.name for seat in bo.state.seats] == ["Bo", "random 2", "Ada"]
+    assert bo.state.rule_options.clock_ms == 600_000
 
 
 def test_a_bot_plays_when_it_is_its_turn(http: httpx.Client) -> None:
-    laid = Laid(http, "human", "greedy")
-    ada = laid.join("Ada")
-    laid.start()
+    created = CreatedGame(http, "human", "greedy")
+    ada = created.join("Ada")
+    created.start()
     ada.do(ada.legal()[0])
     rounds = 0
     until = time.monotonic() + 60
@@ -57,8 +57,8 @@ def test_a_bot_plays_when_it_is_its_turn(http: httpx.Client) -> None:
         if commands := ada.legal():
             ada.do(commands[0])
             rounds += 1
-    told = {event["type"] for entry in entries(http, ada.game, None) for event in entry["events"]}
-    assert "turn_started" in told
+    event_types = {event["type"] for entry in entries(http, ada.game, None) for event in entry["events"]}
+    assert "turn_started" in event_types
 
 
 def test_any_seat_may_start_the_game(http: httpx.Client) -> None:
@@ -81,12 +81,12 @@ def test_a_command_is_answered_with_its_entry_as_the_seat_sees_it(http: httpx.Cl
     assert body["entry"]["events"][0]["card"] is not None
 
 
-def test_who_does_not_wait_gets_no_verdict_and_finds_it_in_the_view(http: httpx.Client) -> None:
+def test_a_client_that_does_not_wait_gets_no_verdict_and_reads_it_later(http: httpx.Client) -> None:
     ada, _ = in_turn(http)
     reply = ada.send(DRAW, "later", Prefer="respond-async")
     assert reply.status_code == 202
-    told = reply.json()
-    assert (told["id"], told["verdict"], told["level"]) == ("later", "unknown", "accepted")
+    body = reply.json()
+    assert (body["id"], body["verdict"], body["level"]) == ("later", "unknown", "accepted")
     assert ada.send(DRAW, "later").json()["entry"]["answers"] == "later"
 
 
@@ -112,9 +112,9 @@ def test_the_gateway_sends_what_the_ledger_shows(http: httpx.Client, ledger: Red
 
 
 def test_the_latest_games_come_first(http: httpx.Client) -> None:
-    games = [Laid(http, "human", "human").game for _ in range(3)]
+    games = [CreatedGame(http, "human", "human").game for _ in range(3)]
     time.sleep(0.002)  # games of one millisecond have no order
-    latest = Laid(http, "human", "human").game
+    latest = CreatedGame(http, "human", "human").game
     found = http.get("/games").json()["games"]
     assert found[0] == latest
     assert set(games) <= set(found)
@@ -131,12 +131,12 @@ def test_health_and_rules_answer(http: httpx.Client) -> None:
 
 def test_the_type_of_a_problem_leads_to_its_rule(http: httpx.Client) -> None:
     _, bo = in_turn(http)
-    told = problem(bo.send(DRAW), 409, "TURN-1")
-    assert http.get(told["type"]).json()["text"] == told["title"]
+    body = problem(bo.send(DRAW), 409, "TURN-1")
+    assert http.get(body["type"]).json()["text"] == body["title"]
 
 
-def play_to_the_end(players: list[Player], dice: random.Random) -> int:
-    """Random legal moves, computed from each seat's own view; how many were made."""
+def play_to_the_end(players: list[Player], rng: random.Random) -> int:
+    """Play random legal moves, computed from each seat's own view; returns their number."""
     for moves in range(2_000):
         able = [(player, commands) for player in players if (commands := player.legal())]
         if not able:
@@ -144,7 +144,7 @@ def play_to_the_end(players: list[Player], dice: random.Random) -> int:
         player, commands = able[0]
         claims = [command for command in commands if isinstance(command, ClaimRoute)]
         before = player.number
-        entry = player.do(dice.choice(claims or commands))
+        entry = player.do(rng.choice(claims or commands))
         player.look()
         assert entry["number"] == before + 1 == player.number
     raise AssertionError("the game doesn't end")
@@ -173,14 +173,14 @@ def test_a_whole_game_of_two_is_played_over_http(http: httpx.Client, ledger: Red
 
 
 def begun_with_seed(http: httpx.Client, seed: str) -> list[Player]:
-    laid = Laid(http, "human", "human", seed=seed)
-    players = [laid.join("Ada"), laid.join("Bo")]
-    laid.start()
+    created = CreatedGame(http, "human", "human", seed=seed)
+    players = [created.join("Ada"), created.join("Bo")]
+    created.start()
     return players
 
 
-def test_a_seed_that_was_named_is_all_the_chance_there_is_and_everybody_is_told(http: httpx.Client) -> None:
-    """So every game of that seed is dealt alike, as a tournament needs it."""
+def test_a_named_seed_is_the_only_randomness_and_the_public_view_shows_it(http: httpx.Client) -> None:
+    """So all games of that seed have the same deal, as a tournament needs it."""
     one, two = (begun_with_seed(http, "twice")[0] for _ in range(2))
     sealed, other = (entries(http, player.game, None)[0]["events"][1] for player in (one, two))
     assert sealed == {**other, "given": True}
@@ -218,8 +218,8 @@ def test_the_pages_examples_are_accepted_by_the_contracts(http: httpx.Client, pa
             assert reply.status_code == 201, reply.text
         elif path.endswith("join"):
             read_command({**value, "type": TakeSeat.type})
-            laid = Laid(http, "human", "human")
-            assert http.post(f"/games/{laid.game}/join", json=value).status_code == 200
+            created = CreatedGame(http, "human", "human")
+            assert http.post(f"/games/{created.game}/join", json=value).status_code == 200
         else:
             read_command(value, players_only=True)
 
@@ -233,11 +233,11 @@ def test_the_pages_example_of_a_route_is_on_the_board(http: httpx.Client) -> Non
     assert sum(example["cards"].values()) == route.length
 
 
-def test_the_pages_problems_are_what_the_gateway_says(http: httpx.Client) -> None:
+def test_the_pages_problems_are_what_the_gateway_answers(http: httpx.Client) -> None:
     page = http.get("/openapi.json").json()
-    told = page["paths"]["/games/{game}/commands"]["post"]["responses"]
+    responses = page["paths"]["/games/{game}/commands"]["post"]["responses"]
     for status in ("401", "404", "409", "422", "429"):
-        example = told[status]["content"]["application/problem+json"]["example"]
+        example = responses[status]["content"]["application/problem+json"]["example"]
         assert example["status"] == int(status)
         assert example["title"] == ALL_RULES[example["rule"]]
         assert example["type"] == f"/rules/{example['rule']}"

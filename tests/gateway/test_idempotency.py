@@ -1,4 +1,4 @@
-"""P2 at the web: however often an id is sent, and over whichever connection, one verdict."""
+"""P2 over HTTP and WebSocket: an id that is sent again, over any connection, has one verdict."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pytest
 from services.bootstrap.embedded import EmbeddedServer
 from tests.gateway.clients import (
     DRAW,
+    CreatedGame,
     Json,
-    Laid,
     Player,
     Socket,
     bearer,
@@ -34,9 +34,9 @@ def at_once(calls: list[Callable[[], T]]) -> list[T]:
         return [done.result() for done in [pool.submit(call) for call in calls]]
 
 
-def by_http(home: EmbeddedServer, player: Player, command: Json, id_: str) -> Json:
+def by_http(server: EmbeddedServer, player: Player, command: Json, id_: str) -> Json:
     """The verdict on a command that is sent over a connection of its own."""
-    with httpx.Client(base_url=home.url, timeout=20, trust_env=False) as http:
+    with httpx.Client(base_url=server.url, timeout=20, trust_env=False) as http:
         reply = Player(http, player.game, player.seat, player.token).send(command, id_)
         body: Json = reply.json()
         return (
@@ -56,11 +56,11 @@ def by_socket(player: Player, command: Json, id_: str, after: int) -> Json:
 
 
 def test_P2_one_id_sent_five_times_over_http_and_socket_gets_one_verdict(
-    http: httpx.Client, home: EmbeddedServer, unchanged: Unchanged
+    http: httpx.Client, server: EmbeddedServer, unchanged: Unchanged
 ) -> None:
     ada, _ = in_turn(http)
     with unchanged(ada.game, 1):
-        calls: list[Callable[[], Json]] = [lambda: by_http(home, ada, DRAW, "five")] * 3
+        calls: list[Callable[[], Json]] = [lambda: by_http(server, ada, DRAW, "five")] * 3
         calls += [lambda: by_socket(ada, DRAW, "five", 6)] * 2
         verdicts = at_once(calls)
     assert [verdict["number"] for verdict in verdicts] == [7] * 5
@@ -69,11 +69,11 @@ def test_P2_one_id_sent_five_times_over_http_and_socket_gets_one_verdict(
 
 
 def test_P2_a_refusal_is_the_one_verdict_too(
-    http: httpx.Client, home: EmbeddedServer, unchanged: Unchanged
+    http: httpx.Client, server: EmbeddedServer, unchanged: Unchanged
 ) -> None:
     ada, bo = in_turn(http)
     with unchanged(ada.game, 1):
-        calls: list[Callable[[], Json]] = [lambda: by_http(home, bo, DRAW, "no")] * 3
+        calls: list[Callable[[], Json]] = [lambda: by_http(server, bo, DRAW, "no")] * 3
         calls += [lambda: by_socket(bo, DRAW, "no", 6)] * 2
         verdicts = at_once(calls)
     assert verdicts[:3] == [{"refused": "TURN-1", "number": 7}] * 3
@@ -94,12 +94,12 @@ def test_P2_an_id_that_was_answered_long_ago_is_answered_the_same(
     assert bo.send(DRAW).status_code == 200
     with unchanged(ada.game), Socket(http, ada.game, ada.token, 9) as socket:
         assert ada.send(DRAW, "early").json() == first
-        assert ada.send({"type": "pass"}, "early").json() == first, "the id counts, not what it says"
+        assert ada.send({"type": "pass"}, "early").json() == first, "the id counts, not the command"
         socket.send("early", DRAW)
         assert socket.read(1) == [first["entry"]]
 
 
-def test_P2_ids_are_each_seats_own(http: httpx.Client) -> None:
+def test_P2_an_id_belongs_to_its_seat(http: httpx.Client) -> None:
     ada, bo = in_turn(http)
     assert ada.send(DRAW, "same").json()["entry"]["number"] == 7
     problem(bo.send(DRAW, "same"), 409, "TURN-1")
@@ -108,35 +108,39 @@ def test_P2_ids_are_each_seats_own(http: httpx.Client) -> None:
     assert [e["answers"] for e in entries(http, ada.game, bo.token)][6:] == [None, "same"]
 
 
-def test_P2_the_same_id_creates_one_game(home: EmbeddedServer, unchanged: Unchanged) -> None:
+def test_P2_the_same_id_creates_one_game(server: EmbeddedServer, unchanged: Unchanged) -> None:
     key = {"Idempotency-Key": new_id()}
 
     def create() -> Json:
-        with httpx.Client(base_url=home.url, timeout=20, trust_env=False) as http:
+        with httpx.Client(base_url=server.url, timeout=20, trust_env=False) as http:
             reply = http.post("/games", json=HUMANS, headers=key)
             assert reply.status_code == 201, reply.text
-            told: Json = reply.json()
-            return told
+            body: Json = reply.json()
+            return body
 
-    laid = at_once([create] * 5)
-    assert all(told == laid[0] for told in laid)
-    with unchanged(laid[0]["game"]):
-        assert create() == laid[0]
+    created = at_once([create] * 5)
+    assert all(creation == created[0] for creation in created)
+    with unchanged(created[0]["game"]):
+        assert create() == created[0]
 
 
 def test_P2_another_id_creates_another_game(http: httpx.Client) -> None:
-    assert Laid(http, "human", "human").game != Laid(http, "human", "human").game
+    assert CreatedGame(http, "human", "human").game != CreatedGame(http, "human", "human").game
 
 
 def test_P2_the_same_join_gives_the_same_seat_and_token(http: httpx.Client, unchanged: Unchanged) -> None:
-    laid = Laid(http, "human", "human")
+    created = CreatedGame(http, "human", "human")
     key = {"Idempotency-Key": new_id()}
-    with unchanged(laid.game, 1):
-        joins = [http.post(f"/games/{laid.game}/join", json={"name": "Ada"}, headers=key) for _ in range(3)]
+    with unchanged(created.game, 1):
+        joins = [
+            http.post(f"/games/{created.game}/join", json={"name": "Ada"}, headers=key) for _ in range(3)
+        ]
     assert joins[0].status_code == 200
     assert all(join.json() == joins[0].json() for join in joins)
-    assert laid.join("Bo").seat == 1
-    assert http.post(f"/games/{laid.game}/join", json={"name": "Ada"}, headers=key).json() == joins[0].json()
+    assert created.join("Bo").seat == 1
+    assert (
+        http.post(f"/games/{created.game}/join", json={"name": "Ada"}, headers=key).json() == joins[0].json()
+    )
 
 
 @pytest.mark.parametrize("times", [2, 5])
@@ -148,19 +152,19 @@ def test_P2_a_start_that_is_sent_again_starts_once(
     with unchanged(ada.game, 1):
         starts = [http.post(f"/games/{ada.game}/start", headers=key) for _ in range(times)]
     head = entries(http, ada.game, None)[-1]["head"]
-    told = {"game": ada.game, "number": 4, "level": "decided", "head": head}
-    assert [start.json() for start in starts] == [told] * times
+    expected = {"game": ada.game, "number": 4, "level": "decided", "head": head}
+    assert [start.json() for start in starts] == [expected] * times
 
 
-def test_SHAPE_1_an_id_of_the_house_is_good_for_one_kind_of_command(
+def test_SHAPE_1_an_id_of_a_system_command_is_good_for_one_type_of_command(
     http: httpx.Client, unchanged: Unchanged
 ) -> None:
-    """Else a start under a join's id would be told that it started, and it didn't."""
-    laid = Laid(http, "human", "human")
+    """Otherwise a start under a join's id would be acknowledged, though the game didn't start."""
+    created = CreatedGame(http, "human", "human")
     key = {"Idempotency-Key": new_id()}
-    assert http.post(f"/games/{laid.game}/join", json={"name": "Ada"}, headers=key).status_code == 200
-    laid.join("Bo")
-    with unchanged(laid.game):
-        reply = http.post(f"/games/{laid.game}/start", headers=bearer(laid.host) | key)
+    assert http.post(f"/games/{created.game}/join", json={"name": "Ada"}, headers=key).status_code == 200
+    created.join("Bo")
+    with unchanged(created.game):
+        reply = http.post(f"/games/{created.game}/start", headers=bearer(created.host) | key)
         problem(reply, 422, "SHAPE-1", "Idempotency-Key")
-    laid.start()
+    created.start()

@@ -1,5 +1,5 @@
-"""A fail-over's read may be lost too: a viewer of a game that grew again to the same length hears of it
-all the same."""
+"""The read after a fail-over may be lost too: a viewer of a game that grew again to the same length is
+ended all the same."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from services.gateway import hub as hubs
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.view_merge import LogRewoundError
 from services.ledger.view_queries import PAGE_SIZE, ViewPageOrError, ViewRequest
-from tests.gateway.subscribed_hub import Scene, played, until
+from tests.gateway.subscribed_hub import HubHarness, run_with_hub, until
 from tests.gateway.test_log_rewound import grow, shorter
 
 
 class Deaf(AsyncLedger):
-    """A ledger whose reads fail, wholly or game by game, while `fails` says so."""
+    """A ledger whose reads fail while `fails` is set: wholly, or game by game."""
 
     fails = ""
     failed = 0
@@ -33,25 +33,25 @@ class Deaf(AsyncLedger):
 
 
 @pytest.mark.parametrize("how", ["wholly", "game by game"])
-def test_P3_a_log_that_was_taken_back_ends_its_sessions_though_a_read_was_lost(
+def test_P3_a_rewound_log_ends_its_subscriptions_though_a_read_was_lost(
     monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
     monkeypatch.setattr(hubs, "POLL_INTERVAL_S", 0.05)
 
-    async def story(here: Scene) -> None:
-        deaf = here.ledger
+    async def scenario(harness: HubHarness) -> None:
+        deaf = harness.ledger
         assert isinstance(deaf, Deaf)
-        await grow(here, 1, 5)
-        session = here.hub.subscribe("game", None, 0)
-        assert await here.numbers("game", session, 0, 5) == [1, 2, 3, 4, 5]
+        await grow(harness, 1, 5)
+        subscription = harness.hub.subscribe("game", None, 0)
+        assert await harness.numbers("game", subscription, 0, 5) == [1, 2, 3, 4, 5]
         deaf.fails = how
-        await shorter(here)
-        await grow(here, 4, 5, branch=1)
+        await shorter(harness)
+        await grow(harness, 4, 5, branch=1)
         before = deaf.failed
-        here.hub.mark_stale("game")  # as whoever listens again does
+        harness.hub.mark_stale("game")  # as the hub does when it subscribes again
         await until(lambda: deaf.failed > before)
         deaf.fails = ""
         with pytest.raises(LogRewoundError):
-            await here.numbers("game", session, 5, 1)
+            await harness.numbers("game", subscription, 5, 1)
 
-    played(story, Deaf)
+    run_with_hub(scenario, Deaf)

@@ -1,4 +1,4 @@
-"""P1: where the engine doesn't say whether it has a command, its sender learns the id, and that nothing is known."""
+"""P1: where the engine's reply to a command is lost, its sender gets the id, and an unknown verdict."""
 
 from __future__ import annotations
 
@@ -23,17 +23,26 @@ from services.ledger.ack_levels import DURABLE
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.embedded_engine import running_engine
 from tests.gateway.clients import DRAW, problem
-from tests.gateway.confirmation import FREELY, GAME, PARTITION, Desk, at_desk, decided, doorway, soon
+from tests.gateway.confirmation import (
+    GAME,
+    PARTITION,
+    UNLIMITED,
+    EngineHarness,
+    run_with_engine,
+    running_service,
+    soon,
+    track_durable,
+)
 
 TOKEN = tokens.mint(b"key", GAME, 0)
 PAIR = {"seats": [{"kind": "human"}, {"kind": "human"}]}
 
 
 class Lost(AsyncLedger):
-    """A ledger whose engine takes every letter, and goes away before it says so."""
+    """A ledger whose engine takes every command, and closes the connection before it replies."""
 
-    async def submit(self, letter: CommandEnvelope) -> None:
-        await super().submit(letter)
+    async def submit(self, envelope: CommandEnvelope) -> None:
+        await super().submit(envelope)
         raise Away("Connection closed by server.")
 
 
@@ -43,18 +52,18 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield running
 
 
-def test_P1_a_lost_reply_is_unknown_and_names_the_id_that_the_house_chose(url: str) -> None:
-    async def story(here: Desk) -> None:
-        await here.decide("c0", 1)
-        app = create_app(here.ledger, b"key", FREELY, 0.1)
-        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://house") as http:
-            told = {"Authorization": f"Bearer {TOKEN}"}
-            for asked in ("accepted", "decided"):
-                path = f"/games/{GAME}/commands?level={asked}"
-                reply = await http.post(path, json=DRAW, headers=told)
+def test_P1_a_lost_reply_is_unknown_and_names_the_id_that_the_server_chose(url: str) -> None:
+    async def scenario(harness: EngineHarness) -> None:
+        await harness.decide("c0", 1)
+        app = create_app(harness.ledger, b"key", UNLIMITED, 0.1)
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://gateway") as http:
+            token = {"Authorization": f"Bearer {TOKEN}"}
+            for level in ("accepted", "decided"):
+                path = f"/games/{GAME}/commands?level={level}"
+                reply = await http.post(path, json=DRAW, headers=token)
                 body = reply.json()
-                (*_, (_, letter)) = await here.store.xrange(keys.commands(PARTITION))
-                assert body["id"].encode() in letter[b"c"]
+                (*_, (_, fields)) = await harness.store.xrange(keys.commands(PARTITION))
+                assert body["id"].encode() in fields[b"c"]
                 assert (reply.status_code, body.pop("id") != "") == (202, True)
                 assert body == {"verdict": "unknown", "level": None, "detail": RETRY_HINT}
             created = await http.post("/games", json=PAIR)
@@ -62,79 +71,79 @@ def test_P1_a_lost_reply_is_unknown_and_names_the_id_that_the_house_chose(url: s
             assert (created.json()["verdict"], created.json()["level"]) == ("unknown", None)
             assert created.json()["id"] in created.json()["detail"]
 
-    at_desk(url, story, Lost)
+    run_with_engine(url, scenario, Lost)
 
 
-@pytest.mark.usefixtures("often")
-def test_P1_a_verdict_is_found_though_the_reply_to_its_letter_was_lost(url: str) -> None:
-    async def story(here: Desk) -> None:
-        reached = await decided(here, 20_000)
+@pytest.mark.usefixtures("fast_polling")
+def test_P1_a_verdict_is_found_though_the_reply_to_its_command_was_lost(url: str) -> None:
+    async def scenario(harness: EngineHarness) -> None:
+        reached = await track_durable(harness, 20_000)
         assert (reached.level, reached.sequence) == (DURABLE, 1)
 
-    at_desk(url, story, Lost)
+    run_with_engine(url, scenario, Lost)
 
 
-def test_P1_a_socket_says_so_too_and_stays(url: str) -> None:
+def test_P1_a_socket_reports_a_lost_reply_and_stays_open(url: str) -> None:
     sent: list[Any] = []
 
-    async def story(here: Desk) -> None:
-        await here.decide("c0", 1)
-        said: asyncio.Queue[Any] = asyncio.Queue()
+    async def scenario(harness: EngineHarness) -> None:
+        await harness.decide("c0", 1)
+        received: asyncio.Queue[Any] = asyncio.Queue()
 
         async def send(message: Any) -> None:
             sent.append(message)
 
-        async with doorway(here) as door:
+        async with running_service(harness) as service:
             headers = [(b"authorization", f"Bearer {TOKEN}".encode())]
             scope = {"type": "websocket", "headers": headers, "subprotocols": []}
-            said.put_nowait({"type": "websocket.connect"})
-            said.put_nowait({"type": "websocket.receive", "text": '{"command": {"type": "draw_blind"}}'})
+            received.put_nowait({"type": "websocket.connect"})
+            received.put_nowait({"type": "websocket.receive", "text": '{"command": {"type": "draw_blind"}}'})
             serving = asyncio.create_task(
-                WebSocketSession(door, WebSocket(scope, said.get, send), GAME, 1).run()
+                WebSocketSession(service, WebSocket(scope, received.get, send), GAME, 1).run()
             )
             await soon(lambda: _holds(len(sent) == 2))
             assert '"type":"unknown"' in sent[1]["text"]
             assert '"level":null' in sent[1]["text"]
             assert '"id":""' not in sent[1]["text"]
-            said.put_nowait({"type": "websocket.disconnect"})
+            received.put_nowait({"type": "websocket.disconnect"})
             await serving
 
-    at_desk(url, story, Lost)
+    run_with_engine(url, scenario, Lost)
 
 
-async def _holds(so: bool) -> bool:
-    return so
+async def _holds(condition: bool) -> bool:
+    return condition
 
 
 class Unreachable:
-    """A connection that can't be made; how long that takes, an event says."""
+    """A connection that fails, once an event is set."""
 
-    def __init__(self, goes_on: asyncio.Event) -> None:
-        self.goes_on = goes_on
+    def __init__(self, resume: asyncio.Event) -> None:
+        self.resume = resume
 
     async def connect(self) -> None:
-        await self.goes_on.wait()
-        raise Away("nobody is there")
+        await self.resume.wait()
+        raise Away("connection refused")
 
     async def disconnect(self, nowait: bool = False) -> None:
         pass
 
 
-def test_an_engine_that_is_away_troubles_nobody_once_all_who_asked_gave_up() -> None:
-    complaints: list[Any] = []
+def test_an_unreachable_engine_leaves_no_unhandled_error_once_all_callers_gave_up() -> None:
+    unhandled: list[Any] = []
 
-    async def story() -> None:
-        asyncio.get_running_loop().set_exception_handler(lambda _, told: complaints.append(told))
-        goes_on = asyncio.Event()
-        confirming = ConfirmationBatcher(EngineNode("", lambda: Unreachable(goes_on)), DURABLE)
+    async def scenario() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: unhandled.append(context))
+        resume = asyncio.Event()
+        confirming = ConfirmationBatcher(EngineNode("", lambda: Unreachable(resume)), DURABLE)
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.01):
                 await confirming.unavailable_reason()
-        goes_on.set()
+        resume.set()
         assert confirming._availability_check is not None
         await asyncio.wait([confirming._availability_check])
         confirming._availability_check = None
         gc.collect()
 
-    asyncio.run(story())
-    assert complaints == []
+    asyncio.run(scenario())
+    assert unhandled == []

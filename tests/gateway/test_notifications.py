@@ -1,4 +1,4 @@
-"""Bells: what they bring goes out at once, and never out of order."""
+"""Notifications: the entry that one carries is delivered at once, and never out of order."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from services.ledger import keys
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.notifications import EntryNotification, parse_notification
 from services.ledger.view_queries import PAGE_SIZE
-from tests.gateway.subscribed_hub import EMPTY, PARTITIONS, SOON_S, Scene, played
+from tests.gateway.subscribed_hub import EMPTY, PARTITIONS, SOON_S, HubHarness, run_with_hub
 
 
 class Blind(AsyncLedger):
-    """A ledger whose streams can't be read any more; its bells ring."""
+    """A ledger whose streams can't be read once `blind` is set; its notifications arrive."""
 
     blind = False
 
@@ -26,36 +26,36 @@ class Blind(AsyncLedger):
         return await super().read_views(wanted, most)
 
 
-def test_a_bell_brings_the_next_entry_to_each_viewer_without_a_read() -> None:
-    async def story(here: Scene) -> None:
-        assert isinstance(here.ledger, Blind)
-        await here.write("game", 1, 1, seats=(0,))
-        public, mine = here.hub.subscribe("game", None, 0), here.hub.subscribe("game", 0, 0)
+def test_a_notification_delivers_the_next_entry_to_each_viewer_without_a_read() -> None:
+    async def scenario(harness: HubHarness) -> None:
+        assert isinstance(harness.ledger, Blind)
+        await harness.write("game", 1, 1, seats=(0,))
+        public, mine = harness.hub.subscribe("game", None, 0), harness.hub.subscribe("game", 0, 0)
         assert [(await s.queue.get())[0] for s in (public, mine)] == [1, 1]  # type: ignore[index]
-        here.ledger.blind = True
+        harness.ledger.blind = True
         whole, own = pack_public(2, EMPTY), pack_private_part(1, "c2", {})
-        told = f"game 2 0 4 {len(whole)} 0:{len(own)}\nhead".encode() + whole + own
-        await here.store.publish(keys.notification_channel(keys.partition_of("game", PARTITIONS)), told)
+        payload = f"game 2 0 4 {len(whole)} 0:{len(own)}\nhead".encode() + whole + own
+        await harness.store.publish(keys.notification_channel(keys.partition_of("game", PARTITIONS)), payload)
         async with asyncio.timeout(SOON_S):
-            seen = [await session.queue.get() for session in (public, mine)]
+            seen = [await subscription.queue.get() for subscription in (public, mine)]
         assert [item[:2] for item in seen if isinstance(item, tuple)] == [(2, None), (2, "c2")]
 
-    played(story, Blind)
+    run_with_hub(scenario, Blind)
 
 
-def test_a_bell_that_runs_ahead_hands_out_nothing_until_the_gap_is_read() -> None:
-    async def story(here: Scene) -> None:
-        session = here.hub.subscribe("game", None, 0)
+def test_a_notification_that_runs_ahead_delivers_nothing_until_the_gap_is_read() -> None:
+    async def scenario(harness: HubHarness) -> None:
+        subscription = harness.hub.subscribe("game", None, 0)
         whole = pack_public(3, EMPTY)
-        await here.write("game", 1, 3)
-        told = f"game 3 0 4 {len(whole)}\nhead".encode() + whole
-        await here.store.publish(keys.notification_channel(keys.partition_of("game", PARTITIONS)), told)
-        assert await here.numbers("game", session, 0, 3) == [1, 2, 3]
+        await harness.write("game", 1, 3)
+        payload = f"game 3 0 4 {len(whole)}\nhead".encode() + whole
+        await harness.store.publish(keys.notification_channel(keys.partition_of("game", PARTITIONS)), payload)
+        assert await harness.numbers("game", subscription, 0, 3) == [1, 2, 3]
 
-    played(story)
+    run_with_hub(scenario)
 
 
-def test_a_ring_is_read_as_the_script_writes_it() -> None:
-    ring = parse_notification(b"some-game 12 2 1 3 0:2 3:1\nxyzabcdef")
-    assert ring == EntryNotification("some-game", 12, b"abc", {0: b"de", 3: b"f"}, b"xy", b"z")
+def test_a_notification_is_parsed_as_the_script_writes_it() -> None:
+    notification = parse_notification(b"some-game 12 2 1 3 0:2 3:1\nxyzabcdef")
+    assert notification == EntryNotification("some-game", 12, b"abc", {0: b"de", 3: b"f"}, b"xy", b"z")
     assert parse_notification(b"some-game 0") == EntryNotification("some-game", 0)

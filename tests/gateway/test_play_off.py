@@ -1,4 +1,4 @@
-"""TIE-1 at the door: who shared the first place takes a seat in the game that follows."""
+"""TIE-1 over HTTP: a seat that shared the first place takes a seat in the game that follows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,18 @@ from services.ledger import RedisLedger, keys
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.connection import connect, connect_async
 from services.referee.rules import fold, split_by_visibility
-from tests.gateway.clients import Json, Laid, Player, bearer, begun, entries, in_turn, new_id, plan, problem
+from tests.gateway.clients import (
+    CreatedGame,
+    Json,
+    Player,
+    bearer,
+    begun,
+    entries,
+    in_turn,
+    new_id,
+    plan,
+    problem,
+)
 
 LEVEL = {"start_tickets": {"long": 0, "regular": 0}, "start_keep": 0, "last_cars": 45}  # over in a few turns
 QUICK: Json = {"ruleset": "europe", "options": LEVEL}
@@ -30,7 +41,7 @@ SERIES = {"of": "abc", "number": 1, "seats": [0, 1], "wins": [2, 2]}
 
 
 def ended(http: httpx.Client, people: int = 2, last: int | None = None) -> list[Player]:
-    """The people of a game that is over, all level but the one that is last: it built a station."""
+    """The players of a game that is over: all tied, but the seat `last`, which built a station."""
     players = begun(http, people, **QUICK)
     while not players[0].look().result:
         for player in players:
@@ -47,9 +58,9 @@ def play_off(player: Player) -> httpx.Response:
 def seated_again(player: Player) -> Player:
     reply = play_off(player)
     assert reply.status_code == 200, reply.text
-    told = reply.json()
-    assert set(told) == {"game", "seat", "token"}
-    return Player(player.http, told["game"], told["seat"], told["token"])
+    body = reply.json()
+    assert set(body) == {"game", "seat", "token"}
+    return Player(player.http, body["game"], body["seat"], body["token"])
 
 
 def test_TIE_1_those_who_shared_the_first_place_get_their_seats_and_play(http: httpx.Client) -> None:
@@ -60,19 +71,19 @@ def test_TIE_1_those_who_shared_the_first_place_get_their_seats_and_play(http: h
     first = entries(http, again[0].game, None)[0]["events"][0]
     assert first["play_off"] == {"of": ada.game, "number": 1, "seats": [0, 2], "wins": [0, 0]}
     until_started(again)
-    assert [place.name for place in again[0].look().seats] == ["Ada", "Cy"]
+    assert [seat.name for seat in again[0].look().seats] == ["Ada", "Cy"]
     for player in again:
         assert player.do(player.legal()[0])["number"] > 2
     assert again[0].look().turn == 0
 
 
 def until_started(players: list[Player]) -> None:
-    """The house starts the game by itself."""
+    """Return once the server has started the game."""
     while not all(player.look().started for player in players):
         pass
 
 
-def test_TIE_1_asked_again_the_same_is_told(http: httpx.Client) -> None:
+def test_TIE_1_a_repeated_request_gets_the_same_answer(http: httpx.Client) -> None:
     ada, bo = ended(http)
     assert play_off(ada).json() == play_off(ada).json() != play_off(bo).json()
 
@@ -106,11 +117,11 @@ def test_TIE_1_who_did_not_share_it_has_no_seat_there(http: httpx.Client) -> Non
 
 def test_TIE_1_the_public_sees_who_plays_off_where(http: httpx.Client) -> None:
     ada, _ = ended(http)
-    (told,) = [e for e in entries(http, ada.game, None)[-1]["events"] if e["type"] == "play_off_called"]
-    assert (told["game"], told["seats"]) == (f"{ada.game}-po1", [0, 1])
+    (event,) = [e for e in entries(http, ada.game, None)[-1]["events"] if e["type"] == "play_off_called"]
+    assert (event["game"], event["seats"]) == (f"{ada.game}-po1", [0, 1])
 
 
-def test_GAME_1_where_no_play_off_follows_there_is_none_to_take_a_seat_in(http: httpx.Client) -> None:
+def test_GAME_1_without_a_play_off_there_is_no_seat_to_take(http: httpx.Client) -> None:
     (ada, *_) = in_turn(http, **QUICK)
     problem(play_off(ada), 404, "GAME-1")  # it isn't over
     won = ended(http, 2, last=1)
@@ -119,10 +130,10 @@ def test_GAME_1_where_no_play_off_follows_there_is_none_to_take_a_seat_in(http: 
     problem(play_off(ghost), 404, "GAME-1")
 
 
-def test_TOKEN_1_only_a_seat_of_the_game_may_ask(http: httpx.Client, home: EmbeddedServer) -> None:
+def test_TOKEN_1_only_a_seat_of_the_game_may_ask(http: httpx.Client, server: EmbeddedServer) -> None:
     ada, _ = ended(http)
     other, _ = in_turn(http, **QUICK)
-    key = home.settings.token_key.get_secret_value().encode()
+    key = server.settings.token_key.get_secret_value().encode()
     url = f"/games/{ada.game}/play-off"
     problem(http.post(url), 401, "TOKEN-1")
     problem(http.post(url, headers=bearer("nonsense")), 401, "TOKEN-1")
@@ -130,57 +141,59 @@ def test_TOKEN_1_only_a_seat_of_the_game_may_ask(http: httpx.Client, home: Embed
     problem(http.post(url, headers=bearer(tokens.mint(key, ada.game, None))), 403, "TOKEN-1")
 
 
-def test_WAIT_1_a_game_that_is_not_there_yet_is_to_be_asked_for_again(
-    home: EmbeddedServer, ledger: RedisLedger
+def test_WAIT_1_a_play_off_that_is_not_created_yet_is_answered_with_ask_again(
+    server: EmbeddedServer, ledger: RedisLedger
 ) -> None:
-    """A game whose end is told, and whose play-off no referee has created."""
+    """The game has called a play-off, and no referee has created that one."""
     game, called = "orphan", PlayOffCalled("orphan-po1", PlayOff("orphan", 1, (0, 1), (0, 0)), (0, 1))
 
-    with connect(home.settings.redis_url) as client:
+    with connect(server.settings.redis_url) as client:
         public = keys.public_view(keys.partition_of(game, ledger.partitions), game)
         client.xadd(public, {"e": pack_public(0, split_by_visibility((called,)))}, id="1-0")
 
     async def ask() -> PlayOffSeat:
-        shared = AsyncLedger(connect_async(home.settings.redis_url), ledger.partitions)
-        door = GatewayService(shared, Hub(shared), b"k" * 32, RateLimiter(100, 100, lambda: 0.0), 0.05)
+        shared = AsyncLedger(connect_async(server.settings.redis_url), ledger.partitions)
+        service = GatewayService(shared, Hub(shared), b"k" * 32, RateLimiter(100, 100, lambda: 0.0), 0.05)
         try:
-            return await take_seat(door, game, tokens.mint(b"k" * 32, game, 0))
+            return await take_seat(service, game, tokens.mint(b"k" * 32, game, 0))
         finally:
             await shared.close()
 
-    with pytest.raises(HttpProblemError) as told:
+    with pytest.raises(HttpProblemError) as raised:
         asyncio.run(ask())
-    assert (told.value.status, told.value.rule) == (503, "WAIT-1")
+    assert (raised.value.status, raised.value.rule) == (503, "WAIT-1")
 
 
-def test_SHAPE_1_a_client_cannot_say_that_its_game_belongs_to_a_play_off(http: httpx.Client) -> None:
+def test_SHAPE_1_a_client_cannot_declare_its_game_a_play_off(http: httpx.Client) -> None:
     before = http.get("/games").json()["games"]
     for series in (SERIES, None, {}):
         body = {"seats": [plan("human"), plan("human")], **QUICK, "play_off": series}
         problem(http.post("/games", json=body), 422, "SHAPE-1", "play_off")
     assert http.get("/games").json()["games"] == before
-    laid = Laid(http, "human", "human")
+    created = CreatedGame(http, "human", "human")
     body = {"name": "Ada", "play_off": SERIES}
-    problem(http.post(f"/games/{laid.game}/join", json=body), 422, "SHAPE-1", "play_off")
+    problem(http.post(f"/games/{created.game}/join", json=body), 422, "SHAPE-1", "play_off")
 
 
 @pytest.mark.parametrize("id_", ["play-off:start", "play-off:create", "play-off:something-long-enough"])
-def test_SHAPE_1_the_houses_own_ids_are_not_for_clients(http: httpx.Client, id_: str) -> None:
-    laid = Laid(http, "human", "human")
+def test_SHAPE_1_reserved_ids_are_not_for_clients(http: httpx.Client, id_: str) -> None:
+    created = CreatedGame(http, "human", "human")
     own = {"Idempotency-Key": id_}
     body = {"seats": [plan("human"), plan("human")]}
     problem(http.post("/games", json=body, headers=own), 422, "SHAPE-1", "Idempotency-Key")
     problem(
-        http.post(f"/games/{laid.game}/join", json={"name": "Ada"}, headers=own),
+        http.post(f"/games/{created.game}/join", json={"name": "Ada"}, headers=own),
         422,
         "SHAPE-1",
         "Idempotency-Key",
     )
-    start = http.post(f"/games/{laid.game}/start", headers=bearer(laid.host) | own)
+    start = http.post(f"/games/{created.game}/start", headers=bearer(created.host) | own)
     problem(start, 422, "SHAPE-1", "Idempotency-Key")
 
 
-def test_a_client_may_say_where_its_game_starts(http: httpx.Client, ledger: RedisLedger) -> None:
+def test_a_client_may_give_the_position_that_its_game_starts_from(
+    http: httpx.Client, ledger: RedisLedger
+) -> None:
     position = {"turn": 1, "hands": [{"red": 3}, {"locomotive": 2}], "routes": {"cadiz-lisboa-a": 0}}
     body = {"seats": [plan("human"), plan("human")], "ruleset": "europe", "position": position}
     reply = http.post("/games", json=body, headers={"Idempotency-Key": new_id()})
@@ -189,6 +202,6 @@ def test_a_client_may_say_where_its_game_starts(http: httpx.Client, ledger: Redi
     for name in ("Ada", "Bo"):
         assert http.post(f"/games/{game}/join", json={"name": name}).status_code == 200
     http.post(f"/games/{game}/start", headers=bearer(reply.json()["token"])).raise_for_status()
-    table = fold(ledger.read_entries(game))
-    assert (table.turn, table.route_owners) == (1, {"cadiz-lisboa-a": 0})
-    assert table.seats[1].hand["locomotive"] == 2
+    state = fold(ledger.read_entries(game))
+    assert (state.turn, state.route_owners) == (1, {"cadiz-lisboa-a": 0})
+    assert state.seats[1].hand["locomotive"] == 2

@@ -1,4 +1,4 @@
-"""The gateway tells every rule: its sentence, and what the pages of docs/rules say of it."""
+"""The gateway shows every rule: its sentence, and its passages in the pages of docs/rules."""
 
 from __future__ import annotations
 
@@ -49,30 +49,30 @@ def browse(http: httpx.Client, path: str) -> Links:
 
 
 @pytest.mark.parametrize("rule", ALL_RULES)
-def test_every_refusal_leads_to_its_sentence_and_to_what_the_pages_say(http: httpx.Client, rule: str) -> None:
-    told = http.get(f"/rules/{rule}").json()
-    assert told["text"] == ALL_RULES[rule]
-    assert bool(told["told"]) == (rule in GAME_RULES)
+def test_every_refusal_leads_to_its_sentence_and_its_passages(http: httpx.Client, rule: str) -> None:
+    body = http.get(f"/rules/{rule}").json()
+    assert body["text"] == ALL_RULES[rule]
+    assert bool(body["told"]) == (rule in GAME_RULES)
     page = browse(http, f"/rules/{rule}")
     assert ALL_RULES[rule] in page.text
-    assert page.links >= {f"/rules/{ruleset}#{rule}" for ruleset in told["told"]}
+    assert page.links >= {f"/rules/{ruleset}#{rule}" for ruleset in body["told"]}
 
 
-def test_a_rule_that_several_games_share_is_told_once(http: httpx.Client) -> None:
+def test_a_passage_that_several_games_share_is_shown_once(http: httpx.Client) -> None:
     page = browse(http, "/rules/CARD-5")
     assert page.text.count("You may hold any number of cards.") == 1
     assert page.links >= {f"/rules/{ruleset}#CARD-5" for ruleset in ("usa", "europe", "marklin", "trains")}
 
 
 def test_a_rule_that_nobody_can_break_has_a_page_but_no_sentence(http: httpx.Client) -> None:
-    told = http.get("/rules/SCORE-4").json()
-    assert (told["rule"], told["text"], list(told["told"])) == ("SCORE-4", None, ["marklin"])
+    body = http.get("/rules/SCORE-4").json()
+    assert (body["rule"], body["text"], list(body["told"])) == ("SCORE-4", None, ["marklin"])
 
 
 def test_a_passage_is_the_whole_item_and_nothing_else(http: httpx.Client) -> None:
-    told = http.get("/rules/MERCH-1").json()["told"]["marklin"]
-    assert told.startswith("The colour of a city")
-    assert told.endswith("| country | none |")
+    body = http.get("/rules/MERCH-1").json()["told"]["marklin"]
+    assert body.startswith("The colour of a city")
+    assert body.endswith("| country | none |")
     page = browse(http, "/rules/MERCH-1")
     assert "| country" not in page.text, "the table is a table"
     assert http.get("/rules/TUNNEL-4").json()["told"]["europe"].endswith("whatever you chose.")

@@ -1,4 +1,4 @@
-"""P1 over the WebSocket: what a command has reached, and that no socket waits for ever."""
+"""P1 over the WebSocket: acknowledgements of levels, and verdicts that are late."""
 
 from __future__ import annotations
 
@@ -18,14 +18,16 @@ from tests.gateway.clients import DRAW, Json, Socket, in_turn
 from tests.gateway.confirmation import SOON_S
 
 
-def test_P1_a_socket_is_told_when_its_command_has_the_level(http: httpx.Client, store: Any) -> None:
+def test_P1_a_socket_gets_an_acknowledgement_when_its_command_has_the_level(
+    http: httpx.Client, store: Any
+) -> None:
     ada, _ = in_turn(http)
     with Socket(http, ada.game, ada.token, 6) as socket:
         socket.send("c1", DRAW, level="durable", wait_ms=20_000)
-        told = {message["type"]: message for message in (socket.next(), socket.next())}
-        assert told["entry"]["answers"] == "c1"
-        reached = {"level": "durable", "number": 7, "head": told["entry"]["head"]}
-        assert told["acknowledged"] == {"type": "acknowledged", "id": "c1", **reached}
+        by_type = {message["type"]: message for message in (socket.next(), socket.next())}
+        assert by_type["entry"]["answers"] == "c1"
+        reached = {"level": "durable", "number": 7, "head": by_type["entry"]["head"]}
+        assert by_type["acknowledged"] == {"type": "acknowledged", "id": "c1", **reached}
         store.config_set("appendfsync", "no")
         socket.send("c2", DRAW, level="durable", wait_ms=400)
         assert socket.read(1)[0]["answers"] == "c2"
@@ -33,20 +35,18 @@ def test_P1_a_socket_is_told_when_its_command_has_the_level(http: httpx.Client, 
         assert (late["type"], late["id"], late["level"], late["number"]) == ("unknown", "c2", "decided", 8)
 
 
-def test_P1_a_socket_is_told_of_what_was_accepted_when_it_asks(http: httpx.Client) -> None:
+def test_P1_a_socket_gets_an_acknowledgement_of_accepted_when_it_asks(http: httpx.Client) -> None:
     ada, _ = in_turn(http)
     with Socket(http, ada.game, ada.token, 6) as socket:
         socket.send("c1", DRAW, level="accepted")
-        told = {message["type"]: message for message in (socket.next(), socket.next())}
-        assert told["acknowledged"] == {"type": "acknowledged", "id": "c1", "level": "accepted"}
-        assert told["entry"]["answers"] == "c1"
+        by_type = {message["type"]: message for message in (socket.next(), socket.next())}
+        assert by_type["acknowledged"] == {"type": "acknowledged", "id": "c1", "level": "accepted"}
+        assert by_type["entry"]["answers"] == "c1"
 
 
-def test_P8_commands_that_nobody_answers_jam_no_socket(
-    http: httpx.Client, request: pytest.FixtureRequest
-) -> None:
+def test_P8_unanswered_commands_block_no_socket(http: httpx.Client, request: pytest.FixtureRequest) -> None:
     ada, bo = in_turn(http)
-    goes_on: threading.Event = request.getfixturevalue("referee_waits")
+    resume: threading.Event = request.getfixturevalue("paused_referee")
     with Socket(http, ada.game, bo.token, 6) as socket:
         for n in range(MAX_PENDING_COMMANDS):
             socket.send(f"n{n}", DRAW, wait_ms=100)
@@ -55,39 +55,39 @@ def test_P8_commands_that_nobody_answers_jam_no_socket(
         assert {message["id"] for message in late} == {f"n{n}" for n in range(MAX_PENDING_COMMANDS)}
         assert {message["level"] for message in late} == {"accepted"}
         socket.send("more", DRAW)
-        goes_on.set()
+        resume.set()
         assert socket.read(16)[0]["answers"] == "n0", "the verdict of an unknown one still comes"
 
 
-def test_P8_a_command_that_asked_for_nothing_is_unknown_after_the_houses_time(
+def test_P8_a_command_without_a_level_is_unknown_after_the_default_time(
     http: httpx.Client, request: pytest.FixtureRequest
 ) -> None:
     ada, _ = in_turn(http)
-    request.getfixturevalue("referee_waits")
+    request.getfixturevalue("paused_referee")
     with Socket(http, ada.game, ada.token, 6) as socket:
         socket.send("c1", DRAW)
-        told = socket.next(SOON_S)
-        assert (told["type"], told["id"], told["level"]) == ("unknown", "c1", "accepted")
+        message = socket.next(SOON_S)
+        assert (message["type"], message["id"], message["level"]) == ("unknown", "c1", "accepted")
 
 
-def test_BUSY_1_a_socket_is_told_and_nothing_of_it_waits(
-    http: httpx.Client, home: EmbeddedServer, store: Any, request: pytest.FixtureRequest
+def test_BUSY_1_a_socket_gets_the_problem_and_nothing_stays_pending(
+    http: httpx.Client, server: EmbeddedServer, store: Any, request: pytest.FixtureRequest
 ) -> None:
     ada, bo = in_turn(http)
-    goes_on: threading.Event = request.getfixturevalue("referee_waits")
-    assert home.settings.partitions is not None
-    stream = keys.commands(keys.partition_of(ada.game, home.settings.partitions))
+    resume: threading.Event = request.getfixturevalue("paused_referee")
+    assert server.settings.partitions is not None
+    stream = keys.commands(keys.partition_of(ada.game, server.settings.partitions))
     for _ in range(MAX_WAITING_COMMANDS):
         store.xadd(stream, {"c": pack_envelope(CommandEnvelope("again", ada.game, ada.seat, DrawBlind()))})
     with Socket(http, ada.game, bo.token, 6) as socket:
         for n in range(MAX_PENDING_COMMANDS + 1):
             socket.send(f"n{n}", DRAW)
             assert socket.problem(f"n{n}", 429, "BUSY-1")["retry_after"] == 1
-        goes_on.set()
+        resume.set()
         assert socket.next()["number"] == 7, "what was accepted is answered, once"
-        while (told := _sent_again(socket))["type"] == "problem":
-            assert told["problem"]["rule"] == "BUSY-1"
-        assert (told["number"], told["answers"]) == (8, "n0")
+        while (message := _sent_again(socket))["type"] == "problem":
+            assert message["problem"]["rule"] == "BUSY-1"
+        assert (message["number"], message["answers"]) == (8, "n0")
 
 
 def _sent_again(socket: Socket) -> Json:

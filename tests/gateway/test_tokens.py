@@ -21,7 +21,7 @@ from schemas.events import (
 from services.bootstrap.embedded import EmbeddedServer
 from services.ledger import RedisLedger
 from services.referee.rules import redact_for
-from tests.gateway.clients import DRAW, Laid, bearer, entries, in_turn, problem, seated
+from tests.gateway.clients import DRAW, CreatedGame, bearer, entries, in_turn, problem, seated
 from tests.gateway.conftest import Unchanged
 
 
@@ -35,15 +35,15 @@ def test_TOKEN_1_a_token_shows_its_seats_view_only(http: httpx.Client, ledger: R
     log = [unpack_entry(data) for data in ledger.read_entries(game)]
     for viewer, token in ((None, None), *((player.seat, player.token) for player in players)):
         found = entries(http, game, token)
-        for entry, told in zip(log, found, strict=True):
+        for entry, shown in zip(log, found, strict=True):
             seen = [redact_for(viewer, event) for event in entry.events]
-            assert told["events"] == [write_event(event) for event in seen if event is not None]
+            assert shown["events"] == [write_event(event) for event in seen if event is not None]
             mine = viewer is not None and entry.seat == viewer
-            assert told["answers"] == (entry.id if mine else None)
+            assert shown["answers"] == (entry.id if mine else None)
 
 
 def secrets_of(ledger: RedisLedger, game: str, seat: int) -> set[str]:
-    """Texts that only this seat may know (or nobody yet): ids of tickets, luck, seed, its commands' ids."""
+    """Texts that only this seat may know (or nobody yet): ids of tickets, seat secret, seed, its commands' ids."""
     own: set[str] = set()
     others: set[str] = set()
     for data in ledger.read_entries(game):
@@ -89,25 +89,27 @@ def test_TOKEN_1_cards_drawn_and_dealt_are_face_down_for_others(
         assert hand == [None] * len(dealt)
 
 
-def test_TOKEN_1_a_bots_luck_and_tickets_are_shown_to_nobody(http: httpx.Client, ledger: RedisLedger) -> None:
-    laid = Laid(http, "human", "random")
-    ada = laid.join("Ada")
-    laid.start()
-    hidden = secrets_of(ledger, laid.game, 1)
+def test_TOKEN_1_a_bots_secret_and_tickets_are_shown_to_nobody(
+    http: httpx.Client, ledger: RedisLedger
+) -> None:
+    created = CreatedGame(http, "human", "random")
+    ada = created.join("Ada")
+    created.start()
+    hidden = secrets_of(ledger, created.game, 1)
     assert hidden
-    for token in (None, ada.token, laid.host):
-        shown = http.get(f"/games/{laid.game}/view", headers=bearer(token)).text
+    for token in (None, ada.token, created.host):
+        shown = http.get(f"/games/{created.game}/view", headers=bearer(token)).text
         assert [text for text in hidden if text in shown] == []
 
 
 def test_TOKEN_1_the_hosts_token_sees_what_everybody_sees_and_plays_no_seat(
     http: httpx.Client, unchanged: Unchanged
 ) -> None:
-    laid = Laid(http, "human", "human")
-    laid.join("Ada")
-    assert entries(http, laid.game, laid.host) == entries(http, laid.game, None)
-    with unchanged(laid.game):
-        reply = http.post(f"/games/{laid.game}/commands", json=DRAW, headers=bearer(laid.host))
+    created = CreatedGame(http, "human", "human")
+    created.join("Ada")
+    assert entries(http, created.game, created.host) == entries(http, created.game, None)
+    with unchanged(created.game):
+        reply = http.post(f"/games/{created.game}/commands", json=DRAW, headers=bearer(created.host))
         problem(reply, 403, "TOKEN-1")
 
 
@@ -136,12 +138,12 @@ def test_TOKEN_1_an_authorization_of_another_kind_is_refused(http: httpx.Client)
     assert view(http, ada.game, f"bearer   {ada.token}").json()["viewer"] == 0
 
 
-def forgeries(home: EmbeddedServer, token: str, game: str) -> list[str]:
+def forgeries(server: EmbeddedServer, token: str, game: str) -> list[str]:
     prefix, body, signature = token.split(".")
     other = urlsafe_b64encode(f"{game}/1".encode()).decode().rstrip("=")
     raw = bytearray(urlsafe_b64decode(signature))
     raw[0] ^= 1
-    key = home.settings.token_key.get_secret_value().encode()
+    key = server.settings.token_key.get_secret_value().encode()
     return [
         token[:-1], token[:-8], token[1:], token[:20], token.upper(), token[::-1],
         f"{prefix}.{body}", f"{prefix}.{body}.", f"{prefix}..{signature}", f"{token}.x", f"ll2.{body}.{signature}",
@@ -153,11 +155,11 @@ def forgeries(home: EmbeddedServer, token: str, game: str) -> list[str]:
 
 
 def test_TOKEN_1_forged_cut_and_garbage_tokens_are_refused(
-    http: httpx.Client, home: EmbeddedServer, unchanged: Unchanged
+    http: httpx.Client, server: EmbeddedServer, unchanged: Unchanged
 ) -> None:
     ada = in_turn(http)[0]
     with unchanged(ada.game):
-        for forged in forgeries(home, ada.token, ada.game):
+        for forged in forgeries(server, ada.token, ada.game):
             headers = {b"Authorization": f"Bearer {forged}".encode("latin-1")}
             for reply in (
                 http.get(f"/games/{ada.game}/view", headers=headers),
@@ -167,18 +169,18 @@ def test_TOKEN_1_forged_cut_and_garbage_tokens_are_refused(
 
 
 @pytest.mark.parametrize("change", ["{}!", "{}\t", "{}==", "{}\n", "\n{}", "{}."])
-def test_TOKEN_1_a_token_has_one_spelling(home: EmbeddedServer, change: str) -> None:
-    key = home.settings.token_key.get_secret_value().encode()
+def test_TOKEN_1_a_token_has_one_spelling(server: EmbeddedServer, change: str) -> None:
+    key = server.settings.token_key.get_secret_value().encode()
     token = tokens.mint(key, "abcdef", 0)
     assert tokens.verify(key, token) == tokens.Holder("abcdef", 0)
     assert tokens.verify(key, change.format(token)) is None
 
 
 def test_TOKEN_1_a_token_for_a_seat_that_the_game_has_not_gets_no_entry(
-    http: httpx.Client, home: EmbeddedServer, unchanged: Unchanged
+    http: httpx.Client, server: EmbeddedServer, unchanged: Unchanged
 ) -> None:
     game = in_turn(http)[0].game
-    stray = tokens.mint(home.settings.token_key.get_secret_value().encode(), game, 5)
+    stray = tokens.mint(server.settings.token_key.get_secret_value().encode(), game, 5)
     with unchanged(game):
         problem(http.post(f"/games/{game}/commands", json=DRAW, headers=bearer(stray)), 403, "TOKEN-1")
 

@@ -1,4 +1,4 @@
-"""Opening a WebSocket: by whose token, after which number, and what is told when it is wrong."""
+"""Opening a WebSocket: by a token, after a number, and the answer when one is wrong."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def wrong_openings(http: httpx.Client) -> Iterator[tuple[Json, int, str]]:
     yield {"game": "a" * 4_000}, 404, "GAME-1"
 
 
-def test_a_wrong_opening_is_told_and_closed_with_1008(http: httpx.Client) -> None:
+def test_a_wrong_opening_gets_a_problem_and_is_closed_with_1008(http: httpx.Client) -> None:
     for opening, status, rule in wrong_openings(http):
         with Socket(http, **opening) as socket:
             message = socket.next()
             assert (message["type"], message["id"]) == ("problem", None)
-            told = message["problem"]
-            assert (told["status"], told["rule"]) == (status, rule), opening
+            body = message["problem"]
+            assert (body["status"], body["rule"]) == (status, rule), opening
             assert closed(socket) == 1008
 
 
@@ -48,6 +48,6 @@ def test_a_browser_gives_its_token_as_a_subprotocol(http: httpx.Client) -> None:
     ada, _ = in_turn(http)
     offered = ["ledgerline", f"token.{ada.token}"]
     with Socket(http, ada.game, after=6, subprotocols=offered) as socket:
-        assert socket.wire.subprotocol == "ledgerline", "the token isn't said again"
+        assert socket.wire.subprotocol == "ledgerline", "the token isn't sent back"
         socket.send("a", DRAW)
         assert socket.read(1)[0]["events"][0]["card"] is not None

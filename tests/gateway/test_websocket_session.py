@@ -1,4 +1,4 @@
-"""The WebSocket: a view that comes down as it grows, and commands up the same socket."""
+"""The WebSocket session: it sends a view as it grows, and receives commands."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from services.gateway.request_parsing import MAX_BODY_BYTES
 from tests.gateway.clients import (
     DRAW,
     LEAVE,
-    Laid,
+    CreatedGame,
     Player,
     Socket,
     bearer,
@@ -26,8 +26,8 @@ from tests.gateway.clients import (
 from tests.gateway.conftest import Unchanged
 
 
-def quiet(socket: Socket, s: float = 0.2) -> None:
-    """Nothing more comes down."""
+def expect_silence(socket: Socket, s: float = 0.2) -> None:
+    """Nothing more is sent."""
     with pytest.raises(TimeoutError):
         socket.next(s)
 
@@ -57,14 +57,14 @@ def test_a_socket_resumes_after_any_number_with_exactly_the_rest(
                 assert socket.read(14 - after) == whole[after:]
 
 
-def test_a_socket_at_the_end_hears_what_comes_next_and_nothing_twice(
+def test_a_socket_at_the_end_gets_the_next_entry_and_nothing_twice(
     http: httpx.Client, played: list[Player]
 ) -> None:
     with Socket(http, played[0].game, None, 14) as socket:
-        quiet(socket)
+        expect_silence(socket)
         assert played[0].send({"type": "pass"}).status_code == 409
         assert numbers(socket.read(1)) == [15]
-        quiet(socket)
+        expect_silence(socket)
 
 
 def test_sockets_that_begin_at_different_numbers_all_get_all(http: httpx.Client) -> None:
@@ -86,10 +86,10 @@ def test_sockets_that_begin_at_different_numbers_all_get_all(http: httpx.Client)
 
 
 def test_a_game_is_followed_from_its_creation_to_its_end(http: httpx.Client) -> None:
-    laid = Laid(http, "human", "human")
-    with Socket(http, laid.game) as public:
-        ada, bo = laid.join("Ada"), laid.join("Bo")
-        laid.start()
+    created = CreatedGame(http, "human", "human")
+    with Socket(http, created.game) as public:
+        ada, bo = created.join("Ada"), created.join("Bo")
+        created.start()
         for player in (ada, bo):
             player.do(player.legal()[0])
         for player in (ada, bo):
@@ -97,19 +97,19 @@ def test_a_game_is_followed_from_its_creation_to_its_end(http: httpx.Client) -> 
         found = public.read(8)
     assert numbers(found) == list(range(1, 9))
     assert found[-1]["events"][-1]["type"] == "game_ended"
-    assert found == entries(http, laid.game, None)
+    assert found == entries(http, created.game, None)
 
 
 def test_two_sockets_of_one_seat_both_get_everything(http: httpx.Client) -> None:
     ada, bo = in_turn(http)
-    with Socket(http, ada.game, ada.token, 6) as one, Socket(http, ada.game, ada.token, 6) as two:
-        one.send("a", DRAW)
-        assert one.read(1) == two.read(1)
-        two.send("b", DRAW)
-        assert one.read(1) == two.read(1)
+    with Socket(http, ada.game, ada.token, 6) as first, Socket(http, ada.game, ada.token, 6) as second:
+        first.send("a", DRAW)
+        assert first.read(1) == second.read(1)
+        second.send("b", DRAW)
+        assert first.read(1) == second.read(1)
         assert bo.send(DRAW).status_code == 200
-        (seen,) = one.read(1)
-        assert [seen] == two.read(1)
+        (seen,) = first.read(1)
+        assert [seen] == second.read(1)
     assert seen["events"][0]["card"] is None
 
 
@@ -139,14 +139,14 @@ def test_TURN_1_a_refusal_is_its_seats_entry_and_an_empty_one_for_others(
         Socket(http, ada.game, None, 6) as public,
     ):
         mine.send("too-soon", DRAW)
-        (told,) = mine.read(1)
-        assert told["answers"] == "too-soon"
-        assert told["events"][0]["rule"] == "TURN-1"
+        (entry,) = mine.read(1)
+        assert entry["answers"] == "too-soon"
+        assert entry["events"][0]["rule"] == "TURN-1"
         for socket in (other, public):
             assert [(e["number"], e["answers"], e["events"]) for e in socket.read(1)] == [(7, None, [])]
 
 
-def test_GAME_3_what_gets_no_entry_comes_as_a_problem(
+def test_GAME_3_a_command_without_an_entry_is_answered_by_a_problem(
     http: httpx.Client, unchanged: Unchanged, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     players = in_turn(http)
@@ -156,7 +156,7 @@ def test_GAME_3_what_gets_no_entry_comes_as_a_problem(
     with unchanged(players[0].game), Socket(http, players[0].game, players[0].token, 8) as socket:
         socket.send("late", DRAW)
         socket.problem("late", 409, "GAME-3")
-        quiet(socket)
+        expect_silence(socket)
 
 
 def test_many_commands_in_a_row_are_answered_in_order(http: httpx.Client) -> None:
@@ -194,7 +194,9 @@ MESSAGES: list[tuple[str | bytes, object, str]] = [
 ]
 
 
-def test_SHAPE_1_bad_messages_are_told_and_the_socket_lives(http: httpx.Client, unchanged: Unchanged) -> None:
+def test_SHAPE_1_bad_messages_get_problems_and_the_socket_stays_open(
+    http: httpx.Client, unchanged: Unchanged
+) -> None:
     ada, _ = in_turn(http)
     with Socket(http, ada.game, ada.token, 6) as socket:
         with unchanged(ada.game):
@@ -205,7 +207,7 @@ def test_SHAPE_1_bad_messages_are_told_and_the_socket_lives(http: httpx.Client, 
         assert socket.read(1)[0]["answers"] == "good"
 
 
-def test_TOKEN_1_nobody_speaks_for_another_seat_on_a_socket(http: httpx.Client, unchanged: Unchanged) -> None:
+def test_TOKEN_1_a_socket_sends_no_command_for_another_seat(http: httpx.Client, unchanged: Unchanged) -> None:
     ada, _ = in_turn(http)
     with unchanged(ada.game), Socket(http, ada.game, ada.token, 6) as socket:
         socket.send("a", {**DRAW, "seat": 1})
@@ -222,15 +224,15 @@ def test_SIZE_1_an_oversized_message_ends_the_socket_with_1009(
 
 
 def test_TOKEN_1_spectators_and_hosts_may_not_send(http: httpx.Client, unchanged: Unchanged) -> None:
-    laid = Laid(http, "human", "human")
-    with unchanged(laid.game):
-        for token in (None, laid.host):
-            with Socket(http, laid.game, token, 1) as socket:
+    created = CreatedGame(http, "human", "human")
+    with unchanged(created.game):
+        for token in (None, created.host):
+            with Socket(http, created.game, token, 1) as socket:
                 socket.send("a", DRAW)
                 socket.problem("a", 403, "TOKEN-1")
 
 
-# -- coming and going ------------------------------------------------------------------
+# -- connecting and disconnecting ------------------------------------------------------------------
 
 
 def test_a_socket_and_http_show_the_same_after_everything(http: httpx.Client) -> None:
@@ -241,7 +243,7 @@ def test_a_socket_and_http_show_the_same_after_everything(http: httpx.Client) ->
         assert socket.read(10) == entries(http, ada.game, ada.token)
 
 
-def test_a_client_that_goes_away_disturbs_nobody(http: httpx.Client) -> None:
+def test_a_client_that_disconnects_disturbs_nobody(http: httpx.Client) -> None:
     ada, bo = in_turn(http)
     with Socket(http, ada.game, bo.token, 6) as stays:
         for number in range(7, 12):
