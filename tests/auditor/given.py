@@ -14,7 +14,7 @@ from services.ledger import RedisLedger, keys
 from services.referee.rules import fold
 from services.referee.worker import Referee
 from tests.conftest import PARTITIONS
-from tests.referee.running_referee import GAME, Players, opening, referee_at, submit
+from tests.referee.running_referee import GAME, Players, opening_commands, referee_at, submit
 
 SIGNER = Signer("7f" * 32)
 
@@ -29,7 +29,7 @@ class Played(NamedTuple):
 
 def play_out(ledger: RedisLedger, referee: Referee, game: str = GAME) -> None:
     """A short game of two bots, from its creation to its end."""
-    submit(ledger, opening(game, cars=5))
+    submit(ledger, opening_commands(game, cars=5))
     players = Players(ledger, Random(3))
     while referee.step(0) + players.step():
         pass

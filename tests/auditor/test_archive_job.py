@@ -14,7 +14,7 @@ from services.verification.game_repository import ArchiveReader, GameRepository
 from tests.auditor.conftest import STAYS_S, At
 from tests.auditor.given import SIGNER, play_out, played
 from tests.auditor.s3_bucket import a_bucket
-from tests.referee.running_referee import GAME, LOG, opening, partition_of, submit
+from tests.referee.running_referee import GAME, LOG, opening_commands, partition_of, submit
 
 OTHER = "game-two"
 LONG_MS = 40 * 86_400_000
@@ -65,7 +65,7 @@ def test_P9_a_finished_game_that_is_not_archived_stays_however_long_ago_it_ended
 
 
 def test_P9_a_game_that_was_never_started_is_not_archived_and_leaves_in_time(at: At) -> None:
-    submit(at.ledger, opening()[:1])
+    submit(at.ledger, opening_commands()[:1])
     at.referee.step(0)
     at.work()
     assert not at.archive.has(GAME)
@@ -75,7 +75,7 @@ def test_P9_a_game_that_was_never_started_is_not_archived_and_leaves_in_time(at:
 
 
 def test_a_game_that_is_played_is_not_archived(at: At) -> None:
-    submit(at.ledger, opening())
+    submit(at.ledger, opening_commands())
     while at.referee.step(0):
         pass
     at.work()

@@ -14,7 +14,7 @@ from services.archive.game_file import compress_packed
 from services.verification.game_repository import ArchiveReader, GameRepository
 from tests.auditor.conftest import STAYS_S, At
 from tests.auditor.given import play_out
-from tests.referee.running_referee import GAME, opening, submit
+from tests.referee.running_referee import GAME, opening_commands, submit
 
 OTHER = "game-two"
 VIEWERS = (None, 0, 1)
@@ -65,7 +65,7 @@ def test_a_game_that_there_never_was_is_in_neither(at: At) -> None:
 
 
 def test_without_an_archive_there_is_only_the_engine(at: At) -> None:
-    submit(at.ledger, opening()[:1])
+    submit(at.ledger, opening_commands()[:1])
     at.referee.step(0)
     kept = GameRepository(at.ledger, None)
     assert len(kept.read_entries(GAME)) == 1

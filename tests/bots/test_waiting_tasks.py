@@ -20,7 +20,14 @@ from services.ledger import QueueFullError, RedisLedger, keys
 from services.referee.rules import GameState
 from services.runtime.worker_loop import ENGINE_COMMAND_ERROR
 from tests.conftest import ALL
-from tests.referee.running_referee import GAME, left_over, opening, partition_of, referee_at, submit
+from tests.referee.running_referee import (
+    GAME,
+    left_in_streams,
+    opening_commands,
+    partition_of,
+    referee_at,
+    submit,
+)
 
 OTHER_GAME = next(f"game-{n}" for n in range(100) if partition_of(f"game-{n}") != partition_of(GAME))
 TASKS, OTHER_TASKS = keys.bot_tasks(partition_of(GAME)), keys.bot_tasks(partition_of(OTHER_GAME))
@@ -48,7 +55,7 @@ class RecordingSink:
 @pytest.fixture
 def opened(ledger: RedisLedger) -> None:
     """Two games of two bots in two partitions: four bot tasks."""
-    submit(ledger, [*opening(), *opening(OTHER_GAME)])
+    submit(ledger, [*opening_commands(), *opening_commands(OTHER_GAME)])
     referee_at(ledger).step(0)
 
 
@@ -64,7 +71,9 @@ pytestmark = pytest.mark.usefixtures("opened")
 def test_P8_P9_the_tasks_of_a_full_partition_wait_and_no_others(ledger: RedisLedger, client: Any) -> None:
     narrow = RedisLedger(client, ledger.partitions, max_waiting=3)
     with pytest.raises(QueueFullError):
-        submit(narrow, (CommandEnvelope(f"flood-{n}", GAME, 0, opening()[1].command) for n in range(9)))
+        submit(
+            narrow, (CommandEnvelope(f"flood-{n}", GAME, 0, opening_commands()[1].command) for n in range(9))
+        )
     bots = BotWorker(narrow, DirectSink(narrow), "one")
     with capture_logs() as lines:
         assert bots.step(0) == 4
@@ -100,7 +109,7 @@ def test_P8_a_command_that_the_gateway_does_not_accept_now_is_not_tried_before_i
     now[0] += 0.2
     sink.failure = lambda _: None
     assert bots.reclaim(0) == 2
-    assert left_over(client) == {}
+    assert left_in_streams(client) == {}
 
 
 def test_P8_an_outage_counts_as_no_delivery(ledger: RedisLedger, client: Any) -> None:
@@ -114,7 +123,7 @@ def test_P8_an_outage_counts_as_no_delivery(ledger: RedisLedger, client: Any) ->
     assert delivery_counts(client, TASKS) == delivery_counts(client, OTHER_TASKS) == [0, 0]
     bots.command_sink = RecordingSink()
     assert bots.reclaim(0) == 4
-    assert left_over(client) == {}
+    assert left_in_streams(client) == {}
 
 
 def test_P8_a_task_that_crashes_its_workers_is_dropped_and_no_other(
@@ -149,7 +158,7 @@ def test_P8_a_task_that_crashes_its_workers_is_dropped_and_no_other(
     assert [line["event"] for line in lines if line["log_level"] == "error"] == ["bot task dropped"]
     assert attempt + 1 == MAX_DELIVERIES
     assert {(envelope.game, envelope.seat) for envelope in sent} >= {(GAME, 1)}
-    assert left_over(client) == {}
+    assert left_in_streams(client) == {}
 
 
 class RefusingLedger:
@@ -189,7 +198,7 @@ def test_P8_a_game_whose_view_has_another_type_loses_its_own_tasks_only(
         BotWorker(ledger, sink := RecordingSink(), "one").step(0)
     assert sink.games() == [OTHER_GAME] * 2
     assert [line["event"] for line in lines if line["log_level"] == "error"][-1] == "bot task dropped"
-    assert left_over(client) == {}
+    assert left_in_streams(client) == {}
 
 
 def test_P7_the_tasks_of_a_dead_worker_are_processed_at_once_not_one_each_second(
@@ -199,7 +208,7 @@ def test_P7_the_tasks_of_a_dead_worker_are_processed_at_once_not_one_each_second
     ledger.reclaim_tasks("dead too", 0)
     assert BotWorker(ledger, sink := RecordingSink(), "alive").reclaim(0) == 4
     assert sink.games() == sorted([GAME, OTHER_GAME] * 2)
-    assert left_over(client) == {}
+    assert left_in_streams(client) == {}
 
 
 def test_P7_new_tasks_do_not_wait_long_for_reclaimed_ones(ledger: RedisLedger, client: Any) -> None:

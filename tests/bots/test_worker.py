@@ -23,7 +23,15 @@ from services.bots.worker import BotWorker
 from services.ledger import MissingEntryError, RedisLedger, keys
 from services.referee.rules import GameState, legal
 from services.referee.worker import Referee
-from tests.referee.running_referee import GAME, Player, left_over, opening, partition_of, referee_at, submit
+from tests.referee.running_referee import (
+    GAME,
+    Player,
+    left_in_streams,
+    opening_commands,
+    partition_of,
+    referee_at,
+    submit,
+)
 
 TASKS = keys.bot_tasks(partition_of(GAME))
 BAD_TASKS: Mapping[str, dict[str, bytes]] = {
@@ -58,7 +66,7 @@ class RecordingSink:
 def opened(ledger: RedisLedger) -> Referee:
     """A game of two bots; both have a task to choose their starting tickets."""
     referee = referee_at(ledger)
-    submit(ledger, opening())
+    submit(ledger, opening_commands())
     referee.step(0)
     return referee
 
@@ -70,7 +78,7 @@ def errors(lines: Sequence[Mapping[str, Any]]) -> list[str]:
 def first_legal(ledger: RedisLedger, seat: Seat) -> Command:
     player = Player(ledger, GAME, seat)
     player.choose(Random())  # reads the view
-    return legal(player.table, seat)[0]
+    return legal(player.state, seat)[0]
 
 
 @pytest.mark.parametrize("fields", BAD_TASKS.values(), ids=BAD_TASKS.keys())
@@ -83,7 +91,7 @@ def test_P8_a_task_that_cannot_be_read_is_finished_and_the_others_are_processed(
         BotWorker(ledger, sink, "one").step(0)
     assert errors(lines) == ["bot task can't be read"]
     assert {envelope.seat for envelope in sink.sent} == {0, 1}
-    assert left_over(client) == {}
+    assert left_in_streams(client) == {}
 
 
 def test_P8_an_unreadable_task_that_another_worker_took_is_finished_too(
@@ -97,7 +105,7 @@ def test_P8_an_unreadable_task_that_another_worker_took_is_finished_too(
         BotWorker(other_ledger, sink, "two").reclaim(0)
     assert errors(lines) == ["bot task can't be read"]
     assert len(sink.sent) == 2
-    assert left_over(client) == {}
+    assert left_in_streams(client) == {}
 
 
 def use_policy(monkeypatch: pytest.MonkeyPatch, policy: Policy) -> None:
@@ -125,7 +133,7 @@ def test_a_policy_that_fails_once_is_called_again(
     assert len(sink.sent) == 2
     assert sink.sent[0].command != first_legal(ledger, 0)
     assert states[1] is not states[0]  # projected anew
-    assert left_over(client) == {}
+    assert left_in_streams(client) == {}
 
 
 @pytest.mark.parametrize(
@@ -147,7 +155,7 @@ def test_where_a_policy_always_fails_the_first_legal_command_is_played(
         BotWorker(ledger, sink, "one").step(0)
     assert errors(lines) == ["bot can't choose"] * 4  # two tries of each seat
     assert [envelope.command for envelope in sink.sent] == [first_legal(ledger, seat) for seat in (0, 1)]
-    assert left_over(client) == {}
+    assert left_in_streams(client) == {}
 
 
 def test_P7_a_bot_that_saw_what_a_fail_over_lost_projects_the_view_anew(
@@ -157,7 +165,7 @@ def test_P7_a_bot_that_saw_what_a_fail_over_lost_projects_the_view_anew(
     successor = RedisLedger(fakeredis.FakeRedis(), ledger.partitions)
     plans = (SeatPlan("bot", "random"),) * 2
     create = CommandEnvelope("create", GAME, None, CreateGame(plans, seed="another"))
-    submit(successor, [create, opening()[1]])
+    submit(successor, [create, opening_commands()[1]])
     referee_at(successor, "successor").step(0)
     sink = RecordingSink()
     bots = BotWorker(ledger, sink, "one")
@@ -167,7 +175,7 @@ def test_P7_a_bot_that_saw_what_a_fail_over_lost_projects_the_view_anew(
         bots.step(0)
     assert {line["event"] for line in lines if line["log_level"] != "debug"} == {"bot view reset"}
     assert len(sink.sent) == 4
-    assert sink.sent[2].command in legal(Player(successor, GAME, 0).look(), 0)
+    assert sink.sent[2].command in legal(Player(successor, GAME, 0).refresh(), 0)
 
 
 def replace_last_head(client: Any) -> None:
@@ -218,7 +226,7 @@ def test_an_unknown_policy_plays_the_first_legal_command(
     sink = RecordingSink()
     BotWorker(ledger, sink, "one").step(0)
     assert [(envelope.seat, envelope.command) for envelope in sink.sent] == [(1, first_legal(ledger, 1))]
-    assert left_over(client) == {}
+    assert left_in_streams(client) == {}
 
 
 def test_P8_a_task_of_a_damaged_view_is_dropped_and_no_other(
@@ -234,7 +242,7 @@ def test_P8_a_task_of_a_damaged_view_is_dropped_and_no_other(
         BotWorker(ledger, sink, "one").step(0)
     assert errors(lines)[-1] == "bot task dropped"
     assert [envelope.seat for envelope in sink.sent] == [1]
-    assert left_over(client) == {}
+    assert left_in_streams(client) == {}
 
 
 def test_when_the_gateway_becomes_unreachable_in_a_batch_only_what_was_not_sent_stays(
@@ -242,8 +250,8 @@ def test_when_the_gateway_becomes_unreachable_in_a_batch_only_what_was_not_sent_
 ) -> None:
     with pytest.raises(GatewayUnreachableError):
         BotWorker(ledger, RecordingSink(1), "one").step(0)
-    assert left_over(client) == {TASKS: 1}
+    assert left_in_streams(client) == {TASKS: 1}
     recovered = RecordingSink()
     BotWorker(other_ledger, recovered, "two").reclaim(0)
     assert [envelope.seat for envelope in recovered.sent] == [1]
-    assert left_over(client) == {}
+    assert left_in_streams(client) == {}

@@ -19,7 +19,7 @@ from services.ledger.connection import connect, init_partition_count
 from services.referee.rules import GameState, fold_events
 from services.runtime.settings import read_settings
 from tests.cluster.nodes import PATIENCE_S
-from tests.referee.running_referee import complaints, entries, opening, submit
+from tests.referee.running_referee import entries, opening_commands, submit, view_problems
 
 PARTITIONS: Final = 8
 SEATS: Final = 2
@@ -60,7 +60,7 @@ class Games:
     def lay(self) -> None:
         """Put the letters down that open each game. Once more is as good as once."""
         for name in self.names:
-            patiently(partial(submit, self.ledger, opening(name, SEATS, cars=12)))
+            patiently(partial(submit, self.ledger, opening_commands(name, SEATS, cars=12)))
 
     def logs(self) -> list[list[bytes]]:
         return [patiently(partial(self.ledger.read_entries, name)) for name in self.names]
@@ -82,7 +82,7 @@ class Games:
 
     def complaints(self) -> list[str]:
         """What is wrong with the logs and views of all games; a gap raises by itself."""
-        found = [said for name in self.names for said in complaints(self.ledger, name, SEATS)]
+        found = [said for name in self.names for said in view_problems(self.ledger, name, SEATS)]
         for name in self.names:
             verdicts = Counter((entry.seat, entry.id) for entry in entries(self.ledger, name))
             found += [f"{name}: {times} verdicts on {id_}" for id_, times in verdicts.items() if times > 1]

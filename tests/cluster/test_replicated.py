@@ -15,7 +15,7 @@ from services.ledger.async_ledger import AsyncLedger
 from services.ledger.connection import connect_async
 from tests.cluster.nodes import Cluster, wait_until
 from tests.cluster.play import PARTITIONS, every_game_of, ledger_at, services
-from tests.referee.running_referee import opening
+from tests.referee.running_referee import opening_commands
 
 PARTITION = 3
 CALLERS = 8
@@ -36,7 +36,7 @@ class Callers:
                 await self._lay(name)
 
     async def _lay(self, name: str) -> None:
-        letter = opening(name)[0]
+        letter = opening_commands(name)[0]
         await self.ledger.submit(letter)
         while (answer := await self.ledger.read_result(name, None, letter.id)) is None:  # noqa: ASYNC110
             await asyncio.sleep(0.005)  # what others do tells nobody here

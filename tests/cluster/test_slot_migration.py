@@ -13,7 +13,7 @@ from services.ledger.async_ledger import AsyncLedger
 from services.ledger.connection import connect, connect_async, init_partition_count
 from tests.cluster.nodes import Cluster, Node
 from tests.conftest import ALL, PARTITIONS
-from tests.referee.running_referee import GAME, entries, opening, partition_of, referee_at, submit
+from tests.referee.running_referee import GAME, entries, opening_commands, partition_of, referee_at, submit
 
 PARTITION = partition_of(GAME)
 ELSEWHERE = next(f"game-{n}" for n in range(100) if partition_of(f"game-{n}") != PARTITION)
@@ -31,7 +31,7 @@ def ledger(nodes: Cluster) -> Iterator[RedisLedger]:
 def half_way(nodes: Cluster, ledger: RedisLedger) -> Iterator[tuple[Node, Node]]:
     """A partition on its way, with its streams still here and its letters' stream there."""
     referee = referee_at(ledger)
-    submit(ledger, opening()[:1])
+    submit(ledger, opening_commands()[:1])
     assert referee.step(0) == 1
     here = nodes.holder(PARTITION)
     there = nodes.other_primary(here)
@@ -45,7 +45,7 @@ def test_P8_the_others_in_a_batch_are_answered_and_the_letter_waits(
     nodes: Cluster, ledger: RedisLedger, half_way: tuple[Node, Node]
 ) -> None:
     referee = referee_at(ledger)
-    submit(ledger, [*opening()[1:], *opening(ELSEWHERE)])
+    submit(ledger, [*opening_commands()[1:], *opening_commands(ELSEWHERE)])
     assert referee.step(0) == 3
     assert (len(entries(ledger)), len(entries(ledger, ELSEWHERE))) == (1, 2)
     nodes.end_move(half_way[0], PARTITION, half_way[1])
@@ -56,7 +56,7 @@ def test_P8_the_others_in_a_batch_are_answered_and_the_letter_waits(
 def test_P8_a_letter_that_waits_is_not_counted_as_one_that_breaks_referees(
     ledger: RedisLedger, half_way: tuple[Node, Node]
 ) -> None:
-    submit(ledger, opening()[1:])
+    submit(ledger, opening_commands()[1:])
     taken = ledger.take("one", ALL, 10, 0)
     for _ in range(3):
         assert [letter.delivery_count for letter in taken] == [1]
@@ -68,11 +68,11 @@ def test_P8_a_letter_that_waits_is_not_counted_as_one_that_breaks_referees(
 def test_P1_a_letter_is_taken_in_while_its_partition_moves(nodes: Cluster, ledger: RedisLedger) -> None:
     async def put_down() -> None:
         gateway = AsyncLedger(connect_async(nodes.url), PARTITIONS)
-        await gateway.submit(opening()[1])
+        await gateway.submit(opening_commands()[1])
         await gateway.close()
 
     asyncio.run(put_down())
-    ledger.submit(opening(GAME, 3)[0])
+    ledger.submit(opening_commands(GAME, 3)[0])
     taken = [unpack_envelope(letter.data).id for letter in ledger.take("one", ALL, 10, 0)]
     assert taken == ["start", "create"]
 
@@ -80,7 +80,7 @@ def test_P1_a_letter_is_taken_in_while_its_partition_moves(nodes: Cluster, ledge
 def test_P7_a_script_that_one_node_never_saw_is_brought_to_it(nodes: Cluster, ledger: RedisLedger) -> None:
     """As a replica that took over never saw one that was run by its hash."""
     referee = referee_at(ledger)
-    submit(ledger, [*opening(), *opening(ELSEWHERE)])
+    submit(ledger, [*opening_commands(), *opening_commands(ELSEWHERE)])
     nodes.holder(PARTITION).call.script_flush()
     assert referee.step(0) == 4
     assert (len(entries(ledger)), len(entries(ledger, ELSEWHERE))) == (2, 2)
@@ -90,6 +90,6 @@ def test_whoever_puts_a_letter_down_knocks_once_at_any_node(nodes: Cluster, ledg
     with connect(nodes.url) as client, client.pubsub(ignore_subscribe_messages=True) as heard:
         heard.subscribe(keys.WAKEUP_CHANNELS[keys.REFEREE_GROUP])
         heard.get_message(timeout=5)
-        submit(ledger, opening())
+        submit(ledger, opening_commands())
         assert heard.get_message(timeout=60) is not None
     assert len(ledger.take("one", ALL, 10, 0)) == 2

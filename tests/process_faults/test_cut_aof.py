@@ -28,7 +28,7 @@ from services.runtime.settings import read_settings
 from tests.deploy.compose import Stage, stage, wait_until
 from tests.process_faults.players import Crowd, Promise, missing
 from tests.process_faults.seeds import run_seed, sizes
-from tests.referee.running_referee import Player, complaints, entries
+from tests.referee.running_referee import Player, entries, view_problems
 
 SEATS: Final = 3
 TABLES: Final = 6
@@ -97,7 +97,7 @@ def play_on(ledger: RedisLedger, games: list[str]) -> None:
     while not all(fold(ledger.read_entries(game)).result for game in games):
         busy = referee.reclaim(0) + referee.step(5) + bots.reclaim(0) + bots.step(5)
         for person in people:
-            command, id_ = person.choose(dice), f"{person.game} on {person.number}"
+            command, id_ = person.choose(dice), f"{person.game} on {person.sequence}"
             if command and id_ not in sent:
                 sent.add(id_)
                 ledger.submit(CommandEnvelope(id_.replace(" ", "-"), person.game, 0, command))
@@ -120,10 +120,10 @@ def test_P1_what_is_durable_is_there_wherever_the_log_is_cut(
             assert missing(kept, {game: entries(ledger, game) for game in recorded.games}) == []
             games = [game for game in recorded.games if ledger.read_entries(game)]
             for game in games:
-                assert complaints(ledger, game, SEATS) == [], size
+                assert view_problems(ledger, game, SEATS) == [], size
             play_on(ledger, games)
             for game in games:
-                assert complaints(ledger, game, SEATS) == [], size
+                assert view_problems(ledger, game, SEATS) == [], size
 
 
 @pytest.mark.timeout(900)
@@ -151,7 +151,7 @@ def test_P1_P7_services_live_on_when_the_engine_comes_back_with_less(tmp_path: P
             ledger = RedisLedger(client, init_partition_count(client))
             assert missing(durable(crowd), {game: entries(ledger, game) for game in crowd.games}) == []
             for game in crowd.games:
-                assert complaints(ledger, game, SEATS) == []
+                assert view_problems(ledger, game, SEATS) == []
 
 
 def cut(log: Path, kept: int, dice: Random) -> None:

@@ -15,7 +15,7 @@ from services.ledger.connection import connect, init_partition_count
 from tests.deploy.compose import Running, stage, wait_until
 from tests.process_faults.players import Crowd
 from tests.process_faults.seeds import run_seed, sizes
-from tests.referee.running_referee import complaints, entries
+from tests.referee.running_referee import entries, view_problems
 
 SEATS = 3
 
@@ -69,7 +69,7 @@ def test_P7_games_of_a_referee_that_hangs_go_on_and_its_waking_harms_nobody(
                     wait_until(lambda stood=stood: all_moved(at, ledger, stood))  # type: ignore[misc]
                     hanging.process.send_signal(signal.SIGCONT)
             for game in crowd.games:
-                assert complaints(ledger, game, SEATS) == []
+                assert view_problems(ledger, game, SEATS) == []
                 log = entries(ledger, game)
                 assert len({(entry.seat, entry.id) for entry in log}) == len(log)
         assert hanging.stop() == 0

@@ -19,7 +19,7 @@ from services.ledger.connection import connect, init_partition_count
 from tests.deploy.compose import Stage, stage, wait_until
 from tests.process_faults.players import Crowd, missing
 from tests.process_faults.seeds import run_seed, sizes
-from tests.referee.running_referee import complaints, entries
+from tests.referee.running_referee import entries, view_problems
 
 SEATS = 3
 OURS = ("gateway", "referee", "referee", "bots")
@@ -82,7 +82,7 @@ def test_P7_whatever_is_killed_no_promise_is_broken_and_every_game_ends(
         logs = {game: entries(ledger, game) for game in crowd.games}
         assert missing([promise for promise in crowd.promises if promise.level in covered], logs) == []
         for game, log in logs.items():
-            assert complaints(ledger, game, SEATS) == []
+            assert view_problems(ledger, game, SEATS) == []
             assert len({(entry.seat, entry.id) for entry in log}) == len(log), "one verdict a command (P2)"
         wait_until(lambda: on_their_way(client, ledger.partitions) == 0)
         client.close()

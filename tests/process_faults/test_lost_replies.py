@@ -19,7 +19,7 @@ from services.ledger.connection import connect, init_partition_count
 from tests.deploy.compose import Stage, stage, wait_until
 from tests.process_faults.proxy import BadLine
 from tests.process_faults.seeds import run_seed, sizes
-from tests.referee.running_referee import complaints, entries
+from tests.referee.running_referee import entries, view_problems
 
 SEATS: Final = 4
 COMMANDS: Final = 10  # of a game
@@ -146,7 +146,7 @@ def test_P2_P3_commands_over_lines_that_eat_replies_get_one_verdict_each(
             assert len(log) == len(wanted)
             assert {(entry.seat, entry.id) for entry in log} == wanted
         for game in dice.sample(games, 20):
-            assert complaints(house.ledger, game, SEATS) == []
+            assert view_problems(house.ledger, game, SEATS) == []
         print(f"{house.senders.eaten} replies of senders eaten, {house.referees.eaten} of referees")
         assert house.senders.eaten > games_played / 10 and house.referees.eaten > 3
         house.client.close()

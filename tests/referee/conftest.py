@@ -6,7 +6,7 @@ import pytest
 
 from services.ledger import RedisLedger
 from services.referee.worker import Referee
-from tests.referee.running_referee import GAME, opening, referee_at, submit
+from tests.referee.running_referee import GAME, opening_commands, referee_at, submit
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def referee(ledger: RedisLedger) -> Referee:
 @pytest.fixture
 def opened(ledger: RedisLedger, referee: Referee) -> Referee:
     """A game of two bots that have their starting tickets before them."""
-    submit(ledger, opening())
+    submit(ledger, opening_commands())
     referee.step(0)
     assert len(ledger.read_entries(GAME)) == 2
     return referee

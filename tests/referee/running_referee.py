@@ -21,7 +21,7 @@ NOON = 1_800_000_000_000
 FRESH = "5e" * 32
 
 
-SENSELESS = ClaimRoute("no-such-route", {"red": 1})
+IMPOSSIBLE_CLAIM = ClaimRoute("no-such-route", {"red": 1})
 
 
 class Clock:
@@ -38,7 +38,7 @@ def partition_of(game: str) -> int:
     return keys.partition_of(game, PARTITIONS)
 
 
-NEXT_DOOR = next(f"game-{n}" for n in range(100) if partition_of(f"game-{n}") == partition_of(GAME))
+NEIGHBOUR_GAME = next(f"game-{n}" for n in range(100) if partition_of(f"game-{n}") == partition_of(GAME))
 LOG = keys.log(partition_of(GAME), GAME)
 
 
@@ -47,22 +47,22 @@ def referee_at(
     name: str = "one",
     clock: Callable[[], int] | None = None,
     seed: str = FRESH,
-    share: Sequence[int] = range(PARTITIONS),
+    partitions: Sequence[int] = range(PARTITIONS),
 ) -> Referee:
     """A referee that looks after all partitions, unless told which, by one clock for all times."""
     time = clock or Clock()
-    return Referee(ledger, name, Clocks(time, time), lambda: seed, lambda: share)
+    return Referee(ledger, name, Clocks(time, time), lambda: seed, lambda: partitions)
 
 
-def opening(game: str = GAME, seats: int = 2, **options: Any) -> list[CommandEnvelope]:
+def opening_commands(game: str = GAME, seats: int = 2, **options: Any) -> list[CommandEnvelope]:
     """A table of bots is laid and the game starts."""
     plans = tuple(SeatPlan("bot", "random") for _ in range(seats))
     create = CreateGame(plans, seed=f"seed of {game}", options=options or None)
     return [CommandEnvelope("create", game, None, create), CommandEnvelope("start", game, None, StartGame())]
 
 
-def submit(ledger: RedisLedger, letters: Iterable[CommandEnvelope]) -> None:
-    for letter in letters:
+def submit(ledger: RedisLedger, envelopes: Iterable[CommandEnvelope]) -> None:
+    for letter in envelopes:
         ledger.submit(letter)
 
 
@@ -70,23 +70,25 @@ def entries(ledger: RedisLedger, game: str = GAME) -> list[Entry]:
     return [unpack_entry(data) for data in ledger.read_entries(game)]
 
 
-class Interrupted:
+class InterruptedLedger:
     """A ledger on which something else happens just before the next append."""
 
-    def __init__(self, ledger: RedisLedger, happens: Callable[[], object]) -> None:
-        self._ledger, self._happens = ledger, happens
+    def __init__(self, ledger: RedisLedger, interruption: Callable[[], object]) -> None:
+        self._ledger, self._happens = ledger, interruption
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._ledger, name)
 
-    def append(self, verdicts: Sequence[AppendRequest | DuplicateCommand]) -> list[AppendResult]:
+    def append(self, requests: Sequence[AppendRequest | DuplicateCommand]) -> list[AppendResult]:
         happens, self._happens = self._happens, lambda: None
         happens()
-        return self._ledger.append(verdicts)
+        return self._ledger.append(requests)
 
 
-def with_a_rival(ledger: RedisLedger, happens: Callable[[], object], clock: Clock | None = None) -> Referee:
-    interrupted: Any = Interrupted(ledger, happens)
+def interrupted_referee(
+    ledger: RedisLedger, interruption: Callable[[], object], clock: Clock | None = None
+) -> Referee:
+    interrupted: Any = InterruptedLedger(ledger, interruption)
     return referee_at(interrupted, "interrupted", clock)
 
 
@@ -95,50 +97,50 @@ class Player:
 
     def __init__(self, ledger: RedisLedger, game: str, seat: Seat) -> None:
         self.ledger, self.game, self.seat = ledger, game, seat
-        self.table, self.number = GameState(), 0
+        self.state, self.sequence = GameState(), 0
 
-    def look(self) -> GameState:
+    def refresh(self) -> GameState:
         """The table as the seat sees it now."""
-        for entry in self.ledger.read_view(self.game, self.seat, self.number):
-            fold_events(self.table, entry.at, entry.events)
-            self.number = entry.number
-        return self.table
+        for entry in self.ledger.read_view(self.game, self.seat, self.sequence):
+            fold_events(self.state, entry.at, entry.events)
+            self.sequence = entry.number
+        return self.state
 
-    def choose(self, dice: Random) -> Command | None:
+    def choose(self, random: Random) -> Command | None:
         """A legal move as of now, claims first; None where it isn't this seat's turn."""
-        moves = legal(self.look(), self.seat)
+        moves = legal(self.refresh(), self.seat)
         claims = [move for move in moves if isinstance(move, ClaimRoute)]
-        return dice.choice(claims or moves) if moves else None
+        return random.choice(claims or moves) if moves else None
 
 
 class Players:
     """Whoever plays the seats that the turns stream names, as a bots' worker does."""
 
-    def __init__(self, ledger: RedisLedger, dice: Random) -> None:
-        self.ledger, self.dice = ledger, dice
+    def __init__(self, ledger: RedisLedger, random: Random) -> None:
+        self.ledger, self.random = ledger, random
         self.seats: dict[tuple[str, Seat], Player] = {}
         self.sent: list[CommandEnvelope] = []
 
-    def letter(self, turn: BotTask) -> CommandEnvelope | None:
-        player = self.seats.setdefault((turn.game, turn.seat), Player(self.ledger, turn.game, turn.seat))
-        command = player.choose(self.dice)
-        return CommandEnvelope(f"at-{turn.sequence}", turn.game, turn.seat, command) if command else None
+    def envelope_for(self, task: BotTask) -> CommandEnvelope | None:
+        player = self.seats.setdefault((task.game, task.seat), Player(self.ledger, task.game, task.seat))
+        command = player.choose(self.random)
+        return CommandEnvelope(f"at-{task.sequence}", task.game, task.seat, command) if command else None
 
     def step(self) -> int:
         """Answer the notes of the turns stream; how many there were."""
         turns = self.ledger.take_tasks("bots", 16, 0)
         for turn in (taken.task for taken in turns):
-            if letter := self.letter(turn):
+            if letter := self.envelope_for(turn):
                 self.send(letter)
         self.ledger.acknowledge_tasks(turns)
         return len(turns)
 
-    def send(self, letter: CommandEnvelope) -> None:
-        self.sent.append(letter)
-        self.ledger.submit(letter)
+    def send(self, envelope: CommandEnvelope) -> None:
+        self.sent.append(envelope)
+        self.ledger.submit(envelope)
 
 
-def complaints(ledger: RedisLedger, game: str, seats: int) -> list[str]:
+def view_problems(ledger: RedisLedger, game: str, seats: int) -> list[str]:
     """What is wrong between a game's log and what its viewers get."""
     log, found = entries(ledger, game), []
     for viewer in (*range(seats), None):
@@ -150,12 +152,12 @@ def complaints(ledger: RedisLedger, game: str, seats: int) -> list[str]:
     return found
 
 
-def left_over(client: Any) -> dict[str, int]:
+def left_in_streams(client: Any) -> dict[str, int]:
     """Letters and notes that are still on their way, by stream."""
     streams = [name(p) for p in range(PARTITIONS) for name in (keys.commands, keys.bot_tasks)]
     return {name: count for name in streams if (count := client.xlen(name))}
 
 
-def dead(client: Any) -> list[bytes]:
+def dead_letter_reasons(client: Any) -> list[bytes]:
     """The reasons of all dead letters."""
     return [fields[b"reason"] for p in range(PARTITIONS) for _, fields in client.xrange(keys.dead_letters(p))]

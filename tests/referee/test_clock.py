@@ -14,16 +14,16 @@ from services.ledger import RedisLedger, keys
 from tests.conftest import ALL
 from tests.referee.running_referee import (
     GAME,
-    NEXT_DOOR,
+    NEIGHBOUR_GAME,
     NOON,
     Clock,
-    complaints,
     entries,
-    opening,
+    interrupted_referee,
+    opening_commands,
     partition_of,
     referee_at,
     submit,
-    with_a_rival,
+    view_problems,
 )
 
 
@@ -34,7 +34,7 @@ def timed_out(ledger: RedisLedger) -> list[int]:
 def test_CLOCK_2_nobody_is_out_before_the_time(ledger: RedisLedger) -> None:
     clock = Clock()
     referee = referee_at(ledger, "one", clock)
-    submit(ledger, opening(clock_ms=1000))
+    submit(ledger, opening_commands(clock_ms=1000))
     referee.step(0)
     clock.now = NOON + 999
     assert referee.process_due_games() == 0
@@ -46,17 +46,17 @@ def test_CLOCK_2_a_deadline_fires_once_though_two_referees_fire_it(
 ) -> None:
     clock = Clock()
     rival = referee_at(other_ledger, "rival", clock)
-    submit(ledger, opening(seats=3, clock_ms=1000))
+    submit(ledger, opening_commands(seats=3, clock_ms=1000))
     referee_at(ledger, "one", clock).step(0)
     clock.now = NOON + 1000
     for _ in range(3):
-        with_a_rival(ledger, rival.process_due_games, clock).process_due_games()
+        interrupted_referee(ledger, rival.process_due_games, clock).process_due_games()
         rival.process_due_games()
     assert sorted(timed_out(ledger)) == [0, 1, 2]
     assert isinstance(entries(ledger)[-1].events[-1], GameEnded)
     assert ledger.due_deadlines(clock.now + 10**9, ALL) == []
     assert not any(entry.refusal for entry in entries(ledger))
-    assert complaints(ledger, GAME, 3) == []
+    assert view_problems(ledger, GAME, 3) == []
 
 
 def test_CLOCK_2_a_stale_referee_takes_no_deadline_away(
@@ -66,7 +66,7 @@ def test_CLOCK_2_a_stale_referee_takes_no_deadline_away(
     stale, rival = referee_at(ledger, "stale", clock), referee_at(other_ledger, "rival", clock)
     ledger.submit(CommandEnvelope("early", GAME, 0, DrawBlind()))
     stale.step(0)  # it remembers that there is no such game
-    submit(ledger, opening(clock_ms=1000))
+    submit(ledger, opening_commands(clock_ms=1000))
     rival.step(0)
     clock.now = NOON + 1000
     stale.process_due_games()
@@ -76,7 +76,7 @@ def test_CLOCK_2_a_stale_referee_takes_no_deadline_away(
 def test_CLOCK_2_a_wrong_deadline_is_put_right(ledger: RedisLedger) -> None:
     clock = Clock()
     referee = referee_at(ledger, "one", clock)
-    submit(ledger, opening(clock_ms=5000))
+    submit(ledger, opening_commands(clock_ms=5000))
     referee.step(0)
     ledger.set_deadline(GAME, NOON - 1)
     ledger.set_deadline("no-such-game", NOON - 1)
@@ -88,10 +88,10 @@ def test_CLOCK_2_a_wrong_deadline_is_put_right(ledger: RedisLedger) -> None:
 def test_P8_a_wrecked_game_stops_no_other_clock(ledger: RedisLedger, client: Any) -> None:
     clock = Clock()
     referee = referee_at(ledger, "one", clock)
-    wrecked = keys.log(partition_of(NEXT_DOOR), NEXT_DOOR)
+    wrecked = keys.log(partition_of(NEIGHBOUR_GAME), NEIGHBOUR_GAME)
     client.xadd(wrecked, {"e": b"\xc1"}, id="1-0")
-    ledger.set_deadline(NEXT_DOOR, NOON)
-    submit(ledger, opening(clock_ms=1000))
+    ledger.set_deadline(NEIGHBOUR_GAME, NOON)
+    submit(ledger, opening_commands(clock_ms=1000))
     referee.step(0)
     clock.now = NOON + 1000
     referee.process_due_games()

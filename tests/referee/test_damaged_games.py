@@ -18,15 +18,15 @@ from tests.conftest import ALL
 from tests.referee.running_referee import (
     GAME,
     LOG,
-    NEXT_DOOR,
+    NEIGHBOUR_GAME,
     NOON,
     Clock,
-    dead,
-    opening,
+    dead_letter_reasons,
+    interrupted_referee,
+    opening_commands,
     partition_of,
     referee_at,
     submit,
-    with_a_rival,
 )
 
 PARTITION = partition_of(GAME)
@@ -68,15 +68,15 @@ def test_P8_a_letter_to_a_damaged_game_is_put_aside_and_the_others_go_on(
 ) -> None:
     harm(client)
     again = CommandEnvelope("start", GAME, None, StartGame())
-    submit(ledger, [again, CommandEnvelope("leave", GAME, 0, Leave()), *opening(NEXT_DOOR)])
+    submit(ledger, [again, CommandEnvelope("leave", GAME, 0, Leave()), *opening_commands(NEIGHBOUR_GAME)])
     before = client.type(LOG) == b"stream" and client.xlen(LOG)
     for referee in (opened, referee_at(ledger, "fresh")):
         referee.step(0)
         referee.reclaim(0)
-    assert dead(client) != []
+    assert dead_letter_reasons(client) != []
     if harm is not no_verdicts:  # there the seat's own command is still decided
         assert before == (client.type(LOG) == b"stream" and client.xlen(LOG))  # and no half verdict
-    assert len(ledger.read_entries(NEXT_DOOR)) == 2
+    assert len(ledger.read_entries(NEIGHBOUR_GAME)) == 2
     assert ledger.reclaim("anybody", ALL, 0) == []
 
 
@@ -85,10 +85,10 @@ def test_P8_a_log_entry_that_cannot_be_read_ends_nobody_who_folds_it(
 ) -> None:
     """Only they meet it: who remembers the game goes by its length and its head."""
     another_field(client)
-    submit(ledger, [CommandEnvelope("leave", GAME, 0, Leave()), *opening(NEXT_DOOR)])
+    submit(ledger, [CommandEnvelope("leave", GAME, 0, Leave()), *opening_commands(NEIGHBOUR_GAME)])
     referee_at(ledger, "fresh").step(0)
-    assert dead(client) == [b"the log can't be read: an entry has no field b'e'"]
-    assert (client.xlen(LOG), len(ledger.read_entries(NEXT_DOOR))) == (2, 2)
+    assert dead_letter_reasons(client) == [b"the log can't be read: an entry has no field b'e'"]
+    assert (client.xlen(LOG), len(ledger.read_entries(NEIGHBOUR_GAME))) == (2, 2)
     assert ledger.reclaim("anybody", ALL, 0) == []
 
 
@@ -102,12 +102,12 @@ def test_P8_letters_of_several_partitions_that_have_the_same_id_are_not_taken_fo
     """The engine goes away amid their verdicts, so each conflicts once with what the referee remembers."""
     games = [next(f"game-{n}" for n in range(100) if partition_of(f"game-{n}") == part) for part in ALL]
     for partition, game in zip(ALL, games, strict=True):
-        client.xadd(keys.commands(partition), {"c": pack_envelope(opening(game)[0])}, id="1-1")
-    referee = with_a_rival(ledger, away)
+        client.xadd(keys.commands(partition), {"c": pack_envelope(opening_commands(game)[0])}, id="1-1")
+    referee = interrupted_referee(ledger, away)
     with pytest.raises(ConnectionError):
         referee.step(0)
     referee.reclaim(0)
-    assert dead(client) == []
+    assert dead_letter_reasons(client) == []
     assert [len(ledger.read_entries(game)) for game in games] == [1] * len(games)
     assert ledger.reclaim("anybody", ALL, 0) == []
 
@@ -120,7 +120,7 @@ def test_P8_a_clock_that_ends_its_referee_does_not_end_the_next_one_at_once(
     ledger: RedisLedger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = Clock()
-    submit(ledger, [*opening(clock_ms=1000), *opening(NEXT_DOOR, clock_ms=1000)])
+    submit(ledger, [*opening_commands(clock_ms=1000), *opening_commands(NEIGHBOUR_GAME, clock_ms=1000)])
     referee_at(ledger, "one", clock).step(0)
 
     def deadly(table: Any) -> Any:
@@ -135,7 +135,7 @@ def test_P8_a_clock_that_ends_its_referee_does_not_end_the_next_one_at_once(
             referee_at(ledger, name, clock).process_due_games()
         except Killed:
             clock.now += 1
-    assert len(ledger.read_entries(NEXT_DOOR)) > 2
+    assert len(ledger.read_entries(NEIGHBOUR_GAME)) > 2
     monkeypatch.undo()
     clock.now += worker.RETRY_DELAY_MS
     referee_at(ledger, "five", clock).process_due_games()
@@ -146,7 +146,7 @@ def test_P8_strange_members_of_the_due_ones_end_nobody(ledger: RedisLedger, clie
     client.zadd(keys.deadlines(PARTITION), {b"\xff\xfe": NOON, "no-such-game": "-inf"})
     client.zadd(keys.evictions(PARTITION), {b"\xff\xfe": NOON})
     referee = referee_at(ledger)
-    submit(ledger, opening(clock_ms=1000))
+    submit(ledger, opening_commands(clock_ms=1000))
     referee.step(0)
     clock: Any = referee.clocks.game_time_ms
     clock.now = NOON + 1000
@@ -169,6 +169,6 @@ def test_P7_no_more_letters_are_taken_than_can_be_answered_in_time(ledger: Redis
 
     counting: Any = Counting()
     for share in (1, 4, 256, 4096):
-        referee_at(counting, share=[0] * share).step(0)
+        referee_at(counting, partitions=[0] * share).step(0)
     assert [count <= MAX_ENVELOPES_PER_STEP for count in counts] == [True, True, True, False]
     assert counts[-1] == 4096  # one of each

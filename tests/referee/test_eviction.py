@@ -17,11 +17,11 @@ from tests.ledger_contract.given import holds
 from tests.referee.running_referee import (
     FRESH,
     GAME,
-    NEXT_DOOR,
+    NEIGHBOUR_GAME,
     NOON,
     Clock,
     Players,
-    opening,
+    opening_commands,
     partition_of,
     referee_at,
     submit,
@@ -43,7 +43,7 @@ def keeper(ledger: RedisLedger, wall: Clock) -> Referee:
 
 
 def play_out(ledger: RedisLedger, referee: Referee, game: str = GAME) -> None:
-    submit(ledger, opening(game, cars=5))
+    submit(ledger, opening_commands(game, cars=5))
     players = Players(ledger, Random(3))
     while referee.step(0) + players.step():
         pass
@@ -75,7 +75,7 @@ def test_P9_a_table_that_never_started_leaves(ledger: RedisLedger, keeper: Refer
 
 
 def test_P9_a_game_that_is_played_stays(ledger: RedisLedger, keeper: Referee, wall: Clock) -> None:
-    submit(ledger, opening())
+    submit(ledger, opening_commands())
     keeper.step(0)
     wall.now += 1000 * STAYS_MS
     assert keeper.evict() == 0
@@ -85,7 +85,7 @@ def test_P9_a_game_that_is_played_stays(ledger: RedisLedger, keeper: Referee, wa
 def test_P9_a_game_that_starts_at_the_last_moment_stays(
     ledger: RedisLedger, other_ledger: RedisLedger, keeper: Referee, wall: Clock
 ) -> None:
-    create, start = opening()
+    create, start = opening_commands()
     submit(ledger, [create])
     keeper.step(0)
     wall.now += STAYS_MS
@@ -98,7 +98,7 @@ def test_P9_a_game_that_starts_at_the_last_moment_stays(
 
 
 def test_P9_a_wrong_time_to_leave_is_put_right(ledger: RedisLedger, keeper: Referee) -> None:
-    submit(ledger, opening())
+    submit(ledger, opening_commands())
     keeper.step(0)
     ledger.schedule_eviction(GAME, NOON - 1)
     ledger.schedule_eviction("no-such-game", NOON - 1)
@@ -110,13 +110,13 @@ def test_P9_a_wrong_time_to_leave_is_put_right(ledger: RedisLedger, keeper: Refe
 def test_P8_a_wrecked_game_keeps_no_other_from_leaving(
     ledger: RedisLedger, keeper: Referee, wall: Clock, client: Any
 ) -> None:
-    client.xadd(keys.log(partition_of(NEXT_DOOR), NEXT_DOOR), {"e": b"\xc1"}, id="1-0")
-    ledger.schedule_eviction(NEXT_DOOR, NOON)
+    client.xadd(keys.log(partition_of(NEIGHBOUR_GAME), NEIGHBOUR_GAME), {"e": b"\xc1"}, id="1-0")
+    ledger.schedule_eviction(NEIGHBOUR_GAME, NOON)
     play_out(ledger, keeper)
     wall.now += STAYS_MS
     keeper.evict()
     assert ledger.games() == []
-    assert ledger.evictable(NOON * 10, ALL) == [NEXT_DOOR]
+    assert ledger.evictable(NOON * 10, ALL) == [NEIGHBOUR_GAME]
 
 
 def test_GAME_1_a_letter_to_a_game_that_left_is_told_that_there_is_none(
@@ -135,7 +135,7 @@ def test_GAME_1_a_letter_to_a_game_that_left_is_told_that_there_is_none(
 def test_P9_consumers_that_went_are_forgotten_but_not_what_they_hold(
     ledger: RedisLedger, client: Any
 ) -> None:
-    submit(ledger, opening())
+    submit(ledger, opening_commands())
     ledger.take("gone", ALL, 1, 0)
     ledger.take("idle", ALL, 1, 0)
     ledger.take("nothing", ALL, 1, 0)

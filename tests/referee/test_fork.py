@@ -20,14 +20,14 @@ from tests.referee.running_referee import (  # fmt: skip
     GAME,
     Clock,
     Players,
-    complaints,
     entries,
-    left_over,
-    opening,
+    interrupted_referee,
+    left_in_streams,
+    opening_commands,
     partition_of,
     referee_at,
     submit,
-    with_a_rival,
+    view_problems,
 )
 
 FORK = "game-forked"
@@ -41,7 +41,7 @@ def fork_envelope(id_: str = "fork", of: str = GAME, at: int = AT, game: str = F
 def play_entries(ledger: RedisLedger, referee: Referee, most: int) -> Players:
     """A game of two bots, so many entries of it."""
     players = Players(ledger, Random(1))
-    submit(ledger, opening())
+    submit(ledger, opening_commands())
     while referee.step(0) + players.step():
         if len(ledger.read_entries(GAME)) >= most:
             break
@@ -80,8 +80,8 @@ def test_bots_are_called_to_a_fork_that_has_started_and_play_it_to_its_end(
     while referee.step(0) + players.step():
         pass
     assert fold(ledger.read_entries(FORK)).result
-    assert complaints(ledger, FORK, 2) == []
-    assert not left_over(connection())
+    assert view_problems(ledger, FORK, 2) == []
+    assert not left_in_streams(connection())
 
 
 def test_P2_a_wish_that_is_sent_again_is_one_game(ledger: RedisLedger) -> None:
@@ -102,7 +102,7 @@ def test_P3_of_two_referees_that_decide_a_wish_one_lays_the_game(ledger: RedisLe
         other.processor.process_system_command(fork_envelope("rival"))
 
     submit(ledger, [fork_envelope()])
-    with_a_rival(ledger, rival).step(0)
+    interrupted_referee(ledger, rival).step(0)
     (first,) = entries(ledger, FORK)
     assert first.id == "rival"
     answer = ledger.read_result(FORK, None, "fork")
@@ -131,7 +131,7 @@ def test_P8_a_wish_for_a_damaged_game_stops_no_other(ledger: RedisLedger, connec
     referee, client = referee_at(ledger), connection()
     play_entries(ledger, referee, AT + 3)
     client.xdel(keys.log(partition_of(GAME), GAME), "5-0")
-    submit(ledger, [fork_envelope(), *opening("game-other")])
+    submit(ledger, [fork_envelope(), *opening_commands("game-other")])
     referee.step(0)
     assert len(ledger.read_entries("game-other")) == 2
     assert not ledger.read_entries(FORK)
@@ -171,7 +171,7 @@ def test_an_archive_that_does_not_answer_is_said_and_stops_no_other_game(ledger:
         raise ArchiveUnavailableError(f"no answer for {game}")
 
     referee = reading(ledger, away)
-    submit(ledger, [fork_envelope(), *opening("game-other")])
+    submit(ledger, [fork_envelope(), *opening_commands("game-other")])
     referee.step(0)
     answer = ledger.read_result(FORK, None, "fork")
     assert answer is not None

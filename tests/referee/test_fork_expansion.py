@@ -22,10 +22,10 @@ from tests.referee.running_referee import (
     FRESH,
     GAME,
     Clock,
-    dead,
+    dead_letter_reasons,
     entries,
-    left_over,
-    opening,
+    left_in_streams,
+    opening_commands,
     partition_of,
     referee_at,
     submit,
@@ -100,11 +100,11 @@ def test_P8_commands_of_other_games_are_decided_while_a_source_is_slow(
     ledger: RedisLedger, source: SlowSource, pool: DaemonThreadPool, client: Any
 ) -> None:
     referee, rival = pooled_referee(ledger, source, pool), referee_at(source.ledger, "rival")
-    submit(ledger, [fork_envelope(), *opening(OTHER)])
+    submit(ledger, [fork_envelope(), *opening_commands(OTHER)])
     referee.step(0)
     assert len(entries(ledger, OTHER)) == 2
     for more in range(3):
-        submit(ledger, opening(f"{OTHER}-{more}"))
+        submit(ledger, opening_commands(f"{OTHER}-{more}"))
         referee.step(0)
         age_pending(client)
         referee.tend_forks()
@@ -158,7 +158,7 @@ def test_P2_copies_of_a_fork_command_are_decided_once_and_read_the_source_once(
     step_until(referee, lambda: not delivery_counts(client))
     assert len(entries(ledger, FORK)) == 1
     assert source.reads == 1
-    assert not [stream for stream in left_over(client) if stream == STREAM]
+    assert not [stream for stream in left_in_streams(client) if stream == STREAM]
 
 
 def test_an_archive_that_fails_late_rejects_the_fork_and_delays_nobody(
@@ -166,7 +166,7 @@ def test_an_archive_that_fails_late_rejects_the_fork_and_delays_nobody(
 ) -> None:
     referee = pooled_referee(ledger, source, pool)
     source.failure = ArchiveUnavailableError("no answer for 20 s")
-    submit(ledger, [fork_envelope(), *opening(OTHER)])
+    submit(ledger, [fork_envelope(), *opening_commands(OTHER)])
     referee.step(0)
     assert len(entries(ledger, OTHER)) == 2
     source.answers.set()
@@ -193,7 +193,7 @@ def test_P7_a_fork_of_a_referee_that_dies_is_taken_up_by_another(
     source.answers.set()  # it only hung, and its expansion is done now
     step_until(dying, lambda: not dying.forks.held_deliveries())
     assert ledger.read_entries(FORK) == log
-    assert not dead(client)
+    assert not dead_letter_reasons(client)
 
 
 def test_P8_a_fork_that_is_being_expanded_is_no_dead_letter_however_often_it_is_delivered(
@@ -205,7 +205,7 @@ def test_P8_a_fork_that_is_being_expanded_is_no_dead_letter_however_often_it_is_
     for _ in range(MAX_DELIVERIES + 2):
         referee.reclaim(0)
     assert source.reads <= 1
-    assert not dead(client)
+    assert not dead_letter_reasons(client)
     source.answers.set()
     step_until(referee, lambda: entries(ledger, FORK))
     assert delivery_counts(client) == []

@@ -26,13 +26,13 @@ from tests.referee.running_referee import (
     GAME,
     NOON,
     Players,
-    complaints,
-    dead,
-    left_over,
-    opening,
+    dead_letter_reasons,
+    left_in_streams,
+    opening_commands,
     partition_of,
     referee_at,
     submit,
+    view_problems,
 )
 from tests.rules.given import full_state
 
@@ -72,8 +72,8 @@ def played(ledger: RedisLedger, client: Any, ruleset: str, version: int) -> list
     """The log of a whole game that was laid under former rules, and played by today's referee."""
     laid(ledger, client, ruleset, version)
     players, referee = Players(ledger, Random(version)), referee_at(ledger)
-    submit(ledger, opening()[1:])
-    while left_over(client):
+    submit(ledger, opening_commands()[1:])
+    while left_in_streams(client):
         referee.step(0)
         players.step()
     return ledger.read_entries(GAME)
@@ -86,9 +86,9 @@ def test_P4_a_game_of_former_rules_goes_on_without_seals_and_with_heads(
     ledger: RedisLedger, client: Any, ruleset: str, version: int
 ) -> None:
     log = played(ledger, client, ruleset, version)
-    assert dead(client) == []
+    assert dead_letter_reasons(client) == []
     assert fold(log).result
-    assert complaints(ledger, GAME, 2) == []
+    assert view_problems(ledger, GAME, 2) == []
     assert {unpack(data)[0] for data in log} == {UNSEALED_FORMAT}
     assert {followed(ledger, viewer) for viewer in (0, 1, None)} == {chained(client)}
     assert ledger.head(GAME) == (len(log), chained(client))

@@ -17,17 +17,17 @@ from services.referee.rules.proof.view_verifier import ViewVerifier
 from services.referee.worker import Referee
 from tests.referee.running_referee import (
     GAME,
-    NEXT_DOOR,
+    NEIGHBOUR_GAME,
     Clock,
     Players,
-    complaints,
-    dead,
+    dead_letter_reasons,
     entries,
-    left_over,
-    opening,
+    left_in_streams,
+    opening_commands,
     partition_of,
     referee_at,
     submit,
+    view_problems,
 )
 from tests.rules.given import full_state
 
@@ -46,19 +46,19 @@ def forgetful(ledger: RedisLedger, frozen_bytes_most: int = PLENTY, at_hand_most
 
 
 def frozen(referee: Referee) -> list[str]:
-    return [game for game in (GAME, NEXT_DOOR, THIRD) if game in referee.processor.game_cache._packed]
+    return [game for game in (GAME, NEIGHBOUR_GAME, THIRD) if game in referee.processor.game_cache._packed]
 
 
 def played(ledger: RedisLedger, client: Any, referee: Referee, names: list[str]) -> list[list[bytes]]:
     """The logs of whole games side by side."""
     players = Players(ledger, Random(5))
     for name in names:
-        submit(ledger, opening(name, cars=6))
-    while left_over(client):
+        submit(ledger, opening_commands(name, cars=6))
+    while left_in_streams(client):
         referee.step(0)
         players.step()
-    assert dead(client) == []
-    assert all(complaints(ledger, name, 2) == [] for name in names)
+    assert dead_letter_reasons(client) == []
+    assert all(view_problems(ledger, name, 2) == [] for name in names)
     return [ledger.read_entries(name) for name in names]
 
 
@@ -77,13 +77,13 @@ def test_P7_how_much_a_referee_remembers_changes_nothing(ledger: RedisLedger, cl
 def crowded(ledger: RedisLedger) -> Referee:
     """A referee that has just opened three games, and had to freeze the second."""
     referee = forgetful(ledger)
-    submit(ledger, opening(NEXT_DOOR))
+    submit(ledger, opening_commands(NEIGHBOUR_GAME))
     referee.step(0)
-    submit(ledger, [*opening(), CommandEnvelope("keep", GAME, 0, KeepTickets((0, 1)))])
+    submit(ledger, [*opening_commands(), CommandEnvelope("keep", GAME, 0, KeepTickets((0, 1)))])
     referee.step(0)
-    submit(ledger, opening(THIRD))
+    submit(ledger, opening_commands(THIRD))
     referee.step(0)
-    referee.processor.game_cache.get(NEXT_DOOR)
+    referee.processor.game_cache.get(NEIGHBOUR_GAME)
     assert frozen(referee) == [GAME]
     return referee
 
@@ -97,7 +97,7 @@ def test_P2_an_id_is_known_after_its_game_was_frozen(
     assert sitting.length == 3
     assert [sitting.has_answered(speaker, "keep") for speaker in (0, 1, None)] == [True, False, False]
     assert [entry.id for entry in entries(ledger)] == ["create", "start", "keep"]
-    assert [name for name in left_over(client) if name.endswith("commands")] == []
+    assert [name for name in left_in_streams(client) if name.endswith("commands")] == []
 
 
 def test_P3_a_frozen_game_that_the_log_left_behind_is_folded_anew(
@@ -125,7 +125,7 @@ def test_P3_a_game_that_another_branch_took_the_place_of_is_folded_anew(
     ledger: RedisLedger, crowded: Referee, client: Any
 ) -> None:
     """The branch has as many entries, and the last has the same bytes; the one before it is another."""
-    known = {game: crowded.processor.game_cache.get(game).head for game in (GAME, NEXT_DOOR, THIRD)}
+    known = {game: crowded.processor.game_cache.get(game).head for game in (GAME, NEIGHBOUR_GAME, THIRD)}
     assert all(ledger.head(game)[1] == head for game, head in known.items())
     for game in known:
         name = keys.public_view(partition_of(game), game)
@@ -148,7 +148,7 @@ def test_P3_a_verdict_that_was_decided_on_another_branch_is_decided_again(
     )
     referee = referee_at(lost)
     for each, here, at in ((lost, referee, "one"), (ledger, other, "two")):
-        create, start = opening()
+        create, start = opening_commands()
         submit(each, [CommandEnvelope(f"create-{at}", GAME, None, create.command), start])
         here.step(0)
     assert lost.read_entries(GAME)[1] == ledger.read_entries(GAME)[1]
@@ -158,7 +158,7 @@ def test_P3_a_verdict_that_was_decided_on_another_branch_is_decided_again(
     submit(ledger, [CommandEnvelope("keep", GAME, 0, KeepTickets((0, 1)))])
     referee.step(0)
     assert [entry.id for entry in entries(ledger)] == ["create-two", "start", "keep"]
-    assert complaints(ledger, GAME, 2) == []
+    assert view_problems(ledger, GAME, 2) == []
     assert ledger.read_log(GAME).head == referee.processor.game_cache.get(GAME).head
     witness = ViewVerifier(GAME, 0)
     for entry in ledger.read_view(GAME, 0):
@@ -166,7 +166,7 @@ def test_P3_a_verdict_that_was_decided_on_another_branch_is_decided_again(
 
 
 def test_P7_every_game_that_is_remembered_is_in_step_with_its_log(crowded: Referee) -> None:
-    for game in (GAME, NEXT_DOOR, THIRD, GAME, THIRD, NEXT_DOOR):
+    for game in (GAME, NEIGHBOUR_GAME, THIRD, GAME, THIRD, NEIGHBOUR_GAME):
         assert crowded.processor.game_cache.is_current(game)
 
 
@@ -175,7 +175,7 @@ def test_P8_a_table_that_can_not_be_frozen_is_folded_anew(
 ) -> None:
     broken: Any = crowded.processor.game_cache.get(THIRD).state
     broken.route_owners = object()
-    for game in (NEXT_DOOR, NEXT_DOOR, GAME, GAME):
+    for game in (NEIGHBOUR_GAME, NEIGHBOUR_GAME, GAME, GAME):
         crowded.processor.game_cache.get(game)
     known = (crowded.processor.game_cache._hot, crowded.processor.game_cache._probation, frozen(crowded))
     assert not any(THIRD in held for held in known)
@@ -184,12 +184,17 @@ def test_P8_a_table_that_can_not_be_frozen_is_folded_anew(
     assert full_state(crowded.processor.game_cache.get(THIRD).state) == full_state(
         fold(ledger.read_entries(THIRD))
     )
-    assert dead(client) == []
+    assert dead_letter_reasons(client) == []
 
 
 def frozen_since(referee: Referee, game: str) -> int:
     """How many entries lie beside a frozen game."""
-    for other in (NEXT_DOOR, NEXT_DOOR, THIRD, THIRD):  # asked for again, they take its place at hand
+    for other in (
+        NEIGHBOUR_GAME,
+        NEIGHBOUR_GAME,
+        THIRD,
+        THIRD,
+    ):  # asked for again, they take its place at hand
         referee.processor.game_cache.get(other)
     return len(referee.processor.game_cache._packed._snapshots[game].tail)
 
@@ -238,9 +243,9 @@ def test_P8_a_table_that_was_broken_while_it_was_spared_is_as_it_was(opened: Ref
 
 
 def test_P9_a_game_that_is_asked_for_again_while_it_passes_is_kept_at_hand(crowded: Referee) -> None:
-    for game in (GAME, GAME, NEXT_DOOR, THIRD):
+    for game in (GAME, GAME, NEIGHBOUR_GAME, THIRD):
         crowded.processor.game_cache.get(game)
-    assert frozen(crowded) == [NEXT_DOOR]
+    assert frozen(crowded) == [NEIGHBOUR_GAME]
     assert GAME in crowded.processor.game_cache._hot
 
 
@@ -258,7 +263,7 @@ def test_P9_games_are_frozen_only_when_there_is_no_room_at_hand(
     ledger: RedisLedger, crowded: Referee
 ) -> None:
     roomy = forgetful(ledger, at_hand_most=3)
-    for game in (GAME, NEXT_DOOR, THIRD):
+    for game in (GAME, NEIGHBOUR_GAME, THIRD):
         roomy.processor.game_cache.get(game)
     assert frozen(roomy) == []
     assert len(roomy.processor.game_cache._hot) == 3

@@ -21,13 +21,13 @@ from tests.referee.running_referee import (
     GAME,
     NOON,
     Clock,
-    complaints,
-    dead,
+    dead_letter_reasons,
     entries,
-    left_over,
-    opening,
+    left_in_streams,
+    opening_commands,
     referee_at,
     submit,
+    view_problems,
 )
 
 NEXT = f"{GAME}-po1"
@@ -82,8 +82,8 @@ def require_one_game(ledger: RedisLedger, client: Any) -> None:
     assert [entry.id for entry in log] == [PLAY_OFF_CREATE_ID, PLAY_OFF_START_ID]
     assert [type(entry.events[0]) for entry in log] == [GameCreated, GameStarted]
     assert GAME not in dict(ledger.due_deadlines(EVER, ALL))
-    assert complaints(ledger, NEXT, 2) == []
-    assert dead(client) == []
+    assert view_problems(ledger, NEXT, 2) == []
+    assert dead_letter_reasons(client) == []
 
 
 class Failing:
@@ -176,7 +176,9 @@ def test_P7_a_crash_between_any_two_steps_loses_and_doubles_nothing(
             referee.reclaim(0)
     assert failing.failed
     require_one_game(ledger, client)
-    assert left_over(client).keys() <= {name for name in left_over(client) if name.endswith(":turns")}
+    assert left_in_streams(client).keys() <= {
+        name for name in left_in_streams(client) if name.endswith(":turns")
+    }
 
 
 def test_P2_two_referees_at_once_make_one_game(
@@ -233,7 +235,7 @@ def test_TIE_1_a_whole_play_off_runs_to_its_end_by_itself(
     assert not any(isinstance(event, PlayOffCalled) for event in last)
     assert ledger.read_entries(f"{GAME}-po6") == []
     assert ledger.due_deadlines(EVER, ALL) == []
-    assert dead(client) == []
+    assert dead_letter_reasons(client) == []
 
 
 def test_TIE_1_without_the_option_nothing_follows_and_nothing_is_due(
@@ -250,7 +252,7 @@ def test_TIE_1_without_the_option_nothing_follows_and_nothing_is_due(
 def test_P8_a_play_off_that_cannot_be_had_is_given_up_and_stops_nobody(ledger: RedisLedger) -> None:
     clock = Clock()
     referee = referee_at(ledger, "one", clock)
-    submit(ledger, opening(NEXT, clock_ms=1000))  # somebody's game has the id already
+    submit(ledger, opening_commands(NEXT, clock_ms=1000))  # somebody's game has the id already
     referee.step(0)
     shared(ledger, referee)
     for _ in range(3):

@@ -13,7 +13,7 @@ from services.referee import command_processor, worker
 from services.referee.rules import decide_envelope
 from services.referee.worker import Referee
 from tests.conftest import ALL
-from tests.referee.running_referee import GAME, dead, opening, referee_at, submit
+from tests.referee.running_referee import GAME, dead_letter_reasons, opening_commands, referee_at, submit
 
 KEEP = KeepTickets((0, 1))
 
@@ -53,7 +53,7 @@ def test_P8_a_letter_that_breaks_the_decision_is_dead_and_its_game_goes_on(
     poison.append(KeyError("a card"))
     submit(ledger, [CommandEnvelope("poison", GAME, 1, KEEP), CommandEnvelope("keep", GAME, 0, KEEP)])
     opened.step(0)
-    assert dead(client) == [b"KeyError: 'a card'"]
+    assert dead_letter_reasons(client) == [b"KeyError: 'a card'"]
     assert ledger.read_result(GAME, 0, "keep") == CommandResult(3)
     told = ledger.read_result(GAME, 1, "poison")
     assert told is not None
@@ -68,7 +68,7 @@ def test_P8_a_letter_that_kills_its_referees_is_dead_after_so_many(
     with pytest.raises(Killed):
         opened.step(0)
     assert deaths_of_heirs(ledger) == worker.MAX_DELIVERIES - 1
-    assert dead(client) == [b"it was handed out 9 times and never answered"]
+    assert dead_letter_reasons(client) == [b"it was handed out 9 times and never answered"]
     assert ledger.read_result(GAME, 0, "keep") == CommandResult(3)
     assert ledger.reclaim("anybody", ALL, 0) == []
 
@@ -77,12 +77,12 @@ def test_P8_innocent_letters_of_a_deadly_batch_are_all_decided(
     ledger: RedisLedger, opened: Referee, client: Any, poison: list[BaseException]
 ) -> None:
     poison.append(Killed())
-    more = [letter for n in range(5) for letter in opening(f"other-{n}")]
+    more = [letter for n in range(5) for letter in opening_commands(f"other-{n}")]
     submit(ledger, [more[0], CommandEnvelope("poison", GAME, 1, KEEP), *more[1:]])
     with pytest.raises(Killed):
         opened.step(0)
     assert deaths_of_heirs(ledger) > 0
-    assert len(dead(client)) == 1
+    assert len(dead_letter_reasons(client)) == 1
     assert [len(ledger.read_entries(f"other-{n}")) for n in range(5)] == [2] * 5
 
 

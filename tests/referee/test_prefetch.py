@@ -10,7 +10,15 @@ import pytest
 from schemas.commands import CommandEnvelope, KeepTickets
 from services.ledger import MissingEntryError, RedisLedger, keys
 from services.referee.game_cache import GameCache
-from tests.referee.running_referee import GAME, NEXT_DOOR, dead, opening, partition_of, referee_at, submit
+from tests.referee.running_referee import (
+    GAME,
+    NEIGHBOUR_GAME,
+    dead_letter_reasons,
+    opening_commands,
+    partition_of,
+    referee_at,
+    submit,
+)
 
 
 class Counting:
@@ -34,7 +42,7 @@ class Counting:
 def test_P7_logs_of_a_batch_are_read_in_one_round_trip(ledger: RedisLedger) -> None:
     names = [f"table-{number}" for number in range(20)]
     for name in names:
-        submit(ledger, opening(name))
+        submit(ledger, opening_commands(name))
     referee_at(ledger).step(0)
     counting: Any = Counting(ledger)
     fresh = referee_at(counting, "fresh")
@@ -47,27 +55,27 @@ def test_P7_logs_of_a_batch_are_read_in_one_round_trip(ledger: RedisLedger) -> N
 @pytest.fixture
 def damaged(ledger: RedisLedger, client: Any) -> Iterator[str]:
     """A game whose log lost an entry, beside one that is whole."""
-    submit(ledger, [*opening(), *opening(NEXT_DOOR)])
+    submit(ledger, [*opening_commands(), *opening_commands(NEIGHBOUR_GAME)])
     referee_at(ledger).step(0)
     client.xdel(keys.log(partition_of(GAME), GAME), "1-0")
     yield GAME
 
 
 def test_P8_a_damaged_log_is_left_out_of_many(ledger: RedisLedger, damaged: str) -> None:
-    whole = {game: ledger.read_log(game) for game in (NEXT_DOOR, "no-such-game")}
-    assert ledger.read_logs([damaged, NEXT_DOOR, "no-such-game"]) == whole
+    whole = {game: ledger.read_log(game) for game in (NEIGHBOUR_GAME, "no-such-game")}
+    assert ledger.read_logs([damaged, NEIGHBOUR_GAME, "no-such-game"]) == whole
     sittings = GameCache(ledger)
-    sittings.prefetch([damaged, NEXT_DOOR])
-    assert sittings.get(NEXT_DOOR).length == 2
+    sittings.prefetch([damaged, NEIGHBOUR_GAME])
+    assert sittings.get(NEIGHBOUR_GAME).length == 2
     with pytest.raises(MissingEntryError):
         sittings.get(damaged)
 
 
 def test_P8_a_log_that_can_not_be_folded_is_left_to_who_asks_for_it(ledger: RedisLedger, client: Any) -> None:
-    submit(ledger, [*opening(), *opening(NEXT_DOOR)])
+    submit(ledger, [*opening_commands(), *opening_commands(NEIGHBOUR_GAME)])
     referee_at(ledger).step(0)
     client.xadd(keys.log(partition_of(GAME), GAME), {"e": b"no entry"}, id="3-0")
-    submit(ledger, [CommandEnvelope("keep", name, 0, KeepTickets((0, 1))) for name in (GAME, NEXT_DOOR)])
+    submit(ledger, [CommandEnvelope("keep", name, 0, KeepTickets((0, 1))) for name in (GAME, NEIGHBOUR_GAME)])
     referee_at(ledger, "fresh").step(0)
-    assert len(ledger.read_entries(NEXT_DOOR)) == 3
-    assert [b"can't be read" in reason for reason in dead(client)] == [True]
+    assert len(ledger.read_entries(NEIGHBOUR_GAME)) == 3
+    assert [b"can't be read" in reason for reason in dead_letter_reasons(client)] == [True]

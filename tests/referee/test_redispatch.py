@@ -11,7 +11,15 @@ from services.ledger.records import MAX_WAITING_TASKS
 from services.referee.scheduling import BOT_SILENCE_MS
 from services.referee.worker import Referee
 from tests.conftest import ALL
-from tests.referee.running_referee import GAME, NOON, Clock, opening, partition_of, referee_at, submit
+from tests.referee.running_referee import (
+    GAME,
+    NOON,
+    Clock,
+    opening_commands,
+    partition_of,
+    referee_at,
+    submit,
+)
 
 TURNS = keys.bot_tasks(partition_of(GAME))
 
@@ -25,7 +33,7 @@ def clock() -> Clock:
 def opened(ledger: RedisLedger, clock: Clock) -> Referee:
     """Two bots have been called, and their notes are done with."""
     referee = referee_at(ledger, "one", clock)
-    submit(ledger, opening(clock_ms=100_000))
+    submit(ledger, opening_commands(clock_ms=100_000))
     referee.step(0)
     ledger.acknowledge_tasks(ledger.take_tasks("bots", 10, 0))
     return referee

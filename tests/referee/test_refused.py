@@ -16,10 +16,10 @@ from services.referee.rules import fold
 from services.referee.worker import Referee
 from tests.referee.running_referee import (
     GAME,
-    SENSELESS,
+    IMPOSSIBLE_CLAIM,
     entries,
-    left_over,
-    opening,
+    left_in_streams,
+    opening_commands,
     partition_of,
     referee_at,
     submit,
@@ -27,7 +27,7 @@ from tests.referee.running_referee import (
 
 
 def test_CONDUCT_1_a_refusal_is_an_entry_for_its_seat_alone(ledger: RedisLedger, opened: Referee) -> None:
-    ledger.submit(CommandEnvelope("grab", GAME, 1, SENSELESS))
+    ledger.submit(CommandEnvelope("grab", GAME, 1, IMPOSSIBLE_CLAIM))
     opened.step(0)
     [refused] = entries(ledger)[2].events
     assert isinstance(refused, CommandRefused)
@@ -41,16 +41,16 @@ def test_CONDUCT_1_a_refusal_is_an_entry_for_its_seat_alone(ledger: RedisLedger,
 
 def test_P9_a_flood_of_refusals_is_dismissed_past_what_is_kept(ledger: RedisLedger, client: Any) -> None:
     referee = referee_at(ledger)
-    submit(ledger, opening(refusals_kept=5))
-    submit(ledger, [CommandEnvelope(f"grab-{n}", GAME, 0, SENSELESS) for n in range(40)])
+    submit(ledger, opening_commands(refusals_kept=5))
+    submit(ledger, [CommandEnvelope(f"grab-{n}", GAME, 0, IMPOSSIBLE_CLAIM) for n in range(40)])
     while referee.step(0):
         pass
     assert len(ledger.read_entries(GAME)) == 2 + 5
     answers = [ledger.read_result(GAME, 0, f"grab-{n}") for n in range(40)]
     assert [answer.sequence for answer in answers if answer] == [3, 4, 5, 6, 7] + [0] * 35
     assert {answer.rule for answer in answers[5:] if answer} == {"RATE-1"}
-    assert [name for name in left_over(client) if name.endswith("commands")] == []
-    ledger.submit(CommandEnvelope("grab-1", GAME, 1, SENSELESS))
+    assert [name for name in left_in_streams(client) if name.endswith("commands")] == []
+    ledger.submit(CommandEnvelope("grab-1", GAME, 1, IMPOSSIBLE_CLAIM))
     referee.step(0)
     assert ledger.read_result(GAME, 1, "grab-1") == CommandResult(8)  # the other seat's count is its own
 
@@ -73,7 +73,7 @@ def test_GAME_1_a_referee_that_knew_of_no_game_learns_of_it(
 ) -> None:
     ledger.submit(CommandEnvelope("early", GAME, 0, KeepTickets((0, 1))))
     referee.step(0)
-    submit(ledger, opening())
+    submit(ledger, opening_commands())
     referee_at(other_ledger, "rival").step(0)
     ledger.submit(CommandEnvelope("keep", GAME, 0, KeepTickets((0, 1))))
     referee.step(0)

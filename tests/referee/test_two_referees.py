@@ -22,13 +22,13 @@ from tests.long_runs import long_after
 from tests.referee.running_referee import (
     Clock,
     Players,
-    complaints,
-    dead,
+    dead_letter_reasons,
     entries,
-    left_over,
-    opening,
+    left_in_streams,
+    opening_commands,
     referee_at,
     submit,
+    view_problems,
 )
 
 SEEDS = {"fake": range(30), "engine": range(100, 106)}
@@ -118,7 +118,7 @@ class World:
         turns = ledger.take_tasks("bots", 16, 0) + ledger.reclaim_tasks("bots", 0)
         turns += ledger.redelivered_tasks("bots", 0)
         for turn in (taken.task for taken in turns):
-            if letter := self.players.letter(turn):
+            if letter := self.players.envelope_for(turn):
                 for _ in range(dice.choice((1, 1, 1, 2, 5))):
                     self.players.send(letter)
             if dice.random() < 0.1:
@@ -131,12 +131,12 @@ class World:
     def run(self) -> None:
         """Steps until every game is over and nothing is on its way any more."""
         for game, seats in GAMES.items():
-            self.players.sent += (letters := opening(game, seats, cars=9))
+            self.players.sent += (letters := opening_commands(game, seats, cars=9))
             submit(self.ledger, letters * 2)
         for _ in range(STEPS_MOST):
             self.clock.now += self.dice.randint(0, 50)
             self.dice.choice((self.play, lambda: self.act(0), lambda: self.act(1)))()
-            if not left_over(self.ledger._client):
+            if not left_in_streams(self.ledger._client):
                 return
 
 
@@ -148,8 +148,8 @@ def cards(table: GameState) -> int:
 def any_schedule_leaves_one_truth(seed: int, ledger: RedisLedger) -> None:
     world = World(seed, ledger)
     world.run()
-    assert left_over(ledger._client) == {}
-    assert dead(ledger._client) == []
+    assert left_in_streams(ledger._client) == {}
+    assert dead_letter_reasons(ledger._client) == []
     assert world.deaths > 5
     sent = {(letter.game, letter.seat, letter.id) for letter in world.players.sent}
     verdicts: Counter[tuple[str, int | None, str]] = Counter()
@@ -157,7 +157,7 @@ def any_schedule_leaves_one_truth(seed: int, ledger: RedisLedger) -> None:
         table = fold(ledger.read_entries(game))
         assert table.result
         assert cards(table) == 110
-        assert complaints(ledger, game, seats) == []
+        assert view_problems(ledger, game, seats) == []
         verdicts.update((game, entry.seat, entry.id) for entry in entries(ledger, game))
     assert set(verdicts) <= sent
     assert set(verdicts.values()) == {1}

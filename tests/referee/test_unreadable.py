@@ -22,10 +22,10 @@ from services.referee.worker import Referee
 from tests.referee.running_referee import (
     GAME,
     LOG,
-    NEXT_DOOR,
-    dead,
-    left_over,
-    opening,
+    NEIGHBOUR_GAME,
+    dead_letter_reasons,
+    left_in_streams,
+    opening_commands,
     partition_of,
     referee_at,
     submit,
@@ -62,14 +62,14 @@ def test_P8_garbage_goes_to_the_dead_letters_and_stops_nothing(
     put(client, data)
     opened.step(0)
     assert ledger.read_result(GAME, 0, "keep") == CommandResult(3)
-    assert len(dead(client)) == 2
-    assert [name for name in left_over(client) if name.endswith("commands")] == []
+    assert len(dead_letter_reasons(client)) == 2
+    assert [name for name in left_in_streams(client) if name.endswith("commands")] == []
 
 
 def test_P8_an_entry_of_the_stream_without_a_letter_is_buried(opened: Referee, client: Any) -> None:
     client.xadd(keys.commands(0), {"x": "y"})
     opened.step(0)
-    assert len(dead(client)) == 1
+    assert len(dead_letter_reasons(client)) == 1
 
 
 WRECKS = {
@@ -89,11 +89,11 @@ def test_P8_a_log_that_can_not_be_read_stops_no_other_game(
     ledger: RedisLedger, referee: Referee, client: Any, wreck: bytes
 ) -> None:
     client.xadd(LOG, {"e": wreck}, id="1-0")
-    submit(ledger, [CommandEnvelope("keep", GAME, 0, KeepTickets((0, 1))), *opening(NEXT_DOOR)])
+    submit(ledger, [CommandEnvelope("keep", GAME, 0, KeepTickets((0, 1))), *opening_commands(NEIGHBOUR_GAME)])
     submit(ledger, [CommandEnvelope("call", GAME, None, CallTime(0))])
     referee.step(0)
-    assert len(ledger.read_entries(NEXT_DOOR)) == 2
-    assert len(dead(client)) == 2
+    assert len(ledger.read_entries(NEIGHBOUR_GAME)) == 2
+    assert len(dead_letter_reasons(client)) == 2
     assert len(ledger.read_entries(GAME)) == 1
 
 
@@ -101,17 +101,19 @@ def test_P8_a_log_with_a_gap_buries_its_letters(ledger: RedisLedger, opened: Ref
     client.xdel(LOG, "1-0")
     ledger.submit(CommandEnvelope("keep", GAME, 0, KeepTickets((0, 1))))
     referee_at(ledger, "fresh").step(0)
-    assert dead(client) == [f"the log can't be read: log of {GAME}: entry 1 is missing, 2 follows 0".encode()]
+    assert dead_letter_reasons(client) == [
+        f"the log can't be read: log of {GAME}: entry 1 is missing, 2 follows 0".encode()
+    ]
 
 
 def test_P8_a_log_that_lost_its_end_buries_its_letters_and_stops_no_other_game(
     ledger: RedisLedger, opened: Referee, client: Any
 ) -> None:
     client.xdel(LOG, "2-0")
-    submit(ledger, [CommandEnvelope("again", GAME, None, StartGame()), *opening(NEXT_DOOR)])
+    submit(ledger, [CommandEnvelope("again", GAME, None, StartGame()), *opening_commands(NEIGHBOUR_GAME)])
     for name in ("fresh", "another"):
         referee_at(ledger, name).step(0)
-    assert dead(client) == [b"the game's keys don't fit each other after entry 1"]
-    assert len(ledger.read_entries(NEXT_DOOR)) == 2
+    assert dead_letter_reasons(client) == [b"the game's keys don't fit each other after entry 1"]
+    assert len(ledger.read_entries(NEIGHBOUR_GAME)) == 2
     assert len(ledger.read_entries(GAME)) == 1
-    assert not [name for name in left_over(client) if name.endswith("commands")]
+    assert not [name for name in left_in_streams(client) if name.endswith("commands")]

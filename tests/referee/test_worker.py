@@ -27,14 +27,14 @@ from tests.referee.running_referee import (
     GAME,
     Clock,
     Players,
-    complaints,
-    dead,
+    dead_letter_reasons,
     entries,
-    left_over,
-    opening,
+    interrupted_referee,
+    left_in_streams,
+    opening_commands,
     referee_at,
     submit,
-    with_a_rival,
+    view_problems,
 )
 
 
@@ -49,7 +49,7 @@ def test_P2_a_letter_sent_five_times_gets_one_verdict(
     referee_at(other_ledger, "two").step(0)
     assert [entry.id for entry in entries(ledger)] == ["create", "start", "keep"]
     assert ledger.read_result(GAME, 0, "keep") == CommandResult(3)
-    assert [name for name in left_over(client) if name.endswith("commands")] == []
+    assert [name for name in left_in_streams(client) if name.endswith("commands")] == []
 
 
 def test_P2_the_same_id_of_two_seats_is_two_commands(ledger: RedisLedger, opened: Referee) -> None:
@@ -71,9 +71,9 @@ def test_P3_what_was_decided_on_a_stale_table_is_decided_again(
         [CommandEnvelope("leave", GAME, 1, Leave()), CommandEnvelope("keep", GAME, 0, KeepTickets((0, 1)))],
     )
     submit(ledger, [CommandEnvelope("late", GAME, 1, KeepTickets((0, 1)))])
-    with_a_rival(ledger, rival_acts).step(0)
+    interrupted_referee(ledger, rival_acts).step(0)
     assert [entry.id for entry in entries(ledger)] == ["create", "start", "leave", "keep", "late"]
-    assert complaints(ledger, GAME, 2) == []
+    assert view_problems(ledger, GAME, 2) == []
 
 
 def test_P3_a_game_created_by_a_rival_is_started_as_the_rival_dealt_it(
@@ -84,7 +84,9 @@ def test_P3_a_game_created_by_a_rival_is_started_as_the_rival_dealt_it(
     start = CommandEnvelope("start", GAME, None, StartGame())
     rival = referee_at(other_ledger, "rival", seed="7a" * 32)
     submit(ledger, [create, start])
-    with_a_rival(ledger, lambda: rival.processor.process(other_ledger.reclaim("rival", ALL, 0)[:1])).step(0)
+    interrupted_referee(
+        ledger, lambda: rival.processor.process(other_ledger.reclaim("rival", ALL, 0)[:1])
+    ).step(0)
     assert [entry.id for entry in entries(ledger)] == ["create", "start"]
     assert told(ledger, GAME)[1:] == dealt(create, start, "7a" * 32)[1:]
 
@@ -107,8 +109,8 @@ def played(ledger: RedisLedger, client: Any, forget: Callable[[Referee], object]
     clock = Clock()
     fresh = RedisLedger(client, ledger.partitions)
     referee, players = referee_at(fresh, "one", clock), Players(fresh, Random(5))
-    submit(fresh, opening(cars=8, clock_ms=90_000))
-    while left_over(client):
+    submit(fresh, opening_commands(cars=8, clock_ms=90_000))
+    while left_in_streams(client):
         forget(referee)
         clock.now += 700
         referee.step(0)
@@ -136,7 +138,7 @@ def test_P7_a_cache_that_is_lost_at_any_time_changes_nothing(ledger: RedisLedger
 def test_P7_a_cache_that_knows_more_than_the_engine_is_forgotten(ledger: RedisLedger, client: Any) -> None:
     """A fail-over may lose the last entries; then a repeated letter is decided again."""
     referee = referee_at(ledger)
-    letters = [*opening(), CommandEnvelope("keep", GAME, 0, KeepTickets((0, 1)))]
+    letters = [*opening_commands(), CommandEnvelope("keep", GAME, 0, KeepTickets((0, 1)))]
     submit(ledger, letters)
     referee.step(0)
     client.flushdb()
@@ -153,7 +155,7 @@ def test_P3_what_a_rival_answered_otherwise_is_folded_as_the_rival_wrote_it(
     start = CommandEnvelope("start", GAME, None, StartGame())
     rival = referee_at(other_ledger, "rival", seed="7a" * 32)
     submit(ledger, [create])
-    referee = with_a_rival(ledger, lambda: rival.reclaim(0))
+    referee = interrupted_referee(ledger, lambda: rival.reclaim(0))
     referee.step(0)
     submit(ledger, [start])
     referee.step(0)
@@ -168,7 +170,7 @@ def test_P7_what_may_not_have_been_written_is_folded_anew(
     def engine_is_away() -> None:
         raise ConnectionError
 
-    referee = with_a_rival(ledger, engine_is_away)
+    referee = interrupted_referee(ledger, engine_is_away)
     submit(ledger, [CommandEnvelope("leave", GAME, 1, Leave())])
     with pytest.raises(ConnectionError):
         referee.step(0)
@@ -188,14 +190,14 @@ def test_P8_a_table_that_a_bug_left_behind_is_folded_anew(
     broken.pending_choices = None
     ledger.submit(CommandEnvelope("keep", GAME, 0, KeepTickets((0, 1))))
     opened.step(0)
-    assert dead(client) == []
+    assert dead_letter_reasons(client) == []
     assert ledger.read_result(GAME, 0, "keep") == CommandResult(3)
 
 
 def test_P7_what_another_referee_took_just_now_is_left_to_it(
     ledger: RedisLedger, other_ledger: RedisLedger
 ) -> None:
-    submit(ledger, opening())
+    submit(ledger, opening_commands())
     ledger.take("busy", ALL, 10, 0)
     assert referee_at(other_ledger, "eager").reclaim() == 0
     assert ledger.read_entries(GAME) == []

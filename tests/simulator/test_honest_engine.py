@@ -19,7 +19,15 @@ from services.ledger.async_ledger import AsyncLedger
 from services.ledger.connection import init_partition_count
 from services.ledger.embedded_engine import running_engine
 from services.ledger.view_queries import ViewRequest
-from tests.referee.running_referee import GAME, Clock, Players, complaints, opening, referee_at, submit
+from tests.referee.running_referee import (
+    GAME,
+    Clock,
+    Players,
+    opening_commands,
+    referee_at,
+    submit,
+    view_problems,
+)
 from tests.simulator.any_command import AnyCommand
 from tests.simulator.any_envelope import AnyLetter
 from tests.simulator.engine import COMMANDS, Engine
@@ -74,7 +82,7 @@ def whole_game(client: Any, async_client: Any) -> RedisLedger:
     ledger = RedisLedger(client, init_partition_count(client, 4))
     referee = referee_at(ledger, clock=Clock())
     players = Players(ledger, Random(5))
-    submit(ledger, opening())
+    submit(ledger, opening_commands())
     ledger.membership().heartbeat("one", None, 5)
     while referee.step(0) + players.step():
         referee.reclaim(0)
@@ -88,7 +96,7 @@ def whole_game(client: Any, async_client: Any) -> RedisLedger:
 
 async def asked_by_a_gateway(ledger: AsyncLedger) -> None:
     await ledger.ping()
-    await ledger.submit(opening()[0])
+    await ledger.submit(opening_commands()[0])
     assert await ledger.read_result(GAME, None, "create") is not None
     assert await ledger.confirm(GAME, None, "create", replicated(1)) is None
     await ledger.confirm(GAME, None, "create", DURABLE)
@@ -106,7 +114,7 @@ def test_a_whole_game_is_answered_as_a_real_engine_answers_it(twins: Twins) -> N
 
     ledger = whole_game(twins.client, AsyncClient(twins.engine, carry))
     twins.same_contents()
-    assert complaints(ledger, GAME, 2) == []
+    assert view_problems(ledger, GAME, 2) == []
 
 
 def test_every_command_that_we_use_is_among_those_compared() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from services.ledger import RedisLedger
 from tests.conftest import PARTITIONS
-from tests.referee.running_referee import Players, opening, referee_at, submit
+from tests.referee.running_referee import Players, opening_commands, referee_at, submit
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def ledger(client: Any) -> RedisLedger:
     """A ledger that holds one game of two bots, which is over."""
     ledger = RedisLedger(client, PARTITIONS)
     referee = referee_at(ledger)
-    submit(ledger, opening(cars=15))
+    submit(ledger, opening_commands(cars=15))
     players = Players(ledger, Random(3))
     while referee.step(0) + players.step():
         pass

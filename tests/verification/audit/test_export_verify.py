@@ -16,7 +16,7 @@ from services.archive import Signer
 from services.cli.exit import GameNotFoundError
 from services.cli.export_verify import export_game, read_heads, verify_file
 from services.ledger import RedisLedger, keys
-from tests.referee.running_referee import GAME, opening, referee_at, submit
+from tests.referee.running_referee import GAME, opening_commands, referee_at, submit
 from tests.verification.audit.given import GOLDEN
 from tests.verification.proof.given import of_old
 
@@ -84,7 +84,7 @@ def test_P6_a_log_that_was_changed_in_the_engine_writes_a_file_that_says_so(
 
 
 def test_P5_a_game_that_goes_on_is_not_exported(ledger: RedisLedger, tmp_path: Path) -> None:
-    submit(ledger, opening("game-two"))
+    submit(ledger, opening_commands("game-two"))
     referee_at(ledger).step(0)
     with pytest.raises(InvalidInputError, match="still hidden"):
         export_game(ledger, SIGNER, "game-two", tmp_path / "x")
