@@ -1,8 +1,8 @@
 """Which games of the engine are in the archive, and how far.
 
-The mark lies beside the game's own keys, and leaves with them. A referee that is told so keeps a
-finished game until all of it is marked; whoever puts games into the archive marks them, and says
-how much longer they stay.
+The mark lies beside the game's own keys, and leaves with them. Where an archive is set, a referee keeps
+a finished game until all of it is marked; the archive job marks games, and sets how much longer they
+stay.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ class IdleGame(NamedTuple):
 
 
 class ArchiveIndex:
+    """Reads and writes the marks."""
+
     def __init__(self, client: redis.Redis, partitions: int) -> None:
         self._client: Any = client  # redis-py types replies for both of its clients at once
         self.partitions = partitions
@@ -37,8 +39,8 @@ class ArchiveIndex:
         return int(self._client.zscore(keys.archived_lengths(self._partition(game)), game) or 0)
 
     def mark_archived(self, game: str, length: int, evict_at_ms: int) -> None:
-        """The archive has so many entries of this game, which may leave the engine at that time, by the
-        wall clock, or as soon as it might before."""
+        """Note that the archive has so many entries of this game, which may leave the engine at that
+        time, by the wall clock, or earlier if it might before."""
         partition = self._partition(game)
         pipe = self._client.pipeline(transaction=False)
         pipe.zadd(keys.archived_lengths(partition), {game: length})
@@ -46,8 +48,9 @@ class ArchiveIndex:
         pipe.execute()
 
     def read_public(self, game: str, count: int) -> list[PublicEntry]:
-        """A game's first public entries, so many, as they are stored, each with the head that was told
-        after it. Raises Gap or Corrupt."""
+        """A game's first `count` public entries as they are stored, each with the head after it.
+
+        Raises MissingEntryError or CorruptDataError."""
         pipe = self._client.pipeline(transaction=False)
         pipe.xrange(keys.public_view(self._partition(game), game), "1-0", f"{count}-0")
         [reply] = pipe.execute(raise_on_error=False)
@@ -58,8 +61,8 @@ class ArchiveIndex:
         return entries
 
     def next_idle_games(self) -> list[IdleGame]:
-        """Some more games that nobody plays, about a page of each partition; asked again and again,
-        it goes round all of them. A partition that is away is passed over."""
+        """Some more games that nobody plays, about a page of each partition; called again and again,
+        it goes round all of them. A partition that is away is skipped."""
         games = self._scanner.next_page()
         lengths = read_lengths_and_scores(self._client, self.partitions, games, keys.archived_lengths)
         return [

@@ -12,17 +12,14 @@ from zlib import crc32
 
 DEFAULT_PARTITIONS: Final = 256
 MAX_PARTITIONS: Final = 4096
-PARTITION_COUNT_KEY: Final = "ledgerline:birth"  # what was fixed when the first service met this engine
+PARTITION_COUNT_KEY: Final = "ledgerline:birth"  # what the first service of this engine fixed
 REFEREE_GROUP: Final = "referees"  # consumer group of the commands streams
-BOT_GROUP: Final = "bots"  # consumer group of the turns streams
+BOT_GROUP: Final = "bots"  # consumer group of the bot tasks
 NOTIFICATION_PATTERN: Final = "{p*}:bell"
-WAKEUP_CHANNELS: Final = {
-    REFEREE_GROUP: "ledgerline:letters",
-    BOT_GROUP: "ledgerline:notes",
-}  # channels; only on a cluster
-MEMBERSHIP_KEY: Final = (
-    "{house}:referees"  # sorted set: referees by the engine's time of their last sign of life
-)
+# Channels by consumer group; used on a cluster only.
+WAKEUP_CHANNELS: Final = {REFEREE_GROUP: "ledgerline:letters", BOT_GROUP: "ledgerline:notes"}
+# Sorted set: referees by the engine's time of their last heartbeat.
+MEMBERSHIP_KEY: Final = "{house}:referees"
 GAME_CLOCK_KEY: Final = "{house}:time"  # milliseconds; runs only while referees do
 
 
@@ -32,37 +29,42 @@ def partition_of(game: str, partitions: int) -> int:
 
 
 def hash_tag(partition: int) -> str:
+    """What keeps a partition's keys in one slot of a cluster."""
     return f"{{p{partition:02x}}}"
 
 
 def commands(partition: int) -> str:
+    """Stream: the commands of the partition's games."""
     return f"{hash_tag(partition)}:commands"
 
 
 def bot_tasks(partition: int) -> str:
+    """Stream: tasks for the bots."""
     return f"{hash_tag(partition)}:turns"
 
 
 def deadlines(partition: int) -> str:
+    """Sorted set: games by the game clock's time at which a referee must look at them."""
     return f"{hash_tag(partition)}:due"
 
 
 def dead_letters(partition: int) -> str:
+    """Stream: commands that broke a referee."""
     return f"{hash_tag(partition)}:dead"
 
 
 def evictions(partition: int) -> str:
-    """Sorted set: games that aren't being played, by the time when they may leave."""
+    """Sorted set: games that aren't being played, by the wall time at which they may leave."""
     return f"{hash_tag(partition)}:over"
 
 
 def archived_lengths(partition: int) -> str:
-    """Sorted set: the partition's games that are in the archive, by how many entries of them are."""
+    """Sorted set: the partition's games that are in the archive, by how many of their entries are."""
     return f"{hash_tag(partition)}:archived"
 
 
 def confirmation_mark(partition: int) -> str:
-    """Written by whoever must know that what came before is safe: see confirm_entry.lua."""
+    """Written behind what must be durable or replicated: see confirm_entry.lua."""
     return f"{hash_tag(partition)}:mark"
 
 
@@ -72,24 +74,27 @@ def games(partition: int) -> str:
 
 
 def notification_channel(partition: int) -> str:
-    """Channel that rings when a game has a new entry. A doorbell, never the truth."""
+    """Channel of the notifications of new entries. One may be lost: the stream is the truth."""
     return f"{hash_tag(partition)}:bell"
 
 
 def log(partition: int, game: str) -> str:
+    """Stream: the game's entries; the id `7-0` is the entry's number."""
     return f"{hash_tag(partition)}:g:{game}:log"
 
 
 def public_view(partition: int, game: str) -> str:
+    """Stream: what everybody sees of each entry, and the head after it."""
     return f"{hash_tag(partition)}:g:{game}:public"
 
 
 def private_view(partition: int, game: str, seat: int) -> str:
+    """Stream: the private parts of one seat, under the numbers of their entries."""
     return f"{hash_tag(partition)}:g:{game}:seat:{seat}"
 
 
 def command_results(partition: int, game: str, sender: int | None) -> str:
-    """Hash: the speaker's command ids and the number of the entry that answers each."""
+    """Hash: the sender's command ids and the number of each one's entry."""
     return f"{hash_tag(partition)}:g:{game}:verdicts:{'house' if sender is None else sender}"
 
 
@@ -98,7 +103,7 @@ def all_commands(partitions: Iterable[int]) -> list[str]:
 
 
 def rejection(partition: int, game: str, sender: int | None, command_id: str) -> str:
-    """For a minute: why a command was answered without an entry in the log."""
+    """String, for a minute: why a command was rejected without an entry."""
     return f"{hash_tag(partition)}:g:{game}:dismissed:{'house' if sender is None else sender}:{command_id}"
 
 
@@ -118,7 +123,7 @@ def provisional_disputes(partition: int) -> str:
 
 
 def sender_disputes(partition: int, game: str, sender: int | None) -> str:
-    """Hash: what a seat, or the operator, disputes in a game, and the answers. It outlives the game."""
+    """Hash: the disputes of a seat, or the operator, in a game, and the answers. It outlives the game."""
     return f"{hash_tag(partition)}:g:{game}:disputes:{'operator' if sender is None else sender}"
 
 

@@ -1,4 +1,4 @@
-"""Logs with their heads, many in one round trip."""
+"""Reads logs with their heads, many in one round trip."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from services.ledger.replies import parse_log, parse_public_entries, require_gam
 
 
 def read_game_logs(client: Any, partitions: int, games: Sequence[str]) -> list[GameLog | Exception]:
-    """Each log and the head after its last entry, or what is wrong with it. A head that isn't there
-    though there are entries (the view is damaged) is empty."""
+    """Each log and the head after its last entry, or what is wrong with it. Where there are entries
+    but no head (the view is damaged), the head is empty."""
     pipe = client.pipeline(transaction=False)
     for game in games:
         partition = keys.partition_of(game, partitions)
@@ -48,7 +48,7 @@ def _read_head(client: Any, game: str, stream: str, length: int, head_reply: Any
 
 
 def _recompute_head(game: str, public_entries: Sequence[tuple[int, bytes, bytes]]) -> bytes:
-    """The head of a game whose last entry was written before there was a chain."""
+    """The head of a game whose last entry was written before there was a hash chain."""
     head = initial_head(game)
     for sequence, public, _ in public_entries:
         head = next_head(head, sequence, public)

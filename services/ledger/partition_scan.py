@@ -1,4 +1,4 @@
-"""Sorted sets of which every partition has one: gone round a page at a time, and asked about games."""
+"""Sorted sets that every partition has one of: scanned a page at a time, and read for given games."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ PAGE_SIZE: Final = 100
 
 
 class PartitionScanner:
-    """Goes round the members of such sets. A member that stays is met in every round."""
+    """Goes round the members of such sets. A member that stays is found in every round."""
 
     def __init__(self, client: Any, partitions: int, key_of: Callable[[int], str]) -> None:
         self._client, self._set_keys = client, [key_of(partition) for partition in range(partitions)]
         self._cursors = [0] * partitions
 
     def next_page(self) -> list[str]:
-        """Some more members, about a page of each partition. A partition that is away is passed over."""
+        """Some more members, about a page of each partition. A partition that is away is skipped."""
         pipe = self._client.pipeline(transaction=False)
         for set_key, cursor in zip(self._set_keys, self._cursors, strict=True):
             pipe.zscan(set_key, cursor, count=PAGE_SIZE)
@@ -34,7 +34,7 @@ class PartitionScanner:
 def read_lengths_and_scores(
     client: Any, partitions: int, games: Sequence[str], key_of: Callable[[int], str]
 ) -> list[tuple[int, float | None] | None]:
-    """How long each of these games' logs is, and its score in such a set; None where that isn't known now."""
+    """The length of each of these games' logs and its score in such a set; None where that isn't known now."""
     pipe = client.pipeline(transaction=False)
     for game in games:
         partition = keys.partition_of(game, partitions)

@@ -1,7 +1,7 @@
-"""What the engine keeps of a game, read. Pure.
+"""Decodes replies about one game. Pure.
 
-A game's own damage is Gap or Corrupt, whatever the engine calls it: it must not look like an
-engine that is away, for which everybody waits.
+Damage of one game is MissingEntryError or CorruptDataError, whatever the engine calls it: it must
+not look like an engine that is away, for which everybody waits.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from services.ledger.view_merge import NumberedEntry, PublicEntry, require_conti
 
 
 def require_game_reply(game: str, reply: Any) -> Any:
-    """A reply about one game. Raises Corrupt: a key of the game holds something else; or the
+    """A reply about one game. Raises CorruptDataError: a key of the game holds another type; or the
     engine's own error."""
     if isinstance(reply, ResponseError) and "WRONGTYPE" in str(reply):
         raise CorruptDataError(f"a key of {game} is of another kind")
@@ -28,8 +28,9 @@ def require_game_reply(game: str, reply: Any) -> Any:
 
 
 def parse_entries(entries: Iterable[Any]) -> list[NumberedEntry]:
-    """Stream entries as (number, bytes): the number is the first half of the entry's id. Raises
-    Corrupt: one has no field of its own name."""
+    """Stream entries as (number, bytes): the number is the first half of the entry's id.
+
+    Raises CorruptDataError: a field is missing."""
     try:
         return [(int(id_.partition(b"-")[0]), fields[b"e"]) for id_, fields in entries]
     except KeyError as missing_field:
@@ -37,8 +38,8 @@ def parse_entries(entries: Iterable[Any]) -> list[NumberedEntry]:
 
 
 def parse_public_entries(entries: Iterable[Any]) -> list[PublicEntry]:
-    """The same of a public view, with the head after each entry; empty for one that has none, because
-    it was written before there was a chain."""
+    """The same of a public view, with the head after each entry; empty for an entry that was written
+    before there was a hash chain."""
     try:
         return [(int(id_.partition(b"-")[0]), fields[b"e"], fields.get(b"h", b"")) for id_, fields in entries]
     except KeyError as missing_field:
@@ -46,14 +47,14 @@ def parse_public_entries(entries: Iterable[Any]) -> list[PublicEntry]:
 
 
 def parse_log(game: str, entries: Iterable[Any], after: int = 0) -> list[bytes]:
-    """What stands in the stream entries of a log. Raises Gap if a number is missing."""
+    """The entries of a log. Raises MissingEntryError or CorruptDataError."""
     numbered_entries = parse_entries(entries)
     require_contiguous(f"log of {game}", after, numbered_entries)
     return [data for _, data in numbered_entries]
 
 
 def parse_result(sequence: bytes | None, rejection: bytes | None) -> CommandResult | None:
-    """What became of a command, from what the engine keeps of it."""
+    """The result of a command, from its entry's number and its packed rejection."""
     if sequence is not None:
         return CommandResult(int(sequence))
     if rejection is not None:

@@ -1,4 +1,4 @@
-"""A viewer's entries, joined by number from the public stream and the viewer's own. Pure."""
+"""Merges the public stream and a seat's private stream into one view, by number. Pure."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ PublicEntry = tuple[int, bytes, bytes]  # number, public entry, the head after i
 
 
 class LogRewoundError(LedgerlineError):
-    """What was read before isn't there any more: the log lost its end, and may have grown again."""
+    """An entry that was read isn't there any more: the log lost its end, and may have grown again."""
 
 
 def require_same_head(after: int, head: bytes, public: Sequence[PublicEntry]) -> Sequence[PublicEntry]:
-    """What follows entry `after` in a public view that was read from that entry on. Raises TakenBack
-    unless the entry is there, and the head after it is this one, if that is known."""
+    """What follows entry `after` in a public view that was read from that entry on.
+
+    Raises LogRewoundError unless the entry is there and has this head, where both are known."""
     if not public or public[0][0] != after:
         raise LogRewoundError(f"entry {after} isn't there any more")
     if head and public[0][2] and public[0][2] != head:
@@ -30,10 +31,10 @@ def require_same_head(after: int, head: bytes, public: Sequence[PublicEntry]) ->
 def merge_view(
     after: int, public: Sequence[PublicEntry], private_parts: Iterable[NumberedEntry]
 ) -> list[ViewEntry]:
-    """The view after a number. `parts` may run ahead of `public`: what does is left for later.
+    """The view after a number. Private parts that are ahead of `public` are left for later.
 
-    Every public number must be there, one after the other. A part names the number of the
-    part before it, so a lost one shows as soon as a later one comes. Raises Gap."""
+    Public numbers must be contiguous. Each private part names the number of the one before it, so a
+    lost one shows as soon as a later one is read. Raises MissingEntryError."""
     require_contiguous("public view", after, ((number, data) for number, data, _ in public))
     last = after + len(public)
     parts_by_sequence: dict[int, bytes] = {}
@@ -53,7 +54,7 @@ def merge_view(
 
 
 def require_contiguous(label: str, after: int, entries: Iterable[NumberedEntry]) -> None:
-    """Raise Gap unless the entries are numbered after+1, after+2, and so on."""
+    """Raises MissingEntryError unless the entries are numbered after+1, after+2, and so on."""
     for expected, (sequence, _) in enumerate(entries, after + 1):
         if sequence != expected:
             raise MissingEntryError(

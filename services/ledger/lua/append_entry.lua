@@ -1,21 +1,21 @@
--- One verdict, all or nothing: the whole effect of one command, or nothing at all.
+-- Append the entry of one command with all of its effects, or nothing.
 --
--- KEYS  1 commands  2 log  3 public  4 verdicts of the speaker  5 turns  6 due  7 games  8 over
---       9.. the streams of the seats that get a part of their own
--- ARGV  1 consumer group  2 the letter's id in the commands stream ('' for the clock's own)
---       3 entries that were folded  4 the head after them ('' for one that isn't known)
+-- KEYS  1 commands  2 log  3 public view  4 the sender's command results  5 bot tasks  6 deadlines
+--       7 games  8 evictions  9.. the streams of the seats that get a private part
+-- ARGV  1 consumer group  2 the command's id in the commands stream ('' for the server's own)
+--       3 entries that were folded  4 the head after them ('' where it isn't known)
 --       5 command id  6 time  7 log entry  8 public entry  9 the head after it
 --       10 next deadline ('' for none)
---       11 when the game may leave ('' for never, '=' as before)  12 game  13 bell
---       14 channel at which to knock when there are turns ('' for none)
---       15 how many turns follow  16.. turns, then one part for each of KEYS 9..
+--       11 eviction time ('' to remove it, '=' to keep it)  12 game  13 notification channel
+--       14 wake-up channel of the bots ('' for none)
+--       15 number of tasks  16.. the tasks, then one private part for each of KEYS 9..
 --
 -- The length alone isn't enough: a log that lost its end in a fail-over and grew again has the
 -- length that was folded, and another head.
 --
--- Returns {1, number} appended, {0, number} this id has that verdict already, {-1, length}
--- somebody appended first, {-2, length} the game's keys don't fit each other. A script has no
--- roll-back: check first, write last.
+-- Returns {1, number} appended; {0, number} this command id has that entry already; {-1, length}
+-- another referee appended first; {-2, length} the game's keys don't fit each other. A script has
+-- no roll-back: it checks first and writes last.
 
 local function acknowledge()
   if ARGV[2] ~= '' then
@@ -37,8 +37,8 @@ end
 local function last(key)
   return redis.call('XREVRANGE', key, '+', '-', 'COUNT', 1)[1]
 end
--- How far a stream of the game has come. One that is ahead of the log was written by nobody of
--- us, and would refuse this entry when half of it is written.
+-- The last number of a stream of the game. One that is ahead of the log wasn't written by this
+-- script, and would refuse this entry when half of it is written.
 local function reaches(entry)
   return entry and tonumber(string.match(entry[1], '^%d+')) or 0
 end
@@ -93,9 +93,9 @@ end
 redis.call('ZADD', KEYS[7], ARGV[6], ARGV[12])
 acknowledge()
 
--- The bell carries the entry, which saves whoever hears it a round trip, and the heads before and
--- after it: "game number size size size", then " seat:size" for each part, a line's end, and the
--- bytes: the two heads, the public entry, the parts.
+-- The notification carries the entry, which saves its receivers a round trip, and the heads before
+-- and after it: "game number size size size", then " seat:size" for each part, a line feed, and the
+-- bytes: the two heads, the public entry, the private parts.
 local line, bytes = { ARGV[12], number, #before, #ARGV[9], #ARGV[8] }, { before, ARGV[9], ARGV[8] }
 for k = 9, #KEYS do
   local part = ARGV[first + k - 9]

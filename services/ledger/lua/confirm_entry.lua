@@ -1,12 +1,12 @@
--- Is the verdict (still) there? What this reads is what is acknowledged; what was read before
--- may have been of a branch that a fail-over cut off.
+-- Is the entry of a command (still) there? What this script reads is what is acknowledged; what
+-- was read before may belong to a branch that a fail-over cut off.
 --
--- KEYS  1 verdicts of the speaker  2 public  3 mark  4 what the speaker alone may know
+-- KEYS  1 the sender's command results  2 public view  3 mark  4 the sender's private view
 -- ARGV  1 command id
 --
--- Returns {number, public entry, its head, the speaker's part}, '' for what isn't there; nil without
--- a verdict. The mark gives the connection a write that comes after the verdict: WAITAOF and WAIT
--- look at nothing but the writes of their own connection.
+-- Returns {number, public entry, its head, the sender's private part}, '' for what isn't there; nil
+-- without an entry. Writing the mark gives the connection a write that comes after the entry:
+-- WAITAOF and WAIT look only at the writes of their own connection.
 
 local number = redis.call('HGET', KEYS[1], ARGV[1])
 if not number then

@@ -1,9 +1,9 @@
--- Remove every trace of a game, unless it went on since it was looked at.
+-- Remove every key of a game, unless its log has grown since it was read.
 --
--- KEYS  1 log  2 due  3 games  4 over  5 archived  6.. the game's other keys
+-- KEYS  1 log  2 deadlines  3 games  4 evictions  5 archived lengths  6.. the game's other keys
 -- ARGV  1 game  2 the log's length
 --
--- Returns 1 if it is gone, 0 if the log has another length and stays.
+-- Returns 1 if the game is removed, 0 if its log has another length.
 
 if redis.call('XLEN', KEYS[1]) ~= tonumber(ARGV[2]) then
   return 0

@@ -1,8 +1,8 @@
 -- Raise a dispute, unless it is there, or too many are: then nothing changes.
 --
--- KEYS  1 what this speaker disputes in the game  2 the partition's disputes  3 those that wait
--- ARGV  1 mark  2 id  3 the dispute  4 how many of the speaker's may wait, 5 be there at all
---       6 how many may wait in the partition
+-- KEYS  1 the sender's disputes in the game  2 the partition's disputes  3 the unanswered ones
+-- ARGV  1 digest  2 id  3 the dispute  4 how many of the sender's may be unanswered, 5 be there at all
+--       6 how many may be unanswered in the partition
 --
 -- Returns {'raised'}, {'there', the dispute as it is there}, or {'open' | 'many' | 'busy'}.
 

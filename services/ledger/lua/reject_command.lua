@@ -1,12 +1,12 @@
--- Take a letter off the commands stream without an entry in any log.
+-- Take a command off its stream without an entry in any log.
 --
--- KEYS  1 commands  2 where the speaker finds the reason  3 the dead letters
--- ARGV  1 consumer group  2 the letter's id  3 the reason as the speaker reads it ('' for none)
---       4 seconds to keep it  5 bell  6 game
+-- KEYS  1 commands  2 where the sender finds the reason  3 dead letters
+-- ARGV  1 consumer group  2 the command's id in the stream  3 the reason as the sender reads it ('' for
+--       none)  4 seconds to keep it  5 notification channel  6 game
 --       7 how many dead letters are kept  8 the reason where this one is too many
---       9.. its fields (none: it is no dead letter)
+--       9.. the fields of the dead letter (none: it isn't one)
 --
--- Only while the letter is pending, so that one which two referees took is buried once.
+-- Only while the command is pending, so that one which two referees took makes one dead letter.
 
 if redis.call('XACK', KEYS[1], ARGV[1], ARGV[2]) == 0 then
   return 0

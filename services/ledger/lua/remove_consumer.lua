@@ -1,4 +1,4 @@
--- Remove a consumer of a group that has nothing in hand: with it would go what it holds.
+-- Remove a consumer of a group that has nothing pending: its pending entries would go with it.
 --
 -- KEYS  1 stream
 -- ARGV  1 group  2 consumer

@@ -1,7 +1,7 @@
--- Put a dead letter on its way again, however many wait; it is dead no longer.
+-- Queue a dead letter again, however many commands wait, and remove it from the dead letters.
 --
--- KEYS  1 the dead letters  2 commands  3 where the speaker found that it was dead (maybe none)
--- ARGV  1 the dead letter's id  2 channel to knock at
+-- KEYS  1 dead letters  2 commands  3 where its sender found the rejection (may be missing)
+-- ARGV  1 the dead letter's id  2 wake-up channel of the referees
 
 local found = redis.call('XRANGE', KEYS[1], ARGV[1], ARGV[1])
 if #found == 0 then

@@ -1,11 +1,11 @@
--- Write down what became of a dispute. What is known of it is never less than before.
+-- Write down what became of a dispute. A later state never gives way to an earlier one.
 --
--- KEYS  1 what its speaker disputes in the game  2 the partition's disputes  3 those that wait
---       4 those to be completed  5 what was found
--- ARGV  1 mark  2 id  3 state  4 its answer ('' to leave it as it is)
---       5 what was found, for the operator alone ('' for nothing new)  6 when it leaves ('' while it stays)
+-- KEYS  1 the sender's disputes in the game  2 the partition's disputes  3 the unanswered ones
+--       4 the provisional ones  5 the findings
+-- ARGV  1 digest  2 id  3 state  4 its answer ('' to leave it as it is)
+--       5 findings, for the operator alone ('' for nothing new)  6 eviction time ('' while it stays)
 --
--- Returns 1, or 0 if it isn't there, or there is more of it than this.
+-- Returns 1, or 0 if it isn't there, or is in a later state.
 
 local rank = {looking = 1, failed = 1, told = 2, whole = 3, lost = 3}
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then

@@ -1,9 +1,9 @@
--- Put a letter on its way, unless too many wait already: then nothing changes.
+-- Queue a command, unless too many wait already: then nothing changes.
 --
--- KEYS  1 commands  2 where the speaker would find why it was dismissed before (maybe none)
--- ARGV  1 how many letters may wait  2 the letter  3 channel to knock at ('' for none)
+-- KEYS  1 commands  2 where the sender would find an earlier rejection (may be missing)
+-- ARGV  1 how many commands may wait  2 the envelope  3 wake-up channel of the referees ('' for none)
 --
--- Why a command was dismissed before, if it was, is no answer to this sending.
+-- An earlier rejection of this id, if there was one, is no answer to this sending.
 
 local waiting = redis.call('XLEN', KEYS[1])
 if waiting >= tonumber(ARGV[1]) then
@@ -13,7 +13,7 @@ if KEYS[2] then
   redis.call('DEL', KEYS[2])
 end
 redis.call('XADD', KEYS[1], '*', 'c', ARGV[2])
-if waiting == 0 and ARGV[3] ~= '' then -- else somebody was called already, and will look again
+if waiting == 0 and ARGV[3] ~= '' then -- else a wake-up was sent already, and that referee looks again
   redis.call('PUBLISH', ARGV[3], '')
 end
 return 1
