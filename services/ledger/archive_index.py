@@ -7,13 +7,14 @@ stay.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import redis
 
 from services.ledger import keys
 from services.ledger.partition_scan import PartitionScanner, read_lengths_and_scores
 from services.ledger.ports import MissingEntryError
+from services.ledger.queries import Client
 from services.ledger.replies import parse_public_entries, require_game_reply
 from services.ledger.view_merge import PublicEntry, require_contiguous
 
@@ -30,7 +31,7 @@ class ArchiveIndex:
     """Reads and writes the marks."""
 
     def __init__(self, client: redis.Redis, partitions: int) -> None:
-        self._client: Any = client  # redis-py types replies for both of its clients at once
+        self._client: Client = client
         self.partitions = partitions
         self._scanner = PartitionScanner(client, partitions, keys.evictions)
 

@@ -1,11 +1,11 @@
-"""Connections to the engine, and what was fixed when it first met us.
+"""Makes the clients of the engine, and fixes its number of partitions.
 
-The address chooses: `redis://`, `rediss://` and `unix://` name one engine, `redis+cluster://`
-and `rediss+cluster://` some nodes of a cluster, by which the others are found.
+The URL decides: `redis://`, `rediss://` and `unix://` name one engine, `redis+cluster://` and
+`rediss+cluster://` some nodes of a cluster, by which the others are found.
 
-redis-py retries by itself, and one lost reply then makes two entries of one XADD. So no
-client made here retries: what is sent again is sent by us, under the same command id. On a
-cluster, a command is sent on to where a node says that its slot is: nothing was done then.
+redis-py retries by itself, and one lost reply then makes two entries of one XADD. So no client
+made here retries: a command is sent again by its sender only, under the same command id. On a
+cluster, a command is sent on to the node that a redirection names: nothing was done then.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from schemas.errors import InvalidInputError, LedgerlineError
 from services.ledger import keys
 from services.ledger.async_cluster import AsyncCluster
 from services.ledger.cluster import Cluster
+from services.ledger.queries import Client
 
 SOCKET_TIMEOUT_S: Final = 10.0  # every blocking read blocks for less
 MAX_BLOCK_MS: Final = 5_000
@@ -43,7 +44,7 @@ EngineClient = redis.Redis  # or a cluster, behind the same methods
 
 
 class EngineUnavailableError(LedgerlineError):
-    """The engine doesn't answer, or isn't one that we can use."""
+    """The engine doesn't answer, or can't be used."""
 
 
 class EngineUnreachableError(EngineUnavailableError):
@@ -51,9 +52,9 @@ class EngineUnreachableError(EngineUnavailableError):
 
 
 class SeedNodes(NamedTuple):
-    """Some nodes of a cluster, by which all are found."""
+    """Some nodes of a cluster, by which the others are found."""
 
-    first_url: str  # as the address of a single engine, with what holds for all: user, password, TLS
+    first_url: str  # as the URL of a single engine, with what all nodes share: user, password, TLS
     addresses: list[tuple[str, int]]
 
     def __str__(self) -> str:
@@ -61,15 +62,15 @@ class SeedNodes(NamedTuple):
 
 
 def require_engine_url(url: str) -> None:
-    """Raise Malformed unless a connection can be made of this address."""
+    """Raises InvalidInputError unless this is the URL of an engine or a cluster."""
     if parse_seed_nodes(url) is None:
         _require_single_engine_url(url)
 
 
 def parse_seed_nodes(url: str) -> SeedNodes | None:
-    """The nodes that a cluster's address names; None for the address of a single engine.
+    """The nodes that a cluster's URL names; None for the URL of a single engine.
 
-    Raises Malformed where it can't be read."""
+    Raises InvalidInputError: it can't be parsed."""
     scheme, _, rest = url.partition("://")
     if not scheme.endswith(CLUSTER_SUFFIX):
         return None
@@ -109,11 +110,11 @@ def _require_single_engine_url(url: str) -> None:
 
 
 def connect(url: str) -> redis.Redis:
-    """A client for referees, bots and replays. Raises EngineUnavailable for a cluster of which
-    no node answers: without one, there is no telling what is where."""
+    """A blocking client. Raises InvalidInputError; EngineUnavailableError: no node of the cluster
+    answers, and without one the slots aren't known."""
     require_engine_url(url)
     if (nodes := parse_seed_nodes(url)) is not None:
-        cluster: Any = _connect_cluster(nodes)  # whoever has a client needn't know of what
+        cluster: object = _connect_cluster(nodes)  # with the methods of a single engine's client
         return cast(redis.Redis, cluster)
     return redis.Redis.from_url(url, retry=Retry(NoBackoff(), 0), **CONNECTION_OPTIONS)
 
@@ -136,9 +137,9 @@ def _connect_cluster(nodes: SeedNodes) -> Cluster:
 
 
 def connect_async(url: str) -> redis.asyncio.Redis:
-    """A client for the gateway."""
+    """An asyncio client. Raises InvalidInputError."""
     if (nodes := parse_seed_nodes(url)) is not None:
-        cluster: Any = _connect_async_cluster(nodes)
+        cluster: object = _connect_async_cluster(nodes)
         return cast(redis.asyncio.Redis, cluster)
     client = redis.asyncio.Redis.from_url(
         url, retry=AsyncRetry(NoBackoff(), 0), max_connections=MAX_CONNECTIONS, **CONNECTION_OPTIONS
@@ -164,19 +165,20 @@ def _connect_async_cluster(nodes: SeedNodes) -> AsyncCluster:
     return cast(AsyncCluster, client)
 
 
-def with_cancellable_send(connection_class: type) -> Any:
+def with_cancellable_send(connection_class: type) -> Any:  # a class that redis-py has no type for
+    """A connection class whose sending can be cancelled."""
     return type("Connection", (CancellableSend, connection_class), {})
 
 
 class CancellableSend:
-    """Laid over a connection of redis-py's: a task may be cancelled while it sends.
+    """A mixin over a connection of redis-py's: a task may be cancelled while it sends.
 
     redis-py sends under `asyncio.wait_for`, which before Python 3.12 swallows a cancellation
     that comes just as the sending ends: a busy gateway then never stopped (129 of 300 times)."""
 
     socket_timeout: float | None
 
-    async def send_packed_command(self, command: Any, check_health: bool = True) -> None:
+    async def send_packed_command(self, command: object, check_health: bool = True) -> None:
         timeout_s, self.socket_timeout = self.socket_timeout, None
         base: Any = super()
         try:
@@ -190,18 +192,16 @@ class CancellableSend:
 
 
 def init_partition_count(client: redis.Redis, partitions: int | None = None) -> int:
-    """The number of partitions, fixed by whoever comes first; None takes what is there.
+    """The number of partitions, which the first service of an engine fixes; None accepts any.
 
-    Raises EngineAway when the engine doesn't answer, EngineUnavailable when it was born with
-    another number."""
+    Raises EngineUnreachableError: the engine doesn't answer; EngineUnavailableError: it has another
+    number."""
     requested = keys.DEFAULT_PARTITIONS if partitions is None else partitions
     if not 1 <= requested <= keys.MAX_PARTITIONS:
         raise EngineUnavailableError(f"partitions: {requested} isn't between 1 and {keys.MAX_PARTITIONS}")
-    untyped_client: Any = client  # redis-py types replies for both of its clients at once
+    untyped_client: Client = client
     try:
-        untyped_client.exists(
-            keys.PARTITION_COUNT_KEY, "of another slot"
-        )  # which a cluster's node by itself refuses
+        untyped_client.exists(keys.PARTITION_COUNT_KEY, "of another slot")  # a cluster's node refuses that
         untyped_client.hsetnx(keys.PARTITION_COUNT_KEY, "partitions", requested)
         stored_count = int(untyped_client.hget(keys.PARTITION_COUNT_KEY, "partitions"))
     except ClusterCrossSlotError:

@@ -1,48 +1,47 @@
-"""Consumer groups over the streams of many partitions: who has what in hand.
+"""Consumer groups over the streams of many partitions.
 
-A stream entry is handed to one consumer, and stays pending until it is acknowledged. What a
-consumer leaves pending when it dies is claimed by another after a while. Being handed out is
-counted: an entry that was handed out more than once may be what kills its consumers, so such
-a one is claimed alone, and counted before anybody looks at it.
+A stream entry is delivered to one consumer, and stays pending until it is acknowledged. What a
+consumer leaves pending when it dies is claimed by another after a while. Deliveries are counted:
+an entry that was delivered more than once may be what kills its consumers, so it is claimed
+alone, and counted before it is read.
 
-How long ago something was handed out is known by the engine's wall clock, and by the own
-clock of whoever sees it pending: else, where the first is set back by an hour, what a dead
-consumer has in hand would lie there for an hour.
+How long an entry has been pending is measured by the engine's wall clock, and by the monotonic
+clock of each consumer that sees it pending: else, where the first is set back by an hour, the
+entries of a dead consumer would stay with it for an hour.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from redis.exceptions import ResponseError
 
 from services.ledger import keys
 from services.ledger.cluster import Cluster
 from services.ledger.cluster_pipeline import available_replies
+from services.ledger.queries import Client, Reply
 from services.ledger.scripts import ACKNOWLEDGE, REMOVE_CONSUMER, run_script
 from services.ledger.wakeups import WakeupChannel
 
 MAX_CLAIMS_PER_STREAM: Final = 100  # entries of a stream that are claimed at once
-MAX_CLAIMS_AT_ONCE: Final = 500  # of all: what can be dealt with before others take it for left behind
-FULL_SCAN_INTERVAL_MS: Final = (
-    5_000  # between two looks at all that is in hand, be it idle or not: that costs more
-)
-REQUEUE_CONSUMER: Final = "nobody"  # a consumer that has in hand what is put off
+MAX_CLAIMS_AT_ONCE: Final = 500  # of all streams: what is done before it counts as idle again
+FULL_SCAN_INTERVAL_MS: Final = 5_000  # between two scans of all pending entries, idle or not: they cost more
+REQUEUE_CONSUMER: Final = "nobody"  # the consumer that holds requeued entries
 
 
 class Delivery(NamedTuple):
-    """An entry in a consumer's hands."""
+    """An entry that was delivered to a consumer."""
 
     partition: int
     id: str
-    fields: Any
+    fields: Mapping[bytes, bytes]
     delivery_count: int
 
 
 class PendingEntry(NamedTuple):
-    """A pending entry as it was seen: in this hand, handed out so often."""
+    """A pending entry as it was seen: its consumer, and how often it was delivered."""
 
     partition: int
     id: str
@@ -51,14 +50,14 @@ class PendingEntry(NamedTuple):
 
 
 class StaleDelivery(NamedTuple):
-    """What a consumer seems to have left behind. It is claimed if it still has this idle time."""
+    """An entry whose consumer seems dead. It is claimed if it is still idle for so long."""
 
     pending: PendingEntry
     idle_ms: int
 
 
 def monotonic_ms() -> int:
-    """A clock that never jumps, in milliseconds; it means nothing to another process."""
+    """Milliseconds of a clock that never jumps; its origin differs from process to process."""
     return time.monotonic_ns() // 1_000_000
 
 
@@ -67,7 +66,7 @@ class ConsumerGroup:
 
     def __init__(
         self,
-        client: Any,
+        client: Client,
         name: str,
         stream_of: Callable[[int], str],
         partitions: int,
@@ -79,9 +78,8 @@ class ConsumerGroup:
         self._is_created = False
         self._renewals = 0
         self._renewed_by: dict[int, str] = {}  # by partition: the consumer name of the last renewal
-        self._first_seen_ms: dict[
-            PendingEntry, int
-        ] = {}  # what was pending at the last look at all, by the own clock
+        # What was pending at the last full scan, by this process's clock.
+        self._first_seen_ms: dict[PendingEntry, int] = {}
         self._last_scan_ms: dict[str, int] = {}
         self._wakeups = (
             WakeupChannel(client, keys.WAKEUP_CHANNELS[name]) if isinstance(client, Cluster) else None
@@ -92,7 +90,7 @@ class ConsumerGroup:
             self._wakeups.close()
 
     def read(self, consumer: str, partitions: Iterable[int], count: int, block_ms: int) -> list[Delivery]:
-        """Entries that nobody was handed yet, at most `count` of each partition."""
+        """Entries that weren't delivered yet, at most `count` of each partition; waits up to `block_ms`."""
         stream_names = [self._streams[partition] for partition in partitions]
         if not stream_names:
             return []
@@ -105,23 +103,22 @@ class ConsumerGroup:
         return deliveries
 
     def reclaim(self, consumer: str, partitions: Sequence[int], idle_ms: int) -> list[Delivery]:
-        """Entries that another consumer was handed so long ago and never acknowledged, of those
-        that were handed out once."""
+        """Entries that were delivered once, to another consumer, and are pending for `idle_ms`."""
         stale = self._find_stale("reclaim", partitions, idle_ms)
         delivered_once = [delivery for delivery in stale if delivery.pending.delivery_count <= 1]
         return self._claim(consumer, delivered_once[:MAX_CLAIMS_AT_ONCE])
 
     def redelivered(self, consumer: str, partitions: Sequence[int], idle_ms: int) -> Iterator[Delivery]:
-        """Those that were handed out more often, each claimed just before it is given. The ones
-        that were handed out least come first: if one ends its consumer, the next begins with
-        the others."""
-        stale = self._find_stale("suspects", partitions, idle_ms)
+        """Those that were delivered more often, each claimed just before it is yielded. The least
+        often delivered come first: if one kills its consumer, the next consumer begins with the
+        others."""
+        stale = self._find_stale("redelivered", partitions, idle_ms)
         repeated = [each for each in stale if each.pending.delivery_count > 1]
         for each in sorted(repeated, key=lambda each: each.pending.delivery_count):
             yield from self._claim(consumer, [each])
 
     def acknowledge(self, entries: Iterable[tuple[int, str]]) -> None:
-        """These entries are dealt with, and leave their streams."""
+        """Acknowledge these entries and delete them from their streams."""
         by_partition: dict[int, list[str]] = {}
         for partition, id_ in entries:
             by_partition.setdefault(partition, []).append(id_)
@@ -129,13 +126,13 @@ class ConsumerGroup:
         run_script(self._client, ACKNOWLEDGE, calls)
 
     def requeue(self, entries: Iterable[tuple[int, str, int]]) -> None:
-        """Leave these for later, not counted as handed out this time: it wasn't for them that
-        they couldn't be dealt with. An entry comes with how often it was handed out."""
+        """Leave these entries (partition, id, delivery count) for later; this delivery isn't counted,
+        as they aren't the reason why they couldn't be processed."""
         pipe = self._client.pipeline(transaction=False)
         for partition, id_, delivery_count in entries:
             options = {"retrycount": delivery_count - 1, "justid": True}
             pipe.xclaim(self._streams[partition], self.name, REQUEUE_CONSUMER, 0, [id_], **options)
-        pipe.execute(raise_on_error=False)  # one that wasn't put off is only counted once more
+        pipe.execute(raise_on_error=False)  # an entry that wasn't requeued only counts one delivery more
 
     def renew(self, consumer: str, entries: Sequence[tuple[int, str]]) -> None:
         """Restart the idle time of entries that the consumer still works on; not counted as a delivery.
@@ -157,10 +154,10 @@ class ConsumerGroup:
         )
 
     def prune_consumers(self, partitions: Iterable[int], idle_ms: int) -> int:
-        """Forget consumers that have nothing in hand and were silent for so long; how many."""
+        """Remove consumers with nothing pending that were silent for so long; how many."""
         stream_names = [self._streams[partition] for partition in partitions]
 
-        def query() -> Any:
+        def query() -> Reply:
             pipe = self._client.pipeline(transaction=False)
             for stream in stream_names:
                 pipe.xinfo_consumers(stream, self.name)
@@ -177,19 +174,19 @@ class ConsumerGroup:
     def _read_from_engine(
         self, consumer: str, stream_names: Sequence[str], count: int, block_ms: int
     ) -> list[Delivery]:
-        """Ask one engine for all streams at once."""
+        """One command for all streams of one engine."""
         block = block_ms if block_ms > 0 else None  # 0 would block for ever
 
-        def query() -> Any:
+        def query() -> Reply:
             streams = dict.fromkeys(stream_names, ">")
             return self._client.xreadgroup(self.name, consumer, streams, count=count, block=block)
 
         return self._parse_deliveries(self._query_in_group(query) or ())
 
     def _read_from_cluster(self, consumer: str, stream_names: Sequence[str], count: int) -> list[Delivery]:
-        """Ask a cluster for each stream, in one round trip."""
+        """One command for each stream of a cluster, in one round trip."""
 
-        def query() -> Any:
+        def query() -> Reply:
             pipe = self._client.pipeline(transaction=False)
             for stream in stream_names:
                 pipe.xreadgroup(self.name, consumer, {stream: ">"}, count=count)
@@ -199,7 +196,7 @@ class ConsumerGroup:
             stream_reply for reply in self._query_in_group(query) for stream_reply in reply or ()
         )
 
-    def _parse_deliveries(self, stream_replies: Iterable[Any]) -> list[Delivery]:
+    def _parse_deliveries(self, stream_replies: Iterable[Reply]) -> list[Delivery]:
         return [
             Delivery(self._partition_of[stream.decode()], id_.decode(), fields, 1)
             for stream, entries in stream_replies
@@ -207,25 +204,25 @@ class ConsumerGroup:
         ]
 
     def _find_stale(self, purpose: str, partitions: Sequence[int], idle_ms: int) -> list[StaleDelivery]:
-        """What nobody acknowledged for so long, by the engine's clock or, now and then, by ours."""
+        """What is pending for so long, by the engine's clock or, at a full scan, by this process's."""
         now_ms = self._clock()
         if now_ms - self._last_scan_ms.get(purpose, -FULL_SCAN_INTERVAL_MS) < FULL_SCAN_INTERVAL_MS:
-            return [StaleDelivery(sight, idle_ms) for sight, _ in self._iter_pending(partitions, idle_ms)]
+            return [StaleDelivery(pending, idle_ms) for pending, _ in self._iter_pending(partitions, idle_ms)]
         self._last_scan_ms[purpose] = now_ms
         stale, first_seen_ms = [], {}
-        for sight, idle in self._iter_pending(partitions, 0):
-            first_seen_ms[sight] = self._first_seen_ms.get(sight, now_ms)
-            if idle >= idle_ms:
-                stale.append(StaleDelivery(sight, idle_ms))
-            elif now_ms - first_seen_ms[sight] >= idle_ms:
-                stale.append(StaleDelivery(sight, 0))
+        for pending, pending_idle_ms in self._iter_pending(partitions, 0):
+            first_seen_ms[pending] = self._first_seen_ms.get(pending, now_ms)
+            if pending_idle_ms >= idle_ms:
+                stale.append(StaleDelivery(pending, idle_ms))
+            elif now_ms - first_seen_ms[pending] >= idle_ms:
+                stale.append(StaleDelivery(pending, 0))
         self._first_seen_ms = first_seen_ms
         return stale
 
     def _iter_pending(self, partitions: Sequence[int], idle_ms: int) -> Iterator[tuple[PendingEntry, int]]:
-        """What is in hand, and for how long by the engine's clock: at least so long."""
+        """What is pending for at least so long by the engine's clock, and for how long."""
 
-        def query() -> Any:
+        def query() -> Reply:
             pipe, id_range = self._client.pipeline(transaction=False), ("-", "+", MAX_CLAIMS_PER_STREAM)
             for partition in partitions:
                 pipe.xpending_range(self._streams[partition], self.name, *id_range, idle=idle_ms or None)
@@ -242,7 +239,7 @@ class ConsumerGroup:
         for pending, idle_ms in stale:
             ids_by_claim.setdefault((pending.partition, idle_ms), []).append(pending.id)
             delivery_counts[pending.partition, pending.id] = pending.delivery_count + 1
-            self._first_seen_ms.pop(pending, None)  # it may be put off, and then it waits anew
+            self._first_seen_ms.pop(pending, None)  # it may be requeued, and then it waits anew
         pipe = self._client.pipeline(transaction=False)
         for (partition, idle_ms), ids in ids_by_claim.items():
             pipe.xclaim(self._streams[partition], self.name, consumer, idle_ms, ids)
@@ -253,9 +250,9 @@ class ConsumerGroup:
             if fields  # an entry that was deleted while pending has none
         ]
 
-    def _query_in_group(self, query: Callable[[], Any]) -> Any:
-        """Ask as a member of the group; make it first where the engine has none, be it new,
-        flushed, or a replica that took over too early."""
+    def _query_in_group(self, query: Callable[[], Reply]) -> Reply:
+        """Run a query of the group; create the group first where the engine has none: it is new, was
+        flushed, or is a replica that took over too early."""
         if not self._is_created:
             self._create()
         try:
@@ -267,7 +264,7 @@ class ConsumerGroup:
             return query()
 
     def _create(self) -> None:
-        """Make the group everywhere; where a node is away, when it is back and knows no such group."""
+        """Create the group on every stream; on a node that is away, when it is back without the group."""
         pipe = self._client.pipeline(transaction=False)
         for stream in self._streams:
             pipe.xgroup_create(stream, self.name, "0", mkstream=True)
@@ -277,5 +274,5 @@ class ConsumerGroup:
         self._is_created = True
 
 
-def _is_group_exists_error(reply: Any) -> bool:
+def _is_group_exists_error(reply: Reply) -> bool:
     return isinstance(reply, ResponseError) and "BUSYGROUP" in str(reply)

@@ -1,10 +1,10 @@
-"""Dead letters: commands that broke a referee again and again, for an operator to look at."""
+"""Dead letters: commands that broke a referee again and again, kept for an operator."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple
 
 import redis
 
@@ -12,9 +12,10 @@ from schemas.codec import unpack_envelope
 from schemas.commands import CommandEnvelope
 from schemas.errors import InvalidInputError
 from services.ledger import keys
+from services.ledger.queries import Argument, Client
 from services.ledger.scripts import RETRY_DEAD_LETTER, run_script
 
-MAX_DEAD_LETTERS: Final = 1_000  # of a partition; past it a dead letter is told and logged, and not kept
+MAX_DEAD_LETTERS: Final = 1_000  # of a partition; further ones are rejected and logged, and not kept
 REFERENCE_PATTERN: Final = re.compile(r"p([0-9a-f]{2,3})/(\d+-\d+)")
 
 
@@ -30,8 +31,10 @@ class DeadLetter(NamedTuple):
 
 
 class DeadLetterStore:
+    """Lists, retries and drops dead letters."""
+
     def __init__(self, client: redis.Redis, partitions: int) -> None:
-        self._client: Any = client  # redis-py types replies for both of its clients at once
+        self._client: Client = client
         self.partitions = partitions
 
     def list_all(self, limit: int = 1000) -> list[DeadLetter]:
@@ -47,14 +50,14 @@ class DeadLetterStore:
         return sorted(dead_letters, key=lambda dead_letter: dead_letter.at_ms)[:limit]
 
     def find(self, reference: str) -> DeadLetter | None:
-        """The one of that name, if there is one. Raises Malformed: no such name can be."""
+        """The dead letter of that name, if there is one. Raises InvalidInputError: it can't be a name."""
         partition, id_ = self._parse_reference(reference)
         for entry_id, fields in self._client.xrange(keys.dead_letters(partition), id_, id_):
             return _parse_dead_letter(partition, entry_id.decode(), fields)
         return None
 
     def retry(self, dead_letter: DeadLetter) -> bool:
-        """Put it on its way again. False if it is gone."""
+        """Queue its command again. False if it is gone."""
         partition, id_ = self._parse_reference(dead_letter.reference)
         script_keys = [keys.dead_letters(partition), keys.commands(partition)]
         if (envelope := dead_letter.envelope) is not None:
@@ -68,7 +71,7 @@ class DeadLetterStore:
         )
 
     def drop(self, dead_letter: DeadLetter) -> bool:
-        """Forget it. False if it is gone."""
+        """Delete it. False if it is gone."""
         partition, id_ = self._parse_reference(dead_letter.reference)
         return bool(self._client.xdel(keys.dead_letters(partition), id_))
 
@@ -81,23 +84,24 @@ class DeadLetterStore:
         return int(matched[1], 16), matched[2]
 
 
-def dead_letter_fields(reason: str, data: bytes, delivery_count: int) -> Iterator[Any]:
-    """A dead letter as reject_command.lua keeps it."""
-    for name, value in (("reason", reason), ("c", data), ("deliveries", delivery_count)):
-        yield from (name, value)
+def dead_letter_fields(reason: str, data: bytes, delivery_count: int) -> Iterator[Argument]:
+    """A dead letter's stream fields, as reject_command.lua takes them."""
+    yield from ("reason", reason)
+    yield from ("c", data)
+    yield from ("deliveries", delivery_count)
 
 
-def _parse_dead_letter(partition: int, id_: str, fields: Any) -> DeadLetter:
+def _parse_dead_letter(partition: int, id_: str, fields: Mapping[bytes, bytes]) -> DeadLetter:
     data = fields.get(b"c", b"")
     try:
         envelope = unpack_envelope(data)
     except InvalidInputError:
         envelope = None
     return DeadLetter(
-        f"{keys.hash_tag(partition)[1:-1]}/{id_}",
-        fields.get(b"reason", b"").decode(errors="replace"),
-        int(fields.get(b"deliveries", 0)),
-        int(id_.partition("-")[0]),
-        data,
-        envelope,
+        reference=f"{keys.hash_tag(partition)[1:-1]}/{id_}",
+        reason=fields.get(b"reason", b"").decode(errors="replace"),
+        delivery_count=int(fields.get(b"deliveries", 0)),
+        at_ms=int(id_.partition("-")[0]),
+        data=data,
+        envelope=envelope,
     )

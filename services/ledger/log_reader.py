@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from schemas.hash_chain import initial_head, next_head
 from services.ledger import keys
+from services.ledger.queries import Client, Reply
 from services.ledger.records import GameLog
 from services.ledger.replies import parse_log, parse_public_entries, require_game_reply
 
 
-def read_game_logs(client: Any, partitions: int, games: Sequence[str]) -> list[GameLog | Exception]:
+def read_game_logs(client: Client, partitions: int, games: Sequence[str]) -> list[GameLog | Exception]:
     """Each log and the head after its last entry, or what is wrong with it. Where there are entries
     but no head (the view is damaged), the head is empty."""
     pipe = client.pipeline(transaction=False)
@@ -37,7 +37,7 @@ def read_game_logs(client: Any, partitions: int, games: Sequence[str]) -> list[G
     return logs
 
 
-def _read_head(client: Any, game: str, stream: str, length: int, head_reply: Any) -> bytes:
+def _read_head(client: Client, game: str, stream: str, length: int, head_reply: Reply) -> bytes:
     public_entries = parse_public_entries(head_reply)
     # The log grew between the two, or its view is damaged.
     if public_entries and public_entries[0][0] < length:

@@ -8,11 +8,12 @@ two referees on one game harmless.
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import redis
 
 from services.ledger import keys
+from services.ledger.queries import Client
 from services.ledger.scripts import HEARTBEAT, run_script
 
 MAX_CLOCK_LEAD_MS: Final = 15_000  # of a referee's clock; more than any silence lets it have
@@ -30,7 +31,7 @@ class Membership:
     """The referees of one engine."""
 
     def __init__(self, client: redis.Redis) -> None:
-        self._client: Any = client  # redis-py types replies for both of its clients at once
+        self._client: Client = client
 
     def heartbeat(self, name: str, game_time_ms: int | None, wall_ms: int) -> HeartbeatReply:
         """Send a heartbeat. The game clock as this referee has it advances the shared one where it is

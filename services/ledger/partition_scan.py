@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Final
 
 from services.ledger import keys
 from services.ledger.cluster_pipeline import available_replies
+from services.ledger.queries import Client
 
 PAGE_SIZE: Final = 100
 
@@ -14,7 +15,7 @@ PAGE_SIZE: Final = 100
 class PartitionScanner:
     """Goes round the members of such sets. A member that stays is found in every round."""
 
-    def __init__(self, client: Any, partitions: int, key_of: Callable[[int], str]) -> None:
+    def __init__(self, client: Client, partitions: int, key_of: Callable[[int], str]) -> None:
         self._client, self._set_keys = client, [key_of(partition) for partition in range(partitions)]
         self._cursors = [0] * partitions
 
@@ -32,7 +33,7 @@ class PartitionScanner:
 
 
 def read_lengths_and_scores(
-    client: Any, partitions: int, games: Sequence[str], key_of: Callable[[int], str]
+    client: Client, partitions: int, games: Sequence[str], key_of: Callable[[int], str]
 ) -> list[tuple[int, float | None] | None]:
     """The length of each of these games' logs and its score in such a set; None where that isn't known now."""
     pipe = client.pipeline(transaction=False)

@@ -7,17 +7,17 @@ not look like an engine that is away, for which everybody waits.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from redis.exceptions import ResponseError
 
 from schemas.errors import CorruptDataError
 from schemas.rows import unpack
+from services.ledger.queries import Reply
 from services.ledger.records import CommandResult
 from services.ledger.view_merge import NumberedEntry, PublicEntry, require_contiguous
 
 
-def require_game_reply(game: str, reply: Any) -> Any:
+def require_game_reply(game: str, reply: Reply) -> Reply:
     """A reply about one game. Raises CorruptDataError: a key of the game holds another type; or the
     engine's own error."""
     if isinstance(reply, ResponseError) and "WRONGTYPE" in str(reply):
@@ -27,7 +27,7 @@ def require_game_reply(game: str, reply: Any) -> Any:
     return reply
 
 
-def parse_entries(entries: Iterable[Any]) -> list[NumberedEntry]:
+def parse_entries(entries: Iterable[Reply]) -> list[NumberedEntry]:
     """Stream entries as (number, bytes): the number is the first half of the entry's id.
 
     Raises CorruptDataError: a field is missing."""
@@ -37,7 +37,7 @@ def parse_entries(entries: Iterable[Any]) -> list[NumberedEntry]:
         raise CorruptDataError(f"an entry has no field {missing_field}") from None
 
 
-def parse_public_entries(entries: Iterable[Any]) -> list[PublicEntry]:
+def parse_public_entries(entries: Iterable[Reply]) -> list[PublicEntry]:
     """The same of a public view, with the head after each entry; empty for an entry that was written
     before there was a hash chain."""
     try:
@@ -46,7 +46,7 @@ def parse_public_entries(entries: Iterable[Any]) -> list[PublicEntry]:
         raise CorruptDataError(f"an entry has no field {missing_field}") from None
 
 
-def parse_log(game: str, entries: Iterable[Any], after: int = 0) -> list[bytes]:
+def parse_log(game: str, entries: Iterable[Reply], after: int = 0) -> list[bytes]:
     """The entries of a log. Raises MissingEntryError or CorruptDataError."""
     numbered_entries = parse_entries(entries)
     require_contiguous(f"log of {game}", after, numbered_entries)

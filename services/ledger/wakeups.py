@@ -1,40 +1,41 @@
-"""Knocks at a channel, for whoever waits for entries in streams on many nodes of a cluster.
+"""Wake-ups by pub/sub, for consumers that wait for streams on many nodes of a cluster.
 
-One engine can be asked to wait for many streams; a cluster can't, because they lie on many
-nodes. So on a cluster, whoever puts something down may knock, and whoever waits hears it, at
-whichever node. A knock may be lost: it only saves waiting, as everybody looks again soon.
+One engine can block on many streams; a cluster can't, because they lie on many nodes. So on a
+cluster a sender publishes a wake-up, which consumers receive at any node. A wake-up may be lost:
+it only saves waiting, as consumers poll every `POLL_INTERVAL_S`.
 """
 
 from __future__ import annotations
 
 import time
 from contextlib import suppress
-from typing import Any, Final
+from typing import Final
 
 from redis.exceptions import RedisError
 
 from services.ledger import keys
 from services.ledger.async_cluster import AsyncCluster
 from services.ledger.cluster import Cluster
+from services.ledger.queries import Client
 
-POLL_INTERVAL_S: Final = 0.2  # without a knock, look again after so long
-MAX_DRAINED_MESSAGES: Final = 100  # knocks that are taken for one
+POLL_INTERVAL_S: Final = 0.2  # between two polls without a wake-up
+MAX_DRAINED_MESSAGES: Final = 100  # wake-ups that are taken for one
 
 
-def wakeup_channel_of(client: Any, group: str) -> str:
-    """Where to knock for a group's consumers; '' where nobody listens, as the engine waits."""
+def wakeup_channel_of(client: Client, group: str) -> str:
+    """The wake-up channel of a group's consumers; '' on a single engine, where they block instead."""
     return keys.WAKEUP_CHANNELS[group] if isinstance(client, Cluster | AsyncCluster) else ""
 
 
 class WakeupChannel:
-    """What is heard at one channel, by one thread."""
+    """A subscription to one channel, for one thread."""
 
-    def __init__(self, client: Any, channel_name: str) -> None:
+    def __init__(self, client: Client, channel_name: str) -> None:
         self._client, self._channel_name = client, channel_name
-        self._pubsub: Any = None
+        self._pubsub: Client = None
 
     def wait(self, timeout_s: float) -> None:
-        """Return at a knock, or when it is time to look again."""
+        """Return at a wake-up, or when it is time to poll."""
         timeout_s = min(timeout_s, POLL_INTERVAL_S)
         try:
             if self._pubsub is None:
@@ -47,7 +48,7 @@ class WakeupChannel:
             for _ in range(MAX_DRAINED_MESSAGES):
                 if not self._pubsub.get_message():
                     return
-        except (RedisError, OSError):  # that node went: next time it is another
+        except (RedisError, OSError):  # the node is gone: the next subscription is at another
             self.close()
             time.sleep(timeout_s)
 
