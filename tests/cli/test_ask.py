@@ -1,4 +1,4 @@
-"""`ledgerline ask`: a position and commands in, verdicts out; what is wrong is one clear line."""
+"""`ledgerline ask`: a position and commands in, verdicts out; an error is one clear line."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ EXAMPLES = re.findall(
 MARKET = ["red", "blue", "green", "yellow", "white"]
 
 
-def asked(**question: Any) -> Any:
-    """The answer, whose form and whose question's form fit what is published."""
+def ask(**question: Any) -> Any:
+    """The answer to a query; both fit their published schemas."""
     published("inquiry").validate(question)
-    told = json.loads(json.dumps(answer_query(question, ROOT)))
-    published("answer").validate(told)
-    return told
+    answer = json.loads(json.dumps(answer_query(question, ROOT)))
+    published("answer").validate(answer)
+    return answer
 
 
 def claim(seat: int, route: str, **cards: int) -> dict[str, Any]:
@@ -48,21 +48,23 @@ def test_the_page_has_an_example_of_every_ruleset() -> None:
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=[*RULESETS])
 def test_the_pages_examples_come_out_as_printed(example: tuple[str, str, str], tmp_path: Path) -> None:
-    form, question, told = example
-    file = tmp_path / f"question.{form}"
+    file_type, question, expected = example
+    file = tmp_path / f"question.{file_type}"
     file.write_text(question, encoding="utf-8")
-    assert json.loads(json.dumps(answer_file(str(file)))) == json.loads(told)
-    published("answer").validate(json.loads(told))
+    assert json.loads(json.dumps(answer_file(str(file)))) == json.loads(expected)
+    published("answer").validate(json.loads(expected))
 
 
 def test_the_page_names_every_field_and_every_command() -> None:
-    form, told = published("inquiry").schema, published("answer").schema
-    assert isinstance(form, dict) and isinstance(told, dict)
-    position = form["$defs"]["Position"]["properties"]
-    for name in (*form["properties"], *position, *told["properties"]):
+    query_schema, answer_schema = published("inquiry").schema, published("answer").schema
+    assert isinstance(query_schema, dict) and isinstance(answer_schema, dict)
+    position = query_schema["$defs"]["Position"]["properties"]
+    for name in (*query_schema["properties"], *position, *answer_schema["properties"]):
         assert f"`{name}`" in PAGE, name
-    spoken = {part["$ref"].split("/")[-1] for part in form["properties"]["commands"]["items"]["oneOf"]}
-    assert spoken == set(re.findall(r"^\| `(\w+)` \|", PAGE.split("## The commands")[1], re.M)) - {
+    commands = {
+        part["$ref"].split("/")[-1] for part in query_schema["properties"]["commands"]["items"]["oneOf"]
+    }
+    assert commands == set(re.findall(r"^\| `(\w+)` \|", PAGE.split("## The commands")[1], re.M)) - {
         "verdicts", "legal", "score",
     }  # fmt: skip
 
@@ -72,20 +74,20 @@ def test_the_page_names_every_field_and_every_command() -> None:
 
 def test_the_question_of_the_specification_is_answered() -> None:
     question = {**WHOLE, "commands": [claim(0, "barcelona-pamplona-a", red=2)]}
-    told = asked(**question)
-    (verdict,) = told["verdicts"]
+    answer = ask(**question)
+    (verdict,) = answer["verdicts"]
     assert verdict["accepted"]
     assert verdict["events"][0]["type"] == "tunnel_revealed"
-    one = told["score"][1]
-    assert (one["routes"], one["longest"], one["longest_bonus"]) == (7, 4, 10)  # points: 0 was given
-    ((ticket,), total) = told["score"][0]["tickets"], told["score"][0]["total"]
+    scored = answer["score"][1]
+    assert (scored["routes"], scored["longest"], scored["longest_bonus"]) == (7, 4, 10)  # points: 0 was given
+    ((ticket,), total) = answer["score"][0]["tickets"], answer["score"][0]["total"]
     assert ticket == {"between": ["essen", "wien"], "points": 8, "made": False}
     assert total == -8 + 3 * 4
 
 
 def test_commands_go_on_from_the_state_that_the_earlier_ones_left() -> None:
     position = {"hands": [{"blue": 3}, {"red": 2}], "market": MARKET}
-    told = asked(
+    answer = ask(
         ruleset="usa", seats=2, position=position,
         commands=[
             claim(1, "montreal-toronto-a", red=2),
@@ -96,55 +98,55 @@ def test_commands_go_on_from_the_state_that_the_earlier_ones_left() -> None:
             claim(0, "boston-montreal-a", blue=2),
         ],
     )  # fmt: skip
-    rules = [verdict.get("rule") for verdict in told["verdicts"]]
+    rules = [verdict.get("rule") for verdict in answer["verdicts"]]
     assert rules == ["TURN-1", "ROUTE-2", None, None, None, "ROUTE-3"]
-    assert told["verdicts"][2]["events"][0]["points"] == 4
-    assert "events" not in told["verdicts"][0]
-    assert told.keys() == {"verdicts"}
+    assert answer["verdicts"][2]["events"][0]["points"] == 4
+    assert "events" not in answer["verdicts"][0]
+    assert answer.keys() == {"verdicts"}
 
 
 def test_every_wrong_command_gets_its_own_verdict_however_many_there_are() -> None:
-    told = asked(ruleset="usa", seats=2, commands=[claim(0, "nowhere-a", red=1)] * 60)
-    assert {verdict["rule"] for verdict in told["verdicts"]} == {"ROUTE-1"}
+    answer = ask(ruleset="usa", seats=2, commands=[claim(0, "nowhere-a", red=1)] * 60)
+    assert {verdict["rule"] for verdict in answer["verdicts"]} == {"ROUTE-1"}
 
 
-def test_a_seat_that_is_not_there_is_refused() -> None:
-    (verdict,) = asked(ruleset="usa", seats=2, commands=[{"seat": 5, "type": "pass"}])["verdicts"]
+def test_a_seat_that_does_not_exist_is_refused() -> None:
+    (verdict,) = ask(ruleset="usa", seats=2, commands=[{"seat": 5, "type": "pass"}])["verdicts"]
     assert (verdict["accepted"], verdict["rule"]) == (False, "TOKEN-1")
 
 
-def test_a_strict_table_tells_what_a_refusal_costs() -> None:
-    (verdict,) = asked(ruleset="trains", seats=3, commands=[claim(0, "nowhere-a", red=1)])["verdicts"]
+def test_with_the_option_strict_a_refusal_shows_what_it_costs() -> None:
+    (verdict,) = ask(ruleset="trains", seats=3, commands=[claim(0, "nowhere-a", red=1)])["verdicts"]
     assert (verdict["accepted"], verdict["rule"]) == (False, "ROUTE-1")
     assert [e["type"] for e in verdict["events"]] == ["seat_gone", "seat_cleared", "turn_started"]
 
 
 def test_after_the_end_every_command_is_refused_and_nothing_is_legal() -> None:
     leave = [{"seat": seat, "type": "leave"} for seat in (0, 1, 0)]
-    told = asked(ruleset="usa", seats=2, commands=leave, legal=True, score=True)
-    assert [verdict.get("rule") for verdict in told["verdicts"]] == [None, None, "GAME-3"]
-    assert told["legal"] == []
-    assert [row["place"] for row in told["score"]] == [1, 1]
+    answer = ask(ruleset="usa", seats=2, commands=leave, legal=True, score=True)
+    assert [verdict.get("rule") for verdict in answer["verdicts"]] == [None, None, "GAME-3"]
+    assert answer["legal"] == []
+    assert [row["place"] for row in answer["score"]] == [1, 1]
 
 
 def test_legal_commands_are_those_of_the_seat_to_act_after_the_commands_and_are_accepted() -> None:
     position = {"turn": 1, "hands": [{"blue": 3}, {"red": 2, "locomotive": 1}], "market": MARKET}
     draw = {"seat": 1, "type": "draw_blind"}
-    before = asked(ruleset="usa", seats=2, position=position, legal=True)["legal"]
+    before = ask(ruleset="usa", seats=2, position=position, legal=True)["legal"]
     assert {command["seat"] for command in before} == {1}
     assert {command["type"] for command in before} == {
         "claim_route", "draw_blind", "draw_market", "draw_tickets",
     }  # fmt: skip
     assert claim(1, "boston-new-york-b", red=2) in before
     for command in before:
-        (verdict,) = asked(ruleset="usa", seats=2, position=position, commands=[command])["verdicts"]
+        (verdict,) = ask(ruleset="usa", seats=2, position=position, commands=[command])["verdicts"]
         assert verdict["accepted"], command
-    after = asked(ruleset="usa", seats=2, position=position, commands=[draw, draw], legal=True)["legal"]
+    after = ask(ruleset="usa", seats=2, position=position, commands=[draw, draw], legal=True)["legal"]
     assert {command["seat"] for command in after} == {0}
 
 
-def test_the_score_tells_everything_as_if_the_game_ended_now() -> None:
-    told = asked(
+def test_the_score_is_that_of_a_game_that_ends_now() -> None:
+    answer = ask(
         ruleset="marklin", seats=2, score=True,
         position={
             "routes": {"berlin-leipzig-a": 1, "dresden-leipzig-a": 1},
@@ -158,7 +160,7 @@ def test_the_score_tells_everything_as_if_the_game_ended_now() -> None:
     none = {"longest": 0, "longest_bonus": 0, "stations": [], "station_points": 0}
     missed = {"between": ["kiel", "ulm"], "points": 9, "made": False}
     made = {"between": ["berlin", "dresden"], "points": 4, "made": True}
-    first, second = told["score"]
+    first, second = answer["score"]
     assert first == {
         **none, "seat": 0, "routes": 0, "tickets": [missed], "ticket_points": -9, "merchandise": 5,
         "most_tickets_bonus": 0, "total": -4, "place": 2,
@@ -169,25 +171,25 @@ def test_the_score_tells_everything_as_if_the_game_ended_now() -> None:
     }  # fmt: skip
 
 
-def test_options_override_figures_and_the_board_says_the_rules() -> None:
+def test_options_override_rule_options_and_the_board_has_a_default_ruleset() -> None:
     position = {"hands": [{"blue": 3}]}
-    (verdict,) = asked(
+    (verdict,) = ask(
         seats=2, board="usa", options={"route_points": [9, 9, 9, 9, 9, 9]}, position=position,
         commands=[claim(0, "montreal-new-york-a", blue=3)],
     )["verdicts"]  # fmt: skip
     assert verdict["events"][0]["points"] == 9
-    (verdict,) = asked(seats=2, board="germany", commands=[{"seat": 0, "type": "request_cards"}])["verdicts"]
+    (verdict,) = ask(seats=2, board="germany", commands=[{"seat": 0, "type": "request_cards"}])["verdicts"]
     assert verdict["rule"] == "TURN-2"
-    assert asked(seats=2, legal=True)["legal"]
+    assert ask(seats=2, legal=True)["legal"]
 
 
 # -- boards ----------------------------------------------------------------------------
 
-FEW = {"start_tickets": {"regular": 0}, "start_keep": 0, "draw_tickets": {"regular": 1}}
+FEW_TICKETS = {"start_tickets": {"regular": 0}, "start_keep": 0, "draw_tickets": {"regular": 1}}
 LAKES = {**OURS, "rules": "europe", "options": None}
 LAKES["cities"] = [{k: v for k, v in city.items() if k in {"id", "name", "at"}} for city in OURS["cities"]]
-IN_FILES = [
-    ("lakes.json", json.dumps(LAKES), "europe", FEW, claim(0, "e-w", blue=4)),
+BOARD_FILES = [
+    ("lakes.json", json.dumps(LAKES), "europe", FEW_TICKETS, claim(0, "e-w", blue=4)),
     (
         "map.json",
         json.dumps(TRAINS),
@@ -195,12 +197,12 @@ IN_FILES = [
         {"start_tickets": {"regular": 0}, "start_keep": 0, "start_keep_most": 0},
         claim(0, "aarau-st-gallen-blue", blue=4),
     ),
-    ("alps.xml", AIMAS, "europe", FEW, claim(0, "wien-zurich-a", red=3)),
+    ("alps.xml", AIMAS, "europe", FEW_TICKETS, claim(0, "wien-zurich-a", red=3)),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "rules", "options", "command"), IN_FILES, ids=["ours", "trains", "ai-mas"]
+    ("name", "text", "rules", "options", "command"), BOARD_FILES, ids=["ours", "trains", "ai-mas"]
 )
 def test_a_board_of_any_form_is_taken_from_a_file_beside_the_question_and_in_place(
     name: str, text: str, rules: str, options: Any, command: Any, tmp_path: Path
@@ -210,13 +212,13 @@ def test_a_board_of_any_form_is_taken_from_a_file_beside_the_question_and_in_pla
     question = {"seats": 2, "ruleset": rules, "options": options, "position": position, "commands": [command]}
     (tmp_path / "question.json").write_text(json.dumps({**question, "board": name}))
     in_place = text if text.startswith("<") else json.loads(text)
-    told = asked(**question, board=in_place)
-    assert told["verdicts"][0]["accepted"], told
-    assert json.loads(json.dumps(answer_file(str(tmp_path / "question.json")))) == told
+    answer = ask(**question, board=in_place)
+    assert answer["verdicts"][0]["accepted"], answer
+    assert json.loads(json.dumps(answer_file(str(tmp_path / "question.json")))) == answer
 
 
 @pytest.mark.parametrize(
-    ("board", "told"),
+    ("board", "why"),
     [
         ("atlantis", "there is no board 'atlantis'"),
         ("no-such-file.json", "board: .*no-such-file.json: can't be read"),
@@ -230,8 +232,8 @@ def test_a_board_of_any_form_is_taken_from_a_file_beside_the_question_and_in_pla
     ],
     ids=lambda value: str(value)[:30],
 )
-def test_a_board_that_cannot_be_is_refused_by_its_entry(board: Any, told: str) -> None:
-    with pytest.raises(InvalidInputError, match=told):
+def test_a_board_that_cannot_be_is_refused_by_its_entry(board: Any, why: str) -> None:
+    with pytest.raises(InvalidInputError, match=why):
         answer_query({"seats": 2, "board": board}, ROOT)
 
 
@@ -243,26 +245,26 @@ def test_the_same_question_has_the_same_answer_to_the_byte(tmp_path: Path) -> No
     question = {"seats": 2, "ruleset": "usa", "commands": [draw, draw], "legal": True, "score": True}
     file = tmp_path / "question.json"
     file.write_text(json.dumps(question))
-    one = run_process("ask", str(file))
+    result = run_process("ask", str(file))
     other = run_in_process("ask", "-", stdin=json.dumps(question))
-    assert (one.returncode, one.stderr) == (0, "")
-    assert one.stdout == other.stdout
-    published("answer").validate(json.loads(one.stdout))
-    assert '\n  "verdicts": [\n' in one.stdout
-    seeded = asked(**question, seed="another")
-    assert seeded != json.loads(one.stdout)
-    assert seeded == asked(**question, seed="another")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout == other.stdout
+    published("answer").validate(json.loads(result.stdout))
+    assert '\n  "verdicts": [\n' in result.stdout
+    seeded = ask(**question, seed="another")
+    assert seeded != json.loads(result.stdout)
+    assert seeded == ask(**question, seed="another")
 
 
 def test_refused_commands_are_an_answer_and_yaml_is_a_question() -> None:
     text = "seats: 2\ncommands:\n  - {seat: 0, type: pass}\n"
-    done = run_in_process("ask", "-", stdin=text)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert json.loads(done.stdout)["verdicts"][0]["rule"] == "TURN-4"
+    result = run_in_process("ask", "-", stdin=text)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert json.loads(result.stdout)["verdicts"][0]["rule"] == "TURN-4"
 
 
 def test_an_answer_takes_less_than_a_second_of_work_from_a_cold_start() -> None:
-    """Work, as the processor counts it: the bench measures the time that somebody waits."""
+    """CPU time: the bench measures the time that a person waits."""
     times = []
     for _ in range(3):
         before = getrusage(RUSAGE_CHILDREN)
@@ -272,10 +274,12 @@ def test_an_answer_takes_less_than_a_second_of_work_from_a_cold_start() -> None:
     assert min(times) < 1
 
 
-def test_a_question_needs_nothing_of_the_house() -> None:
-    """That is what keeps the start short."""
+def test_a_question_imports_nothing_of_the_server() -> None:
+    """That keeps its start short."""
     code = (
         "import sys, services.cli; print(sorted({'redis', 'fastapi', 'httpx', 'structlog'} & {*sys.modules}))"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    imported = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert imported.stdout.strip() == "[]"

@@ -9,7 +9,7 @@ import pytest
 from schemas.errors import InvalidInputError
 from services.cli.ask import answer_query
 from tests.cli.command_line import ROOT
-from tests.cli.test_ask_cases import BLUE3, PURPLE2, THREE, question, say, ticket
+from tests.cli.test_ask_cases import BLUE3, PURPLE2, THREE, action, question, ticket
 
 # -- how it is counted -----------------------------------------------------------------------
 
@@ -47,13 +47,13 @@ SCORES: list[tuple[str, dict[str, Any], str, list[int]]] = [
 
 
 @pytest.mark.parametrize(
-    ("rules", "position", "column", "told"), SCORES, ids=[f"{row[0]} {row[2]} {row[3]}" for row in SCORES]
+    ("rules", "position", "column", "expected"), SCORES, ids=[f"{row[0]} {row[2]} {row[3]}" for row in SCORES]
 )
 def test_the_score_is_that_of_the_rules(
-    rules: str, position: dict[str, Any], column: str, told: list[int]
+    rules: str, position: dict[str, Any], column: str, expected: list[int]
 ) -> None:
     score: Any = answer_query(question(rules, position, score=True), ROOT)["score"]
-    assert [row[column] for row in score] == told
+    assert [row[column] for row in score] == expected
     for row in score:
         parts = (
             "routes",
@@ -102,7 +102,7 @@ def test_a_position_that_cannot_be_is_refused_by_its_entry(
     "field", ["turn", "hands", "cars", "tickets", "merchandise", "points", "deck", "market"]
 )
 def test_a_field_with_nothing_behind_it_is_left_out(field: str) -> None:
-    draw = [say("draw_blind")]
+    draw = [action("draw_blind")]
     plain = answer_query(question("usa", {}, commands=draw, score=True), ROOT)
     assert (
         answer_query(question("usa", {field: None}, commands=draw, score=True, legal=None, board=None), ROOT)
@@ -132,8 +132,8 @@ def test_a_city_may_be_called_by_its_name() -> None:
         "passengers": {"Athína": 0},
         "tokens": {"Athína": [3]},
     }
-    build = say("build_station", cards={"red": 2}, city="athina", neighbour="sofia")
-    draws = [say("draw_tickets", 1), say("keep_tickets", 1, keep=[0])]
+    build = action("build_station", cards={"red": 2}, city="athina", neighbour="sofia")
+    draws = [action("draw_tickets", 1), action("keep_tickets", 1, keep=[0])]
     by_id: Any = answer_query(question("europe", ids, commands=[build, *draws], score=True), ROOT)
     by_name = question(
         "europe", names, commands=[{**build, "city": "Athína", "neighbour": "Sofia"}, *draws], score=True
@@ -160,5 +160,5 @@ def test_the_cities_of_a_trains_map_are_those_of_its_file() -> None:
         "routes": {"bern-st-gallen-red": 0, "bern-new-york-blue": 0},
         "tickets": [[ticket("New York", "St. Gallen", 10)]],
     }
-    told = answer_query(question("trains", position, board=board, score=True), ROOT)
-    assert told["score"][0]["total"] == 3 + 4 + 10 + 20
+    answer: Any = answer_query(question("trains", position, board=board, score=True), ROOT)
+    assert answer["score"][0]["total"] == 3 + 4 + 10 + 20

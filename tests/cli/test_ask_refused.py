@@ -1,4 +1,4 @@
-"""Questions that can't be read, or can't be: one clear line that names the entry, never anything else."""
+"""Questions that can't be read or answered: one clear line that names the entry, never anything else."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ def test_in_yaml_only_what_json_calls_a_number_or_a_word_is_one(monkeypatch: pyt
       two
       lines
     """
-    told = {
+    expected = {
         "a": ["no", "on", "yes", "Null", "3", "", "012", "1_000", "1:30", "2026-01-01", "0x10", ".5", "1.", "+3",
               "=", ".inf", ".NaN"],
         "b": [0, -3, 1.5, -2000.0, True, False, None, None],
         "c": None,
         "no": "two lines\n",
     }  # fmt: skip
-    assert read_document(text) == told
+    assert read_document(text) == expected
     monkeypatch.setattr(reader, "_LOADER", yaml.SafeLoader)  # where there is none in C
-    assert read_document(text) == told
+    assert read_document(text) == expected
 
 
 BOMB = "a: &a [x, x]\n" + "".join(
@@ -82,9 +82,9 @@ UNREADABLE = [
 ]
 
 
-@pytest.mark.parametrize(("text", "told"), UNREADABLE, ids=[text[:30] for text, _ in UNREADABLE])
-def test_a_text_that_cannot_be_read_says_where(text: str, told: str) -> None:
-    with pytest.raises(InvalidInputError, match=told):
+@pytest.mark.parametrize(("text", "why"), UNREADABLE, ids=[text[:30] for text, _ in UNREADABLE])
+def test_a_text_that_cannot_be_read_is_refused_with_the_position(text: str, why: str) -> None:
+    with pytest.raises(InvalidInputError, match=why):
         read_document(text)
 
 
@@ -111,7 +111,7 @@ def test_no_text_of_the_size_that_is_allowed_takes_long(text: str, tmp_path: Pat
     assert process_time() - start < 5
 
 
-def test_what_is_said_is_one_line_that_fits_a_screen(tmp_path: Path) -> None:
+def test_an_error_is_one_short_printable_line(tmp_path: Path) -> None:
     file = tmp_path / "question.json"
     file.write_text(json.dumps({"seats": 2, "position": {"routes": {"\x1b[2J\na" + "b" * 5000: 0}}}))
     with pytest.raises(InvalidInputError) as error:
@@ -139,19 +139,19 @@ FILES: list[tuple[bytes, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("content", "told"), FILES, ids=[str(content[:40]) for content, _ in FILES])
-def test_a_bad_question_is_one_line_and_exit_code_2(content: bytes, told: str) -> None:
-    done = run_in_process("ask", "-", stdin=content)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert told in done.stderr
-    assert done.stderr.startswith("ledgerline: ") and done.stderr.count("\n") == 1
+@pytest.mark.parametrize(("content", "why"), FILES, ids=[str(content[:40]) for content, _ in FILES])
+def test_a_bad_question_is_one_line_and_exit_code_2(content: bytes, why: str) -> None:
+    result = run_in_process("ask", "-", stdin=content)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert why in result.stderr
+    assert result.stderr.startswith("ledgerline: ") and result.stderr.count("\n") == 1
 
 
-def test_a_file_that_is_not_there_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
+def test_a_missing_file_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
     for name in (str(tmp_path / "none.json"), str(tmp_path)):
-        done = run_in_process("ask", name)
-        assert (done.returncode, done.stdout) == (2, "")
-        assert name in done.stderr and done.stderr.count("\n") == 1
+        result = run_in_process("ask", name)
+        assert (result.returncode, result.stdout) == (2, "")
+        assert name in result.stderr and result.stderr.count("\n") == 1
     assert run_in_process("ask").returncode == 2
 
 
@@ -239,10 +239,10 @@ def change(draw: st.DrawFn, inner: Any) -> None:
     database=None,
 )
 @given(mutated())
-def test_whatever_is_asked_there_is_an_answer_or_it_is_malformed(question: Any) -> None:
+def test_every_question_is_answered_or_refused_as_invalid(question: Any) -> None:
     try:
-        told = answer_query(question, ROOT)
+        answer = answer_query(question, ROOT)
     except InvalidInputError as error:
         assert str(error).strip()
     else:
-        published("answer").validate(json.loads(json.dumps(told)))
+        published("answer").validate(json.loads(json.dumps(answer)))

@@ -1,4 +1,4 @@
-"""`ledgerline play` told nonsense: one line that names the word, before any house is opened."""
+"""`ledgerline play` with bad options: one line that names the option, before a server is started."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LONG = "a" * 5_000
 
 
 @pytest.mark.parametrize(
-    ("named", "told"),
+    ("named", "options"),
     [
         ("--board", {"board": LONG}),
         ("--board", {"board": "\x00"}),
@@ -30,16 +30,16 @@ LONG = "a" * 5_000
         ("--option", {"options": [LONG]}),
     ],
 )
-def test_SHAPE_1_what_nobody_can_read_is_refused_in_one_line_that_names_it(
-    named: str, told: dict[str, object]
+def test_SHAPE_1_unreadable_options_are_refused_in_one_line_that_names_them(
+    named: str, options: dict[str, object]
 ) -> None:
     with pytest.raises(InvalidInputError) as caught:
-        create_game_body(**{"rules": None, "seats": "greedy,random", "seed": None, "board": None, **told})  # type: ignore[arg-type]
+        create_game_body(**{"rules": None, "seats": "greedy,random", "seed": None, "board": None, **options})  # type: ignore[arg-type]
     line = str(caught.value)
     assert line.startswith(f"{named}: ") and line.isprintable() and len(line) < len(LONG) + 300
 
 
 @pytest.mark.parametrize("value", [DEEP, "9" * 5_000, "plain"])
-def test_SHAPE_1_a_value_that_is_no_json_goes_to_the_referee_as_a_word(value: str) -> None:
+def test_SHAPE_1_a_value_that_is_not_json_goes_to_the_referee_as_text(value: str) -> None:
     body = create_game_body(None, "greedy,random", None, None, [f"cars={value}"])
     assert json.loads(json.dumps(body, allow_nan=False))["options"] == {"cars": value}

@@ -1,4 +1,4 @@
-"""`ledgerline play` watches as anybody may: it believes only what fits the chain (P6)."""
+"""`ledgerline play` verifies the public view as any client can: it shows only what fits the chain (P6)."""
 
 from __future__ import annotations
 
@@ -11,21 +11,24 @@ from services.cli.watch import WatchedGame
 from tests.verification.audit.small_server import GAME, House
 
 
-def shown(house: House) -> list[ViewEntry]:
-    """What the house shows to all."""
-    return [build_view_entry(n, each.public, None, each.head) for n, each in enumerate(house.log, 1)]
+def public_view(server: House) -> list[ViewEntry]:
+    """The entries of the server's public view."""
+    return [
+        build_view_entry(sequence, entry.public, None, entry.head)
+        for sequence, entry in enumerate(server.log, 1)
+    ]
 
 
-def test_P6_who_watches_believes_an_honest_house() -> None:
-    house = House().play(seats=2, options={"cars": 8})
+def test_P6_the_games_of_an_honest_server_are_shown_to_the_end() -> None:
+    server = House().play(seats=2, options={"cars": 8})
     watched = WatchedGame(GAME)
-    watched.apply_entries(shown(house))
+    watched.apply_entries(public_view(server))
     assert watched.state.result
-    assert watched.view_verifier.head == house.head
+    assert watched.view_verifier.head == server.head
 
 
-def test_P6_who_watches_says_loudly_that_a_house_is_not_to_be_believed() -> None:
-    entries = shown(House().play(seats=2, options={"cars": 8}))
-    other = shown(House(seed="1f" * 32).play(seats=2, options={"cars": 8}))
+def test_P6_a_view_that_does_not_fit_its_chain_ends_the_command_with_a_warning() -> None:
+    entries = public_view(House().play(seats=2, options={"cars": 8}))
+    other = public_view(House(seed="1f" * 32).play(seats=2, options={"cars": 8}))
     with pytest.raises(CommandLineError, match=r"NOT TO BE BELIEVED: game game-one, entry 9"):
         WatchedGame(GAME).apply_entries([*entries[:8], other[8], *entries[9:]])

@@ -29,17 +29,17 @@ VARIABLE = re.compile(r"\$(?:(?P<dollar>\$)|\{(?P<name>\w+)(?:(?P<kind>:?[-?])(?
 
 
 class MissingVariableError(Exception):
-    """A variable that the file can't do without."""
+    """A variable that the file requires is missing."""
 
 
 def read_compose(given: Mapping[str, str]) -> dict[str, Any]:
-    """The file with its variables put in. Raises MissingVariableError."""
-    found: dict[str, Any] = interpolated(yaml.safe_load((ROOT / "compose.yaml").read_text()), given)
-    return found
+    """The file with its variables interpolated. Raises MissingVariableError."""
+    document: dict[str, Any] = interpolated(yaml.safe_load((ROOT / "compose.yaml").read_text()), given)
+    return document
 
 
 def interpolated(value: Any, given: Mapping[str, str]) -> Any:
-    def put_in(match: re.Match[str]) -> str:
+    def substitute(match: re.Match[str]) -> str:
         if match["dollar"]:
             return "$"
         name, kind, word = match["name"], match["kind"] or "", match["word"] or ""
@@ -54,28 +54,33 @@ def interpolated(value: Any, given: Mapping[str, str]) -> Any:
         return {key: interpolated(inner, given) for key, inner in value.items()}
     if isinstance(value, list):
         return [interpolated(inner, given) for inner in value]
-    return VARIABLE.sub(put_in, value) if isinstance(value, str) else value
+    return VARIABLE.sub(substitute, value) if isinstance(value, str) else value
 
 
 class Running:
-    """A service that runs, and what it says."""
+    """A running service, and its output."""
 
     def __init__(self, name: str, words: Sequence[str], environment: Mapping[str, str], folder: Path) -> None:
-        self.name, self.said = name, folder / f"{name}-{time.monotonic_ns()}.log"
-        with self.said.open("w") as said:
+        self.name, self.output = name, folder / f"{name}-{time.monotonic_ns()}.log"
+        with self.output.open("w") as output:
             self.process = subprocess.Popen(
-                [*words], cwd=folder, env=dict(environment), stdout=said, stderr=said, start_new_session=True
+                [*words],
+                cwd=folder,
+                env=dict(environment),
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
             )
 
     def lines(self) -> list[dict[str, Any]]:
-        """Every line so far that is whole; each must be a JSON object."""
+        """The complete lines so far; each must be a JSON object."""
         return [json.loads(line) for line in self.text().splitlines(keepends=True) if line.endswith("\n")]
 
     def text(self) -> str:
-        return self.said.read_text()
+        return self.output.read_text()
 
     def says(self, words: str) -> int:
-        """How many lines tell of this."""
+        """How many events of its log contain these words."""
         return sum(words in line["event"] for line in self.lines())
 
     def stop(self) -> int:
@@ -122,7 +127,7 @@ class Stage:
         return text.replace("0.0.0.0", "127.0.0.1").replace("8720", str(self.gateway_port))
 
     def healthy(self) -> bool:
-        """What the gateway's health check in the file says; it is run only when the gateway answers."""
+        """The result of the gateway's health check in the file, which is run only when the gateway answers."""
         try:
             if self.http.get("/health").status_code != 200:
                 return False
@@ -156,7 +161,7 @@ class Stage:
         return game, bearer
 
     def view(self, game: str, bearer: Mapping[str, str] | None = None) -> list[dict[str, Any]]:
-        """The whole view so far, of the public or of a seat."""
+        """All entries of a view so far, the public's or a seat's."""
         entries: list[dict[str, Any]] = []
         more = True
         while more:
@@ -192,9 +197,9 @@ def stage(folder: Path) -> Iterator[Stage]:
 
 
 def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
         return port
 
 

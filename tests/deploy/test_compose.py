@@ -1,4 +1,4 @@
-"""compose.yaml: what it says is true, and a game is played by just what it starts.
+"""compose.yaml: what it claims holds, and a game is played by just what it starts.
 
 No Docker engine is needed: each service runs as a plain process with its command and
 environment from the file."""
@@ -17,7 +17,7 @@ from services.ledger.embedded_engine import ENGINE_CONFIG
 from services.runtime.settings import Settings
 from tests.deploy.compose import GIVEN, MissingVariableError, interpolated, read_compose, stage, wait_until
 
-OURS = ("gateway", "referee", "bots", "auditor")
+SERVICES = ("gateway", "referee", "bots", "auditor")
 MOVE = {"game", "seat", "command", "sequence"}
 KNOWN = {f"LEDGERLINE_{name.upper()}" for name in Settings.model_fields}
 
@@ -28,17 +28,17 @@ def file() -> dict[str, Any]:
 
 
 def test_a_game_is_played_by_what_the_file_starts(tmp_path: Path) -> None:
-    with stage(tmp_path) as house:
-        engine = house.start_engine()
-        gateway, bots, auditor = (house.start(name) for name in ("gateway", "bots", "auditor"))
-        referees = [house.start("referee"), house.start("referee")]
-        wait_until(house.healthy)
+    with stage(tmp_path) as servers:
+        engine = servers.start_engine()
+        gateway, bots, auditor = (servers.start(name) for name in ("gateway", "bots", "auditor"))
+        referees = [servers.start("referee"), servers.start("referee")]
+        wait_until(servers.healthy)
 
-        game = house.new_game(["greedy", "greedy", "random", "random"])
-        wait_until(lambda: house.ended(game))
-        entries = house.view(game)
+        game = servers.new_game(["greedy", "greedy", "random", "random"])
+        wait_until(lambda: servers.ended(game))
+        entries = servers.view(game)
         assert [entry["number"] for entry in entries] == [*range(1, len(entries) + 1)]
-        client = connect(house.engine_url)
+        client = connect(servers.engine_url)
         ledger = RedisLedger(client, init_partition_count(client))
         assert len(ledger.read_entries(game)) == len(entries)
         client.close()
@@ -70,8 +70,8 @@ def test_without_a_signing_key_nothing_starts_and_the_variable_is_named() -> Non
         read_compose({"LEDGERLINE_TOKEN_KEY": "a key for tests"})
 
 
-def test_every_setting_in_the_file_is_one_of_ours(file: dict[str, Any]) -> None:
-    for name in OURS:
+def test_every_setting_in_the_file_exists(file: dict[str, Any]) -> None:
+    for name in SERVICES:
         assert file["services"][name]["environment"].keys() <= KNOWN
 
 
@@ -79,16 +79,16 @@ def test_every_setting_in_the_file_is_one_of_ours(file: dict[str, Any]) -> None:
     ("key", "holder"), [("LEDGERLINE_TOKEN_KEY", "gateway"), ("LEDGERLINE_SIGNING_KEY", "auditor")]
 )
 def test_only_one_service_holds_each_key(file: dict[str, Any], key: str, holder: str) -> None:
-    assert [name for name in OURS if key in file["services"][name]["environment"]] == [holder]
+    assert [name for name in SERVICES if key in file["services"][name]["environment"]] == [holder]
 
 
 def test_every_service_knows_that_there_is_an_archive_and_only_the_auditor_writes_it(
     file: dict[str, Any],
 ) -> None:
-    assert {file["services"][name]["environment"]["LEDGERLINE_ARCHIVE_URL"] for name in OURS} == {
+    assert {file["services"][name]["environment"]["LEDGERLINE_ARCHIVE_URL"] for name in SERVICES} == {
         "file:///archive"
     }
-    mounted = {name: file["services"][name].get("volumes", []) for name in OURS}
+    mounted = {name: file["services"][name].get("volumes", []) for name in SERVICES}
     assert mounted == {
         "gateway": ["archive:/archive:ro"],
         "referee": [],
@@ -98,26 +98,26 @@ def test_every_service_knows_that_there_is_an_archive_and_only_the_auditor_write
     assert "archive" in file["volumes"]
 
 
-def test_the_engine_is_set_up_as_the_embedded_one(file: dict[str, Any]) -> None:
+def test_the_engine_is_configured_as_the_embedded_one(file: dict[str, Any]) -> None:
     name, *words = file["services"]["engine"]["command"]
-    told = dict(zip(words[::2], words[1::2], strict=True))
+    options = dict(zip(words[::2], words[1::2], strict=True))
     assert name == "valkey-server"
     embedded = {
         f"--{key}": str(value) for key, value in ENGINE_CONFIG.items() if key != "bind"
     }  # there: loopback
-    assert told == {**embedded, "--protected-mode": "no"}
+    assert options == {**embedded, "--protected-mode": "no"}
     (volume,) = file["services"]["engine"]["volumes"]
     assert volume.partition(":")[0] in file["volumes"]
     assert "ports" not in file["services"]["engine"]
 
 
-def test_what_has_no_address_can_be_scaled(file: dict[str, Any]) -> None:
+def test_services_without_an_address_can_be_scaled(file: dict[str, Any]) -> None:
     for name in ("referee", "bots"):
         assert not file["services"][name].keys() & {"container_name", "ports", "hostname", "volumes"}
 
 
-def test_our_services_wait_for_the_engine_come_back_and_may_do_little(file: dict[str, Any]) -> None:
-    for name in OURS:
+def test_the_services_wait_for_the_engine_restart_and_have_few_rights(file: dict[str, Any]) -> None:
+    for name in SERVICES:
         service = file["services"][name]
         assert service["depends_on"] == {"engine": {"condition": "service_healthy"}}
         assert service["restart"] == "unless-stopped"
@@ -127,7 +127,7 @@ def test_our_services_wait_for_the_engine_come_back_and_may_do_little(file: dict
         assert service["restart"] and service["stop_grace_period"], name
 
 
-def test_variables_are_put_in_as_compose_does() -> None:
+def test_variables_are_interpolated_as_compose_does() -> None:
     given = {"SET": "x", "EMPTY": ""}
     assert interpolated("${SET} ${EMPTY:-y} ${EMPTY-y}. ${GONE-z} ${GONE} $$", given) == "x y . z  $"
     with pytest.raises(MissingVariableError, match="GONE: why"):

@@ -1,4 +1,4 @@
-"""deploy/Dockerfile: it can be built from what is there, and what it copies is enough to run."""
+"""deploy/Dockerfile: it can be built from this repository, and what it copies is enough to run."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ def test_it_installs_by_hash_and_names_no_index() -> None:
         assert all("==" in pin and "--hash=sha256:" in pin for pin in pins)
 
 
-def test_it_runs_as_nobody_special_in_two_stages() -> None:
+def test_it_is_built_in_two_stages_and_runs_as_an_unprivileged_user() -> None:
     stages = re.split(r"^FROM ", DOCKERFILE, flags=re.MULTILINE)[1:]
     assert len(stages) == 2
     (user,) = re.findall(r"^USER (\S+)$", stages[-1], re.MULTILINE)
-    assert int(user) > 0, "a number, so that whoever runs it can see that it isn't root"
+    assert int(user) > 0, "a number, so that an operator sees that it isn't root"
     assert 'ENTRYPOINT ["ledgerline"]' in stages[-1]
     assert "pip install" not in stages[-1]
 

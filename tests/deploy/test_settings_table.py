@@ -1,4 +1,4 @@
-"""deploy/README.md lists every setting, with what counts when it is left out."""
+"""deploy/README.md lists every setting, with its default."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def test_the_table_has_every_setting_in_order_and_no_other() -> None:
     assert [name.lower() for name, _, _ in rows] == [*Settings.model_fields]
 
 
-def test_the_table_says_what_counts_when_a_setting_is_left_out() -> None:
+def test_the_table_has_the_default_of_every_setting() -> None:
     for name, left_out, _ in ROW.findall((ROOT / "deploy" / "README.md").read_text()):
         default = Settings.model_fields[name.lower()].default
         if default is None or isinstance(default, SecretStr):

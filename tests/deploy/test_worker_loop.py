@@ -1,4 +1,4 @@
-"""P7, P8: a worker's loop outlives outages, whole ones and partial ones, and says so in a line."""
+"""P7, P8: a worker's loop survives outages, whole and partial ones, and logs one line for each."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from services.runtime.worker_loop import PeriodicTask
 
 
 class Engine:
-    """What steps and chores ask; `away` says who finds nobody."""
+    """The engine of a step and its periodic task; those named in `unreachable_for` can't reach it."""
 
     def __init__(self) -> None:
-        self.away: set[str] = set()
-        self.done: list[str] = []
+        self.unreachable_for: set[str] = set()
+        self.requests: list[str] = []
         self.stop = Event()
 
-    def do(self, what: str) -> Callable[[], None]:
-        def ask() -> None:
-            self.done.append(what)
-            if len(self.done) > 12:
+    def call(self, caller: str) -> Callable[[], None]:
+        def request() -> None:
+            self.requests.append(caller)
+            if len(self.requests) > 12:
                 self.stop.set()
-            if what in self.away:
-                raise redis.ConnectionError(f"nobody there for {what}")
+            if caller in self.unreachable_for:
+                raise redis.ConnectionError(f"unreachable for {caller}")
 
-        return ask
+        return request
 
 
 @pytest.fixture
@@ -43,33 +43,33 @@ def run(engine: Engine) -> list[str]:
     with capture_logs() as lines:
         worker_loop.run_worker(
             "referee",
-            engine.do("step"),
-            [PeriodicTask(0.0, engine.do("chore"))],
+            engine.call("step"),
+            [PeriodicTask(0.0, engine.call("task"))],
             engine.stop,
-            engine.do("begin"),
+            engine.call("begin"),
         )
     return [line["event"] for line in lines]
 
 
-def test_P7_it_begins_once_then_steps_with_its_chores(engine: Engine) -> None:
+def test_P7_it_starts_once_then_steps_with_its_periodic_tasks(engine: Engine) -> None:
     assert run(engine) == ["started", "stopped"]
-    assert engine.done[:5] == ["begin", "chore", "step", "chore", "step"]
-    assert engine.done.count("begin") == 1
+    assert engine.requests[:5] == ["begin", "task", "step", "task", "step"]
+    assert engine.requests.count("begin") == 1
 
 
-def test_P7_it_begins_again_until_that_went_well(engine: Engine) -> None:
-    engine.away = {"begin"}
+def test_P7_its_start_is_repeated_until_it_succeeds(engine: Engine) -> None:
+    engine.unreachable_for = {"begin"}
     assert run(engine) == ["started", "engine away, trying until it is back", "stopped"]
-    assert set(engine.done) == {"begin"}
+    assert set(engine.requests) == {"begin"}
 
 
-def test_P8_a_chore_that_finds_nobody_stops_no_step(engine: Engine) -> None:
-    engine.away = {"chore"}
+def test_P8_a_periodic_task_without_the_engine_stops_no_step(engine: Engine) -> None:
+    engine.unreachable_for = {"task"}
     assert run(engine) == ["started", "engine away, trying until it is back", "stopped"]
-    assert engine.done.count("step") >= 5
+    assert engine.requests.count("step") >= 5
 
 
-def test_P7_a_step_that_finds_nobody_is_tried_again(engine: Engine) -> None:
-    engine.away = {"step"}
+def test_P7_a_step_without_the_engine_is_tried_again(engine: Engine) -> None:
+    engine.unreachable_for = {"step"}
     assert run(engine) == ["started", "engine away, trying until it is back", "stopped"]
-    assert engine.done.count("step") >= 5
+    assert engine.requests.count("step") >= 5
