@@ -33,29 +33,12 @@ OPENED_AT_MS = 7_000_000
 CHANCES = range(12)  # of each ruleset
 PLAY_OFF_EVENTS = (PlayOffCalled, PlayOffEnded)
 SHUFFLE_EVENTS = (DeckShuffled, TicketsShuffled)
-OWN_FIELDS = (  # what differs between a fork and its source game
-    *(
-        "game",
-        "at_ms",
-        "opened_at_ms",
-        "created_at_ms",
-        "play_off",
-        "seed",
-        "commitment",
-        "epoch",
-        "refusal_counts",
-    ),
-    *(
-        "fork_origin",
-        "position_starter",
-        "fork_turn_state",
-        "result",
-        "next_play_off",
-        "board",
-        "shuffle_key",
-        "seed_was_named",
-    ),
-)
+# the fields in which a fork differs from its source game
+OWN_FIELDS = (
+    "game", "at_ms", "opened_at_ms", "created_at_ms", "play_off", "seed", "commitment", "epoch", "refusal_counts",
+    "fork_origin", "position_starter", "fork_turn_state", "result", "next_play_off", "board", "shuffle_key",
+    "seed_was_named",
+)  # fmt: skip
 
 
 @dataclass
@@ -121,10 +104,12 @@ def whole_game(rules: str, chance: int, **more: Any) -> RandomGame:
         "clock_ms": rng.choice([None, 60_000, 200_000]),
         "move_ms": rng.choice([None, 4_000, 259_200_000]),
     }
-    laid = {"position": random_position(rng, board, seats)} if rng.random() < 0.15 else {}
-    habit, leaving = rng.choice([*HABITS]), rng.choice([0, 0, 0.01])
-    mischief = 0.01 if options["strict"] else 0.05
-    play = RandomGame(rng, board, seats, habit, mischief, leaving, {**options, **more}, laid)
+    create_fields = {"position": random_position(rng, board, seats)} if rng.random() < 0.15 else {}
+    habit, leave_share = rng.choice([*HABITS]), rng.choice([0, 0, 0.01])
+    illegal_share = 0.01 if options["strict"] else 0.05
+    play = RandomGame(
+        rng, board, seats, habit, illegal_share, leave_share, {**options, **more}, create_fields
+    )
     for _ in play.steps():
         pass
     return play
@@ -140,11 +125,11 @@ def viewers(play: RandomGame) -> list[Seat | None]:
 
 
 def asker_at(play: RandomGame, at: int) -> Seat | None:
-    """Who asks for the fork at this entry."""
+    """The viewer who asks for the fork at this entry."""
     return Random(at).choice(viewers(play))
 
 
-# -- moments to go on from -------------------------------------------------------------------
+# -- entries to fork -------------------------------------------------------------------
 
 
 def fork_entries(play: RandomGame, most: int) -> list[int]:

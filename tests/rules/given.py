@@ -112,11 +112,11 @@ def given(
     options: Mapping[str, Any] | None = None,
     ages: Sequence[int] = (),
 ) -> Scene:
-    """A game of any rules that has started, everything else than what is named being as dealt.
+    """A started game of any rules. Whatever isn't named is as it was dealt.
 
-    Decks are given top first; hands, tickets, cars and merchandise from seat 0 on; tokens
-    by city, what isn't named keeps its stack; `ticket_deck` is the deck "regular". The
-    market lies quiet and the discard pile is empty unless they are given."""
+    Decks are given top first; hands, tickets, cars and merchandise from seat 0 on; tokens by city (a city
+    that isn't named keeps its stack); `ticket_deck` is the deck "regular". Unless they are given, the
+    market is MARKET, which isn't flushed, and the discard pile is empty."""
     state = created(seats, options, rules=rules, board=board, ages=ages).state
     decide_and_apply(state, None, StartGame())
     make_start_choices(state)
@@ -139,8 +139,8 @@ def given(
 
 
 def make_start_choices(state: GameState) -> None:
-    """Every seat makes its choices of the setup in the plainest way, the first offered tickets
-    being kept; a mix is two of each deck."""
+    """Every seat makes its choices of the setup: it keeps the first offered tickets, as few as it may; a
+    mix has the same number of each deck."""
     while state.turn is None:
         seat, choice = next(iter(state.pending_choices.items()))
         if choice == MIX:

@@ -71,11 +71,12 @@ def fixed_games(rules: str, steps_most: int = 60) -> Iterator[SealedGame]:
         rng = Random(f"{rules} {kind}")
         board = rng.choice(BOARDS_BY_RULESET[rules])
         seats = rng.choice(seat_counts(board))
-        laid = {"position": random_position(rng, board, seats)} if kind == 1 else {}
+        create_fields = {"position": random_position(rng, board, seats)} if kind == 1 else {}
         options = {"strict": kind == 2}
-        mischief, leaving = (0.05, 0.01) if kind == 2 else (0.02, 0)
+        illegal_share, leave_share = (0.05, 0.01) if kind == 2 else (0.02, 0)
         yield play_and_seal(
-            RandomGame(rng, board, seats, "anything", mischief, leaving, options, laid), steps_most
+            RandomGame(rng, board, seats, "anything", illegal_share, leave_share, options, create_fields),
+            steps_most,
         )
 
 

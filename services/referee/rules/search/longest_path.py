@@ -104,26 +104,27 @@ class _Step(NamedTuple):
 
 
 def _steps(graph: Graph, arms: dict[str, int], order: list[str]) -> Iterator[_Step]:
-    left = {city: dict(graph[city]) for city in order}
-    longest = {city: sorted(ways.values())[-2:] for city, ways in left.items()}
-    places: dict[str, int] = {}
-    free = list(range(len(order)))[::-1]
+    """The steps of the sweep in this order of the cities."""
+    unswept = {city: dict(graph[city]) for city in order}
+    longest = {city: sorted(ways.values())[-2:] for city, ways in unswept.items()}
+    slots: dict[str, int] = {}
+    free_slots = list(range(len(order)))[::-1]
     for city in order:
-        for near in (city, *left[city]):
-            if near not in places:
-                places[near] = free.pop()
-        place = places.pop(city)
-        ways = [(places[near], length) for near, length in left[city].items()]
+        for near in (city, *unswept[city]):
+            if near not in slots:
+                slots[near] = free_slots.pop()
+        slot = slots.pop(city)
+        ways = [(slots[near], length) for near, length in unswept[city].items()]
         del longest[city]
-        for near in left.pop(city):
-            del left[near][city]
-            longest[near] = sorted(left[near].values())[-2:]
-        one = {seen: max(longest[other], default=0) for other, seen in places.items()}
-        two = {seen: sum(longest[other]) for other, seen in places.items()}
-        beyond = sum(sum(two) for other, two in longest.items() if other not in places)
-        tips = sorted((arms.get(other, 0) for other in left), reverse=True)[:2]
-        yield _Step(place, arms.get(city, 0), ways, one, two, beyond, [2 * sum(tips), 2 * sum(tips[:1]), 0])
-        free.append(place)
+        for near in unswept.pop(city):
+            del unswept[near][city]
+            longest[near] = sorted(unswept[near].values())[-2:]
+        one = {other_slot: max(longest[other], default=0) for other, other_slot in slots.items()}
+        two = {other_slot: sum(longest[other]) for other, other_slot in slots.items()}
+        beyond = sum(sum(two) for other, two in longest.items() if other not in slots)
+        tips = sorted((arms.get(other, 0) for other in unswept), reverse=True)[:2]
+        yield _Step(slot, arms.get(city, 0), ways, one, two, beyond, [2 * sum(tips), 2 * sum(tips[:1]), 0])
+        free_slots.append(slot)
 
 
 class _Sweep:
@@ -134,7 +135,7 @@ class _Sweep:
         self.best = 0
         self.steps = list(_steps(graph, arms, _sweep_order(graph, part)))
         self.empty_sides = bytes(
-            range(1 + max(place for step in self.steps for place in (step.slot, *step.two_longest_left)))
+            range(1 + max(slot for step in self.steps for slot in (step.slot, *step.two_longest_left)))
         )
 
     def best_over(self, best_known: int, beam_width: int | None) -> int:
