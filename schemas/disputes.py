@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import zlib
+from enum import StrEnum
 from hashlib import sha256
 from typing import Annotated, Any, Final, NamedTuple
 
@@ -26,20 +27,26 @@ MAX_WAITING_PER_PARTITION: Final = 1_000  # in a partition
 MAX_REASON_LENGTH: Final = 500  # characters
 DISPUTE_FORMAT: Final = 1
 
-# What becomes of one. The last two are for good.
-IN_PROGRESS: Final = "looking"  # a job has it in hand
-FAILED: Final = "failed"  # the job broke, and is tried again
-ANSWERED_PARTLY: Final = "told"  # answered, as far as may be told while the game runs
-ANSWERED_FULLY: Final = "whole"  # answered by the whole audit
-GAME_LOST: Final = "lost"  # the game is gone: nothing more of it can be checked
-FINAL_STATES: Final = (ANSWERED_FULLY, GAME_LOST)
-STATE_LABELS: Final = {
-    "": "waiting",
-    IN_PROGRESS: "being looked at",
-    FAILED: "failed",
-    ANSWERED_PARTLY: "answered",
-    ANSWERED_FULLY: "answered",
-    GAME_LOST: "failed",
+
+class DisputeState(StrEnum):
+    """How far a dispute is, as stored."""
+
+    UNANSWERED = ""
+    IN_PROGRESS = "looking"  # a job works on it
+    FAILED = "failed"  # the job failed, and is tried again
+    ANSWERED_PARTLY = "told"  # answered, as far as the seat may know while the game runs
+    ANSWERED_FULLY = "whole"  # answered by the whole audit
+    GAME_LOST = "lost"  # the game is gone: nothing more of it can be checked
+
+
+FINAL_STATES: Final = (DisputeState.ANSWERED_FULLY, DisputeState.GAME_LOST)
+STATE_LABELS: Final[dict[str, str]] = {  # for people; a later version may store another state
+    DisputeState.UNANSWERED: "waiting",
+    DisputeState.IN_PROGRESS: "being looked at",
+    DisputeState.FAILED: "failed",
+    DisputeState.ANSWERED_PARTLY: "answered",
+    DisputeState.ANSWERED_FULLY: "answered",
+    DisputeState.GAME_LOST: "failed",
 }
 
 _ID: Final = re.compile(rf"([a-z0-9][a-z0-9-]{{2,39}})_({OPERATOR}|[0-7])_([0-9a-f]{{12}})")

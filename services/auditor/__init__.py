@@ -1,5 +1,5 @@
-"""The auditor: whoever doubts a game asks it.
+"""The auditor service: archives finished games and answers disputes, as jobs off the move path.
 
-Start at `auditing.audit`: everything that can be checked of a log, as an `Audit`. `explaining.explain`
-tells one disputed move; `page.page` is both as one page for an arbiter.
+Start at `worker.Auditor`; `archive_job` and `dispute_job` are the kinds of jobs. What they check stands in
+`services/verification`.
 """

@@ -23,18 +23,17 @@ from services.verification.log_check import recompute_heads
 
 log = get_logger("auditor")
 JOB_NAME: Final = "archive"
-RECHECK_INTERVAL_S: Final = (
-    600.0  # before a game that was looked at, and has grown no entry, is looked at again
-)
+RECHECK_INTERVAL_S: Final = 600.0  # between two checks of a game that got no new entry
 
 
 class ArchiveConflictError(LedgerlineError):
-    """The archive has something else of this game: it is not written over."""
+    """The archive has other content under this game's id, which is not overwritten."""
 
 
 @job_type(JOB_NAME)
 def archive_game(context: JobContext, game: str) -> None:
-    """Put a finished game into the archive. Done again it finds that it is there, and marks it."""
+    """Write a finished game to the archive, and mark it as archived. Repeating it only marks it again. Raises
+    ArchiveConflictError, ArchiveUnavailableError, or what reading the log raises."""
     archive, signer = context.archive, context.signer
     if archive is None or signer is None:
         return
@@ -78,7 +77,7 @@ class FinishedGameScanner:
         self.archive_index = context.ledger.archive_index()
 
     def enqueue_due(self) -> int:
-        """Put down jobs for some of them; how many."""
+        """Enqueue jobs for some of them. Returns how many."""
         if self.context.archive is None:
             return 0
         count = 0
@@ -88,7 +87,7 @@ class FinishedGameScanner:
             if self._is_over(game):
                 enqueued = self.jobs.enqueue(JOB_NAME, game, game)
                 if enqueued is None:
-                    break  # so many wait that there is time to come back
+                    break  # the queue is full: the next scan goes on from here
                 count += enqueued
             self.throttle.add(game, length)
         return count

@@ -1,4 +1,4 @@
-"""The house's signing key, and where its jobs are kept, from settings."""
+"""The server's signing key, and the engine that holds its jobs, from settings."""
 
 from __future__ import annotations
 

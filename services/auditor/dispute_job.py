@@ -1,8 +1,8 @@
-"""Disputes: a move that somebody doubts is looked at, and the answer kept with the game.
+"""Disputes: a disputed move is checked, and the answer is stored with the game.
 
-While a game runs a seat is told what follows from its own view (`sighting`). That answer is written before
-anything hidden is read; then the whole game is audited for the operator, who alone learns of it. Once the
-game is over, every dispute in it gets the whole audit, whoever raised it.
+While a game runs, the answer to a seat follows from its own view (`seat_answer`). It is stored before anything
+hidden is read; then the whole game is audited for the operator, and only the operator gets that result. When
+the game is over, every dispute in it is answered by the whole audit.
 """
 
 from __future__ import annotations
@@ -13,16 +13,7 @@ from typing import Final, NamedTuple
 
 from schemas.codec import unpack_entry
 from schemas.commands import Command
-from schemas.disputes import (
-    ANSWERED_FULLY,
-    ANSWERED_PARTLY,
-    FAILED,
-    GAME_LOST,
-    IN_PROGRESS,
-    DisputeId,
-    pack_answer,
-    parse_dispute_id,
-)
+from schemas.disputes import DisputeId, DisputeState, pack_answer, parse_dispute_id
 from schemas.entries import ViewEntry
 from schemas.errors import CorruptDataError
 from services.archive import ArchiveUnavailableError
@@ -30,46 +21,42 @@ from services.auditor.jobs import JobContext, Jobs, job_type
 from services.auditor.recheck_throttle import RecheckThrottle
 from services.ledger import EntryReader, MissingEntryError, iter_view
 from services.ledger.dispute_queries import DisputeRecord
-from services.referee.rules import fold
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import PROGRAMMING_ERRORS
 from services.verification.audit import Audit, audit, audit_json
 from services.verification.game_repository import ArchiveReader
 from services.verification.log_check import check_file, check_signature
-from services.verification.redecide import REPLAY_ERRORS
 from services.verification.replay import Replay
 from services.verification.seat_answer import fold_view, seat_visible_answer
 from services.verification.view_check import SIGNATURE_NOT_CHECKED, check_stored_chain, check_stored_views
 
 log = get_logger("auditor")
 JOB_NAME: Final = "dispute"
-RECHECK_INTERVAL_S: Final = (
-    300.0  # before a dispute that was looked at is looked at again, unless its game went on
-)
-MAX_STORED_FINDINGS: Final = 20  # findings that are kept of one audit; there is always `ledgerline audit`
+RECHECK_INTERVAL_S: Final = 300.0  # between two jobs for one dispute, unless its game went on
+MAX_STORED_FINDINGS: Final = 20  # of one audit; `ledgerline audit` shows all
 ENTRY_GONE: Final = "This entry of the game is no longer kept, so nothing more of it can be checked."
 
 
 @job_type(JOB_NAME, timeout_s=120)
 def answer_dispute(context: JobContext, id_: str) -> None:
-    """Answer a dispute as far as it can be answered now. Done again it comes to the same."""
+    """Answer a dispute as far as it can be answered now. Repeating it gives the same answer."""
     name = parse_dispute_id(id_)
     disputes = context.ledger.disputes()
     record = disputes.find(name)
     if record is None or record.is_final:
         return
-    disputes.record_answer(name, IN_PROGRESS)
+    disputes.record_answer(name, DisputeState.IN_PROGRESS)
     try:
         is_running = _answer(context, record)
     except Exception:
-        disputes.record_answer(name, FAILED)
+        disputes.record_answer(name, DisputeState.FAILED)
         raise
     if is_running and name.seat is not None:
         _audit_for_operator(context, record)
 
 
 def _answer(context: JobContext, record: DisputeRecord) -> bool:
-    """Write the answer; whether the game runs on. While it does, only the seat's own view was read."""
+    """Store the answer. Returns whether the game runs; if it does, only the seat's own view was read."""
     name, sequence = record.name, record.dispute.number
     if name.seat is None:
         return _answer_by_audit(context, record, is_over=False)
@@ -80,22 +67,21 @@ def _answer(context: JobContext, record: DisputeRecord) -> bool:
     if sequence > len(view):
         raise MissingEntryError(f"what seat {name.seat} of {name.game} was sent ends before entry {sequence}")
     command = _own_command(context.ledger, view, name, sequence)
-    context.ledger.disputes().record_answer(
-        name, ANSWERED_PARTLY, pack_answer(seat_visible_answer(name.game, name.seat, view, sequence, command))
-    )
+    answer = seat_visible_answer(name.game, name.seat, view, sequence, command)
+    context.ledger.disputes().record_answer(name, DisputeState.ANSWERED_PARTLY, pack_answer(answer))
     return True
 
 
 def _answer_by_audit(context: JobContext, record: DisputeRecord, is_over: bool) -> bool:
-    """The same with the whole audit for an answer. Raises Gap rather than tell a seat of a game that may
-    run: its view is lost, so nobody can say what it may know."""
+    """The same with the whole audit for an answer. Raises MissingEntryError where a seat's view is lost and
+    the game may run: then it isn't known what the seat may know."""
     name, disputes = record.name, context.ledger.disputes()
     evict_at_ms = context.wall_ms() + round(context.settings.retention_s * 1000)
     audited_game = audit_game(context, name.game)
     # A log that lost its end, say, has no such entry.
     if audited_game is None or record.dispute.number > audited_game.audit.entries:
         answer = b"" if record.answer else pack_answer({"scope": "whole", "verdict": ENTRY_GONE})
-        disputes.record_answer(name, GAME_LOST, answer, evict_at_ms=evict_at_ms)
+        disputes.record_answer(name, DisputeState.GAME_LOST, answer, evict_at_ms=evict_at_ms)
         return False
     is_over = is_over or audited_game.is_over
     if not is_over and name.seat is not None:
@@ -104,15 +90,20 @@ def _answer_by_audit(context: JobContext, record: DisputeRecord, is_over: bool) 
         "scope": "whole",
         **audit_json(audited_game.audit, audited_game.replay, record.dispute.number),
     }
-    state, final_evict_at_ms = (ANSWERED_FULLY, evict_at_ms) if is_over else (ANSWERED_PARTLY, None)
-    disputes.record_answer(name, state, pack_answer(payload), _summary(audited_game.audit), final_evict_at_ms)
+    disputes.record_answer(
+        name,
+        DisputeState.ANSWERED_FULLY if is_over else DisputeState.ANSWERED_PARTLY,
+        answer=pack_answer(payload),
+        findings=_summary(audited_game.audit),
+        evict_at_ms=evict_at_ms if is_over else None,
+    )
     _log_audit(record, audited_game.audit)
     return not is_over
 
 
 def _audit_for_operator(context: JobContext, record: DisputeRecord) -> None:
-    """Audit the game as it is for the operator. The seat isn't told what comes of it, nor when, nor that
-    it broke: its own answer is written."""
+    """Audit the game for the operator. The seat's own answer is stored already: it learns neither the result,
+    nor when there is one, nor that the audit failed."""
     try:
         audited_game = audit_game(context, record.name.game)
     except (MissingEntryError, CorruptDataError, ArchiveUnavailableError) as error:
@@ -128,7 +119,7 @@ def _audit_for_operator(context: JobContext, record: DisputeRecord) -> None:
         return
     if audited_game is not None:
         context.ledger.disputes().record_answer(
-            record.name, ANSWERED_PARTLY, findings=_summary(audited_game.audit)
+            record.name, DisputeState.ANSWERED_PARTLY, findings=_summary(audited_game.audit)
         )
         _log_audit(record, audited_game.audit)
 
@@ -136,30 +127,30 @@ def _audit_for_operator(context: JobContext, record: DisputeRecord) -> None:
 def _log_audit(record: DisputeRecord, result: Audit) -> None:
     fields = {"dispute": record.name.id, "game": record.name.game, "entry": record.dispute.number}
     if result.ok:
-        log.info("dispute looked at", **fields)
+        log.info("disputed game audited, no findings", **fields)
         return
     log.error(
-        "disputed game isn't as it should be",
+        "disputed game audited, findings",
         **fields,
         findings=len(result.findings),
         why=result.findings[0].why,
     )
 
 
-# -- what is read ------------------------------------------------------------------------
+# -- reading ----------------------------------------------------------------------------
 
 
 def _own_command(
     ledger: EntryReader, view: Sequence[ViewEntry], name: DisputeId, sequence: int
 ) -> Command | None:
-    """What the seat itself said there: it knows, but its view doesn't hold it. None where another spoke."""
+    """The seat's own command of this entry, which its view doesn't hold; None where another sent it."""
     if view[sequence - 1].answers is None:
         return None
     return unpack_entry(ledger.read_entries(name.game, sequence - 1)[0]).command
 
 
 class AuditedGame(NamedTuple):
-    """A game that was audited, as it was then."""
+    """An audit, and the log that it audited."""
 
     audit: Audit
     replay: Replay
@@ -168,16 +159,16 @@ class AuditedGame(NamedTuple):
 
 def audit_game(context: JobContext, game: str) -> AuditedGame | None:
     """The audit of a game in the engine, or else of its file in the archive; None where it is in neither.
-    Raises ArchiveAway."""
+    Raises ArchiveUnavailableError, CorruptDataError or MissingEntryError."""
     entries = context.ledger.read_entries(game)
-    is_over = not entries or _is_over(entries)
+    replay = Replay(game, entries)
+    is_over = not entries or _is_over(replay)
     file = ArchiveReader(context.archive).read_game_file(game) if context.archive and is_over else None
     if not entries:
         if file is None:
             return None
         replay = Replay(game, file.entries)
         return AuditedGame(audit(replay, check_file(file, replay=replay)), replay, is_over=True)
-    replay = Replay(game, entries)
     signature = (
         check_signature(file, None) if file is not None and file.entries == entries else SIGNATURE_NOT_CHECKED
     )
@@ -189,15 +180,15 @@ def audit_game(context: JobContext, game: str) -> AuditedGame | None:
     return AuditedGame(audit(replay, checks), replay, is_over)
 
 
-def _is_over(entries: Sequence[bytes]) -> bool:
+def _is_over(replay: Replay) -> bool:
     try:
-        return bool(fold(entries).result)
-    except REPLAY_ERRORS:  # the audit says so
+        return replay.state_after(len(replay.log)).result is not None
+    except CorruptDataError:  # a finding of the audit
         return False
 
 
 def _summary(result: Audit) -> bytes:
-    """What the operator is told of an audit, in short."""
+    """The short form of an audit, for the operator."""
     findings = [finding._asdict() for finding in result.findings[:MAX_STORED_FINDINGS]]
     payload = {
         "ok": result.ok,
@@ -208,18 +199,18 @@ def _summary(result: Audit) -> bytes:
     return pack_answer(payload)
 
 
-# -- what is to be done ------------------------------------------------------------------
+# -- scanning ---------------------------------------------------------------------------
 
 
 class DisputeScanner:
-    """Finds disputes that wait for an answer, or for the end of their game, and forgets old ones."""
+    """Finds disputes that wait for an answer, or for the end of their game, and evicts old ones."""
 
     def __init__(self, context: JobContext, jobs: Jobs, clock: Callable[[], float] = time.monotonic) -> None:
         self.context, self.jobs, self.throttle = context, jobs, RecheckThrottle(RECHECK_INTERVAL_S, clock)
         self.disputes = context.ledger.disputes()
 
     def enqueue_due(self) -> int:
-        """Put down jobs for some of them; how many."""
+        """Enqueue jobs for some of them. Returns how many."""
         self.disputes.evict(self.context.wall_ms())
         due = [(id_, -1) for id_ in self.disputes.next_unanswered()]
         due += [
@@ -233,7 +224,7 @@ class DisputeScanner:
                 continue
             enqueued = self.jobs.enqueue(JOB_NAME, id_, id_)
             if enqueued is None:
-                break  # so many wait that there is time to come back
+                break  # the queue is full: the next scan goes on from here
             count += enqueued
             self.throttle.add(id_, length)
         return count

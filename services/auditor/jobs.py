@@ -1,15 +1,14 @@
-"""Jobs: what is done off the move path, on RQ.
+"""Jobs: work off the move path, on RQ.
 
-A kind of job is one function, under a name that queued jobs keep for ever:
+A type of job is one function, under a name that never changes, since queued jobs hold it:
 
-    @kind("archive")
-    def archive_game(tools: Tools, game: str) -> None: ...
+    @job_type("archive")
+    def archive_game(context: JobContext, game: str) -> None: ...
 
-and whoever wants it done says `jobs.put("archive", game, game)`. What follows `tools` is text or
-numbers: a job on the queue is a line of JSON, never a pickle, so that another version of the house
-can read it. A job may be cut off anywhere and is done again, so it must do no harm twice. One that
-raises is tried again, later and later; one that still does is failed, and stays for an operator
-(`ledgerline jobs`). The module of a new kind is named in `work.py`.
+`jobs.enqueue("archive", game, game)` has it done. The arguments after `context` are text or numbers: a queued
+job is a line of JSON, never a pickle, so that another version of the server can read it. A job may stop at any
+point and run again, so it is idempotent. One that raises is tried again after growing pauses; after the last
+try it has failed, and stays for an operator (`ledgerline jobs`). `worker.JOB_MODULES` names the modules.
 """
 
 from __future__ import annotations
@@ -17,7 +16,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from datetime import UTC, datetime
-from typing import Any, Final, NamedTuple, Protocol
+from enum import StrEnum
+from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from rq import Queue, Retry
 from rq.exceptions import DuplicateJobError
@@ -33,12 +33,22 @@ from services.ledger.dispute_store import DisputeStore
 from services.runtime.settings import Settings
 
 QUEUE_NAME: Final = "ledgerline"
-PERFORM_PATH: Final = "services.auditor.jobs.perform"  # in every job that is queued anywhere: it stays
+PERFORM_PATH: Final = "services.auditor.jobs.perform"  # queued jobs hold it, so it never changes
 BACK_OFF_S: Final = (5, 30, 120, 600, 3_600, 21_600, 86_400)  # before each try after the first
-MAX_WAITING_JOBS: Final = 1_000  # jobs; what isn't taken in is asked for again
-MAX_FAILED_JOBS: Final = 10_000  # that are kept, the latest
-FAILED_TTL_S: Final = 365 * 86_400  # that one is kept
-JOB_STATES: Final = ("failed", "running", "waiting", "later")
+MAX_WAITING_JOBS: Final = 1_000  # a scanner asks again for what the queue doesn't take
+MAX_FAILED_JOBS: Final = 10_000  # the latest are kept
+FAILED_TTL_S: Final = 365 * 86_400  # how long a failed job is kept
+
+JobArgument: TypeAlias = str | int
+
+
+class JobState(StrEnum):
+    """Where a job is: it failed for good, runs, waits for a worker, or for its next try."""
+
+    FAILED = "failed"
+    RUNNING = "running"
+    WAITING = "waiting"
+    LATER = "later"
 
 
 class AuditorLedger(GameReader, Protocol):
@@ -50,12 +60,12 @@ class AuditorLedger(GameReader, Protocol):
 
 
 class JobContext(NamedTuple):
-    """What a job has at hand."""
+    """What every job function gets first."""
 
     ledger: AuditorLedger
     settings: Settings
     wall_ms: Callable[[], int]
-    archive: Archive | None = None  # where there is none, nothing is put into it
+    archive: Archive | None = None  # without one, nothing is archived
     signer: Signer | None = None
 
 
@@ -70,47 +80,47 @@ JobFunction = Callable[..., None]
 
 
 def job_type(name: str, timeout_s: int = 60) -> Callable[[JobFunction], JobFunction]:
-    """The function below is what jobs of this name do, within so many seconds."""
+    """Register the decorated function for jobs of this name; it may take so many seconds."""
 
     def register(function: JobFunction) -> JobFunction:
-        assert name not in JOB_TYPES, f"there are jobs named {name} already"
+        assert name not in JOB_TYPES, f"a job type named {name} exists"
         JOB_TYPES[name] = JobType(function, timeout_s)
         return function
 
     return register
 
 
-def perform(name: str, *arguments: Any) -> None:
-    """Do a job of this kind: what RQ calls."""
+def perform(name: str, *arguments: JobArgument) -> None:
+    """Run a job: what RQ calls. Raises LookupError for a type that this version doesn't have."""
     if name not in JOB_TYPES:
         raise LookupError(f"this auditor knows no job named {name}; a later version may")
     JOB_TYPES[name].function(CURRENT_CONTEXT.get(), *arguments)
 
 
 class JobInfo(NamedTuple):
-    """A job, for whoever looks after them."""
+    """A job, for an operator."""
 
     id: str
-    state: str  # one of STATES
+    state: JobState
     kind: str
-    about: list[Any]
+    about: list[JobArgument]
     tries: int  # that failed
-    why: str  # the last of them did; empty where none did
-    since: datetime | None  # it was put down
-    again: datetime | None  # it is to be tried
+    why: str  # why the last of them failed; empty where none did
+    since: datetime | None  # when it was enqueued
+    again: datetime | None  # when it is tried next
 
 
 class Jobs:
-    """The jobs of a house, on one engine. `client` is no cluster's: RQ can't run on one."""
+    """The jobs of a server, on one engine. `client` isn't a cluster's: RQ can't run on one."""
 
     def __init__(self, client: EngineClient, max_waiting: int = MAX_WAITING_JOBS) -> None:
         self.queue = Queue(QUEUE_NAME, connection=client, serializer=JSONSerializer)
         self.max_waiting = max_waiting
 
-    def enqueue(self, name: str, subject: str, *arguments: Any) -> bool | None:
-        """Have a job done about something: `about` is a game's id, say. There is never a second one of
-        this name about it. True if it was put down, False if it is there already (or failed, and an
-        operator is to look), None if too many wait: ask again."""
+    def enqueue(self, name: str, subject: str, *arguments: JobArgument) -> bool | None:
+        """Enqueue a job about a subject, such as a game's id; at most one of this name for each subject.
+        Returns True if it is enqueued now, False if there is one already (a failed one counts), None if the
+        queue is full."""
         if self.queue.count >= self.max_waiting:
             return None
         try:
@@ -130,11 +140,11 @@ class Jobs:
         return True
 
     def list_jobs(self, limit: int = 1_000) -> list[JobInfo]:
-        """The jobs there are, at most so many of each state; the failed ones first."""
-        return [job for state in JOB_STATES for job in self._jobs_in(state, limit)]
+        """All jobs, at most `limit` of each state; the failed ones first."""
+        return [job for state in JobState for job in self._jobs_in(state, limit)]
 
-    def count(self) -> dict[str, int]:
-        """How many jobs are in each state."""
+    def count(self) -> dict[JobState, int]:
+        """The number of jobs in each state."""
         queue = self.queue
         counts = (
             queue.failed_job_registry.get_job_count(cleanup=False),
@@ -142,10 +152,10 @@ class Jobs:
             queue.count,
             queue.scheduled_job_registry.get_job_count(cleanup=False),
         )
-        return dict(zip(JOB_STATES, counts, strict=True))
+        return dict(zip(JobState, counts, strict=True))
 
     def retry(self, id_: str) -> None:
-        """Try a job again now that failed, or waits for its next try. Raises Malformed: there is none."""
+        """Run a job now that failed, or waits for its next try. Raises InvalidInputError: there is none."""
         job = self._fetch_idle(id_)
         job.retries_left = len(BACK_OFF_S)
         job.meta.pop("tries", None)
@@ -154,11 +164,11 @@ class Jobs:
         self.queue.enqueue_job(job)
 
     def drop(self, id_: str) -> None:
-        """Forget a job that failed, or waits for its next try. Raises Malformed: there is none."""
+        """Delete a job that failed, or waits for its next try. Raises InvalidInputError: there is none."""
         self._fetch_idle(id_).delete()
 
     def _fetch_idle(self, id_: str) -> Job:
-        """A job that nobody has in hand and nobody is about to take."""
+        """A job that neither runs nor waits for a worker."""
         jobs = self._fetch([id_])
         if not jobs or (
             id_ not in self.queue.failed_job_registry and id_ not in self.queue.scheduled_job_registry
@@ -168,20 +178,22 @@ class Jobs:
             )
         return jobs[0]
 
-    def _jobs_in(self, state: str, limit: int) -> Iterator[JobInfo]:
+    def _jobs_in(self, state: JobState, limit: int) -> Iterator[JobInfo]:
         queue = self.queue
         match state:
-            case "failed":
+            case JobState.FAILED:
                 ids = queue.failed_job_registry.get_job_ids(0, limit - 1, desc=True, cleanup=False)
-            case "running":
+            case JobState.RUNNING:
                 ids = queue.started_job_registry.get_job_ids(0, limit - 1, cleanup=False)
-            case "waiting":
+            case JobState.WAITING:
                 ids = queue.get_job_ids(0, limit)
-            case _:
+            case JobState.LATER:
                 ids = queue.scheduled_job_registry.get_job_ids(0, limit - 1, cleanup=False)
         for job in self._fetch(ids):
-            retry_at = queue.scheduled_job_registry.get_scheduled_time(job) if state == "later" else None
-            name, *arguments = _job_arguments(job)
+            retry_at = (
+                queue.scheduled_job_registry.get_scheduled_time(job) if state is JobState.LATER else None
+            )
+            name, arguments = _job_arguments(job)
             tries, why = int(job.meta.get("tries", 0)), str(job.meta.get("why", ""))
             yield JobInfo(job.id, state, name, arguments, tries, why, job.created_at, retry_at)
 
@@ -193,19 +205,20 @@ class Jobs:
         return [job for job in jobs if job is not None]
 
 
-def record_failure(job: Any, error_type: type[BaseException], error: BaseException, _: object) -> bool:
-    """What RQ calls when a job raised, or its worker ended: the reason stays with the job."""
+def record_failure(job: Job, error_type: type[BaseException], error: BaseException, _: object) -> bool:
+    """Store the reason with a job that raised, or whose worker ended: what RQ calls then."""
     why = str(error) or ("its worker ended" if error_type.__name__ == "AbandonedJobError" else "")
     job.meta["tries"] = int(job.meta.get("tries", 0)) + 1
     job.meta["why"] = f"{error_type.__name__}: {why}"[:500]
     job.meta["at"] = datetime.now(UTC).isoformat(timespec="seconds")
-    job.save_meta()
+    job.save_meta()  # type: ignore[no-untyped-call]  # RQ declares no types here
     return True
 
 
-def _job_arguments(job: Job) -> list[Any]:
-    """A job's kind and what it is about, even where another version put it down."""
+def _job_arguments(job: Job) -> tuple[str, list[JobArgument]]:
+    """A job's name and arguments; of one that can't be read, its description instead of the name."""
     try:
-        return [str(job.args[0]), *job.args[1:]]
-    except Exception:
-        return [job.description or "?"]
+        name, *arguments = job.args
+    except Exception:  # another version's: RQ decodes the arguments here, and may raise anything
+        return job.description or "?", []
+    return str(name), arguments

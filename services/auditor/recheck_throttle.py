@@ -1,4 +1,4 @@
-"""What was looked at a short while ago, and needn't be looked at again before it changes."""
+"""Remembers what was checked lately and needn't be checked again before it changes."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ MAX_REMEMBERED: Final = 100_000
 
 
 class RecheckThrottle:
-    """Each rests for so many seconds, or until its length is another. Where too many do, all are forgotten:
-    they are looked at once more than was needed."""
+    """Contains a name and its length for `interval_s` seconds after it was added. When it is full, all are
+    forgotten, and checked once more than needed."""
 
     def __init__(self, interval_s: float, clock: Callable[[], float]) -> None:
         self.interval_s, self.clock = interval_s, clock
-        self._checked: dict[str, tuple[int, float]] = {}  # by name: its length, and until when that counts
+        self._checked: dict[
+            str, tuple[int, float]
+        ] = {}  # by name: its length, and when it expires (seconds of `clock`)
 
     def __contains__(self, key: tuple[str, int]) -> bool:
         name, length = key

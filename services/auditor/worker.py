@@ -1,16 +1,16 @@
-"""The auditor's worker: takes jobs, does them, looks after those that were left, and finds new ones.
+"""The auditor's worker: runs jobs, requeues those of ended workers, and enqueues new ones.
 
-RQ keeps the jobs; this is its SimpleWorker taken apart, because the house's own loop runs it, which
-may be on a thread: it hears no signals, forks nothing, and waits no longer than it can be told to
-stop. A worker that is killed leaves its job as running; whoever looks next after that job's time is
-over puts it back. Any number of workers may run.
+RQ stores the jobs. This drives its SimpleWorker step by step from the server's own loop, which may run on a
+thread: it handles no signals, forks nothing, and never blocks for longer than a stop may take. A worker that is
+killed leaves its job as running; after that job's time any other worker requeues it. Any number of workers may
+run.
 """
 
 from __future__ import annotations
 
 import logging
 from contextlib import suppress
-from typing import Any, Final
+from typing import Final
 
 from rq import Queue, SimpleWorker
 from rq.exceptions import NoSuchJobError
@@ -28,8 +28,8 @@ from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import PROGRAMMING_ERRORS
 
 log = get_logger("auditor")
-JOB_MODULES: Final = (archive_job, dispute_job)  # with the kinds of jobs in them
-OVERTIME_S: Final = 5  # that a job may be late before its worker is taken for dead
+JOB_MODULES: Final = (archive_job, dispute_job)  # importing them registers their job types
+OVERTIME_S: Final = 5  # after a job's timeout, before its worker counts as dead
 WORKER_TTL_S: Final = 15  # RQ adds a minute to it
 
 
@@ -42,22 +42,22 @@ class RqWorker(SimpleWorker):
         return int(job.timeout or 0) + OVERTIME_S
 
     def procline(self, message: str) -> None:
-        """The house has other names for its processes."""
+        """Leave the process title alone: the server sets its own."""
 
 
 class Auditor:
-    """One worker. Nothing in it can't be lost."""
+    """One worker. It holds nothing that must outlive it."""
 
     def __init__(self, context: JobContext, client: EngineClient, name: str) -> None:
         self.context, self.client, self.name = context, client, name
         self.jobs = Jobs(client)
         self.finished_games = archive_job.FinishedGameScanner(context, self.jobs)
         self.disputed_moves = dispute_job.DisputeScanner(context, self.jobs)
-        self._worker: Any = None  # half of it has no types
+        self._worker: RqWorker | None = None
         _silence_rq_logging()
 
     def register(self) -> None:
-        """Show that it is there; needs the engine."""
+        """Register the worker with RQ. Raises one of CONNECTION_ERRORS without an engine."""
         self._worker = RqWorker(
             [self.jobs.queue],
             name=self.name,
@@ -66,10 +66,10 @@ class Auditor:
             worker_ttl=WORKER_TTL_S,
             serializer=JSONSerializer,
         )
-        self._worker.register_birth()
+        self._worker.register_birth()  # type: ignore[no-untyped-call]  # RQ declares no types here
 
     def step(self) -> bool:
-        """Do the next job. False where there is none."""
+        """Run the next job. Returns False where there is none."""
         try:
             dequeued = Queue.dequeue_any(
                 [self.jobs.queue],
@@ -86,17 +86,17 @@ class Auditor:
             *PROGRAMMING_ERRORS,
             BaseTimeoutException,
             NoSuchJobError,
-        ):  # RQ's own: a job that it can't even look at
-            log.exception("job can't be taken")
+        ):  # RQ's own: a job that it can't load
+            log.exception("job can't be loaded")
         return True
 
     def enqueue_due(self) -> int:
-        """Put down jobs for what is to be done; how many."""
-        # What is audited whole is signed first.
+        """Enqueue jobs for finished games and open disputes. Returns how many."""
+        # Archive jobs first: a whole audit then finds the signature.
         return self.finished_games.enqueue_due() + self.disputed_moves.enqueue_due()
 
     def maintain(self) -> None:
-        """See to jobs whose time has come, that were left by a worker that ended, or failed long ago."""
+        """Requeue jobs that are due again or whose worker ended, and delete the oldest failed ones."""
         self.worker.heartbeat()
         queue, scheduled = self.jobs.queue, self.jobs.queue.scheduled_job_registry
         for id_ in scheduled.get_jobs_to_schedule():
@@ -107,7 +107,7 @@ class Auditor:
             clean_registries(queue, [_log_failure])
             queue.intermediate_queue.cleanup(self.worker, queue)
         except PROGRAMMING_ERRORS:
-            log.exception("jobs can't be tended")
+            log.exception("job registries can't be cleaned")
         clean_worker_registry(queue)
         failed = queue.failed_job_registry
         for id_ in failed.get_job_ids(0, -MAX_FAILED_JOBS - 1, cleanup=False):
@@ -115,17 +115,17 @@ class Auditor:
                 failed.remove(id_, delete_job=True)
 
     def deregister(self) -> None:
-        """Say that it goes."""
+        """Remove the worker from RQ."""
         with suppress(*ENGINE_ERRORS):
-            self.worker.register_death()
+            self.worker.register_death()  # type: ignore[no-untyped-call]  # as above
 
     @property
-    def worker(self) -> Any:
-        assert self._worker is not None, "it has begun"
+    def worker(self) -> RqWorker:
+        assert self._worker is not None, "register comes first"
         return self._worker
 
 
-def _log_failure(job: Job, error_type: type[BaseException], error: BaseException, trace: Any) -> bool:
+def _log_failure(job: Job, error_type: type[BaseException], error: BaseException, trace: object) -> bool:
     record_failure(job, error_type, error, trace)
     tries, why, tries_left = job.meta["tries"], job.meta["why"], job.retries_left or 0
     (log.warning if tries_left else log.error)(
@@ -135,7 +135,7 @@ def _log_failure(job: Job, error_type: type[BaseException], error: BaseException
 
 
 def _silence_rq_logging() -> None:
-    """RQ tells all that it does, in a form of its own; what matters of it is told here."""
+    """RQ logs every step in its own format; this module logs what matters."""
     rq_log = logging.getLogger("rq")
     rq_log.propagate = False
     if not rq_log.handlers:

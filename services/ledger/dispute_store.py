@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import redis
 
-from schemas.disputes import DisputeId, DisputeMove, parse_dispute_id
+from schemas.disputes import DisputeId, DisputeMove, DisputeState, parse_dispute_id
 from schemas.field_types import Seat
 from services.ledger import dispute_queries, keys
 from services.ledger.cluster_pipeline import available_replies
@@ -69,7 +69,7 @@ class DisputeStore:
     def record_answer(
         self,
         name: DisputeId,
-        state: str,
+        state: DisputeState,
         answer: bytes = b"",
         findings: bytes = b"",
         evict_at_ms: int | None = None,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from schemas.disputes import DISPUTE_SCHEMA, derive_dispute_id
+from schemas.disputes import DISPUTE_SCHEMA, DisputeState, derive_dispute_id
 from services.ledger import RedisLedger
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.connection import connect, connect_async
@@ -35,11 +35,11 @@ def test_a_dispute_goes_its_way_in_any_store(ledger: RedisLedger) -> None:
     assert kept.create(name, OTHER) == RaiseOutcome.DIFFERS
     assert kept.create(another, OTHER) == RaiseOutcome.RAISED
     assert sorted(kept.next_unanswered()) == sorted([name.id, another.id])
-    assert kept.record_answer(name, "told", b"so far", b"for you alone")
+    assert kept.record_answer(name, DisputeState("told"), b"so far", b"for you alone")
     assert kept.next_unanswered() == [another.id]
     assert [(told.id, told.length, told.is_idle) for told in kept.next_provisional()] == [(name.id, 0, False)]
     assert kept.read_findings(name) == b"for you alone"
-    assert kept.record_answer(name, "whole", b"all", evict_at_ms=7)
+    assert kept.record_answer(name, DisputeState("whole"), b"all", evict_at_ms=7)
     assert kept.next_provisional() == []
     assert {held.name.id: held.answer for held in kept.list_all()} == {name.id: b"all", another.id: b""}
     assert kept.evict(7) == 1

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from schemas.commands import DrawBlind
-from schemas.disputes import DISPUTE_SCHEMA, derive_dispute_id, parse_dispute_id, unpack_answer
+from schemas.disputes import DISPUTE_SCHEMA, DisputeState, derive_dispute_id, parse_dispute_id, unpack_answer
 from services.auditor import dispute_job
 from services.verification import view_check
 from tests.auditor.conftest import STAYS_S, auditor_at
@@ -188,14 +188,14 @@ def test_a_job_that_is_done_again_comes_to_the_same_bytes(office: Office) -> Non
 
 def test_what_is_known_of_a_dispute_is_never_less_than_before(office: Office) -> None:
     name, kept = derive_dispute_id(GAME, 0, "one"), office.at.ledger.disputes()
-    assert not kept.record_answer(name, "looking")
+    assert not kept.record_answer(name, DisputeState("looking"))
     kept.create(name, DISPUTE_SCHEMA.read({"number": 1, "reason": "Why?"}))
-    assert kept.record_answer(name, "told", b"so far")
+    assert kept.record_answer(name, DisputeState("told"), b"so far")
     for less in ("looking", "failed"):
-        assert not kept.record_answer(name, less)
-    assert kept.record_answer(name, "whole", b"all", evict_at_ms=5)
+        assert not kept.record_answer(name, DisputeState(less))
+    assert kept.record_answer(name, DisputeState("whole"), b"all", evict_at_ms=5)
     for late in ("told", "whole", "lost"):
-        assert not kept.record_answer(name, late, b"late", evict_at_ms=9)
+        assert not kept.record_answer(name, DisputeState(late), b"late", evict_at_ms=9)
     held = kept.find(name)
     assert held is not None
     assert (held.state, held.answer) == ("whole", b"all")
