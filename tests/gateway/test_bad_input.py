@@ -264,14 +264,7 @@ def test_GAME_1_an_unknown_game(http: httpx.Client, ada: Player, game: str) -> N
 
 
 @pytest.mark.parametrize(
-    "path",
-    [
-        "/nothing",
-        "/games/a%2Fb/view",
-        "/games/%2e%2e/%2e%2e/view",
-        "/games//view",
-        "/games/abc",
-    ],
+    "path", ["/nothing", "/games/a%2Fb/view", "/games/%2e%2e/%2e%2e/view", "/games//view", "/games/abc"]
 )
 def test_an_unknown_path(http: httpx.Client, path: str) -> None:
     plain_problem(http.get(path), 404)

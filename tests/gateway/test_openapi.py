@@ -1,0 +1,105 @@
+"""The OpenAPI document: every answer and body has a schema, and what the gateway sends is of that schema."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import httpx
+import pytest
+from jsonschema import Draft202012Validator
+
+from schemas.commands import FIELDS, CreateGame, ForkGame, TakeSeat
+from schemas.contract import field_names
+from schemas.disputes import DisputeMove
+from services.gateway.request_models import (
+    CreateGameRequest,
+    DisputeRequest,
+    ForkRequest,
+    JoinRequest,
+    RequestModel,
+)
+from tests.gateway.clients import DRAW, CreatedGame, bearer, in_turn, new_id
+
+OPERATION_IDS = {
+    "create_games_post", "games_games_get", "join_games__game__join_post", "start_games__game__start_post",
+    "fork_games__game__forks_post", "play_off_games__game__play_off_post", "command_games__game__commands_post",
+    "view_games__game__view_get", "dispute_games__game__disputes_post", "disputes_games__game__disputes_get",
+    "one_games__game__disputes__dispute__get", "health_health_get", "index_rules_get", "rule_rules__rule__get",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def document(http: httpx.Client) -> Any:
+    return http.get("/openapi.json").json()
+
+
+def require_declared(document: Any, method: str, path: str, reply: httpx.Response) -> None:
+    """Assert that an answer is of the schema that the document has for its status."""
+    content = document["paths"][path][method]["responses"][str(reply.status_code)]["content"]
+    schema = content[reply.headers["content-type"]]["schema"]
+    Draft202012Validator({**schema, "components": document["components"]}).validate(reply.json())
+
+
+def test_operation_ids_stay(document: Any) -> None:
+    operations = [operation for methods in document["paths"].values() for operation in methods.values()]
+    assert {operation["operationId"] for operation in operations} == OPERATION_IDS
+    assert len(operations) == len(OPERATION_IDS)
+
+
+def test_every_success_names_a_schema_and_every_reference_leads_to_one(document: Any) -> None:
+    for path, methods in document["paths"].items():
+        for operation in methods.values():
+            (success, *_) = [reply for status, reply in operation["responses"].items() if status[0] == "2"]
+            assert success["content"]["application/json"]["schema"].keys() & {"$ref", "anyOf"}, path
+    names = set(re.findall(r'"#/components/schemas/(\w+)"', json.dumps(document)))
+    assert {"CreateGameRequest", "PlayerCommand", "Problem", "ViewPage"} <= names
+    assert names <= document["components"]["schemas"].keys()
+
+
+def test_answers_are_of_their_schemas(http: httpx.Client, document: Any) -> None:
+    created = CreatedGame(http, "human", "greedy")
+    path, id_ = f"/games/{created.game}", {"Idempotency-Key": new_id()}
+    body = {"seats": [{"kind": "human"}, {"kind": "bot", "policy": "random"}]}
+    require_declared(document, "post", "/games", http.post("/games", json=body, headers=id_))
+    require_declared(document, "get", "/games", http.get("/games"))
+    reply = http.post(f"{path}/join", json={"name": "Ada"})
+    require_declared(document, "post", "/games/{game}/join", reply)
+    start = http.post(f"{path}/start", headers=bearer(created.host))
+    require_declared(document, "post", "/games/{game}/start", start)
+    ada, bo = in_turn(http)
+    for reply in (ada.send(DRAW), ada.send(DRAW, Prefer="respond-async"), bo.send({"type": "fly"})):
+        require_declared(document, "post", "/games/{game}/commands", reply)
+    dispute = {"number": 5, "reason": "It looks wrong."}
+    raised = http.post(f"/games/{ada.game}/disputes", json=dispute, headers=bearer(ada.token))
+    require_declared(document, "post", "/games/{game}/disputes", raised)
+    answer = http.get(raised.headers["location"], headers=bearer(ada.token))
+    require_declared(document, "get", "/games/{game}/disputes/{dispute}", answer)
+    listed = http.get(f"/games/{ada.game}/disputes", headers=bearer(ada.token))
+    require_declared(document, "get", "/games/{game}/disputes", listed)
+    for token in (None, ada.token):
+        forked = http.post(f"/games/{ada.game}/forks", json={"at": 6}, headers=bearer(token))
+        require_declared(document, "post", "/games/{game}/forks", forked)
+        for query in ("", "?proofs=true", "?most=0"):
+            page = http.get(f"/games/{ada.game}/view{query}", headers=bearer(token))
+            require_declared(document, "get", "/games/{game}/view", page)
+    for rule in ("TURN-1", "usa", "NONE-1"):
+        require_declared(document, "get", "/rules/{rule}", http.get(f"/rules/{rule}"))
+    require_declared(document, "get", "/rules", http.get("/rules"))
+    require_declared(document, "get", "/health", http.get("/health"))
+
+
+@pytest.mark.parametrize(
+    ("model", "fields"),
+    [
+        (CreateGameRequest, set(FIELDS[CreateGame]) - {"play_off", "fork"}),  # only the referee sets those
+        (JoinRequest, set(FIELDS[TakeSeat])),
+        (ForkRequest, set(FIELDS[ForkGame]) - {"of", "asker"}),  # the path and the token give those
+        (DisputeRequest, set(field_names(DisputeMove))),
+    ],
+)
+def test_a_body_declares_the_fields_that_its_contract_reads(
+    model: type[RequestModel], fields: set[str]
+) -> None:
+    assert set(model.model_fields) == fields
