@@ -1,4 +1,4 @@
-"""Referees at work on a ledger, with a clock that a test sets, and players at their tables."""
+"""Referees on a ledger, with a clock that a test sets, and players of their games."""
 
 from __future__ import annotations
 
@@ -49,21 +49,21 @@ def referee_at(
     seed: str = FRESH,
     partitions: Sequence[int] = range(PARTITIONS),
 ) -> Referee:
-    """A referee that looks after all partitions, unless told which, by one clock for all times."""
+    """A referee of all partitions, or of these, with one clock as game clock and wall clock."""
     time = clock or Clock()
     return Referee(ledger, name, Clocks(time, time), lambda: seed, lambda: partitions)
 
 
 def opening_commands(game: str = GAME, seats: int = 2, **options: Any) -> list[CommandEnvelope]:
-    """A table of bots is laid and the game starts."""
+    """The commands that create and start a game of bots."""
     plans = tuple(SeatPlan("bot", "random") for _ in range(seats))
     create = CreateGame(plans, seed=f"seed of {game}", options=options or None)
     return [CommandEnvelope("create", game, None, create), CommandEnvelope("start", game, None, StartGame())]
 
 
 def submit(ledger: RedisLedger, envelopes: Iterable[CommandEnvelope]) -> None:
-    for letter in envelopes:
-        ledger.submit(letter)
+    for envelope in envelopes:
+        ledger.submit(envelope)
 
 
 def entries(ledger: RedisLedger, game: str = GAME) -> list[Entry]:
@@ -71,7 +71,7 @@ def entries(ledger: RedisLedger, game: str = GAME) -> list[Entry]:
 
 
 class InterruptedLedger:
-    """A ledger on which something else happens just before the next append."""
+    """A ledger on which `interruption` runs just before the next append."""
 
     def __init__(self, ledger: RedisLedger, interruption: Callable[[], object]) -> None:
         self._ledger, self._happens = ledger, interruption
@@ -93,28 +93,28 @@ def interrupted_referee(
 
 
 class Player:
-    """A seat's own fold of what it is shown, and its choice among the legal moves."""
+    """A seat's projection of its view, and its choice among the legal moves."""
 
     def __init__(self, ledger: RedisLedger, game: str, seat: Seat) -> None:
         self.ledger, self.game, self.seat = ledger, game, seat
         self.state, self.sequence = GameState(), 0
 
     def refresh(self) -> GameState:
-        """The table as the seat sees it now."""
+        """The state as the seat sees it now."""
         for entry in self.ledger.read_view(self.game, self.seat, self.sequence):
             fold_events(self.state, entry.at, entry.events)
             self.sequence = entry.number
         return self.state
 
     def choose(self, random: Random) -> Command | None:
-        """A legal move as of now, claims first; None where it isn't this seat's turn."""
+        """A random legal move, a claim if there is one; None where the seat has none."""
         moves = legal(self.refresh(), self.seat)
         claims = [move for move in moves if isinstance(move, ClaimRoute)]
         return random.choice(claims or moves) if moves else None
 
 
 class Players:
-    """Whoever plays the seats that the turns stream names, as a bots' worker does."""
+    """Plays the seats that the bot tasks name, as a bots' worker does."""
 
     def __init__(self, ledger: RedisLedger, random: Random) -> None:
         self.ledger, self.random = ledger, random
@@ -127,13 +127,13 @@ class Players:
         return CommandEnvelope(f"at-{task.sequence}", task.game, task.seat, command) if command else None
 
     def step(self) -> int:
-        """Answer the notes of the turns stream; how many there were."""
-        turns = self.ledger.take_tasks("bots", 16, 0)
-        for turn in (taken.task for taken in turns):
-            if letter := self.envelope_for(turn):
-                self.send(letter)
-        self.ledger.acknowledge_tasks(turns)
-        return len(turns)
+        """Handle the waiting bot tasks; returns how many there were."""
+        deliveries = self.ledger.take_tasks("bots", 16, 0)
+        for delivery in deliveries:
+            if envelope := self.envelope_for(delivery.task):
+                self.send(envelope)
+        self.ledger.acknowledge_tasks(deliveries)
+        return len(deliveries)
 
     def send(self, envelope: CommandEnvelope) -> None:
         self.sent.append(envelope)
@@ -142,18 +142,22 @@ class Players:
 
 def view_problems(ledger: RedisLedger, game: str, seats: int) -> list[str]:
     """What is wrong between a game's log and what its viewers get."""
-    log, found = entries(ledger, game), []
+    log, problems = entries(ledger, game), []
     for viewer in (*range(seats), None):
         for entry, view in zip(log, ledger.read_view(game, viewer), strict=True):
-            told = tuple(shown for event in entry.events if (shown := redact_for(viewer, event)) is not None)
+            expected = tuple(
+                shown for event in entry.events if (shown := redact_for(viewer, event)) is not None
+            )
             own = entry.id if entry.seat == viewer and viewer is not None else None
-            if (view.at, view.answers, view.events) != (entry.at, own, told):
-                found.append(f"{game} entry {view.number} as seat {viewer} sees it: {view}, not {told}")
-    return found
+            if (view.at, view.answers, view.events) != (entry.at, own, expected):
+                problems.append(
+                    f"{game} entry {view.number} as seat {viewer} sees it: {view}, not {expected}"
+                )
+    return problems
 
 
 def left_in_streams(client: Any) -> dict[str, int]:
-    """Letters and notes that are still on their way, by stream."""
+    """How many commands and bot tasks are still in each stream that isn't empty."""
     streams = [name(p) for p in range(PARTITIONS) for name in (keys.commands, keys.bot_tasks)]
     return {name: count for name in streams if (count := client.xlen(name))}
 

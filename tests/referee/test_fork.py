@@ -1,4 +1,4 @@
-"""A wish for a fork at the referee: looked up in another game's log, written down as what came of it, once."""
+"""Fork commands at the referee: expanded from another game's log, and logged as the game they create, once."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ def fork_envelope(id_: str = "fork", of: str = GAME, at: int = AT, game: str = F
     return CommandEnvelope(id_, game, None, ForkGame(of, at))
 
 
-def play_entries(ledger: RedisLedger, referee: Referee, most: int) -> Players:
-    """A game of two bots, so many entries of it."""
+def play_entries(ledger: RedisLedger, referee: Referee, max_entries: int) -> Players:
+    """Play so many entries of a game of two bots."""
     players = Players(ledger, Random(1))
     submit(ledger, opening_commands())
     while referee.step(0) + players.step():
-        if len(ledger.read_entries(GAME)) >= most:
+        if len(ledger.read_entries(GAME)) >= max_entries:
             break
     return players
 
 
-def test_the_log_of_a_fork_holds_its_table_and_no_wish_for_one(ledger: RedisLedger) -> None:
+def test_the_log_of_a_fork_has_the_state_and_no_fork_command(ledger: RedisLedger) -> None:
     referee = referee_at(ledger)
     play_entries(ledger, referee, AT + 3)
     submit(ledger, [fork_envelope(), CommandEnvelope("start", FORK, None, StartGame())])
@@ -58,15 +58,15 @@ def test_the_log_of_a_fork_holds_its_table_and_no_wish_for_one(ledger: RedisLedg
     assert first.command.fork is not None
     assert GameForked(GAME, AT, None, True) in first.events
     assert second.events[-1] == PlayResumed()
-    there, here = fold(ledger.read_entries(GAME)[:AT]), fold(ledger.read_entries(FORK))
-    assert (here.pending_choices, here.market, here.route_owners) == (
-        there.pending_choices,
-        there.market,
-        there.route_owners,
+    source_state, fork_state = fold(ledger.read_entries(GAME)[:AT]), fold(ledger.read_entries(FORK))
+    assert (fork_state.pending_choices, fork_state.market, fork_state.route_owners) == (
+        source_state.pending_choices,
+        source_state.market,
+        source_state.route_owners,
     )
 
 
-def test_bots_are_called_to_a_fork_that_has_started_and_play_it_to_its_end(
+def test_bots_get_tasks_in_a_fork_that_has_started_and_play_it_to_its_end(
     ledger: RedisLedger, connection: Any
 ) -> None:
     referee = referee_at(ledger)
@@ -75,7 +75,7 @@ def test_bots_are_called_to_a_fork_that_has_started_and_play_it_to_its_end(
     while referee.step(0) + players.step():
         pass
     assert fold(ledger.read_entries(GAME)).result
-    assert len(ledger.read_entries(FORK)) == 1  # nobody plays it yet
+    assert len(ledger.read_entries(FORK)) == 1  # it hasn't started
     submit(ledger, [CommandEnvelope("start", FORK, None, StartGame())])
     while referee.step(0) + players.step():
         pass
@@ -84,7 +84,7 @@ def test_bots_are_called_to_a_fork_that_has_started_and_play_it_to_its_end(
     assert not left_in_streams(connection())
 
 
-def test_P2_a_wish_that_is_sent_again_is_one_game(ledger: RedisLedger) -> None:
+def test_P2_a_fork_command_that_is_sent_again_makes_one_game(ledger: RedisLedger) -> None:
     referee = referee_at(ledger)
     play_entries(ledger, referee, AT + 3)
     submit(ledger, [fork_envelope(), fork_envelope()])
@@ -94,7 +94,7 @@ def test_P2_a_wish_that_is_sent_again_is_one_game(ledger: RedisLedger) -> None:
     assert len(ledger.read_entries(FORK)) == 1
 
 
-def test_P3_of_two_referees_that_decide_a_wish_one_lays_the_game(ledger: RedisLedger) -> None:
+def test_P3_of_two_referees_that_decide_a_fork_one_creates_the_game(ledger: RedisLedger) -> None:
     play_entries(ledger, referee_at(ledger), AT + 3)
 
     def rival() -> None:
@@ -110,7 +110,7 @@ def test_P3_of_two_referees_that_decide_a_wish_one_lays_the_game(ledger: RedisLe
     assert (answer.sequence, answer.rule) == (0, "GAME-6")
 
 
-def test_what_nothing_goes_on_from_makes_no_log(ledger: RedisLedger) -> None:
+def test_a_fork_that_is_rejected_makes_no_log(ledger: RedisLedger) -> None:
     referee = referee_at(ledger)
     play_entries(ledger, referee, AT + 3)
     wrong = [
@@ -121,13 +121,13 @@ def test_what_nothing_goes_on_from_makes_no_log(ledger: RedisLedger) -> None:
     submit(ledger, wrong)
     referee.step(0)
     assert not ledger.read_entries(FORK)
-    answers = [ledger.read_result(FORK, None, letter.id) for letter in wrong]
+    answers = [ledger.read_result(FORK, None, envelope.id) for envelope in wrong]
     assert [(answer.sequence, answer.rule) for answer in answers if answer] == [
         (0, "GAME-6"), (0, "GAME-6"), (0, "GAME-1"),
     ]  # fmt: skip
 
 
-def test_P8_a_wish_for_a_damaged_game_stops_no_other(ledger: RedisLedger, connection: Any) -> None:
+def test_P8_a_fork_of_a_damaged_game_stops_no_other(ledger: RedisLedger, connection: Any) -> None:
     referee, client = referee_at(ledger), connection()
     play_entries(ledger, referee, AT + 3)
     client.xdel(keys.log(partition_of(GAME), GAME), "5-0")
@@ -143,22 +143,27 @@ def test_P8_a_wish_for_a_damaged_game_stops_no_other(ledger: RedisLedger, connec
 # -- games that have left the engine --------------------------------------------------------------
 
 
-def reading(ledger: RedisLedger, origins: Any) -> Referee:
+def referee_reading(ledger: RedisLedger, read_source_log: Any) -> Referee:
     clock = Clock()
     everywhere = range(PARTITIONS)
     return Referee(
-        ledger, "one", Clocks(clock, clock), lambda: FRESH, lambda: everywhere, forks=ForkExpander(origins)
+        ledger,
+        "one",
+        Clocks(clock, clock),
+        lambda: FRESH,
+        lambda: everywhere,
+        forks=ForkExpander(read_source_log),
     )
 
 
-def test_a_game_that_has_left_the_engine_is_looked_up_where_it_is_kept(ledger: RedisLedger) -> None:
+def test_a_game_that_was_evicted_is_read_from_the_archive(ledger: RedisLedger) -> None:
     referee = referee_at(ledger)
     players = play_entries(ledger, referee, 10_000)
     log = ledger.read_entries(GAME)
     assert fold(log).result
     assert ledger.evict(GAME, 2, len(log))
     archive: dict[str, Sequence[bytes]] = {GAME: log}
-    other = reading(ledger, lambda game: archive.get(game) or ledger.read_entries(game))
+    other = referee_reading(ledger, lambda game: archive.get(game) or ledger.read_entries(game))
     submit(ledger, [fork_envelope(), CommandEnvelope("start", FORK, None, StartGame())])
     while other.step(0) + players.step():
         pass
@@ -166,11 +171,13 @@ def test_a_game_that_has_left_the_engine_is_looked_up_where_it_is_kept(ledger: R
     assert fold(ledger.read_entries(FORK)).result
 
 
-def test_an_archive_that_does_not_answer_is_said_and_stops_no_other_game(ledger: RedisLedger) -> None:
+def test_an_archive_that_does_not_answer_rejects_the_fork_and_stops_no_other_game(
+    ledger: RedisLedger,
+) -> None:
     def away(game: str) -> Sequence[bytes]:
         raise ArchiveUnavailableError(f"no answer for {game}")
 
-    referee = reading(ledger, away)
+    referee = referee_reading(ledger, away)
     submit(ledger, [fork_envelope(), *opening_commands("game-other")])
     referee.step(0)
     answer = ledger.read_result(FORK, None, "fork")

@@ -1,4 +1,4 @@
-"""What a referee remembers of its games: as much as fits, and never other than the log has it."""
+"""A referee caches as many games as fit, and none of them differs from its log."""
 
 from __future__ import annotations
 
@@ -38,18 +38,20 @@ THIRD = "game-three"
 # -- a referee with little room ----------------------------------------------------------------
 
 
-def forgetful(ledger: RedisLedger, frozen_bytes_most: int = PLENTY, at_hand_most: int = 1) -> Referee:
-    """A referee with room for one game, and for one that passes: of three, one is frozen."""
+def small_cache_referee(
+    ledger: RedisLedger, max_packed_bytes: int = PLENTY, max_hot_games: int = 1
+) -> Referee:
+    """A referee with room for one hot game and one on probation: of three, one is packed."""
     referee = referee_at(ledger, clock=Clock())
-    referee.processor.game_cache = GameCache(ledger, at_hand_most, frozen_bytes_most, 1)
+    referee.processor.game_cache = GameCache(ledger, max_hot_games, max_packed_bytes, 1)
     return referee
 
 
-def frozen(referee: Referee) -> list[str]:
+def packed_games(referee: Referee) -> list[str]:
     return [game for game in (GAME, NEIGHBOUR_GAME, THIRD) if game in referee.processor.game_cache._packed]
 
 
-def played(ledger: RedisLedger, client: Any, referee: Referee, names: list[str]) -> list[list[bytes]]:
+def play_games(ledger: RedisLedger, client: Any, referee: Referee, names: list[str]) -> list[list[bytes]]:
     """The logs of whole games side by side."""
     players = Players(ledger, Random(5))
     for name in names:
@@ -63,20 +65,22 @@ def played(ledger: RedisLedger, client: Any, referee: Referee, names: list[str])
 
 
 @pytest.mark.parametrize("connection", ["fake"], indirect=True)
-def test_P7_how_much_a_referee_remembers_changes_nothing(ledger: RedisLedger, client: Any) -> None:
+def test_P7_the_size_of_the_cache_changes_nothing(ledger: RedisLedger, client: Any) -> None:
     names, logs = [f"table-{number}" for number in range(5)], []
-    for at_hand_most, frozen_bytes_most in ((100, 0), (1, PLENTY), (2, 200_000), (1, 0)):
+    for max_hot_games, max_packed_bytes in ((100, 0), (1, PLENTY), (2, 200_000), (1, 0)):
         client.flushdb()
         fresh = RedisLedger(client, ledger.partitions)
-        logs.append(played(fresh, client, forgetful(fresh, frozen_bytes_most, at_hand_most), names))
+        logs.append(
+            play_games(fresh, client, small_cache_referee(fresh, max_packed_bytes, max_hot_games), names)
+        )
     assert all(fold(log).result for log in logs[0])
     assert logs[1:] == [logs[0]] * 3
 
 
 @pytest.fixture
 def crowded(ledger: RedisLedger) -> Referee:
-    """A referee that has just opened three games, and had to freeze the second."""
-    referee = forgetful(ledger)
+    """A referee that has just opened three games, and had to pack the second."""
+    referee = small_cache_referee(ledger)
     submit(ledger, opening_commands(NEIGHBOUR_GAME))
     referee.step(0)
     submit(ledger, [*opening_commands(), CommandEnvelope("keep", GAME, 0, KeepTickets((0, 1)))])
@@ -84,23 +88,23 @@ def crowded(ledger: RedisLedger) -> Referee:
     submit(ledger, opening_commands(THIRD))
     referee.step(0)
     referee.processor.game_cache.get(NEIGHBOUR_GAME)
-    assert frozen(referee) == [GAME]
+    assert packed_games(referee) == [GAME]
     return referee
 
 
-def test_P2_an_id_is_known_after_its_game_was_frozen(
+def test_P2_a_command_id_is_known_after_its_game_was_packed(
     ledger: RedisLedger, crowded: Referee, client: Any
 ) -> None:
     submit(ledger, [CommandEnvelope("keep", GAME, 0, KeepTickets((0, 1)))])
     crowded.step(0)
-    sitting = crowded.processor.game_cache.get(GAME)
-    assert sitting.length == 3
-    assert [sitting.has_answered(speaker, "keep") for speaker in (0, 1, None)] == [True, False, False]
+    cached_game = crowded.processor.game_cache.get(GAME)
+    assert cached_game.length == 3
+    assert [cached_game.has_answered(sender, "keep") for sender in (0, 1, None)] == [True, False, False]
     assert [entry.id for entry in entries(ledger)] == ["create", "start", "keep"]
     assert [name for name in left_in_streams(client) if name.endswith("commands")] == []
 
 
-def test_P3_a_frozen_game_that_the_log_left_behind_is_folded_anew(
+def test_P3_a_packed_game_that_is_behind_its_log_is_folded_anew(
     ledger: RedisLedger, other_ledger: RedisLedger, crowded: Referee
 ) -> None:
     submit(ledger, [CommandEnvelope("leave", GAME, 1, Leave())])
@@ -112,7 +116,7 @@ def test_P3_a_frozen_game_that_the_log_left_behind_is_folded_anew(
     assert crowded.processor.game_cache.is_current(GAME)
 
 
-def test_P3_a_game_that_is_to_be_forgotten_is_not_left_frozen(
+def test_P3_a_game_that_is_invalidated_is_not_left_packed(
     ledger: RedisLedger, other_ledger: RedisLedger, crowded: Referee
 ) -> None:
     submit(ledger, [CommandEnvelope("leave", GAME, 1, Leave())])
@@ -121,7 +125,7 @@ def test_P3_a_game_that_is_to_be_forgotten_is_not_left_frozen(
     assert crowded.processor.game_cache.get(GAME).length == 4
 
 
-def test_P3_a_game_that_another_branch_took_the_place_of_is_folded_anew(
+def test_P3_a_game_whose_log_was_replaced_by_another_branch_is_folded_anew(
     ledger: RedisLedger, crowded: Referee, client: Any
 ) -> None:
     """The branch has as many entries, and the last has the same bytes; the one before it is another."""
@@ -138,7 +142,7 @@ def test_P3_a_game_that_another_branch_took_the_place_of_is_folded_anew(
         assert crowded.processor.game_cache.is_current(game)
 
 
-def test_P3_a_verdict_that_was_decided_on_another_branch_is_decided_again(
+def test_P3_a_command_that_was_decided_on_another_branch_is_decided_again(
     ledger: RedisLedger, client: Any
 ) -> None:
     """Both branches have two entries; the last is the same, to the byte."""
@@ -160,24 +164,28 @@ def test_P3_a_verdict_that_was_decided_on_another_branch_is_decided_again(
     assert [entry.id for entry in entries(ledger)] == ["create-two", "start", "keep"]
     assert view_problems(ledger, GAME, 2) == []
     assert ledger.read_log(GAME).head == referee.processor.game_cache.get(GAME).head
-    witness = ViewVerifier(GAME, 0)
+    verifier = ViewVerifier(GAME, 0)
     for entry in ledger.read_view(GAME, 0):
-        witness.verify(entry)
+        verifier.verify(entry)
 
 
-def test_P7_every_game_that_is_remembered_is_in_step_with_its_log(crowded: Referee) -> None:
+def test_P7_every_cached_game_is_at_the_head_of_its_log(crowded: Referee) -> None:
     for game in (GAME, NEIGHBOUR_GAME, THIRD, GAME, THIRD, NEIGHBOUR_GAME):
         assert crowded.processor.game_cache.is_current(game)
 
 
-def test_P8_a_table_that_can_not_be_frozen_is_folded_anew(
+def test_P8_a_state_that_can_not_be_packed_is_folded_anew(
     ledger: RedisLedger, crowded: Referee, client: Any
 ) -> None:
     broken: Any = crowded.processor.game_cache.get(THIRD).state
     broken.route_owners = object()
     for game in (NEIGHBOUR_GAME, NEIGHBOUR_GAME, GAME, GAME):
         crowded.processor.game_cache.get(game)
-    known = (crowded.processor.game_cache._hot, crowded.processor.game_cache._probation, frozen(crowded))
+    known = (
+        crowded.processor.game_cache._hot,
+        crowded.processor.game_cache._probation,
+        packed_games(crowded),
+    )
     assert not any(THIRD in held for held in known)
     submit(ledger, [CommandEnvelope("leave", THIRD, 1, Leave())])
     crowded.step(0)
@@ -187,83 +195,76 @@ def test_P8_a_table_that_can_not_be_frozen_is_folded_anew(
     assert dead_letter_reasons(client) == []
 
 
-def frozen_since(referee: Referee, game: str) -> int:
-    """How many entries lie beside a frozen game."""
-    for other in (
-        NEIGHBOUR_GAME,
-        NEIGHBOUR_GAME,
-        THIRD,
-        THIRD,
-    ):  # asked for again, they take its place at hand
+def tail_length(referee: Referee, game: str) -> int:
+    """How many entries a packed game has in its tail."""
+    for other in (NEIGHBOUR_GAME, NEIGHBOUR_GAME, THIRD, THIRD):  # those asked for twice become hot
         referee.processor.game_cache.get(other)
     return len(referee.processor.game_cache._packed._snapshots[game].tail)
 
 
-def test_P7_a_frozen_game_with_entries_since_is_the_game_folded_anew(
-    ledger: RedisLedger, crowded: Referee
-) -> None:
-    """Refusals are entries too, each with its id; a few lie beside what was frozen, then all is frozen anew."""
+def test_P7_a_packed_game_with_a_tail_is_the_game_folded_anew(ledger: RedisLedger, crowded: Referee) -> None:
+    """Refusals are entries too, each with its id. A few are in the tail; then the game is packed anew."""
     seen = []
     for number in range(10):
         submit(ledger, [CommandEnvelope(f"again-{number}", GAME, 0, KeepTickets((0, 1)))])
         crowded.step(0)
-        seen.append(frozen_since(crowded, GAME))
+        seen.append(tail_length(crowded, GAME))
         fresh = GameCache(ledger).get(GAME)
-        sitting = crowded.processor.game_cache.get(GAME)
-        assert full_state(sitting.state) == full_state(fresh.state)
-        assert (sitting.length, sitting.last_entry, sitting.command_digests, sitting.last_private_sequences) == (
+        cached_game = crowded.processor.game_cache.get(GAME)
+        assert full_state(cached_game.state) == full_state(fresh.state)
+        assert (cached_game.length, cached_game.last_entry, cached_game.command_digests, cached_game.last_private_sequences) == (
             fresh.length, fresh.last_entry, fresh.command_digests, fresh.last_private_sequences
         )  # fmt: skip
-        assert frozen_since(crowded, GAME) == seen[-1]
+        assert tail_length(crowded, GAME) == seen[-1]
     assert seen == [1, 2, 3, 0, 1, 2, 3, 0, 1, 2]
 
 
-def test_P7_a_game_with_two_entries_since_it_was_thawed_is_frozen_anew(
+def test_P7_a_game_with_two_entries_since_it_was_restored_is_packed_anew(
     ledger: RedisLedger, crowded: Referee
 ) -> None:
     submit(ledger, [CommandEnvelope(f"again-{number}", GAME, 0, KeepTickets((0, 1))) for number in range(2)])
     crowded.step(0)
-    assert frozen_since(crowded, GAME) == 0
+    assert tail_length(crowded, GAME) == 0
     assert full_state(crowded.processor.game_cache.get(GAME).state) == full_state(
         fold(ledger.read_entries(GAME))
     )
 
 
-def test_P8_a_table_that_was_broken_while_it_was_spared_is_as_it_was(opened: Referee) -> None:
-    sittings = opened.processor.game_cache
-    before = full_state(sittings.get(GAME).state)
-    with pytest.raises(ZeroDivisionError), sittings.rollback_on_error(GAME):
-        sittings.get(GAME).state.deck.clear()
-        sittings.get(GAME).state.seats[0].hand.clear()
+def test_P8_a_state_that_an_error_left_broken_is_rolled_back(opened: Referee) -> None:
+    cache = opened.processor.game_cache
+    before = full_state(cache.get(GAME).state)
+    with pytest.raises(ZeroDivisionError), cache.rollback_on_error(GAME):
+        cache.get(GAME).state.deck.clear()
+        cache.get(GAME).state.seats[0].hand.clear()
         raise ZeroDivisionError
-    assert full_state(sittings.get(GAME).state) == before
-    with sittings.rollback_on_error(GAME):
-        sittings.get(GAME).state.deck.clear()
-    assert sittings.get(GAME).state.deck == []
+    assert full_state(cache.get(GAME).state) == before
+    with cache.rollback_on_error(GAME):
+        cache.get(GAME).state.deck.clear()
+    assert cache.get(GAME).state.deck == []
 
 
-def test_P9_a_game_that_is_asked_for_again_while_it_passes_is_kept_at_hand(crowded: Referee) -> None:
+def test_P9_a_game_that_is_asked_for_again_on_probation_becomes_hot(crowded: Referee) -> None:
     for game in (GAME, GAME, NEIGHBOUR_GAME, THIRD):
         crowded.processor.game_cache.get(game)
-    assert frozen(crowded) == [NEIGHBOUR_GAME]
+    assert packed_games(crowded) == [NEIGHBOUR_GAME]
     assert GAME in crowded.processor.game_cache._hot
 
 
-# -- games that aren't remembered ----------------------------------------------------------------
+# -- games that aren't cached ----------------------------------------------------------------
 
 
-def test_P9_a_game_that_does_not_exist_is_not_frozen(ledger: RedisLedger) -> None:
-    sittings = GameCache(ledger, 1, PLENTY, 1)
+def test_P9_a_game_that_does_not_exist_is_not_packed(ledger: RedisLedger) -> None:
+    cache = GameCache(ledger, 1, PLENTY, 1)
     for number in range(5):
-        assert sittings.get(f"no-game-{number}").length == CachedGame().length
-    assert len(sittings._packed) == 0
+        assert cache.get(f"no-game-{number}").length == CachedGame().length
+    assert len(cache._packed) == 0
 
 
-def test_P9_games_are_frozen_only_when_there_is_no_room_at_hand(
+def test_P9_games_are_packed_only_when_there_is_no_room_for_hot_ones(
     ledger: RedisLedger, crowded: Referee
 ) -> None:
-    roomy = forgetful(ledger, at_hand_most=3)
+    roomy = small_cache_referee(ledger, max_hot_games=3)
     for game in (GAME, NEIGHBOUR_GAME, THIRD):
         roomy.processor.game_cache.get(game)
-    assert frozen(roomy) == []
+    assert packed_games(roomy) == []
     assert len(roomy.processor.game_cache._hot) == 3

@@ -1,4 +1,4 @@
-"""A frozen game is the game that was frozen, and takes little room."""
+"""A restored game is the game that was packed, and a snapshot takes little memory."""
 
 from __future__ import annotations
 
@@ -25,34 +25,34 @@ REPEATABLE = settings(derandomize=True, deadline=None, suppress_health_check=lis
 by_reference = attrgetter(*SHARED_FIELDS, *RARE_FIELDS)
 
 
-# -- one frozen game ---------------------------------------------------------------------
+# -- one packed game ---------------------------------------------------------------------
 
 
-def told(table: GameState) -> dict[str, Any]:
-    """All there is on a table, in whatever order a rule might meet it."""
-    told = full_state(table)
-    return told | {"order of": [[*held] for held in told.values() if isinstance(held, dict)]}
+def contents(state: GameState) -> dict[str, Any]:
+    """All of a state, with the order of its dictionaries, which a rule might iterate over."""
+    contents = full_state(state)
+    return contents | {"order of": [[*held] for held in contents.values() if isinstance(held, dict)]}
 
 
 @pytest.mark.parametrize("rules", RULESETS)
-def test_P7_a_thawed_table_is_the_table_folded_anew(rules: str) -> None:
-    """Whole games go on with the thawed table, at any moment of a game of any ruleset."""
+def test_P7_a_restored_state_is_the_state_folded_anew(rules: str) -> None:
+    """Whole games go on with the restored state, at any moment of a game of any ruleset."""
 
     @settings(REPEATABLE, max_examples=12)
     @given(play=RANDOM_GAMES[rules], often=st.sampled_from([1, 7]))
     def check(play: RandomGame, often: int) -> None:
-        freezer = SnapshotCache(PLENTY)
+        cache = SnapshotCache(PLENTY)
         for number in play.steps():
             if number % often == 0:
                 before = play.state
-                freezer.put(GAME, before, HEAD, number)
-                play.state, beside = thawed(freezer)
-                assert beside == number
+                cache.put(GAME, before, HEAD, number)
+                play.state, extra = restored_from(cache)
+                assert extra == number
                 assert play.state is not before
                 assert all(map(same, by_reference(play.state), by_reference(before)))
             if number % 25 == 0:
-                assert told(play.state) == told(fold(play.log))
-        assert told(play.state) == told(fold(play.log))
+                assert contents(play.state) == contents(fold(play.log))
+        assert contents(play.state) == contents(fold(play.log))
 
     check()
 
@@ -61,28 +61,28 @@ def same(one: object, other: object) -> bool:
     return one is other
 
 
-def test_P7_what_happens_at_a_thawed_table_leaves_the_frozen_one_alone() -> None:
+def test_P7_what_happens_to_a_restored_state_leaves_the_snapshot_alone() -> None:
     play = midway(1)
-    freezer = SnapshotCache(PLENTY)
-    freezer.put(GAME, play.state, HEAD, None)
-    before = told(play.state)
+    cache = SnapshotCache(PLENTY)
+    cache.put(GAME, play.state, HEAD, None)
+    before = contents(play.state)
     for _ in play.steps():
         pass
-    assert told(thawed(freezer)[0]) == before
+    assert contents(restored_from(cache)[0]) == before
 
 
-def test_P7_a_game_can_be_thawed_again_and_again() -> None:
-    """What was taken and put back is as it was, whatever happened at the table meanwhile."""
-    play, freezer = midway(1), SnapshotCache(PLENTY)
-    freezer.put(GAME, play.state, HEAD, None)
-    before = told(play.state)
+def test_P7_a_game_can_be_restored_again_and_again() -> None:
+    """A snapshot that is taken out and put back is as it was, whatever happened to the state meanwhile."""
+    play, cache = midway(1), SnapshotCache(PLENTY)
+    cache.put(GAME, play.state, HEAD, None)
+    before = contents(play.state)
     for _ in range(2):
-        frozen = freezer.pop(GAME)
-        assert frozen is not None
-        play.state, _ = frozen.restore()
-        assert told(play.state) == before
+        snapshot = cache.pop(GAME)
+        assert snapshot is not None
+        play.state, _ = snapshot.restore()
+        assert contents(play.state) == before
         next(iter(play.steps()))
-        freezer.put_back(GAME, frozen)
+        cache.put_back(GAME, snapshot)
 
 
 def test_P7_every_slot_of_a_state_is_packed_and_restored() -> None:
@@ -97,7 +97,7 @@ def test_P7_every_slot_of_a_state_is_packed_and_restored() -> None:
         for name, mark in seat_marks.items():
             setattr(seat_state, name, {mark} if name == "blocked_parallels" else mark)
     cache.put(GAME, state, HEAD, None)
-    restored, _ = thawed(cache)
+    restored, _ = restored_from(cache)
     assert {name: getattr(restored, name) for name in marks} == marks
     assert [restored.open_routes, *by_reference(restored)] == [state.open_routes, *by_reference(state)]
     for seat_state in restored.seats:
@@ -113,10 +113,10 @@ def test_a_writer_of_attributes_takes_exactly_as_many_values() -> None:
             write(SimpleNamespace(), values)
 
 
-def thawed(freezer: SnapshotCache, game: str = GAME) -> tuple[GameState, Any]:
-    frozen = freezer.pop(game)
-    assert frozen is not None
-    return frozen.restore()
+def restored_from(cache: SnapshotCache, game: str = GAME) -> tuple[GameState, Any]:
+    snapshot = cache.pop(game)
+    assert snapshot is not None
+    return snapshot.restore()
 
 
 def midway(seed: int, steps: int = 60, board: str = "usa") -> RandomGame:
@@ -130,60 +130,60 @@ def midway(seed: int, steps: int = 60, board: str = "usa") -> RandomGame:
 # -- many of them --------------------------------------------------------------------------
 
 
-def test_P9_frozen_games_never_take_more_than_their_bytes() -> None:
+def test_P9_packed_games_never_take_more_than_their_bytes() -> None:
     most = 1_000_000
-    freezer, tables = SnapshotCache(most), [midway(seed, 30).state for seed in range(8)]
+    cache, states = SnapshotCache(most), [midway(seed, 30).state for seed in range(8)]
     for number in range(400):
-        freezer.put(f"game-{number}", tables[number % 8], HEAD, b"x" * 5_000)
-        assert freezer.total_bytes <= most
-    assert 50 < len(freezer) < 200
-    assert "game-399" in freezer and "game-0" not in freezer
+        cache.put(f"game-{number}", states[number % 8], HEAD, b"x" * 5_000)
+        assert cache.total_bytes <= most
+    assert 50 < len(cache) < 200
+    assert "game-399" in cache and "game-0" not in cache
 
 
-def test_P9_a_ground_counts_once_for_all_games_that_share_it_and_leaves_with_the_last() -> None:
-    freezer = SnapshotCache(PLENTY)
-    freezer.put("one", midway(1, 5).state, HEAD, None)
-    first = freezer.total_bytes
-    freezer.put("two", midway(2, 5).state, HEAD, None)
-    assert freezer.total_bytes - first < first / 5
-    freezer.put("elsewhere", midway(3, 5, "europe").state, HEAD, None)
-    assert freezer.total_bytes > 2 * first
+def test_P9_a_set_up_counts_once_for_all_games_that_share_it_and_is_dropped_with_the_last() -> None:
+    cache = SnapshotCache(PLENTY)
+    cache.put("one", midway(1, 5).state, HEAD, None)
+    first = cache.total_bytes
+    cache.put("two", midway(2, 5).state, HEAD, None)
+    assert cache.total_bytes - first < first / 5
+    cache.put("elsewhere", midway(3, 5, "europe").state, HEAD, None)
+    assert cache.total_bytes > 2 * first
     for game in ("one", "two", "elsewhere", "never there"):
-        freezer.discard(game)
-    assert (freezer.total_bytes, len(freezer)) == (0, 0)
+        cache.discard(game)
+    assert (cache.total_bytes, len(cache)) == (0, 0)
 
 
-def test_P9_games_of_one_kind_share_their_figures() -> None:
-    freezer, tables = SnapshotCache(PLENTY), [fold(midway(seed, 5).log) for seed in (1, 2)]
-    assert tables[0].rule_options is not tables[1].rule_options
-    for game, table in zip(("one", "two"), tables, strict=True):
-        freezer.put(game, table, HEAD, None)
-    one, two = (thawed(freezer, game)[0] for game in ("one", "two"))
+def test_P9_games_with_equal_rule_options_share_them() -> None:
+    cache, states = SnapshotCache(PLENTY), [fold(midway(seed, 5).log) for seed in (1, 2)]
+    assert states[0].rule_options is not states[1].rule_options
+    for game, state in zip(("one", "two"), states, strict=True):
+        cache.put(game, state, HEAD, None)
+    one, two = (restored_from(cache, game)[0] for game in ("one", "two"))
     assert one.rule_options is two.rule_options
-    assert one.rule_options == tables[0].rule_options
+    assert one.rule_options == states[0].rule_options
 
 
 def test_P9_a_game_that_is_put_back_counts_as_before_with_what_was_added() -> None:
-    freezer = SnapshotCache(PLENTY)
-    freezer.put("one", midway(1, 5).state, HEAD, None)
-    first = freezer.total_bytes
-    frozen = freezer.pop("one")
-    assert frozen is not None and freezer.total_bytes == 0
-    freezer.put_back("one", frozen)
-    assert freezer.total_bytes == first
-    freezer.put_back("one", frozen._replace(tail=(b"x" * 1_000,) * 3))
-    assert first + 3_000 < freezer.total_bytes < first + 3_300
+    cache = SnapshotCache(PLENTY)
+    cache.put("one", midway(1, 5).state, HEAD, None)
+    first = cache.total_bytes
+    snapshot = cache.pop("one")
+    assert snapshot is not None and cache.total_bytes == 0
+    cache.put_back("one", snapshot)
+    assert cache.total_bytes == first
+    cache.put_back("one", snapshot._replace(tail=(b"x" * 1_000,) * 3))
+    assert first + 3_000 < cache.total_bytes < first + 3_300
 
 
-def test_P9_a_game_that_is_put_back_shares_the_ground_of_those_that_came_meanwhile() -> None:
-    freezer = SnapshotCache(PLENTY)
-    freezer.put("one", midway(1, 5).state, HEAD, None)
-    frozen = freezer.pop("one")
-    assert frozen is not None
-    freezer.put("two", fold(midway(2, 5).log), HEAD, None)
-    second = freezer.total_bytes
-    freezer.put_back("one", frozen)
-    assert freezer.total_bytes - second == frozen.size_bytes()
-    one, two = (thawed(freezer, game)[0] for game in ("one", "two"))
+def test_P9_a_game_that_is_put_back_shares_the_set_up_of_those_that_came_meanwhile() -> None:
+    cache = SnapshotCache(PLENTY)
+    cache.put("one", midway(1, 5).state, HEAD, None)
+    snapshot = cache.pop("one")
+    assert snapshot is not None
+    cache.put("two", fold(midway(2, 5).log), HEAD, None)
+    second = cache.total_bytes
+    cache.put_back("one", snapshot)
+    assert cache.total_bytes - second == snapshot.size_bytes()
+    one, two = (restored_from(cache, game)[0] for game in ("one", "two"))
     assert one.rule_options is two.rule_options
-    assert (freezer.total_bytes, len(freezer)) == (0, 0)
+    assert (cache.total_bytes, len(cache)) == (0, 0)
