@@ -1,30 +1,30 @@
-"""The whole audit of a game: everything that can be checked of it, and what was found.
+"""The whole audit of a game: every check that is possible, and its findings.
 
-Folding and deciding again need nothing but the log, and are done here. Checks that need more (the
-chain, a signature, the deal, what viewers were sent) join them as values of `findings.Check`.
+Applying and deciding again need only the log, and are done here. Checks that need more (the chain, a signature,
+the deal, what viewers were sent) join them as values of `findings.Check`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from schemas.errors import CorruptDataError
 from schemas.field_types import GameId
 from services.verification.explanation import explain
-from services.verification.explanation_json import explanation_json
+from services.verification.explanation_json import Json, explanation_json
 from services.verification.findings import Check, CheckKind, Finding
 from services.verification.replay import Replay
 from services.verification.verdict_check import replay_findings
 
 PASS_SENTENCES: Final[dict[CheckKind, str]] = {
     "chain": "Nothing was changed, dropped, put in or moved since it was written.",
-    "signature": "The house signed exactly this game.",
+    "signature": "The server signed exactly this game.",
     "deal": "Seed, shuffles and every card that left a pile are those that were committed to.",
     "view": "Every player was sent what it should see, and no more.",
     "verdict": "Every command was decided again, and got the verdict that the rules give.",
-    "fold": "Every entry can be read and does to the table what it says.",
-}  # what each kind of check shows, where it finds nothing
+    "fold": "Every entry can be read and applied.",
+}  # what each kind of check shows where it finds nothing
 CHECK_NAMES: Final[dict[CheckKind, str]] = {
     "chain": "The chain",
     "signature": "The signature",
@@ -36,13 +36,13 @@ CHECK_NAMES: Final[dict[CheckKind, str]] = {
 
 
 class Audit(NamedTuple):
-    """What an audit came to."""
+    """The outcome of an audit."""
 
     game: GameId
     entries: int
-    findings: tuple[Finding, ...]  # by entry; those of the game as a whole first
+    findings: tuple[Finding, ...]  # by entry, after those of the game as a whole
     checked: tuple[CheckKind, ...]
-    unchecked: dict[CheckKind, str]  # why some kinds could not be checked
+    unchecked: dict[CheckKind, str]  # kinds that could not be checked, and why
 
     @property
     def ok(self) -> bool:
@@ -50,7 +50,7 @@ class Audit(NamedTuple):
 
     @property
     def summary(self) -> str:
-        """The verdict: the first thing that anybody wants to know."""
+        """One sentence: whether anything is wrong, and from which entry on."""
         if self.ok:
             not_checked = ", ".join(
                 CHECK_NAMES[kind].lower() for kind in PASS_SENTENCES if kind not in self.checked
@@ -65,8 +65,8 @@ class Audit(NamedTuple):
 
 
 def audit(replay: Replay, checks: Iterable[Check] = ()) -> Audit:
-    """The audit of a game's log, with what further checks found. It never raises for what is wrong
-    with the game: that is what findings are for."""
+    """The audit of a game's log, with what further checks found. What is wrong with the game is a finding,
+    never an exception."""
     all_checks = [*checks, *_replay_checks(replay)]
     checked: dict[CheckKind, None] = {}
     unchecked: dict[CheckKind, str] = {}
@@ -95,10 +95,10 @@ def _replay_checks(replay: Replay) -> Iterable[Check]:
     yield Check("verdict", [finding for finding in findings if finding.kind != "fold"])
 
 
-def audit_json(result: Audit, replay: Replay, sequence: int | None = None) -> dict[str, Any]:
-    """The audit as a JSON object; `move` is the entry that was asked for, explained. Raises
-    Malformed if there is no such entry."""
-    payload: dict[str, Any] = {
+def audit_json(result: Audit, replay: Replay, sequence: int | None = None) -> Json:
+    """The audit as a JSON object; `move` is the entry of that sequence, explained. Raises InvalidInputError
+    if the log doesn't have it."""
+    payload: Json = {
         "game": result.game,
         "ok": result.ok,
         "verdict": result.summary,

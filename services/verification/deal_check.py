@@ -1,4 +1,4 @@
-"""Whether the cards came as they had to: from the seed, the key and the piles (docs/proof.md)."""
+"""Whether the cards follow from the seed, the contributions and the piles (docs/proof.md)."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from services.referee.rules import GameState, evolve
 from services.referee.rules.evolve import advance_clocks
 from services.referee.rules.shuffle import commit_to_seed, in_canonical_order, seed_from_text
 
-DealCheck = Callable[[GameState, Any, Entry], str]
+DealCheck = Callable[[GameState, Any, Entry], str]  # Any: each takes the event that CHECKS has it for
 
 
 def apply_and_check_deal(state: GameState, entry: Entry) -> str:
-    """Take an entry on; what is wrong with its first card or secret that isn't as it had to be, given
-    the table before it. Empty if nothing is."""
+    """Apply an entry to the state before it. Returns what is wrong with the first card or secret that doesn't
+    follow from that state; empty if nothing is. Raises what damaged events may cause."""
     why = ""
     advance_clocks(state, entry.at)
     for event in entry.events:
@@ -45,14 +45,14 @@ def _check_seed(state: GameState, event: SeedSealed, entry: Entry) -> str:
     if text is not None and seed_from_text(text) != event.seed:
         return "The seed isn't the one that was named."
     if state.ruleset.randomness.sealed and event.given != (text is not None):
-        return "Whether the seed was named isn't told as it was."
+        return "Whether the seed was named isn't recorded as it was."
     return ""
 
 
 def _check_seat(state: GameState, event: SeatTaken, entry: Entry) -> str:
     seed, randomness = state.seed or "", state.ruleset.randomness
     if event.luck != randomness.seat_secret(seed, state.game, event.seat, event.policy):
-        return f"Seat {event.seat}'s luck doesn't follow from the seed."
+        return f"Seat {event.seat}'s secret doesn't follow from the seed."
     offered = getattr(entry.command, "contribution", None)
     if (event.contribution, event.by) != randomness.contribution(
         seed, state.seed_was_named, event.seat, event.policy, offered
@@ -103,10 +103,10 @@ CHECKS: Final[Mapping[type[Event], DealCheck]] = {
     SeatTaken: _check_seat,
     DeckShuffled: _check_deck_shuffle,
     TicketsShuffled: _check_ticket_shuffle,
-    HandDealt: lambda table, event, _: _check_top_cards(event.cards, table),
-    CardsGiven: lambda table, event, _: _check_top_cards(event.cards, table),
-    CardDrawn: lambda table, event, _: _check_top_cards((event.card,), table),
-    MarketFilled: lambda table, event, _: _check_top_cards(event.cards, table),
-    TunnelRevealed: lambda table, event, _: _check_top_cards(event.revealed, table),
+    HandDealt: lambda state, event, _: _check_top_cards(event.cards, state),
+    CardsGiven: lambda state, event, _: _check_top_cards(event.cards, state),
+    CardDrawn: lambda state, event, _: _check_top_cards((event.card,), state),
+    MarketFilled: lambda state, event, _: _check_top_cards(event.cards, state),
+    TunnelRevealed: lambda state, event, _: _check_top_cards(event.revealed, state),
     TicketsOffered: _check_offered_tickets,
 }

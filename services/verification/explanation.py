@@ -1,5 +1,5 @@
-"""One entry of a log explained: the table before it as the referee and as each viewer saw it, the command,
-the verdict, the rule in words, what else the seat could have done, and the table after."""
+"""One entry of a log explained: the state before it as the referee and each viewer saw it, the command, the
+verdict, the rule in words, the seat's alternatives, and the state after."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Viewer: TypeAlias = Seat | Literal["referee", "public"]
 
 
 class NarratedEvent(NamedTuple):
-    """An event as somebody was told it, and the sentence that says so (empty: it goes without saying)."""
+    """An event as a viewer was shown it, and its sentence; empty where the event needs none."""
 
     event: Event
     sentence: str
@@ -46,7 +46,7 @@ class ViewerPerspective(NamedTuple):
 
 
 class RuleCitation(NamedTuple):
-    """A rule: its id, its sentence, and what the ruleset's page says of it, in Markdown."""
+    """A rule: its id, its sentence, and the passage on the ruleset's page, in Markdown."""
 
     rule: str
     sentence: str
@@ -54,14 +54,14 @@ class RuleCitation(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """One entry, and all that an arbiter asks about it."""
+    """One entry, with what an arbiter needs to judge it."""
 
     sequence: int
     entry: Entry
     perspectives: Mapping[Viewer, ViewerPerspective]  # the referee's, the public's, each seat's
-    cited: tuple[RuleCitation, ...]  # the rule that refused it first, then those of its kind of command
-    alternatives: tuple[Command, ...]  # what the seat could have done instead
-    doubt: str  # how the verdict differs from what the rules say; empty if it doesn't
+    cited: tuple[RuleCitation, ...]  # the rule that refused it, then those of its kind of command
+    alternatives: tuple[Command, ...]  # legal commands of the seat at that point
+    doubt: str  # how the verdict differs from what the rules decide; empty if it doesn't
 
     @property
     def before(self) -> GameState:
@@ -98,7 +98,7 @@ def explain(replay: Replay, sequence: int) -> Explanation:
 
 
 def _legal_alternatives(before: GameState, entry: Entry) -> list[Command]:
-    """What the seat that spoke could have done; nothing, where it wasn't asked to act."""
+    """The legal commands of the seat that sent the command; none where no choice of that seat is pending."""
     seat = entry.seat
     return legal(before, seat) if seat is not None and seat < len(before.seats) else []
 
@@ -120,7 +120,7 @@ def _states_before(replay: Replay, sequence: int) -> dict[Viewer, GameState]:
 
 
 def _perspective_of(viewer: Viewer, state: GameState, entry: Entry) -> ViewerPerspective:
-    """The entry on this viewer's table: first its time comes, then its events."""
+    """The entry on this viewer's state, which takes it on: first its time, then its events."""
     before = state.copy()
     advance_clocks(state, entry.at)
     advance_clocks(before, entry.at)
@@ -158,11 +158,11 @@ def _verdict_doubt(entry: Entry, decision: ReplayedDecision) -> str:
     return difference(entry.events, decision.events, decision.rejection)
 
 
-# -- the rules that it is about --------------------------------------------------------------
+# -- cited rules ------------------------------------------------------------------------------
 
 
 def cite(ruleset: str, entry: Entry) -> tuple[RuleCitation, ...]:
-    """The rules that a verdict is about, as this ruleset has them."""
+    """The rules that concern an entry: the one that refused it, then those of its command in this ruleset."""
     pages = _rule_pages()
     refusal = entry.refusal
     refused_by = () if refusal is None else (refusal.rule,)
@@ -181,7 +181,7 @@ def _rule_pages() -> Mapping[str, Mapping[str, str]]:
 
 
 _PAYMENT_RULES: Final = ("ROUTE-1", "ROUTE-2", "ROUTE-3", "ROUTE-4")
-RULES_BY_COMMAND: Final[Mapping[type[Command], tuple[str, ...]]] = {  # what each command is judged by
+RULES_BY_COMMAND: Final[Mapping[type[Command], tuple[str, ...]]] = {  # that decide on each command
     commands.DrawBlind: ("CARD-1", "CARD-4"),
     commands.DrawMarket: ("CARD-1", "CARD-2", "CARD-4"),
     commands.DrawTickets: ("TICKET-1", "TICKET-3"),

@@ -1,9 +1,9 @@
-"""A table, an explained entry and a whole game as JSON values: what `audit --json` prints."""
+"""A game state and an explained entry as JSON values: what `audit --json` prints."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from schemas.commands import write_command
 from schemas.events import CommandRefused, write_event
@@ -14,11 +14,12 @@ from services.text.commands import describe_command, sender_name
 from services.text.events import game_status
 from services.verification.explanation import Explanation, ViewerPerspective
 
-HIDDEN_NAME: Final = "hidden"  # how a thing face down is called where a name must stand
+Json: TypeAlias = dict[str, Any]  # a JSON object; Any, since its values nest
+HIDDEN_NAME: Final = "hidden"  # stands for a card face down where a name is needed
 
 
-def game_state_json(state: GameState) -> dict[str, Any]:
-    """A table as it lies, as far as its viewer knows it; null is a thing face down."""
+def game_state_json(state: GameState) -> Json:
+    """A state as far as its viewer knows it; null is a card or ticket face down."""
     if not state.game:
         return {"state": "nothing"}
     return {
@@ -39,11 +40,11 @@ def game_state_json(state: GameState) -> dict[str, Any]:
 
 
 def card_counts(cards: Mapping[str | None, int]) -> dict[str, int]:
-    """Cards by their kind, without those that there are none of."""
+    """Cards by color, without those of count 0."""
     return {HIDDEN_NAME if card is None else card: n for card, n in cards.items() if n}
 
 
-def _seat_json(seat: int, seat_state: SeatState) -> dict[str, Any]:
+def _seat_json(seat: int, seat_state: SeatState) -> Json:
     return {
         "seat": seat,
         "name": seat_state.name,
@@ -58,7 +59,7 @@ def _seat_json(seat: int, seat_state: SeatState) -> dict[str, Any]:
     }
 
 
-def explanation_json(explained: Explanation) -> dict[str, Any]:
+def explanation_json(explained: Explanation) -> Json:
     """An explained entry as a JSON object."""
     entry, refusal = explained.entry, explained.entry.refusal
     return {
@@ -82,9 +83,9 @@ def explanation_json(explained: Explanation) -> dict[str, Any]:
     }
 
 
-def seat_explanation_json(explained: Explanation, seat: Seat) -> dict[str, Any]:
-    """The same for one seat while the game runs: of another's command only what that seat saw come of
-    it, and of a wrong verdict only that it is wrong, since how it is wrong may tell of hidden cards."""
+def seat_explanation_json(explained: Explanation, seat: Seat) -> Json:
+    """The same for one seat while the game runs. Of another's command only what the seat was shown; of a wrong
+    verdict only that it is wrong, since how it is wrong may reveal hidden cards."""
     payload = explanation_json(explained)
     for field in ("doubt", *(() if explained.entry.seat == seat else _SENDER_ONLY_FIELDS)):
         del payload[field]
@@ -92,7 +93,7 @@ def seat_explanation_json(explained: Explanation, seat: Seat) -> dict[str, Any]:
     return payload
 
 
-_SENDER_ONLY_FIELDS: Final = (  # what nobody but who spoke knows of a command
+_SENDER_ONLY_FIELDS: Final = (  # what only the sender knows of its command
     "id", "seat", "speaker", "command", "wish", "accepted", "refusal", "as_the_rules_say", "rules", "legal",
 )  # fmt: skip
 
@@ -101,10 +102,10 @@ def _refusal_json(refusal: CommandRefused | None) -> dict[str, str] | None:
     return None if refusal is None else {"rule": refusal.rule, "why": refusal.why}
 
 
-def _perspective_json(perspective: ViewerPerspective) -> dict[str, Any]:
+def _perspective_json(perspective: ViewerPerspective) -> Json:
     return {
         "before": game_state_json(perspective.before),
-        "events": [write_event(told.event) for told in perspective.narrated_events],
-        "sentences": [told.sentence for told in perspective.narrated_events if told.sentence],
+        "events": [write_event(narrated.event) for narrated in perspective.narrated_events],
+        "sentences": [narrated.sentence for narrated in perspective.narrated_events if narrated.sentence],
         "after": game_state_json(perspective.after),
     }

@@ -1,4 +1,4 @@
-"""What an audit can find wrong with a game. Every check yields findings; none is the best answer."""
+"""What an audit can find wrong with a game. A check without findings has passed."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ CHECK_KINDS: Final[tuple[CheckKind, ...]] = get_args(CheckKind)
 
 
 class Finding(NamedTuple):
-    """One thing that isn't as it must be."""
+    """One thing that is wrong."""
 
-    number: int | None  # the entry where it shows; None: the game, or the file, as a whole
+    number: int | None  # the entry's sequence; None: the game, or the file, as a whole
     kind: CheckKind
     why: str  # a sentence for an arbiter
 
 
 class Check(NamedTuple):
-    """One kind of check of a game, done: what it found, or why it could not be done."""
+    """The outcome of one kind of check: its findings, or why it was skipped."""
 
     kind: CheckKind
     findings: Iterable[Finding] = ()

@@ -1,8 +1,7 @@
-"""Games, wherever they are kept: in the engine, or in the archive once they have left it.
+"""The repository of games: those in the engine, and those that were evicted to the archive.
 
-A file of the archive holds a log and nothing else; what each viewer was sent of it follows from
-that, byte for byte, with the heads (services/verification/log_check.py). So whoever reads a game needn't
-know where it lies.
+A file of the archive holds only a log. What each viewer was sent follows from it, byte for byte, with the heads
+(`reseal`). So a reader of games needn't know where one is stored.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ from services.ledger import GameCatalog, GameReader
 from services.verification.redecide import REPLAY_ERRORS
 from services.verification.reseal import ResealedEntry, reseal_log
 
-MAX_REMEMBERED_GAMES: Final = 8  # games that were read lately: who pages through one reads it once
+MAX_REMEMBERED_GAMES: Final = 8  # archived games; a client that pages through one has it read once
 
 
 class ReconstructedGame(NamedTuple):
-    """A game of the archive, and what viewers were sent of it."""
+    """An archived game, its entries sealed again."""
 
     file: GameFile
     resealed: Sequence[ResealedEntry]
@@ -35,7 +34,7 @@ class ReconstructedGame(NamedTuple):
 
 
 class ArchiveReader:
-    """The games of an archive, to be read by any thread. It remembers the last few."""
+    """Reads the games of an archive; safe on any thread. It caches the last few."""
 
     def __init__(self, archive: Archive) -> None:
         self.archive = archive
@@ -43,7 +42,7 @@ class ArchiveReader:
         self._recent_games: OrderedDict[str, ReconstructedGame] = OrderedDict()
 
     def read_game_file(self, game: str) -> GameFile | None:
-        """The file of a game, or None if there is none. Raises ArchiveAway, Corrupt."""
+        """The file of a game, or None if there is none. Raises ArchiveUnavailableError, CorruptDataError."""
         data = self.archive.read(game)
         if data is None:
             return None
@@ -53,7 +52,8 @@ class ArchiveReader:
             raise CorruptDataError(f"the archive's file of {game}: {error}") from None
 
     def read_view(self, game: str, viewer: Seat | None) -> list[ViewEntry] | None:
-        """All that a viewer was sent of a game, or None if there is none. Raises ArchiveAway, Corrupt."""
+        """A viewer's whole view of a game, or None if there is no such game. Raises ArchiveUnavailableError,
+        CorruptDataError."""
         reconstructed = self._reconstruct(game)
         return None if reconstructed is None else reconstructed.view(viewer)
 
@@ -83,13 +83,14 @@ class ReadableLedger(GameReader, GameCatalog, Protocol):
 
 
 class GameRepository:
-    """A ledger to read from, beside which there may be an archive."""
+    """Reads games from a ledger, and from an archive where there is one."""
 
     def __init__(self, ledger: ReadableLedger, archive_reader: ArchiveReader | None) -> None:
         self.ledger, self.archive_reader = ledger, archive_reader
 
     def read_entries(self, game: str, after: int = 0) -> list[bytes]:
-        """As the ledger's, of any game that there ever was. Raises Gap, Corrupt, ArchiveAway."""
+        """As the ledger's, of archived games too. Raises MissingEntryError, CorruptDataError,
+        ArchiveUnavailableError."""
         entries = self.ledger.read_entries(game, after)
         if entries or (after and self.ledger.read_entries(game)):
             return entries
@@ -97,18 +98,19 @@ class GameRepository:
         return [] if file is None else file.entries[after:]
 
     def read_game_file(self, game: str) -> GameFile | None:
-        """The archive's file of a game, if there is one. Raises Corrupt, ArchiveAway."""
+        """The archive's file of a game, if there is one. Raises CorruptDataError, ArchiveUnavailableError."""
         return None if self.archive_reader is None else self.archive_reader.read_game_file(game)
 
     def read_view(self, game: str, viewer: Seat | None, after: int = 0, limit: int = 1000) -> list[ViewEntry]:
-        """As the ledger's, of any game that there ever was. Raises Gap, Corrupt, ArchiveAway."""
+        """As the ledger's, of archived games too. Raises MissingEntryError, CorruptDataError,
+        ArchiveUnavailableError."""
         entries = self.ledger.read_view(game, viewer, after, limit)
         if entries or self.archive_reader is None or (after and self.ledger.read_entries(game)):
             return entries
         return (self.archive_reader.read_view(game, viewer) or [])[after : after + limit]
 
     def games(self, limit: int = 1000) -> list[str]:
-        """Those that the engine holds, the latest first, then those that have left it."""
+        """At most `limit` games: those in the engine, the latest first, then those only in the archive."""
         games = self.ledger.games(limit)
         if self.archive_reader is not None and len(games) < limit:
             in_engine = set(games)
@@ -117,14 +119,14 @@ class GameRepository:
 
 
 def _view_entry(resealed: ResealedEntry, viewer: Seat | None) -> ViewEntry:
-    """One entry as a viewer was sent it."""
+    """The view entry of a viewer."""
     sealed = resealed.sealed
     private_part = next((private_part for seat, private_part in sealed.private_parts if seat == viewer), None)
     return build_view_entry(resealed.sequence, sealed.public, private_part, sealed.head)
 
 
 def _matches_signature(reconstructed: ReconstructedGame) -> bool:
-    """Whether the log comes to the head that stands under the file's signature."""
+    """Whether the file's signature is of the head that follows from its log."""
     file, last = reconstructed.file, reconstructed.resealed[-1] if reconstructed.resealed else None
     if last is None or (last.sequence, last.sealed.head) != (file.number, file.head):
         return False

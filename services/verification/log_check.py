@@ -18,13 +18,13 @@ from services.verification.reseal import ResealedEntry, reseal_log
 
 
 class LogCheck(NamedTuple):
-    """What a walk through a log found."""
+    """The findings of chain, deal and views of one log."""
 
     chain: list[Finding]
     deal: list[Finding]
     view: list[Finding]
-    head: bytes  # as it follows from the log; empty if that can't be read to its end
-    over: bool = False  # the game is, at its end
+    head: bytes  # as it follows from the log; empty if the log can't be read to its end
+    over: bool = False  # the game is over at the end of the log
 
     def checks(self) -> list[Check]:
         return [Check("chain", self.chain), Check("deal", self.deal), Check("view", self.view)]
@@ -64,15 +64,15 @@ def _matches_mark(head: bytes, marks: Sequence[bytes], sequence: int) -> bool:
 
 
 def recompute_heads(game: str, public_entries: Iterable[tuple[int, bytes, bytes]]) -> list[bytes]:
-    """The head after each entry, of `shown`: its number, its public bytes, and the head that all were
-    told with it (empty for entries from before there was a chain). Raises Corrupt: they were told another
-    than follows from what they were shown."""
+    """The head after each entry. `public_entries` are sequence, public bytes and the head that viewers were
+    sent with them, empty for entries from before the chain. Raises CorruptDataError where a sent head isn't
+    the one that follows."""
     heads, head = [], initial_head(game)
     for sequence, public, stored_head in public_entries:
         head = next_head(head, sequence, public)
         if stored_head and stored_head != head:
             raise CorruptDataError(
-                f"the head that was told after entry {sequence} of {game} isn't that of the entries until there"
+                f"the head that was sent with entry {sequence} of {game} isn't that of the entries until there"
             )
         heads.append(head)
     return heads
@@ -107,8 +107,8 @@ def check_file(
 def check_file_bytes(
     data: bytes, key: bytes | None = None, noted_heads: Mapping[int, bytes] | None = None
 ) -> tuple[GameFile, list[Check]]:
-    """The same of a file's bytes. One that is damaged has a finding at the first entry that its marks
-    don't confirm. Raises Unreadable where there is nothing to check."""
+    """The same of a file's bytes. A damaged file has one finding, at the first entry that its marks don't
+    confirm. Raises GameFileError where nothing can be recovered."""
     try:
         file = decode_game_file(data)
     except GameFileError as error:
@@ -129,12 +129,12 @@ def _damage_finding(file: GameFile, error: GameFileError) -> Finding:
 
 
 def _split_marks(file: GameFile) -> list[bytes]:
-    """How the head after each entry begins."""
+    """The marks of a file: the first bytes of the head after each entry."""
     return [file.marks[offset : offset + MARK_BYTES] for offset in range(0, len(file.marks), MARK_BYTES)]
 
 
 def check_signature(file: GameFile, key: bytes | None) -> Check:
-    """Whether the house signed the file's last head."""
+    """Whether the file's last head is signed, with `key` if one is given, else with the key in the file."""
     if key is not None and key != file.key:
         return Check(
             "signature", [Finding(None, "signature", f"It is signed with the key {file.key.hex()}.")]

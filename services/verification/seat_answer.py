@@ -1,14 +1,14 @@
-"""What a seat can be told of a move while the game runs: what follows from its own view, and nothing else.
+"""The answer to a seat's dispute while the game runs: what follows from its own view, and nothing else.
 
-An audit reads the log, and whatever it says of it (that a verdict is wrong, even only whether one is) may
-follow from cards that the seat doesn't know. So this reads no log. It is made of the entries that the
-seat was sent, up to the move, and of the command if that was its own, so two games that a seat can't tell
-apart give it the same answer, byte for byte (P5). What it says:
+The result of an audit (that a verdict is wrong, even whether one is) may follow from cards that the seat
+doesn't know. So this doesn't read the log. It reads the entries that the seat was sent, up to the move, and the
+command if that was the seat's own; two games with the same view give the same answer, byte for byte (P5). The
+answer has:
 
-- whether what the seat was shown fits what the house committed to (the chain, its own parts, its cards);
-- of its own command, whether the rules give this verdict to it on what the seat could see: accepted, or
-  refused by that rule. The rules ask for no more than the seat can see to say so;
-- of another's command, what the seat saw come of it. Whether that was right may hang on hidden cards.
+- whether what the seat was shown fits the commitments (the chain, its private parts, its cards);
+- of its own command, whether the rules decide the same on what the seat could see: accepted, or refused by that
+  rule. The rules need no more than that for it;
+- of another's command, the events that the seat was shown. Whether they are right may depend on hidden cards.
 """
 
 from __future__ import annotations
@@ -29,26 +29,24 @@ from services.referee.rules.fair_randomness import SERVER_SEED
 from services.referee.rules.proof.view_verifier import VerificationFailedError, ViewVerifier
 from services.text.events import event_sentence
 from services.verification.explanation import Explanation, NarratedEvent, ViewerPerspective, cite
-from services.verification.explanation_json import seat_explanation_json
+from services.verification.explanation_json import Json, seat_explanation_json
 
-HIDDEN_COMMAND: Final = Pass()  # stands for another's command, which `explanation_for` leaves out
+HIDDEN_COMMAND: Final = Pass()  # stands for another's command, which `seat_explanation_json` leaves out
 OTHERS_MOVE_ANSWER: Final = (
-    "What you were shown of this move is in order. All of it is told when the game is over."
+    "What you were shown of this move is in order. All of it is shown when the game is over."
 )
 RULES_AGREE_ANSWER: Final = "On what you could see, the rules give just this verdict."
 
 
-def _hidden_order(state: GameState, row: Sequence[str]) -> tuple[Any, ...]:
+def _hidden_order(state: GameState, row: Sequence[str]) -> tuple[Any, ...]:  # Any: no names, but HIDDEN
     return (HIDDEN,) * len(row)
 
 
-HIDDEN_RANDOMNESS: Final = SERVER_SEED._replace(
-    shuffle=_hidden_order
-)  # how cards are shuffled for who has no seed
+HIDDEN_RANDOMNESS: Final = SERVER_SEED._replace(shuffle=_hidden_order)  # of a viewer, who has no seed
 
 
 def fold_view(view: Sequence[ViewEntry]) -> GameState:
-    """The table as the seat sees it."""
+    """The state as the seat sees it."""
     state = GameState()
     for entry in view:
         fold_events(state, entry.at, entry.events)
@@ -57,8 +55,8 @@ def fold_view(view: Sequence[ViewEntry]) -> GameState:
 
 def seat_visible_answer(
     game: str, seat: Seat, view: Sequence[ViewEntry], sequence: int, command: Command | None
-) -> dict[str, Any]:
-    """What the seat is told of entry `number`, as a JSON object. `command` is what it said there itself."""
+) -> Json:
+    """The answer about an entry, as a JSON object. `command` is the entry's if the seat sent it itself."""
     before, shown_entry = fold_view(view[: sequence - 1]), view[sequence - 1]
     proof_error = verify_shown(game, seat, view[:sequence])
     doubt = "" if command is None else own_verdict_doubt(before, seat, shown_entry, command)
@@ -72,7 +70,7 @@ def seat_visible_answer(
             command or HIDDEN_COMMAND,
             shown_entry.events,
         ),
-        {"referee": perspective, seat: perspective},  # to this seat both are one
+        {"referee": perspective, seat: perspective},  # the seat's own stands for both
         (),
         tuple(legal(perspective.before, seat)) if command else (),
         doubt,
@@ -90,7 +88,7 @@ def seat_visible_answer(
 
 
 def verify_shown(game: str, seat: Seat, view: Sequence[ViewEntry]) -> str:
-    """How what the seat was shown doesn't fit what was committed to; empty if it does."""
+    """How what the seat was shown doesn't fit the commitments; empty if it does."""
     view_verifier = ViewVerifier(game, seat)
     try:
         for entry in view:
@@ -101,8 +99,8 @@ def verify_shown(game: str, seat: Seat, view: Sequence[ViewEntry]) -> str:
 
 
 def own_verdict_doubt(before: GameState, seat: Seat, shown_entry: ViewEntry, command: Command) -> str:
-    """How the verdict on a seat's own command differs from what the rules say on the table that it saw;
-    empty if it doesn't. It goes by the first thing that came of it: what follows may be hidden."""
+    """How the verdict on a seat's own command differs from what the rules decide on the state that it saw; empty
+    if it doesn't. Only the first event is compared, since later ones may be hidden."""
     shown_event = shown_entry.events[0] if shown_entry.events else None
     shown_refusal = shown_event if isinstance(shown_event, CommandRefused) else None
     state = before.copy()
@@ -122,7 +120,7 @@ def own_verdict_doubt(before: GameState, seat: Seat, shown_entry: ViewEntry, com
 
 
 def _perspective(before: GameState, shown_entry: ViewEntry) -> ViewerPerspective:
-    """The entry on the seat's table: first its time comes, then what it was told."""
+    """The entry on the seat's state: first its time, then the events that it was shown."""
     after, before_at_time = before.copy(), before
     advance_clocks(after, shown_entry.at)
     advance_clocks(before_at_time, shown_entry.at)

@@ -1,4 +1,4 @@
-"""How two verdicts on one command differ, in a sentence for an arbiter."""
+"""How the logged decision on a command differs from the rules' decision, in a sentence for an arbiter."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from schemas.refusals import CommandRefusedError
 def difference(
     logged: Sequence[Event], replayed: Sequence[Event], rejection: CommandRefusedError | None = None
 ) -> str:
-    """What the log tells, and what the rules say instead; `kept` is why they give it no entry at all."""
+    """How the logged events differ from those that the rules decide; with a `rejection`, that the rules give
+    the command no entry."""
     if rejection is not None:
         return f"The log has no place for this command ({rejection.rule}: {rejection.reason}), and yet it stands there."
     logged_refusal, expected_refusal = _find_refusal(logged), _find_refusal(replayed)
@@ -33,17 +34,17 @@ def _event_difference(logged: Event | None, replayed: Event | None) -> str:
     if logged is None and replayed is not None:
         return f"By the rules it also comes to {_event_name(replayed)}, which the log leaves out"
     if logged is not None and replayed is None:
-        return f"The log tells of {_event_name(logged)}, which doesn't come of it by the rules"
+        return f"The log has {_event_name(logged)}, which doesn't come of it by the rules"
     assert logged is not None
     assert replayed is not None
     if type(logged) is not type(replayed):
-        return f"The log tells of {_event_name(logged)}; by the rules it is {_event_name(replayed)}"
+        return f"The log has {_event_name(logged)}; by the rules it is {_event_name(replayed)}"
     field_path, logged_value, replayed_value = _first_difference(write_event(logged), write_event(replayed))
-    return f"The log tells of {_event_name(logged)} with the {field_path} {_format_value(logged_value)}; by the rules it is {_format_value(replayed_value)}"
+    return f"The log has {_event_name(logged)} with the {field_path} {_format_value(logged_value)}; by the rules it is {_format_value(replayed_value)}"
 
 
 def _first_difference(logged: object, replayed: object, path: str = "") -> tuple[str, object, object]:
-    """Where two JSON-like values first differ, and what stands there in each."""
+    """The path at which two JSON-like values first differ, and the value of each there."""
     if isinstance(logged, dict) and isinstance(replayed, dict):
         pairs = (
             (str(key), logged.get(key), replayed.get(key))

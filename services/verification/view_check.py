@@ -1,4 +1,4 @@
-"""What the engine holds for each viewer of a game, against what follows from its log."""
+"""What the engine stores for each viewer of a game, compared with what follows from its log."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ def check_stored_chain(ledger: GameReader, replay: Replay) -> list[Check]:
 
 
 def _read_sent_heads(ledger: GameReader, game: GameId) -> tuple[list[bytes], bool]:
-    """The head after each entry as the public was sent it, as far as that can be read, and whether any
-    was sent. What was sent without one has the head that follows."""
+    """The head after each entry as the public was sent it, as far as that can be read, and whether any was
+    sent. An entry that was sent without a head has the one that follows."""
     heads: list[bytes] = []
     head, any_sent = initial_head(game), False
     with suppress(MissingEntryError, CorruptDataError):
@@ -73,7 +73,7 @@ def _read_sent_heads(ledger: GameReader, game: GameId) -> tuple[list[bytes], boo
 
 
 def is_unchained(log: Sequence[bytes]) -> bool:
-    """Whether the game began before there was a chain."""
+    """Whether the game is of rules from before the chain."""
     try:
         return bool(unpack(log[0])[0] == UNSEALED_FORMAT)
     except REPLAY_ERRORS:
@@ -83,7 +83,7 @@ def is_unchained(log: Sequence[bytes]) -> bool:
 def _compare_view(
     ledger: ViewReader, game: GameId, viewer: Seat | None, resealed: Sequence[ResealedEntry]
 ) -> Iterator[Finding]:
-    """What is wrong with one viewer's entries. Ends at the first that can't be read."""
+    """The findings of one viewer's stored entries. Ends at the first that can't be read."""
     viewer_name = "the public" if viewer is None else f"seat {viewer}"
     index = 0
     try:

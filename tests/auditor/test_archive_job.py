@@ -164,7 +164,7 @@ def test_P6_a_game_whose_heads_do_not_follow_from_its_entries_is_not_signed(at: 
     for id_, fields in told.items():
         damaged.xadd(public, fields, id_)
     at.work()
-    assert "head that was told after entry 4" in the_job(at).why
+    assert "head that was sent with entry 4" in the_job(at).why
     assert not at.archive.has(GAME)
 
 

@@ -225,7 +225,7 @@ def _alternatives(explanation: Explanation) -> Alternatives | None:
 
 def _no_alternatives(explanation: Explanation) -> str:
     if explanation.entry.seat is None:
-        return "The house spoke: it has no choice of moves."
+        return "The server sent it: it has no choice of moves."
     pending = ", ".join(
         f"{sender_name(explanation.before, s)} ({c})" for s, c in explanation.before.pending_choices.items()
     )

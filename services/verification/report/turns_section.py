@@ -85,7 +85,7 @@ def narrate_log(replay: Replay) -> tuple[list[TurnEntries], str]:
             line = _narrate_entry(state, sequence, entry)
         except REPLAY_ERRORS as error:
             stop_reason = (
-                f"Entry {sequence} can't be read or folded ({error}): nothing is told from there on."
+                f"Entry {sequence} can't be read or folded ({error}): nothing is shown from there on."
             )
             break
         turn_entries[-1].lines.append(line)

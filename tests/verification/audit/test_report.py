@@ -119,7 +119,7 @@ def test_a_damaged_game_has_a_page_too(damage: int) -> None:
     html = render_page(audit(replay), replay)
     parsed(re.sub(r'href="#e\d+"', "", html))
     assert f"Entry {damage}" in html
-    assert "nothing is told from there on" in html
+    assert "nothing is shown from there on" in html
 
 
 def _has_people(game: str) -> bool:
