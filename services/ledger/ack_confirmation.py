@@ -1,10 +1,10 @@
-"""Verdicts made sure of, many in one round trip: what lies between `decided` and more.
+"""Confirms that entries are durable or replicated, many in one round trip.
 
-Each confirmation is one script on the game's partition (confirm_entry.lua), and behind it, on the
-same connection, a command that comes back when the engine has made sure: WAITAOF, WAIT, or
-where there is no WAITAOF a look whether the engine syncs always to an AOF in force, so that
-its reply alone says enough. That command counts for every script before it, so whatever waits goes together:
-a thousand commands wait for one fsync on one connection.
+Each confirmation is one script on the game's partition (confirm_entry.lua). Behind the scripts, on the
+same connection, goes a command that returns when the engine has made sure of them: WAITAOF, WAIT, or,
+where there is no WAITAOF, a check that the engine syncs always to an AOF in force, so that its reply
+alone is enough. That command covers every script before it, so a thousand commands wait for one fsync
+on one connection.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from redis.asyncio.cluster import RedisCluster
 from redis.asyncio.retry import Retry
@@ -33,6 +33,7 @@ from services.ledger.ack_levels import (
     send_command,
 )
 from services.ledger.ports import MissingEntryError
+from services.ledger.queries import Argument, Client, Reply
 from services.ledger.scripts import Script
 from services.runtime.logging_setup import get_logger
 
@@ -40,18 +41,18 @@ log = get_logger("gateway")
 CONFIRM_ENTRY: Final = Script("confirm_entry")
 MAX_CONNECTIONS: Final = 8  # rounds under way at once, for each node and level
 MAX_ROUND_SIZE: Final = 512
-ROUND_TIMEOUT_MS: Final = 5_000  # below the time-out of a socket; who waits longer asks again
+ROUND_TIMEOUT_MS: Final = 5_000  # below a socket's time-out; a longer wait takes another round
 
 
 class EngineNode(NamedTuple):
-    """Where a key lives, and how to make a connection of one's own to it."""
+    """The node that holds a key, and how to open another connection to it."""
 
     name: str
-    make_connection: Callable[[], Any]
+    make_connection: Callable[[], Client]
 
 
-async def find_node(client: Any, key: str) -> EngineNode:
-    """Where a key lives: the one place here that knows a cluster from an engine alone."""
+async def find_node(client: Client, key: str) -> EngineNode:
+    """The node that holds a key, of a cluster or a single engine. Raises ConnectionError: none does."""
     if not isinstance(client, RedisCluster):
         return EngineNode("", client.connection_pool.make_connection)
     await client.initialize()
@@ -65,20 +66,21 @@ async def find_node(client: Any, key: str) -> EngineNode:
 
 
 class ConfirmationConnection(NamedTuple):
-    """A connection, and what the engine that it met can do."""
+    """A connection, and what its engine can do."""
 
-    connection: Any
+    connection: Client
     capabilities: EngineCapabilities
 
-    def proof_commands(self, level: AckLevel) -> list[tuple[Any, ...]]:
-        """The commands whose replies say whether everything before them has the level."""
+    def proof_commands(self, level: AckLevel) -> list[tuple[Argument, ...]]:
+        """The commands whose replies prove that everything before them has the level."""
         if level != DURABLE:
             return [("WAIT", level.replicas, ROUND_TIMEOUT_MS)]
         if self.capabilities.supports_waitaof:
             return [("WAITAOF", 1, 0, ROUND_TIMEOUT_MS)]
         return [("CONFIG", "GET", FSYNC_SETTINGS), ("INFO", "persistence")]
 
-    def is_proved_by(self, level: AckLevel, replies: Sequence[Any]) -> bool:
+    def is_proved_by(self, level: AckLevel, replies: Sequence[Reply]) -> bool:
+        """Whether the replies to `proof_commands` prove the level."""
         if any(isinstance(reply, ResponseError) for reply in replies):
             return False
         if level != DURABLE:
@@ -89,7 +91,7 @@ class ConfirmationConnection(NamedTuple):
 
 
 class PendingConfirmation(NamedTuple):
-    """A confirmation on its way: the arguments of confirm_entry.lua, and who waits for it."""
+    """A confirmation that isn't made yet: the arguments of confirm_entry.lua, and its future."""
 
     script_keys: Sequence[str]
     command_id: str
@@ -97,8 +99,8 @@ class PendingConfirmation(NamedTuple):
 
 
 class ConfirmationBatcher:
-    """The confirmations of one level on one node. They go in rounds, some at once; while there
-    are rounds under way the next one leaves a little later, so that it takes more along."""
+    """The confirmations of one level on one node. They are sent in rounds, some at once; while rounds
+    are under way the next one starts a little later, so that it covers more confirmations."""
 
     def __init__(self, node: EngineNode, level: AckLevel) -> None:
         self.node, self.level = node, level
@@ -112,8 +114,7 @@ class ConfirmationBatcher:
     async def unavailable_reason(self) -> str:
         """Why this level can't be had here and now, and what to do about it; '' where it can.
 
-        Raises RedisError or OSError: the engine doesn't answer. Who asks while somebody else
-        does is told the same."""
+        Raises RedisError or OSError: the engine doesn't answer. Concurrent callers share one check."""
         if self._availability_check is None or self._availability_check.done():
             self._availability_check = asyncio.create_task(self._check_availability())
             self._availability_check.add_done_callback(_consume_exception)
@@ -126,7 +127,7 @@ class ConfirmationBatcher:
                 return await self._read_unavailable_reason()
             except (RedisError, OSError):
                 if not had_idle:
-                    raise  # a connection that nobody used yet tells how the engine is
+                    raise  # a new connection shows how the engine is
 
     async def _read_unavailable_reason(self) -> str:
         async with self._checked_connection() as checked:
@@ -135,7 +136,7 @@ class ConfirmationBatcher:
                 return checked.capabilities.unavailable_reason
             replicas = await count_replicas(checked.connection)
         if replicas is None:
-            return "the engine doesn't tell of its replicas: allow INFO"
+            return "the engine doesn't show its replicas: allow INFO"
         if replicas < self.level.replicas:
             return (
                 f"replicas that follow the engine: {replicas}, and {self.level} needs {self.level.replicas}"
@@ -143,8 +144,10 @@ class ConfirmationBatcher:
         return ""
 
     async def confirm(self, script_keys: Sequence[str], command_id: str) -> ViewEntry | None:
-        """The verdict, once it has this level; None where it isn't known to have it: there is
-        no such verdict, the engine didn't manage in time, or it didn't answer. Raises Gap or Corrupt."""
+        """The command's entry, once it has this level; None where that isn't known: there is no such
+        entry, the engine didn't manage in time, or didn't answer.
+
+        Raises MissingEntryError or CorruptDataError."""
         pending = PendingConfirmation(script_keys, command_id, asyncio.get_running_loop().create_future())
         self._pending.append(pending)
         if len(self._rounds) < MAX_CONNECTIONS:
@@ -154,6 +157,7 @@ class ConfirmationBatcher:
         return await pending.future
 
     async def close(self) -> None:
+        """Stop, and resolve what is pending as unknown."""
         tasks = [*self._rounds, *([self._availability_check] if self._availability_check else [])]
         for task in tasks:
             task.cancel()
@@ -166,19 +170,19 @@ class ConfirmationBatcher:
     # -- rounds ------------------------------------------------------------------------
 
     async def _run_rounds(self) -> None:
-        """Round after round, while anybody waits."""
+        """Send rounds while confirmations are pending."""
         while self._pending:
             async with self._departure_lock:
                 await asyncio.sleep(self._last_round_s / MAX_CONNECTIONS if len(self._rounds) > 1 else 0)
                 batch, self._pending = self._pending[:MAX_ROUND_SIZE], self._pending[MAX_ROUND_SIZE:]
-            batch = [pending for pending in batch if not pending.future.done()]  # who gave up needs no round
+            batch = [pending for pending in batch if not pending.future.done()]  # a caller may have given up
             if batch:
                 await self._run_round(batch)
 
     async def _run_round(self, batch: Sequence[PendingConfirmation]) -> None:
-        """Tell everybody in the batch, whatever happens."""
+        """Send one round, and resolve each confirmation of it, whatever happens."""
         started_s = asyncio.get_running_loop().time()
-        replies: list[Any] = []
+        replies: list[Reply] = []
         try:
             async with self._checked_connection() as checked:
                 replies = await self._send_batch(checked, batch)
@@ -191,10 +195,10 @@ class ConfirmationBatcher:
 
     async def _send_batch(
         self, checked: ConfirmationConnection, batch: Sequence[PendingConfirmation]
-    ) -> list[Any]:
-        """The scripts' replies, if the engine made sure of them; else none."""
-        commands: list[tuple[Any, ...]] = []
-        for pending in batch:  # the first brings the script, which an engine may forget at any time
+    ) -> list[Reply]:
+        """The scripts' replies if the level is proved for them; else none."""
+        commands: list[tuple[Argument, ...]] = []
+        for pending in batch:  # the first carries the script, which an engine may forget at any time
             script = ("EVALSHA", CONFIRM_ENTRY.sha) if commands else ("EVAL", CONFIRM_ENTRY.source)
             commands.append((*script, len(pending.script_keys), *pending.script_keys, pending.command_id))
         commands += checked.proof_commands(self.level)
@@ -203,14 +207,13 @@ class ConfirmationBatcher:
         replies, proof_replies = all_replies[: len(batch)], all_replies[len(batch) :]
         is_proved = checked.is_proved_by(self.level, proof_replies)
         if not is_proved or any(isinstance(reply, ResponseError) for reply in replies):
-            await (
-                checked.connection.disconnect()
-            )  # it may be another engine now, or set otherwise: meet it anew
+            # It may be another engine now, or have other settings: check it anew.
+            await checked.connection.disconnect()
         return replies if is_proved else []
 
     @asynccontextmanager
     async def _checked_connection(self) -> AsyncIterator[ConfirmationConnection]:
-        """A connection that has met its engine. One that met trouble isn't used again."""
+        """A connection whose engine was checked. After an error it isn't used again."""
         checked = self._idle_connections.pop() if self._idle_connections else None
         while checked is not None and not checked.connection.is_connected:
             checked = self._idle_connections.pop() if self._idle_connections else None
@@ -224,27 +227,27 @@ class ConfirmationBatcher:
             await connection.disconnect(nowait=True)
             raise
         if self.level == DURABLE and checked.capabilities.unavailable_reason:
-            await connection.disconnect()  # somebody may set that right at any time
+            await connection.disconnect()  # the settings may be corrected at any time
         else:
             self._idle_connections.append(checked)
 
 
 def _consume_exception(task: asyncio.Task[str]) -> None:
-    """What went wrong is told to those who still wait; where all gave up, it concerns nobody."""
+    """Mark the error as seen: those who still wait get it, and they may all have given up."""
     if not task.cancelled():
         task.exception()
 
 
-async def _read_reply(connection: Any) -> Any:
-    """The next reply; an error of the engine's is one too, and concerns nobody else's."""
+async def _read_reply(connection: Client) -> Reply:
+    """The next reply; an error reply of the engine is returned."""
     try:
         return await connection.read_response()
     except ResponseError as error:
         return error
 
 
-def _resolve(pending: PendingConfirmation, reply: Any) -> None:
-    """What a reply of confirm_entry.lua says, or that nothing is known."""
+def _resolve(pending: PendingConfirmation, reply: Reply) -> None:
+    """Resolve a confirmation with the reply of confirm_entry.lua; None: nothing is known."""
     if pending.future.done():
         return
     if not reply or isinstance(reply, ResponseError):

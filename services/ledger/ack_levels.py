@@ -1,19 +1,21 @@
-"""How sure an acknowledgement is, and which of that an engine can give.
+"""Acknowledgement levels, and which of them an engine can give: see docs/acknowledgements.md.
 
-`accepted`: the letter is in the commands stream. `decided`: its verdict is in the log, under
-a number. `durable`: and that entry is on the engine's disk. `replicated:k`: and that entry
-has reached k replicas. The last two say different things: a disk outlives its process and
-its power, a replica outlives the machine.
+`accepted`: the command is in the commands stream. `decided`: its entry is in the log, under a
+number. `durable`: and that entry is on the engine's disk. `replicated:k`: and that entry has
+reached k replicas. The last two are independent: a disk outlives its process and its power, a
+replica outlives the machine.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Any, Final, NamedTuple
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 from redis.exceptions import ResponseError
 
 from schemas.errors import InvalidInputError
+from services.ledger.queries import Argument, Client, Reply
 
 MAX_REPLICAS: Final = 9
 FSYNC_SETTINGS: Final = "*append*"  # appendonly, appendfsync, no-appendfsync-on-rewrite
@@ -27,7 +29,7 @@ _REPLICATED: Final = re.compile(rf"replicated(?::([1-{MAX_REPLICAS}]))?")
 
 
 class AckLevel(NamedTuple):
-    """A level by its name; `replicas` is how many `replicated` asks for."""
+    """A level by its name; `replicas` is the k of `replicated:k`."""
 
     name: str
     replicas: int = 0
@@ -37,7 +39,7 @@ class AckLevel(NamedTuple):
 
     @property
     def needs_confirmation(self) -> bool:
-        """Whether the engine must be asked again once there is a verdict."""
+        """Whether the engine must be asked again once the entry is there."""
         return self.name in {"durable", "replicated"}
 
 
@@ -51,7 +53,7 @@ def replicated(replicas: int) -> AckLevel:
 
 
 def parse_ack_level(text: object) -> AckLevel:
-    """A level as a caller writes it; `replicated` alone asks for one replica. Raises Malformed."""
+    """A level as a client writes it; `replicated` alone means one replica. Raises InvalidInputError."""
     if isinstance(text, str):
         if matched := _REPLICATED.fullmatch(text):
             return replicated(int(matched[1] or 1))
@@ -63,11 +65,13 @@ def parse_ack_level(text: object) -> AckLevel:
 
 
 class EngineCapabilities(NamedTuple):
-    """What an engine has for making sure: found by trying, never by its version."""
+    """What an engine has for confirmations: found by trying, never by its version."""
 
     supports_waitaof: bool
-    waitaof_error: str  # why it takes no WAITAOF
-    fsync_policy: str  # when its AOF is synced: always, everysec, no; off without one; '' where it won't say
+    waitaof_error: str  # the error of WAITAOF
+    fsync_policy: (
+        str  # when its AOF is synced: always, everysec, no; off without one; '' where CONFIG is refused
+    )
 
     @property
     def unavailable_reason(self) -> str:
@@ -89,8 +93,8 @@ class EngineCapabilities(NamedTuple):
         )
 
 
-async def read_capabilities(connection: Any) -> EngineCapabilities:
-    """What the engine at the other end can do, by trying it."""
+async def read_capabilities(connection: Client) -> EngineCapabilities:
+    """What the engine of this connection can do, by trying it."""
     supports_waitaof, waitaof_error = True, ""
     try:
         await send_command(connection, "WAITAOF", 1, 0, 1)
@@ -99,14 +103,14 @@ async def read_capabilities(connection: Any) -> EngineCapabilities:
     try:
         fsync_policy = parse_fsync_policy(await send_command(connection, "CONFIG", "GET", FSYNC_SETTINGS))
         if not supports_waitaof:
-            await send_command(connection, "INFO", "persistence")  # else nothing proves that it was synced
+            await send_command(connection, "INFO", "persistence")  # without it, nothing proves a sync
     except ResponseError:
         fsync_policy = "off" if "appendonly is disabled" in waitaof_error else ""
     return EngineCapabilities(supports_waitaof, waitaof_error, fsync_policy)
 
 
-def parse_fsync_policy(settings: Any) -> str:
-    """When the AOF is synced, from the reply to CONFIG GET: see Powers."""
+def parse_fsync_policy(settings: Sequence[bytes]) -> str:
+    """When the AOF is synced, from the reply to CONFIG GET: see EngineCapabilities."""
     values = dict(zip(settings[::2], settings[1::2], strict=True))
     if values.get(b"appendonly") != b"yes":
         return "off"
@@ -119,14 +123,14 @@ def parse_fsync_policy(settings: Any) -> str:
 def is_aof_in_force(persistence: bytes) -> bool:
     """Whether the AOF has what is written now, from the reply to INFO persistence.
 
-    An AOF that was only just switched on is none before its first rewrite is done: a crash takes
-    all. Nothing tells that rewrite from a later one, so while any goes on the answer is no."""
+    An AOF that was just switched on isn't in force before its first rewrite is done: a crash loses
+    everything. That rewrite looks like any later one, so during a rewrite the result is False."""
     values = dict(line.split(b":", 1) for line in persistence.splitlines() if b":" in line)
     return all(values.get(field) == value for field, value in AOF_IN_FORCE.items())
 
 
-async def count_replicas(connection: Any) -> int | None:
-    """How many replicas follow the engine at the other end; None where it won't say."""
+async def count_replicas(connection: Client) -> int | None:
+    """How many replicas of this engine are online; None where INFO is refused."""
     try:
         reply = (await send_command(connection, "INFO", "replication")).decode()
     except ResponseError:
@@ -134,7 +138,7 @@ async def count_replicas(connection: Any) -> int | None:
     return len(re.findall(r"^slave\d+:.*\bstate=online\b", reply, re.MULTILINE))
 
 
-async def send_command(connection: Any, *command: Any) -> Any:
-    """One command on a connection of redis-py's, and its reply as it comes."""
+async def send_command(connection: Client, *command: Argument) -> Reply:
+    """One command on a connection of redis-py's, and its undecoded reply. Raises ResponseError."""
     await connection.send_command(*command)
     return await connection.read_response()

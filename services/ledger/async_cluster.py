@@ -1,4 +1,4 @@
-"""The same as cluster.py for the gateway, without blocking its event loop."""
+"""The asyncio twin of cluster.py."""
 
 from __future__ import annotations
 
@@ -19,18 +19,21 @@ from services.ledger.cluster_pipeline import (
     is_node_lost,
     plan_next_round,
 )
+from services.ledger.queries import Argument, Client, Reply
 
 
 class AsyncCluster(RedisCluster):
-    """redis-py's client, with our pipeline, and a subscription at any primary."""
+    """redis-py's client with this pipeline, and a subscription at any primary."""
 
-    def pipeline(self, transaction: Any = False, shard_hint: Any = None) -> Any:
-        assert not transaction, "scripts do what must be done at once"
+    def pipeline(self, transaction: object = False, shard_hint: object = None) -> Any:  # not redis-py's
+        assert not transaction, "what must be atomic is a script"
         return AsyncPipeline(self)
 
-    def pubsub(self, node: Any = None, host: Any = None, port: Any = None, **kwargs: Any) -> ClusterPubSub:
-        """A subscription at any node: what is published anywhere on the cluster is heard there.
-        It ends with ConnectionError when that node dies; the next one may be at another."""
+    def pubsub(
+        self, node: Client = None, host: Client = None, port: Client = None, **kwargs: Any
+    ) -> ClusterPubSub:
+        """A subscription at any node: each receives what is published anywhere on the cluster. It ends
+        with ConnectionError when that node dies; the next one may be at another."""
         return super().pubsub(node=node or random.choice(self.get_primaries()), **kwargs)  # noqa: S311 - any will do
 
 
@@ -41,14 +44,14 @@ class AsyncPipeline(AsyncCoreCommands):
 
     def __init__(self, cluster: RedisCluster) -> None:
         self._cluster = cluster
-        self._nodes: Any = cluster.nodes_manager
+        self._nodes: Client = cluster.nodes_manager
         self._commands: list[ClusterCommand] = []
 
-    def execute_command(self, *args: Any, **options: Any) -> Any:
+    def execute_command(self, *args: Argument, **options: object) -> AsyncPipeline:
         self._commands.append(ClusterCommand(args, options))
         return self
 
-    async def execute(self, raise_on_error: bool = True) -> list[Any]:
+    async def execute(self, raise_on_error: bool = True) -> list[Reply]:
         """Send everything; the replies in the order of the commands."""
         commands, self._commands = self._commands, []
         await self._cluster.initialize()
@@ -70,7 +73,7 @@ class AsyncPipeline(AsyncCoreCommands):
                 await self._nodes.initialize()
         return collect_replies(commands, raise_on_error)
 
-    def _node_by_name(self, name: str) -> Any:
+    def _node_by_name(self, name: str) -> Client:
         return self._nodes.get_node(node_name=name)
 
 
@@ -79,7 +82,7 @@ async def _exchange_with_node(node: ClusterNode, share: list[ClusterCommand]) ->
     for command in share:
         command.result = None
     try:
-        await node.execute_pipeline(share)  # type: ignore[arg-type]  # a Call has what it looks for
+        await node.execute_pipeline(share)  # type: ignore[arg-type]  # a ClusterCommand has what it looks for
     except (RedisError, OSError) as error:  # before the first reply
         connection_error = error if isinstance(error, RedisError) else ConnectionError(str(error))
         for command in share:

