@@ -28,7 +28,7 @@ def submit_command(
         require_reply(deleted)
         [reply] = yield from call_script(SUBMIT_COMMAND, [(script_keys[:1], arguments)])
     if not require_reply(reply):
-        raise QueueFullError(f"{max_waiting} letters wait in the partition of game {envelope.game}")
+        raise QueueFullError(f"{max_waiting} commands wait in the partition of game {envelope.game}")
 
 
 def read_result(

@@ -17,7 +17,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 @pytest.fixture
 def nodes(whole: Cluster) -> Iterator[Cluster]:
-    """A cluster in peace; whoever died in a test comes back after it."""
+    """A cluster without faults; a node that died in a test is started again after it."""
     for node in whole.primaries():
         node.call.flushall()
     yield whole

@@ -74,7 +74,7 @@ class Node:
         return dict(self.call.info(section))
 
     def kill(self) -> None:
-        """As a power cut for this process: nothing is flushed, nobody is told."""
+        """As a power cut for this process: nothing is flushed, no peer is notified."""
         self.process.kill()
         self.process.wait()
         self.call.connection_pool.disconnect()
@@ -141,8 +141,8 @@ class Cluster:
         self.await_peace()
 
     def agreed(self) -> bool:
-        said = (node.call.execute_command("CLUSTER INFO") for node in self.alive)
-        return all(info["cluster_state"] == "ok" for info in said)
+        replies = (node.call.execute_command("CLUSTER INFO") for node in self.alive)
+        return all(info["cluster_state"] == "ok" for info in replies)
 
     def await_peace(self) -> None:
         """Return when every slot is held, every replica follows, and all agree."""
@@ -181,7 +181,7 @@ class Cluster:
         self.end_move(source, partition, to)
 
     def move_at_once(self, partition: int, to: Node) -> None:
-        """The way that Valkey has since 9: the slot changes hands in one moment."""
+        """The way that Valkey has since 9: the slot changes deliveries in one moment."""
         source, slot = self.holder(partition), slot_of(partition)
         source.call.execute_command("CLUSTER MIGRATESLOTS", "SLOTSRANGE", slot, slot, "NODE", to.id)
         wait_until(lambda: slot in own_slots(to), f"slot {slot} is at {to}")

@@ -58,7 +58,7 @@ class Games:
         self.ledger, self.names = ledger, names
 
     def lay(self) -> None:
-        """Put the letters down that open each game. Once more is as good as once."""
+        """Submit the commands that open each game. Once more is as good as once."""
         for name in self.names:
             patiently(partial(submit, self.ledger, opening_commands(name, SEATS, cars=12)))
 
@@ -82,7 +82,7 @@ class Games:
 
     def complaints(self) -> list[str]:
         """What is wrong with the logs and views of all games; a gap raises by itself."""
-        found = [said for name in self.names for said in view_problems(self.ledger, name, SEATS)]
+        found = [problem for name in self.names for problem in view_problems(self.ledger, name, SEATS)]
         for name in self.names:
             verdicts = Counter((entry.seat, entry.id) for entry in entries(self.ledger, name))
             found += [f"{name}: {times} verdicts on {id_}" for id_, times in verdicts.items() if times > 1]

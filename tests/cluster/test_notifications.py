@@ -1,4 +1,4 @@
-"""Bells are heard at any node, and again at another when that one dies."""
+"""Notifications are received at any node, and at another one when that one dies."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from services.ledger.notifications import EntryNotification
 from services.ledger.view_queries import LogHead, ViewPage, ViewRequest
 from tests.cluster.nodes import Cluster, Node, follows_port, wait_until
 from tests.conftest import PARTITIONS
-from tests.ledger_contract.given import verdict
+from tests.ledger_contract.given import append_request
 
 
 def game_of(partition: int) -> str:
@@ -27,38 +27,42 @@ def listening(nodes: Cluster) -> list[Node]:
     return [node for node in nodes.alive if node.call.pubsub_numpat()]
 
 
-async def heard(
-    nodes: Cluster, bells: AsyncIterator[EntryNotification], writer: RedisLedger, partition: int
+async def first_notification(
+    nodes: Cluster, notifications: AsyncIterator[EntryNotification], writer: RedisLedger, partition: int
 ) -> EntryNotification:
-    """The first ring after an entry of a game of this partition is written."""
-    hearing = asyncio.ensure_future(anext(bells))
+    """The first notification after an entry of a game of this partition is written."""
+    waiting = asyncio.ensure_future(anext(notifications))
     try:
         await asyncio.to_thread(
-            wait_until, lambda: listening(nodes) != [] or hearing.done(), "somebody listens"
+            wait_until, lambda: listening(nodes) != [] or waiting.done(), "somebody listens"
         )
-        hand, game = DeliveredCommand(partition, "", b""), game_of(partition)
+        delivery, game = DeliveredCommand(partition, "", b""), game_of(partition)
         expected = len(writer.read_entries(game))
-        [outcome] = writer.append([verdict(hand, expected, f"c{expected + 1}", game=game)])
+        [outcome] = writer.append([append_request(delivery, expected, f"c{expected + 1}", game=game)])
         assert outcome.status is AppendStatus.APPENDED
-        return await hearing
+        return await waiting
     finally:
-        hearing.cancel()
+        waiting.cancel()
 
 
-def test_P8_bells_of_every_node_are_heard_at_one_and_again_at_another_when_it_dies(nodes: Cluster) -> None:
+def test_P8_notifications_of_every_node_are_received_at_one_and_later_at_another_when_it_dies(
+    nodes: Cluster,
+) -> None:
     async def listen() -> None:
         ledger = AsyncLedger(connect_async(nodes.url), PARTITIONS)
         client = connect(nodes.url)
         writer = RedisLedger(client, init_partition_count(client, PARTITIONS))
-        bells = ledger.subscribe()
+        notifications = ledger.subscribe()
         for partition in range(PARTITIONS):
-            assert (await heard(nodes, bells, writer, partition)).game == game_of(partition)
+            assert (await first_notification(nodes, notifications, writer, partition)).game == game_of(
+                partition
+            )
         [node] = listening(nodes)
         left = next(partition for partition in range(PARTITIONS) if nodes.holder(partition) is not node)
         node.kill()
         with pytest.raises(ConnectionError):
-            await anext(bells)
-        assert (await heard_again(nodes, ledger, writer, left)).game == game_of(left)
+            await anext(notifications)
+        assert (await first_notification_at_any_node(nodes, ledger, writer, left)).game == game_of(left)
         writer.close()
         await ledger.close()
 
@@ -66,7 +70,7 @@ def test_P8_bells_of_every_node_are_heard_at_one_and_again_at_another_when_it_di
 
 
 def test_P8_a_dead_part_of_the_cluster_keeps_nobody_elses_missed_entries_back(nodes: Cluster) -> None:
-    """No bell brings these entries: they are found by the slow look, which asks for every game at once."""
+    """No notification carries these entries: they are found by polling, which reads every game at once."""
 
     async def story() -> None:
         ledger = AsyncLedger(connect_async(nodes.url), PARTITIONS)
@@ -76,7 +80,7 @@ def test_P8_a_dead_part_of_the_cluster_keeps_nobody_elses_missed_entries_back(no
         left = next(partition for partition in range(PARTITIONS) if nodes.holder(partition) is not dead)
         games = [game_of(0), game_of(left)]
         for partition, game in zip((0, left), games, strict=True):
-            writer.append([verdict(DeliveredCommand(partition, "", b""), 0, "c1", game=game)])
+            writer.append([append_request(DeliveredCommand(partition, "", b""), 0, "c1", game=game)])
         await asyncio.to_thread(_die, nodes, dead)
         await asked(ledger, games)
         dead.start()  # before its replica, which has nobody to follow without it
@@ -103,12 +107,12 @@ def _die(nodes: Cluster, primary: Node) -> None:
     primary.kill()
 
 
-async def heard_again(
+async def first_notification_at_any_node(
     nodes: Cluster, ledger: AsyncLedger, writer: RedisLedger, partition: int
 ) -> EntryNotification:
-    """The same, listening anew at whichever node lives, as a gateway does."""
+    """The same, subscribing anew at any node that lives, as a gateway does."""
     while True:
-        bells = ledger.subscribe()
+        notifications = ledger.subscribe()
         with suppress(RedisError):
-            return await heard(nodes, bells, writer, partition)
+            return await first_notification(nodes, notifications, writer, partition)
         await asyncio.sleep(0.05)

@@ -1,4 +1,4 @@
-"""P8: who starts while a part of the cluster is away serves the rest, and that part when it is back."""
+"""P8: a service that starts while a part of the cluster is away serves the rest, and later that part."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from services.ledger import DeliveredCommand, keys
 from services.ledger.cluster_pipeline import hash_slot
 from tests.cluster.nodes import Cluster, Node, follows_port, own_slots, wait_until
 from tests.cluster.play import PARTITIONS, games_of, ledger_at, patiently
-from tests.ledger_contract.given import letter
+from tests.ledger_contract.given import envelope_of
 
 EVERYWHERE = range(PARTITIONS)
 
 
 @pytest.fixture
 def away(nodes: Cluster) -> Iterator[tuple[Node, Node]]:
-    """A primary that died with its replica; another one has what was fixed at birth."""
+    """A primary that died with its replica; another one has the number of partitions."""
     with ledger_at(nodes.url):
-        pass  # it is born, and nobody made a group
-    house = {hash_slot(keys.PARTITION_COUNT_KEY), hash_slot(keys.MEMBERSHIP_KEY)}
-    primary = next(node for node in nodes.primaries() if not own_slots(node) & house)
+        pass  # its number of partitions is fixed, and no consumer group exists
+    shared_slots = {hash_slot(keys.PARTITION_COUNT_KEY), hash_slot(keys.MEMBERSHIP_KEY)}
+    primary = next(node for node in nodes.primaries() if not own_slots(node) & shared_slots)
     replica = next(node for node in nodes.alive if follows_port(node) == primary.port)
     replica.kill()
     primary.kill()
@@ -35,8 +35,8 @@ def test_P8_a_service_that_starts_while_a_part_is_away_serves_the_others_and_tha
     held = {partition for node in nodes.primaries() for partition in EVERYWHERE if has(node, partition)}
     here, there = (games_of(next(iter(part)), 1)[0] for part in (held, set(EVERYWHERE) - held))
     with ledger_at(nodes.url) as ledger:
-        ledger.submit(letter("c1", game=here))
-        assert [hand.partition for hand in ledger.take("one", EVERYWHERE, 10, 0)] == [
+        ledger.submit(envelope_of("c1", game=here))
+        assert [delivery.partition for delivery in ledger.take("one", EVERYWHERE, 10, 0)] == [
             keys.partition_of(here, PARTITIONS)
         ]
         assert ledger.take_tasks("bots", 10, 0) == []
@@ -44,7 +44,7 @@ def test_P8_a_service_that_starts_while_a_part_is_away_serves_the_others_and_tha
         ledger.prune_consumers(EVERYWHERE, 60_000)
         for node in away:
             nodes.revive(node)
-        patiently(lambda: ledger.submit(letter("c1", game=there)))
+        patiently(lambda: ledger.submit(envelope_of("c1", game=there)))
         found: list[DeliveredCommand] = []
 
         def look() -> bool:
@@ -54,8 +54,8 @@ def test_P8_a_service_that_starts_while_a_part_is_away_serves_the_others_and_tha
                 return False
             return bool(found)
 
-        wait_until(look, "the letter of the part that was away is taken")
-    assert [hand.partition for hand in found] == [keys.partition_of(there, PARTITIONS)]
+        wait_until(look, "the command of the part that was away is taken")
+    assert [delivery.partition for delivery in found] == [keys.partition_of(there, PARTITIONS)]
 
 
 def has(node: Node, partition: int) -> bool:

@@ -23,7 +23,7 @@ PATIENCE_S = 0.2  # of a caller, with a confirmation
 
 
 class Callers:
-    """They lay tables, one after the other, and note what they are told of each."""
+    """They create games, one after the other, and note the results."""
 
     def __init__(self, ledger: AsyncLedger, names: Iterator[str]) -> None:
         self.ledger, self.names = ledger, names
@@ -32,18 +32,18 @@ class Callers:
 
     async def call(self) -> None:
         for name in self.names:
-            with suppress(RedisError, TimeoutError):  # then nothing more is known of this one
-                await self._lay(name)
+            with suppress(RedisError, TimeoutError):  # the result of this one isn't known
+                await self._create(name)
 
-    async def _lay(self, name: str) -> None:
-        letter = opening_commands(name)[0]
-        await self.ledger.submit(letter)
-        while (answer := await self.ledger.read_result(name, None, letter.id)) is None:  # noqa: ASYNC110
-            await asyncio.sleep(0.005)  # what others do tells nobody here
-        assert answer.sequence == 1
+    async def _create(self, name: str) -> None:
+        envelope = opening_commands(name)[0]
+        await self.ledger.submit(envelope)
+        while (result := await self.ledger.read_result(name, None, envelope.id)) is None:  # noqa: ASYNC110
+            await asyncio.sleep(0.005)  # no notification reaches this caller
+        assert result.sequence == 1
         self.decided.add(name)
         async with asyncio.timeout(PATIENCE_S):
-            view = await self.ledger.confirm(name, None, letter.id, replicated(1))
+            view = await self.ledger.confirm(name, None, envelope.id, replicated(1))
         if view is not None:
             self.confirmed[name] = view
 
@@ -52,8 +52,8 @@ class Callers:
         wait_until(lambda: len(self.decided) >= least, f"{least} decisions")
 
 
-async def told(nodes: Cluster) -> Callers:
-    """What callers were told before, while and after a primary was cut off from its replica and died."""
+async def play_through_fail_over(nodes: Cluster) -> Callers:
+    """What callers learned before, while and after a primary was cut off from its replica and died."""
     holder = nodes.holder(PARTITION)
     ledger = AsyncLedger(connect_async(nodes.url), PARTITIONS)
     callers = Callers(ledger, every_game_of(PARTITION))
@@ -75,7 +75,7 @@ async def told(nodes: Cluster) -> Callers:
 
 def test_P1_no_verdict_confirmed_as_replicated_is_lost_in_a_fail_over(nodes: Cluster) -> None:
     with services(nodes.url, referees=1):
-        callers = asyncio.run(told(nodes))
+        callers = asyncio.run(play_through_fail_over(nodes))
     with ledger_at(nodes.url) as ledger:
         there = {name: ledger.read_view(name, None) for name in callers.decided}
     assert {name: there[name][:1] for name in callers.confirmed} == {

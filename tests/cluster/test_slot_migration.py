@@ -1,4 +1,4 @@
-"""While a partition is half here and half there, it waits; nothing else does, and nothing is given up."""
+"""While the slot of a partition moves, its commands wait; no other commands do, and none is lost."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def ledger(nodes: Cluster) -> Iterator[RedisLedger]:
 
 
 @pytest.fixture
-def half_way(nodes: Cluster, ledger: RedisLedger) -> Iterator[tuple[Node, Node]]:
-    """A partition on its way, with its streams still here and its letters' stream there."""
+def moving(nodes: Cluster, ledger: RedisLedger) -> Iterator[tuple[Node, Node]]:
+    """A partition on its way, with its logs still on one node and its commands stream on the other."""
     referee = referee_at(ledger)
     submit(ledger, opening_commands()[:1])
     assert referee.step(0) == 1
@@ -41,39 +41,39 @@ def half_way(nodes: Cluster, ledger: RedisLedger) -> Iterator[tuple[Node, Node]]
     nodes.end_move(here, PARTITION, there)
 
 
-def test_P8_the_others_in_a_batch_are_answered_and_the_letter_waits(
-    nodes: Cluster, ledger: RedisLedger, half_way: tuple[Node, Node]
+def test_P8_the_others_in_a_batch_are_answered_and_the_command_waits(
+    nodes: Cluster, ledger: RedisLedger, moving: tuple[Node, Node]
 ) -> None:
     referee = referee_at(ledger)
     submit(ledger, [*opening_commands()[1:], *opening_commands(ELSEWHERE)])
     assert referee.step(0) == 3
     assert (len(entries(ledger)), len(entries(ledger, ELSEWHERE))) == (1, 2)
-    nodes.end_move(half_way[0], PARTITION, half_way[1])
+    nodes.end_move(moving[0], PARTITION, moving[1])
     referee.processor.process(ledger.reclaim("another", ALL, 0))
     assert len(entries(ledger)) == 2
 
 
-def test_P8_a_letter_that_waits_is_not_counted_as_one_that_breaks_referees(
-    ledger: RedisLedger, half_way: tuple[Node, Node]
+def test_P8_a_command_that_waits_is_not_counted_as_one_that_breaks_referees(
+    ledger: RedisLedger, moving: tuple[Node, Node]
 ) -> None:
     submit(ledger, opening_commands()[1:])
     taken = ledger.take("one", ALL, 10, 0)
     for _ in range(3):
-        assert [letter.delivery_count for letter in taken] == [1]
+        assert [delivery.delivery_count for delivery in taken] == [1]
         referee_at(ledger).processor.process(taken)
         taken = ledger.reclaim("one", ALL, 0)
 
 
-@pytest.mark.usefixtures("half_way")
-def test_P1_a_letter_is_taken_in_while_its_partition_moves(nodes: Cluster, ledger: RedisLedger) -> None:
-    async def put_down() -> None:
+@pytest.mark.usefixtures("moving")
+def test_P1_a_command_is_taken_in_while_its_partition_moves(nodes: Cluster, ledger: RedisLedger) -> None:
+    async def submit_by_gateway() -> None:
         gateway = AsyncLedger(connect_async(nodes.url), PARTITIONS)
         await gateway.submit(opening_commands()[1])
         await gateway.close()
 
-    asyncio.run(put_down())
+    asyncio.run(submit_by_gateway())
     ledger.submit(opening_commands(GAME, 3)[0])
-    taken = [unpack_envelope(letter.data).id for letter in ledger.take("one", ALL, 10, 0)]
+    taken = [unpack_envelope(delivery.data).id for delivery in ledger.take("one", ALL, 10, 0)]
     assert taken == ["start", "create"]
 
 
@@ -86,10 +86,10 @@ def test_P7_a_script_that_one_node_never_saw_is_brought_to_it(nodes: Cluster, le
     assert (len(entries(ledger)), len(entries(ledger, ELSEWHERE))) == (2, 2)
 
 
-def test_whoever_puts_a_letter_down_knocks_once_at_any_node(nodes: Cluster, ledger: RedisLedger) -> None:
-    with connect(nodes.url) as client, client.pubsub(ignore_subscribe_messages=True) as heard:
-        heard.subscribe(keys.WAKEUP_CHANNELS[keys.REFEREE_GROUP])
-        heard.get_message(timeout=5)
+def test_submitting_a_command_wakes_a_referee_at_any_node(nodes: Cluster, ledger: RedisLedger) -> None:
+    with connect(nodes.url) as client, client.pubsub(ignore_subscribe_messages=True) as pubsub:
+        pubsub.subscribe(keys.WAKEUP_CHANNELS[keys.REFEREE_GROUP])
+        pubsub.get_message(timeout=5)
         submit(ledger, opening_commands())
-        assert heard.get_message(timeout=60) is not None
+        assert pubsub.get_message(timeout=60) is not None
     assert len(ledger.take("one", ALL, 10, 0)) == 2

@@ -1,4 +1,4 @@
-"""Letters, verdicts and what a store holds: the vocabulary of the ledger's contract."""
+"""Commands, append requests and the contents of a store: the vocabulary of the ledger's contract."""
 
 from __future__ import annotations
 
@@ -15,33 +15,35 @@ from tests.conftest import ALL, PARTITIONS
 
 GAME = "game-one"
 PARTITION = keys.partition_of(GAME, PARTITIONS)
-CLOCKS_OWN = DeliveredCommand(PARTITION, "", b"")
+SERVER_DELIVERY = DeliveredCommand(PARTITION, "", b"")
 NOON = 1_800_000_000_000
 
 
-def letter(id_: str, seat: Seat | None = 0, game: str = GAME) -> CommandEnvelope:
+def envelope_of(id_: str, seat: Seat | None = 0, game: str = GAME) -> CommandEnvelope:
     return CommandEnvelope(id_, game, seat, DrawBlind())
 
 
-def taken(ledger: RedisLedger, *letters: CommandEnvelope, consumer: str = "one") -> list[DeliveredCommand]:
-    """These letters, submitted and in the hands of a consumer."""
-    for each in letters:
+def submit_and_take(
+    ledger: RedisLedger, *envelopes: CommandEnvelope, consumer: str = "one"
+) -> list[DeliveredCommand]:
+    """These commands, submitted and delivered to a consumer."""
+    for each in envelopes:
         ledger.submit(each)
     return ledger.take(consumer, ALL, 100, 0)
 
 
-def again(hands: Sequence[DeliveredCommand], deliveries: int) -> list[DeliveredCommand]:
-    """The same letters, handed out so often."""
-    return [hand._replace(delivery_count=deliveries) for hand in hands]
+def redelivered_as(deliveries: Sequence[DeliveredCommand], delivery_count: int) -> list[DeliveredCommand]:
+    """The same commands, delivered so often."""
+    return [delivery._replace(delivery_count=delivery_count) for delivery in deliveries]
 
 
-def verdict(
-    hand: DeliveredCommand = CLOCKS_OWN, expected: int = 0, id_: str = "c1", **told: Any
+def append_request(
+    delivery: DeliveredCommand = SERVER_DELIVERY, expected: int = 0, id_: str = "c1", **given: Any
 ) -> AppendRequest:
-    """A verdict on a blind draw of seat 0, unless told otherwise: decided on the verdicts c1, c2
+    """An append for a blind draw of seat 0, where nothing else is given: decided on the entries of c1, c2
     and so on, as many as `expected`."""
     known = {
-        "delivery": hand,
+        "delivery": delivery,
         "game": GAME,
         "expected_length": expected,
         "previous_head": f"head after c{expected}".encode() if expected > 0 else b"",
@@ -49,48 +51,53 @@ def verdict(
         "command_id": id_,
         "at_ms": NOON + expected,
         "entry": f"entry of {id_}".encode(),
-        "public": shown(expected),
+        "public": public_entry(expected),
         "head": f"head after {id_}".encode(),
         "private_parts": [],
         "tasks": [],
         "deadline_ms": None,
     }
-    return AppendRequest(**{**known, **told})
+    return AppendRequest(**{**known, **given})
 
 
-def shown(at: int) -> bytes:
+def public_entry(at: int) -> bytes:
     return pack_public(at, VisibilitySplit((event_to_row(CardDrawn(0, None)),), {}, {}))
 
 
-def own(before: int, answers: str | None = None, card: str = "red") -> bytes:
+def private_part(before: int, answers: str | None = None, card: str = "red") -> bytes:
     return pack_private_part(before, answers, {0: event_to_row(CardDrawn(0, card))})
 
 
-def note(seat: Seat, number: int) -> BotTask:
+def bot_task(seat: Seat, number: int) -> BotTask:
     return BotTask(GAME, seat, number, "random")
 
 
-def whole(expected: int, hand: DeliveredCommand = CLOCKS_OWN, id_: str = "c1") -> AppendRequest:
-    """A verdict with everything that a verdict can have."""
-    parts, turns = [(0, own(0, id_)), (2, own(0))], [note(1, expected + 1), note(3, expected + 1)]
-    return verdict(hand, expected, id_, private_parts=parts, tasks=turns, deadline_ms=NOON + 9000)
+def full_request(
+    expected: int, delivery: DeliveredCommand = SERVER_DELIVERY, id_: str = "c1"
+) -> AppendRequest:
+    """An append with everything that an append can have."""
+    parts, tasks = (
+        [(0, private_part(0, id_)), (2, private_part(0))],
+        [bot_task(1, expected + 1), bot_task(3, expected + 1)],
+    )
+    return append_request(delivery, expected, id_, private_parts=parts, tasks=tasks, deadline_ms=NOON + 9000)
 
 
-def holds(client: Any) -> dict[bytes, object]:
-    """Everything that the store holds: every key with its contents, and who has what in hand."""
+def contents(client: Any) -> dict[bytes, object]:
+    """Everything in the store: every key with its contents, and the pending entries."""
     call: Any = client
     found: dict[bytes, object] = {}
     for key in sorted(call.scan_iter()):  # of every node
         kind = call.type(key)
         if kind == b"stream":
             groups = [group["name"] for group in call.xinfo_groups(key)]
-            found[key] = call.xrange(key), [in_hand(call, key, group) for group in groups]
+            found[key] = call.xrange(key), [pending_entries(call, key, group) for group in groups]
         else:
             found[key] = READ[kind](call, key)
     return found
 
 
-def in_hand(call: Any, key: bytes | str, group: bytes | str) -> list[tuple[bytes, bytes]]:
+def pending_entries(call: Any, key: bytes | str, group: bytes | str) -> list[tuple[bytes, bytes]]:
     """Which entries of a stream are pending, and with whom."""
     pending = call.xpending_range(key, group, "-", "+", 1000)
     return [(entry["message_id"], entry["consumer"]) for entry in pending]

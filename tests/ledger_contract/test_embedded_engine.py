@@ -1,4 +1,4 @@
-"""P7: the embedded engine keeps what it was told, and one folder never has two of them."""
+"""P7: the embedded engine keeps what was written, and one folder never has two of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from redis.exceptions import OutOfMemoryError
 from services.ledger import AppendResult, AppendStatus, RedisLedger
 from services.ledger.connection import EngineUnavailableError, connect, init_partition_count
 from services.ledger.embedded_engine import running_engine
-from tests.ledger_contract.given import GAME, letter, taken, verdict
+from tests.ledger_contract.given import GAME, append_request, envelope_of, submit_and_take
 
 
 def pid(data: Path) -> int:
@@ -25,7 +25,7 @@ def pid(data: Path) -> int:
 
 
 def is_there(process: int) -> bool:
-    """Whether the process runs; one that nobody has buried yet doesn't."""
+    """Whether the process runs; a zombie doesn't."""
     try:
         state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
     except FileNotFoundError:
@@ -34,7 +34,7 @@ def is_there(process: int) -> bool:
 
 
 def end(process: int) -> None:
-    """Kill an engine and wait until it is gone; as its parent, also bury it."""
+    """Kill an engine and wait until it is gone; as its parent, also wait for it."""
     os.kill(process, signal.SIGKILL)
     os.waitpid(process, 0)
 
@@ -43,7 +43,7 @@ def append(url: str, first: int, last: int) -> None:
     with connect(url) as client:
         ledger = RedisLedger(client, init_partition_count(client, 4))
         for number in range(first, last + 1):
-            ledger.append([verdict(expected=number - 1, id_=f"c{number}")])
+            ledger.append([append_request(expected=number - 1, id_=f"c{number}")])
 
 
 def entries(url: str) -> int:
@@ -69,11 +69,11 @@ def test_P3_a_second_opener_gets_the_same_engine(tmp_path: Path) -> None:
         with running_engine(tmp_path) as again:
             assert again == url
             assert pid(tmp_path) == running
-        append(url, 1, 1)  # who came first still has it when the second has gone
+        append(url, 1, 1)  # the first still has it when the second has left
         assert entries(url) == 1
 
 
-def test_P3_whoever_leaves_last_stops_the_engine(tmp_path: Path) -> None:
+def test_P3_the_last_to_leave_stops_the_engine(tmp_path: Path) -> None:
     first, second = running_engine(tmp_path), running_engine(tmp_path)
     url = first.__enter__()
     running = pid(tmp_path)
@@ -94,7 +94,7 @@ def test_P7_a_killed_engine_keeps_what_was_fsynced(tmp_path: Path) -> None:
             assert entries(again) == 51
 
 
-HOUSE = """
+PARENT = """
 import sys, time
 from pathlib import Path
 from services.ledger.embedded_engine import running_engine
@@ -104,13 +104,13 @@ with running_engine(Path(sys.argv[1])):
 """
 
 
-def test_P7_an_engine_whose_house_was_killed_is_found_again(tmp_path: Path) -> None:
-    with subprocess.Popen([sys.executable, "-c", HOUSE, str(tmp_path)], stdout=subprocess.PIPE) as house:
+def test_P7_an_engine_whose_parent_was_killed_is_found_again(tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", PARENT, str(tmp_path)], stdout=subprocess.PIPE) as parent:
         try:
-            assert house.stdout is not None
-            assert house.stdout.readline() == b"open\n"
+            assert parent.stdout is not None
+            assert parent.stdout.readline() == b"open\n"
         finally:
-            house.kill()
+            parent.kill()
     left = pid(tmp_path)
     with running_engine(tmp_path) as url:
         assert pid(tmp_path) == left
@@ -124,7 +124,7 @@ def test_a_folder_that_is_a_file_gives_the_reason(tmp_path: Path) -> None:
         pass
 
 
-def test_an_engine_that_can_not_start_gives_its_own_words(tmp_path: Path) -> None:
+def test_an_engine_that_can_not_start_gives_the_reason_of_its_log(tmp_path: Path) -> None:
     with (
         pytest.raises(EngineUnavailableError, match=r"can't start in .*"),
         running_engine(tmp_path, appendfsync="whenever"),
@@ -144,29 +144,31 @@ def test_P3_an_engine_that_is_slow_to_answer_is_waited_for_not_doubled(tmp_path:
 
 
 def test_P8_an_engine_that_is_full_harms_no_log(tmp_path: Path) -> None:
-    """It writes nothing, says so, and goes on where it stopped when there is room again."""
+    """It writes nothing, raises, and goes on where it stopped when there is room again."""
     with running_engine(tmp_path) as url, connect(url) as client:
         ledger = RedisLedger(client, init_partition_count(client, 4))
         append(url, 1, 3)
         client.config_set("maxmemory", 1)
         for _ in range(2):
             with pytest.raises(OutOfMemoryError):
-                ledger.append([verdict(expected=3, id_="c4")])
+                ledger.append([append_request(expected=3, id_="c4")])
         client.config_set("maxmemory", 0)
-        assert ledger.append([verdict(expected=3, id_="c4")]) == [AppendResult(AppendStatus.APPENDED, 4)]
+        assert ledger.append([append_request(expected=3, id_="c4")]) == [
+            AppendResult(AppendStatus.APPENDED, 4)
+        ]
         assert len(ledger.read_view(GAME, None)) == 4
 
 
-def test_P1_letters_that_a_full_engine_cannot_answer_are_not_counted_as_handed_out(tmp_path: Path) -> None:
-    """It isn't for them that there is no room: they must not end among the dead."""
+def test_P1_commands_that_a_full_engine_cannot_answer_are_not_counted_as_delivered(tmp_path: Path) -> None:
+    """It isn't for them that there is no room: they must not become dead letters."""
     with running_engine(tmp_path) as url, connect(url) as client:
         ledger = RedisLedger(client, init_partition_count(client, 4))
-        [hand] = taken(ledger, letter("c1"))
+        [delivery] = submit_and_take(ledger, envelope_of("c1"))
         client.config_set("maxmemory", 1)
         for _ in range(12):
             with pytest.raises(OutOfMemoryError):
-                ledger.append([verdict(hand)])
-            [hand] = ledger.reclaim("two", range(4), 0)
-        assert hand.delivery_count <= 2
+                ledger.append([append_request(delivery)])
+            [delivery] = ledger.reclaim("two", range(4), 0)
+        assert delivery.delivery_count <= 2
         client.config_set("maxmemory", 0)
-        assert ledger.append([verdict(hand)]) == [AppendResult(AppendStatus.APPENDED, 1)]
+        assert ledger.append([append_request(delivery)]) == [AppendResult(AppendStatus.APPENDED, 1)]

@@ -1,4 +1,4 @@
-"""P3, P6: every entry stands beside the head of the chain after it, and nothing is written on another's."""
+"""P3, P6: every entry is stored with the head of the chain after it; nothing is appended to another head."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from schemas.hash_chain import initial_head, next_head
 from services.ledger import AppendRequest, AppendResult, AppendStatus, MissingEntryError, RedisLedger, keys
 from services.ledger.log_reader import read_game_logs
 from services.ledger.notifications import EntryNotification, parse_notification
-from tests.ledger_contract.given import GAME, PARTITION, holds, shown, verdict
+from tests.ledger_contract.given import GAME, PARTITION, append_request, contents, public_entry
 
 LOG, PUBLIC = keys.log(PARTITION, GAME), keys.public_view(PARTITION, GAME)
 
@@ -25,11 +25,11 @@ def heads(publics: Sequence[bytes]) -> list[bytes]:
 
 
 def branch(*shown_at: int) -> list[AppendRequest]:
-    """Verdicts c1, c2 and so on, whose public entries tell these times; their entries tell no more."""
-    publics = [shown(at) for at in shown_at]
+    """Appends c1, c2 and so on, whose public entries have these times; nothing else differs."""
+    publics = [public_entry(at) for at in shown_at]
     known = heads(publics)
     return [
-        verdict(expected=n, id_=f"c{n + 1}", public=public, previous_head=known[n], head=known[n + 1])
+        append_request(expected=n, id_=f"c{n + 1}", public=public, previous_head=known[n], head=known[n + 1])
         for n, public in enumerate(publics)
     ]
 
@@ -43,13 +43,13 @@ def without_heads(client: Any, last: int) -> None:
         client.xadd(PUBLIC, {b"e": fields[b"e"]} if old else fields, id_)
 
 
-def test_P6_every_viewer_is_told_the_head_after_each_entry(ledger: RedisLedger) -> None:
+def test_P6_every_viewer_gets_the_head_after_each_entry(ledger: RedisLedger) -> None:
     ledger.append(branch(1, 2, 3))
-    known = heads([shown(at) for at in (1, 2, 3)])
+    known = heads([public_entry(at) for at in (1, 2, 3)])
     for viewer in (0, 1, None):
         assert [entry.shown.head for entry in ledger.read_view(GAME, viewer)] == known[1:]
         assert [entry.shown.public for entry in ledger.read_view(GAME, viewer)] == [
-            shown(at) for at in (1, 2, 3)
+            public_entry(at) for at in (1, 2, 3)
         ]
     assert ledger.head(GAME) == (3, known[3])
     assert ledger.read_log(GAME) == ([b"entry of c1", b"entry of c2", b"entry of c3"], known[3])
@@ -64,20 +64,20 @@ def test_a_game_that_there_is_not_has_the_first_head(ledger: RedisLedger) -> Non
     assert ledger.read_log(GAME) == ([], initial_head(GAME))
 
 
-def test_P3_branches_that_differ_further_back_are_told_apart(ledger: RedisLedger, client: Any) -> None:
+def test_P3_branches_that_differ_further_back_are_distinguished(ledger: RedisLedger, client: Any) -> None:
     """Both have two entries, and the same bytes in the last: log, public view, and command."""
     mine, other = branch(1, 5, 9), branch(2, 5)
     assert (mine[1].entry, mine[1].public) == (other[1].entry, other[1].public)
     ledger.append(other)
-    before = holds(client)
+    before = contents(client)
     assert ledger.append(mine[2:]) == [AppendResult(AppendStatus.CONFLICT, 2)]
-    assert holds(client) == before
+    assert contents(client) == before
 
 
 def test_P3_what_was_decided_on_this_branch_is_written(ledger: RedisLedger) -> None:
     ledger.append(branch(1, 5))
     assert ledger.append(branch(1, 5, 9)[2:]) == [AppendResult(AppendStatus.APPENDED, 3)]
-    assert ledger.head(GAME) == (3, heads([shown(at) for at in (1, 5, 9)])[3])
+    assert ledger.head(GAME) == (3, heads([public_entry(at) for at in (1, 5, 9)])[3])
 
 
 @pytest.mark.parametrize("most", [1, 2, 3])
@@ -93,8 +93,8 @@ def test_P4_a_game_that_began_before_there_was_a_chain_goes_on(
     assert ledger.read_log(GAME).head == whole[3].previous_head
     assert ledger.append([whole[3]]) == [AppendResult(AppendStatus.APPENDED, 4)]
     assert ledger.read_log(GAME).head == whole[3].head
-    told = [entry.shown.head for entry in ledger.read_view(GAME, None)]
-    assert told == [b"" if each.expected_length < most else each.head for each in whole]
+    heads_sent = [entry.shown.head for entry in ledger.read_view(GAME, None)]
+    assert heads_sent == [b"" if each.expected_length < most else each.head for each in whole]
 
 
 class OneByOne:
@@ -149,18 +149,18 @@ def test_P3_a_log_whose_entry_is_missing_has_no_head_either(ledger: RedisLedger,
     assert ledger.read_logs([GAME]) == {}
 
 
-def test_P1_bells_bring_both_heads(ledger: RedisLedger, client: Any) -> None:
-    ear = client.pubsub(ignore_subscribe_messages=True)
-    ear.psubscribe(keys.NOTIFICATION_PATTERN)
-    ear.get_message(timeout=1)
+def test_P1_notifications_carry_both_heads(ledger: RedisLedger, client: Any) -> None:
+    pubsub = client.pubsub(ignore_subscribe_messages=True)
+    pubsub.psubscribe(keys.NOTIFICATION_PATTERN)
+    pubsub.get_message(timeout=1)
     whole = branch(1, 2)
     ledger.append(whole)
-    rings: list[EntryNotification | None] = []
-    while len(rings) < 2:
-        message = ear.get_message(timeout=60)
-        rings += [parse_notification(message["data"])] if message else []
-    ear.close()
-    assert [(ring.sequence, ring.previous_head, ring.head) for ring in rings if ring] == [
+    received: list[EntryNotification | None] = []
+    while len(received) < 2:
+        message = pubsub.get_message(timeout=60)
+        received += [parse_notification(message["data"])] if message else []
+    pubsub.close()
+    assert [(each.sequence, each.previous_head, each.head) for each in received if each] == [
         (1, b"", whole[0].head),
         (2, whole[0].head, whole[1].head),
     ]

@@ -9,7 +9,7 @@ import pytest
 
 from services.ledger import MissingEntryError, RedisLedger, keys
 from services.ledger.view_merge import merge_view, require_contiguous
-from tests.ledger_contract.given import GAME, PARTITION, own, shown, verdict
+from tests.ledger_contract.given import GAME, PARTITION, append_request, private_part, public_entry
 
 PUBLIC, SEAT = keys.public_view(PARTITION, GAME), keys.private_view(PARTITION, GAME, 0)
 PARTS_AT = (2, 3, 6, 9)  # entries of which seat 0 gets a part
@@ -21,8 +21,8 @@ def ten(ledger: RedisLedger) -> RedisLedger:
     before = dict(pairwise((0, *PARTS_AT)))
     before = {number: earlier for earlier, number in before.items()}
     for number in range(1, 11):
-        parts = [(0, own(before[number], f"c{number}"))] if number in PARTS_AT else []
-        ledger.append([verdict(expected=number - 1, id_=f"c{number}", private_parts=parts)])
+        parts = [(0, private_part(before[number], f"c{number}"))] if number in PARTS_AT else []
+        ledger.append([append_request(expected=number - 1, id_=f"c{number}", private_parts=parts)])
     return ledger
 
 
@@ -82,7 +82,7 @@ def test_P3_a_last_part_that_is_lost_shows_with_the_next_one(ten: RedisLedger, c
     """Pinned: nothing after it names it yet, so until then the view is read without it."""
     client.xdel(SEAT, "9-0")
     assert numbers(ten, 0) == list(range(1, 11))
-    ten.append([verdict(expected=10, id_="c11", private_parts=[(0, own(9, "c11"))])])
+    ten.append([append_request(expected=10, id_="c11", private_parts=[(0, private_part(9, "c11"))])])
     with pytest.raises(MissingEntryError, match="part 9 is missing"):
         ten.read_view(GAME, 0)
 
@@ -101,12 +101,14 @@ def test_history_goes_on_after_a_number(ten: RedisLedger) -> None:
 
 
 def test_P5_a_part_that_ran_ahead_of_the_public_read_is_left_for_later() -> None:
-    public = [(n, shown(n), b"") for n in (4, 5)]
-    parts = [(5, own(2, "c5")), (6, own(5, "c6")), (8, own(6, "c8"))]
+    public = [(n, public_entry(n), b"") for n in (4, 5)]
+    parts = [(5, private_part(2, "c5")), (6, private_part(5, "c6")), (8, private_part(6, "c8"))]
     view = merge_view(3, public, parts)
     assert [(entry.number, entry.answers) for entry in view] == [(4, None), (5, "c5")]
     assert merge_view(5, [], parts[1:]) == []
-    assert len(merge_view(3, public, [(8, own(7))])) == 2  # a part lost ahead shows when it is reached
+    assert (
+        len(merge_view(3, public, [(8, private_part(7))])) == 2
+    )  # a part lost ahead shows when it is reached
 
 
 def test_P3_a_row_may_go_on_anywhere_but_not_skip() -> None:

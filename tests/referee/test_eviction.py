@@ -13,7 +13,7 @@ from services.referee.command_processor import Clocks
 from services.referee.rules import fold
 from services.referee.worker import Referee
 from tests.conftest import ALL
-from tests.ledger_contract.given import holds
+from tests.ledger_contract.given import contents
 from tests.referee.running_referee import (
     FRESH,
     GAME,
@@ -55,7 +55,7 @@ def test_P9_a_finished_game_leaves_when_its_time_is_over_and_leaves_nothing(
 ) -> None:
     keeper.step(0)
     ledger.take_tasks("bots", 1, 0)
-    empty = holds(client)
+    empty = contents(client)
     play_out(ledger, keeper)
     wall.now += STAYS_MS - 1
     assert keeper.evict() == 0
@@ -63,7 +63,7 @@ def test_P9_a_finished_game_leaves_when_its_time_is_over_and_leaves_nothing(
     assert keeper.evict() == 1
     assert ledger.games() == []
     assert ledger.read_entries(GAME) == []
-    assert holds(client) == empty
+    assert contents(client) == empty
 
 
 def test_P9_a_table_that_never_started_leaves(ledger: RedisLedger, keeper: Referee, wall: Clock) -> None:
