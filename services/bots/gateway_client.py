@@ -88,6 +88,7 @@ class GatewaySink:
             return None
 
     def close(self) -> None:
+        """Close its connections."""
         self.http.close()
 
 

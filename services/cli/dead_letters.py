@@ -16,7 +16,7 @@ from services.cli.output import console, print_json
 from services.ledger import RedisLedger
 from services.ledger.dead_letters import DeadLetter
 
-app = typer.Typer(no_args_is_help=True, help="Look after commands that broke the referee.")
+app = typer.Typer(no_args_is_help=True, help="List, retry or drop the commands that broke the referee.")
 Reference = Annotated[str, typer.Argument(metavar="letter", help="As `dead list` shows it.")]
 References = Annotated[
     list[str] | None,
@@ -31,7 +31,7 @@ def list_command(
     data: DataOption = DEFAULT_DATA,
     as_json: JsonOption = False,
 ) -> None:
-    """List the commands that broke the referee and were put aside."""
+    """List the dead letters: the commands that broke the referee."""
     with open_read_ledger(data) as ledger:
         list_dead_letters(ledger, most, as_json)
 

@@ -45,10 +45,11 @@ WAITING_MESSAGE: Final = (
 )
 FAILED_MESSAGE: Final = "The audit failed and is tried again; `ledgerline jobs` shows why."
 _GAME_ID: Final[Schema[str]] = Schema(GameId, "game")
-app = typer.Typer(help="Look at the moves that somebody disputes.")
+app = typer.Typer(help="List the disputed moves, show one, or dispute a move.")
 
 
-DisputeFields: TypeAlias = dict[str, Any]  # as `dispute_json` has them, and what was found: JSON
+# The JSON of `dispute_json`, and "found": the answer of an audit, whose form only its JSON Schema describes.
+DisputeFields: TypeAlias = dict[str, Any]
 
 
 class DisputeContext(NamedTuple):

@@ -47,7 +47,7 @@ def export(
     file: Annotated[Path, typer.Argument(help="The file to write.")],
     data: DataOption = DEFAULT_DATA,
 ) -> None:
-    """Write a finished game to one file that anybody can check: see docs/proof.md."""
+    """Write a finished game to one file that everybody can check: see docs/proof.md."""
     signer = Signer(load_settings().signing_key.get_secret_value() or load_signing_key(data))
     with open_repository(data) as repository:
         export_game(repository, signer, game, file)
@@ -85,7 +85,7 @@ def verify(
     key: Annotated[str | None, typer.Option(help="The server's public key, which must have signed.")] = None,
     head: Annotated[
         list[str] | None,
-        typer.Option(help="NUMBER:HEAD that somebody kept while the game was played; may be repeated."),
+        typer.Option(help="NUMBER:HEAD that a player recorded during the game; may be repeated."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -72,7 +72,7 @@ def fork(
 def fork_game(
     ledger: RedisLedger, settings: Settings, game: str, sequence: int, viewer: str, token_key: str
 ) -> Fork:
-    """Create the new game, and start it unless somebody has to take a seat first. `token_key` signs tokens.
+    """Create the new game, and start it unless a seat has to be taken first. `token_key` signs tokens.
 
     Raises InvalidInputError, naming the option, or GameNotFoundError."""
     log = read_game_log(GameRepository(ledger, open_archive_reader(settings)), game)

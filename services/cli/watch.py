@@ -61,7 +61,8 @@ class WatchedGame:
 class SilentDisplay:
     """Shows nothing, for `--json`; the base of the others."""
 
-    def show(self, game: WatchedGame, sentences: Sequence[str]) -> None: ...
+    def show(self, game: WatchedGame, sentences: Sequence[str]) -> None:
+        """Show what is new in a game."""
 
     def __enter__(self) -> None: ...
 
@@ -75,6 +76,7 @@ class LineDisplay(SilentDisplay):
         self.has_many_games = len(watched) > 1
 
     def show(self, game: WatchedGame, sentences: Sequence[str]) -> None:
+        """Print the sentences, after the game's id where there are several games."""
         for sentence in sentences:
             print(f"{game.id}  {sentence}" if self.has_many_games else sentence, flush=True)
 
@@ -87,9 +89,11 @@ class LiveDisplay(SilentDisplay):
         self.live = Live(self.render(), console=console, transient=True, refresh_per_second=12)
 
     def show(self, game: WatchedGame, sentences: Sequence[str]) -> None:
+        """Redraw it with this game's standings."""
         self.live.update(self.render(game))
 
     def render(self, game: WatchedGame | None = None) -> Group:
+        """The progress of all games, and the standings and last sentences of one."""
         bar = Progress(
             TextColumn("{task.description}"), BarColumn(40), TextColumn("{task.percentage:>3.0f} %")
         )

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -19,7 +17,8 @@ from services.bootstrap.composition import open_ledger, run_auditor
 from services.bootstrap.embedded import EmbeddedServer, open_jobs_for_reading, run_embedded_server
 from services.ledger import RedisLedger
 from services.runtime.settings import read_settings
-from tests.deploy.compose import ROOT, wait_until
+from tests.cli.command_line import run_in_process
+from tests.deploy.compose import wait_until
 from tests.gateway.clients import LEAVE, Socket, bearer, closed_why, new_id
 
 BODY = {"seats": [{"kind": "human"}, {"kind": "bot", "policy": "greedy"}], "options": {"cars": 8}}
@@ -108,11 +107,10 @@ def test_a_game_that_has_left_is_shown_as_before_and_can_not_be_made_anew(home: 
 
 
 def said(home: Home, *words: str) -> str:
-    """What a command of `ledgerline` says about this house's games."""
-    told = [sys.executable, "-m", "services.cli", *words, "--data", str(home.data)]
-    done = subprocess.run(told, capture_output=True, text=True, cwd=ROOT, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    """What a command of `ledgerline` prints about this server's games."""
+    result = run_in_process(*words, data=home.data)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
 
 
 def test_commands_find_a_game_that_has_left(home: Home, tmp_path: Path) -> None:

@@ -33,6 +33,8 @@ class Connection(NamedTuple):
 
 
 class Strategy(NamedTuple):
+    """What a strategy keeps, and when it asks for cards."""
+
     keeps_last: bool  # of the destinations in order, not the first
     max_cards_to_ask: int  # cards in its hand; with more it acquires what it can
 
