@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from http import HTTPStatus
 from typing import Final
 
 import httpx
@@ -16,9 +17,16 @@ from services.runtime.logging_setup import get_logger
 
 log = get_logger("bots")
 RETRY_DELAYS_S: Final = (0.0, 0.1)  # before each try; other games' commands wait meanwhile
-BUSY_STATUSES: Final = {408, 429}  # and every 5xx: another try may succeed
-REJECTED_STATUSES: Final = {409, 413, 422}  # refused by the referee or malformed: another try gets the same
-MISCONFIGURED_STATUSES: Final = {401, 403}  # and every 3xx: wrong for all commands alike
+# And every 5xx: another try may succeed.
+BUSY_STATUSES: Final = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS}
+# Refused by the referee, or malformed: another try gets the same.
+REJECTED_STATUSES: Final = {
+    HTTPStatus.CONFLICT,
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+    HTTPStatus.UNPROCESSABLE_ENTITY,
+}
+# And every 3xx: wrong for all commands alike.
+MISCONFIGURED_STATUSES: Final = {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
 MAX_RETRY_AFTER_S: Final = 60.0
 
 

@@ -160,8 +160,8 @@ class BotWorker:
         remaining, reason = deque(deliveries), ""
         try:
             while remaining:
-                if wait_reason := self._process_task(remaining[0]):
-                    reason = wait_reason
+                wait_reason = self._process_task(remaining[0])
+                reason = wait_reason or reason
                 (requeued if wait_reason else finished).append(remaining[0])
                 remaining.popleft()
             if requeued:
@@ -176,8 +176,8 @@ class BotWorker:
                 self.ledger.requeue_tasks(requeued)
         return len(finished)
 
-    def _process_task(self, delivery: DeliveredBotTask) -> str:
-        """Send the command of a task. Returns why the task must wait; empty where it is finished."""
+    def _process_task(self, delivery: DeliveredBotTask) -> str | None:
+        """Send the command of a task. Returns why the task must wait; None where it is finished."""
         if (delivery.partition, delivery.id) in self.retry_times:
             return "the gateway asked to wait"
         try:
@@ -186,7 +186,7 @@ class BotWorker:
             if isinstance(error, RetryLaterError):
                 self.retry_times[delivery.partition, delivery.id] = self.clock() + error.retry_after_s
             return str(error) or "not now"
-        return ""
+        return None
 
     def _send_command(self, task: BotTask) -> None:
         command = self._choose_or_fall_back(task)

@@ -53,9 +53,8 @@ def run_in_process(
         patch.chdir(ROOT)
         patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin_bytes)))
         patch.setattr(sys, "excepthook", sys.excepthook)  # Typer sets one
-        patch.setattr(
-            "services.cli.options.configure_logging", lambda *_, **__: None
-        )  # would outlive the test
+        # it would outlive the test
+        patch.setattr("services.cli.options.configure_logging", lambda *_, **__: None)
         stack.enter_context(_warnings_logged_to(err))
         stack.enter_context(redirect_stdout(out))
         stack.enter_context(redirect_stderr(err))
