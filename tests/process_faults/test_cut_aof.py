@@ -107,7 +107,7 @@ def play_on(ledger: RedisLedger, games: list[str]) -> None:
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize(("cuts",), sizes((4,), (20,), (200,)))
+@pytest.mark.parametrize(("cuts",), sizes((3,), (20,), (200,)))
 def test_P1_what_is_durable_is_there_wherever_the_log_is_cut(
     recorded: Recorded, tmp_path: Path, cuts: int
 ) -> None:

@@ -57,14 +57,24 @@ def on_their_way(client: Any, partitions: int) -> int:
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize(("tables", "kills"), sizes((12, 3), (50, 6), (50, 60)))
+@pytest.mark.parametrize(("tables", "kills"), sizes((8, 2), (50, 6), (50, 60)))
 @pytest.mark.parametrize(
     ("levels", "covered", "victims"),
     [
-        (("accepted", "decided", "durable"), {"accepted", "decided", "durable"}, OURS),
-        (("decided", "durable"), {"durable"}, ("engine", *OURS)),
+        pytest.param(
+            ("accepted", "decided", "durable"),
+            {"accepted", "decided", "durable"},
+            OURS,
+            id="our services",
+        ),
+        pytest.param(
+            ("decided", "durable"),
+            {"durable"},
+            ("engine", *OURS),
+            id="the engine too",
+            marks=pytest.mark.long,
+        ),
     ],
-    ids=["our services", "the engine too"],
 )
 def test_P7_whatever_is_killed_no_promise_is_broken_and_every_game_ends(
     tmp_path: Path, levels: Sequence[str], covered: set[str], victims: Sequence[str], tables: int, kills: int

@@ -79,6 +79,7 @@ def test_GAME_6_every_built_in_board_is_within_all_limits_of_its_rules(board: st
         pytest.fail(refusal.reason)
 
 
+@pytest.mark.long
 def test_PASSENGER_2_a_hand_full_of_passenger_cards_makes_no_journey_longer_to_find() -> None:
     pairs = [(a, b) for a, b in combinations(range(40), 2) if (a * 7 + b * 5) % 3]
     ways = [JourneyEdge(f"{a}-{b}", f"c{a}", f"c{b}", int((a + b) % 5 > 0)) for a, b in pairs]

@@ -142,7 +142,7 @@ def test_PASSENGER_2_a_way_that_scores_nothing_is_still_a_journey_the_cheapest()
     assert best_journeys("a", [], {"b": 7}, 3) == ()
 
 
-@pytest.mark.parametrize("tolls", [0, 1])
+@pytest.mark.parametrize("tolls", [1, pytest.param(0, marks=pytest.mark.long)])
 def test_PASSENGER_3_a_search_without_end_ends_after_its_steps_with_a_good_journey(
     monkeypatch: pytest.MonkeyPatch, tolls: int
 ) -> None:

@@ -37,7 +37,7 @@ from tests.secrecy.bare_referee import Referee, branched, got
 from tests.secrecy.matches import Match, Step
 from tests.secrecy.twins import Future, alike, future, looks, twin
 
-POSITIONS: Final = 20_000  # of all rulesets; an eighth of them in the short test run
+POSITIONS: Final = 20_000  # of all rulesets; a tenth of them in the short test run
 AHEAD: Final = 5  # letters that a twin goes along with the game
 WATCHED_EVERY: Final = 3  # stretches of a game once its seats have their tickets
 TIRED_EVERY: Final = 6

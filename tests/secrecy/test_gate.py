@@ -7,7 +7,7 @@ import pytest
 from tests.long_runs import long_after
 from tests.secrecy.gate import POSITIONS, watched
 
-SHARES = range(0, 8000, 1000)  # the first seed of each share; games of the short run come from the first
+SHARES = range(0, 10_000, 1000)  # the first seed of each share; games of the short run come from the first
 
 
 @pytest.mark.parametrize("chance", long_after(1, SHARES))
