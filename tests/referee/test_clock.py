@@ -1,4 +1,4 @@
-"""CLOCK-2, P10: deadlines fire, once, at their time, whoever fires them."""
+"""CLOCK-2, P10: each deadline expires once, at its time, whichever referee handles it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_CLOCK_2_nobody_is_out_before_the_time(ledger: RedisLedger) -> None:
     assert len(ledger.read_entries(GAME)) == 2
 
 
-def test_CLOCK_2_a_deadline_fires_once_though_two_referees_fire_it(
+def test_CLOCK_2_a_deadline_expires_once_though_two_referees_handle_it(
     ledger: RedisLedger, other_ledger: RedisLedger, client: Any
 ) -> None:
     clock = Clock()
@@ -65,7 +65,7 @@ def test_CLOCK_2_a_stale_referee_takes_no_deadline_away(
     clock = Clock()
     stale, rival = referee_at(ledger, "stale", clock), referee_at(other_ledger, "rival", clock)
     ledger.submit(CommandEnvelope("early", GAME, 0, DrawBlind()))
-    stale.step(0)  # it remembers that there is no such game
+    stale.step(0)  # it caches that the game doesn't exist
     submit(ledger, opening_commands(clock_ms=1000))
     rival.step(0)
     clock.now = NOON + 1000
@@ -73,7 +73,7 @@ def test_CLOCK_2_a_stale_referee_takes_no_deadline_away(
     assert len(timed_out(ledger)) == 1
 
 
-def test_CLOCK_2_a_wrong_deadline_is_put_right(ledger: RedisLedger) -> None:
+def test_CLOCK_2_a_wrong_deadline_is_corrected(ledger: RedisLedger) -> None:
     clock = Clock()
     referee = referee_at(ledger, "one", clock)
     submit(ledger, opening_commands(clock_ms=5000))
@@ -85,7 +85,7 @@ def test_CLOCK_2_a_wrong_deadline_is_put_right(ledger: RedisLedger) -> None:
     assert timed_out(ledger) == []
 
 
-def test_P8_a_wrecked_game_stops_no_other_clock(ledger: RedisLedger, client: Any) -> None:
+def test_P8_a_damaged_game_stops_no_other_clock(ledger: RedisLedger, client: Any) -> None:
     clock = Clock()
     referee = referee_at(ledger, "one", clock)
     wrecked = keys.log(partition_of(NEIGHBOUR_GAME), NEIGHBOUR_GAME)

@@ -1,4 +1,4 @@
-"""P8: a game whose keys don't fit each other, or that ends whoever looks at it, stops no other."""
+"""P8: a game whose keys don't fit each other, or that crashes its referees, stops no other."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def no_verdicts(client: Any) -> None:
 
 
 def another_field(client: Any) -> None:
-    """The last entry was written by somebody else's hand."""
+    """The last entry has a field that the ledger doesn't write."""
     *before, (last, fields) = client.xrange(LOG)
     client.delete(LOG)
     for id_, kept in before:
@@ -63,7 +63,7 @@ HARMS: dict[str, Harm] = {
 
 
 @pytest.mark.parametrize("harm", HARMS.values(), ids=HARMS)
-def test_P8_a_letter_to_a_damaged_game_is_put_aside_and_the_others_go_on(
+def test_P8_a_command_for_a_damaged_game_is_a_dead_letter_and_the_others_go_on(
     ledger: RedisLedger, opened: Referee, client: Any, harm: Harm
 ) -> None:
     harm(client)
@@ -80,10 +80,10 @@ def test_P8_a_letter_to_a_damaged_game_is_put_aside_and_the_others_go_on(
     assert ledger.reclaim("anybody", ALL, 0) == []
 
 
-def test_P8_a_log_entry_that_cannot_be_read_ends_nobody_who_folds_it(
+def test_P8_a_log_entry_that_cannot_be_read_crashes_no_referee_that_folds_it(
     ledger: RedisLedger, opened: Referee, client: Any
 ) -> None:
-    """Only they meet it: who remembers the game goes by its length and its head."""
+    """A referee that has cached the game only checks its length and its head."""
     another_field(client)
     submit(ledger, [CommandEnvelope("leave", GAME, 0, Leave()), *opening_commands(NEIGHBOUR_GAME)])
     referee_at(ledger, "fresh").step(0)
@@ -96,10 +96,10 @@ def away() -> None:
     raise ConnectionError("the request was lost")
 
 
-def test_P8_letters_of_several_partitions_that_have_the_same_id_are_not_taken_for_one(
+def test_P8_commands_of_several_partitions_with_the_same_stream_id_are_not_taken_for_one(
     ledger: RedisLedger, client: Any
 ) -> None:
-    """The engine goes away amid their verdicts, so each conflicts once with what the referee remembers."""
+    """The engine goes away during their append, so each conflicts once with the cached game."""
     games = [next(f"game-{n}" for n in range(100) if partition_of(f"game-{n}") == part) for part in ALL]
     for partition, game in zip(ALL, games, strict=True):
         client.xadd(keys.commands(partition), {"c": pack_envelope(opening_commands(game)[0])}, id="1-1")
@@ -116,17 +116,17 @@ class Killed(BaseException):
     """The process is gone, amid a decision."""
 
 
-def test_P8_a_clock_that_ends_its_referee_does_not_end_the_next_one_at_once(
+def test_P8_a_deadline_that_crashes_its_referee_does_not_crash_the_next_one_at_once(
     ledger: RedisLedger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = Clock()
     submit(ledger, [*opening_commands(clock_ms=1000), *opening_commands(NEIGHBOUR_GAME, clock_ms=1000)])
     referee_at(ledger, "one", clock).step(0)
 
-    def deadly(table: Any) -> Any:
-        if table.game == GAME:
+    def deadly(state: Any) -> Any:
+        if state.game == GAME:
             raise Killed
-        return next_wakeup(table)
+        return next_wakeup(state)
 
     monkeypatch.setattr(worker, "next_wakeup", deadly)
     clock.now = NOON + 1000
@@ -142,7 +142,7 @@ def test_P8_a_clock_that_ends_its_referee_does_not_end_the_next_one_at_once(
     assert len(ledger.read_entries(GAME)) == 3
 
 
-def test_P8_strange_members_of_the_due_ones_end_nobody(ledger: RedisLedger, client: Any) -> None:
+def test_P8_unreadable_members_of_the_deadlines_crash_nobody(ledger: RedisLedger, client: Any) -> None:
     client.zadd(keys.deadlines(PARTITION), {b"\xff\xfe": NOON, "no-such-game": "-inf"})
     client.zadd(keys.evictions(PARTITION), {b"\xff\xfe": NOON})
     referee = referee_at(ledger)
@@ -156,7 +156,7 @@ def test_P8_strange_members_of_the_due_ones_end_nobody(ledger: RedisLedger, clie
     assert ledger.evictable(NOON * 10, ALL) == []
 
 
-def test_P7_no_more_letters_are_taken_than_can_be_answered_in_time(ledger: RedisLedger) -> None:
+def test_P7_no_more_commands_are_taken_than_can_be_decided_in_time(ledger: RedisLedger) -> None:
     counts: list[int] = []
 
     class Counting:
@@ -168,7 +168,7 @@ def test_P7_no_more_letters_are_taken_than_can_be_answered_in_time(ledger: Redis
             return ledger.take(consumer, partitions, count, block_ms)
 
     counting: Any = Counting()
-    for share in (1, 4, 256, 4096):
-        referee_at(counting, partitions=[0] * share).step(0)
+    for partition_count in (1, 4, 256, 4096):
+        referee_at(counting, partitions=[0] * partition_count).step(0)
     assert [count <= MAX_ENVELOPES_PER_STEP for count in counts] == [True, True, True, False]
     assert counts[-1] == 4096  # one of each

@@ -26,7 +26,7 @@ from tests.referee.running_referee import (
     referee_at,
     submit,
 )
-from tests.referee.test_play_off import NEXT, laid, look, play
+from tests.referee.test_play_off import NEXT, equal_seats_commands, look_after, play
 
 STAYS_MS = 60_000
 
@@ -50,7 +50,7 @@ def play_out(ledger: RedisLedger, referee: Referee, game: str = GAME) -> None:
     assert fold(ledger.read_entries(game)).result
 
 
-def test_P9_a_finished_game_leaves_when_its_time_is_over_and_leaves_nothing(
+def test_P9_a_finished_game_is_evicted_after_its_retention_and_leaves_nothing(
     ledger: RedisLedger, keeper: Referee, wall: Clock, client: Any
 ) -> None:
     keeper.step(0)
@@ -66,7 +66,7 @@ def test_P9_a_finished_game_leaves_when_its_time_is_over_and_leaves_nothing(
     assert contents(client) == empty
 
 
-def test_P9_a_table_that_never_started_leaves(ledger: RedisLedger, keeper: Referee, wall: Clock) -> None:
+def test_P9_a_game_that_never_started_is_evicted(ledger: RedisLedger, keeper: Referee, wall: Clock) -> None:
     submit(ledger, [CommandEnvelope("create", GAME, None, CreateGame((SeatPlan(), SeatPlan())))])
     keeper.step(0)
     wall.now += STAYS_MS
@@ -97,7 +97,7 @@ def test_P9_a_game_that_starts_at_the_last_moment_stays(
     assert len(ledger.read_entries(GAME)) == 2
 
 
-def test_P9_a_wrong_time_to_leave_is_put_right(ledger: RedisLedger, keeper: Referee) -> None:
+def test_P9_a_wrong_eviction_time_is_corrected(ledger: RedisLedger, keeper: Referee) -> None:
     submit(ledger, opening_commands())
     keeper.step(0)
     ledger.schedule_eviction(GAME, NOON - 1)
@@ -107,7 +107,7 @@ def test_P9_a_wrong_time_to_leave_is_put_right(ledger: RedisLedger, keeper: Refe
     assert len(ledger.read_entries(GAME)) == 2
 
 
-def test_P8_a_wrecked_game_keeps_no_other_from_leaving(
+def test_P8_a_damaged_game_stops_no_other_eviction(
     ledger: RedisLedger, keeper: Referee, wall: Clock, client: Any
 ) -> None:
     client.xadd(keys.log(partition_of(NEIGHBOUR_GAME), NEIGHBOUR_GAME), {"e": b"\xc1"}, id="1-0")
@@ -119,7 +119,7 @@ def test_P8_a_wrecked_game_keeps_no_other_from_leaving(
     assert ledger.evictable(NOON * 10, ALL) == [NEIGHBOUR_GAME]
 
 
-def test_GAME_1_a_letter_to_a_game_that_left_is_told_that_there_is_none(
+def test_GAME_1_a_command_for_an_evicted_game_is_rejected(
     ledger: RedisLedger, keeper: Referee, wall: Clock
 ) -> None:
     play_out(ledger, keeper)
@@ -127,14 +127,12 @@ def test_GAME_1_a_letter_to_a_game_that_left_is_told_that_there_is_none(
     keeper.evict()
     submit(ledger, [CommandEnvelope("late", GAME, None, StartGame())])
     keeper.step(0)
-    told = ledger.read_result(GAME, None, "late")
-    assert told is not None
-    assert (told.sequence, told.rule) == (0, "GAME-1")
+    result = ledger.read_result(GAME, None, "late")
+    assert result is not None
+    assert (result.sequence, result.rule) == (0, "GAME-1")
 
 
-def test_P9_consumers_that_went_are_forgotten_but_not_what_they_hold(
-    ledger: RedisLedger, client: Any
-) -> None:
+def test_P9_idle_consumers_are_removed_unless_something_is_pending(ledger: RedisLedger, client: Any) -> None:
     submit(ledger, opening_commands())
     ledger.take("gone", ALL, 1, 0)
     ledger.take("idle", ALL, 1, 0)
@@ -148,31 +146,31 @@ def test_P9_consumers_that_went_are_forgotten_but_not_what_they_hold(
 def test_TIE_1_a_game_stays_until_its_play_off_is_there(
     ledger: RedisLedger, keeper: Referee, wall: Clock
 ) -> None:
-    """The house was closed for longer than games stay."""
-    submit(ledger, laid())
+    """No service ran for longer than games are retained."""
+    submit(ledger, equal_seats_commands())
     keeper.step(0)
     assert play(ledger, keeper).next_play_off is not None
     wall.now += STAYS_MS
     keeper.evict()
     assert GAME in ledger.games()
     for _ in range(3):
-        look(keeper)
+        look_after(keeper)
     wall.now += STAYS_MS
     keeper.evict()
     assert GAME not in ledger.games()
 
 
-def test_TIE_1_a_game_whose_play_off_has_left_already_lays_it_no_second_time(
+def test_TIE_1_a_game_whose_play_off_was_evicted_does_not_create_it_again(
     ledger: RedisLedger, keeper: Referee, wall: Clock
 ) -> None:
-    submit(ledger, laid())
+    submit(ledger, equal_seats_commands())
     keeper.step(0)
     play(ledger, keeper)
     for _ in range(3):
-        look(keeper)
+        look_after(keeper)
     ledger.schedule_eviction(NEXT, NOON)
     assert ledger.evict(NEXT, 2, len(ledger.read_entries(NEXT)))
     wall.now += STAYS_MS
     keeper.evict()
-    look(keeper)
+    look_after(keeper)
     assert ledger.games() == []

@@ -1,4 +1,4 @@
-"""P4: a game that began under former rules, before there was a chain, is played on by them, to its end."""
+"""P4: a game of an earlier ruleset version, from before the hash chain, is play_game by that version to its end."""
 
 from __future__ import annotations
 
@@ -39,14 +39,16 @@ from tests.rules.given import full_state
 PUBLIC = keys.public_view(partition_of(GAME), GAME)
 
 
-def laid(ledger: RedisLedger, client: Any, ruleset: str, version: int) -> None:
-    """A table of two bots, as a referee laid it that knew of no chain."""
+def create_by_version(ledger: RedisLedger, client: Any, ruleset: str, version: int) -> None:
+    """Create a game of two bots as a referee of that version did, without heads."""
     plans = (SeatPlan("bot", "random"),) * 2
     create = CreateGame(plans, options={"cars": 8}, ruleset=ruleset)
-    table, then = GameState(), {ruleset: RULESET_VERSIONS[ruleset, version]}
-    events = decide_envelope(table, CommandEnvelope("create", GAME, None, create), NOON, FRESH, rulesets=then)
-    entry = Entry(table.at_ms, "create", None, create, events)
-    sealed = seal_entry(table, ChainState(0, initial_head(GAME), {}), PileTracker(), entry)
+    state, rulesets = GameState(), {ruleset: RULESET_VERSIONS[ruleset, version]}
+    events = decide_envelope(
+        state, CommandEnvelope("create", GAME, None, create), NOON, FRESH, rulesets=rulesets
+    )
+    entry = Entry(state.at_ms, "create", None, create, events)
+    sealed = seal_entry(state, ChainState(0, initial_head(GAME), {}), PileTracker(), entry)
     taken = DeliveredCommand(partition_of(GAME), "", b"")
     request = AppendRequest(
         delivery=taken,
@@ -68,9 +70,9 @@ def laid(ledger: RedisLedger, client: Any, ruleset: str, version: int) -> None:
     client.xadd(PUBLIC, {"e": sealed.public}, "1-0")
 
 
-def played(ledger: RedisLedger, client: Any, ruleset: str, version: int) -> list[bytes]:
-    """The log of a whole game that was laid under former rules, and played by today's referee."""
-    laid(ledger, client, ruleset, version)
+def play_game(ledger: RedisLedger, client: Any, ruleset: str, version: int) -> list[bytes]:
+    """The log of a whole game that was created by an earlier version, and play_game by today's referee."""
+    create_by_version(ledger, client, ruleset, version)
     players, referee = Players(ledger, Random(version)), referee_at(ledger)
     submit(ledger, opening_commands()[1:])
     while left_in_streams(client):
@@ -82,44 +84,44 @@ def played(ledger: RedisLedger, client: Any, ruleset: str, version: int) -> list
 @pytest.mark.parametrize("version", [1, 2])
 @pytest.mark.parametrize("ruleset", ["usa", "trains"])
 @pytest.mark.parametrize("connection", ["fake"], indirect=True)
-def test_P4_a_game_of_former_rules_goes_on_without_seals_and_with_heads(
+def test_P4_a_game_of_an_earlier_version_goes_on_without_commitments_and_with_heads(
     ledger: RedisLedger, client: Any, ruleset: str, version: int
 ) -> None:
-    log = played(ledger, client, ruleset, version)
+    log = play_game(ledger, client, ruleset, version)
     assert dead_letter_reasons(client) == []
     assert fold(log).result
     assert view_problems(ledger, GAME, 2) == []
     assert {unpack(data)[0] for data in log} == {UNSEALED_FORMAT}
-    assert {followed(ledger, viewer) for viewer in (0, 1, None)} == {chained(client)}
-    assert ledger.head(GAME) == (len(log), chained(client))
+    assert {verified_head(ledger, viewer) for viewer in (0, 1, None)} == {recomputed_head(client)}
+    assert ledger.head(GAME) == (len(log), recomputed_head(client))
 
 
 @pytest.mark.parametrize("version", [1, 2])
 @pytest.mark.parametrize("connection", ["fake"], indirect=True)
-def test_P4_a_game_of_former_rules_is_thawed_wherever_it_was_frozen(
+def test_P4_a_game_of_an_earlier_version_is_restored_wherever_it_was_packed(
     ledger: RedisLedger, client: Any, version: int
 ) -> None:
-    """Nobody follows the piles of such a game while it is played, so nor may who reads on from there."""
-    log = played(ledger, client, "usa", version)
+    """The piles of such a game aren't tracked while it is play_game, nor when further entries are folded."""
+    log = play_game(ledger, client, "usa", version)
     drawn = max(n for n, data in enumerate(log) if isinstance(unpack_entry(data).events[0], CardDrawn))
-    sitting = CachedGame()
-    sitting.apply_entries(log[:1])
-    fold(log[1:drawn], sitting.state)  # as a desk does that decides them
-    sitting.apply_entries(log[drawn:])
-    assert full_state(sitting.state) == full_state(fold(log))
+    cached_game = CachedGame()
+    cached_game.apply_entries(log[:1])
+    fold(log[1:drawn], cached_game.state)  # as a command processor does that decides them
+    cached_game.apply_entries(log[drawn:])
+    assert full_state(cached_game.state) == full_state(fold(log))
 
 
-def followed(ledger: RedisLedger, viewer: Seat | None) -> bytes:
-    """The head that a viewer comes to, who checks what can be checked."""
-    witness = ViewVerifier(GAME, viewer)
+def verified_head(ledger: RedisLedger, viewer: Seat | None) -> bytes:
+    """The head of a viewer who verifies what can be verified."""
+    verifier = ViewVerifier(GAME, viewer)
     for entry in ledger.read_view(GAME, viewer, limit=10_000):
-        witness.verify(entry)
+        verifier.verify(entry)
         assert bool(entry.shown.head) == (entry.number > 1)
-    return witness.head
+    return verifier.head
 
 
-def chained(client: Any) -> bytes:
-    """The head that follows from the public entries as they are kept."""
+def recomputed_head(client: Any) -> bytes:
+    """The head that follows from the stored public entries."""
     head = initial_head(GAME)
     for number, (_, fields) in enumerate(client.xrange(PUBLIC), 1):
         head = next_head(head, number, fields[b"e"])

@@ -1,4 +1,4 @@
-"""TIE-1 at work: a shared first place begets one new game, whatever crashes and however often."""
+"""TIE-1: a shared first seat_state leads to one new game, whatever crashes and however often."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ LEVEL = {"start_tickets": {"long": 0, "regular": 0}, "start_keep": 0, "last_cars
 EVER = NOON + 10**12
 
 
-def laid(*seats: SeatPlan, ruleset: str = "europe", **options: Any) -> list[CommandEnvelope]:
-    """A table where all do the same, and so share the first place in the end."""
+def equal_seats_commands(*seats: SeatPlan, ruleset: str = "europe", **options: Any) -> list[CommandEnvelope]:
+    """A game where all do the same, and so share the first seat_state in the end."""
     plans = seats or (SeatPlan("bot", "random"),) * 2
     create = CreateGame(plans, ruleset, options={**LEVEL, **options})
     return [CommandEnvelope("create", GAME, None, create), CommandEnvelope("start", GAME, None, StartGame())]
@@ -45,26 +45,26 @@ def laid(*seats: SeatPlan, ruleset: str = "europe", **options: Any) -> list[Comm
 def play(ledger: RedisLedger, referee: Referee, game: str = GAME) -> GameState:
     """Play a game to its end, every seat drawing cards."""
     for number in range(100):
-        table = fold(ledger.read_entries(game))
-        if table.result:
-            return table
-        seat = next(iter(table.pending_choices))
-        ledger.submit(CommandEnvelope(f"move-{number}", game, seat, legal(table, seat)[0]))
+        state = fold(ledger.read_entries(game))
+        if state.result:
+            return state
+        seat = next(iter(state.pending_choices))
+        ledger.submit(CommandEnvelope(f"move-{number}", game, seat, legal(state, seat)[0]))
         referee.step(0)
     raise AssertionError("it never ended")
 
 
 def shared(ledger: RedisLedger, referee: Referee) -> GameState:
-    """A game that has just ended with a shared first place."""
-    submit(ledger, laid())
+    """A game that has just ended with a shared first seat_state."""
+    submit(ledger, equal_seats_commands())
     referee.step(0)
-    table = play(ledger, referee)
-    assert table.next_play_off is not None
-    return table
+    state = play(ledger, referee)
+    assert state.next_play_off is not None
+    return state
 
 
-def look(*referees: Referee) -> None:
-    """Each looks at what is due, then answers the letters, as its loop does; time passes."""
+def look_after(*referees: Referee) -> None:
+    """Each handles what is due, then decides the commands, as its loop does; time passes."""
     for referee in referees:
         referee.process_due_games()
     for referee in referees:
@@ -77,7 +77,7 @@ def look(*referees: Referee) -> None:
 
 
 def require_one_game(ledger: RedisLedger, client: Any) -> None:
-    """The play-off's game stands there once, created and started, and nothing is left to be done."""
+    """The play-off's game exists once, created and started, and nothing is left to be done."""
     log = entries(ledger, NEXT)
     assert [entry.id for entry in log] == [PLAY_OFF_CREATE_ID, PLAY_OFF_START_ID]
     assert [type(entry.events[0]) for entry in log] == [GameCreated, GameStarted]
@@ -87,7 +87,7 @@ def require_one_game(ledger: RedisLedger, client: Any) -> None:
 
 
 class Failing:
-    """A ledger of which one call breaks once, before or after it was done."""
+    """A ledger of which one call fails once, before or after it took effect."""
 
     def __init__(self, ledger: RedisLedger, name: str, after: bool) -> None:
         self._ledger, self._name, self._after = ledger, name, after
@@ -107,22 +107,22 @@ class Failing:
         return broken
 
 
-def test_TIE_1_the_next_game_is_created_and_started_by_the_house(
+def test_TIE_1_the_next_game_is_created_and_started_by_the_server(
     ledger: RedisLedger, referee: Referee, client: Any
 ) -> None:
     first = shared(ledger, referee)
     for _ in range(3):
-        look(referee)
+        look_after(referee)
     require_one_game(ledger, client)
-    table = fold(ledger.read_entries(NEXT))
-    assert table.play_off == PlayOff(GAME, 1, (0, 1), (0, 0))
-    assert (table.rule_options, table.ruleset, table.board) == (
+    state = fold(ledger.read_entries(NEXT))
+    assert state.play_off == PlayOff(GAME, 1, (0, 1), (0, 0))
+    assert (state.rule_options, state.ruleset, state.board) == (
         first.rule_options,
         first.ruleset,
         first.board,
     )
-    assert [place.name for place in table.seats] == [place.name for place in first.seats]
-    assert table.seed == FRESH
+    assert [seat_state.name for seat_state in state.seats] == [seat_state.name for seat_state in first.seats]
+    assert state.seed == FRESH
     assert dict(ledger.due_deadlines(EVER, ALL)) == {
         NEXT: NOON + 2 * RETRY_DELAY_MS + BOT_SILENCE_MS
     }  # its bots were called again
@@ -130,21 +130,21 @@ def test_TIE_1_the_next_game_is_created_and_started_by_the_house(
     assert sorted(bots) == [0, 0, 1, 1]
 
 
-def test_TIE_1_people_keep_their_seats_without_joining(ledger: RedisLedger, referee: Referee) -> None:
-    create, start = laid(SeatPlan(), SeatPlan())
+def test_TIE_1_players_keep_their_seats_without_joining(ledger: RedisLedger, referee: Referee) -> None:
+    create, start = equal_seats_commands(SeatPlan(), SeatPlan())
     submit(ledger, [create])
     submit(ledger, [CommandEnvelope(name, GAME, None, TakeSeat(name)) for name in ("Ada", "Bo")])
     submit(ledger, [start])
     referee.step(0)
     play(ledger, referee)
     for _ in range(3):
-        look(referee)
+        look_after(referee)
     taken = [event for event in entries(ledger, NEXT)[0].events if isinstance(event, SeatTaken)]
     assert [(event.seat, event.name, event.policy) for event in taken] == [(0, "Ada", None), (1, "Bo", None)]
     assert fold(ledger.read_entries(NEXT)).started
 
 
-def test_P7_the_end_of_the_game_itself_says_that_more_is_due(ledger: RedisLedger, referee: Referee) -> None:
+def test_P7_the_entry_that_ends_the_game_sets_a_deadline(ledger: RedisLedger, referee: Referee) -> None:
     shared(ledger, referee)
     assert dict(ledger.due_deadlines(NOON, ALL)) == {GAME: NOON}
     assert ledger.read_entries(NEXT) == []
@@ -156,7 +156,7 @@ def test_P7_another_referee_goes_on_where_the_first_ended(
     shared(ledger, referee_at(ledger))
     clock = Clock()
     for number in range(4):  # each looks once and is gone
-        look(referee_at(other_ledger, f"referee-{number}", clock))
+        look_after(referee_at(other_ledger, f"referee-{number}", clock))
     require_one_game(ledger, client)
 
 
@@ -170,7 +170,7 @@ def test_P7_a_crash_between_any_two_steps_loses_and_doubles_nothing(
     referee = referee_at(failing)
     for _ in range(6):
         try:
-            look(referee)
+            look_after(referee)
         except EngineAway:
             referee = referee_at(failing, "reborn")
             referee.reclaim(0)
@@ -187,28 +187,28 @@ def test_P2_two_referees_at_once_make_one_game(
     one, two = referee_at(ledger, "one"), referee_at(other_ledger, "two")
     shared(ledger, one)
     for _ in range(4):
-        look(one, two)
+        look_after(one, two)
     require_one_game(ledger, client)
 
 
-def test_P2_the_letters_once_more_when_all_is_long_over_change_nothing(
+def test_P2_the_same_commands_long_after_the_end_change_nothing(
     ledger: RedisLedger, referee: Referee, client: Any
 ) -> None:
     shared(ledger, referee)
     for _ in range(3):
-        look(referee)
+        look_after(referee)
     play(ledger, referee, NEXT)
     before = ledger.read_entries(NEXT)
     ledger.set_deadline(GAME, NOON)
     for _ in range(3):
-        look(referee)
+        look_after(referee)
     assert ledger.read_entries(NEXT) == before
     assert GAME not in dict(ledger.due_deadlines(EVER, ALL))
 
 
 def test_TIE_1_it_is_not_started_before_it_is_there(ledger: RedisLedger, referee: Referee) -> None:
     """Two referees share the stream: a start that overtook the creation would be lost. Nor is the
-    creation put down at every look."""
+    creation submitted again each time."""
     clock = Clock()
     shared(ledger, referee)
     for _ in range(6):
@@ -225,11 +225,11 @@ def test_TIE_1_a_whole_play_off_runs_to_its_end_by_itself(
     shared(ledger, referee)
     for number in range(1, 6):
         for _ in range(3):
-            look(referee)
-        table = play(ledger, referee, f"{GAME}-po{number}")
-        assert table.play_off == PlayOff(GAME, number, (0, 1), (0, 0))
+            look_after(referee)
+        state = play(ledger, referee, f"{GAME}-po{number}")
+        assert state.play_off == PlayOff(GAME, number, (0, 1), (0, 0))
     for _ in range(3):
-        look(referee)
+        look_after(referee)
     last = entries(ledger, f"{GAME}-po5")[-1].events
     assert PlayOffEnded(GAME, (0, 1)) in last
     assert not any(isinstance(event, PlayOffCalled) for event in last)
@@ -241,10 +241,10 @@ def test_TIE_1_a_whole_play_off_runs_to_its_end_by_itself(
 def test_TIE_1_without_the_option_nothing_follows_and_nothing_is_due(
     ledger: RedisLedger, referee: Referee
 ) -> None:
-    submit(ledger, laid(play_off=0))
+    submit(ledger, equal_seats_commands(play_off=0))
     referee.step(0)
     assert play(ledger, referee).next_play_off is None
-    look(referee)
+    look_after(referee)
     assert ledger.due_deadlines(EVER, ALL) == []
     assert ledger.games() == [GAME]
 
@@ -256,17 +256,17 @@ def test_P8_a_play_off_that_cannot_be_had_is_given_up_and_stops_nobody(ledger: R
     referee.step(0)
     shared(ledger, referee)
     for _ in range(3):
-        look(referee)
+        look_after(referee)
     assert GAME not in dict(ledger.due_deadlines(EVER, ALL))
     assert [entry.id for entry in entries(ledger, NEXT)][2] == "clock:2:0"
 
 
-def test_P8_a_letter_that_is_too_large_is_given_up(
+def test_P8_a_command_that_is_too_large_is_given_up(
     ledger: RedisLedger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shared(ledger, referee_at(ledger))
 
-    def too_large(letter: CommandEnvelope) -> None:
+    def too_large(envelope: CommandEnvelope) -> None:
         raise InvalidInputError("letter", "too many bytes", "SIZE-1")
 
     monkeypatch.setattr(ledger, "submit", too_large)

@@ -1,4 +1,4 @@
-"""P8: a letter that breaks whoever decides it is put aside, and its game and the others go on."""
+"""P8: a command that crashes its referees becomes a dead letter, and its game and the others go on."""
 
 from __future__ import annotations
 
@@ -28,26 +28,26 @@ def poison(monkeypatch: pytest.MonkeyPatch) -> list[BaseException]:
     harm: list[BaseException] = []
     real = decide_envelope
 
-    def poisoned(table: Any, letter: CommandEnvelope, *told: Any, **more: Any) -> Any:
-        if letter.id.startswith("poison") and harm:
+    def poisoned(state: Any, envelope: CommandEnvelope, *args: Any, **kwargs: Any) -> Any:
+        if envelope.id.startswith("poison") and harm:
             raise harm[0]
-        return real(table, letter, *told, **more)
+        return real(state, envelope, *args, **kwargs)
 
     monkeypatch.setattr(command_processor, "decide_envelope", poisoned)
     return harm
 
 
-def deaths_of_heirs(ledger: RedisLedger) -> int:
-    """Referee after referee takes up what the one before left, until nothing is left: how many die."""
+def count_crashes(ledger: RedisLedger) -> int:
+    """Referee after referee reclaims what the one before left, until nothing is left; returns how many crash."""
     for deaths in range(100):
         with suppress(Killed):
             while referee_at(ledger, f"heir-{deaths}").reclaim(0):
                 pass
             return deaths
-    raise AssertionError("something is always left")
+    raise AssertionError("something is always pending")
 
 
-def test_P8_a_letter_that_breaks_the_decision_is_dead_and_its_game_goes_on(
+def test_P8_a_command_that_can_not_be_decided_is_a_dead_letter_and_its_game_goes_on(
     ledger: RedisLedger, opened: Referee, client: Any, poison: list[BaseException]
 ) -> None:
     poison.append(KeyError("a card"))
@@ -55,33 +55,33 @@ def test_P8_a_letter_that_breaks_the_decision_is_dead_and_its_game_goes_on(
     opened.step(0)
     assert dead_letter_reasons(client) == [b"KeyError: 'a card'"]
     assert ledger.read_result(GAME, 0, "keep") == CommandResult(3)
-    told = ledger.read_result(GAME, 1, "poison")
-    assert told is not None
-    assert (told.sequence, told.rule) == (0, "POISON-1")
+    result = ledger.read_result(GAME, 1, "poison")
+    assert result is not None
+    assert (result.sequence, result.rule) == (0, "POISON-1")
 
 
-def test_P8_a_letter_that_kills_its_referees_is_dead_after_so_many(
+def test_P8_a_command_that_kills_its_referees_is_a_dead_letter_after_so_many(
     ledger: RedisLedger, opened: Referee, client: Any, poison: list[BaseException]
 ) -> None:
     poison.append(Killed())
     submit(ledger, [CommandEnvelope("keep", GAME, 0, KEEP), CommandEnvelope("poison", GAME, 1, KEEP)])
     with pytest.raises(Killed):
         opened.step(0)
-    assert deaths_of_heirs(ledger) == worker.MAX_DELIVERIES - 1
+    assert count_crashes(ledger) == worker.MAX_DELIVERIES - 1
     assert dead_letter_reasons(client) == [b"it was handed out 9 times and never answered"]
     assert ledger.read_result(GAME, 0, "keep") == CommandResult(3)
     assert ledger.reclaim("anybody", ALL, 0) == []
 
 
-def test_P8_innocent_letters_of_a_deadly_batch_are_all_decided(
+def test_P8_the_other_commands_of_a_deadly_batch_are_all_decided(
     ledger: RedisLedger, opened: Referee, client: Any, poison: list[BaseException]
 ) -> None:
     poison.append(Killed())
-    more = [letter for n in range(5) for letter in opening_commands(f"other-{n}")]
+    more = [envelope for n in range(5) for envelope in opening_commands(f"other-{n}")]
     submit(ledger, [more[0], CommandEnvelope("poison", GAME, 1, KEEP), *more[1:]])
     with pytest.raises(Killed):
         opened.step(0)
-    assert deaths_of_heirs(ledger) > 0
+    assert count_crashes(ledger) > 0
     assert len(dead_letter_reasons(client)) == 1
     assert [len(ledger.read_entries(f"other-{n}")) for n in range(5)] == [2] * 5
 
@@ -92,23 +92,23 @@ def test_P8_a_dead_letter_is_listed_shown_retried_and_dropped(
     poison.append(KeyError("a card"))
     submit(ledger, [CommandEnvelope("poison", GAME, 1, KEEP), CommandEnvelope("poison-2", GAME, 1, KEEP)])
     opened.step(0)
-    letters = ledger.dead_letters()
-    first, second = letters.list_all()
-    assert letters.find(first.reference) == first
+    store = ledger.dead_letters()
+    first, second = store.list_all()
+    assert store.find(first.reference) == first
     assert first.envelope == CommandEnvelope("poison", GAME, 1, KEEP)
-    assert letters.drop(second)
-    assert not letters.drop(second)
-    assert letters.list_all() == [first]
-    poison.clear()  # somebody mended the rule
-    assert letters.retry(first)
-    assert not letters.retry(first)
+    assert store.drop(second)
+    assert not store.drop(second)
+    assert store.list_all() == [first]
+    poison.clear()  # the bug is fixed
+    assert store.retry(first)
+    assert not store.retry(first)
     opened.step(0)
     assert ledger.read_result(GAME, 1, "poison") == CommandResult(3)
-    assert letters.list_all() == []
-    assert letters.find(first.reference) is None
+    assert store.list_all() == []
+    assert store.find(first.reference) is None
 
 
-def test_P8_a_letter_that_is_retried_has_no_answer_until_it_is_decided(
+def test_P8_a_dead_letter_that_is_retried_has_no_result_until_it_is_decided(
     ledger: RedisLedger, opened: Referee, poison: list[BaseException]
 ) -> None:
     poison.append(KeyError("a card"))

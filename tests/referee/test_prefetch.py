@@ -1,4 +1,4 @@
-"""Logs are read for many games at once; one that is damaged stops no other."""
+"""Logs of many games are read at once; a damaged one stops no other."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class Counting:
         self._ledger, self.trips = ledger, 0
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self._ledger, name)
-        return self._counted(found) if name in ("read_entries", "read_logs", "read_log") else found
+        method = getattr(self._ledger, name)
+        return self._counted(method) if name in ("read_entries", "read_logs", "read_log") else method
 
     def _counted(self, read: Callable[..., Any]) -> Callable[..., Any]:
-        def counted(*told: Any) -> Any:
+        def counted(*args: Any) -> Any:
             self.trips += 1
-            return read(*told)
+            return read(*args)
 
         return counted
 
@@ -64,14 +64,16 @@ def damaged(ledger: RedisLedger, client: Any) -> Iterator[str]:
 def test_P8_a_damaged_log_is_left_out_of_many(ledger: RedisLedger, damaged: str) -> None:
     whole = {game: ledger.read_log(game) for game in (NEIGHBOUR_GAME, "no-such-game")}
     assert ledger.read_logs([damaged, NEIGHBOUR_GAME, "no-such-game"]) == whole
-    sittings = GameCache(ledger)
-    sittings.prefetch([damaged, NEIGHBOUR_GAME])
-    assert sittings.get(NEIGHBOUR_GAME).length == 2
+    cache = GameCache(ledger)
+    cache.prefetch([damaged, NEIGHBOUR_GAME])
+    assert cache.get(NEIGHBOUR_GAME).length == 2
     with pytest.raises(MissingEntryError):
-        sittings.get(damaged)
+        cache.get(damaged)
 
 
-def test_P8_a_log_that_can_not_be_folded_is_left_to_who_asks_for_it(ledger: RedisLedger, client: Any) -> None:
+def test_P8_a_log_that_can_not_be_folded_fails_only_its_own_commands(
+    ledger: RedisLedger, client: Any
+) -> None:
     submit(ledger, [*opening_commands(), *opening_commands(NEIGHBOUR_GAME)])
     referee_at(ledger).step(0)
     client.xadd(keys.log(partition_of(GAME), GAME), {"e": b"no entry"}, id="3-0")

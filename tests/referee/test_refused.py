@@ -1,4 +1,4 @@
-"""CONDUCT-1, P9: what is refused is kept, privately, and a flood of it is not."""
+"""CONDUCT-1, P9: refusals are logged, for their seat alone, and a flood of them is not."""
 
 from __future__ import annotations
 
@@ -39,7 +39,9 @@ def test_CONDUCT_1_a_refusal_is_an_entry_for_its_seat_alone(ledger: RedisLedger,
         ]
 
 
-def test_P9_a_flood_of_refusals_is_dismissed_past_what_is_kept(ledger: RedisLedger, client: Any) -> None:
+def test_P9_a_flood_of_refusals_is_rejected_without_entries_past_the_limit(
+    ledger: RedisLedger, client: Any
+) -> None:
     referee = referee_at(ledger)
     submit(ledger, opening_commands(refusals_kept=5))
     submit(ledger, [CommandEnvelope(f"grab-{n}", GAME, 0, IMPOSSIBLE_CLAIM) for n in range(40)])
@@ -55,7 +57,7 @@ def test_P9_a_flood_of_refusals_is_dismissed_past_what_is_kept(ledger: RedisLedg
     assert ledger.read_result(GAME, 1, "grab-1") == CommandResult(8)  # the other seat's count is its own
 
 
-def test_GAME_1_a_letter_to_no_game_leaves_nothing_behind(
+def test_GAME_1_a_command_for_no_game_leaves_nothing_behind(
     ledger: RedisLedger, referee: Referee, client: Any
 ) -> None:
     ledger.submit(CommandEnvelope("keep", GAME, 0, DrawBlind()))
@@ -80,7 +82,9 @@ def test_GAME_1_a_referee_that_knew_of_no_game_learns_of_it(
     assert ledger.read_result(GAME, 0, "keep") == CommandResult(3)
 
 
-def test_GAME_3_a_letter_to_a_finished_game_is_dismissed(ledger: RedisLedger, opened: Referee) -> None:
+def test_GAME_3_a_command_for_a_finished_game_is_rejected_without_an_entry(
+    ledger: RedisLedger, opened: Referee
+) -> None:
     submit(ledger, [CommandEnvelope("leave", GAME, seat, Leave()) for seat in (0, 1)])
     opened.step(0)
     length = len(ledger.read_entries(GAME))
@@ -93,14 +97,14 @@ def test_GAME_3_a_letter_to_a_finished_game_is_dismissed(ledger: RedisLedger, op
     assert len(ledger.read_entries(GAME)) == length
 
 
-def test_P2_a_letter_repeated_after_the_end_still_has_its_verdict(
+def test_P2_a_command_repeated_after_the_end_still_has_its_result(
     ledger: RedisLedger, opened: Referee
 ) -> None:
-    letters = [CommandEnvelope("leave", GAME, seat, Leave()) for seat in (0, 1)]
-    submit(ledger, letters * 2)
+    envelopes = [CommandEnvelope("leave", GAME, seat, Leave()) for seat in (0, 1)]
+    submit(ledger, envelopes * 2)
     opened.step(0)
     length = len(ledger.read_entries(GAME))
-    submit(ledger, letters)
+    submit(ledger, envelopes)
     opened.step(0)
     assert [ledger.read_result(GAME, seat, "leave") for seat in (0, 1)] == [
         CommandResult(3),

@@ -1,4 +1,4 @@
-"""P8: letters and logs that can't be read are buried, and never stop another game."""
+"""P8: commands that can't be read become dead letters, as do those of a damaged log; other games go on."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_P8_garbage_goes_to_the_dead_letters_and_stops_nothing(
     assert [name for name in left_in_streams(client) if name.endswith("commands")] == []
 
 
-def test_P8_an_entry_of_the_stream_without_a_letter_is_buried(opened: Referee, client: Any) -> None:
+def test_P8_a_stream_entry_without_an_envelope_is_a_dead_letter(opened: Referee, client: Any) -> None:
     client.xadd(keys.commands(0), {"x": "y"})
     opened.step(0)
     assert len(dead_letter_reasons(client)) == 1
@@ -97,7 +97,9 @@ def test_P8_a_log_that_can_not_be_read_stops_no_other_game(
     assert len(ledger.read_entries(GAME)) == 1
 
 
-def test_P8_a_log_with_a_gap_buries_its_letters(ledger: RedisLedger, opened: Referee, client: Any) -> None:
+def test_P8_commands_for_a_log_with_a_gap_are_dead_letters(
+    ledger: RedisLedger, opened: Referee, client: Any
+) -> None:
     client.xdel(LOG, "1-0")
     ledger.submit(CommandEnvelope("keep", GAME, 0, KeepTickets((0, 1))))
     referee_at(ledger, "fresh").step(0)
@@ -106,7 +108,7 @@ def test_P8_a_log_with_a_gap_buries_its_letters(ledger: RedisLedger, opened: Ref
     ]
 
 
-def test_P8_a_log_that_lost_its_end_buries_its_letters_and_stops_no_other_game(
+def test_P8_commands_for_a_log_that_lost_its_end_are_dead_letters_and_stop_no_other_game(
     ledger: RedisLedger, opened: Referee, client: Any
 ) -> None:
     client.xdel(LOG, "2-0")

@@ -1,4 +1,4 @@
-"""P2, P3, P7: one verdict a command, whatever the referee remembers and whoever acts besides."""
+"""P2, P3, P7: one decision a command, whatever the referee has cached and whatever others do."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from tests.referee.running_referee import (
 )
 
 
-def test_P2_a_letter_sent_five_times_gets_one_verdict(
+def test_P2_a_command_sent_five_times_is_decided_once(
     ledger: RedisLedger, other_ledger: RedisLedger, opened: Referee, client: Any
 ) -> None:
     keep = CommandEnvelope("keep", GAME, 0, KeepTickets((0, 1)))
@@ -58,10 +58,10 @@ def test_P2_the_same_id_of_two_seats_is_two_commands(ledger: RedisLedger, opened
     assert [ledger.read_result(GAME, seat, "keep") for seat in (0, 1)] == [CommandResult(3), CommandResult(4)]
 
 
-def test_P3_what_was_decided_on_a_stale_table_is_decided_again(
+def test_P3_what_was_decided_on_a_stale_state_is_decided_again(
     ledger: RedisLedger, other_ledger: RedisLedger, opened: Referee
 ) -> None:
-    """The second letter of a batch would fit the length that a rival's entry left behind."""
+    """The second command of a batch would fit the length that a rival's entry left behind."""
 
     def rival_acts() -> None:
         referee_at(other_ledger, "rival").processor.process(other_ledger.reclaim("rival", ALL, 0)[:1])
@@ -88,23 +88,23 @@ def test_P3_a_game_created_by_a_rival_is_started_as_the_rival_dealt_it(
         ledger, lambda: rival.processor.process(other_ledger.reclaim("rival", ALL, 0)[:1])
     ).step(0)
     assert [entry.id for entry in entries(ledger)] == ["create", "start"]
-    assert told(ledger, GAME)[1:] == dealt(create, start, "7a" * 32)[1:]
+    assert logged_events(ledger, GAME)[1:] == dealt(create, start, "7a" * 32)[1:]
 
 
-def told(ledger: RedisLedger, game: str) -> list[Event]:
+def logged_events(ledger: RedisLedger, game: str) -> list[Event]:
     return [event for entry in entries(ledger, game) for event in entry.events]
 
 
 def dealt(create: CommandEnvelope, start: CommandEnvelope, seed: str) -> list[Event]:
-    """The events of the same letters in a quiet house of their own."""
+    """The events of the same commands at a referee alone."""
     quiet = RedisLedger(fakeredis.FakeRedis(), PARTITIONS)
     submit(quiet, [create, start])
     referee_at(quiet, "quiet", seed=seed).step(0)
-    return told(quiet, GAME)
+    return logged_events(quiet, GAME)
 
 
-def played(ledger: RedisLedger, client: Any, forget: Callable[[Referee], object]) -> list[bytes]:
-    """The log of a whole game in which the referee forgets what it likes before each step."""
+def play_game(ledger: RedisLedger, client: Any, forget: Callable[[Referee], object]) -> list[bytes]:
+    """The log of a whole game, with a loss of cached games before each step."""
     client.flushdb()
     clock = Clock()
     fresh = RedisLedger(client, ledger.partitions)
@@ -121,29 +121,29 @@ def played(ledger: RedisLedger, client: Any, forget: Callable[[Referee], object]
 
 
 def test_P7_a_cache_that_is_lost_at_any_time_changes_nothing(ledger: RedisLedger, client: Any) -> None:
-    kept = played(ledger, client, lambda referee: None)
-    dice = Random(1)
+    kept = play_game(ledger, client, lambda referee: None)
+    random = Random(1)
 
     def forget_all(referee: Referee) -> None:
         referee.processor.game_cache = GameCache(referee.ledger)
 
     def forget_some(referee: Referee) -> None:
-        if dice.random() < 0.3:
+        if random.random() < 0.3:
             referee.processor.game_cache = GameCache(referee.ledger)
 
-    assert played(ledger, client, forget_all) == kept
-    assert played(ledger, client, forget_some) == kept
+    assert play_game(ledger, client, forget_all) == kept
+    assert play_game(ledger, client, forget_some) == kept
 
 
-def test_P7_a_cache_that_knows_more_than_the_engine_is_forgotten(ledger: RedisLedger, client: Any) -> None:
-    """A fail-over may lose the last entries; then a repeated letter is decided again."""
+def test_P7_a_cached_game_that_is_ahead_of_its_log_is_dropped(ledger: RedisLedger, client: Any) -> None:
+    """A fail-over may lose the last entries; then a repeated command is decided again."""
     referee = referee_at(ledger)
-    letters = [*opening_commands(), CommandEnvelope("keep", GAME, 0, KeepTickets((0, 1)))]
-    submit(ledger, letters)
+    envelopes = [*opening_commands(), CommandEnvelope("keep", GAME, 0, KeepTickets((0, 1)))]
+    submit(ledger, envelopes)
     referee.step(0)
     client.flushdb()
     referee.ledger = referee.processor.ledger = RedisLedger(client, ledger.partitions)
-    submit(ledger, letters)
+    submit(ledger, envelopes)
     referee.step(0)
     assert [entry.id for entry in entries(ledger)] == ["create", "start", "keep"]
 
@@ -159,7 +159,7 @@ def test_P3_what_a_rival_answered_otherwise_is_folded_as_the_rival_wrote_it(
     referee.step(0)
     submit(ledger, [start])
     referee.step(0)
-    assert told(ledger, GAME)[1:] == dealt(create, start, "7a" * 32)[1:]
+    assert logged_events(ledger, GAME)[1:] == dealt(create, start, "7a" * 32)[1:]
 
 
 def test_P7_what_may_not_have_been_written_is_folded_anew(
@@ -183,7 +183,7 @@ def test_P7_what_may_not_have_been_written_is_folded_anew(
     assert [entry.id for entry in entries(ledger)] == ["create", "start", "keep", "late", "leave"]
 
 
-def test_P8_a_table_that_a_bug_left_behind_is_folded_anew(
+def test_P8_a_state_that_a_bug_left_behind_is_folded_anew(
     ledger: RedisLedger, opened: Referee, client: Any
 ) -> None:
     broken: Any = opened.processor.game_cache.get(GAME).state
@@ -194,7 +194,7 @@ def test_P8_a_table_that_a_bug_left_behind_is_folded_anew(
     assert ledger.read_result(GAME, 0, "keep") == CommandResult(3)
 
 
-def test_P7_what_another_referee_took_just_now_is_left_to_it(
+def test_P7_what_another_referee_took_just_now_is_not_reclaimed(
     ledger: RedisLedger, other_ledger: RedisLedger
 ) -> None:
     submit(ledger, opening_commands())
