@@ -39,6 +39,7 @@ class HttpProblemError(LedgerlineError):
         self.status, self.rule, self.detail, self.extensions = status, rule, detail, extensions
 
     def body(self) -> dict[str, object]:
+        """The problem as a JSON object."""
         return {
             "type": f"/rules/{self.rule}",
             "title": ALL_RULES[self.rule],
@@ -49,6 +50,7 @@ class HttpProblemError(LedgerlineError):
         }
 
     def response(self) -> JSONResponse:
+        """The HTTP answer, with its headers."""
         headers = (
             {"Retry-After": str(self.extensions["retry_after"])} if "retry_after" in self.extensions else None
         )
