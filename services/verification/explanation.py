@@ -19,12 +19,12 @@ from services.referee.rules.evolve import advance_clocks
 from services.rulebook import extract_passages, read_pages
 from services.text.events import event_sentence
 from services.verification.redecide import (
-    REPLAY_ERRORS,
     ReplayedDecision,
     decide_again,
     read_replay_context,
 )
 from services.verification.replay import Replay, unreadable_entry
+from services.verification.replay_errors import REPLAY_ERRORS, replaying
 from services.verification.verdict_diff import difference
 
 Viewer: TypeAlias = Seat | Literal["referee", "public"]
@@ -81,10 +81,11 @@ def explain(replay: Replay, sequence: int) -> Explanation:
         )
     states = _states_before(replay, sequence)
     try:
-        entry = replay.entry(sequence)
-        perspectives = {viewer: _perspective_of(viewer, state, entry) for viewer, state in states.items()}
-        before, ruleset = perspectives["referee"].before, perspectives["referee"].after.ruleset.name
-        alternatives = tuple(_legal_alternatives(before, entry))
+        with replaying():
+            entry = replay.entry(sequence)
+            perspectives = {viewer: _perspective_of(viewer, state, entry) for viewer, state in states.items()}
+            before, ruleset = perspectives["referee"].before, perspectives["referee"].after.ruleset.name
+            alternatives = tuple(_legal_alternatives(before, entry))
     except REPLAY_ERRORS as error:
         raise unreadable_entry(sequence, error) from None
     return Explanation(
@@ -111,7 +112,8 @@ def _states_before(replay: Replay, sequence: int) -> dict[Viewer, GameState]:
     for position, (at_ms, events) in enumerate(replay.timed_events(sequence - 1), 1):
         for viewer, state in viewers.items():
             try:
-                fold_events(state, at_ms, _visible_events(viewer, events))
+                with replaying():
+                    fold_events(state, at_ms, _visible_events(viewer, events))
             except REPLAY_ERRORS as error:
                 raise CorruptDataError(
                     f"entry {position} can't be folded as {viewer} sees it: {error}"
@@ -143,7 +145,8 @@ def _decision_on(replay: Replay, sequence: int, before: GameState, entry: Entry)
     if sequence <= len(replay.entries) and (decision := replay.entries[sequence - 1].redecided):
         return decision
     try:
-        context = read_replay_context(replay.game, replay.entry(1))
+        with replaying():
+            context = read_replay_context(replay.game, replay.entry(1))
     except REPLAY_ERRORS as error:
         return ReplayedDecision(error=error)
     return decide_again(context, before.copy(), entry)

@@ -17,7 +17,7 @@ from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
 from services.archive import Archive, GameFile, GameFileError, build_statement, decode_game_file, is_signed
 from services.ledger import GameCatalog, GameReader
-from services.verification.redecide import REPLAY_ERRORS
+from services.verification.replay_errors import REPLAY_ERRORS
 from services.verification.reseal import ResealedEntry, reseal_log
 
 MAX_REMEMBERED_GAMES: Final = 8  # archived games; a client that pages through one has it read once

@@ -12,8 +12,8 @@ from services.archive import GameFile, GameFileError, build_statement, decode_ga
 from services.archive.game_file import FILE_MAGIC, MARK_BYTES
 from services.archive.recovery import recover_game_file
 from services.verification.findings import Check, Finding
-from services.verification.redecide import REPLAY_ERRORS
 from services.verification.replay import Replay
+from services.verification.replay_errors import REPLAY_ERRORS
 from services.verification.reseal import ResealedEntry, reseal_log
 
 

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from schemas.commands import CommandEnvelope
 from schemas.entries import Entry
-from schemas.errors import CorruptDataError, InvalidInputError
+from schemas.errors import CorruptDataError
 from schemas.events import CommandRefused, Event, GameCreated, SeedSealed
 from services.referee.rules import GameState, UnloggedRejectionError, decide_envelope
 from services.referee.rules.ruleset import Ruleset
 from services.referee.rules.rulesets import RULESET_VERSIONS
-from services.runtime.worker_loop import PROGRAMMING_ERRORS
-
-# What a damaged entry may cause in the code that decodes, applies, seals or decides it: events of a log are
-# trusted, so their fields may have any type. Only such code stands in a `try` with these errors; a mistake in
-# what a check does with the outcome is raised.
-REPLAY_ERRORS: Final = (CorruptDataError, InvalidInputError, *PROGRAMMING_ERRORS)
+from services.verification.replay_errors import REPLAY_ERRORS, replaying
 
 
 class ReplayContext(NamedTuple):
@@ -99,11 +94,15 @@ def read_replay_context(game: str, first: Entry) -> ReplayContext:
 def decide_again(context: ReplayContext, state: GameState, entry: Entry) -> ReplayedDecision:
     """What the rules decide on this entry's command, given the state before it, which takes it on."""
     try:
-        envelope = CommandEnvelope(entry.id, context.game, entry.seat, entry.command)
-        now_ms = context.opened_ms + entry.at
-        events = decide_envelope(
-            state, envelope, now_ms, context.seed, created_at_ms=context.created_ms, rulesets=context.rulesets
-        )  # fmt: skip
+        with replaying():
+            events = decide_envelope(
+                state,
+                CommandEnvelope(entry.id, context.game, entry.seat, entry.command),
+                context.opened_ms + entry.at,
+                context.seed,
+                created_at_ms=context.created_ms,
+                rulesets=context.rulesets,
+            )
     except UnloggedRejectionError as rejection:
         return ReplayedDecision(rejection=rejection)
     except REPLAY_ERRORS as error:

@@ -16,7 +16,8 @@ from schemas.entries import Entry
 from schemas.errors import CorruptDataError
 from schemas.events import Event
 from services.referee.rules import GameState, fold_events
-from services.verification.redecide import REPLAY_ERRORS, Redecider, ReplayedDecision
+from services.verification.redecide import Redecider, ReplayedDecision
+from services.verification.replay_errors import REPLAY_ERRORS, replaying
 from services.verification.reseal import ResealedEntry, Resealer
 
 TimedEvents: TypeAlias = tuple[int, Sequence[Event]]  # an entry's time, in milliseconds of the game clock
@@ -94,7 +95,8 @@ class _Pass:
     def replay(self, sequence: int, data: bytes) -> ReplayedEntry:
         """Replay the next entry."""
         try:
-            entry = unpack_entry(data)
+            with replaying():
+                entry = unpack_entry(data)
         except REPLAY_ERRORS as error:
             return self._end(sequence, error)
         early_by_ms, apply_error = self._prepare(entry)
@@ -130,9 +132,10 @@ class _Pass:
         if self.redecider is None:
             return 0, None
         try:
-            self.redecider.require_context(entry)
-            hash((entry.seat, entry.id))  # a sender and a command id, of whatever type
-            return max(0, self.state.at_ms - entry.at), None
+            with replaying():
+                self.redecider.require_context(entry)
+                hash((entry.seat, entry.id))  # a sender and a command id, of whatever type
+                return max(0, self.state.at_ms - entry.at), None
         except REPLAY_ERRORS as error:
             return 0, error
 
@@ -141,7 +144,8 @@ class _Pass:
         if self.resealer is None:
             return None, None
         try:
-            return self.resealer.reseal(self.state, entry, data), None
+            with replaying():
+                return self.resealer.reseal(self.state, entry, data), None
         except REPLAY_ERRORS as error:
             self.resealer = None
             self.state = _fold((earlier.at, earlier.events) for earlier in self.replayed)
@@ -150,7 +154,8 @@ class _Pass:
     def _apply(self, entry: Entry) -> Exception | None:
         """Apply the entry where it isn't sealed again."""
         try:
-            fold_events(self.state, entry.at, entry.events)
+            with replaying():
+                fold_events(self.state, entry.at, entry.events)
         except REPLAY_ERRORS as error:
             return error
         return None
@@ -171,7 +176,8 @@ def _timed_events(
             yield entry.at, entry.events
             continue
         try:
-            at_ms, _, _, _, events = unpack_for_fold(data)
+            with replaying():
+                at_ms, _, _, _, events = unpack_for_fold(data)
         except REPLAY_ERRORS as error:
             raise unreadable_entry(sequence, error) from None
         yield at_ms, events
@@ -181,7 +187,8 @@ def _fold(timed_events: Iterable[TimedEvents]) -> GameState:
     state = GameState()
     for sequence, (at_ms, events) in enumerate(timed_events, 1):
         try:
-            fold_events(state, at_ms, events)
+            with replaying():
+                fold_events(state, at_ms, events)
         except REPLAY_ERRORS as error:
             raise unreadable_entry(sequence, error) from None
     return state

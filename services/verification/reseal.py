@@ -19,6 +19,7 @@ from services.referee.rules.proof.event_order import EventOrder
 from services.referee.rules.proof.pile_tracker import PileTracker
 from services.referee.rules.proof.sealing import ChainState, SealedEntry, seal_entry
 from services.verification.deal_check import apply_and_check_deal
+from services.verification.replay_errors import replaying
 
 
 class ResealedEntry(NamedTuple):
@@ -72,7 +73,9 @@ def reseal_log(game: str, log: Sequence[bytes]) -> Iterator[ResealedEntry]:
     can't be read, applied or sealed."""
     state, resealer = GameState(), Resealer(game)
     for data in log:
-        yield resealer.reseal(state, unpack_entry(data), data)
+        with replaying():
+            resealed = resealer.reseal(state, unpack_entry(data), data)
+        yield resealed
 
 
 class _StoredForm(NamedTuple):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from schemas.entries import Entry
-from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.field_types import Seat
 from services.verification.findings import Finding
 from services.verification.redecide import ReplayedDecision
@@ -21,9 +20,7 @@ def replay_findings(entries: Iterable[ReplayedEntry]) -> Iterator[Finding]:
     for replayed in entries:
         sequence, entry, decision = replayed.sequence, replayed.entry, replayed.redecided
         if replayed.apply_error is not None:
-            yield Finding(
-                sequence, "fold", f"The entry can't be read or folded: {_error_text(replayed.apply_error)}."
-            )
+            yield Finding(sequence, "fold", f"The entry can't be read or folded: {replayed.apply_error}.")
         if entry is None or decision is None:
             return
         if replayed.early_by_ms:
@@ -46,17 +43,7 @@ def replay_findings(entries: Iterable[ReplayedEntry]) -> Iterator[Finding]:
 def _difference(entry: Entry, decision: ReplayedDecision) -> str:
     """How the entry differs from what the rules decide; empty if it doesn't."""
     if decision.error is not None:
-        return (
-            f"On the table before it the rules have no answer to its command: {_error_text(decision.error)}."
-        )
+        return f"On the table before it the rules have no answer to its command: {decision.error}."
     if decision.agrees_with(entry.events):
         return ""
     return difference(entry.events, decision.events, decision.rejection)
-
-
-def _error_text(error: Exception) -> str:
-    return (
-        str(error)
-        if isinstance(error, CorruptDataError | InvalidInputError)
-        else f"{type(error).__name__}: {error}"
-    )

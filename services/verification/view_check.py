@@ -17,8 +17,8 @@ from services.ledger import GameReader, MissingEntryError, ViewReader, iter_view
 from services.referee.rules import redact_for
 from services.verification.findings import Check, Finding
 from services.verification.log_check import check_log
-from services.verification.redecide import REPLAY_ERRORS
 from services.verification.replay import Replay
+from services.verification.replay_errors import REPLAY_ERRORS, replaying
 from services.verification.reseal import ResealedEntry
 
 SIGNATURE_NOT_CHECKED: Final = Check(
@@ -75,7 +75,8 @@ def _read_sent_heads(ledger: GameReader, game: GameId) -> tuple[list[bytes], boo
 def is_unchained(log: Sequence[bytes]) -> bool:
     """Whether the game is of rules from before the chain."""
     try:
-        return bool(unpack(log[0])[0] == UNSEALED_FORMAT)
+        with replaying():
+            return bool(unpack(log[0])[0] == UNSEALED_FORMAT)
     except REPLAY_ERRORS:
         return False
 

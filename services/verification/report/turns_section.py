@@ -12,8 +12,8 @@ from services.text.commands import describe_command, sender_name
 from services.text.events import event_sentence
 from services.text.formatting import format_game_time, pluralize, seat_name
 from services.verification.findings import Finding
-from services.verification.redecide import REPLAY_ERRORS
 from services.verification.replay import Replay
+from services.verification.replay_errors import REPLAY_ERRORS, replaying
 
 
 class EntryLine(NamedTuple):
@@ -81,8 +81,9 @@ def narrate_log(replay: Replay) -> tuple[list[TurnEntries], str]:
     state, turn_entries, stop_reason = GameState(), [TurnEntries("Before the first turn", [])], ""
     for sequence in range(1, len(replay.log) + 1):
         try:
-            entry = replay.entry(sequence)
-            line = _narrate_entry(state, sequence, entry)
+            with replaying():
+                entry = replay.entry(sequence)
+                line = _narrate_entry(state, sequence, entry)
         except REPLAY_ERRORS as error:
             stop_reason = (
                 f"Entry {sequence} can't be read or folded ({error}): nothing is shown from there on."
