@@ -1,5 +1,5 @@
-"""The contracts: what may be said, what may have happened, who may read it, under which keys.
+"""The contracts: commands, events, entries, and how they look on the wire.
 
-Start with `commands` and `events`; `views` says what a log and a view are made of, `codec`
-how all of it looks on the wire. Pure: no I/O, no clock, no dice.
+Start with `commands` and `events`, which declare each command and event once; `entries` is what logs and
+views are made of, `codec` and `rows` are their bytes. Pure: no I/O, no clock, no random source.
 """

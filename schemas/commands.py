@@ -1,7 +1,11 @@
-"""Commands: wishes, in the imperative. The referee may refuse any of them, naming a rule.
+"""Commands, in the imperative. The referee may refuse any of them, naming a rule.
 
-The seat that speaks stands on the letter that carries the command, not in the command:
-the gateway writes it there from the speaker's token, so nobody can speak for another.
+The sender's seat is a field of the envelope, not of the command: the gateway writes it there from
+the sender's token, so nobody can send for another seat.
+
+A new command is declared here, in the union of its senders below, with a move of a ruleset
+(services/referee/rules) and a description (services/text/commands.py); importing these without one of
+them fails, naming the command.
 """
 
 from __future__ import annotations
@@ -43,7 +47,7 @@ POLICIES: Final = ("random", "greedy", "hold-10", "buy-now")
 
 @contract()
 class SeatPlan:
-    """Who a seat is for: a person who will join, or a bot of a policy."""
+    """Who a seat is for: a human who will join, or a bot of a policy."""
 
     kind: Literal["human", "bot"] = "human"
     policy: Policy | None = None
@@ -61,7 +65,7 @@ class PlayOff:
     wins: Annotated[tuple[Int, ...], Field(min_length=2, max_length=8)]  # of each, in the play-off so far
 
 
-def _validate_board_choice(board: str | Mapping[str, Any]) -> str | Mapping[str, Any]:
+def _validate_board_choice(board: object) -> str | Mapping[str, object]:
     if isinstance(board, dict):
         return require_json_object(board)
     if isinstance(board, str) and re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,39}", board):
@@ -75,31 +79,31 @@ BoardChoice = Annotated[
     WithJsonSchema(
         {"anyOf": [{"type": "string", "pattern": "^[a-z0-9][a-z0-9_-]{0,39}$"}, {"type": "object"}]}
     ),
-]  # a board's name, or a board written in place in the form of schemas/boards/form.py
+]  # a board's name, or a board in place in the form of schemas/boards/form.py; pydantic checks no more
 
 
 @command(type="create_game", code=1, sender="system")
 class CreateGame(CommandContract):
-    """Lay a table: which rules, which board, who sits there, what differs from the usual."""
+    """Create a game: its ruleset, board and seats, and the options that differ from the defaults."""
 
     seats: Annotated[tuple[SeatPlan, ...], Field(min_length=1, max_length=8)]
     ruleset: Slug | None = None  # else the one that the board is usually played with
     board: BoardChoice | None = None  # else the ruleset's own
     seed: Annotated[Text, Field(min_length=1, max_length=64)] | None = None
     options: Annotated[JsonObject, Field(max_length=64)] | None = None
-    position: Position | None = None  # the table to start from, in place of a deal
+    position: Position | None = None  # the state to start from, in place of a deal
     play_off: PlayOff | None = None
-    fork: Fork | None = None  # the table to start from, where another game stood
+    fork: Fork | None = None  # the state to start from: that of another game
 
 
 @command(type="take_seat", code=2, sender="system")
 class TakeSeat(CommandContract):
-    """Sit down at a free seat: this one, or the first."""
+    """Take a free seat: this one, or the first."""
 
     name: Name
     seat: Seat | None = None
     age: Age | None = None  # counts where the oldest begins
-    contribution: Hex32 | None = None  # 32 bytes of the player's own chance, in hex: see docs/proof.md
+    contribution: Hex32 | None = None  # 32 random bytes of the player's own, in hex: see docs/proof.md
 
 
 @command(type="start_game", code=3, sender="system")
@@ -114,7 +118,7 @@ class DrawBlind(CommandContract):
 
 @command(type="draw_market", code=5, sender="player")
 class DrawMarket(CommandContract):
-    """Take a card that lies face up, by its place (from 0) or by its kind."""
+    """Take a face-up card, by its slot (from 0) or by its kind."""
 
     slot: Annotated[Int, Field(ge=0, le=9)] | None = None
     color: Card | None = None
@@ -135,7 +139,7 @@ class DrawTickets(CommandContract):
 
 @command(type="keep_tickets", code=7, sender="player")
 class KeepTickets(CommandContract):
-    """Keep these of the offered tickets, by their places in the offer (from 0)."""
+    """Keep these of the offered tickets, by their indexes in the offer (from 0)."""
 
     keep: Annotated[tuple[Annotated[Int, Field(ge=0, le=9)], ...], Field(max_length=10)]
 
@@ -146,19 +150,19 @@ class ClaimRoute(CommandContract):
 
     route: RouteId
     cards: Payment
-    passenger: CityId | None = None  # put one down in this city of the route (PASSENGER-1)
+    passenger: CityId | None = None  # placed in this city of the route (PASSENGER-1)
 
 
 @command(type="pay_tunnel", code=12, sender="player")
 class PayTunnel(CommandContract):
-    """Pay what the tunnel asks for besides (TUNNEL-3)."""
+    """Pay the extra cards that the tunnel asks for (TUNNEL-3)."""
 
     cards: Payment
 
 
 @command(type="decline_tunnel", code=13, sender="player")
 class DeclineTunnel(CommandContract):
-    """Leave the tunnel, and take the cards back."""
+    """Give the tunnel up, and take the cards back."""
 
 
 @command(type="build_station", code=14, sender="player")
@@ -190,20 +194,20 @@ class Pass(CommandContract):
 
 @command(type="leave", code=10, sender="player")
 class Leave(CommandContract):
-    """Leave the table for good (CONDUCT-3)."""
+    """Leave the game for good (CONDUCT-3)."""
 
 
 @command(type="call_time", code=11, sender="system")
 class CallTime(CommandContract):
-    """The clock's own command: a seat's time is over (CLOCK-2)."""
+    """A seat's time is over (CLOCK-2); the referee sends it when the clock runs out."""
 
     seat: Seat
 
 
 @command(type="fork_game", code=17, sender="system")
 class ForkGame(CommandContract):
-    """Start a new game where another one stood after an entry. The log never holds this: a referee puts
-    the table that it found there into a CreateGame in its place (see schemas/forks.py)."""
+    """Start a new game from the state of another one after an entry. No log holds this: it is expanded
+    into a CreateGame with that state (see schemas/forks.py)."""
 
     of: GameId
     at: SequenceNumber
@@ -229,7 +233,7 @@ _PLAYER_TYPES: Final = frozenset(cls.type for cls in PLAYER_COMMANDS)
 
 @contract()
 class CommandEnvelope:
-    """A command on its way: who speaks (None is the house), in which game, under which id."""
+    """A command on its way: its sender (None is the system), its game, and the sender's id for it."""
 
     id: CommandId
     game: GameId
@@ -238,9 +242,9 @@ class CommandEnvelope:
 
 
 def read_command(value: object, *, players_only: bool = False) -> Command:
-    """The command that a JSON-like object `{"type": ..., fields}` spells.
+    """The command in a JSON-like object `{"type": ..., fields}`.
 
-    Raises Malformed: no object, an unknown type, an unknown field, a value out of range."""
+    Raises InvalidInputError: no object, an unknown type, an unknown field, a value out of range."""
     if not isinstance(value, dict):
         raise InvalidInputError("command", "must be an object with a type")
     fields = dict(value)
@@ -251,9 +255,9 @@ def read_command(value: object, *, players_only: bool = False) -> Command:
     return SCHEMAS[command_type].read(fields)
 
 
-def write_command(command: Command) -> dict[str, Any]:
-    """A command as a JSON-like object, without the fields that hold nothing."""
-    written: dict[str, Any] = {"type": command.type}
+def write_command(command: Command) -> dict[str, object]:
+    """A command as a JSON-like object, without the fields that are null."""
+    written: dict[str, object] = {"type": command.type}
     for name in FIELDS[type(command)]:
         if (value := getattr(command, name)) is not None:
             written[name] = value

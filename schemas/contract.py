@@ -116,30 +116,30 @@ def _make_contract(cls: Class[T]) -> Class[T]:
 
 
 class Schema(Generic[T]):
-    """The strict reading of one contract, from JSON-like values or from JSON bytes."""
+    """Reads one contract strictly from JSON-like values or JSON text, and writes it."""
 
-    def __init__(self, contract_type: Any, name: str) -> None:
+    def __init__(self, contract_type: Any, name: str) -> None:  # a class, a union, an annotated type
         self.name = name
         self._adapter: TypeAdapter[T] = TypeAdapter(contract_type)
 
     def read(self, value: object) -> T:
-        """The contract that `value` (dicts, tuples, numbers, strings) spells.
+        """The contract in a JSON-like `value` (dicts, tuples, numbers, strings).
 
-        Raises Malformed, naming the first field that is wrong."""
+        Raises InvalidInputError, naming the first field that is wrong."""
         try:
             return self._adapter.validate_python(value)
         except ValidationError as error:
             raise to_invalid_input_error(error, self.name) from None
 
     def read_json(self, text: bytes | str) -> T:
-        """The same from JSON text, where lists stand for tuples."""
+        """The same from JSON text, where lists stand for tuples. Raises InvalidInputError."""
         try:
             return self._adapter.validate_json(text)
         except ValidationError as error:
             raise to_invalid_input_error(error, self.name) from None
 
-    def write(self, value: T, *, exclude_defaults: bool = False) -> Any:
-        """The JSON-like value that spells this contract; a brief one leaves out what is usual."""
+    def write(self, value: T, *, exclude_defaults: bool = False) -> Any:  # JSON: the caller knows its form
+        """The contract as a JSON-like value; `exclude_defaults` leaves out fields with their default."""
         return self._adapter.dump_python(value, mode="json", exclude_defaults=exclude_defaults)
 
     def json_schema(self) -> dict[str, Any]:
@@ -147,7 +147,7 @@ class Schema(Generic[T]):
 
 
 def to_invalid_input_error(error: ValidationError, name: str) -> InvalidInputError:
-    """A validation error as one sentence about one field."""
+    """A validation error as one sentence about its first field."""
     first = error.errors(include_url=False, include_input=False)[0]
     field = ".".join(str(part) for part in first["loc"] if part != "[key]") or name
     reason = _PLAIN_MESSAGES.get(first["type"], first["msg"].removeprefix("Value error, "))
@@ -162,7 +162,7 @@ _PLAIN_MESSAGES = {
 }
 
 
-def field_names(cls: type[Any]) -> tuple[str, ...]:
+def field_names(cls: type[Any]) -> tuple[str, ...]:  # a dataclass, which has no name as a type
     return tuple(field.name for field in fields(cls))
 
 

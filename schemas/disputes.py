@@ -1,7 +1,7 @@
-"""A disputed move: who doubts which entry of a game, and why, and what has become of it.
+"""A disputed move: who doubts which entry of a game, why, and the state of the dispute.
 
-A dispute's id says where it is kept: the game, who raised it (a seat, or the operator), and twelve
-hex digits that follow from the caller's own id, so that raising it again raises nothing new.
+A dispute's id names where it is stored: the game, who raised it (a seat, or the operator), and twelve
+hex digits derived from the caller's idempotency key, so that raising it again creates nothing new.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import zlib
+from collections.abc import Mapping
 from enum import StrEnum
 from hashlib import sha256
 from typing import Annotated, Any, Final, NamedTuple
@@ -21,9 +22,9 @@ from schemas.field_types import Int, Seat, Text
 from schemas.rows import pack, unpack
 
 OPERATOR: Final = "operator"
-MAX_OPEN_PER_SEAT: Final = 20  # of a seat in a game, that wait for their answer
-MAX_PER_SEAT: Final = 40  # of a seat in a game, whatever became of them
-MAX_WAITING_PER_PARTITION: Final = 1_000  # in a partition
+MAX_OPEN_PER_SEAT: Final = 20  # unanswered, of a seat in a game
+MAX_PER_SEAT: Final = 40  # of a seat in a game, in any state
+MAX_WAITING_PER_PARTITION: Final = 1_000  # unanswered
 MAX_REASON_LENGTH: Final = 500  # characters
 DISPUTE_FORMAT: Final = 1
 
@@ -53,7 +54,8 @@ _ID: Final = re.compile(rf"([a-z0-9][a-z0-9-]{{2,39}})_({OPERATOR}|[0-7])_([0-9a
 
 
 def _require_readable(reason: str) -> str:
-    """No letter without a shape: it could turn a line around, or an operator's terminal."""
+    """No character without a glyph: it could reverse a line, or control an operator's terminal. Raises
+    ValueError."""
     if not reason.isprintable():
         raise ValueError("must hold only letters that can be seen, on one line")
     if not reason.strip():
@@ -120,12 +122,12 @@ def unpack_dispute(data: bytes) -> DisputeMove:
     raise CorruptDataError(f"a dispute of format {dispute_format} can't be read")
 
 
-def pack_answer(answer: dict[str, Any]) -> bytes:
+def pack_answer(answer: Mapping[str, object]) -> bytes:
     """An auditor's answer as it is stored: equal answers have equal bytes."""
     return zlib.compress(json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode(), 6)
 
 
-def unpack_answer(data: bytes) -> dict[str, Any]:
+def unpack_answer(data: bytes) -> dict[str, Any]:  # JSON that the auditor wrote
     """The answer in stored bytes. Raises CorruptDataError."""
     try:
         answer = json.loads(zlib.decompress(data))

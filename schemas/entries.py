@@ -1,16 +1,15 @@
-"""Entries of a log and of a view: one entry a verdict, all that one command did.
+"""Entries of a log and of a view: one entry for each decided command, with all its events.
 
-An entry holds the whole effect of one command, so every prefix of a log is a whole
-position: nobody ever folds half a move. Its number is its place in the game's log, from
-1 without a gap. A refusal is an entry too, private to its seat; for the others its number
-holds an empty entry.
+An entry holds the whole effect of one command, so every prefix of a log folds to a valid state.
+Entries are numbered in the game's log from 1 without a gap. A refusal is an entry too, private to
+its seat; the others get an empty entry of that number.
 """
 
 from __future__ import annotations
 
 from base64 import b64encode
 from dataclasses import field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from schemas.commands import Command, write_command
 from schemas.contract import contract
@@ -20,11 +19,11 @@ from schemas.field_types import CommandId, Milliseconds, Seat
 
 @contract()
 class Entry:
-    """One entry of the log: the command as it came, when it was decided, what it did."""
+    """One entry of the log: the command as sent, when it was decided, its events."""
 
-    at: Milliseconds  # since the game was opened, in the house's own time
+    at: Milliseconds  # since the game was opened, by the game clock
     id: CommandId
-    seat: Seat | None  # who spoke; None is the house
+    seat: Seat | None  # the sender; None: the system
     command: Command
     events: tuple[Event, ...]
 
@@ -35,7 +34,7 @@ class Entry:
 
 
 class ShownBytes(NamedTuple):
-    """The bytes that a view entry was read from, and the head after it (docs/proof.md)."""
+    """The bytes that a view entry was read from, and the chain head after it (docs/proof.md)."""
 
     public: bytes = b""
     private_part: bytes | None = None
@@ -44,16 +43,16 @@ class ShownBytes(NamedTuple):
 
 @contract()
 class ViewEntry:
-    """The same entry as one viewer gets it: what that viewer may know, and no more."""
+    """An entry as one viewer gets it: what that viewer may know, and no more."""
 
     number: int
     at: Milliseconds
-    answers: CommandId | None  # the viewer's own command that this is the verdict on
+    answers: CommandId | None  # the viewer's own command that the entry decides
     events: tuple[Event, ...]
     shown: ShownBytes = field(default=ShownBytes(), compare=False, repr=False)
 
 
-def write_entry(sequence: int, entry: Entry) -> dict[str, Any]:
+def write_entry(sequence: int, entry: Entry) -> dict[str, object]:
     """A log entry as a JSON object, for replays and audits."""
     return {
         "number": sequence,
@@ -65,7 +64,7 @@ def write_entry(sequence: int, entry: Entry) -> dict[str, Any]:
     }
 
 
-def write_view_entry(entry: ViewEntry) -> dict[str, Any]:
+def write_view_entry(entry: ViewEntry) -> dict[str, object]:
     """A view entry as a JSON object: what the gateway sends."""
     return {
         "number": entry.number,
@@ -76,8 +75,8 @@ def write_view_entry(entry: ViewEntry) -> dict[str, Any]:
     }
 
 
-def write_proof(entry: ViewEntry) -> dict[str, Any]:
-    """The very bytes of a view entry, in base64, for those who compute the chain themselves."""
+def write_proof(entry: ViewEntry) -> dict[str, object]:
+    """The bytes of a view entry in base64, for clients that compute the chain themselves."""
     private_part = entry.shown.private_part
     return {
         "public": b64encode(entry.shown.public).decode(),

@@ -1,4 +1,4 @@
-"""The small words that contracts are made of: seats, cards, names, and their limits."""
+"""The types of contracts' fields: seats, cards, names, times, and their limits."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ PASSENGER: Final = "passenger"
 CARDS: Final = (*COLORS, LOCOMOTIVE, PLUS_FOUR, PASSENGER)
 
 
-def one_of(names: tuple[str, ...]) -> Any:
-    """A string that must be one of these. To the type checker a card is just a string:
-    what a referee moves about was checked when it came in."""
+def one_of(names: tuple[str, ...]) -> object:
+    """Pydantic's constraint of a string that must be one of these. To the type checker a card is just a
+    string: it was checked where it came in."""
     return Field(pattern=f"^({'|'.join(names)})$", json_schema_extra={"enum": list(names)})
 
 
@@ -30,7 +30,7 @@ Text = Annotated[str, Strict()]  # never bytes
 Color = Annotated[Text, one_of(COLORS)]
 Card = Annotated[Text, one_of(CARDS)]
 
-HIDDEN: Final = None  # a thing face down: it is there, and the viewer may not know what it is
+HIDDEN: Final = None  # in place of a card or ticket that the viewer may not know
 
 Seat = Annotated[Int, Field(ge=0, lt=MAX_SEATS)]
 GameId = Annotated[Text, Field(pattern=r"^[a-z0-9][a-z0-9-]{2,39}$")]
@@ -41,7 +41,8 @@ TicketId = Annotated[Text, Field(pattern=r"^[a-z0-9][a-z0-9.:-]{0,99}$")]
 
 
 def _require_printable(name: str) -> str:
-    """No letter without a shape: it could make two names look alike, or turn a line around."""
+    """No character without a glyph: it could make two names look alike, or reverse a line. Raises
+    ValueError."""
     if not name.isprintable():
         raise ValueError("must hold only letters that can be seen")
     return name
@@ -63,36 +64,35 @@ MAX_JSON_DEPTH: Final = 8  # far below what msgpack can nest
 
 
 def is_json_value(value: object, depth: int = MAX_JSON_DEPTH) -> bool:
-    """Whether msgpack and JSON can both spell a value, in every language."""
+    """Whether both msgpack and JSON can hold the value, in every language."""
     if isinstance(value, dict):
         has_text_keys = all(isinstance(key, str) for key in value)
         return has_text_keys and is_json_value([*value, *value.values()], depth)
     if isinstance(value, list | tuple):
         return depth > 0 and all(is_json_value(item, depth - 1) for item in value)
     if isinstance(value, str):
-        return not any("\ud800" <= character <= "\udfff" for character in value)  # half a letter
+        return not any("\ud800" <= character <= "\udfff" for character in value)  # half of a surrogate pair
     if isinstance(value, float):
         return isfinite(value)
     return value is None or (isinstance(value, int) and abs(value) <= 2**53)
 
 
-def require_json_object(value: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The same object, its rows as lists, if every language can spell it. Raises ValueError.
+def require_json_object(value: Mapping[str, object]) -> Mapping[str, object]:
+    """The same object, its rows as lists. Raises ValueError for what not every language can hold.
 
-    A log gives rows back as tuples: what is read from it must still equal what was said."""
+    A log gives rows back as tuples; what is read from it must still equal what was sent."""
     if not is_json_value(value):
         raise ValueError(
             f"must hold only text, finite numbers up to 2**53, true, false, null, and lists and objects"
             f" of these, nested at most {MAX_JSON_DEPTH} deep"
         )
-    json_object: Mapping[str, Any] = _tuples_to_lists(value)
-    return json_object
+    return {key: _tuples_to_lists(item) for key, item in value.items()}
 
 
-def _tuples_to_lists(value: Any) -> Any:
+def _tuples_to_lists(value: object) -> object:
     if isinstance(value, dict):
         return {key: _tuples_to_lists(item) for key, item in value.items()}
     return [_tuples_to_lists(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-JsonObject = Annotated[Mapping[str, Any], AfterValidator(require_json_object)]
+JsonObject = Annotated[Mapping[str, Any], AfterValidator(require_json_object)]  # pydantic: any JSON value

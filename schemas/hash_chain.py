@@ -1,8 +1,8 @@
-"""The chain over a game's entries, and what each entry says of its hidden parts (docs/proof.md).
+"""The hash chain over a game's entries, and the commitments to their hidden parts (docs/proof.md).
 
-Every entry's public bytes hold commitments to what they hide; the head after entry n is made of
-n, the head before it, and those bytes. So whoever follows a view has the same head as everybody
-else who follows that game, and whoever holds a hidden part can see that it belongs there.
+Every entry's public bytes hold commitments to what they hide; the head after entry n is a hash of n,
+the head before it, and those bytes. So all viewers of a game have the same head, and the holder of a
+hidden part can check that it belongs to its entry.
 """
 
 from __future__ import annotations
@@ -15,33 +15,34 @@ HEAD_BYTES: Final = 32
 
 
 def initial_head(game: str) -> bytes:
-    """The head of a game's empty log."""
+    """The head of a game's empty log (32 bytes)."""
     return sha256(b"ledgerline/chain/1" + game.encode()).digest()
 
 
 def next_head(previous_head: bytes, sequence: int, public: bytes) -> bytes:
-    """The head after entry `number`, whose public bytes these are, from the head before it."""
+    """The head after entry `sequence` with these public bytes, from the head before it (32 bytes)."""
     leaf = sha256(b"ledgerline/leaf/1" + public).digest()
     return sha256(b"ledgerline/head/1" + sequence.to_bytes(8, "big") + previous_head + leaf).digest()
 
 
 def derive_salt_key(seed: str, game: str) -> bytes:
-    """What the salts of a game's secrets are made of; it tells nothing of the seed, nor of another game
-    that has the same one."""
+    """The key that the salts of a game's secrets are derived from (32 bytes). It discloses neither the seed
+    (64 hex digits) nor another game with the same one."""
     return sha256(b"ledgerline/vault/1" + bytes.fromhex(seed) + game.encode()).digest()
 
 
 def derive_salt(source: bytes, sequence: int, game: str) -> bytes:
-    """The salt of what one source hides in one entry: a seat's luck its own part, the vault the rest."""
+    """The salt of one hidden part of an entry (16 bytes). `source` is a seat's secret for its private part,
+    and the game's salt key for what nobody may know yet."""
     preimage = b"ledgerline/salt/1" + source + sequence.to_bytes(8, "big") + game.encode()
     return sha256(preimage).digest()[:COMMITMENT_BYTES]
 
 
 def private_part_commitment(salt: bytes, private_part: bytes) -> bytes:
-    """What an entry's public bytes say of one seat's own part."""
+    """The commitment of an entry's public bytes to one seat's private part (16 bytes)."""
     return sha256(b"ledgerline/part/1" + salt + private_part).digest()[:COMMITMENT_BYTES]
 
 
 def secret_commitment(salt: bytes, secret: bytes) -> bytes:
-    """What they say of the command, who sent it, and what nobody may know yet."""
+    """Their commitment to the command, its sender, and what nobody may know yet (16 bytes)."""
     return sha256(b"ledgerline/secret/1" + salt + secret).digest()[:COMMITMENT_BYTES]

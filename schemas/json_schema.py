@@ -11,7 +11,7 @@ import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Final, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias, TypeVar
 
 from pydantic import Field
 
@@ -25,18 +25,19 @@ from schemas.position_queries import POSITION_QUERY_SCHEMA, SEAT_COUNTED_SCHEMA
 from schemas.rule_options import RULE_OPTIONS_SCHEMA
 
 FOLDER: Final = Path(__file__).parent / "json"
-JsonSchema: TypeAlias = dict[str, Any]
+JsonSchema: TypeAlias = dict[str, Any]  # values of any JSON type
+T = TypeVar("T")
 
 LAYOUTS: Final = {
     "letter": ["format", "id", "game", "seat", "command"],
     "log": ["format", "at", "id", "seat", "command", "public", "private", "secret"],
     "public": ["format", "at", "public", "commitments", "leaves", "openings"],
     "part": ["format", "before", "answers", "rows", "openings"],
-}  # as schemas/codec.py says in its first lines; the tests take packed ones apart
+}  # as the first lines of schemas/codec.py have them; tests take packed ones apart
 
 
 def generate_files() -> dict[str, str]:
-    """Every generated file: its name and what must stand in it."""
+    """The text of every generated file, by its name."""
     schemas = {
         "command": _union_schema(commands.SCHEMAS, commands.COMMANDS, "Any command, by its type."),
         "event": _union_schema(
@@ -58,7 +59,7 @@ def generate_files() -> dict[str, str]:
 
 
 def find_stale_files(folder: Path = FOLDER) -> list[str]:
-    """The names of the files that differ from what the contracts say, are missing, or are left over."""
+    """The names of the files that differ from the contracts, are missing, or are left over."""
     expected = generate_files()
     existing = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.json")}
     return sorted(
@@ -67,7 +68,7 @@ def find_stale_files(folder: Path = FOLDER) -> list[str]:
 
 
 def write_files(folder: Path = FOLDER) -> None:
-    """Make the folder hold what the contracts say, and no other JSON."""
+    """Write the contracts' files into the folder, and remove other JSON files."""
     folder.mkdir(exist_ok=True)
     expected = generate_files()
     for name in find_stale_files(folder):
@@ -81,7 +82,7 @@ def write_files(folder: Path = FOLDER) -> None:
 
 
 def _union_schema(
-    contract_schemas: Mapping[str, Schema[Any]], classes: tuple[type[Contract], ...], description: str
+    contract_schemas: Mapping[str, Schema[T]], classes: tuple[type[Contract], ...], description: str
 ) -> JsonSchema:
     variants: JsonSchema = {}
     definitions: JsonSchema = {}
@@ -145,7 +146,7 @@ def _refusal_schema() -> JsonSchema:
 
 
 def _position_query_schema() -> JsonSchema:
-    """A question's form. A command in it is as on the commands stream, with its seat besides."""
+    """A query's schema. A command in it is as in an envelope, with its seat added."""
     query_schema: JsonSchema = _simplify(POSITION_QUERY_SCHEMA.json_schema())
     command_schema = _union_schema(
         commands.SCHEMAS, commands.PLAYER_COMMANDS, "A command, and the seat that speaks."
@@ -181,7 +182,7 @@ def _answer_schema() -> JsonSchema:
 
 
 def _wire_layout() -> JsonSchema:
-    """What a reader of rows needs besides the schemas: codes and the order of fields."""
+    """What a reader of rows needs in addition to the schemas: codes and the order of fields."""
 
     def rows(classes: tuple[type[Contract], ...]) -> list[JsonSchema]:
         return [
@@ -222,8 +223,8 @@ def _object_schema(description: str, **fields: JsonSchema) -> JsonSchema:
     }
 
 
-def _field_schema(field_type: Any) -> JsonSchema:
-    schema: JsonSchema = _simplify(Schema(field_type, "").json_schema())
+def _field_schema(field_type: object) -> JsonSchema:
+    schema: JsonSchema = _simplify(Schema[object](field_type, "").json_schema())
     return schema
 
 
@@ -231,8 +232,8 @@ def _ref(name: str) -> JsonSchema:
     return {"$ref": f"{name}.schema.json"}
 
 
-def _simplify(schema: Any) -> Any:
-    """Without the titles that only repeat names, and strict where keys must fit a pattern."""
+def _simplify(schema: Any) -> Any:  # any JSON value, and one of the same type
+    """The schema without the titles that only repeat names, and strict where keys must fit a pattern."""
     if isinstance(schema, list):
         return [_simplify(part) for part in schema]
     if not isinstance(schema, dict):

@@ -1,6 +1,6 @@
-"""Asking the referee: a position and commands in, verdicts out. The form is a stable contract.
+"""Position queries: a position and commands in, decisions out. The form is a stable contract.
 
-docs/ask.md tells it to those who write such questions, schemas/json/ to their programs.
+docs/ask.md documents it, schemas/json/inquiry.schema.json is its JSON Schema.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from schemas.field_types import (
 from schemas.positions import Position
 
 MAX_COMMANDS: Final = 1000
-MAX_BOARD_TEXT_LENGTH: Final = 262_144  # letters of a board written in place as XML
+MAX_BOARD_TEXT_LENGTH: Final = 262_144  # characters of a board written in place as XML
 
 _SEAT_SCHEMA: Final[Schema[Seat]] = Schema(Seat, "seat")
 _EMPTY_FIELD_RULES: Final = {
@@ -36,12 +36,12 @@ _EMPTY_FIELD_RULES: Final = {
     "build_station.cards": "STATION-2",
     "pay_tunnel.cards": "TUNNEL-3",
     "move_passenger.path": "PASSENGER-2",
-}  # the rule that says no to none of what the field lists
+}  # the rule that refuses an empty field
 
 
 @contract()
 class InvalidCommand:
-    """What is no command: the seat is told why, as at a table, and nothing changes."""
+    """What is no valid command: it is refused with this rule and reason, and nothing changes."""
 
     rule: Text
     why: Text
@@ -49,7 +49,7 @@ class InvalidCommand:
 
 @contract()
 class SeatCommand:
-    """A command and who speaks. In the file they are one object: `{"seat": 0, "type": "pass"}`."""
+    """A command and its sender. In the query they are one object: `{"seat": 0, "type": "pass"}`."""
 
     seat: Seat
     command: PlayerCommand | InvalidCommand
@@ -73,7 +73,7 @@ def _read_seat_command(value: object) -> SeatCommand:
         return SeatCommand(seat, InvalidCommand(rule if rule and empty else error.rule, str(error)))
 
 
-def _validate_board(board: object) -> str | Mapping[str, Any]:
+def _validate_board(board: object) -> str | Mapping[str, object]:
     if isinstance(board, str) and 0 < len(board) <= MAX_BOARD_TEXT_LENGTH:
         return board
     if isinstance(board, dict):
@@ -95,12 +95,12 @@ BoardField = Annotated[
             ]
         }
     ),
-]  # its name, a file, or the board itself in any form that a file may have
+]  # its name, a file, or the board itself in any form that a file may have; pydantic checks no more
 
 
 @contract()
 class PositionQuery:
-    """A question: this table, these commands one after the other, and what to tell besides."""
+    """A question: a position, commands to decide one after the other, and what else to answer."""
 
     seats: Annotated[Int, Field(ge=1, le=MAX_SEATS)]
     ruleset: Slug | None = None  # else the one that the board is usually played with
@@ -131,7 +131,7 @@ class StationCounted:
 
 @contract()
 class SeatCounted:
-    """One seat's reckoning, in points but for `longest` (spaces) and `place`."""
+    """One seat's score, in points but for `longest` (spaces) and `place`."""
 
     seat: Seat
     routes: Int

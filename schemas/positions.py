@@ -1,9 +1,9 @@
-"""A position: a table in the middle of a game, as people write it down for a puzzle or a dispute.
+"""A position: a state in the middle of a game, as people write it down to ask about it.
 
-Whatever is left out takes the value that it has on a table just set up, before any card is
-dealt: empty hands, an empty market, the whole deck and the tickets that nobody holds shuffled,
-all cars, no routes, full stacks of tokens. The top of a deck comes first; lists by seat may be
-shorter than the seats.
+A field that is left out has the value of a game that is just set up, before any card is dealt:
+empty hands, an empty market, the whole deck and the tickets that nobody holds shuffled, all cars,
+no routes, full stacks of tokens. The top of a deck comes first; lists by seat may be shorter than
+the seats.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CardCounts = Mapping[Card, Annotated[Int, Field(ge=0, le=250)]]
 
 @contract()
 class TicketGiven:
-    """A ticket by its places and points; it need not be one of the board's."""
+    """A ticket by its cities and points; it need not be one of the board's."""
 
     between: tuple[CityId, CityId]
     points: Annotated[Int, Field(ge=1, le=100)]
@@ -40,7 +40,7 @@ GivenTickets = Annotated[tuple[TicketGiven, ...], Field(max_length=2000)]
 
 @contract()
 class Position:
-    """What lies on the table. None is the natural value: see the top of this module."""
+    """The state to start from. None is the value of a new game: see the top of this module."""
 
     turn: Seat = 0
     hands: Annotated[tuple[CardCounts, ...], Field(max_length=8)] = ()

@@ -65,7 +65,7 @@ ALL_RULES: Final[dict[str, str]] = {**GAME_RULES, **MESSAGE_RULES}
 
 
 class CommandRefusedError(LedgerlineError):
-    """A rule said no. The table is as it was."""
+    """A rule refused a command. The state is as it was."""
 
     def __init__(self, rule: str, reason: str) -> None:
         super().__init__(f"{rule}: {reason}")
@@ -73,6 +73,6 @@ class CommandRefusedError(LedgerlineError):
 
 
 def require(condition: object, rule: str, reason: str) -> None:
-    """Go on if the condition holds, else refuse, naming the rule."""
+    """Raises CommandRefusedError, naming the rule, unless the condition holds."""
     if not condition:
         raise CommandRefusedError(rule, reason)

@@ -1,7 +1,7 @@
-"""The numbers of a ruleset: everything that a table of the rules gives as a figure.
+"""The numbers and choices of a ruleset, as the rule pages list them.
 
-A game records all of them when it is created, so a replay never asks what today's
-defaults are. What a ruleset *does* with them are its parts, in services/referee/rules.
+A game records all of them when it is created, so a replay never depends on today's defaults.
+What a ruleset does with them is in services/referee/rules.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ Count = Annotated[Int, Field(ge=0, le=1000)]
 
 @contract()
 class RuleOptions:
-    """All figures of one game. Times are milliseconds; None is 'no such limit'."""
+    """All rule options of one game. Times are milliseconds; None is 'no such limit'."""
 
     seats_least: Annotated[Int, Field(ge=1, le=8)]
     seats_most: Annotated[Int, Field(ge=1, le=8)]
-    order: Literal["seated", "age"]  # of the seats: as they sit, or the oldest first
+    order: Literal["seated", "age"]  # of the turns: by seat, or the oldest first
     cars: Annotated[Int, Field(ge=1, le=100)]  # more would make the longest trail a long search
     cards: Mapping[Card, Count]  # the whole deck, by kind
     hand: Annotated[Int, Field(ge=0, le=50)]  # cards dealt to each seat

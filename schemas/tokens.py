@@ -1,8 +1,8 @@
 """Seat tokens: a signed statement that the bearer holds a seat of a game (or is its host).
 
-A token needs no storage, so no crash can leave a seat taken and its token lost: asking
-again to join, under the same command id, gives the same token. Whoever has the key can
-make any token; it belongs to the house.
+A token needs no storage, so no crash can leave a seat taken and its token lost: a repeated request
+to join, under the same command id, returns the same token. The holder of the key can make any
+token; only the servers have it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _PREFIX: Final = "ll1"
 
 
 class Holder(NamedTuple):
-    """Whom a token names: the seat, or None for the host of the game."""
+    """The holder of a token: a seat, or the host of the game (None)."""
 
     game: str
     seat: Seat | None
@@ -32,7 +32,7 @@ def mint(key: bytes, game: str, seat: Seat | None) -> str:
 
 
 def verify(key: bytes, token: str) -> Holder | None:
-    """Whom the token names, or None if we didn't make it."""
+    """The holder that the token names, or None if it wasn't made with this key."""
     try:
         prefix, body, signature = token.split(".")
         claim = _decode_base64(body).decode()

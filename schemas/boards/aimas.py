@@ -3,7 +3,7 @@
     <map name="Europe"><nodes><node name="Wien" x="517" y="402"/>..</nodes>
     <edges><edge node1="0" node2="1" color1="r" color2="0" value="4" eng="0" cars="3" tunnel="0"/>..</edges></map>
 
-A node's number is its place in the list, from 0, and so is an edge's here. `value` is the
+A node's number is its index in the list, from 0, and so is an edge's here. `value` is the
 route's points, `eng` the locomotives that it asks for, `cars` its other spaces. The file has
 no tickets: every pair of joined cities is one.
 """
@@ -20,7 +20,7 @@ from schemas.boards.form import BoardForm, read_board
 from schemas.boards.ids import make_unique, slug
 from schemas.errors import InvalidInputError
 
-MAX_TEXT_LENGTH: Final = 2_000_000  # letters
+MAX_TEXT_LENGTH: Final = 2_000_000  # characters
 COLORS: Final = {
     "p": "purple",
     "w": "white",
@@ -49,7 +49,7 @@ class _Edge(NamedTuple):
 
 
 def read_aimas_map(text: str, name: str = "map") -> BoardForm:
-    """The board that an AI-MAS map spells. Raises Malformed, naming the node or edge by its number."""
+    """The board of an AI-MAS map. Raises InvalidInputError, naming the node or edge by its number."""
     root = _parse_xml(text)
     nodes, edges = _find_section(root, "nodes"), _find_section(root, "edges")
     cities = [_read_city(n, node) for n, node in enumerate(_iter_rows(nodes, "node", _NODE_ATTRIBUTES))]
@@ -110,7 +110,7 @@ def _iter_rows(section: Xml.Element, tag: str, attributes: set[str]) -> Iterator
         yield row
 
 
-def _read_city(n: int, node: Xml.Element) -> dict[str, Any]:
+def _read_city(n: int, node: Xml.Element) -> dict[str, Any]:  # its form is checked by read_board
     at = [_read_integer(f"node {n}", node, axis, 10_000) for axis in ("x", "y")]
     return {"name": (node.get("name") or "").strip(), "at": at}
 
@@ -147,7 +147,8 @@ def _read_integer(entry: str, row: Xml.Element, attribute: str, maximum: int) ->
 
 
 def _route_points(edges: list[_Edge]) -> list[int | None]:
-    """What a route of each length is worth; the file says it per edge, the rules per length."""
+    """The points of a route by its length (index 0: one space); the file has them by edge, the rules by
+    length. Raises InvalidInputError where two edges disagree."""
     first: dict[int, _Edge] = {}
     for edge in edges:
         earlier = first.setdefault(edge.length, edge)

@@ -1,4 +1,4 @@
-"""The one form of a board: cities, routes between them, tickets. Data, checked on reading."""
+"""The form of a board: cities, routes between them, tickets. Data, checked on reading."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class BoardForm:
     routes: Annotated[tuple[RouteForm, ...], Field(max_length=1000)]
     tickets: Annotated[tuple[TicketForm, ...], Field(max_length=2000)]
     rules: Slug = "usa"  # the ruleset that it is usually played with
-    options: JsonObject | None = None  # figures that it sets otherwise than that ruleset
+    options: JsonObject | None = None  # rule options that differ from that ruleset's
     unverified: Annotated[tuple[Remark, ...], Field(max_length=50)] = ()  # what no source confirms
     not_built: Annotated[tuple[Remark, ...], Field(max_length=50)] = ()  # official rules that aren't played
 
@@ -114,7 +114,7 @@ BOARD_SCHEMA: Schema[BoardForm] = Schema(BoardForm, "board")
 
 
 def read_board(value: object) -> BoardForm:
-    """The board that a JSON-like value spells. Raises Malformed, naming the entry by its id."""
+    """The board in a JSON-like value. Raises InvalidInputError, naming the entry by its id."""
     try:
         return BOARD_SCHEMA.read(value)
     except InvalidInputError as error:
@@ -122,7 +122,7 @@ def read_board(value: object) -> BoardForm:
 
 
 def _with_entry_id(value: object, field: str) -> str:
-    """A field like routes.7.length with the id of that route, if it says one."""
+    """A field like routes.7.length with the id of that route, if it has one."""
     match field.split("."):
         case [("cities" | "routes" | "tickets") as rows, index, *_] if index.isdecimal():
             entry = value[rows][int(index)] if isinstance(value, dict) else None

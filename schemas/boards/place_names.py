@@ -1,25 +1,26 @@
-"""Cities as people write them in a question: `München` stands for `munchen`, the id that it makes.
+"""Cities by name in a position query: `München` stands for `munchen`, its id.
 
-The ids of every board are made of its cities' names like that, also those of other people's maps.
+Every board's city ids are made from the names by `slug`, also those of boards in other forms.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Final, TypeVar
 
 from schemas.boards.ids import slug
 from schemas.errors import InvalidInputError
 
+T = TypeVar("T")
 MAX_NAME_LENGTH: Final = 40
 _CITY_ID: Final = re.compile(r"[a-z0-9][a-z0-9.-]{0,39}")
 _CITY_KEYED_FIELDS: Final = ("stations", "passengers", "tokens")
 
 
-def replace_city_names(query: dict[str, Any]) -> dict[str, Any]:
-    """The question with ids for the names of cities. What isn't of its form is left as it is.
+def replace_city_names(query: dict[str, object]) -> dict[str, object]:
+    """The query with ids for the names of cities. What isn't of its form is left as it is.
 
-    Raises Malformed if a city stands twice, once by its id and once by its name."""
+    Raises InvalidInputError if a city is there twice, once by its id and once by its name."""
     position = query.get("position")
     converted = dict(query)
     if isinstance(position, dict):
@@ -29,11 +30,11 @@ def replace_city_names(query: dict[str, Any]) -> dict[str, Any]:
     return converted
 
 
-def _convert_position(position: dict[str, Any]) -> dict[str, Any]:
+def _convert_position(position: dict[str, object]) -> dict[str, object]:
     converted = dict(position)
     for field in _CITY_KEYED_FIELDS:
-        if isinstance(position.get(field), dict):
-            converted[field] = _convert_keys(position[field], f"position.{field}")
+        if isinstance(by_city := position.get(field), dict):
+            converted[field] = _convert_keys(by_city, f"position.{field}")
     if isinstance(stations := converted.get("stations"), dict):
         converted["stations"] = {
             city: _convert_fields(station, "neighbour") for city, station in stations.items()
@@ -45,8 +46,8 @@ def _convert_position(position: dict[str, Any]) -> dict[str, Any]:
     return converted
 
 
-def _convert_keys(by_city: dict[str, Any], field_path: str) -> dict[str, Any]:
-    converted: dict[str, Any] = {}
+def _convert_keys(by_city: dict[str, object], field_path: str) -> dict[str, object]:
+    converted: dict[str, object] = {}
     for name, value in by_city.items():
         if (city := _to_city_id(name)) in converted:
             raise InvalidInputError(f"{field_path}.{name}", f"{city} is there already")
@@ -68,6 +69,7 @@ def _convert_value(value: object) -> object:
     return [_to_city_id(name) for name in value] if isinstance(value, list) else _to_city_id(value)
 
 
-def _to_city_id(name: Any) -> Any:
-    needs_slug = isinstance(name, str) and len(name) <= MAX_NAME_LENGTH and not _CITY_ID.fullmatch(name)
-    return slug(name, name) if needs_slug else name
+def _to_city_id(name: T) -> T | str:
+    if isinstance(name, str) and len(name) <= MAX_NAME_LENGTH and not _CITY_ID.fullmatch(name):
+        return slug(name, name)
+    return name

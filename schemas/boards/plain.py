@@ -1,32 +1,32 @@
-"""A board as map collections and puzzle authors write it, with less around it than our own form:
+"""A board as map collections and puzzle authors write it, with fewer fields than the product's form:
 
     {"id": "lakes", "width": 300, "height": 200,
      "cities": [{"id": "north", "name": "North", "x": 150, "y": 20, "lat": 47.1, "lon": 8.2}, ..],
      "routes": [{"id": "east-north-a", "between": ["east", "north"], "length": 3, "color": "blue"}, ..],
      "tickets": [{"between": ["north", "west"], "points": 6}, ..]}
 
-Places on the picture, titles and ids of tickets may be missing: no rule depends on them.
+Points on the picture, titles and ids of tickets may be missing: no rule depends on them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final, TypeGuard
+from collections.abc import Callable, Mapping
+from typing import Final, TypeGuard
 
 from schemas.boards.ids import make_unique
 
-DEFAULT_SIDE: Final = 1000  # of a picture whose size isn't told
+DEFAULT_SIDE: Final = 1000  # of a picture whose size isn't given
 _MAP_ONLY_KEYS: Final = {"width", "height", "lat", "lon", "x", "y", "terminals", "merchandise_verified"}
 _OTHER_TICKET_KEYS: Final = {"extra_tickets", "multi_tickets"}  # which aren't those of the game
 
 
-def is_plain_map(value: object) -> TypeGuard[Mapping[str, Any]]:
-    """Whether this is such a map: it has cities, and the mark of no other form."""
+def is_plain_map(value: object) -> TypeGuard[Mapping[str, object]]:
+    """Whether this is such a map: it has cities, and no field that only another form has."""
     return isinstance(value, Mapping) and "cities" in value and not value.keys() & {"format", "connections"}
 
 
-def to_board_form(value: Mapping[str, Any], name: str = "map") -> dict[str, Any]:
-    """The same board in our own form, as far as it can be told; reading it checks the rest."""
+def to_board_form(value: Mapping[str, object], name: str = "map") -> dict[str, object]:
+    """The same board in the form of schemas/boards/form.py, unchecked: `read_board` checks it."""
     size = value.get("size") or [_round_float(value.get(side, DEFAULT_SIDE)) for side in ("width", "height")]
     board_fields = {
         key: field_value
@@ -46,8 +46,8 @@ def to_board_form(value: Mapping[str, Any], name: str = "map") -> dict[str, Any]
     }
 
 
-def _guess_ruleset(value: Mapping[str, Any]) -> str:
-    """The ruleset that has rules for everything that lies on the map."""
+def _guess_ruleset(value: Mapping[str, object]) -> str:
+    """The ruleset that has rules for everything on the map."""
 
     def field_values(key: str, field: str) -> set[object]:
         entries = value.get(key)
@@ -62,14 +62,14 @@ def _guess_ruleset(value: Mapping[str, Any]) -> str:
     return "marklin" if field_values("tickets", "deck") & {"short", "long"} else "usa"
 
 
-def _convert_rows(rows: object, convert: Any) -> object:
-    """The rows, each spelled out; what is no row of objects is left for the reading to refuse."""
+def _convert_rows(rows: object, convert: Callable[[dict[str, object]], dict[str, object]]) -> object:
+    """The rows, each converted; what is no list of objects is left for `read_board` to refuse."""
     if not isinstance(rows, list):
         return rows
     return [convert(row) if isinstance(row, dict) else row for row in rows]
 
 
-def _convert_city(city: dict[str, Any]) -> dict[str, Any]:
+def _convert_city(city: dict[str, object]) -> dict[str, object]:
     converted = {key: value for key, value in city.items() if key not in _MAP_ONLY_KEYS}
     converted.setdefault("name", city.get("id"))
     converted.setdefault("at", [_round_float(city.get("x", 0)), _round_float(city.get("y", 0))])
@@ -79,7 +79,7 @@ def _convert_city(city: dict[str, Any]) -> dict[str, Any]:
 
 
 def _convert_tickets(rows: object) -> object:
-    """A ticket without an id is called by its cities."""
+    """A ticket without an id is named by its cities."""
     if not isinstance(rows, list):
         return rows
     ids = iter(make_unique(":".join(sorted(map(str, _ticket_ends(row)))) for row in rows))

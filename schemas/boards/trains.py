@@ -1,4 +1,4 @@
-"""The map of the Trains game as JSON, which other people's players send and read:
+"""The map of the Trains game as JSON, as external players send and read it:
 
     {"width": 800, "height": 640, "cities": [["Porto", [71, 225]], ..],
      "connections": {"Porto": {"Vigo": {"red": 3}}, ..}}
@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from reprlib import repr as short_repr
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from schemas.boards.form import BoardForm, read_board
 from schemas.boards.ids import make_unique, slug
@@ -32,9 +32,9 @@ class _Connection(NamedTuple):
 
 
 def read_trains_map(value: object, name: str = "map", title: str = "Trains map") -> BoardForm:
-    """The board that a Trains map spells: its routes in the order of cities, length and colour.
+    """The board of a Trains map: its routes in the order of cities, length and colour.
 
-    Raises Malformed, naming the entry that is wrong."""
+    Raises InvalidInputError, naming the entry that is wrong."""
     if not isinstance(value, dict) or value.keys() != _MAP_KEYS:
         raise InvalidInputError("map", f"must be an object with {', '.join(sorted(_MAP_KEYS))}, and no more")
     size = [_read_side(value, "width"), _read_side(value, "height")]
@@ -62,10 +62,10 @@ def read_trains_map(value: object, name: str = "map", title: str = "Trains map")
     )
 
 
-def write_trains_map(form: BoardForm) -> dict[str, Any]:
+def write_trains_map(form: BoardForm) -> dict[str, object]:
     """The Trains map of a board, each connection under the city whose name comes first.
 
-    Raises Malformed where that form has no words for the board."""
+    Raises InvalidInputError where that form can't express the board."""
     names = {city.id: city.name for city in form.cities}
     connections: dict[str, dict[str, dict[str, int]]] = {}
     for route in form.routes:
@@ -78,7 +78,7 @@ def write_trains_map(form: BoardForm) -> dict[str, Any]:
                 f"route {route.id}", f"a Trains map has one {route.color} connection of two cities"
             )
         colors[route.color] = route.length
-    value: dict[str, Any] = {
+    value: dict[str, object] = {
         "width": form.size[0],
         "height": form.size[1],
         "cities": [[city.name, [*city.at]] for city in form.cities],
@@ -98,7 +98,7 @@ def _read_side(value: Mapping[str, object], side: str) -> int:
 
 
 def _read_cities(value: object, size: list[int]) -> dict[str, list[int]]:
-    """Where each city is. Several may lie on one point."""
+    """The point [x, y] of each city. Several may have the same one."""
     if not isinstance(value, list):
         raise InvalidInputError("cities", "must be a list of [name, [x, y]]")
     city_points: dict[str, list[int]] = {}

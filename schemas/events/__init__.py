@@ -1,9 +1,11 @@
-"""Events: facts, in the past tense. What happened can't be refused, changed or undone.
+"""Events, in the past tense: what happened can't be refused, changed or undone.
 
-Every event has a public face, and some know more than the public may: a field may be
-private to the event's seat, or secret until the game is over. `seen_by` (in the rules)
-turns such a field face down for everybody else: a card becomes null, a row of cards a
-row of as many nulls, so that counts stay public and contents don't.
+Each declares who may know what it holds (schemas/visibility.py): a field may be private to a seat, or
+secret until the game is over. `redact_for` (services/referee/rules/views.py) hides it from all others.
+
+A new event is declared in one of the modules here and in the union `Event` below, with an applier
+(services/referee/rules/appliers) and a sentence (services/text/events.py); importing these without one of
+them fails, naming the event.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Facts of how seats and games end: last turns, scores, play-offs; and refusals."""
+"""Events of how seats and games end: last turns, scores, play-offs; and refusals."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EndReason = Literal["last turns", "all passed", "no change", "out of time", "all
 
 @contract()
 class SeatScore:
-    """One seat's final reckoning, in points but for `longest` (spaces) and `place`."""
+    """One seat's final score, in points but for `longest` (spaces) and `place`."""
 
     seat: Seat
     routes: Int
@@ -57,7 +57,7 @@ class SeatCleared(EventContract):
 
 @event(type="tickets_shown", code=19, visibility=PUBLIC)
 class TicketsShown(EventContract):
-    """The game is over and a seat's tickets lie open."""
+    """The game is over: a seat's tickets are shown to all."""
 
     seat: Seat
     tickets: tuple[TicketId, ...]
@@ -82,7 +82,7 @@ class PlayOffEnded(EventContract):
 
 @event(type="seed_revealed", code=44, visibility=PUBLIC)
 class SeedRevealed(EventContract):
-    """The game is over: whoever looks back can check every shuffle and every hidden part."""
+    """The game is over: with the seed every shuffle and every hidden part can be checked."""
 
     seed: Hex32
 
@@ -99,7 +99,7 @@ class GameEnded(EventContract):
     visibility=Private(owner="seat", hides=WHOLE_EVENT, public_if_null="seat"),
 )
 class CommandRefused(EventContract):
-    """A rule said no. Private to the seat that asked; the house's own are public."""
+    """A rule refused a command. Private to its sender; those of system commands are public."""
 
     seat: Seat | None
     rule: Text

@@ -1,4 +1,4 @@
-"""Facts from a table that is laid to the first choices: seats, seed, shuffles, hands, positions."""
+"""Events from a game's creation to the first choices: seats, seed, shuffles, hands, positions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from schemas.visibility import PUBLIC, Private, Secret
 
 @event(type="game_created", code=40, version=2, visibility=PUBLIC)
 class GameCreated(EventContract):
-    """A table is laid, with every figure of its rules."""
+    """A game is created, with all its rule options."""
 
     game: GameId
     ruleset: Slug
@@ -46,8 +46,8 @@ class GameCreated(EventContract):
     parameters: RuleOptions
     seats: tuple[SeatPlan, ...]
     play_off: PlayOff | None
-    created: Milliseconds  # since 1970, by the wall clock: told to people, and nothing counts by it
-    opened: Milliseconds  # in the house's own time; every entry's time counts from here
+    created: Milliseconds  # since 1970, by the wall clock: for people, no rule depends on it
+    opened: Milliseconds  # by the game clock; every entry's time counts from here
 
 
 Contributor = Literal["seat", "nobody", "house", "seed"]
@@ -55,10 +55,10 @@ Contributor = Literal["seat", "nobody", "house", "seed"]
 
 @event(type="seed_sealed", code=43, version=2, visibility=Secret(hides=("seed",)))
 class SeedSealed(EventContract):
-    """The house's part in all chance of this game: its hash for all, itself for nobody yet."""
+    """The server's seed of this game's randomness: its hash for all, itself for nobody yet."""
 
     commitment: Hex32
-    given: Bool | None  # whoever created the game named the seed, so may know it; null in old games
+    given: Bool | None  # the game's creator named the seed, so may know it; null in old games
     seed: Hex32 | None  # secret
 
 
@@ -71,23 +71,25 @@ class SeedSealed(EventContract):
 class SeatTaken(EventContract):
     seat: Seat
     name: Name
-    policy: Slug | None  # of a bot; null for a person
+    policy: Slug | None  # of a bot; null for a human
     age: Age | None
-    luck: Hex32 | None  # private: what a bot's own dice, and the salts of the seat's own parts, start from
-    contribution: Hex32 | None  # the seat's part in all chance of this game; null in old games
+    luck: (
+        Hex32 | None
+    )  # private: the seat secret, from which a bot's random source and the salts of its parts derive
+    contribution: Hex32 | None  # the seat's part of the game's randomness; null in old games
     by: Contributor | None  # who made it
 
 
 @event(type="game_started", code=3, visibility=PUBLIC)
 class GameStarted(EventContract):
-    """Every seat is taken; all cards and tickets lie ready to be shuffled."""
+    """Every seat is taken; the cards and tickets are about to be shuffled."""
 
     order: tuple[Seat, ...]  # of the turns
 
 
 @event(type="deck_shuffled", code=41, version=2, visibility=Secret(hides=("order",)))
 class DeckShuffled(EventContract):
-    """The discards, shuffled, now lie under what was left of the deck."""
+    """The discards were shuffled and put under the rest of the deck."""
 
     order: CardRow  # secret, top first
     root: Hex32 | None  # of what its cards are committed to by; null in old games
@@ -108,7 +110,7 @@ class HandDealt(EventContract):
 
 @event(type="position_laid", code=33, visibility=PUBLIC)
 class PositionLaid(EventContract):
-    """The game starts from here: what lies open on the table (rows by seat have every seat)."""
+    """The game starts from here: what all can see (rows by seat have every seat)."""
 
     turn: Seat
     market: tuple[Card | None, ...]
@@ -141,7 +143,7 @@ class HandLaid(EventContract):
     tickets: TicketRow  # private
 
 
-# -- a fork: more of a table than a position can say -----------------------------------------
+# -- a fork: more of a state than a position can hold -----------------------------------------
 
 PendingChoiceRow = tuple[Seat, Literal["action", "second card", "tickets", "mix", "tunnel"], Int | None]
 TunnelInProgress = tuple[RouteId, Cards, tuple[Card, ...], Int]
@@ -149,23 +151,22 @@ TunnelInProgress = tuple[RouteId, Cards, tuple[Card, ...], Int]
 
 @event(type="game_forked", code=50, visibility=PUBLIC)
 class GameForked(EventContract):
-    """The game goes on from where another one stood."""
+    """The game goes on from the state of another one."""
 
     of: GameId
-    at: SequenceNumber  # the entry after which it stood so
-    asker: Seat | None  # by whose knowledge it was dealt; None: by everybody's
-    afresh: Bool  # what lies face down was dealt afresh; else it lies as it lay
+    at: SequenceNumber  # the entry after which it had that state
+    asker: Seat | None  # by whose knowledge hidden cards were dealt; None: by everybody's
+    afresh: Bool  # hidden cards and tickets were dealt afresh; else they are where they were
 
 
 @event(type="moment_laid", code=51, visibility=PUBLIC)
 class MomentLaid(EventContract):
-    """What is going on at this moment, for all to see (rows by seat have every seat)."""
+    """The turn in progress, as far as all can see it (rows by seat have every seat)."""
 
     order: tuple[Seat, ...]  # of the turns
     turn: Seat | None
-    awaits: tuple[
-        PendingChoiceRow, ...
-    ]  # whom the table waits for, for what, and the milliseconds left for it
+    # The pending choices: seat, kind, and the milliseconds left for it.
+    awaits: tuple[PendingChoiceRow, ...]
     # Its route, the base payment, the cards turned up, and how many it asks for.
     tunnel: TunnelInProgress | None
     ending: Bool
@@ -175,12 +176,12 @@ class MomentLaid(EventContract):
     gone: tuple[ExitReason | None, ...]
     clocks: tuple[Int, ...]  # milliseconds left, where there are clocks
     passengers: tuple[Int, ...]  # still to be placed
-    shown: tuple[Cards, ...]  # the part of each hand that all have seen
+    shown: tuple[Cards, ...]  # the cards of each hand that all have seen
 
 
 @event(type="choice_laid", code=52, visibility=Private(owner="seat", hides=("offer", "mix")))
 class ChoiceLaid(EventContract):
-    """Tickets before a seat that it may still choose from, or the mix that it has named."""
+    """The tickets that a seat is offered, or the mix of tickets that it has named."""
 
     seat: Seat
     offer: TicketRow  # private
@@ -191,7 +192,7 @@ class ChoiceLaid(EventContract):
 
 @event(type="deck_known", code=53, visibility=Private(owner="seat", hides=("order",)))
 class DeckKnown(EventContract):
-    """Which tickets of a deck a seat has seen in their places."""
+    """Which tickets of a deck a seat has seen, and where in the deck they are."""
 
     seat: Seat
     deck: Slug
@@ -200,4 +201,4 @@ class DeckKnown(EventContract):
 
 @event(type="play_resumed", code=54, visibility=PUBLIC)
 class PlayResumed(EventContract):
-    """The moment that was laid goes on from here."""
+    """Play goes on from the turn that was laid."""

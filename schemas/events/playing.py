@@ -1,4 +1,4 @@
-"""Facts of the play: cards, market, tickets, routes, tunnels, stations, passengers, turns."""
+"""Events of play: cards, market, tickets, routes, tunnels, stations, passengers, turns."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from schemas.visibility import PUBLIC, Private
 
 @event(type="market_filled", code=7, visibility=PUBLIC)
 class MarketFilled(EventContract):
-    """Cards from the deck were turned up into these places of the market."""
+    """Cards from the deck were turned up into these slots of the market."""
 
     slots: tuple[Slot, ...]
     cards: tuple[Card, ...]
@@ -64,14 +64,14 @@ class TicketsReturned(EventContract):
 
 @event(type="mix_asked", code=39, visibility=PUBLIC)
 class MixAsked(EventContract):
-    """The seat is to say how many starting tickets of each deck it wants (SETUP-3)."""
+    """The seat must name how many starting tickets of each deck it wants (SETUP-3)."""
 
     seat: Seat
 
 
 @event(type="tickets_named", code=24, visibility=Private(owner="seat", hides=("decks",)))
 class TicketsNamed(EventContract):
-    """The seat said how many tickets of each deck it wants; they come when all have (SETUP-3)."""
+    """The seat named how many tickets of each deck it wants; they are offered when all have (SETUP-3)."""
 
     seat: Seat
     decks: Mapping[Slug, Int] | None  # private
@@ -99,7 +99,7 @@ class MarketCardTaken(EventContract):
 
 @event(type="route_claimed", code=15, visibility=PUBLIC)
 class RouteClaimed(EventContract):
-    """The cards are on the table for all to see."""
+    """A route was paid for and taken; all see the cards."""
 
     seat: Seat
     route: RouteId
@@ -113,7 +113,7 @@ class TunnelRevealed(EventContract):
 
     seat: Seat
     route: RouteId
-    cards: Cards  # the base payment; the seat holds it until the tunnel is paid or declined
+    cards: Cards  # the base payment, which stays in hand until the tunnel is paid or declined
     revealed: tuple[Card, ...]
     extra: Int
 

@@ -1,9 +1,9 @@
-"""Former versions of events, and what each says in the words of the next.
+"""Earlier versions of events, and how each is converted into the next.
 
-Old logs are read, never rewritten (P4). A type that changes gets a new version with a new code;
-its old code, the fields that went by it and a pure function to the fields of the version after it
-stay here for ever. A row goes from version to version until it is one of today's, so an event
-that changes again needs one function more and no other.
+Old logs are read, never rewritten (P4). A type that changes gets a new version with a new code; its
+old code, its fields and a pure function to the fields of the next version stay here for ever. A row
+is converted from version to version until it is today's, so an event that changes again needs one
+function more and no other.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from schemas.events import BY_CODE, FIELDS
 
-FieldValues: TypeAlias = Mapping[str, Any]  # what a row's fields hold, by their names
+FieldValues: TypeAlias = Mapping[str, Any]  # the values of a row, of any type, by field
 
 
 class FormerVersion(NamedTuple):
-    """One version that is written no more."""
+    """A version that is read, and no longer written."""
 
     type: str
     version: int
@@ -27,19 +27,19 @@ class FormerVersion(NamedTuple):
 
 
 def _add_move_limit(fields: FieldValues) -> FieldValues:
-    """Version 2 has a limit for one move, and tells the house's time, by which entries count, from
+    """Version 2 has a limit for one move, and the game clock's time, from which entries count, apart from
     the wall clock's. Before, no move had a limit and the wall clock was both."""
     rule_options = {**fields["parameters"], "move_ms": None}
     return {**fields, "parameters": rule_options, "opened": fields["created"]}
 
 
 def _add_seed_origin(fields: FieldValues) -> FieldValues:
-    """Version 2 says whether the seed was named by whoever created the game. Before, nobody did."""
+    """Version 2 has whether the game's creator named the seed. Before, nobody did."""
     return {**fields, "given": None}
 
 
 def _add_contribution(fields: FieldValues) -> FieldValues:
-    """Version 2 has the seat's own part in the game's chance. Before, all of it was the house's."""
+    """Version 2 has the seat's part of the game's randomness. Before, all of it was the server's."""
     return {**fields, "contribution": None, "by": None}
 
 
@@ -64,12 +64,12 @@ FORMER_VERSIONS: Final[Mapping[int, FormerVersion]] = {  # by code
     5: FormerVersion("tickets_shuffled", 1, ("deck", "order"), 45, _add_commitment_root),
     22: FormerVersion("seed_sealed", 1, ("commitment", "seed"), 43, _add_seed_origin),
 }
-assert not FORMER_VERSIONS.keys() & BY_CODE.keys(), "a former version's code was given again"
+assert not FORMER_VERSIONS.keys() & BY_CODE.keys(), "an earlier version's code was given again"
 
 
-def upcast(row: Sequence[Any]) -> Sequence[Any]:
-    """The row as the next version of its type has it. Raises LookupError for a code that never
-    was, and ValueError for a row that its version doesn't fit."""
+def upcast(row: Sequence[Any]) -> Sequence[object]:
+    """The row in the next version of its type. Raises LookupError for an unknown code, and ValueError for a
+    row that doesn't have the fields of its version."""
     former = FORMER_VERSIONS[row[0]]
     fields = former.to_next(dict(zip(former.fields, row[1:], strict=True)))
     return (former.next_code, *(fields[name] for name in _field_names(former.next_code)))

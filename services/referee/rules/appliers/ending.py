@@ -1,4 +1,4 @@
-"""How seats go out and games end; and what was refused."""
+"""How seats leave and games end; and refusals."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def play_off_called(state: GameState, event: PlayOffCalled) -> None:
 
 @applies(PlayOffEnded)
 def play_off_ended(state: GameState, event: PlayOffEnded) -> None:
-    """Told for those who read; nothing of this table changes by it."""
+    """Nothing of this game's state changes: the event is for people who read it."""
 
 
 @applies(SeedRevealed)

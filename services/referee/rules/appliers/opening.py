@@ -1,4 +1,4 @@
-"""The table is laid: seats, shuffles, hands; or a whole position."""
+"""A game's creation: seats, shuffles, hands; or a whole position."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def hand_laid(state: GameState, event: HandLaid) -> None:
     seat_state.tickets = list(event.tickets)
 
 
-# -- a fork: more than a position can say ----------------------------------------------
+# -- a fork: more than a position can hold ----------------------------------------------
 
 
 @applies(GameForked)
@@ -160,7 +160,7 @@ def game_forked(state: GameState, event: GameForked) -> None:
 
 @applies(MomentLaid)
 def moment_laid(state: GameState, event: MomentLaid) -> None:
-    """Nobody is waited for, and no time passes, until the game is started."""
+    """No choice is pending, and no time passes, until the game is started."""
     state.fork_turn_state, state.turn_order = (event.turn, event.awaits), event.order
     state.tunnel = Tunnel(*event.tunnel) if event.tunnel is not None else None
     state.in_last_turns, state.seats_with_last_turn, state.seats_passed = (
@@ -184,7 +184,7 @@ def choice_laid(state: GameState, event: ChoiceLaid) -> None:
 
 @applies(DeckKnown)
 def deck_known(state: GameState, event: DeckKnown) -> None:
-    """Told for who may know it: the deck has these tickets at these places anyway."""
+    """For a viewer who may know them: the deck has these tickets at these indexes anyway."""
     deck = state.ticket_decks[event.deck]
     state.ticket_decks[event.deck] = [
         ticket if known_ticket is None else known_ticket

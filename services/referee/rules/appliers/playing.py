@@ -168,7 +168,7 @@ def pay(state: GameState, seat: Seat, cards: Mapping[str, int]) -> None:
 
 
 def assign_route(state: GameState, route_id: str, seat: Seat) -> None:
-    """The route is the seat's; its parallels are barred or closed as the table has it."""
+    """Give the seat the route; its parallels are blocked for the seat, or closed, as the options say."""
     route, seat_state = state.board.routes[route_id], state.seats[seat]
     seat_state.routes.append(route_id)
     state.route_owners[route_id] = seat
@@ -243,8 +243,8 @@ def turn_started(state: GameState, event: TurnStarted) -> None:
 
 
 def deadline_for(state: GameState, seat_state: SeatState) -> int | None:
-    """When a seat's time is over if the table waits for it from now on: its clock has run down
-    (CLOCK-1), or its move has taken as long as one may. None if neither is limited."""
+    """When a seat's time is over if its choice is pending from now on, in milliseconds of game time: its
+    clock has run down (CLOCK-1), or the move's limit is reached. None if neither is limited."""
     clock_ms, move_ms = state.rule_options.clock_ms, state.rule_options.move_ms
     if clock_ms is None:
         return None if move_ms is None else state.at_ms + move_ms
