@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from services.ledger import RedisLedger, keys
+from services.ledger import EvictAt, EvictionChange, RedisLedger, keys
 from tests.conftest import Connect, connections_to
 from tests.ledger_contract.given import GAME, NOON, PARTITION, append_request, contents
 
@@ -22,7 +22,7 @@ def connection(request: pytest.FixtureRequest) -> Iterator[Connect]:
 def test_a_game_that_nobody_plays_is_found_with_its_length_and_how_much_of_it_is_archived(
     ledger: RedisLedger,
 ) -> None:
-    ledger.append([append_request(), append_request(expected=1, id_="c2", leaves=NOON)])
+    ledger.append([append_request(), append_request(expected=1, id_="c2", eviction=EvictAt(NOON))])
     marks = ledger.archive_index()
     assert [tuple(found) for found in marks.next_idle_games()] == [(GAME, 2, 0)]
     marks.mark_archived(GAME, 2, NOON)
@@ -32,7 +32,7 @@ def test_a_game_that_nobody_plays_is_found_with_its_length_and_how_much_of_it_is
 
 
 def test_a_mark_lets_a_game_leave_earlier_never_later(ledger: RedisLedger) -> None:
-    ledger.append([append_request(leaves=NOON + HOUR_MS)])
+    ledger.append([append_request(eviction=EvictAt(NOON + HOUR_MS))])
     ledger.archive_index().mark_archived(GAME, 1, NOON)
     assert ledger.evictable(NOON, range(ledger.partitions)) == [GAME]
     ledger.archive_index().mark_archived(GAME, 1, NOON + 2 * HOUR_MS)
@@ -40,14 +40,14 @@ def test_a_mark_lets_a_game_leave_earlier_never_later(ledger: RedisLedger) -> No
 
 
 def test_a_game_that_is_played_is_not_made_to_leave_by_a_mark(ledger: RedisLedger) -> None:
-    ledger.append([append_request(leaves=None)])
+    ledger.append([append_request(eviction=EvictionChange.CLEAR)])
     ledger.archive_index().mark_archived(GAME, 1, NOON)
     assert ledger.evictable(NOON + HOUR_MS, range(ledger.partitions)) == []
 
 
 def test_P9_the_mark_leaves_with_the_game(ledger: RedisLedger, client: Any) -> None:
     born = contents(client)
-    ledger.append([append_request(leaves=NOON)])
+    ledger.append([append_request(eviction=EvictAt(NOON))])
     ledger.archive_index().mark_archived(GAME, 1, NOON)
     assert keys.archived_lengths(PARTITION).encode() in contents(client)
     assert ledger.evict(GAME, 2, 1)
