@@ -67,8 +67,8 @@ def parse_notification(data: bytes) -> EntryNotification | None:
 
 
 async def subscribe(client: Client) -> AsyncIterator[EntryNotification]:
-    """The notifications of every game. What can't be parsed is skipped, and logged once: whoever
-    publishes it may do so often."""
+    """The notifications of every game. What can't be parsed is skipped, and logged once: its
+    publisher may send it often."""
     if isinstance(client, AsyncCluster):
         await client.initialize()  # before that, it knows no node
     async with client.pubsub(ignore_subscribe_messages=True) as pubsub:

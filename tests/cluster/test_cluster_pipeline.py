@@ -49,7 +49,7 @@ def test_P2_a_command_that_may_have_been_done_is_never_sent_again(lost: Exceptio
         collect_replies(calls, raise_on_error=True)
 
 
-def test_a_command_goes_to_where_its_slot_is_said_to_be() -> None:
+def test_a_command_goes_to_the_node_that_is_named_for_its_slot() -> None:
     calls = answered(b"1-0", MOVED, b"2-0")
     assert plan_next_round(calls) == ([calls[1]], [MOVED])
 

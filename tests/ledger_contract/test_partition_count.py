@@ -39,7 +39,7 @@ def test_a_number_out_of_range_is_refused(client: Any, partitions: int) -> None:
     assert list(client.scan_iter()) == []
 
 
-def test_an_engine_that_is_away_is_said_to_be() -> None:
+def test_an_engine_that_is_away_is_reported() -> None:
     with (
         connect("redis://127.0.0.1:1/0") as nobody,
         pytest.raises(EngineUnreachableError, match="doesn't answer"),
