@@ -1,7 +1,7 @@
-"""A bad line to the engine: it brings every request, and now and then eats the reply.
+"""A proxy before the engine that forwards every request, and now and then drops the reply.
 
-The engine has done what was asked, and whoever asked can't know: the line is cut, or goes
-silent. Runs in a thread of its own, under a seed."""
+The engine has run the command, and the client can't know: the connection is closed, or goes
+silent. It runs in a thread of its own, under a seed."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from threading import Event, Thread
 from typing import Final
 
 CHUNK: Final = 1 << 16
-SILENT: Final = 0.1  # of the replies that are eaten, so many leave a line that only hangs
+SILENT: Final = 0.1  # the share of dropped replies after which the connection hangs instead of closing
 SILENCE_S: Final = 1.0  # longer than its clients wait
 
 
-class BadLine:
-    """Lines from a port of its own to the engine's; `eats` of the replies are lost."""
+class LossyProxy:
+    """Connections from a port of its own to the engine's; `drop_rate` of the replies are lost."""
 
-    def __init__(self, engine_port: int, seed: str, eats: float) -> None:
-        self.engine_port, self.seed, self.eats = engine_port, seed, eats
+    def __init__(self, engine_port: int, seed: str, drop_rate: float) -> None:
+        self.engine_port, self.seed, self.drop_rate = engine_port, seed, drop_rate
         self.port = 0
-        self.lines = self.eaten = 0
+        self.connections = self.dropped = 0
         self._listening = Event()
 
     @contextmanager
-    def open(self) -> Iterator[BadLine]:
+    def open(self) -> Iterator[LossyProxy]:
         """Listen until the end of the block."""
-        thread = Thread(target=lambda: asyncio.run(self._listen()), name="bad line")
+        thread = Thread(target=lambda: asyncio.run(self._listen()), name="lossy proxy")
         thread.start()
         self._listening.wait()
         try:
@@ -40,38 +40,38 @@ class BadLine:
 
     async def _listen(self) -> None:
         self._loop, self._end = asyncio.get_running_loop(), asyncio.Event()
-        async with await asyncio.start_server(self._line, "127.0.0.1", 0) as server:
+        async with await asyncio.start_server(self._serve, "127.0.0.1", 0) as server:
             self.port = server.sockets[0].getsockname()[1]
             self._listening.set()
             await self._end.wait()
 
-    async def _line(self, client: asyncio.StreamReader, back: asyncio.StreamWriter) -> None:
-        self.lines += 1
-        dice = Random(f"{self.seed} line {self.lines}")
-        engine, there = await asyncio.open_connection("127.0.0.1", self.engine_port)
-        requests = asyncio.create_task(_bring(client, there))
+    async def _serve(self, client: asyncio.StreamReader, client_writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        random = Random(f"{self.seed} line {self.connections}")
+        engine, engine_writer = await asyncio.open_connection("127.0.0.1", self.engine_port)
+        requests = asyncio.create_task(_forward(client, engine_writer))
         try:
             while reply := await engine.read(CHUNK):
-                if dice.random() < self.eats:
-                    self.eaten += 1
-                    await asyncio.sleep(SILENCE_S if dice.random() < SILENT else 0)
+                if random.random() < self.drop_rate:
+                    self.dropped += 1
+                    await asyncio.sleep(SILENCE_S if random.random() < SILENT else 0)
                     break
-                back.write(reply)
-                await back.drain()
+                client_writer.write(reply)
+                await client_writer.drain()
         except (ConnectionError, asyncio.CancelledError):
             pass  # the client hung up first, or the test is over
         finally:
             requests.cancel()
-            there.close()
-            back.close()
+            engine_writer.close()
+            client_writer.close()
 
 
-async def _bring(client: asyncio.StreamReader, there: asyncio.StreamWriter) -> None:
+async def _forward(client: asyncio.StreamReader, engine_writer: asyncio.StreamWriter) -> None:
     try:
         while request := await client.read(CHUNK):
-            there.write(request)
-            await there.drain()
+            engine_writer.write(request)
+            await engine_writer.drain()
     except ConnectionError:
         pass
     finally:
-        there.close()
+        engine_writer.close()

@@ -1,8 +1,8 @@
-"""P1: what was acknowledged `durable` is there however the engine's log is cut after it.
+"""P1: what was acknowledged as `durable` is there wherever the engine's AOF is cut after it.
 
-The engine is killed with -9 and its AOF cut at a random byte, as a machine does that loses its
-power: what was fsynced stays, and of the rest any part. First a recorded log is cut again and
-again, then the log under services that live on and remember more than there is."""
+The engine is killed with -9 and its AOF cut at a random byte, as when a machine loses its power:
+what was fsynced stays, and any part of the rest. First a recorded AOF is cut again and again, then
+the AOF under services that run on and have cached more than is left."""
 
 from __future__ import annotations
 
@@ -26,33 +26,33 @@ from services.ledger.embedded_engine import running_engine
 from services.referee.rules import fold
 from services.runtime.settings import read_settings
 from tests.deploy.compose import Stage, stage, wait_until
-from tests.process_faults.players import Crowd, Promise, missing
+from tests.process_faults.players import Acknowledgement, PlayerPool, missing
 from tests.process_faults.seeds import run_seed, sizes
 from tests.referee.running_referee import Player, entries, view_problems
 
 SEATS: Final = 3
-TABLES: Final = 6
+GAMES: Final = 6
 QUIET: Final = {"LEDGERLINE_LOG_LEVEL": "info"}
 
 
 class Recorded(NamedTuple):
-    """What a house left when its engine was killed: the data, and what it had promised."""
+    """What is left of an engine that was killed: its data, and what had been acknowledged."""
 
     data: Path
     games: list[str]
-    promises: list[Promise]
+    acknowledgements: list[Acknowledgement]
 
 
 def aof(folder: Path) -> Path:
-    (found,) = (folder / "appendonlydir").glob("*.incr.aof")
-    return found
+    (path,) = (folder / "appendonlydir").glob("*.incr.aof")
+    return path
 
 
-def durable(crowd: Crowd) -> list[Promise]:
-    return [promise for promise in crowd.promises if promise.level == "durable"]
+def durable(pool: PlayerPool) -> list[Acknowledgement]:
+    return [ack for ack in pool.acknowledgements if ack.level == "durable"]
 
 
-def open_house(at: Stage) -> None:
+def start_services(at: Stage) -> None:
     for name in ("gateway", "referee", "bots"):
         at.start(name, **QUIET)
     wait_until(at.healthy)
@@ -60,17 +60,17 @@ def open_house(at: Stage) -> None:
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
-    """Games played to their ends, half of the people's moves acknowledged as durable."""
+    """Games played to their ends, half of the players' moves acknowledged as durable."""
     folder = tmp_path_factory.mktemp("recorded")
     with stage(folder) as at:
-        house = at.start_engine()
-        open_house(at)
-        crowd = Crowd(at.url, TABLES, "recorded", ["decided", "durable"])
-        crowd.aof = lambda: aof(folder).stat().st_size
-        with crowd.playing():
-            crowd.await_promises(TABLES)
-        house.kill()
-    return Recorded(folder, crowd.games, durable(crowd))
+        engine = at.start_engine()
+        start_services(at)
+        pool = PlayerPool(at.url, GAMES, "recorded", ["decided", "durable"])
+        pool.aof = lambda: aof(folder).stat().st_size
+        with pool.playing():
+            pool.await_acknowledgements(GAMES)
+        engine.kill()
+    return Recorded(folder, pool.games, durable(pool))
 
 
 @contextmanager
@@ -84,23 +84,23 @@ def cut_copy(recorded: Recorded, size: int, folder: Path) -> Iterator[RedisLedge
 
 
 def play_on(ledger: RedisLedger, games: list[str]) -> None:
-    """Play these games to their ends, with whom they need."""
+    """Play these games to their ends."""
     (referee, _), bots = (
         build_referee(ledger, read_settings(leases=False)),
         BotWorker(ledger, DirectSink(ledger), "bots"),
     )
-    for game in games:  # where the cut took them: elsewhere they are refused
+    for game in games:  # where the cut took those entries; elsewhere they are refused
         ledger.submit(CommandEnvelope("seat-again", game, None, TakeSeat("Ada")))
         ledger.submit(CommandEnvelope("start-again", game, None, StartGame()))
-    people = [Player(ledger, game, 0) for game in games]
-    dice, idle, sent = Random(0), 0, set[str]()
+    players = [Player(ledger, game, 0) for game in games]
+    random, idle, sent = Random(0), 0, set[str]()
     while not all(fold(ledger.read_entries(game)).result for game in games):
         busy = referee.reclaim(0) + referee.step(5) + bots.reclaim(0) + bots.step(5)
-        for person in people:
-            command, id_ = person.choose(dice), f"{person.game} on {person.sequence}"
+        for player in players:
+            command, id_ = player.choose(random), f"{player.game} on {player.sequence}"
             if command and id_ not in sent:
                 sent.add(id_)
-                ledger.submit(CommandEnvelope(id_.replace(" ", "-"), person.game, 0, command))
+                ledger.submit(CommandEnvelope(id_.replace(" ", "-"), player.game, 0, command))
                 busy += 1
         idle = 0 if busy else idle + 1
         assert idle < 20, "the games stand still"
@@ -111,12 +111,12 @@ def play_on(ledger: RedisLedger, games: list[str]) -> None:
 def test_P1_what_is_durable_is_there_wherever_the_log_is_cut(
     recorded: Recorded, tmp_path: Path, cuts: int
 ) -> None:
-    dice = Random(run_seed())
+    random = Random(run_seed())
     whole = aof(recorded.data).stat().st_size
     for number in range(cuts):
-        size = dice.randrange(min(p.aof for p in recorded.promises), whole)
+        size = random.randrange(min(p.aof for p in recorded.acknowledgements), whole)
         with cut_copy(recorded, size, tmp_path / str(number)) as ledger:
-            kept = [promise for promise in recorded.promises if promise.aof <= size]
+            kept = [ack for ack in recorded.acknowledgements if ack.aof <= size]
             assert missing(kept, {game: entries(ledger, game) for game in recorded.games}) == []
             games = [game for game in recorded.games if ledger.read_entries(game)]
             for game in games:
@@ -128,34 +128,34 @@ def test_P1_what_is_durable_is_there_wherever_the_log_is_cut(
 
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(("cuts",), sizes((1,), (3,), (40,)))
-def test_P1_P7_services_live_on_when_the_engine_comes_back_with_less(tmp_path: Path, cuts: int) -> None:
-    """They remember entries that are gone: nobody may build on them, and no game may stop."""
-    dice = Random(seed := run_seed())
+def test_P1_P7_services_run_on_when_the_engine_comes_back_with_less(tmp_path: Path, cuts: int) -> None:
+    """They have cached entries that are gone: nothing may follow those, and no game may stop."""
+    random = Random(seed := run_seed())
     with stage(tmp_path) as at:
-        house = at.start_engine()
-        open_house(at)
-        crowd = Crowd(at.url, 3 * TABLES, seed, [*["decided"] * 9, "durable"])
-        crowd.one_by_one = True  # so that nothing but what was noted is known to be fsynced
-        crowd.aof = lambda: aof(tmp_path).stat().st_size
-        with crowd.playing():
+        engine = at.start_engine()
+        start_services(at)
+        pool = PlayerPool(at.url, 3 * GAMES, seed, [*["decided"] * 9, "durable"])
+        pool.one_by_one = True  # so that only what was recorded is known to be fsynced
+        pool.aof = lambda: aof(tmp_path).stat().st_size
+        with pool.playing():
             for _ in range(cuts):
-                crowd.await_promises(dice.randint(1, 10 * TABLES))
-                with crowd.noting:  # so that no promise is on its way
-                    time.sleep(dice.random() / 2)  # play goes on, and nobody asks that it be kept
-                    house.kill()
-                    fsynced = max((promise.aof for promise in durable(crowd)), default=0)
-                    cut(aof(tmp_path), fsynced, dice)
-                    crowd.losses += 1
-                house = at.start_engine()
+                pool.await_acknowledgements(random.randint(1, 10 * GAMES))
+                with pool.recording:  # so that no acknowledgement is in flight
+                    time.sleep(random.random() / 2)  # play goes on, below the durable level
+                    engine.kill()
+                    fsynced = max((ack.aof for ack in durable(pool)), default=0)
+                    cut(aof(tmp_path), fsynced, random)
+                    pool.losses += 1
+                engine = at.start_engine()
         with connect(at.engine_url) as client:
             ledger = RedisLedger(client, init_partition_count(client))
-            assert missing(durable(crowd), {game: entries(ledger, game) for game in crowd.games}) == []
-            for game in crowd.games:
+            assert missing(durable(pool), {game: entries(ledger, game) for game in pool.games}) == []
+            for game in pool.games:
                 assert view_problems(ledger, game, SEATS) == []
 
 
-def cut(log: Path, kept: int, dice: Random) -> None:
+def cut(log: Path, kept: int, random: Random) -> None:
     """Leave what was fsynced, and any part of the rest."""
-    size = dice.randint(kept, log.stat().st_size)
+    size = random.randint(kept, log.stat().st_size)
     print(f"{log.stat().st_size - size} of {log.stat().st_size - kept} bytes cut off")
     os.truncate(log, size)

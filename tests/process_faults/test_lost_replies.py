@@ -1,5 +1,5 @@
 """P2 and P3 where replies are lost: up to ten thousand commands, each sent one to eleven times by
-clients that retry in silence, through lines that eat replies, to referees on such lines."""
+clients that retry by themselves, through proxies that drop replies, to referees behind such proxies."""
 
 from __future__ import annotations
 
@@ -17,58 +17,58 @@ from schemas.commands import Command, CommandEnvelope, CreateGame, KeepTickets, 
 from services.ledger import RedisLedger, keys
 from services.ledger.connection import connect, init_partition_count
 from tests.deploy.compose import Stage, stage, wait_until
-from tests.process_faults.proxy import BadLine
+from tests.process_faults.proxy import LossyProxy
 from tests.process_faults.seeds import run_seed, sizes
 from tests.referee.running_referee import entries, view_problems
 
 SEATS: Final = 4
 COMMANDS: Final = 10  # of a game
 SENDERS: Final = 4
-EATEN_OF_SENDERS: Final = 0.01
-EATEN_OF_REFEREES: Final = 2.0  # divided by the games: a batch has many replies, and each may end it
+SENDER_DROP_RATE: Final = 0.01
+REFEREE_DROPS_PER_GAME: Final = 2.0  # a batch has many replies, and the loss of one may end it
 PARTITIONS: Final = 16
 
 
 def rounds(game: str) -> Sequence[Sequence[CommandEnvelope]]:
     """Ten commands that are all accepted, whatever the order within each round."""
 
-    def letter(id_: str, seat: int | None, command: Command) -> CommandEnvelope:
+    def envelope(id_: str, seat: int | None, command: Command) -> CommandEnvelope:
         return CommandEnvelope(id_, game, seat, command)
 
     seats = range(SEATS)
     return (
-        [letter("create", None, CreateGame((SeatPlan(),) * SEATS, seed=game))],
-        [letter(f"seat-{n}", None, TakeSeat(f"guest {n}", n)) for n in seats],
-        [letter("start", None, StartGame())],
-        [letter("keep", n, KeepTickets((0, 1, 2))) for n in seats],
+        [envelope("create", None, CreateGame((SeatPlan(),) * SEATS, seed=game))],
+        [envelope(f"seat-{n}", None, TakeSeat(f"player {n}", n)) for n in seats],
+        [envelope("start", None, StartGame())],
+        [envelope("keep", n, KeepTickets((0, 1, 2))) for n in seats],
     )
 
 
-def sendings(games: Iterable[str], dice: Random) -> list[list[CommandEnvelope]]:
+def deliveries_plan(games: Iterable[str], random: Random) -> list[list[CommandEnvelope]]:
     """Every command once in its round, and up to ten times more in it or in a later one."""
     plan: list[list[CommandEnvelope]] = [[], [], [], []]
     for game in games:
-        for number, letters in enumerate(rounds(game)):
-            for letter in letters:
-                plan[number].append(letter)
-                for _ in range(min(dice.randint(0, 10), dice.randint(0, 10))):
-                    plan[dice.randint(number, len(plan) - 1)].append(letter)
-    for letters in plan:
-        dice.shuffle(letters)
+        for number, envelopes in enumerate(rounds(game)):
+            for envelope in envelopes:
+                plan[number].append(envelope)
+                for _ in range(min(random.randint(0, 10), random.randint(0, 10))):
+                    plan[random.randint(number, len(plan) - 1)].append(envelope)
+    for envelopes in plan:
+        random.shuffle(envelopes)
     return plan
 
 
-class House:
-    """An engine, referees and senders, with none but bad lines between them."""
+class Setup:
+    """An engine, referees and senders, with lossy proxies between them."""
 
     def __init__(self, at: Stage, seed: str, games: int) -> None:
         self.at = at
         at.start_engine()
         wait_until(lambda: is_up(at.engine_url))
-        self.client: Any = connect(at.engine_url)  # the only good line: it looks from outside
+        self.client: Any = connect(at.engine_url)  # the only direct connection: it looks from outside
         self.ledger = RedisLedger(self.client, init_partition_count(self.client, PARTITIONS))
-        self.senders = BadLine(at.engine_port, f"{seed} senders", EATEN_OF_SENDERS)
-        self.referees = BadLine(at.engine_port, f"{seed} referees", EATEN_OF_REFEREES / games)
+        self.senders = LossyProxy(at.engine_port, f"{seed} senders", SENDER_DROP_RATE)
+        self.referees = LossyProxy(at.engine_port, f"{seed} referees", REFEREE_DROPS_PER_GAME / games)
 
     @contextmanager
     def open(self) -> Iterator[ThreadPoolExecutor]:
@@ -79,35 +79,35 @@ class House:
             yield pool
 
     def lengths(self, games: Sequence[str]) -> list[int]:
-        """Of the games' logs."""
+        """The lengths of the games' logs."""
         pipe = self.client.pipeline(transaction=False)
         for game in games:
             pipe.xlen(keys.log(keys.partition_of(game, PARTITIONS), game))
         return [int(length) for length in pipe.execute()]
 
     def waiting(self) -> int:
-        """Letters that have no answer yet, and letters that were buried."""
+        """How many commands have no result yet, and how many dead envelopes there are."""
         streams = [
             name(partition) for name in (keys.commands, keys.dead_letters) for partition in range(PARTITIONS)
         ]
         return sum(self.client.xlen(stream) for stream in streams)
 
-    def send(self, pool: ThreadPoolExecutor, letters: Sequence[CommandEnvelope]) -> None:
-        """Submit all of these, with redis-py as it comes: ten silent retries and all."""
-        hands = [pool.submit(send_all, self.senders.port, letters[n::SENDERS]) for n in range(SENDERS)]
-        for hand in hands:
-            hand.result()
+    def send(self, pool: ThreadPoolExecutor, envelopes: Sequence[CommandEnvelope]) -> None:
+        """Submit all of these, with redis-py as it comes, ten silent retries included."""
+        runs = [pool.submit(send_all, self.senders.port, envelopes[n::SENDERS]) for n in range(SENDERS)]
+        for run in runs:
+            run.result()
 
     def await_length(self, games: Sequence[str], length: int) -> None:
         """Return when the shortest log is so long."""
         wait_until(lambda: min(self.lengths(games)) >= length)
 
 
-def send_all(port: int, letters: Sequence[CommandEnvelope]) -> None:
+def send_all(port: int, envelopes: Sequence[CommandEnvelope]) -> None:
     with redis.Redis(port=port, socket_timeout=0.5) as stock:
         ledger = RedisLedger(stock, PARTITIONS)
-        for letter in letters:
-            ledger.submit(letter)
+        for envelope in envelopes:
+            ledger.submit(envelope)
 
 
 def is_up(url: str) -> bool:
@@ -118,7 +118,7 @@ def is_up(url: str) -> bool:
         return False
 
 
-def test_the_stock_client_retries_in_silence() -> None:
+def test_the_stock_client_retries_by_itself() -> None:
     """Else these tests would prove nothing."""
     retry: Any = redis.Redis().get_retry()
     assert retry._retries == 10
@@ -126,27 +126,27 @@ def test_the_stock_client_retries_in_silence() -> None:
 
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(("games_played",), sizes((150,), (1_000,), (1_000,)))
-def test_P2_P3_commands_over_lines_that_eat_replies_get_one_verdict_each(
+def test_P2_P3_commands_whose_replies_are_lost_are_decided_once_each(
     tmp_path: Path, games_played: int
 ) -> None:
-    dice = Random(seed := run_seed())
+    random = Random(seed := run_seed())
     games = [f"game-{number}" for number in range(games_played)]
     with stage(tmp_path) as at:
-        house, length = House(at, seed, games_played), 0
-        with house.open() as pool:
-            for letters, more in zip(sendings(games, dice), rounds("any"), strict=True):
-                house.send(pool, letters)
+        setup, length = Setup(at, seed, games_played), 0
+        with setup.open() as pool:
+            for envelopes, more in zip(deliveries_plan(games, random), rounds("any"), strict=True):
+                setup.send(pool, envelopes)
                 length += len(more)
-                house.await_length(games, length)
-            wait_until(lambda: house.waiting() == 0)
-        assert sum(house.lengths(games)) == COMMANDS * games_played
+                setup.await_length(games, length)
+            wait_until(lambda: setup.waiting() == 0)
+        assert sum(setup.lengths(games)) == COMMANDS * games_played
         for game in games:
-            log = entries(house.ledger, game)
-            wanted = {(letter.seat, letter.id) for letters in rounds(game) for letter in letters}
+            log = entries(setup.ledger, game)
+            wanted = {(envelope.seat, envelope.id) for envelopes in rounds(game) for envelope in envelopes}
             assert len(log) == len(wanted)
             assert {(entry.seat, entry.id) for entry in log} == wanted
-        for game in dice.sample(games, 20):
-            assert view_problems(house.ledger, game, SEATS) == []
-        print(f"{house.senders.eaten} replies of senders eaten, {house.referees.eaten} of referees")
-        assert house.senders.eaten > games_played / 10 and house.referees.eaten > 3
-        house.client.close()
+        for game in random.sample(games, 20):
+            assert view_problems(setup.ledger, game, SEATS) == []
+        print(f"{setup.senders.dropped} replies of senders dropped, {setup.referees.dropped} of referees")
+        assert setup.senders.dropped > games_played / 10 and setup.referees.dropped > 3
+        setup.client.close()
