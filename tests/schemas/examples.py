@@ -82,14 +82,14 @@ from schemas.rule_options import RuleOptions
 
 # Whatever is hidden in these events is one of these, so that a test can look for it in bytes.
 SEED: Final = "5eed" * 16
-LUCK: Final = "d1ce" * 16
+SEAT_SECRET: Final = "d1ce" * 16
 TICKET: Final = "a-hidden-ticket"
 CARD: Final = "locomotive4"
 WHY: Final = "a reason for one seat only"
 MIX: Final = "a-mix-of-its-own"
-UNSEEN: Final = (SEED, LUCK, TICKET, CARD, WHY, MIX)
+UNSEEN: Final = (SEED, SEAT_SECRET, TICKET, CARD, WHY, MIX)
 
-FIGURES: Final = RuleOptions(
+RULE_OPTIONS: Final = RuleOptions(
     seats_least=2, seats_most=5, order="age", cars=45, cards={"red": 12, "locomotive": 14}, hand=4, market=5,
     flush={"locomotive": 3}, flush_most=3, start_tickets={"all": 3}, start_named=0, start_keep=2,
     start_keep_most=None, start_return="out", draw_tickets={"all": 3}, draw_named=4, draw_keep=1,
@@ -152,8 +152,8 @@ COMMANDS: Final[tuple[Command, ...]] = (
 )
 
 OPEN: Final[tuple[Event, ...]] = (  # nothing in these is hidden from anybody
-    GameCreated("game-1", "usa", 2, "usa", "ab" * 32, None, FIGURES, PLANS, None, 1_700_000_000_000, 0),
-    GameCreated("game-1", "usa", 2, "lakes", "ab" * 32, BOARD, FIGURES, PLANS, SERIES, 1_700_000_000_000, 250),
+    GameCreated("game-1", "usa", 2, "usa", "ab" * 32, None, RULE_OPTIONS, PLANS, None, 1_700_000_000_000, 0),
+    GameCreated("game-1", "usa", 2, "lakes", "ab" * 32, BOARD, RULE_OPTIONS, PLANS, SERIES, 1_700_000_000_000, 250),
     SeatTaken(0, "Zoë", None, 33, None, "0e" * 32, "seat"),
     GameStarted((1, 2, 0)),
     MarketFilled((0, 4), ("red", "locomotive")),
@@ -201,7 +201,7 @@ OPEN: Final[tuple[Event, ...]] = (  # nothing in these is hidden from anybody
 
 HIDING: Final[tuple[Event, ...]] = (  # something in each of these isn't for everybody
     SeedSealed("cd" * 32, True, SEED),
-    SeatTaken(1, "Ada", "greedy", 36, LUCK, "0f" * 32, "house"),
+    SeatTaken(1, "Ada", "greedy", 36, SEAT_SECRET, "0f" * 32, "house"),
     DeckShuffled((CARD, CARD), "ef" * 32),
     TicketsShuffled("all", (TICKET, TICKET), None),
     HandDealt(1, (CARD, CARD, CARD)),

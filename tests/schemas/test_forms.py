@@ -74,8 +74,8 @@ def test_a_stale_a_missing_and_a_leftover_schema_are_named(
 
     monkeypatch.setattr(json_schema, "find_stale_files", lambda: late)
     assert json_schema.main(["--check"]) == 1
-    said = capsys.readouterr().err
-    assert all(f"schemas/json/{name} is stale" in said for name in late)
+    printed = capsys.readouterr().err
+    assert all(f"schemas/json/{name} is stale" in printed for name in late)
 
     monkeypatch.undo()
     json_schema.write_files(tmp_path)
@@ -118,7 +118,7 @@ def test_a_face_down_event_fits_the_schema_too(event: Event) -> None:
 
 
 @pytest.mark.parametrize("command", each(examples.COMMANDS))
-def test_a_letter_fits_its_schema(command: Command) -> None:
+def test_an_envelope_fits_its_schema(command: Command) -> None:
     packed = pack_envelope(CommandEnvelope("id-1", "game-1", None, command))
     published("letter").validate(through_json(unpack(packed)))
 
@@ -136,7 +136,7 @@ def test_boards_parameters_and_refusals_fit_their_schemas() -> None:
     usa = json.loads(resources.files("services.referee.rules").joinpath("boards/usa.json").read_text())
     published("board").validate(usa)
     assert BOARD_SCHEMA.read(usa)
-    published("parameters").validate(through_json(RULE_OPTIONS_SCHEMA.write(examples.FIGURES)))
+    published("parameters").validate(through_json(RULE_OPTIONS_SCHEMA.write(examples.RULE_OPTIONS)))
     for rule in refusals.ALL_RULES:
         published("refusal").validate({"rule": rule, "why": "because"})
     assert not published("refusal").is_valid({"rule": "RULE-0", "why": "because"})
@@ -171,8 +171,8 @@ def test_the_wire_file_says_how_to_read_every_row() -> None:
         code, *values = event_to_row(event)
         entry = by_code[code]
         assert (entry["type"], entry["version"]) == (event.type, event.version)
-        told = dict(zip(entry["fields"], through_json(values), strict=True))
-        assert events.SCHEMAS[entry["type"]].read(told) == event
+        fields = dict(zip(entry["fields"], through_json(values), strict=True))
+        assert events.SCHEMAS[entry["type"]].read(fields) == event
 
 
 def test_a_claim_that_its_event_tells_is_stored_by_its_code_alone() -> None:
@@ -186,8 +186,8 @@ def test_a_claim_that_its_event_tells_is_stored_by_its_code_alone() -> None:
 
 def test_a_claim_that_its_event_does_not_tell_is_stored_whole() -> None:
     claim = ClaimRoute("a-b", {"red": 2})
-    for told in ((CommandRefused(1, "ROUTE-3", "no"),), (RouteClaimed(1, "a-b", {"red": 1}, 2),), ()):
-        entry = Entry(5, "c1", 1, claim, told)
-        data = pack_entry(entry, VisibilitySplit(tuple(event_to_row(event) for event in told), {}, {}))
+    for logged in ((CommandRefused(1, "ROUTE-3", "no"),), (RouteClaimed(1, "a-b", {"red": 1}, 2),), ()):
+        entry = Entry(5, "c1", 1, claim, logged)
+        data = pack_entry(entry, VisibilitySplit(tuple(event_to_row(event) for event in logged), {}, {}))
         assert unpack(data)[4] == (ClaimRoute.code, "a-b", {"red": 2})
         assert unpack_entry(data) == entry

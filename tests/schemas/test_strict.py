@@ -38,7 +38,7 @@ from tests.schemas import examples
 from tests.schemas.wrong_commands import DEAL, WRONG_COMMANDS, nested
 
 
-def letter(
+def envelope(
     command: object, *, form: object = ENVELOPE_FORMAT, seat: object = 0, game: object = "game-1"
 ) -> bytes:
     return pack((form, "id-1", game, seat, command))
@@ -53,8 +53,8 @@ def refused(data: bytes) -> InvalidInputError:
 
 @pytest.mark.parametrize(("command", "field"), [pytest.param(c, f, id=n) for n, c, f in WRONG_COMMANDS])
 def test_a_malformed_command_names_its_field(command: object, field: str) -> None:
-    no = refused(letter(command))
-    assert (no.field, no.rule) == (field, "SHAPE-1")
+    error = refused(envelope(command))
+    assert (error.field, error.rule) == (field, "SHAPE-1")
 
 
 @pytest.mark.parametrize(
@@ -77,19 +77,19 @@ def test_what_only_json_can_spell_is_malformed_too(value: str, field: str) -> No
 @pytest.mark.parametrize(
     ("data", "field"),
     [
-        (letter({"type": "pass"}, seat=8), "seat"),
-        (letter({"type": "pass"}, seat=-1), "seat"),
-        (letter({"type": "pass"}, seat="0"), "seat"),
-        (letter({"type": "pass"}, seat=True), "seat"),
-        (letter({"type": "pass"}, game="G"), "game"),
-        (letter({"type": "pass"}, game=b"game-1"), "game"),
+        (envelope({"type": "pass"}, seat=8), "seat"),
+        (envelope({"type": "pass"}, seat=-1), "seat"),
+        (envelope({"type": "pass"}, seat="0"), "seat"),
+        (envelope({"type": "pass"}, seat=True), "seat"),
+        (envelope({"type": "pass"}, game="G"), "game"),
+        (envelope({"type": "pass"}, game=b"game-1"), "game"),
         (pack((ENVELOPE_FORMAT, "an id", "game-1", 0, {"type": "pass"})), "id"),
-        (letter({"type": "pass"}, form=ENVELOPE_FORMAT + 1), "letter"),
-        (letter({"type": "pass"}, form=True), "letter"),
-        (letter({"type": "pass"}, form=1.0), "letter"),
-        (letter({"type": "pass"}, form=math.nan), "letter"),
-        (letter({3: "pass"}), "letter"),
-        (letter({None: "pass"}), "letter"),
+        (envelope({"type": "pass"}, form=ENVELOPE_FORMAT + 1), "letter"),
+        (envelope({"type": "pass"}, form=True), "letter"),
+        (envelope({"type": "pass"}, form=1.0), "letter"),
+        (envelope({"type": "pass"}, form=math.nan), "letter"),
+        (envelope({3: "pass"}), "letter"),
+        (envelope({None: "pass"}), "letter"),
         (pack((ENVELOPE_FORMAT, "id-1", "game-1", 0)), "letter"),
         (pack((ENVELOPE_FORMAT, "id-1", "game-1", 0, {"type": "pass"}, 1)), "letter"),
         (pack("abcde"), "letter"),
@@ -100,11 +100,11 @@ def test_what_only_json_can_spell_is_malformed_too(value: str, field: str) -> No
         (b"\x81\x80\x01", "letter"),
         (b"\xa1\xff", "letter"),
         (b"\xd7\xff" + b"\xff" * 8, "letter"),
-        (letter({"type": "pass"}) + b"\x00", "letter"),
-        (letter({"type": "pass"})[:-1], "letter"),
+        (envelope({"type": "pass"}) + b"\x00", "letter"),
+        (envelope({"type": "pass"})[:-1], "letter"),
     ],
 )
-def test_a_malformed_letter_names_its_field(data: bytes, field: str) -> None:
+def test_a_malformed_envelope_names_its_field(data: bytes, field: str) -> None:
     assert refused(data).field == field
 
 
@@ -119,7 +119,7 @@ def test_no_depth_breaks_the_reading(depth: int, before: bytes) -> None:
     refused(before + b"\x91" * depth + b"\x01" + rest)
 
 
-def test_SIZE_1_a_letter_at_the_limit_is_read_and_one_past_it_is_not() -> None:
+def test_SIZE_1_an_envelope_at_the_limit_is_read_and_one_past_it_is_not() -> None:
     def sized(extra: int) -> bytes:
         options = {"deck": "x" * (MAX_ENVELOPE_BYTES - 200 + extra)}
         return pack_envelope(
@@ -136,9 +136,9 @@ def test_SIZE_1_a_letter_at_the_limit_is_read_and_one_past_it_is_not() -> None:
     assert refused(b"\x00" * 10_000_000).rule == "SIZE-1"
 
 
-def test_whatever_letter_is_read_can_be_packed_again() -> None:
+def test_every_envelope_that_is_read_can_be_packed_again() -> None:
     deepest = {**DEAL, "options": {"cars": nested(MAX_JSON_DEPTH - 1), "n": [2**53, -1.5, None, True]}}
-    read = unpack_envelope(letter(deepest))
+    read = unpack_envelope(envelope(deepest))
     assert unpack_envelope(pack_envelope(read)) == read
     assert pack_entry(Entry(0, read.id, None, read.command, ()), VisibilitySplit((), {}, {}))
 
@@ -211,7 +211,7 @@ def no_other_error(data: bytes) -> None:
         except InvalidInputError:
             assert place == 0, "a damaged log is Corrupt, not Malformed"
         except CorruptDataError:
-            assert place > 0, "a letter is Malformed, not Corrupt"
+            assert place > 0, "a damaged envelope is invalid input, not corrupt data"
 
 
 @settings(max_examples=300, deadline=None)

@@ -1,4 +1,4 @@
-"""P4: rows of former versions are read as today's say the same; nothing old is rewritten, or misread."""
+"""P4: rows of earlier versions are read as today's; nothing old is rewritten, or misread."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ NOW = next(event for event in EVENTS if isinstance(event, GameCreated))
 
 def first_version(event: GameCreated) -> tuple[Any, ...]:
     """The row that version 1 would have written of it."""
-    told = dict(zip(FIELDS[GameCreated], event_to_row(event)[1:], strict=True))
-    told["parameters"] = {name: value for name, value in told["parameters"].items() if name != "move_ms"}
-    return (1, *(told[name] for name in FORMER_VERSIONS[1].fields))
+    fields = dict(zip(FIELDS[GameCreated], event_to_row(event)[1:], strict=True))
+    fields["parameters"] = {name: value for name, value in fields["parameters"].items() if name != "move_ms"}
+    return (1, *(fields[name] for name in FORMER_VERSIONS[1].fields))
 
 
 OLD = first_version(NOW)
@@ -36,11 +36,11 @@ def test_P4_a_game_created_before_there_was_time_for_a_move_has_no_limit_of_it()
     assert event.opened == event.created == NOW.created
 
 
-def test_P4_all_else_that_an_old_row_tells_stays_as_it_was() -> None:
+def test_P4_all_else_in_an_old_row_stays_as_it_was() -> None:
     event = row_to_event(OLD)
     assert isinstance(event, GameCreated)
-    figures = {name: getattr(NOW.parameters, name) for name in PARAMETER_NAMES}
-    assert {name: getattr(event.parameters, name) for name in figures} == figures
+    options = {name: getattr(NOW.parameters, name) for name in PARAMETER_NAMES}
+    assert {name: getattr(event.parameters, name) for name in options} == options
     for name in set(FIELDS[GameCreated]) - {"parameters", "opened"}:
         assert getattr(event, name) == getattr(NOW, name)
 

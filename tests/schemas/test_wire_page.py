@@ -39,11 +39,11 @@ NUMBER, PLACE = 5, (0, 17)
 
 
 def test_the_example_is_what_the_codec_writes() -> None:
-    vault, luck = derive_salt_key(SEED, "demo"), bytes.fromhex(derive_seat_secret(SEED, 1, "demo"))
+    salt_key, seat_secret = derive_salt_key(SEED, "demo"), bytes.fromhex(derive_seat_secret(SEED, 1, "demo"))
     log, secret = pack_sealed_entry(Entry(250, "m-7", 1, DrawBlind(), EVENTS), FACES)
-    part = pack_private_part(3, "m-7", FACES.private[1], card_salt(vault, *PLACE))
-    commitments = secret_commitment(derive_salt(vault, NUMBER, "demo"), secret)
-    commitments += private_part_commitment(derive_salt(luck, NUMBER, "demo"), part)
+    part = pack_private_part(3, "m-7", FACES.private[1], card_salt(salt_key, *PLACE))
+    commitments = secret_commitment(derive_salt(salt_key, NUMBER, "demo"), secret)
+    commitments += private_part_commitment(derive_salt(seat_secret, NUMBER, "demo"), part)
     assert {
         "letter": pack_envelope(CommandEnvelope("m-7", "demo", 1, DrawBlind())),
         "log": log,
@@ -57,7 +57,7 @@ def test_the_example_joins_to_what_seat_1_may_see() -> None:
     assert build_view_entry(5, HEX["public"], None).events == (CardDrawn(1, None), TurnStarted(2))
 
 
-def test_the_page_and_the_wire_file_tell_the_layouts_of_packed_arrays() -> None:
+def test_the_page_and_the_wire_file_have_the_layouts_of_packed_arrays() -> None:
     values = {name: msgpack.unpackb(data, strict_map_key=False) for name, data in HEX.items()}
     left_off = {"public": 2}  # nothing was laid down, and no card turned up for all
     assert {name: len(value) + left_off.get(name, 0) for name, value in values.items()} == {
@@ -80,14 +80,14 @@ def test_the_page_and_the_wire_file_tell_the_layouts_of_packed_arrays() -> None:
         assert f"`[{', '.join(layout)}]`" in PAGE
 
 
-def test_the_page_tells_the_limits_and_the_formats() -> None:
+def test_the_page_has_the_limits_and_the_formats() -> None:
     assert f"at most {MAX_ENVELOPE_BYTES} bytes" in PAGE
     assert f"at most {MAX_JSON_DEPTH} deep" in PAGE
-    assert f"the format number: {ENVELOPE_FORMAT} for a letter, {ENTRY_FORMAT} for the others" in PAGE
+    assert f"the format number: {ENVELOPE_FORMAT} for an envelope, {ENTRY_FORMAT} for the others" in PAGE
     assert f"have format {UNSEALED_FORMAT}" in PAGE
 
 
-def test_the_page_tells_every_former_version() -> None:
+def test_the_page_has_every_former_version() -> None:
     for code, former in FORMER_VERSIONS.items():
         row = f"| `{former.type}` {former.version} (code {code}) | `{former.type}` {former.version + 1}"
         assert f"{row} (code {former.next_code}) |" in PAGE
