@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Check the file of a game: `python verify_game.py FILE [--key HEX] [--json]`.
 
-As docs/proof.md has it: nothing was changed since the house signed it, every seat was told its own and nothing else, every
+As docs/proof.md has it: nothing was changed since the server signed it, every seat was sent its own and nothing else, every
 shuffle follows from the seed, and every card came from where it lay. It knows neither the rules of play (`ledgerline audit
 FILE`) nor the boards. It ends with 0 (good), 1 (the first bad entry is named) or 2 (no game can be read)."""
 
@@ -29,7 +29,7 @@ Pile = list[tuple[str, bytes]]  # names and salts, the top last
 
 
 class InvalidProofError(Exception):
-    """Something that no honest house writes."""
+    """Something that no honest server writes."""
 
 
 def require(condition: object, why: str) -> None:
@@ -216,7 +216,7 @@ def split_rows(events: list[list[Any]]) -> list[Any]:
 
 
 def read_entry(data: bytes) -> tuple[list[Any], list[list[Any]]]:
-    """An entry of the log, and its events as the house knew them."""
+    """An entry of the log, and its events as the server knew them."""
     value = Reader(data).value()
     require(pack(value) == data and len(value) == 8, "isn't written as entries are written")
     events, private, secret = list(value[5]), value[6], value[7]
@@ -243,26 +243,26 @@ class Game:
         self.epochs = {"shuffled": 0, "laid": 1 << 32, "returned": 1 << 33}  # the next of each
         self.last_parts: Counter[int] = Counter()  # the number of each seat's last part
         self.shares: dict[int, str] = {}  # the seats' contributions
-        self.market, self.lucks = dict[int, str | None](), dict[int, bytes]()
+        self.market, self.secrets = dict[int, str | None](), dict[int, bytes]()
         self.discards: Counter[str] = Counter()
 
     def expect(self, condition: object, why: str) -> None:
         self.error = self.error or ("" if condition else why)
 
     def apply(self, entry: list[Any], events: list[list[Any]]) -> None:
-        """Take on an entry's events; `doubt` tells what isn't as the deal has it."""
+        """Apply an entry's events; `error` is what isn't as the deal has it."""
         first, self.leaves, self.shown = not self.created, list[bytes](), list[bytes]()  # leaves; all's salts
         self.seat_salts: dict[int, list[bytes]] = defaultdict(list)  # salts of what each seat sees
         self.expect(not self.over, "comes after the game's end")
         for row in events:
-            self.expect(first or row[0] not in OPENING, "tells what only a game's first entry may tell")
+            self.expect(first or row[0] not in OPENING, "has what only a game's first entry may have")
             self.apply_event((entry[4] + [None] * 9)[:9], row)
         end = self.over and self.sealed
-        self.expect(self.revealed == end, f"{'ends the game, but tells no' if end else 'tells the'} seed")
+        self.expect(self.revealed == end, f"{'ends the game, but reveals no' if end else 'reveals the'} seed")
         require(self.seed and entry[0] == 1 + self.sealed, "has another format than its game")
 
     def public_bytes(self, number: int, entry: list[Any]) -> bytes:
-        """P(n), once the entry's events have been taken on."""
+        """P(n), once the entry's events are applied."""
         _, at, id_, sender, command, rows, private, secret = entry
         if not self.sealed:
             return pack([1, at, rows])
@@ -271,8 +271,8 @@ class Game:
         for seat in sorted({*private, *(() if sender is None else (sender,))}):
             part = [2, self.last_parts[seat], id_ if seat == sender else None, private.get(seat, {})]
             part += [b"".join(self.seat_salts[seat])] if self.seat_salts[seat] else []
-            luck = self.lucks.get(seat) or h("luck", self.seed, bytes((seat,)), self.name.encode())
-            salt = h("salt", luck, u64(number), self.name.encode())[:16]
+            own = self.secrets.get(seat) or h("luck", self.seed, bytes((seat,)), self.name.encode())
+            salt = h("salt", own, u64(number), self.name.encode())[:16]
             commitments += [h("part", salt, pack(part))[:16]] if seat in private else []
             self.last_parts[seat] = number
         public = [2, at, rows, *map(b"".join, (commitments, self.leaves, self.shown))]
@@ -324,15 +324,15 @@ class Game:
                 fits &= given in ([[self.given]] if self.sealed else [[], [None]])
                 fits &= not self.given or h("seed", text.encode()) == self.seed
                 self.expect(fits, "has a seed that wasn't committed to, or not the one that was given")
-            case [2 | 42, seat, _, policy, _, luck, *share]:
+            case [2 | 42, seat, _, policy, _, secret, *share]:
                 own = h("contribution", self.seed, bytes((seat,))).hex()
                 made = {"seed": own, "house": own, "seat": command[4], "nobody": bytes(32).hex()}
                 by = "seed" if self.given else "house" if policy else "seat" if command[4] else "nobody"
                 fits = share == ([made[by], by] if self.sealed else [None] * len(share))
                 scope = b"" if policy else self.name.encode()
-                self.lucks[seat] = due = h("luck", self.seed, bytes((seat,)), scope)
-                fits &= luck == (due.hex() if self.sealed or policy else None) and seat not in self.shares
-                self.expect(fits, f"has another luck or contribution of seat {seat} than it should")
+                self.secrets[seat] = due = h("luck", self.seed, bytes((seat,)), scope)
+                fits &= secret == (due.hex() if self.sealed or policy else None) and seat not in self.shares
+                self.expect(fits, f"has another secret or contribution of seat {seat} than it should")
                 self.shares[seat] = made[by]
             case [3, _]:
                 self.expect(not self.key, "starts the game again")
@@ -355,7 +355,7 @@ class Game:
                 self.turned_up = revealed
             case [44, seed]:
                 self.revealed = True
-                self.expect(seed == self.seed.hex(), "tells another seed than was committed to")
+                self.expect(seed == self.seed.hex(), "reveals another seed than was committed to")
             case _:
                 self.move_cards(row)
 
@@ -478,7 +478,7 @@ def main(args: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Check the file of a game.")
     parser.add_argument("file", type=Path)
     parser.add_argument("--key", metavar="HEX", type=str.lower, help="the only key that may have signed")
-    parser.add_argument("--json", action="store_true", help="tell it as JSON")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
     options = parser.parse_args(args)
     code, verdict = 2, "UNREADABLE"
     try:

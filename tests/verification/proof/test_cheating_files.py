@@ -74,7 +74,7 @@ def test_an_honest_house_is_found_to_be_one() -> None:
         (SeedRevealed, 0, lambda e: replace(e, seed="ab" * 32), "another seed"),
         (SeatTaken, 1, lambda e: replace(e, contribution="ab" * 32), "contribution of seat 1"),
         (SeatTaken, 2, lambda e: replace(e, contribution="00" * 32, by="nobody"), "contribution of seat 2"),
-        (SeatTaken, 0, lambda e: replace(e, luck="ab" * 32), "luck or contribution of seat 0"),
+        (SeatTaken, 0, lambda e: replace(e, luck="ab" * 32), "secret or contribution of seat 0"),
     ],
 )  # fmt: skip
 def test_P6_what_a_house_alters_is_found_though_it_signed_it(
