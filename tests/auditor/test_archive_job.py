@@ -33,9 +33,9 @@ def test_P9_a_finished_game_is_archived_and_leaves_an_hour_later(at: At) -> None
 
     at.work()
 
-    told = decode_game_file(at.archive.read(GAME) or b"")
-    assert (told.game, told.entries, told.number) == (GAME, log, len(log))
-    assert is_signed(build_statement(GAME, told.number, told.head), told.signature, SIGNER.public_key)
+    file = decode_game_file(at.archive.read(GAME) or b"")
+    assert (file.game, file.entries, file.number) == (GAME, log, len(log))
+    assert is_signed(build_statement(GAME, file.number, file.head), file.signature, SIGNER.public_key)
     assert at.auditor.jobs.list_jobs() == []
     assert at.referee.evict() == 0
     at.wall.now += round(STAYS_S * 1000)
@@ -48,8 +48,8 @@ def test_P9_a_finished_game_is_archived_and_leaves_an_hour_later(at: At) -> None
 def test_the_file_is_the_one_that_the_chain_makes(at: At) -> None:
     play_out(at.ledger, at.referee)
     at.work()
-    told = decode_game_file(at.archive.read(GAME) or b"")
-    assert told.head == played().heads[-1]
+    file = decode_game_file(at.archive.read(GAME) or b"")
+    assert file.head == played().heads[-1]
 
 
 def test_P9_a_finished_game_that_is_not_archived_stays_however_long_ago_it_ended(at: At) -> None:
@@ -158,10 +158,10 @@ def test_P6_a_game_whose_heads_do_not_follow_from_its_entries_is_not_signed(at: 
     play_out(at.ledger, at.referee)
     damaged: Any = at.client
     public = keys.public_view(partition_of(GAME), GAME)
-    told = dict(damaged.xrange(public))
+    file = dict(damaged.xrange(public))
     damaged.delete(public)
-    told[b"4-0"][b"h"] = bytes(32)
-    for id_, fields in told.items():
+    file[b"4-0"][b"h"] = bytes(32)
+    for id_, fields in file.items():
         damaged.xadd(public, fields, id_)
     at.work()
     assert "head that was sent with entry 4" in the_job(at).why

@@ -20,14 +20,14 @@ def test_a_game_of_the_archive_goes_on_as_it_lay(home: Home) -> None:
     wait_until(lambda: is_over(home, game))
     wait_until(lambda: not home.ledger.read_entries(game))
 
-    told = posted(home, f"/games/{game}/forks", {"at": 3}, **bearer(ada))
+    forked = posted(home, f"/games/{game}/forks", {"at": 3}, **bearer(ada))
 
-    assert (told["of"], told["at"], told["afresh"]) == (game, 3, False)
-    assert [seat["policy"] for seat in told["taken"]] == ["greedy"]
-    posted(home, f"/games/{told['game']}/join", {"name": "Bo"})
-    posted(home, f"/games/{told['game']}/start", **bearer(told["token"]))
+    assert (forked["of"], forked["at"], forked["afresh"]) == (game, 3, False)
+    assert [seat["policy"] for seat in forked["taken"]] == ["greedy"]
+    posted(home, f"/games/{forked['game']}/join", {"name": "Bo"})
+    posted(home, f"/games/{forked['game']}/start", **bearer(forked["token"]))
     there = fold(decode_game_file(home.archive.read(game) or b"").entries[:3])
-    here = fold(home.ledger.read_entries(told["game"])[:3])
+    here = fold(home.ledger.read_entries(forked["game"])[:3])
     assert (here.deck, here.ticket_decks, here.market) == (there.deck, there.ticket_decks, there.market)
     assert [place.hand for place in here.seats] == [place.hand for place in there.seats]
 

@@ -32,17 +32,17 @@ def spelled(**otherwise: object) -> bytes:
 
 def test_what_is_written_is_what_is_read() -> None:
     game, log, heads = played()
-    told = decode_game_file(written())
-    assert told == GameFile(
+    file = decode_game_file(written())
+    assert file == GameFile(
         game,
         len(log),
         heads[-1],
         SIGNER.public_key,
-        told.signature,
+        file.signature,
         b"".join(head[:MARK_BYTES] for head in heads),
         log,
     )
-    assert is_signed(build_statement(game, len(log), heads[-1]), told.signature, told.key)
+    assert is_signed(build_statement(game, len(log), heads[-1]), file.signature, file.key)
 
 
 def test_the_same_game_makes_the_same_file_every_time() -> None:

@@ -88,9 +88,9 @@ def test_P6_a_file_whose_log_was_changed_in_the_archive_is_shown_to_nobody(at: A
     leave(at)
     data = at.archive.read(GAME)
     assert data is not None
-    told = decode_game_file(data)
-    form, when, *rest = unpack(told.entries[5])
-    told.entries[5] = bytes(pack((form, when + 1, *rest)))
-    at.archive.write(GAME, compress_packed(bytes(pack(told._asdict()))))
+    file = decode_game_file(data)
+    form, when, *rest = unpack(file.entries[5])
+    file.entries[5] = bytes(pack((form, when + 1, *rest)))
+    at.archive.write(GAME, compress_packed(bytes(pack(file._asdict()))))
     with pytest.raises(CorruptDataError, match="signed"):
         GameRepository(at.ledger, ArchiveReader(at.archive)).read_view(GAME, None)

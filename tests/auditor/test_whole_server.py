@@ -96,8 +96,8 @@ def test_a_game_that_has_left_is_shown_as_before_and_can_not_be_made_anew(home: 
     assert (late.status_code, late.json()["rule"], late.json()["level"]) == (409, "GAME-3", "told")
     left = next(entry for entry in before[1]["entries"] if entry["answers"])
     again = {**bearer(ada), "Idempotency-Key": left["answers"]}
-    told = home.http.post(f"/games/{game}/commands", json=LEAVE, headers=again).json()
-    assert (told["number"], told["head"]) == (left["number"], left["head"])
+    repeated = home.http.post(f"/games/{game}/commands", json=LEAVE, headers=again).json()
+    assert (repeated["number"], repeated["head"]) == (left["number"], left["head"])
     rest = before[1]["entries"][2:]
     with Socket(home.http, game, ada, after=2) as socket:
         assert [entry["head"] for entry in socket.read(len(rest))] == [entry["head"] for entry in rest]

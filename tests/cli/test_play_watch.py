@@ -8,10 +8,10 @@ from schemas.codec import build_view_entry
 from schemas.entries import ViewEntry
 from services.cli.exit import CommandLineError
 from services.cli.watch import WatchedGame
-from tests.verification.audit.small_server import GAME, House
+from tests.verification.audit.small_server import GAME, SmallServer
 
 
-def public_view(server: House) -> list[ViewEntry]:
+def public_view(server: SmallServer) -> list[ViewEntry]:
     """The entries of the server's public view."""
     return [
         build_view_entry(sequence, entry.public, None, entry.head)
@@ -20,7 +20,7 @@ def public_view(server: House) -> list[ViewEntry]:
 
 
 def test_P6_the_games_of_an_honest_server_are_shown_to_the_end() -> None:
-    server = House().play(seats=2, options={"cars": 8})
+    server = SmallServer().play(seats=2, options={"cars": 8})
     watched = WatchedGame(GAME)
     watched.apply_entries(public_view(server))
     assert watched.state.result
@@ -28,7 +28,7 @@ def test_P6_the_games_of_an_honest_server_are_shown_to_the_end() -> None:
 
 
 def test_P6_a_view_that_does_not_fit_its_chain_ends_the_command_with_a_warning() -> None:
-    entries = public_view(House().play(seats=2, options={"cars": 8}))
-    other = public_view(House(seed="1f" * 32).play(seats=2, options={"cars": 8}))
+    entries = public_view(SmallServer().play(seats=2, options={"cars": 8}))
+    other = public_view(SmallServer(seed="1f" * 32).play(seats=2, options={"cars": 8}))
     with pytest.raises(CommandLineError, match=r"NOT TO BE BELIEVED: game game-one, entry 9"):
         WatchedGame(GAME).apply_entries([*entries[:8], other[8], *entries[9:]])

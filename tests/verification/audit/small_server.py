@@ -1,4 +1,4 @@
-"""A house in small: it plays sealed games on the pure core, shows each viewer what it gets, and signs.
+"""A server in small: it plays sealed games on the pure core, shows each viewer what it gets, and signs.
 
 It may be told to cheat: then it alters what the rules say before it writes it down, and is careful to
 commit, chain and sign as if that were the truth.
@@ -27,11 +27,11 @@ GAME = "game-one"
 SIGNER = Signer("5e" * 32)
 Events = tuple[Event, ...]
 Shuffle = Callable[[GameState, Sequence[str]], tuple[str, ...]]
-Cheat = Callable[["House", Entry], Events | None]  # None: it is honest about this entry
+Cheat = Callable[["SmallServer", Entry], Events | None]  # None: it is honest about this entry
 
 
-class House:
-    """One game. `betrayed` holds what its players noticed while they played."""
+class SmallServer:
+    """One game. `detected` has what its players noticed while they played."""
 
     def __init__(
         self, seed: str = "0f" * 32, cheat: Cheat | None = None, shuffle: Shuffle | None = None
@@ -40,21 +40,21 @@ class House:
         self.table, self.piles, self.head = GameState(), PileTracker(), initial_head(GAME)
         self.parts: dict[Seat, int] = {}
         self.log: list[SealedEntry] = []
-        self.witnesses: dict[Seat | None, ViewVerifier] = {}
-        self.betrayed: list[tuple[Seat | None, VerificationFailedError]] = []
+        self.verifiers: dict[Seat | None, ViewVerifier] = {}
+        self.detected: list[tuple[Seat | None, VerificationFailedError]] = []
 
     def say(self, seat: Seat | None, command: Command) -> Events:
         """A command is decided, sealed and shown."""
         number = len(self.log)
         before = self.table.copy() if self.table.game else GameState()
-        letter = CommandEnvelope(f"c{number}", self.game, seat, command)
-        honest = decide_envelope(self.table, letter, 1_000 * number, self.seed)
-        entry = Entry(self.table.at_ms, letter.id, seat, command, honest)
+        envelope = CommandEnvelope(f"c{number}", self.game, seat, command)
+        honest = decide_envelope(self.table, envelope, 1_000 * number, self.seed)
+        entry = Entry(self.table.at_ms, envelope.id, seat, command, honest)
         events = self.cheat(self, entry) if self.cheat else None
         if events is not None:
             self.table = before
             fold_events(self.table, entry.at, events)
-            entry = Entry(entry.at, letter.id, seat, command, events)
+            entry = Entry(entry.at, envelope.id, seat, command, events)
         sealed = self.seal(entry)
         self.log.append(sealed)
         self.head = sealed.head
@@ -68,17 +68,17 @@ class House:
     def show(self, number: int, sealed: SealedEntry) -> None:
         own = dict(sealed.private_parts)
         for viewer in (None, *range(len(self.table.seats))):
-            witness = self.witnesses.setdefault(viewer, ViewVerifier(self.game, viewer))
+            verifier = self.verifiers.setdefault(viewer, ViewVerifier(self.game, viewer))
             try:
-                witness.verify(build_view_entry(number, sealed.public, own.get(viewer), sealed.head))
-            except VerificationFailedError as betrayed:
-                self.betrayed.append((viewer, betrayed))
-                self.witnesses[viewer] = Deaf(self.game, viewer)
+                verifier.verify(build_view_entry(number, sealed.public, own.get(viewer), sealed.head))
+            except VerificationFailedError as error:
+                self.detected.append((viewer, error))
+                self.verifiers[viewer] = SilentVerifier(self.game, viewer)
 
-    def play(self, seats: int = 3, dice: int = 1, **wish: Any) -> House:
+    def play(self, seats: int = 3, random_seed: int = 1, **options: Any) -> SmallServer:
         """From the creation to the end, by whatever is legal."""
-        chance = Random(dice)
-        self.say(None, CreateGame((SeatPlan(),) * seats, **wish))
+        chance = Random(random_seed)
+        self.say(None, CreateGame((SeatPlan(),) * seats, **options))
         if self.shuffle is not None:
             rules = self.table.ruleset
             self.table.ruleset = replace(rules, randomness=rules.randomness._replace(shuffle=self.shuffle))
@@ -91,13 +91,13 @@ class House:
         return self
 
     def file(self) -> GameFile:
-        """The file that the house would give away."""
+        """The file that the server would export."""
         entries, heads = [each.entry for each in self.log], [each.head for each in self.log]
         return decode_game_file(encode_game_file(self.game, entries, heads, SIGNER))
 
 
-class Deaf(ViewVerifier):
-    """Who was betrayed once looks no more."""
+class SilentVerifier(ViewVerifier):
+    """A viewer that detected an error checks nothing after it."""
 
     __slots__ = ()
 

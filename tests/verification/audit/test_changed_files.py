@@ -15,15 +15,15 @@ from services.archive import GameFile, GameFileError, build_statement, decode_ga
 from services.archive.game_file import DIGEST_BYTES, FILE_MAGIC, MARK_BYTES, compress_packed
 from services.verification.findings import Finding
 from services.verification.log_check import check_file, check_file_bytes
-from tests.verification.audit.small_server import GAME, SIGNER, House
+from tests.verification.audit.small_server import GAME, SIGNER, SmallServer
 
 FLIPS = 2_000
 
 
 @cache
-def played(dice: int = 5) -> House:
+def played(random_seed: int = 5) -> SmallServer:
     """A short game: a changed file is checked whole, thousands of times."""
-    return House().play(seats=2, dice=dice, options={"cars": 8})
+    return SmallServer().play(seats=2, random_seed=random_seed, options={"cars": 8})
 
 
 @cache
@@ -42,8 +42,8 @@ def first_bad(file: GameFile) -> int | None:
 
 def with_entries(entries: Sequence[bytes]) -> GameFile:
     """As somebody without the house's key would change it: all that follows from the log is made anew."""
-    told = decode_game_file(written())
-    return told._replace(entries=[*entries])
+    changed = decode_game_file(written())
+    return changed._replace(entries=[*entries])
 
 
 def test_P6_the_unchanged_file_has_no_findings() -> None:
@@ -51,10 +51,10 @@ def test_P6_the_unchanged_file_has_no_findings() -> None:
 
 
 def test_P6_every_bit_of_the_file_counts_and_the_first_bad_entry_is_named() -> None:
-    dice, whole = Random(1), decode_game_file(written())
+    rng, whole = Random(1), decode_game_file(written())
     named, beginning = 0, 400 + len(whole.marks)  # bytes without which nothing can be checked
     for _ in range(FLIPS):
-        place, bit = dice.randrange(len(written())), dice.randrange(8)
+        place, bit = rng.randrange(len(written())), rng.randrange(8)
         data = bytearray(written())
         data[place] ^= 1 << bit
         try:
@@ -74,9 +74,9 @@ def test_P6_every_bit_of_the_file_counts_and_the_first_bad_entry_is_named() -> N
 
 
 def test_P6_every_bit_of_what_the_file_unfolds_to_counts() -> None:
-    dice, whole = Random(2), zlib.decompress(written()[len(FILE_MAGIC) : -DIGEST_BYTES])
+    rng, whole = Random(2), zlib.decompress(written()[len(FILE_MAGIC) : -DIGEST_BYTES])
     for _ in range(FLIPS // 4):
-        place, bit = dice.randrange(len(whole)), dice.randrange(8)
+        place, bit = rng.randrange(len(whole)), rng.randrange(8)
         data = bytearray(whole)
         data[place] ^= 1 << bit
         try:
@@ -86,11 +86,11 @@ def test_P6_every_bit_of_what_the_file_unfolds_to_counts() -> None:
 
 
 def test_P6_a_bit_of_an_entry_is_found_at_that_entry() -> None:
-    dice, entries = Random(3), decode_game_file(written()).entries
+    rng, entries = Random(3), decode_game_file(written()).entries
     for _ in range(FLIPS // 4):
-        number = dice.randrange(len(entries))
+        number = rng.randrange(len(entries))
         data = bytearray(entries[number])
-        place, bit = dice.randrange(len(data)), dice.randrange(8)
+        place, bit = rng.randrange(len(data)), rng.randrange(8)
         data[place] ^= 1 << bit
         changed = [*entries[:number], bytes(data), *entries[number + 1 :]]
         assert first_bad(with_entries(changed)) == number + 1, (number, place, bit)
@@ -139,13 +139,13 @@ def test_P6_another_signature_or_key_is_found() -> None:
 
 def test_P6_a_file_that_is_short_for_a_four_seat_game_stays_short() -> None:
     """The goal is 40 KiB; marks and signature are all that the log doesn't hold already."""
-    file = House().play(seats=4, dice=2).file()
+    file = SmallServer().play(seats=4, random_seed=2).file()
     assert len(compress_packed(msgpack.packb(file._asdict()))) < 16 * 1024
 
 
 def test_a_number_of_entries_below_0_is_told_of_and_breaks_nothing() -> None:
-    told = decode_game_file(written())._replace(number=-1)
-    file, [check] = check_file_bytes(compress_packed(msgpack.packb(told._asdict())))
+    changed = decode_game_file(written())._replace(number=-1)
+    file, [check] = check_file_bytes(compress_packed(msgpack.packb(changed._asdict())))
     assert file.number == -1
     assert check.findings
 

@@ -28,63 +28,63 @@ from services.verification.audit import audit
 from services.verification.findings import Finding
 from services.verification.log_check import check_file
 from services.verification.replay import Replay
-from tests.verification.audit.small_server import Events, House
+from tests.verification.audit.small_server import Events, SmallServer
 
-Alter = Callable[[House, Event], Event]
+Alter = Callable[[SmallServer, Event], Event]
 LONG = {
     "options": {"cards": {**dict.fromkeys(COLORS, 7), "locomotive": 7}}
 }  # so short a deck is shuffled often
 
 
-def findings(house: House) -> list[Finding]:
+def findings(server: SmallServer) -> list[Finding]:
     """All that a check of the house's file finds, every command decided again."""
-    file = house.file()
+    file = server.file()
     return list(audit(Replay(file.game, file.entries), check_file(file)).findings)
 
 
-def kinds(house: House) -> set[str]:
-    return {found.kind for found in findings(house)}
+def kinds(server: SmallServer) -> set[str]:
+    return {found.kind for found in findings(server)}
 
 
-def first_bad(house: House) -> int | None:
-    return min(found.number for found in findings(house) if found.number)
+def first_bad(server: SmallServer) -> int | None:
+    return min(found.number for found in findings(server) if found.number)
 
 
-def once(kind: type[Event], alter: Alter, skip: int = 0) -> Callable[[House, Entry], Events | None]:
+def once(kind: type[Event], alter: Alter, skip: int = 0) -> Callable[[SmallServer, Entry], Events | None]:
     """A cheat that alters one event of a kind, after so many honest ones."""
     left = [skip]
 
-    def cheat(house: House, entry: Entry) -> Events | None:
+    def cheat(server: SmallServer, entry: Entry) -> Events | None:
         if left[0] < 0 or not any(isinstance(event, kind) for event in entry.events):
             return None
         left[0] -= 1
         if left[0] >= 0:
             return None
-        return tuple(alter(house, event) if isinstance(event, kind) else event for event in entry.events)
+        return tuple(alter(server, event) if isinstance(event, kind) else event for event in entry.events)
 
     return cheat
 
 
 @cache
-def honest() -> House:
-    return House().play()
+def honest() -> SmallServer:
+    return SmallServer().play()
 
 
 def test_P6_an_honest_game_has_no_findings_and_betrays_nobody() -> None:
     assert findings(honest()) == []
-    assert honest().betrayed == []
+    assert honest().detected == []
 
 
 def test_P6_a_swapped_card_is_noticed_by_who_draws_it_and_by_whoever_checks() -> None:
-    def other(house: House, event: Event) -> Event:
+    def other(server: SmallServer, event: Event) -> Event:
         assert isinstance(event, CardDrawn)
         return replace(event, card="red" if event.card != "red" else "blue")
 
-    house = House(cheat=once(CardDrawn, other, skip=5)).play()
-    [(viewer, betrayed)] = house.betrayed
+    server = SmallServer(cheat=once(CardDrawn, other, skip=5)).play()
+    [(viewer, betrayed)] = server.detected
     assert "isn't what was committed to" in betrayed.reason
-    assert kinds(house) == {"deal", "verdict"}
-    assert first_bad(house) == betrayed.sequence
+    assert kinds(server) == {"deal", "verdict"}
+    assert first_bad(server) == betrayed.sequence
     assert viewer is not None
 
 
@@ -93,28 +93,28 @@ def test_P6_a_shuffle_that_was_made_to_suit_is_found_when_the_seed_is_told(epoch
     def suited(table: GameState, row: Sequence[str]) -> tuple[str, ...]:
         return tuple(sorted(row)) if table.epoch == epoch else shuffle_with_key(table, row)
 
-    house = House(shuffle=suited).play(**LONG)  # type: ignore[arg-type]
-    assert house.betrayed == []  # whoever plays can't know yet
-    assert "deal" in kinds(house)
-    assert any("isn't the one that seed and contributions give" in found.why for found in findings(house))
+    server = SmallServer(shuffle=suited).play(**LONG)  # type: ignore[arg-type]
+    assert server.detected == []  # whoever plays can't know yet
+    assert "deal" in kinds(server)
+    assert any("isn't the one that seed and contributions give" in found.why for found in findings(server))
 
 
 def test_P6_a_seed_that_was_chosen_after_the_contributions_does_not_fit_its_commitment() -> None:
-    def promised(house: House, event: Event) -> Event:
+    def promised(server: SmallServer, event: Event) -> Event:
         assert isinstance(event, SeedSealed)
         return replace(event, commitment=commit_to_seed("ab" * 32))
 
-    house = House(cheat=once(SeedSealed, promised)).play()
-    assert first_bad(house) == 1
-    assert "deal" in kinds(house)
+    server = SmallServer(cheat=once(SeedSealed, promised)).play()
+    assert first_bad(server) == 1
+    assert "deal" in kinds(server)
 
 
 def test_P6_a_history_that_was_written_anew_with_another_seed_is_convicted_by_a_kept_head() -> None:
     """It is in order in itself; only, somebody kept a head."""
     kept = honest().log[3].head
-    house = House(seed="1f" * 32).play()
-    assert findings(house) == []
-    file = house.file()
+    server = SmallServer(seed="1f" * 32).play()
+    assert findings(server) == []
+    file = server.file()
     [chain, *_] = check_file(file, noted_heads={4: kept})
     [found] = chain.findings
     assert found.number is not None
@@ -123,47 +123,47 @@ def test_P6_a_history_that_was_written_anew_with_another_seed_is_convicted_by_a_
 
 
 def test_P6_a_legal_command_that_was_refused_is_found() -> None:
-    def refuse(house: House, entry: Entry) -> Events | None:
-        if len(house.log) != 20 or entry.seat is None:
+    def refuse(server: SmallServer, entry: Entry) -> Events | None:
+        if len(server.log) != 20 or entry.seat is None:
             return None
         return (CommandRefused(entry.seat, "TURN-1", "it isn't your turn"),)
 
-    house = House(cheat=refuse).play()
-    assert kinds(house) == {"verdict"}
-    assert first_bad(house) == 21
+    server = SmallServer(cheat=refuse).play()
+    assert kinds(server) == {"verdict"}
+    assert first_bad(server) == 21
 
 
 def test_P6_an_illegal_command_that_was_accepted_is_found() -> None:
     """Two seats get the same route."""
     done: list[int] = []
 
-    def accept(house: House, entry: Entry) -> Events | None:
+    def accept(server: SmallServer, entry: Entry) -> Events | None:
         first = entry.events[0]
-        if done or not house.table.route_owners or not isinstance(first, RouteClaimed):
+        if done or not server.table.route_owners or not isinstance(first, RouteClaimed):
             return None
-        taken = next((route for route in house.table.route_owners if route != first.route), None)
+        taken = next((route for route in server.table.route_owners if route != first.route), None)
         if (
             taken is None
-            or house.table.board.routes[taken].length != house.table.board.routes[first.route].length
+            or server.table.board.routes[taken].length != server.table.board.routes[first.route].length
         ):
             return None
-        done.append(len(house.log) + 1)
+        done.append(len(server.log) + 1)
         return (replace(first, route=taken), *entry.events[1:])
 
-    house = House(cheat=accept).play()
+    server = SmallServer(cheat=accept).play()
     assert done
-    assert "verdict" in kinds(house)
-    assert first_bad(house) == done[0]
+    assert "verdict" in kinds(server)
+    assert first_bad(server) == done[0]
 
 
 def test_P5_a_view_with_one_private_byte_too_many_is_found() -> None:
     """All are shown which card a seat drew; the chain and the signature are made over just that."""
-    house = TellTale().play()
-    assert kinds(house) == {"view", "chain"}
-    assert first_bad(house) == TellTale.number
+    server = TellTale().play()
+    assert kinds(server) == {"view", "chain"}
+    assert first_bad(server) == TellTale.number
 
 
-class TellTale(House):
+class TellTale(SmallServer):
     """Shows everybody one card that is for one seat alone."""
 
     number = 0
@@ -184,11 +184,11 @@ class TellTale(House):
 
 def test_P6_two_players_who_are_told_different_stories_have_different_heads() -> None:
     """The house shows one of them another entry; each chain is in order in itself."""
-    one, other = House(), House()
-    for house in (one, other):
-        house.play(dice=3)
+    one, other = SmallServer(), SmallServer()
+    for server in (one, other):
+        server.play(random_seed=3)
     assert one.head == other.head
-    told = House(cheat=once(TurnStarted, lambda _, event: TurnStarted(2), skip=1))
-    told.play(dice=3)
+    told = SmallServer(cheat=once(TurnStarted, lambda _, event: TurnStarted(2), skip=1))
+    told.play(random_seed=3)
     assert told.log[5].head == one.log[5].head
     assert told.head != one.head

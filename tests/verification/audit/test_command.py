@@ -39,38 +39,38 @@ def test_a_game_of_the_ledger_is_audited_with_its_views(
     ledger: RedisLedger, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert audit(GAME, ledger, at=3)
-    told = json.loads(capsys.readouterr().out)
-    assert (told["game"], told["ok"], told["findings"]) == (GAME, True, [])
-    assert told["checked"] == ["chain", "deal", "view", "verdict", "fold"]
-    assert set(told["unchecked"]) == {"signature"}
-    assert told["move"]["number"] == 3
+    output = json.loads(capsys.readouterr().out)
+    assert (output["game"], output["ok"], output["findings"]) == (GAME, True, [])
+    assert output["checked"] == ["chain", "deal", "view", "verdict", "fold"]
+    assert set(output["unchecked"]) == {"signature"}
+    assert output["move"]["number"] == 3
 
 
 def test_a_file_is_decided_again_and_makes_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tmp_path / "page.html"
     assert audit(str(exported(tmp_path, golden())), at=100, html=page)
-    told = json.loads(capsys.readouterr().out)
-    assert (told["game"], told["move"]["number"]) == (USA, 100)
-    assert told["checked"] == ["chain", "signature", "deal", "view", "verdict", "fold"]
-    assert told["verdict"] == f"Nothing is wrong with game {USA}: everything was checked."
+    output = json.loads(capsys.readouterr().out)
+    assert (output["game"], output["move"]["number"]) == (USA, 100)
+    assert output["checked"] == ["chain", "signature", "deal", "view", "verdict", "fold"]
+    assert output["verdict"] == f"Nothing is wrong with game {USA}: everything was checked."
     assert "Entry 100" in page.read_text(encoding="utf-8")
 
 
 def test_a_file_with_a_dropped_entry_is_not_well(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = golden()
     assert not audit(str(exported(tmp_path, [*log[:99], *log[100:]])))
-    told = json.loads(capsys.readouterr().out)
-    assert told["ok"] is False
-    assert 100 in {finding["number"] for finding in told["findings"] if finding["kind"] == "verdict"}
+    output = json.loads(capsys.readouterr().out)
+    assert output["ok"] is False
+    assert 100 in {finding["number"] for finding in output["findings"] if finding["kind"] == "verdict"}
 
 
 def test_people_are_told_the_verdict_the_move_and_who_saw_what(
     ledger: RedisLedger, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run_audit(GAME, lambda: nullcontext(GameRepository(ledger, None)), 3, False, None)
-    told = capsys.readouterr().out
+    output = capsys.readouterr().out
     for words in (f"game {GAME}", "Entry 3:", "Decided again: the same verdict.", "the public was shown:"):
-        assert words in told, words
+        assert words in output, words
 
 
 def test_a_game_that_there_is_not_is_one_line(ledger: RedisLedger) -> None:

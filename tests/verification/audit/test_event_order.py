@@ -28,20 +28,20 @@ from services.referee.rules.decide import decide_events
 from services.referee.rules.proof.sealing import SealedEntry
 from services.referee.rules.shuffle import commit_to_seed, derive_seat_secret
 from services.verification.log_check import check_file
-from tests.verification.audit.small_server import GAME, SIGNER, Events, House
+from tests.verification.audit.small_server import GAME, SIGNER, Events, SmallServer
 from tests.verification.proof.given import first_found
 
-Lie = Callable[[House, Entry], Events | None]
+Lie = Callable[[SmallServer, Entry], Events | None]
 MIDDLE = 20  # so many entries before the lie
 
 
 def told_before_the_deal(*lies: Event) -> Lie:
     """All contributions are known; the game is dealt by what these facts make of them."""
 
-    def lie(house: House, entry: Entry) -> Events | None:
+    def lie(server: SmallServer, entry: Entry) -> Events | None:
         if not isinstance(entry.command, StartGame):
             return None
-        table, told = fold(each.entry for each in house.log), list(lies)
+        table, told = fold(each.entry for each in server.log), list(lies)
         for event in lies:
             evolve(table, event)
         for event in decide_events(table, None, entry.command):
@@ -53,8 +53,8 @@ def told_before_the_deal(*lies: Event) -> Lie:
 
 
 def told_in_between(make: Callable[[GameState], Event]) -> Lie:
-    def lie(house: House, entry: Entry) -> Events | None:
-        return (make(house.table), *entry.events) if len(house.log) == MIDDLE else None
+    def lie(server: SmallServer, entry: Entry) -> Events | None:
+        return (make(server.table), *entry.events) if len(server.log) == MIDDLE else None
 
     return lie
 
@@ -73,13 +73,13 @@ LIES = {
 @pytest.mark.parametrize("lie", LIES)
 def test_P6_a_fact_out_of_its_course_is_noticed_by_every_viewer_and_found_in_the_file(lie: str) -> None:
     cheat, number = LIES[lie]
-    house = House(cheat=cheat).play()
-    assert {viewer for viewer, _ in house.betrayed} == {None, 0, 1, 2}
-    assert {betrayed.sequence for _, betrayed in house.betrayed} == {number}
-    numbers = {found.number for check in check_file(house.file()) for found in check.findings}
+    server = SmallServer(cheat=cheat).play()
+    assert {viewer for viewer, _ in server.detected} == {None, 0, 1, 2}
+    assert {betrayed.sequence for _, betrayed in server.detected} == {number}
+    numbers = {found.number for check in check_file(server.file()) for found in check.findings}
     assert min(filter(None, numbers)) == number
-    entries, heads = [each.entry for each in house.log], [each.head for each in house.log]
-    told = first_found(encode_game_file(house.game, entries, heads, SIGNER))
+    entries, heads = [each.entry for each in server.log], [each.head for each in server.log]
+    told = first_found(encode_game_file(server.game, entries, heads, SIGNER))
     assert told is not None
     assert told[0] == number
 
@@ -87,18 +87,18 @@ def test_P6_a_fact_out_of_its_course_is_noticed_by_every_viewer_and_found_in_the
 def test_P6_a_seed_that_is_said_to_be_named_though_nobody_named_it_is_found() -> None:
     """So the house would be rid of all contributions but its own."""
 
-    def named(house: House, entry: Entry) -> Events | None:
+    def named(server: SmallServer, entry: Entry) -> Events | None:
         if not isinstance(entry.command, CreateGame):
             return None
         return tuple(replace(e, given=True) if isinstance(e, SeedSealed) else e for e in entry.events)
 
     [found, *_] = [
-        found for check in check_file(House(cheat=named).play().file()) for found in check.findings
+        found for check in check_file(SmallServer(cheat=named).play().file()) for found in check.findings
     ]
     assert (found.number, found.kind) == (1, "deal")
 
 
-class Silent(House):
+class Silent(SmallServer):
     """From the second entry on it proves nothing, as if the game were an old one."""
 
     def seal(self, entry: Entry) -> SealedEntry:
@@ -114,13 +114,13 @@ class Silent(House):
 
 
 def test_P6_a_house_that_stops_proving_anything_is_noticed_at_once() -> None:
-    house = Silent().play()
-    assert {viewer for viewer, _ in house.betrayed} == {None, 0, 1, 2}
-    assert {betrayed.sequence for _, betrayed in house.betrayed} == {2}
-    assert "proves nothing" in house.betrayed[0][1].reason
+    server = Silent().play()
+    assert {viewer for viewer, _ in server.detected} == {None, 0, 1, 2}
+    assert {betrayed.sequence for _, betrayed in server.detected} == {2}
+    assert "proves nothing" in server.detected[0][1].reason
 
 
-class Mute(House):
+class Mute(SmallServer):
     """It tells no seat its luck, so that none can look for the commitments to its own parts."""
 
     def seal(self, entry: Entry) -> SealedEntry:
@@ -135,12 +135,12 @@ class Mute(House):
 
 
 def test_P6_a_seat_that_is_not_told_its_luck_notices() -> None:
-    house = Mute().play()
-    assert {viewer for viewer, _ in house.betrayed} == {0, 1, 2}
-    assert all("seat secret" in betrayed.reason for _, betrayed in house.betrayed)
+    server = Mute().play()
+    assert {viewer for viewer, _ in server.detected} == {0, 1, 2}
+    assert all("seat secret" in betrayed.reason for _, betrayed in server.detected)
 
 
-class Double(House):
+class Double(SmallServer):
     """It shows a seat one part, and keeps another for the log, with a commitment to each."""
 
     number = 0
@@ -162,6 +162,6 @@ class Double(House):
 
 
 def test_P6_a_second_commitment_to_one_part_is_noticed_by_all() -> None:
-    house = Double().play()
-    assert {viewer for viewer, _ in house.betrayed} == {None, 0, 1, 2}
-    assert {betrayed.sequence for _, betrayed in house.betrayed} == {Double.number}
+    server = Double().play()
+    assert {viewer for viewer, _ in server.detected} == {None, 0, 1, 2}
+    assert {betrayed.sequence for _, betrayed in server.detected} == {Double.number}

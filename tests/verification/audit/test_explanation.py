@@ -25,21 +25,21 @@ GAMES = ("usa-mischief", "europe-mischief", "marklin-mischief", "trains-requests
 def test_every_entry_of_a_game_can_be_explained_and_told_as_json(game: str) -> None:
     log = golden(game)
     for number in range(1, len(log) + 1, 7):
-        told = explain(Replay(game, log), number)
-        assert told.doubt == ""
+        explained = explain(Replay(game, log), number)
+        assert explained.doubt == ""
         move = json.loads(
             json.dumps(audit_json(audit(Replay(game, log[:1])), Replay(game, log), number)["move"])
         )
         assert (move["number"], move["as_the_rules_say"]) == (number, True)
-        assert set(move["seen"]) == {"referee", "public", *map(str, range(len(told.after.seats)))}
+        assert set(move["seen"]) == {"referee", "public", *map(str, range(len(explained.after.seats)))}
 
 
 def test_a_drawn_card_is_seen_by_its_seat_and_the_referee_and_by_nobody_else() -> None:
     number = find(USA, lambda e: isinstance(e.events[0], CardDrawn), skip=5)
-    told = explain(Replay(USA, golden()), number)
-    drawn = told.entry.events[0]
+    explained = explain(Replay(USA, golden()), number)
+    drawn = explained.entry.events[0]
     assert isinstance(drawn, CardDrawn)
-    shown = {viewer: sight.narrated_events[0].event for viewer, sight in told.perspectives.items()}
+    shown = {viewer: sight.narrated_events[0].event for viewer, sight in explained.perspectives.items()}
     for viewer, event in shown.items():
         assert isinstance(event, CardDrawn)
         assert (event.card is not None) == (viewer in ("referee", drawn.seat)), viewer
@@ -47,23 +47,23 @@ def test_a_drawn_card_is_seen_by_its_seat_and_the_referee_and_by_nobody_else() -
 
 def test_a_viewer_s_table_is_the_fold_of_what_it_was_shown() -> None:
     number = 100
-    told = explain(Replay(USA, golden()), number)
+    explained = explain(Replay(USA, golden()), number)
     for seat in range(4):
         other = (seat + 1) % 4
-        before = told.perspectives[seat].before
+        before = explained.perspectives[seat].before
         assert set(before.deck) == {None}
-        assert before.seats[seat].hand == told.before.seats[seat].hand
-        assert before.seats[other].cards == told.before.seats[other].cards
-        assert before.seats[other].tickets == [None] * len(told.before.seats[other].tickets)
-    assert told.after.route_owners == fold(golden()[:number]).route_owners
+        assert before.seats[seat].hand == explained.before.seats[seat].hand
+        assert before.seats[other].cards == explained.before.seats[other].cards
+        assert before.seats[other].tickets == [None] * len(explained.before.seats[other].tickets)
+    assert explained.after.route_owners == fold(golden()[:number]).route_owners
 
 
 def test_the_alternatives_are_what_the_seat_could_have_done() -> None:
     number = find(USA, lambda e: isinstance(e.command, ClaimRoute), skip=9)
-    told = explain(Replay(USA, golden()), number)
-    assert told.entry.seat is not None
-    assert list(told.alternatives) == legal(fold(golden()[: number - 1]), told.entry.seat)
-    assert told.entry.command in told.alternatives
+    explained = explain(Replay(USA, golden()), number)
+    assert explained.entry.seat is not None
+    assert list(explained.alternatives) == legal(fold(golden()[: number - 1]), explained.entry.seat)
+    assert explained.entry.command in explained.alternatives
 
 
 def test_the_rule_that_refused_comes_first_with_its_sentence_and_its_page_s_words() -> None:
@@ -79,8 +79,8 @@ def test_a_wrong_verdict_is_told_with_the_move() -> None:
     drawn, *rest = entries()[number - 1].events
     assert isinstance(drawn, CardDrawn)
     other = CardDrawn(drawn.seat, "red" if drawn.card != "red" else "blue")
-    told = explain(Replay(USA, rewritten(golden(), number, other, *rest)), number)
-    assert "by the rules it is" in told.doubt
+    explained = explain(Replay(USA, rewritten(golden(), number, other, *rest)), number)
+    assert "by the rules it is" in explained.doubt
 
 
 def test_seeking_gives_the_table_after_any_entry() -> None:
@@ -104,11 +104,11 @@ def test_a_move_behind_a_damaged_entry_names_that_entry() -> None:
 
 
 def test_nothing_that_a_seat_is_shown_is_more_than_seen_by_gives_it() -> None:
-    told = explain(Replay(USA, golden()), 30)
+    explained = explain(Replay(USA, golden()), 30)
     for seat in range(4):
-        ought = [seen for event in told.entry.events if (seen := redact_for(seat, event)) is not None]
-        assert [line.event for line in told.perspectives[seat].narrated_events] == ought
-    assert isinstance(told.perspectives["public"].before, GameState)
+        ought = [seen for event in explained.entry.events if (seen := redact_for(seat, event)) is not None]
+        assert [line.event for line in explained.perspectives[seat].narrated_events] == ought
+    assert isinstance(explained.perspectives["public"].before, GameState)
 
 
 def test_P5_what_a_seat_is_told_while_the_game_runs_does_not_depend_on_what_it_may_not_know() -> None:
@@ -128,11 +128,11 @@ def test_P5_what_a_seat_is_told_while_the_game_runs_does_not_depend_on_what_it_m
 
 def test_the_speaker_is_told_all_of_its_own_move_but_how_a_wrong_verdict_is_wrong() -> None:
     number = find("usa-mischief", lambda e: e.refusal and e.refusal.rule == "ROUTE-2")
-    told = explain(Replay("usa-mischief", golden("usa-mischief")), number)
-    assert told.entry.seat is not None
-    own = seat_explanation_json(told, told.entry.seat)
+    explained = explain(Replay("usa-mischief", golden("usa-mischief")), number)
+    assert explained.entry.seat is not None
+    own = seat_explanation_json(explained, explained.entry.seat)
     assert (own["refusal"]["rule"], own["as_the_rules_say"]) == ("ROUTE-2", True)
-    assert set(own["seen"]) == {str(told.entry.seat)}
+    assert set(own["seen"]) == {str(explained.entry.seat)}
     assert "doubt" not in own
-    others = seat_explanation_json(told, (told.entry.seat + 1) % 4)
+    others = seat_explanation_json(explained, (explained.entry.seat + 1) % 4)
     assert set(others) == {"number", "at", "seen"}

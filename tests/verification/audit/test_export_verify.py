@@ -31,21 +31,21 @@ def file(ledger: RedisLedger, tmp_path: Path) -> Path:
     return path
 
 
-def told(capsys: pytest.CaptureFixture[str]) -> Any:
+def payload(capsys: pytest.CaptureFixture[str]) -> Any:
     out = capsys.readouterr().out
     return json.loads(out[out.index("{\n") :])
 
 
 def test_P6_an_exported_game_is_to_be_believed(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert verify_file(file, SIGNER.public_key.hex(), (), as_json=True)
-    found = told(capsys)
+    found = payload(capsys)
     assert (found["game"], found["ok"], found["findings"]) == (GAME, True, [])
     assert found["key"] == SIGNER.public_key.hex()
 
 
 def test_P6_who_has_neither_product_nor_engine_finds_the_same(file: Path) -> None:
-    told = [sys.executable, "-I", str(STANDALONE), str(file)]
-    checked = subprocess.run(told, check=False, capture_output=True, text=True)
+    payload = [sys.executable, "-I", str(STANDALONE), str(file)]
+    checked = subprocess.run(payload, check=False, capture_output=True, text=True)
     assert checked.returncode == 0, checked.stdout + checked.stderr
     assert checked.stdout.startswith(f"GOOD game {GAME}")
 
@@ -61,7 +61,7 @@ def test_P6_heads_that_players_kept_fit_and_another_one_convicts(
     assert verify_file(file, None, [f"{n}:{head.hex()}" for n, head in enumerate(kept, 1)], as_json=True)
     capsys.readouterr()
     assert not verify_file(file, None, [f"7:{kept[5].hex()}"], as_json=True)
-    [found] = told(capsys)["findings"]
+    [found] = payload(capsys)["findings"]
     assert (found["number"], found["kind"]) == (7, "chain")
 
 
@@ -80,7 +80,7 @@ def test_P6_a_log_that_was_changed_in_the_engine_writes_a_file_that_says_so(
     export_game(ledger, SIGNER, GAME, path)
     capsys.readouterr()
     assert not verify_file(path, None, (), as_json=True)
-    assert told(capsys)["findings"][0]["number"] == 8
+    assert payload(capsys)["findings"][0]["number"] == 8
 
 
 def test_P5_a_game_that_goes_on_is_not_exported(ledger: RedisLedger, tmp_path: Path) -> None:
@@ -129,6 +129,6 @@ def test_P6_a_game_whose_rules_prove_nothing_of_what_is_hidden_is_said_to_be_one
     assert verify_file(old, None, (), as_json=False)
     assert "the players did not contribute to its shuffles" in capsys.readouterr().out
     assert verify_file(old, None, (), as_json=True)
-    assert told(capsys)["sealed"] is False
+    assert payload(capsys)["sealed"] is False
     assert verify_file(file, None, (), as_json=True)
-    assert told(capsys)["sealed"] is True
+    assert payload(capsys)["sealed"] is True

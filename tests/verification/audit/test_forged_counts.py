@@ -18,7 +18,7 @@ from services.verification.audit import audit
 from services.verification.findings import Finding
 from services.verification.log_check import check_file
 from services.verification.replay import Replay
-from tests.verification.audit.small_server import GAME, SIGNER, House
+from tests.verification.audit.small_server import GAME, SIGNER, SmallServer
 from tests.verification.proof.given import first_found
 
 SOON_S = 5
@@ -26,7 +26,10 @@ SOON_S = 5
 
 def forged(many: int) -> bytes:
     """A short game: so many cards pay for its first route, a deck is laid without any, and is shuffled."""
-    entries = [unpack_entry(each.entry) for each in House().play(seats=2, dice=5, options={"cars": 8}).log]
+    entries = [
+        unpack_entry(each.entry)
+        for each in SmallServer().play(seats=2, random_seed=5, options={"cars": 8}).log
+    ]
     at = next(at for at, entry in enumerate(entries) if isinstance(entry.events[0], RouteClaimed))
     claim, *rest = entries[at].events
     assert isinstance(claim, RouteClaimed)

@@ -37,8 +37,8 @@ class Office(NamedTuple):
     http: httpx.AsyncClient
 
     def headers(self, seat: Seat | None, game: str, key: str | None) -> dict[str, str]:
-        told = {"Authorization": f"Bearer {tokens.mint(KEY, game, seat)}"}
-        return told if key is None else told | {"Idempotency-Key": key}
+        read_dispute = {"Authorization": f"Bearer {tokens.mint(KEY, game, seat)}"}
+        return read_dispute if key is None else read_dispute | {"Idempotency-Key": key}
 
     def dispute(
         self, seat: Seat | None, body: Any, key: str | None = None, game: str = GAME
@@ -57,7 +57,7 @@ class Office(NamedTuple):
         path = f"/games/{game}/disputes{path}"
         return self.loop.run(self.http.get(path, headers=self.headers(seat, game, None)))
 
-    def told(self, id_: str, seat: Seat = 0) -> Any:
+    def read_dispute(self, id_: str, seat: Seat = 0) -> Any:
         reply = self.get(seat, f"/{id_}")
         assert reply.status_code == 200, reply.text
         return reply.json()

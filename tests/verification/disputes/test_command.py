@@ -24,12 +24,12 @@ def run(office: Office, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
         "services.cli.options.set_up_logging", lambda *_, **__: None
     )  # they would outlive the test
 
-    def told(*words: str) -> str:
+    def output(*words: str) -> str:
         capsys.readouterr()
         disputes.app(list(words), standalone_mode=False)
         return capsys.readouterr().out
 
-    return told
+    return output
 
 
 def test_an_operator_sees_who_doubts_what_and_what_was_found(office: Office, run: Any) -> None:
@@ -41,15 +41,15 @@ def test_an_operator_sees_who_doubts_what_and_what_was_found(office: Office, run
     shown = run()
     for word in (f"{GAME}_0_", "seat 0", "so far", "nothing wrong", "[red]Mine[/red]"):
         assert word in shown
-    [told] = json.loads(run("--json"))["disputes"]
-    assert told["found"]["ok"]
-    assert not told["final"]
+    [output] = json.loads(run("--json"))["disputes"]
+    assert output["found"]["ok"]
+    assert not output["final"]
     assert run("--open") == shown
     assert "No disputes" in run("--game", "another-game")
     end(office.at)
     office.at.work()
     assert "No disputes" in run("--open")
-    assert told["dispute"] in run("--game", GAME)
+    assert output["dispute"] in run("--game", GAME)
 
 
 def test_an_operator_is_told_all_at_once_and_all_again_at_the_end(office: Office, run: Any) -> None:
@@ -57,9 +57,9 @@ def test_an_operator_is_told_all_at_once_and_all_again_at_the_end(office: Office
     id_ = json.loads(run("raise", GAME, "--at", "7", "--reason", "A seat wrote to me.", "--json"))["dispute"]
     assert "waiting" in run("show", id_)
     office.at.work()
-    told = json.loads(run("show", id_, "--json"))
-    assert (told["state"], told["final"], told["answer"]["scope"]) == ("answered", False, "whole")
-    assert "referee" in told["answer"]["move"]["seen"]
+    output = json.loads(run("show", id_, "--json"))
+    assert (output["state"], output["final"], output["answer"]["scope"]) == ("answered", False, "whole")
+    assert "referee" in output["answer"]["move"]["seen"]
     shown = run("show", id_)
     for word in ("The operator disputes entry 7", "A seat wrote to me.", "Nothing wrong was found"):
         assert word in shown

@@ -15,7 +15,7 @@ from services.ledger.dispute_queries import RaiseOutcome
 from tests.conftest import PARTITIONS, Connect, connections_to
 from tests.referee.running_referee import GAME
 
-WISH = DISPUTE_SCHEMA.read({"number": 3, "reason": "Why?"})
+DISPUTE = DISPUTE_SCHEMA.read({"number": 3, "reason": "Why?"})
 OTHER = DISPUTE_SCHEMA.read({"number": 4, "reason": "Why?"})
 
 
@@ -30,14 +30,16 @@ def test_a_dispute_goes_its_way_in_any_store(ledger: RedisLedger) -> None:
         derive_dispute_id(GAME, 0, "a"),
         derive_dispute_id(GAME, None, "a"),
     )
-    assert kept.create(name, WISH) == RaiseOutcome.RAISED
-    assert kept.create(name, WISH) == RaiseOutcome.EXISTS
+    assert kept.create(name, DISPUTE) == RaiseOutcome.RAISED
+    assert kept.create(name, DISPUTE) == RaiseOutcome.EXISTS
     assert kept.create(name, OTHER) == RaiseOutcome.DIFFERS
     assert kept.create(another, OTHER) == RaiseOutcome.RAISED
     assert sorted(kept.next_unanswered()) == sorted([name.id, another.id])
     assert kept.record_answer(name, DisputeState("told"), b"so far", b"for you alone")
     assert kept.next_unanswered() == [another.id]
-    assert [(told.id, told.length, told.is_idle) for told in kept.next_provisional()] == [(name.id, 0, False)]
+    assert [
+        (provisional.id, provisional.length, provisional.is_idle) for provisional in kept.next_provisional()
+    ] == [(name.id, 0, False)]
     assert kept.read_findings(name) == b"for you alone"
     assert kept.record_answer(name, DisputeState("whole"), b"all", evict_at_ms=7)
     assert kept.next_provisional() == []
@@ -58,8 +60,8 @@ def test_a_gateway_raises_and_reads_them_in_any_store(request: pytest.FixtureReq
     async def story() -> None:
         web = AsyncLedger(connect_async(url), PARTITIONS)
         kept, name = web.disputes(), derive_dispute_id(GAME, 1, "b")
-        assert await kept.create(name, WISH) == RaiseOutcome.RAISED
-        assert await kept.create(name, WISH) == RaiseOutcome.EXISTS
+        assert await kept.create(name, DISPUTE) == RaiseOutcome.RAISED
+        assert await kept.create(name, DISPUTE) == RaiseOutcome.EXISTS
         held = await kept.find(name)
         assert held is not None
         assert await kept.list_raised_by(GAME, 1) == [held]

@@ -26,16 +26,16 @@ DAY_MS = 86_400_000
 def test_a_dispute_waits_is_answered_and_when_the_game_is_over_gets_the_whole_audit(office: Office) -> None:
     play(office.at)
     reply = office.dispute(0, {"number": 7, "reason": "That was mine to decide."})
-    told = reply.json()
+    dispute = reply.json()
     assert reply.status_code == 202
-    assert reply.headers["Location"] == told["address"] == f"/games/{GAME}/disputes/{told['dispute']}"
+    assert reply.headers["Location"] == dispute["address"] == f"/games/{GAME}/disputes/{dispute['dispute']}"
 
-    before = office.told(told["dispute"])
+    before = office.read_dispute(dispute["dispute"])
     assert (before["state"], before["final"], before["answer"]) == ("waiting", False, None)
     assert (before["number"], before["reason"], before["seat"]) == (7, "That was mine to decide.", 0)
 
     office.at.work()
-    so_far = office.told(told["dispute"])
+    so_far = office.read_dispute(dispute["dispute"])
     assert (so_far["state"], so_far["final"], so_far["answer"]["scope"]) == ("answered", False, "so far")
     assert so_far["answer"]["as_the_rules_say"] is True
     assert set(so_far["answer"]["move"]["seen"]) == {"0"}
@@ -43,7 +43,7 @@ def test_a_dispute_waits_is_answered_and_when_the_game_is_over_gets_the_whole_au
 
     end(office.at)
     office.at.work()
-    whole = office.told(told["dispute"])
+    whole = office.read_dispute(dispute["dispute"])
     assert (whole["state"], whole["final"], whole["answer"]["scope"]) == ("answered", True, "whole")
     assert whole["answer"]["ok"]
     assert "signature" in whole["answer"]["checked"]
@@ -64,9 +64,9 @@ def test_a_game_in_the_archive_keeps_its_disputes_and_takes_new_ones(office: Off
     assert office.get(0, f"/{first}").content == before
     second = office.raised(1, 11)
     office.at.work()
-    told = office.told(second, 1)
-    assert (told["state"], told["final"], told["answer"]["ok"]) == ("answered", True, True)
-    assert "signature" in told["answer"]["checked"]
+    dispute = office.read_dispute(second, 1)
+    assert (dispute["state"], dispute["final"], dispute["answer"]["ok"]) == ("answered", True, True)
+    assert "signature" in dispute["answer"]["checked"]
     problem(office.dispute(0, {"number": 99, "reason": "No."}), 422, "SHAPE-1", "number")
     assert [each["dispute"] for each in office.get(0, "").json()["disputes"]] == [first]
 
@@ -89,14 +89,14 @@ def test_a_dispute_of_a_game_that_is_nowhere_any_more_says_so_and_ends(office: O
     play(office.at)
     answered = office.raised(0, 7)
     office.at.work()
-    waiting, before = office.raised(0, 8), office.told(answered)["answer"]
+    waiting, before = office.raised(0, 8), office.read_dispute(answered)["answer"]
     assert office.at.ledger.evict(GAME, 2, 14)
     office.at.work()
-    told = office.told(waiting)
-    assert (told["state"], told["final"]) == ("failed", True)
-    assert "no longer kept" in told["answer"]["verdict"]
-    assert office.told(answered)["answer"] == before
-    assert office.told(answered)["final"]
+    dispute = office.read_dispute(waiting)
+    assert (dispute["state"], dispute["final"]) == ("failed", True)
+    assert "no longer kept" in dispute["answer"]["verdict"]
+    assert office.read_dispute(answered)["answer"] == before
+    assert office.read_dispute(answered)["final"]
     assert office.at.auditor.jobs.list_jobs() == []
 
 
@@ -107,16 +107,16 @@ def test_P5_a_seat_whose_view_is_lost_is_told_nothing_while_the_game_may_run(off
     [public] = client.keys(f"*:g:{GAME}:public")
     client.rename(public, "elsewhere")
     office.at.work()
-    assert (office.told(id_)["state"], office.told(id_)["answer"]) == ("failed", None)
+    assert (office.read_dispute(id_)["state"], office.read_dispute(id_)["answer"]) == ("failed", None)
     client.copy("elsewhere", public)
     client.xtrim(public, maxlen=4)
     office.at.auditor.jobs.retry(f"dispute-{id_}")
     office.at.work()
-    assert (office.told(id_)["state"], office.told(id_)["answer"]) == ("failed", None)
+    assert (office.read_dispute(id_)["state"], office.read_dispute(id_)["answer"]) == ("failed", None)
     client.rename("elsewhere", public)
     office.at.auditor.jobs.retry(f"dispute-{id_}")
     office.at.work()
-    assert office.told(id_)["state"] == "answered"
+    assert office.read_dispute(id_)["state"] == "answered"
 
 
 def test_a_game_that_goes_on_while_it_is_audited_is_not_found_wrong_for_that(
@@ -147,9 +147,9 @@ def test_a_log_that_is_damaged_after_the_end_is_told_to_be(office: Office) -> No
     for number, (entry, fields) in enumerate(kept, 1):
         client.xadd(log, fields if number != 5 else {b"e": b"\xc1"}, id=entry)
     office.at.work()
-    told = office.told(id_)
-    assert (told["state"], told["final"], told["answer"]["ok"]) == ("answered", True, False)
-    assert told["answer"]["findings"][0]["number"] == 5
+    dispute = office.read_dispute(id_)
+    assert (dispute["state"], dispute["final"], dispute["answer"]["ok"]) == ("answered", True, False)
+    assert dispute["answer"]["findings"][0]["number"] == 5
 
 
 # -- once --------------------------------------------------------------------------------
@@ -222,7 +222,7 @@ def test_P7_an_auditor_killed_anywhere_loses_no_dispute(office: Office, tmp_path
     again.jobs.retry(f"dispute-{id_}")
     while again.step():
         pass
-    assert office.told(id_)["state"] == "answered"
+    assert office.read_dispute(id_)["state"] == "answered"
     assert office.at.ledger.disputes().next_unanswered() == []
     again.deregister()
 
@@ -235,13 +235,13 @@ def test_a_job_that_breaks_is_seen_to_have_failed_and_is_tried_again(
     with monkeypatch.context() as broken:
         broken.delattr(dispute_job, "seat_visible_answer")
         office.at.work()
-    told = office.told(id_)
-    assert (told["state"], told["final"], told["answer"]) == ("failed", False, None)
+    dispute = office.read_dispute(id_)
+    assert (dispute["state"], dispute["final"], dispute["answer"]) == ("failed", False, None)
     [job] = office.at.auditor.jobs.list_jobs()
     assert (job.state, job.kind, job.about) == ("later", "dispute", [id_])
     office.at.auditor.jobs.retry(job.id)
     office.at.work()
-    assert office.told(id_)["state"] == "answered"
+    assert office.read_dispute(id_)["state"] == "answered"
 
 
 def test_an_audit_that_breaks_is_the_operator_s_trouble_not_the_seat_s(
@@ -252,6 +252,6 @@ def test_an_audit_that_breaks_is_the_operator_s_trouble_not_the_seat_s(
     with monkeypatch.context() as broken:
         broken.setattr(dispute_job, "check_stored_chain", None)
         office.at.work()
-    assert office.told(id_)["state"] == "answered"
+    assert office.read_dispute(id_)["state"] == "answered"
     assert "can't be audited" in capsys.readouterr().out
     assert office.at.auditor.jobs.list_jobs() == []

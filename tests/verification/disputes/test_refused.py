@@ -21,8 +21,8 @@ def test_a_seat_has_so_many_that_wait_and_so_many_at_all(office: Office) -> None
     play(office.at)
     for n in range(MAX_OPEN_PER_SEAT):
         office.raised(0, 1 + n % 14, f"key-{n}")
-    told = problem(office.dispute(0, {"number": 1, "reason": "More."}), 429, "DISPUTE-2")
-    assert told["retry_after"]
+    dispute = problem(office.dispute(0, {"number": 1, "reason": "More."}), 429, "DISPUTE-2")
+    assert dispute["retry_after"]
     assert office.raised(0, 1, "key-0"), "what is there stays the same"
     office.raised(1, 1)
     office.at.work()
@@ -45,7 +45,7 @@ def test_requests_that_come_too_fast_are_slowed(engine_url: str, tmp_path: Path)
     with open_office(engine_url, tmp_path, RateLimiter(1, 3, lambda: 0.0)) as office:
         play(office.at)
         id_ = office.raised(0, 1)
-        office.told(id_)
+        office.read_dispute(id_)
         office.get(0, "")
         for reply in (
             office.get(0, ""),
@@ -89,8 +89,8 @@ def test_what_is_no_dispute_is_one_clear_error_and_leaves_nothing(
     office: Office, body: Any, field: str
 ) -> None:
     play(office.at)
-    told = problem(office.dispute(0, body), 422, "SHAPE-1", field)
-    assert field in told["detail"]
+    dispute = problem(office.dispute(0, body), 422, "SHAPE-1", field)
+    assert field in dispute["detail"]
     assert keys_left(office) == []
 
 
@@ -98,7 +98,7 @@ def test_a_reason_of_five_hundred_letters_of_any_script_is_kept(office: Office) 
     play(office.at)
     reason = "ぶ" * 499 + "é"
     reply = office.dispute(0, {"number": 1, "reason": reason})
-    assert office.told(reply.json()["dispute"])["reason"] == reason
+    assert office.read_dispute(reply.json()["dispute"])["reason"] == reason
 
 
 @pytest.mark.parametrize("key", ["", "x" * 65, "a b", "ü"])
@@ -139,6 +139,6 @@ def test_a_record_that_is_damaged_stops_no_other(office: Office) -> None:
     [kept] = client.keys(f"*:g:{GAME}:disputes:0")
     client.hset(kept, broken.rpartition("_")[2], b"\xc1")
     office.at.work()
-    assert office.told(whole)["state"] == "answered"
+    assert office.read_dispute(whole)["state"] == "answered"
     assert plain_problem(office.get(0, f"/{broken}"), 500)["title"] == "This view is damaged"
     assert [held.name.id for held in office.at.ledger.disputes().list_all()] == [whole]

@@ -50,7 +50,7 @@ def crooked(epoch_: int, place: int) -> Callable[[Sequence[Any], str, int], tupl
     return shuffle
 
 
-def told(office: Office) -> list[tuple[bytes, str]]:
+def everything_sent(office: Office) -> list[tuple[bytes, str]]:
     """Seat 0 doubts every entry; all that it is sent of it, and what comes with it."""
     ids = [office.raised(0, number, f"key-{number}") for number in range(1, LENGTH + 1)]
     waiting = [office.get(0, f"/{id_}") for id_ in ids]
@@ -70,7 +70,7 @@ def test_P5_answers_do_not_depend_on_what_another_holds_even_where_it_was_dealt_
 ) -> None:
     with open_office(engine_url, tmp_path / "honest") as office:
         assert play(office.at) == LENGTH
-        honest, log = told(office), office.at.ledger.read_entries(GAME)
+        honest, log = everything_sent(office), office.at.ledger.read_entries(GAME)
         found = office.at.ledger.disputes().read_findings(parse_dispute_id(office.raised(0, 1, "key-1")))
         assert unpack_answer(found)["ok"]
     assert "as it should be" not in capsys.readouterr().out
@@ -82,7 +82,7 @@ def test_P5_answers_do_not_depend_on_what_another_holds_even_where_it_was_dealt_
         assert office.at.ledger.read_entries(GAME) != log
         capsys.readouterr()
 
-        assert told(office) == honest
+        assert everything_sent(office) == honest
 
         id_ = office.raised(0, 1, "key-1")
         [first, *_] = (
@@ -94,7 +94,7 @@ def test_P5_answers_do_not_depend_on_what_another_holds_even_where_it_was_dealt_
 
         end(office.at)
         office.at.work()
-        whole = office.told(id_)["answer"]
+        whole = office.read_dispute(id_)["answer"]
         assert not whole["ok"]
         assert first in whole["findings"]
 
@@ -123,7 +123,7 @@ def test_of_another_s_command_a_seat_is_told_only_what_it_saw(office: Office) ->
     play(office.at)
     refused = office.raised(0, 8)  # seat 1 wasn't in turn
     office.at.work()
-    answer = office.told(refused)["answer"]
+    answer = office.read_dispute(refused)["answer"]
     assert answer["as_the_rules_say"] is None
     assert set(answer["move"]) == {"number", "at", "seen"}
     assert answer["move"]["seen"]["0"]["events"] == []

@@ -25,13 +25,13 @@ def test_the_house_answers_while_the_game_runs_and_again_when_it_is_over(tmp_pat
         raised = http.post(f"/games/{ada.game}/disputes", json=body, headers=bearer(ada.token))
         assert raised.status_code == 202
 
-        def told() -> Any:
+        def current() -> Any:
             return http.get(raised.headers["Location"], headers=bearer(ada.token)).json()
 
-        wait_until(lambda: told()["state"] == "answered")
-        assert told()["answer"]["as_the_rules_say"] is True
+        wait_until(lambda: current()["state"] == "answered")
+        assert current()["answer"]["as_the_rules_say"] is True
         for player in (ada, bo):
             assert player.send(LEAVE).status_code == 200
-        wait_until(lambda: told()["final"])
-        assert told()["answer"]["ok"]
+        wait_until(lambda: current()["final"])
+        assert current()["answer"]["ok"]
         assert running.failure_reason() == ""

@@ -69,11 +69,11 @@ def of_old(path: Path) -> bytes:
     return encode_game_file(path.stem, log, heads, SIGNER)
 
 
-def told_otherwise(file: bytes, change: Callable[[dict[str, Any]], object]) -> bytes:
+def repacked(file: bytes, change: Callable[[dict[str, Any]], object]) -> bytes:
     """The file with its map changed, folded and summed up like a good one."""
-    told = decode_game_file(file)._asdict()
-    change(told)
-    return folded(msgpack.packb(told))
+    fields = decode_game_file(file)._asdict()
+    change(fields)
+    return folded(msgpack.packb(fields))
 
 
 def folded(packed: bytes) -> bytes:

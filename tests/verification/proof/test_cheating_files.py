@@ -22,7 +22,7 @@ from schemas.events import (
 )  # fmt: skip
 from services.archive import encode_game_file
 from services.referee.rules.fair_randomness import shuffle_with_key
-from tests.verification.audit.small_server import SIGNER, Events, House
+from tests.verification.audit.small_server import SIGNER, Events, SmallServer
 from tests.verification.proof.given import first_found
 
 OTHER = {"red": "blue", "blue": "red"}
@@ -38,11 +38,11 @@ def first(row: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def once(
     kind: type[Event], skip: int, alter: Callable[[Any], Event]
-) -> Callable[[House, Entry], Events | None]:
+) -> Callable[[SmallServer, Entry], Events | None]:
     """Alter the event of a kind that comes after so many others."""
     left = [skip]
 
-    def cheat(house: House, entry: Entry) -> Events | None:
+    def cheat(server: SmallServer, entry: Entry) -> Events | None:
         if not any(isinstance(event, kind) for event in entry.events):
             return None
         left[0] -= 1
@@ -53,13 +53,13 @@ def once(
     return cheat
 
 
-def found_in(house: House) -> tuple[int | None, str] | None:
-    entries, heads = [each.entry for each in house.log], [each.head for each in house.log]
-    return first_found(encode_game_file(house.game, entries, heads, SIGNER))
+def found_in(server: SmallServer) -> tuple[int | None, str] | None:
+    entries, heads = [each.entry for each in server.log], [each.head for each in server.log]
+    return first_found(encode_game_file(server.game, entries, heads, SIGNER))
 
 
 def test_an_honest_house_is_found_to_be_one() -> None:
-    assert found_in(House().play()) is None
+    assert found_in(SmallServer().play()) is None
 
 
 @pytest.mark.parametrize(
@@ -82,14 +82,14 @@ def test_P6_what_a_house_alters_is_found_though_it_signed_it(
 ) -> None:
     at: list[int] = []
 
-    def noted(house: House, entry: Entry) -> Events | None:
-        events = cheat(house, entry)
+    def noted(server: SmallServer, entry: Entry) -> Events | None:
+        events = cheat(server, entry)
         if events is not None:
-            at.append(len(house.log) + 1)
+            at.append(len(server.log) + 1)
         return events
 
     cheat = once(kind, skip, alter)
-    found = found_in(House(cheat=noted).play())
+    found = found_in(SmallServer(cheat=noted).play())
     assert found is not None
     assert [found[0]] == at
     assert why in found[1]
@@ -97,11 +97,11 @@ def test_P6_what_a_house_alters_is_found_though_it_signed_it(
 
 @pytest.mark.parametrize("epoch", [0, 1])
 def test_P6_a_shuffle_that_was_made_to_suit_is_found(epoch: int) -> None:
-    house = House(
+    server = SmallServer(
         shuffle=lambda table, row: (
             tuple(sorted(row)) if table.epoch == epoch else shuffle_with_key(table, row)
         )
     )
-    found = found_in(house.play())
+    found = found_in(server.play())
     assert found is not None
     assert "doesn't follow from the game's key" in found[1]

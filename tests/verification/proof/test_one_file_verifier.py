@@ -30,7 +30,7 @@ from tests.verification.proof.given import (  # fmt: skip
     folded,
     of_old,
     played,
-    told_otherwise,
+    repacked,
     unfolded,
     verify_game,
 )
@@ -83,8 +83,8 @@ def test_a_game_of_four_is_checked_within_two_seconds() -> None:
 
 @pytest.mark.parametrize("sampled", long_after(1, (300, 2_000)))
 def test_P6_every_flipped_bit_of_a_file_is_found(sampled: int) -> None:
-    file, dice = played(SMALL), Random(4)
-    for place in [*dice.sample(range(8 * len(file)), sampled), *range(8 * len(file) - 400, 8 * len(file))]:
+    file, rng = played(SMALL), Random(4)
+    for place in [*rng.sample(range(8 * len(file)), sampled), *range(8 * len(file) - 400, 8 * len(file))]:
         bent = bytearray(file)
         bent[place // 8] ^= 1 << place % 8
         try:
@@ -95,12 +95,12 @@ def test_P6_every_flipped_bit_of_a_file_is_found(sampled: int) -> None:
 
 def test_P6_a_flipped_bit_of_an_entry_names_that_entry() -> None:
     """Even where whoever flipped it folds the file anew."""
-    packed, dice = unfolded(played(SMALL)), Random(4)
+    packed, rng = unfolded(played(SMALL)), Random(4)
     entries = decode_game_file(played(SMALL)).entries
     for _ in range(300):
-        number = dice.randrange(len(entries))
+        number = rng.randrange(len(entries))
         start, size = packed.index(entries[number]), len(entries[number])
-        bent, place = bytearray(packed), 8 * start + dice.randrange(8 * size)
+        bent, place = bytearray(packed), 8 * start + rng.randrange(8 * size)
         bent[place // 8] ^= 1 << place % 8
         found = first_found(folded(bytes(bent)))
         assert found is not None
@@ -110,21 +110,21 @@ def test_P6_a_flipped_bit_of_an_entry_names_that_entry() -> None:
 @pytest.mark.parametrize(
     ("change", "number"),
     [
-        (lambda told: told["entries"].pop(9), 10),
-        (lambda told: told["entries"].insert(9, told["entries"][9]), 11),
-        (lambda told: told["entries"].insert(9, told["entries"][12]), 10),
-        (lambda told: told["entries"].__setitem__(slice(9, 11), told["entries"][10:8:-1]), 10),
-        (lambda told: told["entries"].pop(), LAST),
-        (lambda told: told["entries"].__setitem__(9, decode_game_file(played("usa-two-greedy")).entries[9]), 10),
-        (lambda told: told.update(marks=bytes(4) + told["marks"][4:]), 1),
-        (lambda told: told.update(marks=told["marks"] + bytes(4)), LAST + 1),
-        (lambda told: told.update(number=told["number"] - 1), LAST + 1),
-        (lambda told: told.update(head=bytes(32)), LAST),
-        (lambda told: told.update(game="another"), 1),
-        (lambda told: told.update(entries=told["entries"][:200], marks=told["marks"][:800]), 201),
-        (lambda told: told.update(signature=bytes(64)), None),
-        (lambda told: told.update(key=bytes(32)), None),
-        (lambda told: told.update(key=bytes(3)), None),
+        (lambda unpacked: unpacked["entries"].pop(9), 10),
+        (lambda unpacked: unpacked["entries"].insert(9, unpacked["entries"][9]), 11),
+        (lambda unpacked: unpacked["entries"].insert(9, unpacked["entries"][12]), 10),
+        (lambda unpacked: unpacked["entries"].__setitem__(slice(9, 11), unpacked["entries"][10:8:-1]), 10),
+        (lambda unpacked: unpacked["entries"].pop(), LAST),
+        (lambda unpacked: unpacked["entries"].__setitem__(9, decode_game_file(played("usa-two-greedy")).entries[9]), 10),
+        (lambda unpacked: unpacked.update(marks=bytes(4) + unpacked["marks"][4:]), 1),
+        (lambda unpacked: unpacked.update(marks=unpacked["marks"] + bytes(4)), LAST + 1),
+        (lambda unpacked: unpacked.update(number=unpacked["number"] - 1), LAST + 1),
+        (lambda unpacked: unpacked.update(head=bytes(32)), LAST),
+        (lambda unpacked: unpacked.update(game="another"), 1),
+        (lambda unpacked: unpacked.update(entries=unpacked["entries"][:200], marks=unpacked["marks"][:800]), 201),
+        (lambda unpacked: unpacked.update(signature=bytes(64)), None),
+        (lambda unpacked: unpacked.update(key=bytes(32)), None),
+        (lambda unpacked: unpacked.update(key=bytes(3)), None),
     ],
     ids=[
         *("dropped", "twice", "inserted", "swapped", "last dropped", "of another game", "mark", "marks more"),
@@ -132,7 +132,7 @@ def test_P6_a_flipped_bit_of_an_entry_names_that_entry() -> None:
     ],
 )  # fmt: skip
 def test_P6_what_was_changed_is_found_where_it_was_changed(change: Any, number: int | None) -> None:
-    found = first_found(told_otherwise(played(FOUR_SEATS), change))
+    found = first_found(repacked(played(FOUR_SEATS), change))
     assert found is not None
     last = decode_game_file(played(FOUR_SEATS)).number
     assert found[0] == (number + last - LAST if number is not None and number >= LAST else number)
@@ -149,20 +149,20 @@ def test_P6_a_file_whose_end_is_damaged_is_checked_as_far_as_it_can_be_read() ->
 
 
 def bytes_from_anywhere() -> list[bytes]:
-    dice = Random(1)
+    rng = Random(1)
     packed = unfolded(played(SMALL))
-    cut = [folded(packed[: dice.randrange(len(packed))]) for _ in range(30)]
+    cut = [folded(packed[: rng.randrange(len(packed))]) for _ in range(30)]
     nested = [folded(b"\x91" * 100_000), folded(b"\x81\x01" * 100_000), folded(b"\xdd\xff\xff\xff\xff")]
-    told: list[Any] = [None, [], {}, {"game": []}, {1: 2}, [[]] * 7]
-    maps = [folded(msgpack.packb(value)) for value in told]
+    unpacked: list[Any] = [None, [], {}, {"game": []}, {1: 2}, [[]] * 7]
+    maps = [folded(msgpack.packb(value)) for value in unpacked]
     names = ("game", "number", "head", "key", "signature", "marks", "entries")
     good, values = decode_game_file(played(SMALL))._asdict(), [None, -1, list[Any]([[]])]
     odd = [{**good, name: value} for name in names for value in values]
     rows: list[Any] = [b"", b"\xc1", [], 7, "text", b"\x98" + b"\xc0" * 8, b"\x98\x02" + b"\x90" * 7]
     odd += [{**good, "entries": [row]} for row in rows]
     bomb = BEGINS + zlib.compress(bytes(1 << 26), 9)
-    plain = [b"", BEGINS, BEGINS + bytes(40), BEGINS + b"\x78", dice.randbytes(10_000), bomb]
-    return [*plain, *cut, *nested, *maps, *(folded(msgpack.packb(told)) for told in odd)]
+    plain = [b"", BEGINS, BEGINS + bytes(40), BEGINS + b"\x78", rng.randbytes(10_000), bomb]
+    return [*plain, *cut, *nested, *maps, *(folded(msgpack.packb(unpacked)) for unpacked in odd)]
 
 
 def test_whatever_the_bytes_are_it_says_so_and_never_breaks() -> None:
@@ -175,16 +175,16 @@ def test_whatever_the_bytes_are_it_says_so_and_never_breaks() -> None:
 
 def test_rows_of_any_form_are_told_of_never_a_traceback() -> None:
     """Entries in which one value is another: what a house could write that means harm."""
-    file, dice = decode_game_file(played("europe-tunnels-and-stations")), Random(2)
+    file, rng = decode_game_file(played("europe-tunnels-and-stations")), Random(2)
     odd: list[Any] = [None, True, -1, 1 << 63, 1.5, "", "red", b"x", [], [[]], {}, {0: []}, {"a": None}]
     for _ in range(300):
-        number = dice.randrange(len(file.entries))
+        number = rng.randrange(len(file.entries))
         value: Any = msgpack.unpackb(file.entries[number], strict_map_key=False)
-        where, place = value, dice.randrange(len(value))
-        while isinstance(where[place], list | dict) and where[place] and dice.random() < 0.8:
+        where, place = value, rng.randrange(len(value))
+        while isinstance(where[place], list | dict) and where[place] and rng.random() < 0.8:
             where = where[place]
-            place = dice.choice(list(where) if isinstance(where, dict) else range(len(where)))
-        if where[place] == (chosen := dice.choice(odd)):
+            place = rng.choice(list(where) if isinstance(where, dict) else range(len(where)))
+        if where[place] == (chosen := rng.choice(odd)):
             continue
         where[place] = chosen
         entries = [*file.entries[:number], msgpack.packb(value), *file.entries[number + 1 :]]
@@ -195,7 +195,7 @@ def test_rows_of_any_form_are_told_of_never_a_traceback() -> None:
 # -- the command -------------------------------------------------------------------------------
 
 
-def told(file: bytes, tmp_path: Path, *options: str) -> tuple[int, str]:
+def verify(file: bytes, tmp_path: Path, *options: str) -> tuple[int, str]:
     """Its exit code and what it prints, run without the product and without any package."""
     path = tmp_path / "game.ledgerline"
     path.write_bytes(file)
@@ -206,24 +206,24 @@ def told(file: bytes, tmp_path: Path, *options: str) -> tuple[int, str]:
 
 
 def test_the_command_tells_by_its_exit_code(tmp_path: Path) -> None:
-    key, bent = SIGNER.public_key.hex(), told_otherwise(played(SMALL), lambda told: told["entries"].pop(3))
-    assert told(played(SMALL), tmp_path)[0] == 0
-    assert told(played(SMALL), tmp_path, "--key", key.upper())[0] == 0
-    assert told(played(SMALL), tmp_path, "--key", "00" * 32)[0] == 1
-    assert told(bent, tmp_path)[0] == 1
-    assert "entry 4" in told(bent, tmp_path)[1]
-    assert told(b"nothing", tmp_path)[0] == 2
+    key, bent = SIGNER.public_key.hex(), repacked(played(SMALL), lambda unpacked: unpacked["entries"].pop(3))
+    assert verify(played(SMALL), tmp_path)[0] == 0
+    assert verify(played(SMALL), tmp_path, "--key", key.upper())[0] == 0
+    assert verify(played(SMALL), tmp_path, "--key", "00" * 32)[0] == 1
+    assert verify(bent, tmp_path)[0] == 1
+    assert "entry 4" in verify(bent, tmp_path)[1]
+    assert verify(b"nothing", tmp_path)[0] == 2
 
 
 def test_the_command_tells_programs_the_same(tmp_path: Path) -> None:
-    good = json.loads(told(played(SMALL), tmp_path, "--json")[1])
+    good = json.loads(verify(played(SMALL), tmp_path, "--json")[1])
     assert (good["good"], good["game"], good["findings"]) == (True, SMALL, [])
-    bad = json.loads(told(played(SMALL), tmp_path, "--json", "--key", "00" * 32)[1])
+    bad = json.loads(verify(played(SMALL), tmp_path, "--json", "--key", "00" * 32)[1])
     assert (bad["good"], len(bad["findings"]), bad["findings"][0]["entry"]) == (False, 1, None)
 
 
 def test_what_a_file_calls_its_game_can_say_nothing_of_its_own(tmp_path: Path) -> None:
-    code, text = told(told_otherwise(played(SMALL), lambda of: of.update(game="x\nGOOD \x1b[2J")), tmp_path)
+    code, text = verify(repacked(played(SMALL), lambda of: of.update(game="x\nGOOD \x1b[2J")), tmp_path)
     assert code == 1
     assert "\x1b" not in text
     assert "\nGOOD" not in text
@@ -233,17 +233,17 @@ def test_what_a_file_calls_its_game_can_say_nothing_of_its_own(tmp_path: Path) -
 
 
 def test_signatures_are_those_of_the_standard() -> None:
-    dice = Random(3)
+    rng = Random(3)
     for size in range(20):
-        private, said = Ed25519PrivateKey.from_private_bytes(dice.randbytes(32)), dice.randbytes(size)
-        key, signature = private.public_key().public_bytes_raw(), private.sign(said)
-        assert verify_game.is_signed(key, said, signature)
-        assert not verify_game.is_signed(key, said + b".", signature)
+        private, message = Ed25519PrivateKey.from_private_bytes(rng.randbytes(32)), rng.randbytes(size)
+        key, signature = private.public_key().public_bytes_raw(), private.sign(message)
+        assert verify_game.is_signed(key, message, signature)
+        assert not verify_game.is_signed(key, message + b".", signature)
         more = int.from_bytes(signature[32:], "little") + verify_game.ORDER
-        assert not verify_game.is_signed(key, said, signature[:32] + more.to_bytes(32, "little"))
+        assert not verify_game.is_signed(key, message, signature[:32] + more.to_bytes(32, "little"))
         bent = bytearray(signature)
-        bent[dice.randrange(64)] ^= 1 << dice.randrange(8)
-        assert not verify_game.is_signed(key, said, bytes(bent))
+        bent[rng.randrange(64)] ^= 1 << rng.randrange(8)
+        assert not verify_game.is_signed(key, message, bytes(bent))
 
 
 SCALARS = st.none() | st.booleans() | st.integers(-(1 << 63), (1 << 64) - 1) | st.floats(allow_nan=False)

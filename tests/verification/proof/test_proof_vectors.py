@@ -16,10 +16,10 @@ from services.referee.rules.shuffle import commit_to_seed, derive_seat_secret, s
 from tests.verification.proof.given import ROOT, verify_game
 
 PAGE = (ROOT / "docs" / "proof-vectors.md").read_text(encoding="utf-8")
-Told = dict[str, str]
+Vector = dict[str, str]
 
 
-def told(kind: str) -> list[Told]:
+def vectors(kind: str) -> list[Vector]:
     """The blocks of one kind on the page, each as its fields."""
     blocks = re.findall(rf"```{kind}\n(.*?)```", PAGE, re.DOTALL)
     return [dict(re.findall(r"^([a-z0-9 ]+): (.*)$", block, re.MULTILINE)) for block in blocks]
@@ -34,13 +34,13 @@ def u64(number: int) -> bytes:
     return number.to_bytes(8, "big")
 
 
-[SEED_BLOCK] = told("seed")
+[SEED_BLOCK] = vectors("seed")
 SEED, VAULT = SEED_BLOCK["seed"], bytes.fromhex(SEED_BLOCK["vault"])
 
 
 def test_the_page_has_every_kind_of_vector() -> None:
     kinds = ("seed", "key", "leaf", "root", "chain", "entry", "final", "head")
-    assert [len(told(kind)) for kind in kinds] == [1, 1, 7, 5, 1, 3, 1, 1]
+    assert [len(vectors(kind)) for kind in kinds] == [1, 1, 7, 5, 1, 3, 1, 1]
 
 
 def test_the_seed_and_what_follows_from_it() -> None:
@@ -58,7 +58,7 @@ def test_the_seed_and_what_follows_from_it() -> None:
 
 
 def test_the_key() -> None:
-    [key] = told("key")
+    [key] = vectors("key")
     packed = msgpack.packb(["usa", 3, "usa", "00" * 32, {"cars": 45, "market": 5}, 2])
     assert packed.hex() == key["packed"]
     assert h("rules", packed).hex() == key["rules"]
@@ -70,28 +70,28 @@ def test_the_key() -> None:
 
 
 def test_leaves_and_roots() -> None:
-    for leaf in told("leaf"):
+    for leaf in vectors("leaf"):
         epoch, position = int(leaf["epoch"]), int(leaf["position"])
         salt = card_salt(VAULT, epoch, position)
         assert salt == h("card-salt", VAULT, u64(epoch), u64(position))[:16]
         assert (salt.hex(), card_leaf(salt, leaf["name"]).hex()) == (leaf["salt"], leaf["leaf"])
         assert h("card", salt, leaf["name"].encode())[:16].hex() == leaf["leaf"]
-    leaves = [bytes.fromhex(leaf["leaf"]) for leaf in told("leaf")]
-    for root in told("root"):
+    leaves = [bytes.fromhex(leaf["leaf"]) for leaf in vectors("leaf")]
+    for root in vectors("root"):
         count = int(root["leaves"])
         assert merkle_root(b"".join(leaves[:count])).hex() == root["root"]
         assert verify_game.root(leaves[:count]).hex() == root["root"]
 
 
 def test_the_root_of_three_is_what_the_words_say() -> None:
-    one, two, three = (bytes.fromhex(leaf["leaf"]) for leaf in told("leaf")[:3])
-    assert h("node", h("node", one, two), three).hex() == told("root")[3]["root"]
+    one, two, three = (bytes.fromhex(leaf["leaf"]) for leaf in vectors("leaf")[:3])
+    assert h("node", h("node", one, two), three).hex() == vectors("root")[3]["root"]
 
 
 def test_the_chain_and_what_its_entries_commit_to() -> None:
     head = hash_chain.initial_head("demo")
-    assert told("chain") == [{"game": "demo", "head": head.hex()}]
-    for entry in told("entry"):
+    assert vectors("chain") == [{"game": "demo", "head": head.hex()}]
+    for entry in vectors("entry"):
         number, public = int(entry["number"]), bytes.fromhex(entry["public"])
         salt, secret = hash_chain.derive_salt(VAULT, number, "demo"), bytes.fromhex(entry["secret"])
         assert salt.hex() == entry["secret salt"]
@@ -104,15 +104,15 @@ def test_the_chain_and_what_its_entries_commit_to() -> None:
         assert head.hex() == entry["head"]
 
 
-def part_commitment(number: int, entry: Told) -> str:
+def part_commitment(number: int, entry: Vector) -> str:
     if "seat" not in entry:
         return ""
-    luck = bytes.fromhex(SEED_BLOCK[f"luck of seat {entry['seat']}"])
-    salt, part = hash_chain.derive_salt(luck, number, "demo"), bytes.fromhex(entry["part"])
+    seat_secret = bytes.fromhex(SEED_BLOCK[f"luck of seat {entry['seat']}"])
+    salt, part = hash_chain.derive_salt(seat_secret, number, "demo"), bytes.fromhex(entry["part"])
     assert salt.hex() == entry["part salt"]
-    assert salt == h("salt", luck, u64(number), b"demo")[:16]
+    assert salt == h("salt", seat_secret, u64(number), b"demo")[:16]
     assert hash_chain.private_part_commitment(salt, part).hex() == entry["part commitment"]
-    assert read(part)[4].hex() == told("leaf")[0]["salt"]
+    assert read(part)[4].hex() == vectors("leaf")[0]["salt"]
     return entry["part commitment"]
 
 
@@ -124,17 +124,17 @@ def read(packed: bytes) -> list[Any]:
 
 
 def test_the_signature() -> None:
-    [final] = told("final")
-    signer, head = Signer(final["private"]), bytes.fromhex(told("entry")[-1]["head"])
-    said, key, signature = (bytes.fromhex(final[name]) for name in ("statement", "key", "signature"))
-    assert said == build_statement("demo", 3, head) == b"ledgerline/final/1\0demo\0" + u64(3) + head
-    assert (signer.public_key, signer.sign(said)) == (key, signature)
-    assert is_signed(said, signature, key)
-    assert verify_game.is_signed(key, said, signature)
+    [final] = vectors("final")
+    signer, head = Signer(final["private"]), bytes.fromhex(vectors("entry")[-1]["head"])
+    statement, key, signature = (bytes.fromhex(final[name]) for name in ("statement", "key", "signature"))
+    assert statement == build_statement("demo", 3, head) == b"ledgerline/final/1\0demo\0" + u64(3) + head
+    assert (signer.public_key, signer.sign(statement)) == (key, signature)
+    assert is_signed(statement, signature, key)
+    assert verify_game.is_signed(key, statement, signature)
 
 
 def test_the_whole_file() -> None:
     [block] = re.findall(r"```file\n(.*?)```", PAGE, re.DOTALL)
-    data, [head] = b64decode(block), told("head")
+    data, [head] = b64decode(block), vectors("head")
     assert verify_game.verify(data)["findings"] == []
     assert decode_game_file(data).head.hex() == head["head"]
