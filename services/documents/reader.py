@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Final, NoReturn
 
 import yaml
 
@@ -34,7 +34,7 @@ def read_text(path: Path | None, max_bytes: int) -> str:
         raise InvalidInputError("", f"isn't UTF-8 text: byte {error.start} is no part of a letter") from None
 
 
-def read_document(text: str) -> Any:
+def read_document(text: str) -> object:
     """The value of a JSON or YAML text. Raises InvalidInputError, with the line where it goes wrong."""
     try:
         return json.loads(text, object_pairs_hook=build_unique_dict, parse_constant=_raise_not_a_number)
@@ -52,10 +52,10 @@ def read_document(text: str) -> Any:
         ) from None
 
 
-def build_unique_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def build_unique_dict(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """An object's fields. Raises InvalidInputError: JSON allows a key twice, and it isn't clear then
     which is meant."""
-    fields: dict[str, Any] = {}
+    fields: dict[str, object] = {}
     for key, value in pairs:
         if key in fields:
             _raise_duplicate_key(key)
@@ -74,7 +74,7 @@ def _raise_not_a_number(constant: str) -> NoReturn:
 # -- YAML ------------------------------------------------------------------------------
 
 
-def _read_yaml(text: str) -> Any:
+def _read_yaml(text: str) -> object:
     events = iter(yaml.parse(text, Loader=_LOADER))
     next(events)  # the stream starts
     if isinstance(next(events), yaml.StreamEndEvent):
@@ -86,7 +86,7 @@ def _read_yaml(text: str) -> Any:
     return value
 
 
-def _read_node(event: yaml.Event, events: Iterator[yaml.Event], depth: int) -> Any:
+def _read_node(event: yaml.Event, events: Iterator[yaml.Event], depth: int) -> object:
     """The value that starts with this event."""
     if isinstance(event, yaml.AliasEvent):
         raise InvalidInputError(_event_line(event), f"aliases aren't read here; write *{event.anchor} out")
@@ -98,7 +98,7 @@ def _read_node(event: yaml.Event, events: Iterator[yaml.Event], depth: int) -> A
         return event.value if event.style else _parse_plain_scalar(event.value)
     if isinstance(event, yaml.SequenceStartEvent):
         return [_read_node(item, events, depth + 1) for item in _events_until(yaml.SequenceEndEvent, events)]
-    fields: dict[str, Any] = {}
+    fields: dict[str, object] = {}
     for key in _events_until(yaml.MappingEndEvent, events):
         if not isinstance(key, yaml.ScalarEvent):
             raise InvalidInputError(_event_line(key), "a key is a word")
@@ -118,7 +118,7 @@ def _event_line(event: yaml.Event) -> str:
     return f"line {mark.line + 1}" if mark else ""
 
 
-def _parse_plain_scalar(text: str) -> Any:
+def _parse_plain_scalar(text: str) -> object:
     """A scalar without quotes."""
     if text in _KEYWORDS:
         return _KEYWORDS[text]

@@ -21,7 +21,7 @@ from typing import Any, Final, NamedTuple
 from schemas.rule_options import RuleOptions
 from services.referee.rules import GameState
 from services.referee.rules.seat_state import SeatState
-from services.referee.slots import attribute_reader, attribute_writer
+from services.referee.slots import Values, attribute_reader, attribute_writer
 
 SHARED_FIELDS: Final = ("ruleset", "board", "rule_options")
 RARE_FIELDS: Final = ("tunnel", "result", "play_off", "next_play_off")
@@ -34,6 +34,7 @@ SEAT_FIELDS: Final = tuple(name for name in SeatState.__slots__ if name != "bloc
 SNAPSHOT_OVERHEAD_BYTES: Final = 350  # of a snapshot, besides its data: its key, its tuples
 ENTRY_OVERHEAD_BYTES: Final = 48  # of an entry of the tail, besides its bytes
 BOARD_PART_BYTES: Final = 1_024  # of a board, for each city, route and ticket
+Extra = Any  # plain values that marshal can pack; the caller knows of which types
 
 _shared_fields_of = attrgetter(*SHARED_FIELDS)
 _rare_fields_of, _set_rare_fields = attribute_reader(RARE_FIELDS), attribute_writer(RARE_FIELDS)
@@ -58,7 +59,7 @@ class Snapshot(NamedTuple):
     """One packed game, and the entries of its log since it was packed."""
 
     shared_setup: SharedSetup
-    rare_fields: tuple[Any, ...]
+    rare_fields: Values
     data: bytes
     head: bytes  # after the last entry of the tail
     tail: tuple[bytes, ...] = ()
@@ -72,7 +73,7 @@ class Snapshot(NamedTuple):
             + ENTRY_OVERHEAD_BYTES * len(self.tail)
         )
 
-    def restore(self) -> tuple[GameState, Any]:
+    def restore(self) -> tuple[GameState, Extra]:
         """A state of the caller's own, as it was packed, without the tail; and the `extra` beside it."""
         return _unpack(self)
 
@@ -91,7 +92,7 @@ class SnapshotCache:
     def __len__(self) -> int:
         return len(self._snapshots)
 
-    def put(self, game: str, state: GameState, head: bytes, extra: Any) -> None:
+    def put(self, game: str, state: GameState, head: bytes, extra: Extra) -> None:
         """Pack a game, and plain values beside it. Raises ValueError: marshal can't pack a value."""
         self.put_back(
             game, Snapshot(self._shared_setup(state), _rare_fields_of(state), _pack(state, extra), head)
@@ -147,12 +148,12 @@ class SnapshotCache:
                 del self._setups[key]
 
 
-def _pack(state: GameState, extra: Any) -> bytes:
+def _pack(state: GameState, extra: Extra) -> bytes:
     seats = [(_seat_fields_of(seat), [*seat.blocked_parallels]) for seat in state.seats]
     return marshal.dumps((extra, _plain_fields_of(state), seats, [*state.open_routes.values()]))
 
 
-def _unpack(snapshot: Snapshot) -> tuple[GameState, Any]:
+def _unpack(snapshot: Snapshot) -> tuple[GameState, Extra]:
     extra, plain_fields, seats, routes = marshal.loads(snapshot.data)  # noqa: S302 - our own
     state = GameState.__new__(GameState)
     state.ruleset, state.board, state.rule_options = snapshot.shared_setup.components

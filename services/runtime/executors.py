@@ -7,7 +7,7 @@ from concurrent.futures import Executor, Future
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -21,12 +21,12 @@ class DaemonThreadPool(Executor):
 
     def __init__(self, name: str, max_threads: int) -> None:
         self._name, self._max_threads, self._thread_count = name, max_threads, 0
-        self._calls: SimpleQueue[tuple[Callable[[], None], Future[Any]] | None] = SimpleQueue()
+        self._calls: SimpleQueue[tuple[Callable[[], None], Callable[[], bool]] | None] = SimpleQueue()
 
     def submit(self, call: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Run the call on a thread of the pool, in the order of submission."""
         future: Future[T] = Future()
-        self._calls.put((lambda: _run(future, lambda: call(*args, **kwargs)), future))
+        self._calls.put((lambda: _run(future, lambda: call(*args, **kwargs)), future.cancel))
         if self._thread_count < self._max_threads:
             self._thread_count += 1
             Thread(target=self._work, name=f"{self._name}-{self._thread_count}", daemon=True).start()
@@ -36,13 +36,15 @@ class DaemonThreadPool(Executor):
         """Let the threads end after the calls that they are at. Never waits, whatever `wait` is."""
         with suppress(Empty):
             while cancel_futures and (queued := self._calls.get_nowait()):
-                queued[1].cancel()
+                _, cancel = queued
+                cancel()
         for _ in range(self._thread_count):
             self._calls.put(None)
 
     def _work(self) -> None:
         while queued := self._calls.get():
-            queued[0]()
+            run, _ = queued
+            run()
 
 
 class InlineExecutor(Executor):
