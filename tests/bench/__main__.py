@@ -133,7 +133,7 @@ def measured(names: list[str], size: Size) -> tuple[dict[str, Figure], dict[str,
             try:
                 figures[name] = FIGURES[name](size, tell)
                 line(f"{name}: {figures[name].measured} [{time.monotonic() - start:.0f} s]")
-            except Exception as error:  # one figure's failure is told beside the others
+            except Exception as error:  # one figure's failure is shown beside the others
                 failures[name] = f"{type(error).__name__}: {error}"
                 line(f"{name}: failed: {failures[name]}")
             progress.advance(task)

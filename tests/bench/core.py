@@ -20,7 +20,7 @@ SEATS = bots("random", "random")
 
 
 def measure(size: Size, tell: Tell) -> Figure:
-    dice, number = Random(1), count()
+    rng, number = Random(1), count()
     span = 0.2 if size.quick else 1.0
     games: list[float] = []
     unasked: list[float] = []
@@ -28,14 +28,14 @@ def measure(size: Size, tell: Tell) -> Figure:
     def ours() -> float:
         moves, played, spent = 0, 0, perf_counter()
         while (passed := perf_counter() - spent) < span:
-            moves += playout(str(next(number)), dice)
+            moves += playout(str(next(number)), rng)
             played += 1
         games.append(played / passed)
         return moves / passed
 
     def theirs() -> float:
-        unasked.append(chess_rate(span / 2, dice, ask=False))
-        return chess_rate(span, dice, ask=True)
+        unasked.append(chess_rate(span / 2, rng, ask=False))
+        return chess_rate(span, rng, ask=True)
 
     our, their = in_turn(size.of(7, 2), ours, theirs, tell)
     del games[0], unasked[0]  # of the round that is left out
@@ -59,35 +59,35 @@ def measure(size: Size, tell: Tell) -> Figure:
     )
 
 
-def playout(seed: str, dice: Random) -> int:
+def playout(seed: str, rng: Random) -> int:
     """One game from an empty table to its scores; how many decisions it had."""
     table, moves = GameState(), 0
     decide_envelope(table, CommandEnvelope("c", "game", None, CreateGame(SEATS, seed=seed)), 0, NO_SEED)
     decide_and_apply(table, None, StartGame())
     while not table.result:
         seat = next(iter(table.pending_choices))
-        decide_and_apply(table, seat, dice.choice(legal(table, seat)))
+        decide_and_apply(table, seat, rng.choice(legal(table, seat)))
         moves += 1
     return moves
 
 
-def chess_rate(span: float, dice: Random, *, ask: bool) -> float:
+def chess_rate(span: float, rng: Random, *, ask: bool) -> float:
     """Moves a second of random chess; `ask` is_game_over before each, or stop at no move."""
     moves, spent = 0, perf_counter()
     while (passed := perf_counter() - spent) < span:
-        moves += chess_asking(dice) if ask else chess_unasked(dice)
+        moves += chess_asking(rng) if ask else chess_unasked(rng)
     return moves / passed
 
 
-def chess_asking(dice: Random) -> int:
+def chess_asking(rng: Random) -> int:
     board = chess.Board()
     while not board.is_game_over():
-        board.push(dice.choice(list(board.legal_moves)))
+        board.push(rng.choice(list(board.legal_moves)))
     return len(board.move_stack)
 
 
-def chess_unasked(dice: Random, most: int = 400) -> int:
+def chess_unasked(rng: Random, most: int = 400) -> int:
     board = chess.Board()
     while len(board.move_stack) < most and (moves := list(board.legal_moves)):
-        board.push(dice.choice(moves))
+        board.push(rng.choice(moves))
     return len(board.move_stack)

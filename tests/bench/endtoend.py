@@ -1,4 +1,4 @@
-"""End to end: whole houses under load. Every seat of every game is a WebSocket client of its own
+"""End to end: whole servers under load. Every seat of every game is a WebSocket client of its own
 that moves as soon as it sees that it is its turn; a move's latency is from its sending to the next
 mover's seeing it. Four-seat games of the ruleset usa, each move checked and in the log.
 
@@ -31,7 +31,7 @@ from services.ledger.connection import connect, init_partition_count
 from tests.bench.figure import Figure, Size, Tell
 from tests.bench.games import fresh_engine, script
 from tests.bench.light_players import Move, Play, SeatSocket, Table, moves, request
-from tests.bench.services import House, house
+from tests.bench.services import Server, running_services
 
 SEATS: Final = (SeatPlan(),) * 4
 START: Final = 2 + len(SEATS)  # entries until all sit and the cards are dealt
@@ -144,15 +144,18 @@ def beside(ours: Sequence[Run], theirs: Sequence[Run], name: str) -> float:
 
 def ours(scripts: Sequence[list[CommandEnvelope]], tables: int, syncing: str, seconds: float) -> Run:
     """One run on an engine, a referee and a gateway of its own."""
-    wanted = int(MOVES_MOST * (WARM_S + seconds) / min(len(letters) for letters in scripts))
-    with fresh_engine(appendfsync=syncing) as engine, house(engine, rate=10_000, burst=100_000) as running:
+    wanted = int(MOVES_MOST * (WARM_S + seconds) / min(len(envelopes) for envelopes in scripts))
+    with (
+        fresh_engine(appendfsync=syncing) as engine,
+        running_services(engine, rate=10_000, burst=100_000) as running,
+    ):
         plans = [scripts[number % len(scripts)] for number in range(tables + wanted)]
         games = lay(engine, plans)
         pids = {"engine": engine_pid(engine), **running.pids, "clients": os.getpid()}
         gc.collect()
         gc.freeze()
         try:
-            played = play(running, games, [moves(letters) for letters in plans], tables, seconds, pids)
+            played = play(running, games, [moves(envelopes) for envelopes in plans], tables, seconds, pids)
             return uvloop.run(played)
         finally:
             gc.unfreeze()
@@ -163,9 +166,9 @@ def lay(engine: str, plans: Sequence[list[CommandEnvelope]]) -> list[str]:
     client = connect(engine)
     ledger = RedisLedger(client, init_partition_count(client))
     games = [f"endtoend-{number}" for number in range(len(plans))]
-    for game, letters in zip(games, plans, strict=True):
-        for letter in letters[:START]:
-            ledger.submit(CommandEnvelope(letter.id, game, letter.seat, letter.command))
+    for game, envelopes in zip(games, plans, strict=True):
+        for envelope in envelopes[:START]:
+            ledger.submit(CommandEnvelope(envelope.id, game, envelope.seat, envelope.command))
     limit = monotonic() + 60
     while any(len(ledger.read_view(game, None, START - 1)) != 1 for game in games):
         if monotonic() > limit:
@@ -181,7 +184,7 @@ def engine_pid(engine: str) -> int:
 
 
 async def play(
-    running: House,
+    running: Server,
     games: Sequence[str],
     plans: Sequence[list[Move]],
     tables: int,
@@ -210,7 +213,7 @@ async def going(play: Play, seconds: float) -> None:
         broken.result()
 
 
-async def sit(play: Play, running: House, game: str, called: list[Move]) -> Table:
+async def sit(play: Play, running: Server, game: str, called: list[Move]) -> Table:
     """A table with its four sockets open."""
     table = Table(play, called, START)
     host, _, port = running.url.removeprefix("http://").partition(":")

@@ -42,13 +42,13 @@ def bots(*policies: Policy) -> tuple[SeatPlan, ...]:
 
 
 def script(game: str, seats: tuple[SeatPlan, ...], seed: str) -> list[CommandEnvelope]:
-    """The letters of a whole game of random moves. The seed decides the deal and the moves, so
-    a referee that gets these letters in this order accepts each of them."""
-    table, dice, letters = GameState(), Random(seed), list[CommandEnvelope]()
+    """The envelopes of a whole game of random moves. The seed decides the deal and the moves, so
+    a referee that gets these envelopes in this order accepts each of them."""
+    table, rng, envelopes = GameState(), Random(seed), list[CommandEnvelope]()
 
     def say(seat: Seat | None, command: Command) -> None:
-        letters.append(CommandEnvelope(f"c{len(letters)}", game, seat, command))
-        decide_envelope(table, letters[-1], 0, NO_SEED)
+        envelopes.append(CommandEnvelope(f"c{len(envelopes)}", game, seat, command))
+        decide_envelope(table, envelopes[-1], 0, NO_SEED)
 
     say(None, CreateGame(seats, seed=seed))
     for number, plan in enumerate(seats):
@@ -57,8 +57,8 @@ def script(game: str, seats: tuple[SeatPlan, ...], seed: str) -> list[CommandEnv
     say(None, StartGame())
     while not table.result:
         seat = min(table.pending_choices)
-        say(seat, dice.choice(legal(table, seat)))
-    return letters
+        say(seat, rng.choice(legal(table, seat)))
+    return envelopes
 
 
 def play(ledger: RedisLedger, plans: Sequence[tuple[SeatPlan, ...]], name: str = "game") -> list[str]:

@@ -1,7 +1,7 @@
 """The cost of growth: one referee and one engine with few live games, with many, with very many.
 
 Each number of games has an engine and a referee of its own, and rounds of all alternate. In a
-round letters come in batches, the same for all, each for another game as far as there are games.
+round envelopes come in batches, the same for all, each for another game as far as there are games.
 The referee has met every game before: it remembers the latest as they are, and the others frozen.
 What it costs to meet them (a restart, a hand-over) is measured apart.
 """
@@ -22,7 +22,7 @@ from tests.bench.referee_workers import Spent, Worker
 GOAL: Final = 0.5
 GAMES: Final = (100, 10_000, 100_000)
 GAMES_QUICK: Final = (20, 200, 400)
-BATCH: Final = 100  # letters that the referee finds when it looks
+BATCH: Final = 100  # envelopes that the referee finds when it looks
 NO_REWRITE: Final = {"auto-aof-rewrite-percentage": 0}  # growing so fast is not part of it
 
 
@@ -37,11 +37,11 @@ class Grown:
         self.rounds: list[Spent] = []
         self.engine_s = 0.0
 
-    def play(self, letters: int, batch: int, poison: int = 0) -> None:
-        """One round, with so many letters of poison in each batch besides."""
+    def play(self, envelopes: int, batch: int, poison: int = 0) -> None:
+        """One round, with so many envelopes of poison in each batch besides."""
         spent = Spent(0, 0.0, 0.0, 0.0)
         before = self.live.engine_cpu_s()
-        for _ in range(letters // batch):
+        for _ in range(envelopes // batch):
             self.live.put(batch, poison)
             one, self.resident = self.worker.ask(batch + poison)
             spent = Spent(*map(sum, zip(spent, one._replace(commands=batch), strict=True)))
@@ -57,7 +57,7 @@ class Grown:
         return sum(s.user + s.system for s in self.rounds) / sum(s.commands for s in self.rounds) * 1e6
 
     def engine_us(self) -> float:
-        """The engine's CPU time a command, with its taking in of the letter."""
+        """The engine's CPU time a command, with its taking in of the envelope."""
         return self.engine_s / sum(spent.commands for spent in self.rounds) * 1e6
 
 

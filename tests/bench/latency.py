@@ -20,17 +20,17 @@ from schemas.commands import CommandEnvelope, CreateGame, SeatPlan, write_comman
 from schemas.field_types import Seat
 from tests.bench.figure import Figure, Size, Tell
 from tests.bench.games import fresh_engine, script
-from tests.bench.services import house
+from tests.bench.services import running_services
 
 P50_MS: Final = 3.0
 P99_MS: Final = 10.0
 SEATS: Final = (SeatPlan(), SeatPlan())
 PAUSE_S: Final = 0.02  # long enough for every process to fall asleep
-BRISK_S: Final = 0.002  # told beside it: much of an idle move is the waking of processes
+BRISK_S: Final = 0.002  # given beside it: much of an idle move is the waking of processes
 
 
 def measure(size: Size, tell: Tell) -> Figure:
-    with fresh_engine() as engine, house(engine) as running:
+    with fresh_engine() as engine, running_services(engine) as running:
         took = moves(running.url, size.of(600, 30), PAUSE_S, tell)
         brisk = moves(running.url, size.of(150, 30), BRISK_S, tell)
     p50, p90, p99 = cut(took)
@@ -70,8 +70,8 @@ def cut(took: list[float]) -> tuple[float, float, float]:
 
 def play(url: str, seed: str, pause_s: float, most: int) -> list[float]:
     """Play one game through the gateway; the milliseconds of each move."""
-    letters = script("game", SEATS, seed)
-    create = letters[0].command
+    envelopes = script("game", SEATS, seed)
+    create = envelopes[0].command
     assert isinstance(create, CreateGame)
     with httpx.Client(base_url=url, trust_env=False) as http:
         body = {name: value for name, value in write_command(create).items() if name != "type"}
@@ -82,7 +82,7 @@ def play(url: str, seed: str, pause_s: float, most: int) -> list[float]:
         bearer = {"Authorization": f"Bearer {game['token']}"}
         started = post(http, f"/games/{game['game']}/start", {}, bearer)
     sockets = f"{url.replace('http', 'ws', 1)}/games/{game['game']}/play?after={started['number']}"
-    moves = [letter for letter in letters if letter.seat is not None][:most]
+    moves = [envelope for envelope in envelopes if envelope.seat is not None][:most]
     return asyncio.run(move_all(sockets, [seat["token"] for seat in joined], moves, pause_s))
 
 
@@ -100,24 +100,24 @@ async def move_all(url: str, tokens: list[str], moves: list[CommandEnvelope], pa
         connect(url, additional_headers=headers[1], compression=None) as second,
     ):
         await asyncio.sleep(0.1)  # the gateway has begun to follow both
-        return [await move((first, second), letter, pause_s) for letter in moves]
+        return [await move((first, second), envelope, pause_s) for envelope in moves]
 
 
 async def move(
-    sockets: tuple[ClientConnection, ClientConnection], letter: CommandEnvelope, pause_s: float
+    sockets: tuple[ClientConnection, ClientConnection], envelope: CommandEnvelope, pause_s: float
 ) -> float:
-    seat = letter.seat
+    seat = envelope.seat
     assert seat is not None
     await asyncio.sleep(pause_s)
-    text = json.dumps({"id": letter.id, "command": write_command(letter.command)})
+    text = json.dumps({"id": envelope.id, "command": write_command(envelope.command)})
     start = perf_counter()
     await sockets[seat].send(text)
     seen = await sockets[other(seat)].recv()
     took = (perf_counter() - start) * 1e3
     own = json.loads(await sockets[seat].recv())
-    told = json.loads(seen)
-    assert own["type"] == told["type"] == "entry", (own, told)
-    assert own["answers"] == letter.id and own["number"] == told["number"], (letter.id, own, told)
+    result = json.loads(seen)
+    assert own["type"] == result["type"] == "entry", (own, result)
+    assert own["answers"] == envelope.id and own["number"] == result["number"], (envelope.id, own, result)
     assert all(event["type"] != "command_refused" for event in own["events"]), own
     return took
 

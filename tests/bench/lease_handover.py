@@ -60,9 +60,9 @@ class Service:
         whole = lines[: lines.rfind("\n") + 1]
         self.read += len(whole.encode())
         for line in whole.splitlines():
-            told = json.loads(line)
-            if told["event"] == "move":
-                self.moved[told["game"]] = told["sequence"]
+            result = json.loads(line)
+            if result["event"] == "move":
+                self.moved[result["game"]] = result["sequence"]
         return self.moved
 
     def end(self) -> None:
@@ -70,7 +70,7 @@ class Service:
         self.process.wait()
 
 
-class House:
+class Server:
     """Referees that come and go, and games that go on."""
 
     def __init__(self, engine: str, folder: Path) -> None:
@@ -92,7 +92,7 @@ class House:
             self.laid += 1
             seats = bots("random", "random", "random", "random")
             self.ledger.submit(CommandEnvelope("create", game, None, CreateGame(seats, seed=game)))
-            while not self.ledger.read_result(game, None, "create"):  # a start that overtakes it is dismissed
+            while not self.ledger.read_result(game, None, "create"):  # a start that overtakes it is rejected
                 sleep(LOOK_S)
             self.ledger.submit(CommandEnvelope("start", game, None, StartGame()))
 
@@ -146,9 +146,9 @@ class House:
 
 
 @contextmanager
-def house() -> Iterator[House]:
+def server() -> Iterator[Server]:
     with fresh_engine() as engine, TemporaryDirectory() as folder:
-        made = House(engine, Path(folder))
+        made = Server(engine, Path(folder))
         try:
             yield made
         finally:
@@ -157,15 +157,15 @@ def house() -> Iterator[House]:
 
 def measure(size: Size, tell: Tell) -> Figure:
     kills, took, longest = size.of(20, 2), list[float](), list[float]()
-    dice = Random(0)
-    with house() as at:
+    rng = Random(0)
+    with server() as at:
         for number in range(kills):
             tell(f"kill {number + 1} of {kills}")
             at.top_up()
             at.await_work()
-            sleep(dice.random())  # at any moment
+            sleep(rng.random())  # at any moment
             at.top_up()
-            stood = at.kill(dice.choice(at.referees))
+            stood = at.kill(rng.choice(at.referees))
             took += stood
             longest += [max(stood)] if stood else []
     return figure(took, longest, kills)

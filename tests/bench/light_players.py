@@ -1,7 +1,7 @@
 """Players as light as they can be: every seat a WebSocket of its own, whose moves are known in advance.
 
-The machine's cores are shared by the house and its clients, so a client here reads no more than
-it needs: an entry's number tells it that its turn has come, and the move is a frame that was made
+The machine's cores are shared by the server and its clients, so a client here reads no more than
+it needs: an entry's number shows it that its turn has come, and the move is a frame that was made
 before. It still sees every entry, in order, and a refused move or a lost socket fails the run.
 """
 
@@ -39,13 +39,13 @@ def frame(first: int, payload: bytes) -> bytes:
     return bytes((first, 0x80 | 126)) + size.to_bytes(2, "big") + MASK + payload
 
 
-def moves(letters: Sequence[CommandEnvelope]) -> list[Move]:
+def moves(envelopes: Sequence[CommandEnvelope]) -> list[Move]:
     """A script's moves by the number of the entry that calls for them; the last calls for none."""
     called = []
-    for letter in letters:
-        told = {"id": letter.id, "command": write_command(letter.command)}
+    for envelope in envelopes:
+        result = {"id": envelope.id, "command": write_command(envelope.command)}
         called.append(
-            Move(-1 if letter.seat is None else letter.seat, frame(TEXT, json.dumps(told).encode()))
+            Move(-1 if envelope.seat is None else envelope.seat, frame(TEXT, json.dumps(result).encode()))
         )
     return [*called, NOBODY]
 

@@ -26,7 +26,7 @@ from tests.bench.referee_workers import spent_since
 
 SEATS: Final = bots(*("random",) * 4)
 ALONE: Final = read_settings(leases=False)
-POISON: Final = "poison"  # how the ids of letters begin that are to break a referee
+POISON: Final = "poison"  # how the ids of envelopes begin that are to break a referee
 COPIED_AT_ONCE: Final = 200
 LOOKED_AT: Final = 500  # logs whose length is compared in the end
 REGROW: Final = """
@@ -43,12 +43,12 @@ end
 
 
 def scripts(count: int) -> list[list[CommandEnvelope]]:
-    """The letters of so many whole games."""
+    """The envelopes of so many whole games."""
     return [script(f"midst-{number}", SEATS, f"midst-{number}") for number in range(count)]
 
 
 class Live:
-    """So many live games on one engine. Their letters are those of the game that each was copied
+    """So many live games on one engine. Their envelopes are those of the game that each was copied
     from, whose seed is in its log: so each of them is accepted."""
 
     def __init__(self, url: str, games: int, scripts: Sequence[Sequence[CommandEnvelope]]) -> None:
@@ -70,24 +70,24 @@ class Live:
         return int(self._client.info("memory")["used_memory"])
 
     def engine_cpu_s(self) -> float:
-        told = self._client.info("cpu")
-        return float(told["used_cpu_user"]) + float(told["used_cpu_sys"])
+        result = self._client.info("cpu")
+        return float(result["used_cpu_user"]) + float(result["used_cpu_sys"])
 
-    def put(self, letters: int, poison: int = 0) -> None:
-        """The next letter of each of the next so many games; poison to the first of them besides."""
+    def put(self, envelopes: int, poison: int = 0) -> None:
+        """The next envelope of each of the next so many games; poison to the first of them besides."""
         pipe = self._client.pipeline(transaction=False)
-        for place in range(letters):
-            letter = self._letter(self._next)
+        for place in range(envelopes):
+            envelope = self._letter(self._next)
             self._next = (self._next + 1) % len(self.names)
-            stream = keys.commands(self.ledger.partition_of(letter.game))
+            stream = keys.commands(self.ledger.partition_of(envelope.game))
             if place < poison:
-                pipe.xadd(stream, {"c": pack_envelope(replace(letter, id=f"{POISON}-{self.poisoned}"))})
+                pipe.xadd(stream, {"c": pack_envelope(replace(envelope, id=f"{POISON}-{self.poisoned}"))})
                 self.poisoned += 1
-            pipe.xadd(stream, {"c": pack_envelope(letter)})
+            pipe.xadd(stream, {"c": pack_envelope(envelope)})
         pipe.execute()
 
     def errors(self) -> int:
-        """Letters that are left, dead letters that aren't poison, and games (some are looked at)
+        """Letters that are left, dead\0envelopes that aren't poison, and games (some are looked at)
         that didn't go on as they should."""
         pipe = self._client.pipeline(transaction=False)
         for stream in (keys.commands, keys.dead_letters):
@@ -102,19 +102,19 @@ class Live:
         return int(left + abs(dead - self.poisoned) + sum(wrong))
 
     def _letter(self, number: int) -> CommandEnvelope:
-        letters = self._scripts[number % len(self._scripts)]
+        envelopes = self._scripts[number % len(self._scripts)]
         self._said[number] += 1
-        return replace(letters[self._said[number] - 1], game=self.names[number])
+        return replace(envelopes[self._said[number] - 1], game=self.names[number])
 
     def _midst(self) -> list[dict[str, str]]:
         """Play the games that are copied, to their midst; the keys of each by their last words."""
         referee, _ = build_referee(self.ledger, ALONE)
-        for letters in self._scripts:
-            for letter in letters[: len(letters) // 2]:
-                self.ledger.submit(letter)
+        for envelopes in self._scripts:
+            for envelope in envelopes[: len(envelopes) // 2]:
+                self.ledger.submit(envelope)
         while referee.step(100):
             pass
-        return [self._keys(letters[0].game) for letters in self._scripts]
+        return [self._keys(envelopes[0].game) for envelopes in self._scripts]
 
     def _keys(self, game: str) -> dict[str, str]:
         start = self._start(game)
@@ -141,12 +141,12 @@ class Live:
             sleep(0.1)
 
     def _rewriting(self) -> bool:
-        told = self._client.info("persistence")
-        return bool(told["aof_rewrite_in_progress"] or told["aof_rewrite_scheduled"])
+        result = self._client.info("persistence")
+        return bool(result["aof_rewrite_in_progress"] or result["aof_rewrite_scheduled"])
 
 
 def run_one(url: str, pipe: Connection) -> None:
-    """A referee: told names, it reads their games; told a number, it answers so many letters. It
+    """A referee: given names, it reads their games; given a number, it answers so many envelopes. It
     replies what that took, and how many bytes its process had at most."""
     configure_logging("info", "json", Path(os.devnull).open("w"))  # noqa: SIM115 - for the whole process
     client = connect(url)
@@ -165,10 +165,10 @@ def run_one(url: str, pipe: Connection) -> None:
         pipe.send((spent_since(count, start, before), resident_bytes()))
 
 
-def answer(referee: Referee, letters: int) -> None:
-    """Step until so many letters are answered."""
-    while letters > 0:
-        letters -= (taken := referee.step(1000))
+def answer(referee: Referee, envelopes: int) -> None:
+    """Step until so many envelopes are answered."""
+    while envelopes > 0:
+        envelopes -= (taken := referee.step(1000))
         assert taken, "letters got lost"
 
 

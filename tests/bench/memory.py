@@ -1,7 +1,7 @@
 """Redis memory of a finished four-seat USA game: its streams, and its verdict hashes besides.
 
 Measured on the engine as `make play` sets it up, and on one with the engine's own node size,
-because whoever brings a Redis of their own has that."""
+because who brings a Redis of their own has that."""
 
 from __future__ import annotations
 

@@ -43,17 +43,17 @@ class Side:
         self.rounds: list[Spent] = []
         self._before = cpu_s(self._engines), cpu_s(self._replicas)
 
-    def play(self, letters: Round) -> None:
+    def play(self, envelopes: Round) -> None:
         pipe = self._client.pipeline(transaction=False)
-        for _, letter in letters:
-            stream = keys.commands(keys.partition_of(letter.game, self._partitions))
-            pipe.xadd(stream, {"c": pack_envelope(letter)})
+        for _, envelope in envelopes:
+            stream = keys.commands(keys.partition_of(envelope.game, self._partitions))
+            pipe.xadd(stream, {"c": pack_envelope(envelope)})
         pipe.execute()
-        spent, _ = self._worker.ask(len(letters))
+        spent, _ = self._worker.ask(len(envelopes))
         self.rounds.append(spent)
 
     def left(self) -> int:
-        """Letters that are still there, or were buried."""
+        """Letters that are still there, or were moved to dead letters."""
         pipe = self._client.pipeline(transaction=False)
         for partition in range(self._partitions):
             pipe.xlen(keys.commands(partition))
@@ -87,10 +87,10 @@ def measure(size: Size, tell: Tell) -> Figure:
         replicas = [node.call for node in formed.nodes if node not in primaries]
         three = Side(running, formed.url, [node.call for node in primaries], replicas)
         rounds = size.of(60, 4)
-        for number, letters in enumerate(islice(lanes(size.of(GAMES, 20)), rounds)):
+        for number, envelopes in enumerate(islice(lanes(size.of(GAMES, 20)), rounds)):
             tell(f"round {number + 1} of {rounds}")
             for side in (one, three):
-                side.play(letters)
+                side.play(envelopes)
                 if number < rounds // 6:  # the games begin
                     side.forget()
         errors = one.left() + three.left()

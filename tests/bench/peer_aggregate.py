@@ -98,16 +98,16 @@ class Peer:
         created = log[0]
         assert isinstance(created, ours.GameCreated)
         game = Game(len(created.seats))
-        for told in log[1:]:
-            tell(game, told)
+        for result in log[1:]:
+            tell(game, result)
         assert len(game.pending_events) == len(log), "an event was not told"
         self.application.save(game)
         return game.id
 
 
-def tell(game: Game, told: ours.Event) -> None:
+def tell(game: Game, result: ours.Event) -> None:
     """One event of ours as one of the aggregate's; the rare ones carry their name only."""
-    match told:
+    match result:
         case ours.DeckShuffled(order):
             game.shuffle([str(card) for card in order])
         case ours.HandDealt(seat, cards):
@@ -127,4 +127,4 @@ def tell(game: Game, told: ours.Event) -> None:
         case ours.TurnStarted(seat):
             game.start_turn(seat)
         case _:
-            game.tell_other(told.type)
+            game.tell_other(result.type)

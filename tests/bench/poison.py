@@ -1,8 +1,8 @@
 """What poison costs the others: commands a second while one in a hundred breaks the referee.
 
-The referee's judge raises on every letter whose id begins with "poison". Each such letter takes the
-real way: decided, folded anew, decided again, told in the service's log with its traceback, and
-put aside as a dead letter. Rounds with and without poison alternate, on two engines.
+The referee's judge raises on every envelope whose id begins with "poison". Each such envelope takes the
+real way: decided, folded anew, decided again, given in the service's log with its traceback, and
+put aside as a dead\0envelope. Rounds with and without poison alternate, on two engines.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tests.bench.referee_workers import Worker
 
 GOAL: Final = 0.8
 GAMES: Final = 200
-BATCH: Final = 100  # letters, and one of poison where there is poison
+BATCH: Final = 100  # envelopes, and one of poison where there is poison
 
 
 def measure(size: Size, tell: Tell) -> Figure:
@@ -75,8 +75,8 @@ def run_breaking(url: str, pipe: Connection) -> None:
 
 
 def breaking(
-    table: GameState, letter: CommandEnvelope, now: int, fresh_seed: str, created: int
+    table: GameState, envelope: CommandEnvelope, now: int, fresh_seed: str, created: int
 ) -> tuple[Event, ...]:
-    if letter.id.startswith(POISON):
+    if envelope.id.startswith(POISON):
         raise ValueError("poison")
-    return decide_envelope(table, letter, now, fresh_seed, created_at_ms=created)
+    return decide_envelope(table, envelope, now, fresh_seed, created_at_ms=created)

@@ -2,7 +2,7 @@
 
 The referee's figure is of the same referee twice, in turn: in games of today's rules, which are
 sealed, and in games of the edition before, which aren't. Each decides its own games, played in
-advance by the same dice.
+advance by the same random source.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ def measure_sealing(size: Size, tell: Tell) -> Figure:
         feed, former = lanes(games), former_lanes(games)
         for block in range(1, blocks + 1):
             tell(f"{games} games, block {block} of {blocks}")
-            letters, before = list(islice(feed, rounds)), list(islice(former, rounds))
-            ours.append(total(ours_round(here, sealed, each)[0] for each in letters))
+            envelopes, before = list(islice(feed, rounds)), list(islice(former, rounds))
+            ours.append(total(ours_round(here, sealed, each)[0] for each in envelopes))
             theirs.append(total(ours_round(there, plain, each)[0] for each in before))
     share = ratio([each.commands / each.seconds for each in ours], [e.commands / e.seconds for e in theirs])
     cpu = [sum(e.user for e in each) / sum(e.commands for e in each) * 1e6 for each in (ours, theirs)]
@@ -91,9 +91,9 @@ def former_lanes(games: int) -> Iterator[Round]:
     while True:
         as_before()
         feed = feed or lanes(games)
-        letters = next(feed)
+        envelopes = next(feed)
         RULESETS.update(today)  # type: ignore[attr-defined]  # as above
-        yield letters
+        yield envelopes
 
 
 def _sealing_us(game: str) -> float:
@@ -130,10 +130,12 @@ def sealed_game(game: str) -> list[SealedEntry]:
         ChainState(0, initial_head(game), {}),
         list[SealedEntry](),
     )
-    for number, letter in enumerate(script(game, SEATS, game)):
-        events = decide_envelope(table, letter, 1_000 * number, NO_SEED)
+    for number, envelope in enumerate(script(game, SEATS, game)):
+        events = decide_envelope(table, envelope, 1_000 * number, NO_SEED)
         log.append(
-            seal_entry(table, past, piles, Entry(table.at_ms, letter.id, letter.seat, letter.command, events))
+            seal_entry(
+                table, past, piles, Entry(table.at_ms, envelope.id, envelope.seat, envelope.command, events)
+            )
         )
         past = past.after(log[-1])
     return log

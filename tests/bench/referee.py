@@ -2,9 +2,9 @@
 
 The games are pre-played, and fed round by round: each game's next command, when all have
 been answered. Feeding isn't counted on either side. The referee's time is that of its
-steps, from taking letters to the script's answers, in a process of its own. The client,
+steps, from taking envelopes to the script's answers, in a process of its own. The client,
 in another process, then runs the append scripts of the same rounds, byte for byte and in the
-same batches, on a second engine, where the same letters lie taken in the commands streams,
+same batches, on a second engine, where the same envelopes lie taken in the commands streams,
 so that acknowledging and deleting them is as much work. Rounds of both alternate.
 """
 
@@ -27,7 +27,7 @@ from tests.bench.referee_workers import Calls, Spent, Worker, run_client, run_re
 GOAL: Final = 0.35
 SEATS: Final = bots(*("random",) * 4)
 ENTRY: Final = 6  # the log entry's place among the append script's arguments
-Round = list[tuple[str, CommandEnvelope]]  # letters by their ids in the commands stream
+Round = list[tuple[str, CommandEnvelope]]  # envelopes by their ids in the commands stream
 
 
 def measure(size: Size, tell: Tell) -> Figure:
@@ -44,12 +44,12 @@ def measure(size: Size, tell: Tell) -> Figure:
         our, their, errors = list[Spent](), list[Spent](), 0
         for block in range(1, blocks + 1):
             tell(f"block {block} of {blocks}")
-            letters = list(islice(feed, rounds))
-            told = [ours_round(ours, referee, each) for each in letters]
+            envelopes = list(islice(feed, rounds))
+            told = [ours_round(ours, referee, each) for each in envelopes]
             our.append(total(spent for spent, _ in told))
             done = [
                 theirs_round(theirs, client, each, calls)
-                for each, (_, calls) in zip(letters, told, strict=True)
+                for each, (_, calls) in zip(envelopes, told, strict=True)
             ]
             their.append(total(done))
             errors += sum(map(mistakes, (calls for _, calls in told)))
@@ -87,20 +87,20 @@ def told_as_figure(our: list[Spent], their: list[Spent], errors: int, games: int
 
 
 def lanes(games: int) -> Iterator[Round]:
-    """Rounds for ever, with one letter of each of so many games; where one ends, a new one
+    """Rounds for ever, with one envelope of each of so many games; where one ends, a new one
     begins in its place."""
     number = count()
     lane: list[Iterator[CommandEnvelope]] = [iter(()) for _ in range(games)]
     for moment in count(1):
-        letters: Round = []
+        envelopes: Round = []
         for place in range(games):
-            letter = next(lane[place], None)
-            if letter is None:
+            envelope = next(lane[place], None)
+            if envelope is None:
                 name = f"game-{next(number)}"
                 lane[place] = iter(script(name, SEATS, name))
-                letter = next(lane[place])
-            letters.append((f"{moment}-{place + 1}", letter))
-        yield letters
+                envelope = next(lane[place])
+            envelopes.append((f"{moment}-{place + 1}", envelope))
+        yield envelopes
 
 
 def ledger_at(url: str) -> RedisLedger:
@@ -108,25 +108,25 @@ def ledger_at(url: str) -> RedisLedger:
     return RedisLedger(client, init_partition_count(client, keys.DEFAULT_PARTITIONS))
 
 
-def put(ledger: RedisLedger, letters: Round) -> None:
+def put(ledger: RedisLedger, envelopes: Round) -> None:
     """Letters onto the commands streams, under ids that are the same on every engine."""
     client: Any = ledger._client  # the port lets nobody choose these ids
     pipe = client.pipeline(transaction=False)
-    for id_, letter in letters:
-        stream = keys.commands(keys.partition_of(letter.game, ledger.partitions))
-        pipe.xadd(stream, {"c": pack_envelope(letter)}, id=id_)
+    for id_, envelope in envelopes:
+        stream = keys.commands(keys.partition_of(envelope.game, ledger.partitions))
+        pipe.xadd(stream, {"c": pack_envelope(envelope)}, id=id_)
     pipe.execute()
 
 
-def ours_round(ledger: RedisLedger, referee: Worker, letters: Round) -> tuple[Spent, Calls]:
-    put(ledger, letters)
-    spent, calls = referee.ask(len(letters))
+def ours_round(ledger: RedisLedger, referee: Worker, envelopes: Round) -> tuple[Spent, Calls]:
+    put(ledger, envelopes)
+    spent, calls = referee.ask(len(envelopes))
     return spent, calls
 
 
-def theirs_round(ledger: RedisLedger, client: Worker, letters: Round, calls: Calls) -> Spent:
-    put(ledger, letters)
-    assert len(ledger.take("client", range(ledger.partitions), len(letters), 0)) == len(letters)
+def theirs_round(ledger: RedisLedger, client: Worker, envelopes: Round, calls: Calls) -> Spent:
+    put(ledger, envelopes)
+    assert len(ledger.take("client", range(ledger.partitions), len(envelopes), 0)) == len(envelopes)
     spent: Spent = client.ask(calls)
     return spent
 
@@ -149,7 +149,7 @@ def _bytes(argument: Argument) -> bytes:
 
 
 def unanswered(ledger: RedisLedger) -> int:
-    """Letters that are still there, or were buried."""
+    """Letters that are still there, or were moved to dead letters."""
     client: Any = ledger._client
     pipe = client.pipeline(transaction=False)
     for partition in range(ledger.partitions):

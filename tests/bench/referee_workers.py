@@ -33,7 +33,7 @@ class Spent(NamedTuple):
 
 
 class Worker:
-    """A process that answers questions over a pipe until it is told None."""
+    """A process that answers questions over a pipe until it is shown None."""
 
     def __init__(self, run: Callable[[str, Connection], None], url: str) -> None:
         spawn = get_context("spawn")
@@ -80,19 +80,19 @@ class Recording(RedisLedger):
 
 
 def run_referee(url: str, pipe: Connection) -> None:
-    """Answer so many letters, when asked: what it took, and the scripts that were run."""
+    """Answer so many envelopes, when asked: what it took, and the scripts that were run."""
     configure_logging("info", "json", Path(os.devnull).open("w"))  # noqa: SIM115 - for the whole process
     ledger = Recording(url)
     referee, _ = build_referee(ledger, read_settings(leases=False))
     referee.step(1)  # makes the consumer groups
     pipe.send("ready")
-    while letters := pipe.recv():
+    while envelopes := pipe.recv():
         ledger.calls = []
         start, before, answered = perf_counter(), os.times(), 0
-        while answered < letters:
+        while answered < envelopes:
             answered += (taken := referee.step(1000))
             assert taken, "letters got lost"
-        pipe.send((spent_since(letters, start, before), ledger.calls))
+        pipe.send((spent_since(envelopes, start, before), ledger.calls))
 
 
 def run_client(url: str, pipe: Connection) -> None:
@@ -104,8 +104,8 @@ def run_client(url: str, pipe: Connection) -> None:
         start, before = perf_counter(), os.times()
         for batch in calls:
             pipeline = client.pipeline(transaction=False)
-            for called, told in batch:
-                pipeline.execute_command("EVALSHA", APPEND_ENTRY.sha, len(called), *called, *told)
+            for called, result in batch:
+                pipeline.execute_command("EVALSHA", APPEND_ENTRY.sha, len(called), *called, *result)
             for outcome, _ in pipeline.execute():
                 assert outcome == 1, "the same verdict was not appended"
         pipe.send(spent_since(sum(map(len, calls)), start, before))

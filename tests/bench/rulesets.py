@@ -38,7 +38,7 @@ def measure(size: Size, tell: Tell) -> Figure:
 
 def playout(rules: str, seats: int, seed: str) -> tuple[GameState, int]:
     """A random game played to its end: its table, and how many decisions it had."""
-    table, dice, moves = GameState(), Random(seed), 0
+    table, rng, moves = GameState(), Random(seed), 0
     plans = tuple(SeatPlan("bot", "random") for _ in range(seats))
 
     def say(seat: Seat | None, command: Command) -> None:
@@ -50,5 +50,5 @@ def playout(rules: str, seats: int, seed: str) -> tuple[GameState, int]:
     say(None, StartGame())
     while not table.result:
         seat = next(iter(table.pending_choices))
-        say(seat, dice.choice(legal(table, seat)))
+        say(seat, rng.choice(legal(table, seat)))
     return table, moves

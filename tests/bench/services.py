@@ -19,7 +19,7 @@ SERVICES: Final = ("referee", "gateway")
 UP_S: Final = 20.0
 
 
-class House(NamedTuple):
+class Server(NamedTuple):
     """Where its gateway listens, what signs its tokens, and its processes' ids."""
 
     url: str
@@ -28,7 +28,7 @@ class House(NamedTuple):
 
 
 @contextmanager
-def house(engine: str, **settings: object) -> Iterator[House]:
+def running_services(engine: str, **settings: object) -> Iterator[Server]:
     """Both services on this engine, with these LEDGERLINE_ settings besides."""
     with open_listener("127.0.0.1", 0) as free:
         port = free.getsockname()[1]
@@ -42,7 +42,7 @@ def house(engine: str, **settings: object) -> Iterator[House]:
     }
     try:
         _wait_until_up(url := f"http://127.0.0.1:{port}", list(services.values()))
-        yield House(url, key.encode(), {name: service.pid for name, service in services.items()})
+        yield Server(url, key.encode(), {name: service.pid for name, service in services.items()})
     finally:
         for service in services.values():
             service.terminate()

@@ -36,7 +36,7 @@ SETTLED_S: Final = 30.0
 
 
 class Round(NamedTuple):
-    """All referees of a round together: from the first letter to the last, and each side's CPU time."""
+    """All referees of a round together: from the first envelope to the last, and each side's CPU time."""
 
     commands: int
     seconds: float
@@ -44,7 +44,7 @@ class Round(NamedTuple):
     engine_s: float
 
 
-class House:
+class Server:
     """An engine, its live games, and so many referees."""
 
     def __init__(self, running: ExitStack, count: int, size: Size) -> None:
@@ -57,16 +57,16 @@ class House:
             assert monotonic() < until, "the referees don't come to share the partitions"
             sleep(0.1)
 
-    def play(self, letters: int) -> None:
-        self.live.put(letters)
+    def play(self, envelopes: int) -> None:
+        self.live.put(envelopes)
         before, start = self.live.engine_cpu_s(), perf_counter()
         for worker in self.workers:
             worker.pipe.send("go")
         spent = [worker.answer() for worker in self.workers]
         took, engine_s = perf_counter() - start, self.live.engine_cpu_s() - before
         referee_s = sum(one.user + one.system for one in spent)
-        assert sum(one.commands for one in spent) == letters, "letters got lost"
-        self.rounds.append(Round(letters, took, referee_s, engine_s))
+        assert sum(one.commands for one in spent) == envelopes, "letters got lost"
+        self.rounds.append(Round(envelopes, took, referee_s, engine_s))
 
     @property
     def rates(self) -> list[float]:
@@ -82,27 +82,27 @@ class House:
 def measure(size: Size, tell: Tell) -> Figure:
     counts = COUNTS[: size.of(3, 2)]
     with ExitStack() as running:
-        houses = []
+        servers = []
         for count in counts:
             tell(f"a house of {count}")
-            houses.append(House(running, count, size))
+            servers.append(Server(running, count, size))
         for number in range(size.of(9, 2)):
             tell(f"round {number}")
-            for house in houses:
-                house.play(size.of(LETTERS, 80))
+            for server in servers:
+                server.play(size.of(LETTERS, 80))
                 if not number:  # a first round is left out: games are met, boards are read
-                    house.rounds.clear()
-        errors = sum(house.live.errors() for house in houses)
-    return told_as_figure(counts, houses, errors)
+                    server.rounds.clear()
+        errors = sum(server.live.errors() for server in servers)
+    return told_as_figure(counts, servers, errors)
 
 
-def told_as_figure(counts: Sequence[int], houses: Sequence[House], errors: int) -> Figure:
-    one, two = houses[:2]
+def told_as_figure(counts: Sequence[int], servers: Sequence[Server], errors: int) -> Figure:
+    one, two = servers[:2]
     times, (referee_us, engine_us) = ratio(two.rates, one.rates), one.cpu_us()
     allowed = min(2.0, (referee_us + engine_us) / engine_us)
     cores = os.cpu_count() or 1
     rates = ", ".join(
-        f"{median(house.rates):,.0f} with {count}" for count, house in zip(counts, houses, strict=True)
+        f"{median(server.rates):,.0f} with {count}" for count, server in zip(counts, servers, strict=True)
     )
     met = min(times, allowed) >= GOAL or (cores < 4 and allowed >= GOAL)
     return Figure(
@@ -116,15 +116,15 @@ def told_as_figure(counts: Sequence[int], houses: Sequence[House], errors: int) 
             "allowed_by_cpu": allowed,
             "most_per_s_of_the_engine": 1e6 / engine_us,
             "errors": errors,
-            **{f"per_s_of_{n}": house.rates for n, house in zip(counts, houses, strict=True)},
-            **{f"referee_cpu_us_of_{n}": h.cpu_us()[0] for n, h in zip(counts, houses, strict=True)},
-            **{f"engine_cpu_us_of_{n}": h.cpu_us()[1] for n, h in zip(counts, houses, strict=True)},
+            **{f"per_s_of_{n}": server.rates for n, server in zip(counts, servers, strict=True)},
+            **{f"referee_cpu_us_of_{n}": h.cpu_us()[0] for n, h in zip(counts, servers, strict=True)},
+            **{f"engine_cpu_us_of_{n}": h.cpu_us()[1] for n, h in zip(counts, servers, strict=True)},
         },
     )
 
 
 def run_sharing(url: str, pipe: Connection) -> None:
-    """A referee among others: told to go, it answers what waits in its share; asked, it tells how
+    """A referee among others: given to go, it answers what waits in its share; asked, it shows how
     many partitions that is."""
     configure_logging("info", "json", Path(os.devnull).open("w"))  # noqa: SIM115 - for the whole process
     client = connect(url)

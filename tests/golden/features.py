@@ -130,7 +130,7 @@ def _shares(moment: Moment, event: RouteClaimed) -> bool:
 
 
 def _ran_out(moment: Moment, event: SeatGone) -> str | None:
-    """What had no time left when the house called it: the seat's whole game, or its move."""
+    """What had no time left when the server called it: the seat's whole game, or its move."""
     figures, place = moment.table.rule_options, moment.table.seats[event.seat]
     if not isinstance(moment.entry.command, CallTime):
         return None
@@ -197,7 +197,7 @@ DETECTORS: Final[Mapping[type[Event], Mapping[str, Detector]]] = {
             PASSENGER in moment.table.rule_options.flush and _flushed_by(PASSENGER)(moment, event)
         ),
         "market left alone after five flushes": lambda moment, event: (
-            sum(isinstance(told, MarketFlushed) for told in moment.entry.events) == 5
+            sum(isinstance(result, MarketFlushed) for result in moment.entry.events) == 5
         ),
     },
     RouteClaimed: {

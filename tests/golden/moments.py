@@ -16,8 +16,8 @@ PLAIN: Final = ["red", "blue", "white", "green", "yellow"]
 RICH: Final = {"red": 6, "blue": 6, "green": 6, "white": 6, "purple": 2, "locomotive": 6}
 
 
-def says(speaker: Seat | None, kind: str, /, **fields: Any) -> Said:
-    return speaker, {"type": kind, **fields}
+def says(sender: Seat | None, kind: str, /, **fields: Any) -> Said:
+    return sender, {"type": kind, **fields}
 
 
 def claims(seat: Seat, route: str, passenger: str | None = None, /, **cards: int) -> Said:

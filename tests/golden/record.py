@@ -33,7 +33,7 @@ from tests.golden.wrong_commands import anything, otherwise
 
 HERE = Path(__file__).parent
 CREATED = 1_790_000_000_000  # by the wall clock
-OPENED = 5_400_000  # in the house's own time
+OPENED = 5_400_000  # in the server's own time
 STEP_MS = 1_500
 PERSON = "person"
 FRESH = "00" * 32  # the seed of a game that names none
@@ -44,23 +44,23 @@ class Recorder:
 
     def __init__(self, game: str, scenario: Scenario) -> None:
         self.game, self.scenario, self.table = game, scenario, GameState()
-        self.dice = Random(scenario.seed)
+        self.rng = Random(scenario.seed)
         self.moves = [0] * MAX_SEATS
         self.log: list[bytes] = []
         self.past, self.piles = ChainState(0, initial_head(game), {}), PileTracker()
         self.events = self.steps = self.at = 0
 
     def send(self, seat: Seat | None, command: Command) -> None:
-        letter = CommandEnvelope(f"c{self.steps}", self.game, seat, command)
+        envelope = CommandEnvelope(f"c{self.steps}", self.game, seat, command)
         now = OPENED + self.at
         self.steps += 1
         self.at += STEP_MS
         try:
-            events = decide_envelope(self.table, letter, now, FRESH, created_at_ms=CREATED)
+            events = decide_envelope(self.table, envelope, now, FRESH, created_at_ms=CREATED)
         except UnloggedRejectionError:
             assert self.log, "the game can't be created"
-            return  # no entry tells of it
-        entry = Entry(self.table.at_ms, letter.id, seat, command, events)
+            return  # no entry shows it
+        entry = Entry(self.table.at_ms, envelope.id, seat, command, events)
         sealed = seal_entry(self.table, self.past, self.piles, entry)
         self.log.append(sealed.entry)
         self.past = self.past.after(sealed)
@@ -92,21 +92,21 @@ class Recorder:
         scenario, table = self.scenario, self.table
         if scenario.leave is not None and self.steps > scenario.leave:
             return Leave()
-        if scenario.mischief and self.dice.random() < scenario.mischief:
-            return anything(self.dice, table, seat)
+        if scenario.mischief and self.rng.random() < scenario.mischief:
+            return anything(self.rng, table, seat)
         if scenario.always and table.turn is not None:
             always = read_command(dict(scenario.always))
             if table.ruleset.find_move(table.pending_choices[seat], always):
                 return always
         chosen = self.choice(seat)
-        return otherwise(self.dice, table, chosen) if scenario.mischief else chosen
+        return otherwise(self.rng, table, chosen) if scenario.mischief else chosen
 
     def choice(self, seat: Seat) -> Command:
         """What the seat's policy chooses."""
         place = self.table.seats[seat]
-        dice = SeatRandom(place.seat_secret or f"{seat:064x}", self.moves[seat])
+        rng = SeatRandom(place.seat_secret or f"{seat:064x}", self.moves[seat])
         self.moves[seat] += 1
-        return POLICIES[place.policy or "random"](self.table, seat, legal(self.table, seat), dice)
+        return POLICIES[place.policy or "random"](self.table, seat, legal(self.table, seat), rng)
 
 
 def wished(scenario: Scenario) -> dict[str, Any]:

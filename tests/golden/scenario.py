@@ -27,7 +27,9 @@ class Scenario(NamedTuple):
     seats: str  # a policy for each seat, or `person`, who plays like `random` and must sit down first
     seed: str
     options: Mapping[str, Any] = {}
-    drawn: bool = False  # the house draws the seed, and the one that is named here is the dice's alone
+    drawn: bool = (
+        False  # the server draws the seed, and the one that is named here is the random source's alone
+    )
     board: str | Mapping[str, Any] | None = None
     ages: tuple[int, ...] = ()
     position: Mapping[str, Any] | None = None

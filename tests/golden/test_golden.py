@@ -68,9 +68,12 @@ def test_P4_every_old_command_is_decided_as_it_was_then(path: Path) -> None:
     then = {laid.ruleset: RULESET_VERSIONS[laid.ruleset, laid.rules]}
     table = GameState()
     for entry in entries:
-        letter, now = CommandEnvelope(entry.id, path.stem, entry.seat, entry.command), laid.opened + entry.at
+        envelope, now = (
+            CommandEnvelope(entry.id, path.stem, entry.seat, entry.command),
+            laid.opened + entry.at,
+        )
         events = decide_envelope(
-            table, letter, now, sealed.seed or "", created_at_ms=laid.created, rulesets=then
+            table, envelope, now, sealed.seed or "", created_at_ms=laid.created, rulesets=then
         )
         assert [meant(event) for event in events] == [meant(event) for event in entry.events]
 
@@ -102,11 +105,11 @@ def test_P4_every_viewer_can_still_check_an_old_game(path: Path) -> None:
     told, _, entries, head = read(path)
     sealed = resealed(path.stem, entries)
     for viewer in (None, *range(len(told["seats"]))):
-        witness = ViewVerifier(path.stem, viewer)
+        recorder = ViewVerifier(path.stem, viewer)
         for number, shown in enumerate(sealed, 1):
             part = dict(shown.private_parts).get(-1 if viewer is None else viewer)
-            witness.verify(build_view_entry(number, shown.public, part, shown.head))
-        assert head in (None, witness.head.hex())
+            recorder.verify(build_view_entry(number, shown.public, part, shown.head))
+        assert head in (None, recorder.head.hex())
 
 
 def codes(data: bytes) -> set[int]:
@@ -115,7 +118,7 @@ def codes(data: bytes) -> set[int]:
 
 
 def meant(event: Event) -> Event:
-    """The event without the words of a refusal: a rule may be told better, but never be another."""
+    """The event without the words of a refusal: a rule may be shown better, but never be another."""
     return replace(event, why="") if isinstance(event, CommandRefused) else event
 
 

@@ -29,25 +29,25 @@ from services.referee.rules import GameState
 T = TypeVar("T")
 
 
-def anything(dice: Random, table: GameState, seat: Seat) -> Command:
+def anything(rng: Random, table: GameState, seat: Seat) -> Command:
     """A command as somebody sends it who knows the words and not the rules."""
     board = table.board
     cities, routes = list(board.cities), list(board.routes)
-    route = board.routes[dice.choice(routes)]
-    return dice.choice(
+    route = board.routes[rng.choice(routes)]
+    return rng.choice(
         (
             DrawBlind(),
-            DrawMarket(dice.randrange(10)),
-            DrawMarket(color=dice.choice(CARDS)),
+            DrawMarket(rng.randrange(10)),
+            DrawMarket(color=rng.choice(CARDS)),
             DrawTickets(),
-            DrawTickets({deck: dice.randrange(5) for deck in (*table.ticket_decks, "none")}),
-            KeepTickets(tuple(dice.choices(range(4), k=dice.randrange(4)))),
-            ClaimRoute(route.id, _cards(dice, table, seat, route.length)),
-            ClaimRoute(route.id, _cards(dice, table, seat, route.length), dice.choice((route.a, route.b))),
-            PayTunnel(_cards(dice, table, seat, 1)),
+            DrawTickets({deck: rng.randrange(5) for deck in (*table.ticket_decks, "none")}),
+            KeepTickets(tuple(rng.choices(range(4), k=rng.randrange(4)))),
+            ClaimRoute(route.id, _cards(rng, table, seat, route.length)),
+            ClaimRoute(route.id, _cards(rng, table, seat, route.length), rng.choice((route.a, route.b))),
+            PayTunnel(_cards(rng, table, seat, 1)),
             DeclineTunnel(),
-            BuildStation(dice.choice(cities), _cards(dice, table, seat, 1), dice.choice((None, *cities))),
-            MovePassenger(dice.choice([*table.passenger_owners, *cities[:2]]), tuple(dice.sample(routes, 2))),
+            BuildStation(rng.choice(cities), _cards(rng, table, seat, 1), rng.choice((None, *cities))),
+            MovePassenger(rng.choice([*table.passenger_owners, *cities[:2]]), tuple(rng.sample(routes, 2))),
             RequestCards(),
             Pass(),
             StartGame(),
@@ -56,23 +56,23 @@ def anything(dice: Random, table: GameState, seat: Seat) -> Command:
     )
 
 
-def otherwise(dice: Random, table: GameState, command: Command) -> Command:
-    """The same wish as others would spell it: a card by its kind, a station with its neighbour."""
+def otherwise(rng: Random, table: GameState, command: Command) -> Command:
+    """The same command as others would spell it: a card by its kind, a station with its neighbour."""
     match command:
-        case DrawMarket(slot=int(slot)) if dice.random() < 0.3:
+        case DrawMarket(slot=int(slot)) if rng.random() < 0.3:
             return DrawMarket(color=table.market[slot])
-        case BuildStation(city=city) if dice.random() < 0.6:
+        case BuildStation(city=city) if rng.random() < 0.6:
             routes = [route for route in table.board.routes.values() if city in (route.a, route.b)]
-            route = _any(dice, [r for r in routes if r.id in table.route_owners]) or dice.choice(routes)
+            route = _any(rng, [r for r in routes if r.id in table.route_owners]) or rng.choice(routes)
             return replace(command, neighbour=route.b if city == route.a else route.a)
     return command
 
 
-def _cards(dice: Random, table: GameState, seat: Seat, count: int) -> dict[str, int]:
+def _cards(rng: Random, table: GameState, seat: Seat, count: int) -> dict[str, int]:
     """So many cards, more or less, of a kind that the seat holds, more or less."""
     held = [card for card, number in table.seats[seat].hand.items() if card and number]
-    return {_any(dice, held) or "red": max(1, count + dice.choice((-1, 0, 0, 0, 1)))}
+    return {_any(rng, held) or "red": max(1, count + rng.choice((-1, 0, 0, 0, 1)))}
 
 
-def _any(dice: Random, choices: Sequence[T]) -> T | None:
-    return dice.choice(choices) if choices else None
+def _any(rng: Random, choices: Sequence[T]) -> T | None:
+    return rng.choice(choices) if choices else None

@@ -1,6 +1,6 @@
 """How a game begins, twice: two deals that differ in whatever one viewer isn't dealt, and two seeds.
 
-A deal follows from a key that nobody can choose, so the twin's shuffles are told what order to give.
+A deal follows from a key that nobody can choose, so the twin's shuffles are shown what order to give.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ def watched_deals(rules: str, games: int) -> int:
     differed = 0
     for match, came in deals(rules, games):
         start = match.opening[-1]
-        assert isinstance(start.letter.command, StartGame)
+        assert isinstance(start.envelope.command, StartGame)
         for viewer in (None, *range(match.seats)):
-            orders = dealt_otherwise(came.events, viewer, match.dice)
+            orders = dealt_otherwise(came.events, viewer, match.rng)
             other = branched(start.before, dealing(start.before.state, orders))
-            came_too = Referee().decide(other, start.letter, start.now)
-            told, told_too = (got(c, viewer, None, same_seed=True) for c in (came, came_too))
-            require_same(told, told_too, viewer, start.letter)
+            came_too = Referee().decide(other, start.envelope, start.now)
+            result, told_too = (got(c, viewer, None, same_seed=True) for c in (came, came_too))
+            require_same(result, told_too, viewer, start.envelope)
             differed += orders != orders_of(came.events)
     return differed
 
@@ -73,12 +73,12 @@ def orders_of(events: Sequence[Event]) -> Orders:
     return [list(event.order) for event in events if isinstance(event, DeckShuffled | TicketsShuffled)]
 
 
-def dealt_otherwise(events: Sequence[Event], viewer: Seat | None, dice: Random) -> Orders:
+def dealt_otherwise(events: Sequence[Event], viewer: Seat | None, rng: Random) -> Orders:
     """The same orders but for the cards and tickets that the viewer isn't shown: they change places."""
     orders, shown = orders_of(events), seen_places(events, viewer)
     for number, order in enumerate(orders):
         hidden = [place for place in range(len(order)) if (number, place) not in shown]
-        cards = dice.sample([order[place] for place in hidden], len(hidden))
+        cards = rng.sample([order[place] for place in hidden], len(hidden))
         for place, card in zip(hidden, cards, strict=True):
             order[place] = card
     return orders
@@ -108,19 +108,19 @@ def seen_places(events: Sequence[Event], viewer: Seat | None) -> set[tuple[int, 
 
 
 def created_twice(match: Match, viewer: Seat | None) -> tuple[list[object], list[object]]:
-    """What the viewer gets until the deal, from two houses with other seeds."""
-    told: tuple[list[object], list[object]] = [], []
-    for row, seed in zip(told, ("a5" * 32, "5a" * 32), strict=True):
+    """What the viewer gets until the deal, from two servers with other seeds."""
+    result: tuple[list[object], list[object]] = [], []
+    for row, seed in zip(result, ("a5" * 32, "5a" * 32), strict=True):
         referee = Referee(seed)
-        sitting = match.opening[0].before
-        sitting = branched(sitting)
+        cached_game = match.opening[0].before
+        cached_game = branched(cached_game)
         for step in match.opening[:-1]:
-            came = referee.decide(sitting, step.letter, step.now)
-            row.append(without_hashes(came, step.letter, viewer))
-    return told
+            came = referee.decide(cached_game, step.envelope, step.now)
+            row.append(without_hashes(came, step.envelope, viewer))
+    return result
 
 
-def without_hashes(came: Came, letter: CommandEnvelope, viewer: Seat | None) -> object:
+def without_hashes(came: Came, envelope: CommandEnvelope, viewer: Seat | None) -> object:
     """An entry with the length of every hash in place of the hash: those of seeds are all that differs."""
     verdict = came.verdict
     assert verdict is not None

@@ -1,6 +1,6 @@
 """The gate: at every position of random games, a viewer and a table that it can't tell from the real one.
 
-Both tables hear the same letters, as the viewer could see or say them, and everything that the viewer gets
+Both tables hear the same envelopes, as the viewer could see or say them, and everything that the viewer gets
 must be the same. A difference is a `LeakError`.
 """
 
@@ -38,7 +38,7 @@ from tests.secrecy.matches import Match, Step
 from tests.secrecy.twins import Future, alike, future, looks, twin
 
 POSITIONS: Final = 20_000  # of all rulesets; a tenth of them in the short test run
-AHEAD: Final = 5  # letters that a twin goes along with the game
+AHEAD: Final = 5  # envelopes that a twin goes along with the game
 WATCHED_EVERY: Final = 3  # stretches of a game once its seats have their tickets
 TIRED_EVERY: Final = 6
 LEGAL_MOST: Final = 3  # tried at a position, but for every so many positions, where all are
@@ -58,7 +58,7 @@ class Gate:
     """Counts the positions that it let pass, and of how many the twin was another table."""
 
     def __init__(self, chance: int) -> None:
-        self.dice = Random(chance)
+        self.rng = Random(chance)
         self.referee = Referee()
         self.pool: list[Command] = []  # right and wrong commands, thought of now and then
         self.positions = self.twins = self.tried = 0
@@ -71,10 +71,10 @@ class Gate:
             ahead = list(islice(steps, AHEAD))
             if not ahead:
                 return
-            if ahead[0].before.state.turn is not None and self.dice.randrange(WATCHED_EVERY):
+            if ahead[0].before.state.turn is not None and self.rng.randrange(WATCHED_EVERY):
                 continue
-            self.pool = command_pool(self.dice, ahead[0].before.state)
-            viewers = [*knowing] if self.positions % 8 == 0 else [self.dice.choice([*knowing])]
+            self.pool = command_pool(self.rng, ahead[0].before.state)
+            viewers = [*knowing] if self.positions % 8 == 0 else [self.rng.choice([*knowing])]
             for viewer in viewers:
                 self.go_along(ahead, knowing[viewer])
             self.positions += len(ahead)
@@ -83,83 +83,83 @@ class Gate:
         """A twin of the first table goes the way that the game goes."""
         first, viewer = steps[0].before, known.viewer
         ahead = future(first.state, viewer, [event for step in steps for event in step.came.events])
-        other = branched(first, twin(first.state, known, ahead, self.dice))
+        other = branched(first, twin(first.state, known, ahead, self.rng))
         assert looks(other.state, viewer) == looks(first.state, viewer)
         self.twins += hidden(other.state) != hidden(first.state)
         for step in steps:
             self.look(step.before, other.state, known, "a twin on its way")
             self.at_position(step, known)
-            letter = alike(other.state, step.letter, step.came.events, ahead, self.dice)
-            came = self.referee.decide(other, letter, step.now)
+            envelope = alike(other.state, step.envelope, step.came.events, ahead, self.rng)
+            came = self.referee.decide(other, envelope, step.now)
             told, told_too = (
-                got(c, viewer, letter.seat, same_seed=ahead.shuffles) for c in (step.came, came)
+                got(c, viewer, envelope.seat, same_seed=ahead.shuffles) for c in (step.came, came)
             )
-            require_same(told, told_too, viewer, step.letter)
+            require_same(told, told_too, viewer, step.envelope)
             for event in step.came.events:
                 known.apply(event)
         last = branched(steps[-1].before)
-        self.referee.decide(last, steps[-1].letter, steps[-1].now)
-        require_same(looks(last.state, viewer), looks(other.state, viewer), viewer, steps[-1].letter)
+        self.referee.decide(last, steps[-1].envelope, steps[-1].now)
+        require_same(looks(last.state, viewer), looks(other.state, viewer), viewer, steps[-1].envelope)
 
     def at_position(self, step: Step, known: ViewerKnowledge) -> None:
         """Whatever might come next here comes to the same on a table where all else is dealt afresh."""
-        sitting, viewer = step.before, known.viewer
-        if viewer is not None and self.dice.randrange(TIRED_EVERY) == 0:
-            sitting = branched(sitting)  # it said so much nonsense that no more is kept
-            sitting.state.refusal_counts[viewer] = sitting.state.rule_options.refusals_kept
-        dealt = Dealt(sitting.state, known, self.dice)
-        self.look(sitting, dealt.table(Future(sitting.state, viewer)), known, "a table dealt afresh")
-        for number, (seat, command) in enumerate(self.wishes(sitting.state, viewer)):
-            letter = CommandEnvelope(f"t{number}", "match", seat, command)
-            self.hear(sitting, letter, max(step.now, time_of(sitting.state, command)), dealt)
+        cached_game, viewer = step.before, known.viewer
+        if viewer is not None and self.rng.randrange(TIRED_EVERY) == 0:
+            cached_game = branched(cached_game)  # it said so much nonsense that no more is kept
+            cached_game.state.refusal_counts[viewer] = cached_game.state.rule_options.refusals_kept
+        dealt = Dealt(cached_game.state, known, self.rng)
+        self.look(cached_game, dealt.table(Future(cached_game.state, viewer)), known, "a table dealt afresh")
+        for number, (seat, command) in enumerate(self.wishes(cached_game.state, viewer)):
+            envelope = CommandEnvelope(f"t{number}", "match", seat, command)
+            self.hear(cached_game, envelope, max(step.now, time_of(cached_game.state, command)), dealt)
 
-    def hear(self, sitting: CachedGame, letter: CommandEnvelope, now: int, dealt: Dealt) -> None:
-        """The same letter, or one that looks alike, at both tables."""
+    def hear(self, cached_game: CachedGame, envelope: CommandEnvelope, now: int, dealt: Dealt) -> None:
+        """The same envelope, or one that looks alike, at both tables."""
         viewer = dealt.known.viewer
-        came = self.referee.tried(sitting, letter, now)
-        ahead = future(sitting.state, viewer, came.events)
-        other = branched(sitting, dealt.table(ahead).copy())
-        came_too = self.referee.decide(other, alike(other.state, letter, came.events, ahead, self.dice), now)
-        told, told_too = (got(c, viewer, letter.seat, same_seed=ahead.shuffles) for c in (came, came_too))
-        require_same(told, told_too, viewer, letter)
+        came = self.referee.tried(cached_game, envelope, now)
+        ahead = future(cached_game.state, viewer, came.events)
+        other = branched(cached_game, dealt.table(ahead).copy())
+        came_too = self.referee.decide(other, alike(other.state, envelope, came.events, ahead, self.rng), now)
+        told, told_too = (got(c, viewer, envelope.seat, same_seed=ahead.shuffles) for c in (came, came_too))
+        require_same(told, told_too, viewer, envelope)
         self.tried += 1
 
     def wishes(self, table: GameState, viewer: Seat | None) -> Iterator[tuple[Seat | None, Command]]:
-        """Legal, illegal and senseless: the viewer's own, somebody else's, and the house's."""
-        dice, seats = self.dice, range(len(table.seats))
+        """Legal, illegal and senseless: the viewer's own, somebody else's, and the server's."""
+        rng, seats = self.rng, range(len(table.seats))
         if viewer is not None:
             yield from ((viewer, command) for command in self.own(table, viewer))
         if acting := [seat for seat in table.pending_choices if seat != viewer]:
-            seat = dice.choice(acting)
-            yield seat, dice.choice(legal(table, seat) or [Leave()])
+            seat = rng.choice(acting)
+            yield seat, rng.choice(legal(table, seat) or [Leave()])
         if others := [seat for seat in seats if seat != viewer]:
-            yield dice.choice(others), dice.choice(self.pool)
-        yield None, CallTime(dice.choice([*table.pending_choices] or seats))
+            yield rng.choice(others), rng.choice(self.pool)
+        yield None, CallTime(rng.choice([*table.pending_choices] or seats))
 
     def own(self, table: GameState, viewer: Seat) -> Iterator[Command]:
-        dice, may = self.dice, legal(table, viewer)
+        rng, may = self.rng, legal(table, viewer)
         every = self.tried % ALL_LEGAL_EVERY == 0
-        yield from may if every or len(may) <= LEGAL_MOST else dice.sample(may, LEGAL_MOST)
+        yield from may if every or len(may) <= LEGAL_MOST else rng.sample(may, LEGAL_MOST)
         if may:
-            yield from islice(near_misses(dice, table, dice.choice(may)), 1)
-        yield from dice.sample(self.pool, 2)
-        yield dice.choice(NONSENSE)
+            yield from islice(near_misses(rng, table, rng.choice(may)), 1)
+        yield from rng.sample(self.pool, 2)
+        yield rng.choice(NONSENSE)
 
-    def look(self, sitting: CachedGame, other: GameState, known: ViewerKnowledge, what: str) -> None:
+    def look(self, cached_game: CachedGame, other: GameState, known: ViewerKnowledge, what: str) -> None:
         """Without a word said, both tables are the same to the viewer, and to its bot."""
-        table, viewer = sitting.state, known.viewer
+        table, viewer = cached_game.state, known.viewer
         if viewer is None:
             return
         may = legal(table, viewer)
         if may != legal(other, viewer):
             raise LeakError(f"{what}: seat {viewer} may do something else")
-        if may and self.dice.randrange(BOTS_EVERY) == 0:
+        if may and self.rng.randrange(BOTS_EVERY) == 0:
             policy = POLICIES[
-                table.seats[viewer].policy or self.dice.choice(sorted(table.ruleset.bot_policies))
+                table.seats[viewer].policy or self.rng.choice(sorted(table.ruleset.bot_policies))
             ]
             luck = table.seats[viewer].seat_secret or "00" * 32
             chosen, too = (
-                policy(each, viewer, may, SeatRandom(luck, sitting.length)) for each in (table, other)
+                policy(each, viewer, may, SeatRandom(luck, cached_game.length)) for each in (table, other)
             )
             if chosen != too:
                 raise LeakError(f"{what}: the bot of seat {viewer} chooses {too}, not {chosen}")
@@ -168,8 +168,8 @@ class Gate:
 class Dealt:
     """Twins of one table, one for each future that matters."""
 
-    def __init__(self, table: GameState, known: ViewerKnowledge, dice: Random) -> None:
-        self._table, self.known, self._dice = table, known, dice
+    def __init__(self, table: GameState, known: ViewerKnowledge, rng: Random) -> None:
+        self._table, self.known, self._dice = table, known, rng
         self._made: dict[object, GameState] = {}
 
     def table(self, ahead: Future) -> GameState:
@@ -185,10 +185,10 @@ def time_of(table: GameState, command: Command) -> int:
     return 0 if until is None else table.opened_at_ms + until
 
 
-def require_same(told: object, too: object, viewer: Seat | None, letter: CommandEnvelope) -> None:
+def require_same(told: object, too: object, viewer: Seat | None, envelope: CommandEnvelope) -> None:
     if told != too:
         who = "a spectator" if viewer is None else f"seat {viewer}"
-        raise LeakError(f"{who} can tell: {letter}\n  {told}\n  {too}")
+        raise LeakError(f"{who} can tell: {envelope}\n  {told}\n  {too}")
 
 
 def hidden(table: GameState) -> object:

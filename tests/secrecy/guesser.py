@@ -1,6 +1,6 @@
 """Somebody who sees what one viewer sees, knows this code by heart, and wants the next card.
 
-Whatever 32 bytes were told is tried in the place of whatever is secret: as the seed, the key, the vault, a
+Whatever 32 bytes were given is tried in the place of whatever is secret: as the seed, the key, the vault, a
 seat's luck, a salt. That it is the right way to ask shows when the secret itself is among them.
 """
 
@@ -86,7 +86,7 @@ def proofs_of(number: int, public: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def seeds_found(view: Told) -> list[str]:
-    """What would be the seed: its hash is the one that was told."""
+    """What would be the seed: its hash is the one that was given."""
     return [
         name
         for name, value in view.values.items()
@@ -157,7 +157,7 @@ def parts_opened(view: Told) -> list[str]:
         number, owners = verdict.expected_length + 1, [seat for seat, _ in verdict.private_parts]
         for place, event in enumerate(step.came.events):
             if isinstance(event, CardDrawn) and event.seat != view.viewer:
-                answers = step.letter.id
+                answers = step.envelope.id
                 parts = [
                     pack_private_part(
                         before.get(event.seat, 0), answers, {place: (event.code, event.seat, card)}, salt

@@ -30,16 +30,16 @@ def test_what_is_seen_of_a_seed_is_as_long_as_of_any(rules: str) -> None:
 
 @EVERY_RULESET
 def test_a_fork_follows_from_what_its_asker_knows(rules: str) -> None:
-    """The whole table of it, what is hidden too: so it tells nothing of the game that goes on."""
+    """The whole table of it, what is hidden too: so it shows nothing of the game that goes on."""
     forks = 0
     for chance in range(6):
         match = Match(rules, chance)
         for step in islice(match.steps(), 5, 60, 6):
-            viewer = match.dice.choice([*match.knowing])
+            viewer = match.rng.choice([*match.knowing])
             known, past = match.knowing[viewer], ForkSource()
             if match.table.result:
                 break
-            twin = determinize(match.table, known, with_dice(match.dice))
+            twin = determinize(match.table, known, with_dice(match.rng))
             wish, told = ForkGame("match", step.before.length + 1, viewer), []
             for table in (match.table, twin):
                 past.state, past.knowledge = table, match.knowing

@@ -20,12 +20,12 @@ from tests.rules.test_properties import EVERY_RULESET
 
 
 def random_play(rules: str, chance: int) -> RandomGame:
-    dice = Random(chance)
-    board = dice.choice(BOARDS_BY_RULESET[rules])
-    seats = dice.choice(seat_counts(board))
-    laid = {"position": random_position(dice, board, seats)} if chance % 4 == 0 else {}
+    rng = Random(chance)
+    board = rng.choice(BOARDS_BY_RULESET[rules])
+    seats = rng.choice(seat_counts(board))
+    laid = {"position": random_position(rng, board, seats)} if chance % 4 == 0 else {}
     options = {"strict": chance % 3 == 0}
-    return RandomGame(dice, board, seats, dice.choice([*HABITS]), 0.02, 0.01, options, laid)
+    return RandomGame(rng, board, seats, rng.choice([*HABITS]), 0.02, 0.01, options, laid)
 
 
 def positions(rules: str, games: int, most: int) -> Iterator[tuple[GameState, ViewerKnowledge]]:
@@ -44,8 +44,8 @@ def positions(rules: str, games: int, most: int) -> Iterator[tuple[GameState, Vi
             yield play.state, known
 
 
-def with_dice(dice: Random) -> Any:
-    return lambda row: dice.sample(row, len(row))
+def with_dice(rng: Random) -> Any:
+    return lambda row: rng.sample(row, len(row))
 
 
 def all_tickets(table: GameState) -> list[str | None]:
@@ -106,7 +106,7 @@ def test_the_viewers_own_hand_is_known_whole(rules: str) -> None:
 
 
 def test_what_chance_is_given_follows_from_what_the_viewer_knows() -> None:
-    """Two tables that look alike are dealt afresh in the same way, so the deal tells nothing of either."""
+    """Two tables that look alike are dealt afresh in the same way, so the deal shows nothing of either."""
     for rules in ("usa", "europe", "marklin", "trains"):
         for number, (table, known) in enumerate(positions(rules, games=3, most=60)):
             twin = determinize(table, known, with_dice(Random(number)))
@@ -130,7 +130,7 @@ def test_a_spectator_knows_what_was_taken_face_up_until_it_is_paid() -> None:
 
 @pytest.mark.parametrize("most", [3, 20], ids=["as many as the rules have", "more than the rules have"])
 def test_P5_of_which_cards_an_unfair_position_has_too_many_no_fork_tells(most: int) -> None:
-    """Whoever asks again and again could count them."""
+    """Who asks again and again could count them."""
     told = []
     for color in ("red", "blue"):
         play = laid(hands=[{"green": 2}, {color: most}], deck=["white"] * 2 * most)
@@ -149,8 +149,10 @@ def laid(**position: Any) -> list[Entry]:
     create = {"type": "create_game", "seats": [{}, {}], "position": {"turn": 0, **position}}
     table, entries = GameState(), []
     for number, command in enumerate((read_command(create), TakeSeat("Ada"), TakeSeat("Bob"), StartGame())):
-        letter = CommandEnvelope(f"c{number}", "game", None, command)
+        envelope = CommandEnvelope(f"c{number}", "game", None, command)
         entries.append(
-            Entry(table.at_ms, letter.id, None, command, decide_envelope(table, letter, number, "0f" * 32))
+            Entry(
+                table.at_ms, envelope.id, None, command, decide_envelope(table, envelope, number, "0f" * 32)
+            )
         )
     return entries

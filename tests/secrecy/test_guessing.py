@@ -1,4 +1,4 @@
-"""No outcome can be had from what is told before the end: somebody tries, by every way that we could think of."""
+"""No outcome can be had from what is shown before the end: somebody tries, by every way that we could think of."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from tests.secrecy.matches import Match
 LEVEL = 0.001
 
 
-def view_of(rules: str, chance: int, viewer: Seat | None = None, letters: int = 12) -> Told:
-    """What is told of the beginning of a game, in which cards are drawn unseen."""
+def view_of(rules: str, chance: int, viewer: Seat | None = None, envelopes: int = 12) -> Told:
+    """What is shown of the beginning of a game, in which cards are drawn unseen."""
     match = Match(rules, 5 * chance)  # every fifth but one begins with a position
     match.habit, match.mischief, match.leaving = (DrawBlind, RequestCards, KeepTickets), 0, 0
-    steps = [*match.opening, *islice(match.steps(), letters)]
+    steps = [*match.opening, *islice(match.steps(), envelopes)]
     return told(match, steps, viewer)
 
 
 def with_secrets(view: Told) -> Told:
-    """The same for somebody who was told the secrets."""
+    """The same for somebody who was given the secrets."""
     table = view.match.table
     lucks = {f"luck {seat}": bytes.fromhex(place.seat_secret or "") for seat, place in enumerate(table.seats)}
     secrets = {
@@ -43,7 +43,7 @@ def test_nothing_that_is_told_opens_what_is_hidden(rules: str) -> None:
         for viewer in (None, 1):
             view = view_of(rules, chance, viewer)
             if view.match.table.result:
-                continue  # everybody lapsed: by then the seed was told
+                continue  # everybody lapsed: by then the seed was given
             assert len(view.values) > 30
             assert not seeds_found(view)
             assert not leaves_opened(view)
@@ -60,10 +60,10 @@ def test_who_has_the_secrets_opens_all_of_it(rules: str) -> None:
 
 
 def test_the_next_card_is_guessed_no_oftener_than_by_chance() -> None:
-    """Whatever is told, put in the place of the key or the seed, over the beginnings of many games."""
+    """Whatever is shown, put in the place of the key or the seed, over the beginnings of many games."""
     hits, games, expected, variance = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
     for chance in range(200):
-        view = view_of("usa", chance, letters=0)
+        view = view_of("usa", chance, envelopes=0)
         deck = view.match.table.deck
         if view.match.table.epoch != 2:
             continue  # its deck was shuffled again at once: few cards, and a flush
@@ -81,7 +81,7 @@ def test_the_next_card_is_guessed_no_oftener_than_by_chance() -> None:
 
 def test_who_has_the_key_guesses_every_card() -> None:
     for chance in range(12):
-        view = with_secrets(view_of("usa", chance, letters=0))
+        view = with_secrets(view_of("usa", chance, envelopes=0))
         if view.match.table.epoch == 2:
             guesses = dict(next_cards(view))
             assert guesses["key: the key"] == guesses["seed: the seed"] == view.match.table.deck[-1]

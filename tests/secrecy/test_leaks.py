@@ -86,7 +86,7 @@ def repacked(data: bytes, change: Callable[[list[Any]], None]) -> bytes:
 
 
 def test_publishing_which_routes_the_seat_to_act_can_afford_is_caught(monkeypatch: Patch) -> None:
-    """Known from a public system: its clients were told what to highlight."""
+    """Known from a public system: its clients were given what to highlight."""
 
     def told_to_all(table: GameState, sealed: SealedEntry) -> SealedEntry:
         may = [command for seat in table.pending_choices for command in legal(table, seat)]
@@ -129,7 +129,7 @@ def test_a_part_for_the_wrong_seat_is_caught(monkeypatch: Patch) -> None:
 
 
 def test_one_commitment_more_for_a_good_card_is_caught(monkeypatch: Patch) -> None:
-    """Nothing but a length tells."""
+    """Nothing but a length shows."""
 
     def longer(table: GameState, sealed: SealedEntry) -> SealedEntry:
         if table.deck[-1:] != [LOCOMOTIVE]:
@@ -179,9 +179,9 @@ def test_a_refusal_that_names_anothers_cards_is_caught(monkeypatch: Patch) -> No
 
 
 def test_a_dismissal_that_names_the_next_card_is_caught(monkeypatch: Patch) -> None:
-    def require_accepted(branch: GameState, letter: Any, now: int) -> None:
+    def require_accepted(branch: GameState, envelope: Any, now: int) -> None:
         try:
-            judged(branch, letter, now)
+            judged(branch, envelope, now)
         except UnloggedRejectionError as no:
             raise UnloggedRejectionError(
                 no.rule, f"{no.reason}: the next card is {branch.deck[-1:]}"
@@ -225,18 +225,17 @@ def test_an_hour_that_follows_a_hand_is_caught(monkeypatch: Patch) -> None:
     assert "deadline" in caught("usa")
 
 
-def test_notes_to_bots_that_follow_a_hand_are_caught(monkeypatch: Patch) -> None:
-    def calls(table: GameState, number: int) -> Any:
-        return [
-            turn for turn in scheduling.bot_tasks(table, number) if table.seats[turn.seat].hand["green"] < 2
-        ]
+def test_bot_tasks_that_follow_a_hand_are_caught(monkeypatch: Patch) -> None:
+    def hinting(table: GameState, number: int) -> Any:
+        return [task for task in bot_tasks(table, number) if table.seats[task.seat].hand["green"] < 2]
 
-    monkeypatch.setattr(command_processor, "bot_tasks", calls)
+    bot_tasks = scheduling.bot_tasks
+    monkeypatch.setattr(scheduling, "bot_tasks", hinting)
     assert "can tell" in caught("usa")
 
 
 def test_a_bot_that_peeks_is_caught(monkeypatch: Patch) -> None:
-    def peeks(table: GameState, seat: Seat, commands: Any, dice: Any) -> Any:
+    def peeks(table: GameState, seat: Seat, commands: Any, rng: Any) -> Any:
         return commands[0] if table.deck[-1:] == [LOCOMOTIVE] else commands[-1]
 
     for name in POLICIES:

@@ -155,7 +155,7 @@ def future(table: GameState, viewer: Seat | None, events: Sequence[Event]) -> Fu
     return ahead
 
 
-def twin(table: GameState, known: ViewerKnowledge, ahead: Future, dice: Random) -> GameState:
+def twin(table: GameState, known: ViewerKnowledge, ahead: Future, rng: Random) -> GameState:
     """A table with that future which differs from this one in all that the viewer won't have seen."""
     other, knows = table.copy(), known.copy()
     for seat, hand in ahead.hands.items():
@@ -164,7 +164,7 @@ def twin(table: GameState, known: ViewerKnowledge, ahead: Future, dice: Random) 
     knows.removed_cards.update(ahead.deck.values())
 
     def shuffle(row: Sequence[Any]) -> Sequence[Any]:
-        return dice.sample(row, len(row))
+        return rng.sample(row, len(row))
 
     determinize_cards(other, knows, shuffle)
     for place, card in sorted(ahead.deck.items()):
@@ -174,50 +174,50 @@ def twin(table: GameState, known: ViewerKnowledge, ahead: Future, dice: Random) 
     if not ahead.mixes:
         determinize_mixes(other, known.viewer, shuffle)
     if not ahead.seed:
-        _other_luck(other, known.viewer, dice)
+        _other_luck(other, known.viewer, rng)
     if not ahead.shuffles:
-        _other_seed(other, dice)
+        _other_seed(other, rng)
     return other
 
 
 def looks(table: GameState, viewer: Seat | None) -> dict[str, Any]:
     """All that there is on a table, with whatever lies face down to the viewer turned down and counted."""
-    told = full_state(table)
-    told.update(deck=len(table.deck), seed=None, shuffle_key=None)
-    told["ticket_decks"] = {deck: len(row) for deck, row in table.ticket_decks.items()}
-    for seat, place in enumerate(told["seats"]):
+    result = full_state(table)
+    result.update(deck=len(table.deck), seed=None, shuffle_key=None)
+    result["ticket_decks"] = {deck: len(row) for deck, row in table.ticket_decks.items()}
+    for seat, place in enumerate(result["seats"]):
         if seat != viewer:
             hand, tickets, offer = sum(place["hand"].values()), len(place["tickets"]), len(place["offer"])
             place.update(hand=hand, tickets=tickets, offer=offer, seat_secret=None)
             place["requested_mix"] = place["requested_mix"] is None
-    return told
+    return result
 
 
-def _other_luck(table: GameState, viewer: Seat | None, dice: Random) -> None:
+def _other_luck(table: GameState, viewer: Seat | None, rng: Random) -> None:
     for seat, place in enumerate(table.seats):
         if seat != viewer and place.seat_secret:
-            place.seat_secret = dice.randbytes(32).hex()
+            place.seat_secret = rng.randbytes(32).hex()
 
 
-def _other_seed(table: GameState, dice: Random) -> None:
-    table.seed = dice.randbytes(32).hex()
-    table.shuffle_key = dice.randbytes(32).hex()
+def _other_seed(table: GameState, rng: Random) -> None:
+    table.seed = rng.randbytes(32).hex()
+    table.shuffle_key = rng.randbytes(32).hex()
 
 
 def alike(
-    table: GameState, letter: CommandEnvelope, events: Sequence[Event], ahead: Future, dice: Random
+    table: GameState, envelope: CommandEnvelope, events: Sequence[Event], ahead: Future, rng: Random
 ) -> CommandEnvelope:
-    """A letter of another seat's that says something else, and looks the same to the viewer."""
-    seat, command = letter.seat, letter.command
+    """An envelope of another seat's that says something else, and looks the same to the viewer."""
+    seat, command = envelope.seat, envelope.command
     if seat is None or seat == ahead.viewer:
-        return letter
+        return envelope
     if not events or isinstance(events[0], CommandRefused):
-        return replace(letter, command=ClaimRoute("nowhere-b", {"blue": dice.randrange(1, 5)}))
+        return replace(envelope, command=ClaimRoute("nowhere-b", {"blue": rng.randrange(1, 5)}))
     free = not ahead.seed and not (ahead.mixes if isinstance(events[0], TicketsNamed) else ahead.tickets)
     if free and isinstance(events[0], TicketsNamed | TicketsKept) and not isinstance(command, Leave):
         same = [c for c in legal(table, seat) if _backs(table, seat, c) == _backs(table, seat, command)]
-        return replace(letter, command=dice.choice(same))
-    return letter
+        return replace(envelope, command=rng.choice(same))
+    return envelope
 
 
 def _backs(table: GameState, seat: Seat, command: Command) -> list[str] | None:

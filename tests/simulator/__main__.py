@@ -20,11 +20,11 @@ def main() -> int:
         "--from", dest="first", type=int, default=LOSSY - 8_000
     )  # a fifth where the engine loses what it can
     parser.add_argument("--trace", action="store_true")
-    told = parser.parse_args()
-    if told.what == "soak":
-        return soak(told.first, told.count)
-    outcome = simulate(int(told.what), sys.stdout if told.trace else None)
-    size = f"{outcome.games} games, {outcome.entries} entries, {outcome.virtual_s:.0f} s of the house's time"
+    result = parser.parse_args()
+    if result.what == "soak":
+        return soak(result.first, result.count)
+    outcome = simulate(int(result.what), sys.stdout if result.trace else None)
+    size = f"{outcome.games} games, {outcome.entries} entries, {outcome.virtual_s:.0f} s of game time"
     print(f"seed {outcome.seed}, trace {outcome.digest}: {size}")
     print("\n".join(outcome.complaints) or "nothing to complain of")
     return 1 if outcome.complaints else 0

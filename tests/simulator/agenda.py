@@ -35,7 +35,7 @@ class Clock:
         return NOON + int(self.now) + self.jumped
 
     def engine_ms(self) -> int:
-        """An engine's own clock doesn't jump: it would only say that letters are idle for long."""
+        """An engine's own clock doesn't jump: it would only say that envelopes are idle for long."""
         return NOON + int(self.now)
 
 

@@ -15,29 +15,29 @@ WORDS: Final = ("a", "b", "c", b"\x00\xff", "", "7")
 
 
 class AnyCommand:
-    """`ids` are the stream entries that were told of so far."""
+    """`ids` are the stream entries that were given of so far."""
 
-    def __init__(self, dice: Random) -> None:
-        self.dice = dice
+    def __init__(self, rng: Random) -> None:
+        self.rng = rng
         self.ids = ["1-0", "2-0", "5-3"]
 
     def __call__(self) -> Call:
-        call: Call = self.dice.choice(MAKERS)(self)
-        if self.dice.random() < 0.03 and len(call) > 1 and call[1] in ALL:
-            return (call[0], self.dice.choice(ALL), *call[2:])  # maybe a key of another kind
+        call: Call = self.rng.choice(MAKERS)(self)
+        if self.rng.random() < 0.03 and len(call) > 1 and call[1] in ALL:
+            return (call[0], self.rng.choice(ALL), *call[2:])  # maybe a key of another kind
         return call
 
     def one(self, *of: Any) -> Any:
-        return self.dice.choice(of)
+        return self.rng.choice(of)
 
     def some(self, *of: Any) -> list[Any]:
-        return self.dice.choices(of, k=self.dice.randint(1, 3))
+        return self.rng.choices(of, k=self.rng.randint(1, 3))
 
     def maybe(self, *words: Any) -> tuple[Any, ...]:
-        return words if self.dice.random() < 0.5 else ()
+        return words if self.rng.random() < 0.5 else ()
 
     def id(self) -> str:
-        return self.dice.choice(self.ids[-12:])
+        return self.rng.choice(self.ids[-12:])
 
     def bound(self) -> str:
         return str(self.one("-", "+", "0-0", "3", f"({self.id()}", self.id(), self.id().partition("-")[0]))
@@ -49,7 +49,7 @@ class AnyCommand:
         return self.one("-inf", "+inf", 0, "(1", 2, "(2.5", 1_800_000_000_000)
 
     def figure(self) -> int:
-        return self.dice.randint(-3, 4)
+        return self.rng.randint(-3, 4)
 
     def idle(self) -> int:
         """Milliseconds around what passes between a few commands here."""
@@ -71,7 +71,7 @@ def _xreadgroup(any_: AnyCommand) -> Call:
 
 def _xpending(any_: AnyCommand) -> Call:
     which = any_.one(*STREAMS), any_.one(*GROUPS)
-    if any_.dice.random() < 0.2:
+    if any_.rng.random() < 0.2:
         return "XPENDING", *which
     reach = any_.bound(), any_.bound(), any_.one(1, 2, 100)
     return "XPENDING", *which, *any_.maybe("IDLE", any_.idle()), *reach, *any_.maybe(any_.one(*CONSUMERS))
@@ -90,7 +90,7 @@ def _xautoclaim(any_: AnyCommand) -> Call:
 
 def _xgroup(any_: AnyCommand) -> Call:
     which = any_.one(*STREAMS), any_.one(*GROUPS)
-    kind = any_.dice.random()
+    kind = any_.rng.random()
     if kind < 0.6:
         return "XGROUP CREATE", *which, any_.one("0", "$", any_.id()), *any_.maybe("MKSTREAM")
     if kind < 0.65:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def complaints(world: World) -> Iterator[str]:
     """Every promise that wasn't kept in this world, now that it is at rest."""
-    for record in world.witness.records.values():
+    for record in world.recorder.records.values():
         yield from _ended(record)
         yield from _log_kept(world, record)
         yield from _views(world, record)
@@ -69,14 +69,14 @@ def _own(viewer: Seat | None, entry: Entry) -> bool:
 
 
 def _answers(world: World) -> Iterator[str]:
-    """Whoever was given a verdict finds it in the log, at its number, and no other."""
-    for told in world.witness.answers:
-        record = world.witness.records.get(told.game)
+    """Who was given a verdict finds it in the log, at its number, and no other."""
+    for told in world.recorder.answers:
+        record = world.recorder.records.get(told.game)
         number = record.verdicts.get((told.seat, told.id)) if record else None
         if told.number and number != told.number:
             yield f"P1 {told.game}: {told.id} was told {told.number}, the log has {number}"
         reason = keys.rejection(world.partition_of(told.game), told.game, told.seat, told.id)
-        if told.level == "accepted" and number is None and reason not in world.witness.dismissed:
+        if told.level == "accepted" and number is None and reason not in world.recorder.dismissed:
             yield f"P1 {told.game}: {told.id} was accepted, and never decided"
         if told.number and record and number:
             refusal = record.entries[number - 1].refusal
@@ -86,7 +86,7 @@ def _answers(world: World) -> Iterator[str]:
 
 def _shown(world: World, follower: Follower) -> Iterator[str]:
     """A viewer was shown every entry of the log, and of each what it may see."""
-    record = world.witness.records[follower.game]
+    record = world.recorder.records[follower.game]
     if len(follower.shown) != len(record.entries):
         yield f"P1 {follower.name} was shown {len(follower.shown)} of {len(record.entries)} entries"
     for number, (item, entry) in enumerate(zip(follower.shown, record.entries, strict=False), 1):
@@ -126,5 +126,5 @@ def _dead(world: World) -> Iterator[str]:
     for id_ in sorted(dead):
         if not id_.startswith(POISONS):
             yield f"P8 dead without being poison: {id_}, {dead[id_]}"
-    for id_ in sorted(world.witness.poison - dead.keys()):
+    for id_ in sorted(world.recorder.poison - dead.keys()):
         yield f"P8 {id_} was accepted, and isn't among the dead"

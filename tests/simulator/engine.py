@@ -41,7 +41,7 @@ class Connection:
 class Engine:
     """One primary, its disk and its replica.
 
-    `journal` says how far disk and replica are behind, and may be told to let them lag.
+    `journal` says how far disk and replica are behind, and may be shown to let them lag.
     The features are those of a late version with AOF, and may be set otherwise."""
 
     def __init__(self, clock: Clock) -> None:

@@ -123,21 +123,21 @@ NOT_FOR_READERS: Final = {EMPTY_RESPONSE, NEVER_DECODE, "keys"}
 
 def read_all(calls: Sequence[tuple[Call, dict[str, Any]]], replies: Iterable[Any], strict: bool) -> list[Any]:
     """A pipeline's replies; the first error among them is raised if `strict`."""
-    told = []
+    result = []
     for number, ((call, options), reply) in enumerate(zip(calls, replies, strict=True), 1):
         try:
-            told.append(read(call, options, reply))
+            result.append(read(call, options, reply))
         except ResponseError as error:
             if strict:
                 what = " ".join(map(safe_str, call))[:100]
                 error.args = (f"Command # {number} ({what}) of pipeline caused error: {error.args[0]}",)
                 raise
-            told.append(error)
-    return told
+            result.append(error)
+    return result
 
 
 class SyncClient(CoreCommands):
-    """`redis.Redis` to whoever uses it."""
+    """`redis.Redis` to who uses it."""
 
     _event_dispatcher: Any = None  # redis-py's base of all commands names it; nothing here has one
 
@@ -203,7 +203,7 @@ class Pipeline(CoreCommands):
 
 
 class AsyncClient(AsyncCoreCommands):
-    """`redis.asyncio.Redis` to whoever uses it. Round trips at the same time have a connection each."""
+    """`redis.asyncio.Redis` to who uses it. Round trips at the same time have a connection each."""
 
     _event_dispatcher: Any = None
 

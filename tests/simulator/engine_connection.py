@@ -1,4 +1,4 @@
-"""A single connection as redis-py offers it to whoever speaks to the engine by hand."""
+"""A single connection as redis-py offers it to who speaks to the engine by hand."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Trip = Callable[[Connection, Calls], Awaitable[list[Any]]]
 
 
 class AsyncLine:
-    """`redis.asyncio.Connection` to whoever uses it. What is sent is answered at once, and read later."""
+    """`redis.asyncio.Connection` to who uses it. What is sent is answered at once, and read later."""
 
     def __init__(self, engine: Engine, trip: Trip) -> None:
         self._engine, self._trip = engine, trip

@@ -58,13 +58,13 @@ def xreadgroup(store: Store, args: Args) -> list[Entry] | None:
     options, keys, ids = read_streams(args[3:])
     count = options.get(b"COUNT") or None
     groups = [_group(store, key, name, " in XREADGROUP with GROUP option") for key in keys]
-    told = []
+    result = []
     for key, after, (stream, group) in zip(keys, ids, groups, strict=True):
         if after != b">":
-            told.append([key, _held_after(store, stream, group, consumer, read_id(after), count)])
+            result.append([key, _held_after(store, stream, group, consumer, read_id(after), count)])
         elif found := _hand_out(store, stream, group, consumer, count):
-            told.append([key, found])
-    return told or None
+            result.append([key, found])
+    return result or None
 
 
 def _hand_out(store: Store, stream: Stream, group: Group, consumer: bytes, count: int | None) -> list[Entry]:
@@ -204,8 +204,8 @@ def xpending(store: Store, args: Args) -> list[Any]:
         raise EngineReplyError(SYNTAX)
     found = _waiting(store, group, bound(rest[0], True), bound(rest[1], False), idle_ms)
     of = rest[3] if len(rest) == 4 else None
-    told = [row for row in found if of is None or row[1] == of]
-    return told[: max(integer(rest[2]), 0)]
+    result = [row for row in found if of is None or row[1] == of]
+    return result[: max(integer(rest[2]), 0)]
 
 
 def _waiting(store: Store, group: Group, first: int, last: int, idle_ms: int) -> Iterator[list[Any]]:
@@ -221,8 +221,8 @@ def _summary(group: Group) -> list[Any]:
     if not group.pending:
         return [0, None, None, None]
     holders = sorted({held[0] for held in group.pending.values()})
-    told = [[name, b"%d" % len(group.held_by(name))] for name in holders]
-    return [len(group.pending), shown(min(group.pending)), shown(max(group.pending)), told]
+    result = [[name, b"%d" % len(group.held_by(name))] for name in holders]
+    return [len(group.pending), shown(min(group.pending)), shown(max(group.pending)), result]
 
 
 def xclaim(store: Store, args: Args) -> list[Any]:

@@ -19,7 +19,7 @@ class Journal:
         self.offset = 0  # of the last group written
         self.replicated = 0  # the replica has the groups up to here
         self.fsynced = 0  # the disk has the groups up to here
-        self.replica_lags = False  # True: the replica gets a group only when it is told to
+        self.replica_lags = False  # True: the replica gets a group only when it is shown to
         self.disk_lags = False  # True: a group is fsynced only when somebody asks for it
         self._open: list[Undo] = []
         self._groups: deque[list[Undo]] = deque()  # the last ones, up to `offset`
@@ -58,8 +58,8 @@ class Journal:
         """Undo every group after this offset, the last one first; how many that were."""
         lost = self.offset - offset
         for _ in range(lost):
-            for undo, *told in reversed(self._groups.pop()):
-                undo(*told)
+            for undo, *result in reversed(self._groups.pop()):
+                undo(*result)
         self.offset = offset
         self.replicated = min(self.replicated, offset)
         self.fsynced = min(self.fsynced, offset)

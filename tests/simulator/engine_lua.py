@@ -117,10 +117,10 @@ class Lua:
             raise EngineReplyError(error.decode())
         if (status := table[b"ok"]) is not None:
             return Status(status)
-        told: list[Any] = []
-        while (item := table[len(told) + 1]) is not None:
-            told.append(self._told(item))
-        return told
+        result: list[Any] = []
+        while (item := table[len(result) + 1]) is not None:
+            result.append(self._told(item))
+        return result
 
 
 @cache

@@ -14,7 +14,7 @@ Message = dict[str, Any]
 
 
 class Ear:
-    """`PubSub` to whoever uses it. It never waits: no message is None."""
+    """`PubSub` to who uses it. It never waits: no message is None."""
 
     def __init__(self, engine: Engine, ignore_subscribe_messages: bool = False) -> None:
         self._engine, self._quiet = engine, ignore_subscribe_messages
@@ -30,10 +30,10 @@ class Ear:
     def get_message(
         self, ignore_subscribe_messages: bool = False, timeout: float | None = 0.0
     ) -> Message | None:
-        """What was heard first and not told yet. Raises ConnectionError once the engine went down."""
+        """What was heard first and not given yet. Raises ConnectionError once the engine went down."""
         if self._told:
-            told = self._told.pop(0)
-            return None if ignore_subscribe_messages else told
+            result = self._told.pop(0)
+            return None if ignore_subscribe_messages else result
         if self._connection.life != self._engine.life:
             raise redis.ConnectionError("the engine went away")
         if not self._connection.heard:

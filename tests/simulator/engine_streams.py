@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tests.simulator.engine_groups import Group
 
 Args = Sequence[bytes]
-Entry = list[Any]  # as XRANGE tells it: [id, [field, value, ..]]
+Entry = list[Any]  # as XRANGE shows it: [id, [field, value, ..]]
 
 BITS = 64
 SEQUENCE_MOST = (1 << BITS) - 1
@@ -164,14 +164,14 @@ def xread(store: Store, args: Args) -> list[Entry] | None:
     """XREAD [COUNT n] [BLOCK ms] STREAMS key .. id .. : nobody ever waits here."""
     options, keys, ids = read_streams(args)
     count = options.get(b"COUNT") or None
-    told = []
+    result = []
     for key, after in zip(keys, ids, strict=True):
         stream = store.find(key, Stream)
         if stream and after != b"$":
             found = stream.between(read_id(after) + 1, ID_MOST, count)
             if found:
-                told.append([key, found])
-    return told or None
+                result.append([key, found])
+    return result or None
 
 
 def read_streams(args: Args) -> tuple[dict[bytes, int], Args, Args]:

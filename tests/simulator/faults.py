@@ -1,4 +1,4 @@
-"""What happens to the engine and to the clocks, whoever is on the way just then."""
+"""What happens to the engine and to the clocks, who is on the way just then."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ SAFE_MS: Final = 2 * CATCH_UP_MS[1]  # then nothing that was written is in dange
 SLOW: Final = (5.0, 40.0)
 
 
-class Weather:
-    """Now and then one of the plan's misfortunes comes over the whole house."""
+class Incidents:
+    """Now and then one of the plan's misfortunes comes over the whole server."""
 
     name = "weather"
 
     def __init__(self, world: World) -> None:
-        self.world, self.kinds = world, dict(world.plan.weather)
-        self.dice = Random(f"{world.plan.seed} weather")
+        self.world, self.kinds = world, dict(world.plan.incidents)
+        self.rng = Random(f"{world.plan.seed} weather")
         self.happens = {
             "scripts forgotten": world.engine.forget_scripts,
             "wall clock jumps": self._jump,
@@ -34,20 +34,20 @@ class Weather:
     def step(self) -> float:
         if not self.kinds:
             return NEVER
-        kind = self.dice.choice(sorted(self.kinds))
+        kind = self.rng.choice(sorted(self.kinds))
         self.world.note(f"weather: {kind}")
         self.world.stalls.trouble()
         self.happens[kind]()
-        return self.dice.uniform(0.5, 1.5) * 1000 * min(self.kinds.values())
+        return self.rng.uniform(0.5, 1.5) * 1000 * min(self.kinds.values())
 
     def end(self) -> None:
         self.kinds.clear()
 
     def _jump(self) -> None:
-        self.world.clock.jumped += self.dice.choice((-1, 1)) * self.world.plan.jump_ms
+        self.world.clock.jumped += self.rng.choice((-1, 1)) * self.world.plan.jump_ms
 
     def _slow(self) -> None:
-        self.world.slow = 1.0 if self.world.slow > 1 else self.dice.uniform(*SLOW)
+        self.world.slow = 1.0 if self.world.slow > 1 else self.rng.uniform(*SLOW)
 
     def _restart(self) -> None:
         self._lose(self.world.engine.crash())
@@ -56,11 +56,11 @@ class Weather:
         self._lose(self.world.engine.fail_over())
 
     def _lose(self, groups: int) -> None:
-        for house in self.world.houses:
-            house.rest()  # its connection broke, and it hears that at once
+        for server in self.world.servers:
+            server.rest()  # its connection broke, and it hears that at once
         if groups:
             self.world.note(f"lost: the last {groups} writes")
-            self.world.witness.rewind()
+            self.world.recorder.rewind()
 
 
 class Lag:
@@ -69,7 +69,7 @@ class Lag:
     name = "lag"
 
     def __init__(self, world: World) -> None:
-        self.world, self.dice = world, Random(f"{world.plan.seed} lag")
+        self.world, self.rng = world, Random(f"{world.plan.seed} lag")
         self.journal = world.engine.journal
         self.journal.disk_lags = world.plan.losses == "durable"
         self.journal.replica_lags = world.plan.losses == "replicated:1"
@@ -77,4 +77,4 @@ class Lag:
     def step(self) -> float:
         self.journal.fsync()
         self.journal.replicate()
-        return self.dice.uniform(*CATCH_UP_MS)
+        return self.rng.uniform(*CATCH_UP_MS)

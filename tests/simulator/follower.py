@@ -16,7 +16,7 @@ from services.gateway.service import GatewayService
 from services.gateway.subscriptions import EncodedEntry, SlowConsumerError, ViewDamagedError
 from services.ledger.view_merge import LogRewoundError
 from tests.simulator.agenda import NEVER
-from tests.simulator.gateways import DAMAGE, House
+from tests.simulator.gateways import DAMAGE, Server
 from tests.simulator.network import Wire
 
 if TYPE_CHECKING:
@@ -39,11 +39,11 @@ class Follower:
     ) -> None:
         self.heard = heard
         self.world, self.name, self.game, self.viewer = world, name, game, viewer
-        self.dice = Random(f"{world.plan.seed} {name}")
-        self.wire = Wire(world, name, self.dice)
+        self.rng = Random(f"{world.plan.seed} {name}")
+        self.wire = Wire(world, name, self.rng)
         self.shown: list[EncodedEntry] = []
         self.task: asyncio.Task[None] | None = None
-        self.house: House = world.houses[0]
+        self.server: Server = world.servers[0]
 
     @property
     def after(self) -> int:
@@ -53,19 +53,19 @@ class Follower:
         """Connect, or hang up: that is an end like any other."""
         if self.task is not None and not self.task.done():
             self.task.cancel()
-            self.house.turn()
+            self.server.turn()
             return NEVER
-        self.house = self.dice.choice(self.world.houses)
-        if self.house.door is None:
-            return self.dice.uniform(*BACK_MS)
-        self.task = self.house.spawn(self.follow(self.house.door), self.wire)
+        self.server = self.rng.choice(self.world.servers)
+        if self.server.door is None:
+            return self.rng.uniform(*BACK_MS)
+        self.task = self.server.spawn(self.follow(self.server.door), self.wire)
         self.task.add_done_callback(self.ended)
-        self.house.turn()
-        return self.dice.expovariate(1 / STAYS_MS)
+        self.server.turn()
+        return self.rng.expovariate(1 / STAYS_MS)
 
     def ended(self, _: object) -> None:
         """Come back after every end."""
-        self.world.agenda.put(self, self.dice.uniform(*BACK_MS))
+        self.world.agenda.put(self, self.rng.uniform(*BACK_MS))
 
     async def follow(self, door: GatewayService) -> None:
         """One connection, from the last entry on: that one is asked for again and compared, for
@@ -87,13 +87,13 @@ class Follower:
         """What was shown is no part of the game any more."""
         if self.world.leaving:
             return
-        if not self.world.witness.losses:
+        if not self.world.recorder.losses:
             self.world.complain(f"P1 {self.name} is to begin anew, and nothing was lost")
         self.shown.clear()
 
     def told(self, item: EncodedEntry) -> None:
         head = bytes.fromhex(from_json(item[2])["head"])
-        self.world.witness.handed_out(self.name, self.game, item[0], head)
+        self.world.recorder.handed_out(self.name, self.game, item[0], head)
 
     async def _listen(self, door: GatewayService, after: int) -> None:
         session = door.hub.subscribe(self.game, self.viewer, after)

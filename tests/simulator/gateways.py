@@ -1,4 +1,4 @@
-"""The gateway as a process: its own event loop, the product's hub and door, its clients' errands."""
+"""The gateway as a process: its own event loop, the product's hub and gateway, its clients' errands."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Errand:
         except (RedisError, OSError):
             pass
         finally:
-            self.done, self.losses = True, self.world.witness.losses
+            self.done, self.losses = True, self.world.recorder.losses
             self.ended()
 
     def give_up(self) -> None:
@@ -64,37 +64,37 @@ class Errand:
 class Packet:
     """One round trip of a gateway under way: it acts by arriving."""
 
-    def __init__(self, house: House, wire: Wire, calls: Sequence[Call], execute: Execute) -> None:
-        self.house, self.wire, self.calls, self.execute = house, wire, calls, execute
+    def __init__(self, server: Server, wire: Wire, calls: Sequence[Call], execute: Execute) -> None:
+        self.server, self.wire, self.calls, self.execute = server, wire, calls, execute
         wire.sent += 1
         self.name = f"{wire.who}:{wire.sent}"
-        self.life, self.engine_life = house.lives, house.world.engine.life
-        self.answer: asyncio.Future[list[Any]] = house.loop.create_future()
+        self.life, self.engine_life = server.lives, server.world.engine.life
+        self.answer: asyncio.Future[list[Any]] = server.loop.create_future()
         self.fate = wire.fate()
 
     def step(self) -> float:
-        if self.life != self.house.lives:
-            return NEVER  # whoever sent it died before it left
+        if self.life != self.server.lives:
+            return NEVER  # who sent it died before it left
         try:
             reply = self.wire.arrive(self.fate, self.engine_life, self.calls, self.execute)
         except Crash:
-            self.house.die()
+            self.server.die()
         except (RedisError, OSError) as error:
             if not self.answer.done():
                 self.answer.set_exception(error)
         else:
             if not self.answer.done():
                 self.answer.set_result(reply)
-        self.house.turn()
+        self.server.turn()
         return NEVER
 
 
-class House:
+class Server:
     """A gateway. Its clients ask through `ask` and `follow`; its death ends all that was asked."""
 
     def __init__(self, world: World, name: str) -> None:
         self.world, self.name = world, name
-        self.dice = Random(f"{world.plan.seed} {name}")
+        self.rng = Random(f"{world.plan.seed} {name}")
         self.lives = 0
         self.door: GatewayService | None = None
 
@@ -115,7 +115,7 @@ class House:
         limits = RateLimiter(self.world.plan.rate, 20, self.world.clock.monotonic_s)
         self.hub = Hub(ledger)
         self.door = GatewayService(ledger, self.hub, KEY, limits, 5.0)
-        self.spawn(self.hub.run(), Wire(self.world, self.name, self.dice))
+        self.spawn(self.hub.run(), Wire(self.world, self.name, self.rng))
 
     def broke(self, _: object, told: dict[str, Any]) -> None:
         """Something in a task went wrong that nobody waits for. An outage may."""
@@ -129,7 +129,7 @@ class House:
             return
         self.world.trace.say(self.world.clock.now, self.name, "dies")
         self.close()
-        self.world.agenda.put(self, self.dice.uniform(*DEAD_MS))
+        self.world.agenda.put(self, self.rng.uniform(*DEAD_MS))
 
     def close(self) -> None:
         if self.door is None:
@@ -177,7 +177,7 @@ class House:
         """One round trip of whichever task this is: it arrives in its own time."""
         wire = ACTING.get()
         packet = Packet(self, wire, calls, execute)
-        held = wire.dice.uniform(1, 3_000) if packet.fate == "held" else 0.0
+        held = wire.rng.uniform(1, 3_000) if packet.fate == "held" else 0.0
         self.world.agenda.put(packet, wire.travel_ms(packet.fate) + held)
         return await packet.answer
 

@@ -25,29 +25,29 @@ class Crash(BaseException):  # no Exception: no service may live through its own
 
 
 class Wire:
-    """One actor's way to the engine. Each message's fate follows from the actor's own dice, so
+    """One actor's way to the engine. Each message's fate follows from the actor's own random source, so
     that it doesn't depend on who else is on the way."""
 
-    def __init__(self, world: World, who: str, dice: Random) -> None:
-        self.world, self.who, self.dice = world, who, dice
+    def __init__(self, world: World, who: str, rng: Random) -> None:
+        self.world, self.who, self.rng = world, who, rng
         self.sent = self.doubled = 0
 
     def fate(self) -> str:
         """What becomes of the next message: '' for nothing but its answer."""
         for name, rate in self.world.faults.items():
-            if self.dice.random() < rate:
+            if self.rng.random() < rate:
                 return name
         return ""
 
     def travel_ms(self, fate: str) -> float:
-        late = self.dice.uniform(*LATE_MS) if fate == "late" else 0.0
-        return self.dice.uniform(*ROUND_TRIP_MS) * self.world.slow + late
+        late = self.rng.uniform(*LATE_MS) if fate == "late" else 0.0
+        return self.rng.uniform(*ROUND_TRIP_MS) * self.world.slow + late
 
     def carry(self, calls: Sequence[Call], execute: Execute) -> list[Any]:
         """One round trip of an actor that waits for it, and others act before it if it is held."""
         fate, life = self.fate(), self.world.engine.life
         if fate == "held":
-            self.world.hold(self.dice.uniform(*HELD_MS))
+            self.world.hold(self.rng.uniform(*HELD_MS))
         self.world.clock.now += self.travel_ms(fate)
         return self.arrive(fate, life, calls, execute)
 
@@ -61,7 +61,7 @@ class Wire:
         if fate == "request lost" or life != self.world.engine.life:
             raise redis.ConnectionError("the request was lost")
         if fate == "cut off":
-            arrived = calls[: self.dice.randrange(len(calls) + 1)]
+            arrived = calls[: self.rng.randrange(len(calls) + 1)]
             if arrived:
                 execute(arrived)
                 self.world.executed(self.who, arrived)

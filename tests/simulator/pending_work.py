@@ -15,7 +15,7 @@ KeyOf = Callable[[int], str]
 
 class WaitingWork:
     """Looks without a round trip, so that nothing can go wrong on the way. What isn't there at
-    all is work too: whoever comes first makes it."""
+    all is work too: who comes first makes it."""
 
     def __init__(self, engine: Engine) -> None:
         self.store = engine.store

@@ -1,4 +1,4 @@
-"""What a seed draws: the games, who sits there, who works for the house, and what goes wrong."""
+"""What a seed draws: the games, who sits there, who works for the server, and what goes wrong."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FAULTS: Final[Mapping[str, tuple[float, ...]]] = {  # how often, for each round 
     "held": (0.01, 0.03),  # the others go on meanwhile
     "late": (0.01, 0.1),
 }
-WEATHER: Final = ("scripts forgotten", "wall clock jumps", "engine restarts", "engine slow")
+INCIDENTS: Final = ("scripts forgotten", "wall clock jumps", "engine restarts", "engine slow")
 LOSSY: Final = 10_000_000  # from this seed on the engine loses what wasn't made sure of
 LEVELS: Final = (("decided",), ("accepted", "decided"), ("decided", "durable", "replicated:1"))
 HOUR_MS: Final = 3_600_000
@@ -53,73 +53,73 @@ class Plan:
     gateways: int
     leases: bool
     faults: Mapping[str, float]
-    weather: Mapping[str, float]  # how many seconds between two such events
+    incidents: Mapping[str, float]  # how many seconds between two such events
     jump_ms: int  # by which the wall clock jumps, either way
-    bells_lost: float
+    notifications_lost: float
     losses: str  # 'durable' or 'replicated:1': the level that outlives what the engine loses
     levels: tuple[str, ...]  # that people ask for
-    waiting: int  # letters that a partition has room for
+    waiting: int  # envelopes that a partition has room for
     rate: float  # commands a second that a gateway lets through
     poison: float  # how often a person's command breaks the referee
-    stale: float  # how often, each second, a referee goes on for a while without looking at the roster
+    stale: float  # how often, each second, a referee goes on for a while without looking at the membership
     leaves: bool  # whether so much time passes at the end that all games leave
 
 
 def draw(seed: int) -> Plan:
     """The plan of a seed: always the same."""
-    dice = Random(f"plan {seed}")
-    faults = {} if seed % 8 == 0 else {k: dice.choice(v) for k, v in FAULTS.items() if dice.random() < 0.4}
-    weather = {} if seed % 8 == 0 else {k: dice.uniform(1, 8) for k in WEATHER if dice.random() < 0.3}
-    losses = dice.choice(("durable", "replicated:1")) if seed >= LOSSY else ""
+    rng = Random(f"plan {seed}")
+    faults = {} if seed % 8 == 0 else {k: rng.choice(v) for k, v in FAULTS.items() if rng.random() < 0.4}
+    incidents = {} if seed % 8 == 0 else {k: rng.uniform(1, 8) for k in INCIDENTS if rng.random() < 0.3}
+    losses = rng.choice(("durable", "replicated:1")) if seed >= LOSSY else ""
     if losses:
-        weather["engine restarts" if losses == "durable" else "fail-over"] = dice.uniform(2, 8)
+        incidents["engine restarts" if losses == "durable" else "fail-over"] = rng.uniform(2, 8)
     return Plan(
         seed=seed,
-        partitions=dice.choice((1, 2, 4)),
-        tables=tuple(_table(dice) for _ in range(dice.choice((1, 1, 1, 2, 3, 6)))),
-        referees=dice.choice((1, 2, 2, 3)),
-        bots=dice.choice((1, 1, 2)),
-        gateways=dice.choice((1, 1, 2)),
-        leases=dice.random() < 0.7,
+        partitions=rng.choice((1, 2, 4)),
+        tables=tuple(_table(rng) for _ in range(rng.choice((1, 1, 1, 2, 3, 6)))),
+        referees=rng.choice((1, 2, 2, 3)),
+        bots=rng.choice((1, 1, 2)),
+        gateways=rng.choice((1, 1, 2)),
+        leases=rng.random() < 0.7,
         faults=faults,
-        weather=weather,
+        incidents=incidents,
         jump_ms=HOUR_MS,
-        bells_lost=dice.choice((0, 0, 0.05)),
+        notifications_lost=rng.choice((0, 0, 0.05)),
         losses=losses,
-        levels=("decided", losses) if losses else dice.choice(LEVELS),
-        waiting=dice.choice((3, 1_000, 1_000)),
-        rate=dice.choice((5.0, 1_000.0, 1_000.0)),
-        poison=dice.choice((0, 0, 0, 0.01)),
-        stale=dice.choice((0, 0, 0.05)) if faults else 0,
-        leaves=dice.random() < 0.3,
+        levels=("decided", losses) if losses else rng.choice(LEVELS),
+        waiting=rng.choice((3, 1_000, 1_000)),
+        rate=rng.choice((5.0, 1_000.0, 1_000.0)),
+        poison=rng.choice((0, 0, 0, 0.01)),
+        stale=rng.choice((0, 0, 0.05)) if faults else 0,
+        leaves=rng.random() < 0.3,
     )
 
 
-def _table(dice: Random) -> Table:
-    name = dice.choice(BOARDS)
+def _table(rng: Random) -> Table:
+    name = rng.choice(BOARDS)
     board = boards.load_board(name)
     figures = RULESETS[board.default_ruleset].rule_options
     most = board.rule_options.get("seats_most", figures.seats_most)
     assert isinstance(most, int)
     policies = ("random", "random", *sorted(RULESETS[board.default_ruleset].bot_policies))
-    count = min(dice.choice((2, 2, 2, 3, 3, 4, 5, 8)), most)
-    people = dice.choice((0, 1, 1, 2, count))
-    kinds = ["person" if seat < people else dice.choice(policies) for seat in range(count)]
-    dice.shuffle(kinds)
-    options: dict[str, Any] = {"strict": dice.random() < 0.2}
-    if dice.random() < 0.6:
-        options["cars"] = dice.choice(SHORT_CARS)
-    clocked = dice.random() < 0.4
+    count = min(rng.choice((2, 2, 2, 3, 3, 4, 5, 8)), most)
+    people = rng.choice((0, 1, 1, 2, count))
+    kinds = ["person" if seat < people else rng.choice(policies) for seat in range(count)]
+    rng.shuffle(kinds)
+    options: dict[str, Any] = {"strict": rng.random() < 0.2}
+    if rng.random() < 0.6:
+        options["cars"] = rng.choice(SHORT_CARS)
+    clocked = rng.random() < 0.4
     if clocked:
         limits = {"clock_ms": (1_500, 6_000, 20_000), "move_ms": (1_000, 5_000)}
-        for limit in dice.choice((("clock_ms",), ("move_ms",), ("clock_ms", "move_ms"))):
-            options[limit] = dice.choice(limits[limit])
+        for limit in rng.choice((("clock_ms",), ("move_ms",), ("clock_ms", "move_ms"))):
+            options[limit] = rng.choice(limits[limit])
     return Table(
         board=name,
         seats=tuple(kinds),
         options=options,
-        viewers=dice.choice((0, 0, 1, 2)),
-        mischief=dice.choice((0, 0, 0.05)),
-        leaving=dice.choice((0, 0, 0.005)),
-        silence=dice.choice((0, 0.02)) if clocked else 0,
+        viewers=rng.choice((0, 0, 1, 2)),
+        mischief=rng.choice((0, 0, 0.05)),
+        leaving=rng.choice((0, 0, 0.005)),
+        silence=rng.choice((0, 0.02)) if clocked else 0,
     )

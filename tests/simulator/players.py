@@ -35,12 +35,12 @@ Asked = Generator[float, None, Errand]
 
 
 class Person:
-    """Somebody outside the house: their life goes on by waits, whatever dies inside it."""
+    """Somebody outside the server: their life goes on by waits, whatever dies inside it."""
 
     def __init__(self, world: World, name: str) -> None:
         self.world, self.name = world, name
-        self.dice = Random(f"{world.plan.seed} {name}")
-        self.wire = Wire(world, name, self.dice)
+        self.rng = Random(f"{world.plan.seed} {name}")
+        self.wire = Wire(world, name, self.rng)
         self.waits = False  # for a reply, or for news
         self.life: Life = iter(())  # type: ignore[assignment]
 
@@ -54,7 +54,7 @@ class Person:
 
     def level(self) -> str:
         """How sure this person wants to be this time."""
-        return self.dice.choice(self.world.plan.levels)
+        return self.rng.choice(self.world.plan.levels)
 
     def wake(self) -> None:
         """What was waited for is there."""
@@ -68,18 +68,18 @@ class Person:
         self.waits = False
 
     def think(self) -> float:
-        return self.dice.uniform(*THINK_MS)
+        return self.rng.uniform(*THINK_MS)
 
     def ask(self, what: Request) -> Asked:
         """One request to some gateway, for as long as patience lasts."""
-        house = self.dice.choice(self.world.houses)
-        errand = house.ask(self.wire, what, self.wake)
-        until = self.world.clock.now + self.dice.uniform(*PATIENCE_MS)
+        server = self.rng.choice(self.world.servers)
+        errand = server.ask(self.wire, what, self.wake)
+        until = self.world.clock.now + self.rng.uniform(*PATIENCE_MS)
         while not errand.done and self.world.clock.now < until:
             yield from self.rest(until - self.world.clock.now)
         if not errand.done:
             errand.give_up()
-            house.turn()
+            server.turn()
         return errand
 
     def insist(self, what: Request) -> Asked:
@@ -88,7 +88,7 @@ class Person:
             errand = yield from self.ask(what)
             if errand.reply is not None or _is_answer(errand.problem):
                 return errand
-            yield self.dice.uniform(*AGAIN_MS)
+            yield self.rng.uniform(*AGAIN_MS)
         self.world.complain(f"{self.name} never got an answer: {told(errand.problem)}")
         return errand
 
@@ -99,7 +99,7 @@ class Host:
     def __init__(self, me: Person, table: plan.Table) -> None:
         self.me, self.world, self.name, self.table = me, me.world, me.name, table
         self.game = ""
-        self.sitting = 0  # people who have their seats
+        self.cached_game = 0  # people who have their seats
 
     def life(self) -> Life:
         people = [kind == "person" for kind in self.table.seats]
@@ -117,7 +117,7 @@ class Host:
             self.world.complain(f"{self.name} got no table: {told(created.problem)}")
             return
         self.game = created.reply.game
-        while self.sitting < sum(people):
+        while self.cached_game < sum(people):
             yield self.me.think()
         token, id_ = created.reply.token, f"{self.name}-starts-the-game"
         started = yield from self.me.insist(
@@ -131,7 +131,7 @@ class Player:
     """Sits down at a host's table and plays to the end, and every play-off after it."""
 
     def __init__(self, me: Person, host: Host, seat: int) -> None:
-        self.me, self.world, self.name, self.dice = me, me.world, me.name, me.dice
+        self.me, self.world, self.name, self.rng = me, me.world, me.name, me.rng
         self.host, self.seat, self.table = host, seat, host.table
         self.folded = GameState()
         self.last: ViewEntry | None = None
@@ -152,7 +152,7 @@ class Player:
             self.world.complain(f"{self.name} got no seat: {told(joined.problem)}")
             return
         self.token = joined.reply.token
-        self.host.sitting += 1
+        self.host.cached_game += 1
         yield from self.play()
         while (called := self.folded.next_play_off) is not None and self.seat in called.seats:
             yield from self.move_on()
@@ -182,10 +182,10 @@ class Player:
     def is_over(self) -> Generator[float, None, bool]:
         """Whether it is, and stays so: the engine may have lost the end that was seen."""
         while self.folded.result and self.world.plan.losses:
-            lost = self.world.witness.losses
+            lost = self.world.recorder.losses
             if (yield from self.look()):
                 yield SAFE_MS
-                if lost == self.world.witness.losses:
+                if lost == self.world.recorder.losses:
                     return True
             else:
                 yield self.me.think()
@@ -199,7 +199,7 @@ class Player:
         if found.reply is None:
             return False
         for entry in found.reply:
-            self.world.witness.handed_out(self.name, self.game, entry.number, entry.shown.head)
+            self.world.recorder.handed_out(self.name, self.game, entry.number, entry.shown.head)
         if self.last is not None and not self.stands(found.reply):
             self.folded, self.last = GameState(), None
             return False
@@ -215,19 +215,19 @@ class Player:
 
     def act(self) -> Generator[float, None, bool]:
         """Send something, if there is anything to send. False if there was nothing."""
-        dice, moves = self.dice, legal(self.folded, self.seat)
-        if dice.random() < self.table.leaving:
+        rng, moves = self.rng, legal(self.folded, self.seat)
+        if rng.random() < self.table.leaving:
             yield from self.say(Leave())
-        elif dice.random() < self.table.mischief:
-            yield from self.say(dice.choice(command_pool(dice, self.folded)))
+        elif rng.random() < self.table.mischief:
+            yield from self.say(rng.choice(command_pool(rng, self.folded)))
         elif not moves:
             return False
         else:
-            if dice.random() < self.table.silence:
+            if rng.random() < self.table.silence:
                 self.world.note(f"{self.name} falls silent")
                 yield NEVER
             claims = [move for move in moves if isinstance(move, ClaimRoute)]
-            yield from self.say(dice.choice(claims or moves))
+            yield from self.say(rng.choice(claims or moves))
         yield from self.look()
         return True
 
@@ -235,27 +235,27 @@ class Player:
         """Send a command until it has its verdict, and now and then once more."""
         self.count += 1
         id_ = f"{self.name}-{self.count}"
-        if self.dice.random() < self.world.plan.poison:
-            yield from self.poison(f"{self.dice.choice(POISONS)}{id_}", command)
-        body, times = write_command(command), 2 if self.dice.random() < 0.1 else 1
+        if self.rng.random() < self.world.plan.poison:
+            yield from self.poison(f"{self.rng.choice(POISONS)}{id_}", command)
+        body, times = write_command(command), 2 if self.rng.random() < 0.1 else 1
         for _ in range(times):
             yield from self.get_verdict(body, id_, self.me.level())
 
     def get_verdict(self, body: dict[str, Any], id_: str, level: str) -> Life:
         asked = yield from self.me.insist(lambda door: self.send(door, dict(body), id_, level))
-        self.world.witness.told(self.game, self.seat, id_, level, asked)
+        self.world.recorder.told(self.game, self.seat, id_, level, asked)
 
     def poison(self, id_: str, command: Command) -> Life:
         """Send what breaks a referee. It gets no verdict."""
         body = write_command(command)
         sent = yield from self.me.ask(lambda door: self.send(door, dict(body), id_, "accepted"))
-        self.world.witness.accepted_poison(id_, sent)
+        self.world.recorder.accepted_poison(id_, sent)
 
     async def send(self, door: GatewayService, body: dict[str, Any], id_: str, level: str) -> Any:
-        """The verdict, once it has the level that is wished for; None before that is known: a
+        """The verdict, once it has the level that is asked for; None before that is known: a
         number without its entry is `unknown` too."""
-        letter = door.build_envelope(self.game, self.seat, body, id_)
-        reached = await door.execute(letter, door.parse_ack_request(level, None))
+        envelope = door.build_envelope(self.game, self.seat, body, id_)
+        reached = await door.execute(envelope, door.parse_ack_request(level, None))
         known = reached.entry is not None or level == "accepted"
         return reached if known and str(reached.level) == level else None
 

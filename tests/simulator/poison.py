@@ -1,4 +1,4 @@
-"""Commands that break whoever judges them: a bug of ours, told apart by the command's id."""
+"""Commands that break who judges them: a bug of ours, given apart by the command's id."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ POISONS: Final = (RAISES, KILLS)
 
 @contextmanager
 def poison() -> Iterator[None]:
-    """Within the block, judging a letter under such an id raises, or ends the process."""
-    desk: Any = services.referee.command_processor  # it doesn't export what it imports
-    judge = desk.decide_envelope
+    """Within the block, judging an envelope under such an id raises, or ends the process."""
+    processor: Any = services.referee.command_processor  # it doesn't export what it imports
+    judge = processor.decide_envelope
 
-    def judged(table: Any, letter: Any, *more: Any, **named: Any) -> Any:
-        if letter.id.startswith(RAISES):
+    def judged(table: Any, envelope: Any, *more: Any, **named: Any) -> Any:
+        if envelope.id.startswith(RAISES):
             raise ArithmeticError("a bug in the rules, planted")
-        if letter.id.startswith(KILLS):
+        if envelope.id.startswith(KILLS):
             raise Crash("killed by a letter")
-        return judge(table, letter, *more, **named)
+        return judge(table, envelope, *more, **named)
 
-    desk.decide_envelope = judged
+    processor.decide_envelope = judged
     try:
         yield
     finally:
-        desk.decide_envelope = judge
+        processor.decide_envelope = judge

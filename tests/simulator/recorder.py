@@ -46,7 +46,7 @@ class Record:
         self.called: PlayOffCalled | None = None
 
 
-class Witness:
+class Recorder:
     def __init__(self, world: World) -> None:
         self.world = world
         self.records: dict[str, Record] = {}
@@ -58,7 +58,7 @@ class Witness:
         self.handed: list[Handed] = []
         self.answers: list[Told] = []
         self.poison: set[str] = set()  # ids of what was accepted and can't be judged
-        self.dismissed: set[str] = set()  # keys where speakers found why there is no entry
+        self.dismissed: set[str] = set()  # keys where senders found why there is no entry
 
     # -- logs ----------------------------------------------------------------------------
 
@@ -149,7 +149,7 @@ class Witness:
     # -- answers -------------------------------------------------------------------------
 
     def handed_out(self, who: str, game: str, number: int, head: bytes) -> None:
-        """A gateway told somebody the head after an entry."""
+        """A gateway given somebody the head after an entry."""
         self.handed.append(Handed(who, game, number, head))
 
     def told(self, game: str, seat: Seat | None, id_: str, level: str, errand: Errand) -> None:

@@ -1,4 +1,4 @@
-"""One seed, start to end: the front door of the simulator."""
+"""One seed, start to end: the entry point of the simulator."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def simulate(seed: int, out: TextIO | None = None, plan: Plan | None = None) -> 
     with quiet():
         world = World(seed, out, plan)
         world.run()
-    records = world.witness.records.values()
+    records = world.recorder.records.values()
     entries = sum(len(record.stored) for record in records)
     games, digest = len(records), world.trace.digest()
     return Outcome(seed, digest, games, entries, world.clock.now / 1000, world.complaints)
@@ -43,7 +43,7 @@ def simulate(seed: int, out: TextIO | None = None, plan: Plan | None = None) -> 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """The services' own log lines tell of planted misfortunes: nobody wants to read them. And
+    """The services' own log lines report planted misfortunes: nobody wants to read them. And
     worlds are thrown away whole: collecting garbage within one finds nothing."""
     before = structlog.get_config()
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))

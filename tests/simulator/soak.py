@@ -20,8 +20,8 @@ def soak(first: int, count: int) -> int:
     """Play so many seeds; 0 if nobody complains."""
     console, began = Console(soft_wrap=True, highlight=False), time.monotonic()
     games = entries = bad = 0
-    told = TextColumn("{task.fields[games]} games, {task.fields[bad]} seeds complain")
-    columns = (BarColumn(), MofNCompleteColumn(), told, TimeRemainingColumn())
+    result = TextColumn("{task.fields[games]} games, {task.fields[bad]} seeds complain")
+    columns = (BarColumn(), MofNCompleteColumn(), result, TimeRemainingColumn())
     with Progress(*columns, console=console) as bar, ProcessPoolExecutor(os.cpu_count()) as cores:
         task = bar.add_task("soak", total=count, games=0, bad=0)
         for outcome in cores.map(_safely, range(first, first + count), chunksize=CHUNK):
@@ -48,7 +48,7 @@ def _safely(seed: int) -> Outcome:
 
 def _commit() -> str:
     """The commit that was tried, marked if the tree isn't clean."""
-    told = subprocess.run(
+    result = subprocess.run(
         ["git", "describe", "--always", "--dirty", "--abbrev=10"], capture_output=True, text=True, check=False
     )
-    return told.stdout.strip() or "unknown"
+    return result.stdout.strip() or "unknown"

@@ -18,7 +18,7 @@ STALL_MS: Final = 10_000.0  # a dead worker's start, its lease's end, and two ro
 
 
 class Stalls:
-    """Where nothing went wrong for a while, no letter, note or deadline has waited for so long."""
+    """Where nothing went wrong for a while, no envelope, note or deadline has waited for so long."""
 
     name = "watchman"
 
@@ -27,7 +27,7 @@ class Stalls:
         self.troubled = 0.0  # when something went wrong last
 
     def trouble(self, lasts_ms: float = 0.0) -> None:
-        """Something goes wrong for so long: whoever waits now has a reason to."""
+        """Something goes wrong for so long: who waits now has a reason to."""
         self.troubled = max(self.troubled, self.world.clock.now + lasts_ms)
 
     def step(self) -> float:
@@ -44,6 +44,6 @@ class Stalls:
                 if isinstance(stream, Stream) and stream.ids and (stream.ids[0] >> BITS) - NOON < before:
                     yield f"something waits in {name}"
             due = self.store.keys.get(keys.deadlines(partition).encode())
-            house = int(self.store.keys.get(keys.GAME_CLOCK_KEY.encode(), 0))
-            if isinstance(due, SortedSet) and due.order and due.order[0][0] < house - STALL_MS:
+            server = int(self.store.keys.get(keys.GAME_CLOCK_KEY.encode(), 0))
+            if isinstance(due, SortedSet) and due.order and due.order[0][0] < server - STALL_MS:
                 yield f"something is overdue in {keys.deadlines(partition)}"

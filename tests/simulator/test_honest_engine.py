@@ -29,7 +29,7 @@ from tests.referee.running_referee import (
     view_problems,
 )
 from tests.simulator.any_command import AnyCommand
-from tests.simulator.any_envelope import AnyLetter
+from tests.simulator.any_envelope import AnyEnvelope
 from tests.simulator.engine import COMMANDS, Engine
 from tests.simulator.engine_client import AsyncClient, Call, Execute, SyncClient
 from tests.simulator.twins import Twins
@@ -68,7 +68,7 @@ def test_any_row_of_commands_is_answered_as_a_real_engine_answers_it(twins: Twin
 @pytest.mark.parametrize("seed", range(6))
 def test_our_scripts_do_to_both_the_same_whatever_they_are_given(twins: Twins, seed: int) -> None:
     clients: list[Any] = [SyncClient(twins.engine, twins.carry) for _ in range(2)]
-    steps = AnyLetter(
+    steps = AnyEnvelope(
         [RedisLedger(each, init_partition_count(each, 2), 12) for each in clients], Random(seed)
     )
     for _ in range(200):
@@ -175,8 +175,8 @@ def test_known_ours_never_waits(twins: Twins) -> None:
 def test_known_ours_counts_no_entries_read_and_no_lag(twins: Twins) -> None:
     twins.client.xgroup_create("s", "g", "0", mkstream=True)
     ours, theirs = twins.ours.xinfo_groups("s"), twins.real.xinfo_groups("s")
-    told = set(theirs[0][::2])
-    assert told - {name.encode() for name in ours[0]} == {b"entries-read", b"lag"}
+    result = set(theirs[0][::2])
+    assert result - {name.encode() for name in ours[0]} == {b"entries-read", b"lag"}
 
 
 def test_known_ours_tells_no_microseconds(twins: Twins) -> None:

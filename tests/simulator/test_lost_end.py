@@ -55,18 +55,18 @@ def plain(value: Any) -> object:
 @pytest.mark.parametrize("seed", range(10))
 def test_what_is_undone_leaves_what_was_there_before(seed: int) -> None:
     clock = Clock()
-    engine, dice = Engine(clock), Random(seed)
+    engine, rng = Engine(clock), Random(seed)
     engine.journal.replica_lags = engine.journal.disk_lags = True
     line = Line(engine)
-    any_command, held = AnyCommand(dice), {0: holds(engine)}
+    any_command, held = AnyCommand(rng), {0: holds(engine)}
     for _ in range(1000):
         [reply] = line.runner(line.take())([call := any_command()])
         if call[0] == "XADD" and isinstance(reply, bytes):
             any_command.ids.append(reply.decode())
-        clock.now += dice.choice((0, 0, 1, 5))
+        clock.now += rng.choice((0, 0, 1, 5))
         held[engine.journal.offset] = holds(engine)
-        if dice.random() < 0.01:
-            engine.journal.replicate(engine.journal.offset - dice.randint(0, 80))
+        if rng.random() < 0.01:
+            engine.journal.replicate(engine.journal.offset - rng.randint(0, 80))
             engine.fail_over()
             assert holds(engine) == held[engine.journal.offset]
     while engine.journal.offset > engine.journal.replicated:

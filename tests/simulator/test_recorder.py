@@ -1,4 +1,4 @@
-"""What the witness holds against the house once the engine lost its end, and what it doesn't."""
+"""What the recorder holds against the server once the engine lost its end, and what it doesn't."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def answered(world: World) -> Errand:
 def test_an_answer_that_a_loss_overtook_holds_if_its_level_outlives_that(level: str, promised: bool) -> None:
     here = world()
     errand = answered(here)
-    here.witness.rewind()
-    here.witness.told("game", 0, "id", level, errand)
+    here.recorder.rewind()
+    here.recorder.told("game", 0, "id", level, errand)
     assert [why for why in complaints(here) if why.startswith("P1")] == (
         ["P1 game: id was told 1, the log has None"] if promised else []
     )
@@ -47,15 +47,15 @@ def test_an_answer_that_a_loss_overtook_holds_if_its_level_outlives_that(level: 
 
 def test_an_answer_that_left_after_a_loss_holds() -> None:
     here = world()
-    here.witness.rewind()
-    here.witness.told("game", 0, "id", "decided", answered(here))
+    here.recorder.rewind()
+    here.recorder.told("game", 0, "id", "decided", answered(here))
     assert [why for why in complaints(here) if why.startswith("P1")]
 
 
 def test_poison_whose_acceptance_a_loss_overtook_may_be_lost() -> None:
     here = world()
     before = answered(here)
-    here.witness.rewind()
-    here.witness.accepted_poison("before", before)
-    here.witness.accepted_poison("after", answered(here))
-    assert here.witness.poison == {"after"}
+    here.recorder.rewind()
+    here.recorder.accepted_poison("before", before)
+    here.recorder.accepted_poison("after", answered(here))
+    assert here.recorder.poison == {"after"}

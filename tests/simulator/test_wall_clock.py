@@ -21,7 +21,9 @@ def logs(plan: Plan) -> dict[str, list[Entry]]:
     with quiet():
         world = World(plan.seed, plan=plan).run()
     assert not world.complaints, world.complaints
-    return {game: [timeless(entry) for entry in told.entries] for game, told in world.witness.records.items()}
+    return {
+        game: [timeless(entry) for entry in result.entries] for game, result in world.recorder.records.items()
+    }
 
 
 def timeless(entry: Entry) -> Entry:
@@ -31,5 +33,5 @@ def timeless(entry: Entry) -> Entry:
 
 @pytest.mark.parametrize("seed", long_after(2, (1, 4, 7, 12, 15)))
 def test_P10_logs_are_the_same_with_and_without_jumps_of_the_wall_clock(seed: int) -> None:
-    plan = replace(draw(seed), weather=JUMPS)
+    plan = replace(draw(seed), incidents=JUMPS)
     assert logs(plan) == logs(replace(plan, jump_ms=0))

@@ -1,4 +1,4 @@
-"""A real engine and the one in memory side by side: told the same, and asked for the same.
+"""A real engine and the one in memory side by side: given the same, and asked for the same.
 
 Both live at the same time of day: the real one runs each round trip as one transaction, in
 which time stands still, with a stream's `*` in front that says which time that is. So ids,

@@ -1,4 +1,4 @@
-"""The house's workers that wait for the engine: referees and bots, each a process that may die."""
+"""The server's workers that wait for the engine: referees and bots, each a process that may die."""
 
 from __future__ import annotations
 
@@ -59,13 +59,13 @@ class Stale:
 
     def __init__(self, world: World, name: str, lease: Lease) -> None:
         self.world, self.lease = world, lease
-        self.dice = Random(f"{world.plan.seed} {name} stale")
+        self.rng = Random(f"{world.plan.seed} {name} stale")
         self.until = 0.0
 
     def renew(self) -> None:
         now = self.world.clock.now
-        if self.world.faults and self.dice.random() < self.world.plan.stale:
-            self.until = now + self.dice.uniform(*STALE_MS)
+        if self.world.faults and self.rng.random() < self.world.plan.stale:
+            self.until = now + self.rng.uniform(*STALE_MS)
             self.world.stalls.trouble(self.until - now)
         if now >= self.until:
             self.lease.renew()
@@ -88,19 +88,19 @@ def start_referee(world: World, name: str, wire: Wire) -> Shift:
     stale = Stale(world, name, lease)
     times = Clocks(clock, world.clock.wall_ms)
     referee = Referee(ledger, name, times, lambda: seeds.randbytes(32).hex(), lambda: lease.partitions)
-    work, letters = world.work, (keys.commands, keys.REFEREE_GROUP)
+    work, envelopes = world.work, (keys.commands, keys.REFEREE_GROUP)
     chores = [
         Task(1_000.0, stale.renew, always),
         Task(250.0, referee.process_due_games, lambda: work.come(keys.deadlines, lease.partitions, clock())),
-        Task(500.0, referee.reclaim, lambda: work.left(*letters, lease.partitions, RECLAIM_IDLE_MS)),
+        Task(500.0, referee.reclaim, lambda: work.left(*envelopes, lease.partitions, RECLAIM_IDLE_MS)),
         Task(
             5_000.0, referee.evict, lambda: work.come(keys.evictions, lease.partitions, times.wall_time_ms())
         ),
         Task(60_000.0, referee.prune_consumers, always),
     ]
-    step = Task(IDLE_MS, lambda: referee.step(0), lambda: work.unread(*letters, lease.partitions))
+    step = Task(IDLE_MS, lambda: referee.step(0), lambda: work.unread(*envelopes, lease.partitions))
     everywhere = range(ledger.partitions)
-    in_hand = partial(work.in_hand, *letters, everywhere, name)
+    in_hand = partial(work.in_hand, *envelopes, everywhere, name)
     return Shift(step, chores, lambda: lease.partitions, in_hand)
 
 
@@ -115,14 +115,14 @@ def start_bots(world: World, name: str, wire: Wire) -> Shift:
 
 
 class Worker:
-    """A process of the house: it steps and does its chores until it dies, and starts again."""
+    """A process of the server: it steps and does its chores until it dies, and starts again."""
 
     def __init__(self, world: World, name: str, start: Start) -> None:
         self.world, self.name, self.start = world, name, start
-        self.dice = Random(f"{world.plan.seed} {name}")
+        self.rng = Random(f"{world.plan.seed} {name}")
         self.lives = 0
-        self.wire = Wire(world, name, self.dice)
-        self.idle = False  # a letter would wake it
+        self.wire = Wire(world, name, self.rng)
+        self.idle = False  # an envelope would wake it
         self.shift: Shift | None = None
         self.due: list[float] = []
 
@@ -137,9 +137,9 @@ class Worker:
             self.world.trace.say(self.world.clock.now, self.name, "dies")
             self.world.stalls.trouble()
             self.shift = None
-            return self.dice.uniform(*DEAD_MS)
+            return self.rng.uniform(*DEAD_MS)
         except (RedisError, OSError):
-            return self.dice.uniform(*AWAY_MS)
+            return self.rng.uniform(*AWAY_MS)
         except Exception as error:
             self.world.complain(f"P7 {self.name} broke: {error!r}")
             return AWAY_MS[0]
@@ -150,9 +150,9 @@ class Worker:
 
     def begin(self) -> Shift:
         """A new life, mostly under a new name; a container's restart keeps it."""
-        if self.lives == 0 or self.dice.random() < 0.7:
+        if self.lives == 0 or self.rng.random() < 0.7:
             self.lives += 1
-        self.wire = Wire(self.world, self.name, self.dice)
+        self.wire = Wire(self.world, self.name, self.rng)
         return self.start(self.world, f"{self.name}.{self.lives}", self.wire)
 
     def work(self, shift: Shift) -> float:
@@ -163,7 +163,7 @@ class Worker:
                 if self.asks(chore):
                     chore.do()
         self.idle = not (self.asks(shift.step) and self.do(shift))
-        return IDLE_MS if self.idle else self.dice.uniform(*BUSY_MS)
+        return IDLE_MS if self.idle else self.rng.uniform(*BUSY_MS)
 
     def do(self, shift: Shift) -> object:
         """A step. One that ends in peace has answered all that it took."""
@@ -175,4 +175,4 @@ class Worker:
         return found
 
     def asks(self, task: Task) -> bool:
-        return task.needed() or self.dice.random() < IN_VAIN
+        return task.needed() or self.rng.random() < IN_VAIN

@@ -1,4 +1,4 @@
-"""The whole house in one thread: every service, everybody outside, one clock, one seed."""
+"""The whole server in one thread: every service, everybody outside, one clock, one seed."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from tests.simulator.agenda import NEVER, Actor, Agenda, Clock
 from tests.simulator.complaints import complaints, left_of_games, left_over
 from tests.simulator.engine import Engine
 from tests.simulator.engine_client import AsyncClient, SyncClient
-from tests.simulator.faults import SAFE_MS, Lag, Weather
+from tests.simulator.faults import SAFE_MS, Incidents, Lag
 from tests.simulator.follower import Follower
-from tests.simulator.gateways import House
+from tests.simulator.gateways import Server
 from tests.simulator.network import Call, Wire
 from tests.simulator.pending_work import WaitingWork
 from tests.simulator.plan import Plan, draw
 from tests.simulator.players import Host, Person, Player, watch
 from tests.simulator.poison import poison
-from tests.simulator.recorder import Witness
+from tests.simulator.recorder import Recorder
 from tests.simulator.stall_detector import Stalls
 from tests.simulator.trace import Trace
 from tests.simulator.workers import Worker, start_bots, start_referee
@@ -30,8 +30,8 @@ TIME_MOST_MS: Final = 3_600_000.0
 CALM_MS: Final = 90_000.0
 LEAVING_MS: Final = 30_000.0
 TWO_MONTHS_MS: Final = 61 * 24 * 3_600_000  # longer than games stay, wherever the clock jumped to
-FAIR_MS: Final = 500.0  # then everybody is at work, and the house has its time
-LEARN_MS: Final = 10_000.0  # after a loss: until every viewer of what is lost was told so
+FAIR_MS: Final = 500.0  # then everybody is at work, and the server has its time
+LEARN_MS: Final = 10_000.0  # after a loss: until every viewer of what is lost was given so
 HELD_DEEP_MOST: Final = 2
 SCRIPTED: Final = ("EVALSHA", "EVAL")
 
@@ -47,7 +47,7 @@ class World:
         self.faults = dict(self.plan.faults)
         self.slow = 1.0
         self.complaints: list[str] = []
-        self.witness = Witness(self)
+        self.recorder = Recorder(self)
         self._deep = 0
         self._bells = Random(f"{seed} bells")
         self._partition_of = {keys.commands(p): p for p in range(self.plan.partitions)}
@@ -56,17 +56,17 @@ class World:
         self.peek = self.outside()
         init_partition_count(self.peek, self.plan.partitions)
         self.ledger = RedisLedger(self.peek, self.plan.partitions)
-        self.houses = [House(self, f"gateway-{n}") for n in range(self.plan.gateways)]
+        self.servers = [Server(self, f"gateway-{n}") for n in range(self.plan.gateways)]
         self.referees = [Worker(self, f"referee-{n}", start_referee) for n in range(self.plan.referees)]
         self.bots = [Worker(self, f"bots-{n}", start_bots) for n in range(self.plan.bots)]
         self.leaving = False  # games leave: who comes to look finds none
         self.hosts: list[Host] = []
         self.followers: list[Follower] = []
-        staff: list[Actor] = [*self.houses, *self.referees, *self.bots]
+        staff: list[Actor] = [*self.servers, *self.referees, *self.bots]
         for actor in staff:
             self.enter(actor)
-        self.weather = Weather(self)
-        self.agenda.put(self.weather, FAIR_MS)
+        self.incidents = Incidents(self)
+        self.agenda.put(self.incidents, FAIR_MS)
         self.enter(self.stalls)
         if self.plan.losses:
             self.enter(Lag(self))
@@ -95,7 +95,7 @@ class World:
     # -- time ----------------------------------------------------------------------------
 
     def run(self) -> World:
-        """Play everything to the end, then let the house come to rest in fair weather."""
+        """Play everything to the end, then let the server come to rest in fair incidents."""
         with poison():
             self._play()
             self._close()
@@ -107,8 +107,8 @@ class World:
         return self
 
     def _close(self) -> None:
-        for house in self.houses:
-            house.close()
+        for server in self.servers:
+            server.close()
 
     def _ask(self, check: Callable[[World], Iterable[str]]) -> None:
         if not self.complaints:
@@ -116,7 +116,7 @@ class World:
                 self.complain(why)
 
     def _let_leave(self) -> None:
-        """Two months pass; the house is as unlucky as before while the games leave."""
+        """Two months pass; the server is as unlucky as before while the games leave."""
         self.leaving = True
         self.faults.update(self.plan.faults)
         self.clock.jumped += TWO_MONTHS_MS
@@ -139,24 +139,24 @@ class World:
     def calm(self) -> None:
         self.faults.clear()
         self.slow = 1.0
-        self.weather.end()
+        self.incidents.end()
 
     def _played(self) -> bool:
         """Whether every game has ended, and stays so."""
-        if self.plan.losses and self.clock.now < self.witness.read_at + SAFE_MS:
+        if self.plan.losses and self.clock.now < self.recorder.read_at + SAFE_MS:
             return False
-        return self.witness.over() and all(host.game in self.witness.records for host in self.hosts)
+        return self.recorder.over() and all(host.game in self.recorder.records for host in self.hosts)
 
     def follow(self, follower: Follower) -> None:
         self.followers.append(follower)
         self.enter(follower)
 
     def _at_rest(self) -> bool:
-        """Whether all letters and notes are answered, and every viewer has seen the end: not one of
+        """Whether all envelopes and notes are answered, and every viewer has seen the end: not one of
         the same length that the engine has just lost."""
-        if self.agenda.steps % 16 or self.clock.now < self.witness.lost_at + LEARN_MS:
+        if self.agenda.steps % 16 or self.clock.now < self.recorder.lost_at + LEARN_MS:
             return False
-        lengths = {game: len(record.stored) for game, record in self.witness.records.items()}
+        lengths = {game: len(record.stored) for game, record in self.recorder.records.items()}
         seen = all(follower.after == lengths[follower.game] for follower in self.followers)
         return seen and next(left_over(self), None) is None
 
@@ -180,9 +180,9 @@ class World:
         """An engine's client for somebody who waits for each reply."""
         return SyncClient(self.engine, wire.carry)
 
-    def async_client(self, house: House) -> Any:
+    def async_client(self, server: Server) -> Any:
         """The same for a gateway."""
-        return AsyncClient(self.engine, house.carry)
+        return AsyncClient(self.engine, server.carry)
 
     def outside(self) -> Any:
         """A client that no misfortune befalls, for those who only look."""
@@ -193,8 +193,8 @@ class World:
         return parse_entries(self.peek.xrange(name, f"{after + 1}-0"))
 
     def _loses(self, channel: bytes, message: bytes) -> bool:
-        """Whether a bell isn't heard: it may always be lost."""
-        return self._bells.random() < self.plan.bells_lost
+        """Whether a notification isn't heard: it may always be lost."""
+        return self._bells.random() < self.plan.notifications_lost
 
     def partition_of(self, game: str) -> int:
         return keys.partition_of(game, self.plan.partitions)
@@ -203,14 +203,14 @@ class World:
         """A message was carried out: look what it did, and wake whom it may concern."""
         refereed = who.startswith("referee")
         if refereed:
-            self.witness.look(calls)
+            self.recorder.look(calls)
         workers = self.bots if refereed else self.referees
         scripts = [call for call in calls if call[0] in SCRIPTED]
         for call in scripts:
             if call[3] in self._partition_of:
                 self._wake(workers, self._partition_of[call[3]])
-        for house in self.houses if scripts else ():
-            house.rest()  # a bell may have rung there
+        for server in self.servers if scripts else ():
+            server.rest()  # a notification may have rung there
 
     def _wake(self, workers: Sequence[Worker], partition: int) -> None:
         """Something came for these: the first of them that waits for it takes it."""
