@@ -1,4 +1,4 @@
-"""A house on a real engine, with an archive in a folder, and an auditor at hand."""
+"""A server on a real engine, with an archive in a folder, and an auditor."""
 
 from __future__ import annotations
 

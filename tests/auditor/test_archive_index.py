@@ -1,4 +1,4 @@
-"""Which games are in the archive: told beside the games, on every kind of engine, and gone with them."""
+"""Which games are in the archive: marked beside the games, on every kind of engine, and evicted with them."""
 
 from __future__ import annotations
 

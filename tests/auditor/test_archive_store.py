@@ -99,7 +99,7 @@ def test_a_store_that_does_not_answer_is_away_and_not_empty(monkeypatch: pytest.
 
 
 def test_an_archive_that_is_gone_is_not_an_empty_one(archive: Archive, tmp_path: Path) -> None:
-    """A folder that can't be written to, or a bucket that there isn't: whoever writes is told."""
+    """A folder that can't be written to, or a bucket that doesn't exist: the writer gets an error."""
     if archive.url.startswith("file:"):
         (tmp_path / "archive").write_text("a file in the folder's place")
         gone = archive

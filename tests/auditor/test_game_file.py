@@ -103,7 +103,7 @@ def test_P6_the_last_bits_of_a_file_count_too() -> None:
         compress_packed(b"\x91" * 100_000),
     ],
 )
-def test_what_is_no_file_of_a_game_is_said_to_be_none(wrong: bytes) -> None:
+def test_what_is_no_file_of_a_game_is_reported_as_none(wrong: bytes) -> None:
     with pytest.raises(GameFileError):
         decode_game_file(wrong)
 

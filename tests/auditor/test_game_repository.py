@@ -74,7 +74,7 @@ def test_without_an_archive_there_is_only_the_engine(at: At) -> None:
 
 
 @pytest.mark.parametrize("wrong", [b"no file", b"ledgerline/log/1\n"])
-def test_a_file_that_is_damaged_is_said_to_be(at: At, tmp_path: Path, wrong: bytes) -> None:
+def test_a_file_that_is_damaged_is_reported(at: At, tmp_path: Path, wrong: bytes) -> None:
     archive = Archive(tmp_path.as_uri())
     archive.write(GAME, wrong)
     kept = GameRepository(at.ledger, ArchiveReader(archive))

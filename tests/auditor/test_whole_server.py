@@ -1,4 +1,4 @@
-"""A whole house: a game ends, goes into the archive, leaves the engine, and nobody who looks notices."""
+"""A whole server: a game ends, goes into the archive, leaves the engine, and nobody who looks notices."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def is_over(home: Home, game: str) -> bool:
 
 
 def begun(home: Home, key: str) -> tuple[Any, str]:
-    """A game that its only person left, so that it ends soon: what creating it told, and that person's token."""
+    """A game that its only person left, so that it ends soon: the answer to its creation, and that person's token."""
     created = posted(home, "/games", BODY, **{"Idempotency-Key": key})
     game = created["game"]
     ada: str = posted(home, f"/games/{game}/join", {"name": "Ada"})["token"]
@@ -138,7 +138,7 @@ def test_a_game_that_there_never_was_is_not_found(home: Home) -> None:
         assert home.http.get(f"/games/{game}/view").status_code == 404
 
 
-def test_a_damaged_file_is_said_to_be_and_quotes_nothing(home: Home) -> None:
+def test_a_damaged_file_is_reported_and_quotes_nothing(home: Home) -> None:
     home.archive.write("damaged-game", b"ledgerline/log/1\nrest")
     reply = home.http.get("/games/damaged-game/view")
     assert reply.status_code == 500

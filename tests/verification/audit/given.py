@@ -22,8 +22,8 @@ USA = "usa-four-mixed"
 
 @cache
 def _stored(game: str) -> tuple[bytes, ...]:
-    told = json.loads((GOLDEN / f"{game}.json").read_text())
-    return tuple(b64decode(line) for line in told["log"])
+    recorded = json.loads((GOLDEN / f"{game}.json").read_text())
+    return tuple(b64decode(line) for line in recorded["log"])
 
 
 def golden(game: str = USA) -> list[bytes]:
@@ -42,7 +42,7 @@ def find(game: str, fits: Callable[[Entry], object], skip: int = 0) -> int:
 
 
 def rewritten(log: list[bytes], number: int, *events: Event, **fields: Any) -> list[bytes]:
-    """The log with one entry told otherwise."""
+    """The log with one entry rewritten."""
     entry = unpack_entry(log[number - 1])
-    told = replace(entry, events=events or entry.events, **fields)
-    return [*log[: number - 1], pack_entry(told, split_by_visibility(told.events)), *log[number:]]
+    changed = replace(entry, events=events or entry.events, **fields)
+    return [*log[: number - 1], pack_entry(changed, split_by_visibility(changed.events)), *log[number:]]

@@ -1,6 +1,6 @@
 """A server in small: it plays sealed games on the pure core, shows each viewer what it gets, and signs.
 
-It may be told to cheat: then it alters what the rules say before it writes it down, and is careful to
+It can be made to cheat: then it alters what the rules decide before it writes it down, and is careful to
 commit, chain and sign as if that were the truth.
 """
 

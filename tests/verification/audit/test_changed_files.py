@@ -41,7 +41,7 @@ def first_bad(file: GameFile) -> int | None:
 
 
 def with_entries(entries: Sequence[bytes]) -> GameFile:
-    """As somebody without the house's key would change it: all that follows from the log is made anew."""
+    """As somebody without the server's key would change it: all that follows from the log is made anew."""
     changed = decode_game_file(written())
     return changed._replace(entries=[*entries])
 
@@ -143,7 +143,7 @@ def test_P6_a_file_that_is_short_for_a_four_seat_game_stays_short() -> None:
     assert len(compress_packed(msgpack.packb(file._asdict()))) < 16 * 1024
 
 
-def test_a_number_of_entries_below_0_is_told_of_and_breaks_nothing() -> None:
+def test_a_number_of_entries_below_0_is_a_finding_and_breaks_nothing() -> None:
     changed = decode_game_file(written())._replace(number=-1)
     file, [check] = check_file_bytes(compress_packed(msgpack.packb(changed._asdict())))
     assert file.number == -1
@@ -151,7 +151,7 @@ def test_a_number_of_entries_below_0_is_told_of_and_breaks_nothing() -> None:
 
 
 @pytest.mark.parametrize("left", [0, 1, 20])
-def test_P6_a_file_that_the_house_itself_ends_before_the_game_does_is_not_good(left: int) -> None:
+def test_P6_a_file_that_the_server_itself_ends_before_the_game_does_is_not_good(left: int) -> None:
     log, heads = [each.entry for each in played().log[:left]], [each.head for each in played().log[:left]]
     head = heads[-1] if heads else initial_head(GAME)
     marks = b"".join(each[:MARK_BYTES] for each in heads)

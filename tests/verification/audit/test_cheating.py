@@ -1,4 +1,4 @@
-"""A house that cheats is caught: by its players at once, or by whoever checks the file (P6)."""
+"""A server that cheats is caught: by its players at once, or by a check of its file (P6)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ LONG = {
 
 
 def findings(server: SmallServer) -> list[Finding]:
-    """All that a check of the house's file finds, every command decided again."""
+    """All that a check of the server's file finds, every command decided again."""
     file = server.file()
     return list(audit(Replay(file.game, file.entries), check_file(file)).findings)
 
@@ -75,7 +75,7 @@ def test_P6_an_honest_game_has_no_findings_and_betrays_nobody() -> None:
     assert honest().detected == []
 
 
-def test_P6_a_swapped_card_is_noticed_by_who_draws_it_and_by_whoever_checks() -> None:
+def test_P6_a_swapped_card_is_noticed_by_who_draws_it_and_by_the_check() -> None:
     def other(server: SmallServer, event: Event) -> Event:
         assert isinstance(event, CardDrawn)
         return replace(event, card="red" if event.card != "red" else "blue")
@@ -89,12 +89,12 @@ def test_P6_a_swapped_card_is_noticed_by_who_draws_it_and_by_whoever_checks() ->
 
 
 @pytest.mark.parametrize("epoch", [0, 3], ids=["the first", "a later one, after a peek at the deck"])
-def test_P6_a_shuffle_that_was_made_to_suit_is_found_when_the_seed_is_told(epoch: int) -> None:
+def test_P6_a_shuffle_that_was_made_to_suit_is_found_when_the_seed_is_revealed(epoch: int) -> None:
     def suited(table: GameState, row: Sequence[str]) -> tuple[str, ...]:
         return tuple(sorted(row)) if table.epoch == epoch else shuffle_with_key(table, row)
 
     server = SmallServer(shuffle=suited).play(**LONG)  # type: ignore[arg-type]
-    assert server.detected == []  # whoever plays can't know yet
+    assert server.detected == []  # the players can't know yet
     assert "deal" in kinds(server)
     assert any("isn't the one that seed and contributions give" in found.why for found in findings(server))
 
@@ -182,13 +182,13 @@ class TellTale(SmallServer):
         return sealed._replace(public=public, entry=pack(written), head=head)
 
 
-def test_P6_two_players_who_are_told_different_stories_have_different_heads() -> None:
-    """The house shows one of them another entry; each chain is in order in itself."""
+def test_P6_two_players_who_are_shown_different_entries_have_different_heads() -> None:
+    """The server shows one of them another entry; each chain is in order in itself."""
     one, other = SmallServer(), SmallServer()
     for server in (one, other):
         server.play(random_seed=3)
     assert one.head == other.head
-    told = SmallServer(cheat=once(TurnStarted, lambda _, event: TurnStarted(2), skip=1))
-    told.play(random_seed=3)
-    assert told.log[5].head == one.log[5].head
-    assert told.head != one.head
+    cheater = SmallServer(cheat=once(TurnStarted, lambda _, event: TurnStarted(2), skip=1))
+    cheater.play(random_seed=3)
+    assert cheater.log[5].head == one.log[5].head
+    assert cheater.head != one.head

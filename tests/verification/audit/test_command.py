@@ -64,7 +64,7 @@ def test_a_file_with_a_dropped_entry_is_not_well(tmp_path: Path, capsys: pytest.
     assert 100 in {finding["number"] for finding in output["findings"] if finding["kind"] == "verdict"}
 
 
-def test_people_are_told_the_verdict_the_move_and_who_saw_what(
+def test_the_terminal_shows_the_verdict_the_move_and_who_saw_what(
     ledger: RedisLedger, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run_audit(GAME, lambda: nullcontext(GameRepository(ledger, None)), 3, False, None)

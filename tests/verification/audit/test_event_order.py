@@ -1,5 +1,5 @@
-"""A house that tells a fact of the deal twice, too early or too late is caught by whoever watches and by
-whoever checks its file, though all of it is sealed, chained and signed (P6)."""
+"""A server that repeats an event of the deal, or has it too early or too late, is caught by any viewer and by
+any check of its file, though all of it is sealed, chained and signed (P6)."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def told_before_the_deal(*lies: Event) -> Lie:
     return lie
 
 
-def told_in_between(make: Callable[[GameState], Event]) -> Lie:
+def inserted_between(make: Callable[[GameState], Event]) -> Lie:
     def lie(server: SmallServer, entry: Entry) -> Events | None:
         return (make(server.table), *entry.events) if len(server.log) == MIDDLE else None
 
@@ -64,9 +64,9 @@ NOBODY_NOW = SeatTaken(1, "player 1", None, None, derive_seat_secret("0f" * 32, 
 LIES = {
     "another seed, once the contributions are known": (told_before_the_deal(OTHER_SEED), 5),
     "a contribution taken back": (told_before_the_deal(NOBODY_NOW), 5),
-    "a deck laid anew": (told_in_between(lambda table: DeckLaid(tuple(map(str, table.deck)))), 21),
-    "cards laid into a hand": (told_in_between(lambda table: HandLaid(0, ("locomotive",), ())), 21),
-    "the seed told before the end": (told_in_between(lambda table: SeedRevealed(table.seed or "")), 21),
+    "a deck laid anew": (inserted_between(lambda table: DeckLaid(tuple(map(str, table.deck)))), 21),
+    "cards laid into a hand": (inserted_between(lambda table: HandLaid(0, ("locomotive",), ())), 21),
+    "the seed revealed before the end": (inserted_between(lambda table: SeedRevealed(table.seed or "")), 21),
 }
 
 
@@ -84,8 +84,8 @@ def test_P6_a_fact_out_of_its_course_is_noticed_by_every_viewer_and_found_in_the
     assert told[0] == number
 
 
-def test_P6_a_seed_that_is_said_to_be_named_though_nobody_named_it_is_found() -> None:
-    """So the house would be rid of all contributions but its own."""
+def test_P6_a_seed_that_is_recorded_as_named_though_nobody_named_it_is_found() -> None:
+    """So the server would be rid of all contributions but its own."""
 
     def named(server: SmallServer, entry: Entry) -> Events | None:
         if not isinstance(entry.command, CreateGame):
@@ -113,7 +113,7 @@ class Silent(SmallServer):
         return sealed._replace(public=public, private_parts=parts, head=head)
 
 
-def test_P6_a_house_that_stops_proving_anything_is_noticed_at_once() -> None:
+def test_P6_a_server_that_stops_proving_anything_is_noticed_at_once() -> None:
     server = Silent().play()
     assert {viewer for viewer, _ in server.detected} == {None, 0, 1, 2}
     assert {betrayed.sequence for _, betrayed in server.detected} == {2}
@@ -121,7 +121,7 @@ def test_P6_a_house_that_stops_proving_anything_is_noticed_at_once() -> None:
 
 
 class Mute(SmallServer):
-    """It tells no seat its luck, so that none can look for the commitments to its own parts."""
+    """It sends no seat its secret, so that none can look for the commitments to its own parts."""
 
     def seal(self, entry: Entry) -> SealedEntry:
         sealed = super().seal(entry)
@@ -134,7 +134,7 @@ class Mute(SmallServer):
         return sealed._replace(private_parts=[(seat, bytes(pack((form, before, answers, {0: row}))))])
 
 
-def test_P6_a_seat_that_is_not_told_its_luck_notices() -> None:
+def test_P6_a_seat_that_is_not_sent_its_secret_notices() -> None:
     server = Mute().play()
     assert {viewer for viewer, _ in server.detected} == {0, 1, 2}
     assert all("seat secret" in betrayed.reason for _, betrayed in server.detected)

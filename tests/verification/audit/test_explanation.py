@@ -22,7 +22,7 @@ GAMES = ("usa-mischief", "europe-mischief", "marklin-mischief", "trains-requests
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_every_entry_of_a_game_can_be_explained_and_told_as_json(game: str) -> None:
+def test_every_entry_of_a_game_can_be_explained_and_written_as_json(game: str) -> None:
     log = golden(game)
     for number in range(1, len(log) + 1, 7):
         explained = explain(Replay(game, log), number)
@@ -74,7 +74,7 @@ def test_the_rule_that_refused_comes_first_with_its_sentence_and_its_page_s_word
     assert "TUNNEL-1" not in [rule.rule for rule in cited]  # the game has none
 
 
-def test_a_wrong_verdict_is_told_with_the_move() -> None:
+def test_a_wrong_verdict_is_explained_with_the_move() -> None:
     number = find(USA, lambda e: isinstance(e.command, DrawBlind) and len(e.events) > 1)
     drawn, *rest = entries()[number - 1].events
     assert isinstance(drawn, CardDrawn)
@@ -111,7 +111,7 @@ def test_nothing_that_a_seat_is_shown_is_more_than_seen_by_gives_it() -> None:
     assert isinstance(explained.perspectives["public"].before, GameState)
 
 
-def test_P5_what_a_seat_is_told_while_the_game_runs_does_not_depend_on_what_it_may_not_know() -> None:
+def test_P5_what_a_seat_is_shown_while_the_game_runs_does_not_depend_on_what_it_may_not_know() -> None:
     number = find(USA, lambda e: isinstance(e.events[0], CardDrawn), skip=5)
     speaks = entries()[number - 1].seat
     drawn, *rest = entries()[number - 1].events
@@ -126,7 +126,7 @@ def test_P5_what_a_seat_is_told_while_the_game_runs_does_not_depend_on_what_it_m
         assert same == (seat != speaks)
 
 
-def test_the_speaker_is_told_all_of_its_own_move_but_how_a_wrong_verdict_is_wrong() -> None:
+def test_the_sender_is_shown_all_of_its_own_move_but_how_a_wrong_verdict_is_wrong() -> None:
     number = find("usa-mischief", lambda e: e.refusal and e.refusal.rule == "ROUTE-2")
     explained = explain(Replay("usa-mischief", golden("usa-mischief")), number)
     assert explained.entry.seat is not None

@@ -68,7 +68,7 @@ def test_P6_heads_that_players_kept_fit_and_another_one_convicts(
 def test_P6_a_log_that_was_changed_in_the_engine_writes_a_file_that_says_so(
     ledger: RedisLedger, client: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The heads are those that everybody was told, so the changed log doesn't give them."""
+    """The heads are those that everybody was sent, so the changed log doesn't give them."""
     stream = keys.log(ledger.partition_of(GAME), GAME)
     rows = client.xrange(stream)
     client.delete(stream)
@@ -120,10 +120,10 @@ def test_a_file_that_can_not_be_written_is_one_line(ledger: RedisLedger, tmp_pat
         export_game(ledger, SIGNER, GAME, tmp_path / "no folder" / "x")
 
 
-def test_P6_a_game_whose_rules_prove_nothing_of_what_is_hidden_is_said_to_be_one(
+def test_P6_a_game_whose_rules_prove_nothing_of_what_is_hidden_is_reported_as_one(
     tmp_path: Path, file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A house could name old rules for a new game."""
+    """A server could name old rules for a new game."""
     old = tmp_path / "old.ledgerline"
     old.write_bytes(of_old(GOLDEN / "usa-four-mixed.json"))
     assert verify_file(old, None, (), as_json=False)

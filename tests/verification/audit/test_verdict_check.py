@@ -1,4 +1,4 @@
-"""Every command of a log is decided again; what differs is found where it is, and told in a sentence."""
+"""Every command of a log is decided again; what differs is found where it is, and stated in a sentence."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_a_log_under_another_game_s_id_is_found() -> None:
     assert (first.number, "game usa-four-mixed; by the rules it is another-game" in first.why) == (1, True)
 
 
-def test_of_long_values_the_finding_tells_the_first_that_differs() -> None:
+def test_of_long_values_the_finding_names_the_first_that_differs() -> None:
     number = find(USA, lambda e: isinstance(e.events[-1], GameEnded))
     *before, ended = entries()[number - 1].events
     assert isinstance(ended, GameEnded)

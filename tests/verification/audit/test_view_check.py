@@ -112,5 +112,7 @@ def test_a_view_that_lost_an_entry_is_found(ledger: RedisLedger, client: Any) ->
 
 
 @pytest.mark.parametrize("log", [[], [b"\xc1"]])
-def test_without_a_log_nothing_is_compared_and_that_is_said(ledger: RedisLedger, log: list[bytes]) -> None:
+def test_without_a_log_nothing_is_compared_and_the_check_is_skipped(
+    ledger: RedisLedger, log: list[bytes]
+) -> None:
     assert check_stored_views(ledger, Replay(GAME, log)).skipped_reason

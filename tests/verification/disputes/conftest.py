@@ -1,4 +1,4 @@
-"""A house whose parts are stepped by hand, with its gateway's own web face in the same process."""
+"""A server whose parts are stepped by hand, with its gateway in the same process."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ KEY: Final = b"k" * 32
 
 
 class Office(NamedTuple):
-    """The house, and how somebody with a seat's token speaks to its gateway."""
+    """The server, and requests to its gateway with a seat's token."""
 
     at: At
     loop: asyncio.Runner
@@ -77,7 +77,7 @@ def keys_left(office: Office) -> list[bytes]:
 
 @contextmanager
 def open_office(url: str, folder: Path, limits: RateLimiter | None = None) -> Iterator[Office]:
-    """A house on an engine that is emptied, with an archive of its own."""
+    """A server on an engine that is emptied, with an archive of its own."""
     client = connect(url)
     client.flushdb()
     ledger = RedisLedger(client, init_partition_count(client, PARTITIONS))
@@ -89,7 +89,7 @@ def open_office(url: str, folder: Path, limits: RateLimiter | None = None) -> It
         web = AsyncLedger(connect_async(url), PARTITIONS)
         freely = limits or RateLimiter(10_000, 100_000, lambda: 0.0)
         app = create_app(web, KEY, freely, read_archived_view=ArchiveReader(archive).read_view)
-        http = httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://house")
+        http = httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://server")
         yield Office(At(url, client, ledger, archive, wall, referee, auditor), loop, http)
         loop.run(http.aclose())
         loop.run(web.close())

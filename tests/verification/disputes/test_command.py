@@ -52,7 +52,7 @@ def test_an_operator_sees_who_doubts_what_and_what_was_found(office: Office, run
     assert output["dispute"] in run("--game", GAME)
 
 
-def test_an_operator_is_told_all_at_once_and_all_again_at_the_end(office: Office, run: Any) -> None:
+def test_an_operator_gets_the_whole_audit_at_once_and_again_at_the_end(office: Office, run: Any) -> None:
     play(office.at)
     id_ = json.loads(run("raise", GAME, "--at", "7", "--reason", "A seat wrote to me.", "--json"))["dispute"]
     assert "waiting" in run("show", id_)

@@ -1,4 +1,4 @@
-"""A seat disputes a move, an auditor looks at it, and the seat is told what it may know."""
+"""A seat disputes a move, an auditor looks at it, and the seat gets what it may know."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_a_dispute_of_a_game_that_is_nowhere_any_more_says_so_and_ends(office: O
     assert office.at.auditor.jobs.list_jobs() == []
 
 
-def test_P5_a_seat_whose_view_is_lost_is_told_nothing_while_the_game_may_run(office: Office) -> None:
+def test_P5_a_seat_whose_view_is_lost_gets_no_answer_while_the_game_may_run(office: Office) -> None:
     play(office.at)
     id_ = office.raised(0, 7)
     client: Any = office.at.client
@@ -136,7 +136,7 @@ def test_a_game_that_goes_on_while_it_is_audited_is_not_found_wrong_for_that(
     assert unpack_answer(office.at.ledger.disputes().read_findings(parse_dispute_id(id_)))["ok"]
 
 
-def test_a_log_that_is_damaged_after_the_end_is_told_to_be(office: Office) -> None:
+def test_a_log_that_is_damaged_after_the_end_is_reported(office: Office) -> None:
     play(office.at)
     id_ = office.raised(0, 7)
     end(office.at)

@@ -94,7 +94,7 @@ def test_what_is_no_dispute_is_one_clear_error_and_leaves_nothing(
     assert keys_left(office) == []
 
 
-def test_a_reason_of_five_hundred_letters_of_any_script_is_kept(office: Office) -> None:
+def test_a_reason_of_five_hundred_characters_of_any_script_is_kept(office: Office) -> None:
     play(office.at)
     reason = "ぶ" * 499 + "é"
     reply = office.dispute(0, {"number": 1, "reason": reason})

@@ -108,7 +108,7 @@ def view_of(game: str, viewer: Seat) -> tuple[list[ViewEntry], list[Any]]:
 @pytest.mark.parametrize(
     "game", ["usa-mischief", "europe-sealed-mischief", "marklin-sealed-forked-mixes", "trains-requests"]
 )
-def test_of_every_command_of_its_own_a_seat_is_told_that_the_rules_gave_this_verdict(game: str) -> None:
+def test_of_every_command_of_its_own_a_seat_learns_that_the_rules_gave_this_verdict(game: str) -> None:
     for seat in (0, 1):
         view, entries = view_of(game, seat)
         own = [number for number, entry in enumerate(view, 1) if entry.answers]
@@ -119,7 +119,7 @@ def test_of_every_command_of_its_own_a_seat_is_told_that_the_rules_gave_this_ver
             assert set(answer["move"]["seen"]) == {str(seat)}
 
 
-def test_of_another_s_command_a_seat_is_told_only_what_it_saw(office: Office) -> None:
+def test_of_another_s_command_a_seat_gets_only_what_it_saw(office: Office) -> None:
     play(office.at)
     refused = office.raised(0, 8)  # seat 1 wasn't in turn
     office.at.work()
@@ -129,7 +129,7 @@ def test_of_another_s_command_a_seat_is_told_only_what_it_saw(office: Office) ->
     assert answer["move"]["seen"]["0"]["events"] == []
 
 
-def test_a_refusal_that_the_rules_do_not_give_is_told_at_once_if_the_seat_could_see_it(
+def test_a_refusal_that_the_rules_do_not_give_is_answered_at_once_if_the_seat_could_see_it(
     office: Office,
 ) -> None:
     play(office.at)
@@ -143,7 +143,7 @@ def test_a_refusal_that_the_rules_do_not_give_is_told_at_once_if_the_seat_could_
     assert "something else" in own_verdict_doubt(before, 0, replace(now, events=()), DrawBlind())
 
 
-def test_P6_a_seat_is_told_at_once_that_what_it_was_shown_does_not_fit(office: Office) -> None:
+def test_P6_a_seat_learns_at_once_that_what_it_was_shown_does_not_fit(office: Office) -> None:
     play(office.at)
     view = office.at.ledger.read_view(GAME, 0)
     other = view[4].shown._replace(head=b"\0" * 32)

@@ -13,7 +13,7 @@ from tests.deploy.compose import wait_until
 from tests.gateway.clients import LEAVE, bearer, begun
 
 
-def test_the_house_answers_while_the_game_runs_and_again_when_it_is_over(tmp_path: Path) -> None:
+def test_the_server_answers_while_the_game_runs_and_again_when_it_is_over(tmp_path: Path) -> None:
     settings = read_settings(port=0, archived_stays_s=0)
     with (
         run_embedded_server(tmp_path, settings) as running,

@@ -1,4 +1,4 @@
-"""A house that cheats, commits to it, chains it and signs it: the one-file verifier finds what the
+"""A server that cheats, commits to it, chains it and signs it: the one-file verifier finds what the
 cards, the seed and the key tell against it (P6)."""
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def found_in(server: SmallServer) -> tuple[int | None, str] | None:
     return first_found(encode_game_file(server.game, entries, heads, SIGNER))
 
 
-def test_an_honest_house_is_found_to_be_one() -> None:
+def test_an_honest_server_is_found_to_be_one() -> None:
     assert found_in(SmallServer().play()) is None
 
 
@@ -77,7 +77,7 @@ def test_an_honest_house_is_found_to_be_one() -> None:
         (SeatTaken, 0, lambda e: replace(e, luck="ab" * 32), "secret or contribution of seat 0"),
     ],
 )  # fmt: skip
-def test_P6_what_a_house_alters_is_found_though_it_signed_it(
+def test_P6_what_a_server_alters_is_found_though_it_signed_it(
     kind: type[Event], skip: int, alter: Callable[[Any], Event], why: str
 ) -> None:
     at: list[int] = []

@@ -52,7 +52,7 @@ def test_a_game_of_today_is_good(scenario: str) -> None:
 
 
 @pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
-def test_P4_a_golden_game_is_good_and_said_to_be_unsealed_if_it_is(path: Path) -> None:
+def test_P4_a_golden_game_is_good_and_reported_as_unsealed_if_it_is(path: Path) -> None:
     report = verify_game.verify(of_old(path))
     assert report["good"]
     assert any("an old game" in note for note in report["notes"]) == (entry_format(path) == 1)
@@ -94,7 +94,7 @@ def test_P6_every_flipped_bit_of_a_file_is_found(sampled: int) -> None:
 
 
 def test_P6_a_flipped_bit_of_an_entry_names_that_entry() -> None:
-    """Even where whoever flipped it folds the file anew."""
+    """Even where the file is packed anew after the flip."""
     packed, rng = unfolded(played(SMALL)), Random(4)
     entries = decode_game_file(played(SMALL)).entries
     for _ in range(300):
@@ -173,8 +173,8 @@ def test_whatever_the_bytes_are_it_says_so_and_never_breaks() -> None:
             assert str(wrong).startswith("the file "), number
 
 
-def test_rows_of_any_form_are_told_of_never_a_traceback() -> None:
-    """Entries in which one value is another: what a house could write that means harm."""
+def test_rows_of_any_form_are_findings_never_a_traceback() -> None:
+    """Entries in which one value is another: what a malicious server could write."""
     file, rng = decode_game_file(played("europe-tunnels-and-stations")), Random(2)
     odd: list[Any] = [None, True, -1, 1 << 63, 1.5, "", "red", b"x", [], [[]], {}, {0: []}, {"a": None}]
     for _ in range(300):
@@ -205,7 +205,7 @@ def verify(file: bytes, tmp_path: Path, *options: str) -> tuple[int, str]:
     return done.returncode, done.stdout
 
 
-def test_the_command_tells_by_its_exit_code(tmp_path: Path) -> None:
+def test_the_command_reports_by_its_exit_code(tmp_path: Path) -> None:
     key, bent = SIGNER.public_key.hex(), repacked(played(SMALL), lambda unpacked: unpacked["entries"].pop(3))
     assert verify(played(SMALL), tmp_path)[0] == 0
     assert verify(played(SMALL), tmp_path, "--key", key.upper())[0] == 0
@@ -215,7 +215,7 @@ def test_the_command_tells_by_its_exit_code(tmp_path: Path) -> None:
     assert verify(b"nothing", tmp_path)[0] == 2
 
 
-def test_the_command_tells_programs_the_same(tmp_path: Path) -> None:
+def test_the_command_reports_the_same_as_json(tmp_path: Path) -> None:
     good = json.loads(verify(played(SMALL), tmp_path, "--json")[1])
     assert (good["good"], good["game"], good["findings"]) == (True, SMALL, [])
     bad = json.loads(verify(played(SMALL), tmp_path, "--json", "--key", "00" * 32)[1])
