@@ -26,7 +26,7 @@ P50_MS: Final = 3.0
 P99_MS: Final = 10.0
 SEATS: Final = (SeatPlan(), SeatPlan())
 PAUSE_S: Final = 0.02  # long enough for every process to fall asleep
-BRISK_S: Final = 0.002  # given beside it: much of an idle move is the waking of processes
+BRISK_S: Final = 0.002  # measured beside it: much of an idle move is the waking of processes
 
 
 def measure(size: Size, tell: Tell) -> Figure:

@@ -1,7 +1,7 @@
 """What poison costs the others: commands a second while one in a hundred breaks the referee.
 
 The referee's judge raises on every envelope whose id begins with "poison". Each such envelope takes the
-real way: decided, folded anew, decided again, given in the service's log with its traceback, and
+real way: decided, folded anew, decided again, reported in the service's log with its traceback, and
 put aside as a dead\0envelope. Rounds with and without poison alternate, on two engines.
 """
 

@@ -124,7 +124,7 @@ def told_as_figure(counts: Sequence[int], servers: Sequence[Server], errors: int
 
 
 def run_sharing(url: str, pipe: Connection) -> None:
-    """A referee among others: given to go, it answers what waits in its share; asked, it shows how
+    """A referee among others: on `go` it processes what waits in its share; asked, it reports how
     many partitions that is."""
     configure_logging("info", "json", Path(os.devnull).open("w"))  # noqa: SIM115 - for the whole process
     client = connect(url)

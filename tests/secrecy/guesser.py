@@ -1,6 +1,6 @@
 """Somebody who sees what one viewer sees, knows this code by heart, and wants the next card.
 
-Whatever 32 bytes were given is tried in the place of whatever is secret: as the seed, the key, the vault, a
+Any 32 bytes that were published are tried in the place of whatever is secret: as the seed, the key, the vault, a
 seat's luck, a salt. That it is the right way to ask shows when the secret itself is among them.
 """
 
@@ -86,7 +86,7 @@ def proofs_of(number: int, public: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def seeds_found(view: Told) -> list[str]:
-    """What would be the seed: its hash is the one that was given."""
+    """What would be the seed: its hash is the published one."""
     return [
         name
         for name, value in view.values.items()

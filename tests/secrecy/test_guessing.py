@@ -43,7 +43,7 @@ def test_nothing_that_is_told_opens_what_is_hidden(rules: str) -> None:
         for viewer in (None, 1):
             view = view_of(rules, chance, viewer)
             if view.match.table.result:
-                continue  # everybody lapsed: by then the seed was given
+                continue  # everybody lapsed: by then the seed was published
             assert len(view.values) > 30
             assert not seeds_found(view)
             assert not leaves_opened(view)

@@ -86,7 +86,7 @@ def repacked(data: bytes, change: Callable[[list[Any]], None]) -> bytes:
 
 
 def test_publishing_which_routes_the_seat_to_act_can_afford_is_caught(monkeypatch: Patch) -> None:
-    """Known from a public system: its clients were given what to highlight."""
+    """Known from a public system: its clients were sent what to highlight."""
 
     def told_to_all(table: GameState, sealed: SealedEntry) -> SealedEntry:
         may = [command for seat in table.pending_choices for command in legal(table, seat)]

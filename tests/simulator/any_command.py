@@ -15,7 +15,7 @@ WORDS: Final = ("a", "b", "c", b"\x00\xff", "", "7")
 
 
 class AnyCommand:
-    """`ids` are the stream entries that were given of so far."""
+    """`ids` are the stream entries reported so far."""
 
     def __init__(self, rng: Random) -> None:
         self.rng = rng

@@ -1,4 +1,4 @@
-"""Dice that use the ledger: every call of its port, with envelopes and verdicts that repeat,
+"""Random use of the ledger: every call of its port, with envelopes and verdicts that repeat,
 come too late, were decided on another log, or never come."""
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Handed(NamedTuple):
-    """A head that a gateway given somebody."""
+    """A head that a gateway sent to a client."""
 
     who: str
     game: str
@@ -50,7 +50,7 @@ def believed(world: World, record: Record, viewer: Seat | None) -> tuple[bytes, 
 
 
 def handed_out(world: World) -> Iterator[str]:
-    """A head that was given to anybody was that of its entry, here or on a branch that the engine lost."""
+    """Every head that a client was given was that of its entry, here or on a branch that the engine lost."""
     for handed in world.recorder.handed:
         if (handed.game, handed.number, handed.head) not in world.recorder.heads:
             yield f"P6 {handed.who} was told {handed.head.hex()} after entry {handed.number}: no log had it"

@@ -30,7 +30,7 @@ class Ear:
     def get_message(
         self, ignore_subscribe_messages: bool = False, timeout: float | None = 0.0
     ) -> Message | None:
-        """What was heard first and not given yet. Raises ConnectionError once the engine went down."""
+        """What was heard first and not returned yet. Raises ConnectionError once the engine went down."""
         if self._told:
             result = self._told.pop(0)
             return None if ignore_subscribe_messages else result

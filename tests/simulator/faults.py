@@ -1,4 +1,4 @@
-"""What happens to the engine and to the clocks, who is on the way just then."""
+"""What happens to the engine and to the clocks, whatever is in flight at that moment."""
 
 from __future__ import annotations
 

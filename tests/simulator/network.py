@@ -25,7 +25,7 @@ class Crash(BaseException):  # no Exception: no service may live through its own
 
 
 class Wire:
-    """One actor's way to the engine. Each message's fate follows from the actor's own random source, so
+    """One actor's connection to the engine. Each message's fate follows from the actor's own random source, so
     that it doesn't depend on who else is on the way."""
 
     def __init__(self, world: World, who: str, rng: Random) -> None:

@@ -1,4 +1,4 @@
-"""Commands that break who judges them: a bug of ours, given apart by the command's id."""
+"""Commands that break who judges them: a bug of ours, recognised by the command's id."""
 
 from __future__ import annotations
 

@@ -149,7 +149,7 @@ class Recorder:
     # -- answers -------------------------------------------------------------------------
 
     def handed_out(self, who: str, game: str, number: int, head: bytes) -> None:
-        """A gateway given somebody the head after an entry."""
+        """A gateway sent a client the head after an entry."""
         self.handed.append(Handed(who, game, number, head))
 
     def told(self, game: str, seat: Seat | None, id_: str, level: str, errand: Errand) -> None:

@@ -1,4 +1,4 @@
-"""P1 where the engine loses its latest writes, on disk or by a fail-over: what was given to be durable
+"""P1 where the engine loses its latest writes, on disk or by a fail-over: what was acknowledged as durable
 or replicated is there, what is left is a beginning of what was, and every game ends all the same."""
 
 from __future__ import annotations
@@ -10,7 +10,10 @@ from tests.simulator.plan import LOSSY
 from tests.simulator.simulate import simulate
 
 ROW = 3
-ONCE = (10_000_180, 10_000_588)  # waited for better incidents to play off; stopped before viewers could know
+ONCE = (
+    10_000_180,
+    10_000_588,
+)  # waited for the end of incidents to play off; stopped before viewers could know
 
 
 @pytest.mark.parametrize("first", long_after(1, range(LOSSY, LOSSY + 24, ROW)))

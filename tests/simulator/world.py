@@ -31,7 +31,7 @@ CALM_MS: Final = 90_000.0
 LEAVING_MS: Final = 30_000.0
 TWO_MONTHS_MS: Final = 61 * 24 * 3_600_000  # longer than games stay, wherever the clock jumped to
 FAIR_MS: Final = 500.0  # then everybody is at work, and the server has its time
-LEARN_MS: Final = 10_000.0  # after a loss: until every viewer of what is lost was given so
+LEARN_MS: Final = 10_000.0  # after a loss: until every viewer of lost entries has noticed
 HELD_DEEP_MOST: Final = 2
 SCRIPTED: Final = ("EVALSHA", "EVAL")
 
@@ -95,7 +95,7 @@ class World:
     # -- time ----------------------------------------------------------------------------
 
     def run(self) -> World:
-        """Play everything to the end, then let the server come to rest in fair incidents."""
+        """Play everything to the end, then let the server come to rest without incidents."""
         with poison():
             self._play()
             self._close()
