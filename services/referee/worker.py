@@ -107,8 +107,8 @@ class Referee:
         return count
 
     def _give_up_if_exhausted(self, delivery: DeliveredCommand) -> bool:
-        """Move a command that was delivered so often that it seems to crash its referees to the dead
-        letters; whether it was."""
+        """Move a command to the dead letters if it was delivered so often that it seems to crash its
+        referees. Returns whether it was."""
         if delivery.delivery_count <= self.max_deliveries:
             return False
         self.processor.move_to_dead_letters(

@@ -39,9 +39,9 @@ def describes(
 
 
 def sender_name(state: GameState, seat: Seat | None) -> str:
-    """The sender of a command: a seat by its name and number, or "the house" (a system command)."""
+    """The sender of a command: a seat by its name and number, or "the server" (a system command)."""
     if seat is None or seat >= len(state.seats):
-        return "the house" if seat is None else f"seat {seat}"
+        return "the server" if seat is None else f"seat {seat}"
     name = state.seats[seat].name
     return f"{name} (seat {seat})" if name else f"seat {seat}"
 

@@ -175,7 +175,7 @@ def _seat_gone(state: GameState, event: events.SeatGone) -> str:
 
 @sentence(events.CommandRefused)
 def _command_refused(state: GameState, event: events.CommandRefused) -> str:
-    sender = "The house" if event.seat is None else seat_name(state, event.seat)
+    sender = "The server" if event.seat is None else seat_name(state, event.seat)
     return f"{sender} is refused: {event.rule}, {event.why}."
 
 
