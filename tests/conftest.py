@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -22,6 +23,10 @@ Connect = Callable[[], redis.Redis]
 
 settings.register_profile("repeatable", derandomize=True, deadline=None)  # the same examples in every run
 settings.load_profile("repeatable")
+if (
+    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+):  # as a shell's `&` leaves it, for every child process too
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
