@@ -1,1 +1,1 @@
-"""Nobody learns what it may not know: the gate, the deals behind it, the shuffle, and who tries to guess."""
+"""Secrecy (P5): the non-interference gate, the deals and the shuffle behind it, and attempts to guess."""

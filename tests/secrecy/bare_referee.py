@@ -1,4 +1,4 @@
-"""A referee's command processor without a ledger: what comes of one envelope, and what of it a viewer gets."""
+"""A command processor without a ledger: the outcome of one envelope, and what a viewer receives of it."""
 
 from __future__ import annotations
 
@@ -19,84 +19,88 @@ from services.referee.game_cache import CachedGame
 from services.referee.rules import GameState, UnloggedRejectionError
 from services.referee.rules.proof.pile_tracker import PileTracker
 
-OPENED: Final = 1_700_000_000_000
-NOWHERE: Final[Any] = None
-TAKEN: Final = DeliveredCommand(0, "1-1", b"")
+OPENED_MS: Final = 1_700_000_000_000
+NO_LEDGER: Final[Any] = None
+DELIVERED: Final = DeliveredCommand(0, "1-1", b"")
 
 
-class Came(NamedTuple):
-    """All that came of an envelope: events and a verdict, or a rejection's reason."""
+class Outcome(NamedTuple):
+    """The whole outcome of an envelope: events and the append, or the rule and reason of an unlogged rejection."""
 
     events: tuple[Event, ...]
     verdict: AppendRequest | None
-    dismissed: tuple[str, str] | None
+    rejection: tuple[str, str] | None
 
 
 class Referee:
-    """The product's own command processor, deciding for whichever cached game it is shown."""
+    """The product's own command processor, deciding on the cached game that it is given."""
 
     def __init__(self, seed: str = "5e" * 32, origin: Sequence[bytes] = ()) -> None:
-        self.now = OPENED
+        self.now_ms = OPENED_MS
         self.cached_game = CachedGame()
-        times = Clocks(lambda: self.now, lambda: self.now)
-        self.processor = CommandProcessor(NOWHERE, times, lambda: seed, 0, ForkExpander(lambda game: origin))
-        self.processor.game_cache = self  # type: ignore[assignment]  # it asks for one game's sitting, no more
+        clocks = Clocks(lambda: self.now_ms, lambda: self.now_ms)
+        self.processor = CommandProcessor(
+            NO_LEDGER, clocks, lambda: seed, 0, ForkExpander(lambda game: origin)
+        )
+        self.processor.game_cache = self  # type: ignore[assignment]  # the processor calls `get` only
 
     def get(self, game: str) -> CachedGame:
         return self.cached_game
 
-    def decide(self, cached_game: CachedGame, envelope: CommandEnvelope, now: int) -> Came:
-        """What comes of the envelope; the cached game takes it on."""
-        self.cached_game, self.now = cached_game, now
+    def decide(self, cached_game: CachedGame, envelope: CommandEnvelope, now_ms: int) -> Outcome:
+        """The outcome of the envelope; the cached game is updated."""
+        self.cached_game, self.now_ms = cached_game, now_ms
         try:
-            command = self.processor.forks.admit(PendingCommand(TAKEN, envelope), self.processor.new_seed)
+            command = self.processor.forks.admit(PendingCommand(DELIVERED, envelope), self.processor.new_seed)
             assert command is not None, "forks are expanded at once here"
             decision: Decision = self.processor._build_decision(command)
-        except UnloggedRejectionError as no:
-            return Came((), None, (no.rule, no.reason))
+        except UnloggedRejectionError as rejection:
+            return Outcome((), None, (rejection.rule, rejection.reason))
         assert isinstance(decision.request, AppendRequest), "no command is sent twice"
-        return Came(decision.events, decision.request, None)
+        return Outcome(decision.events, decision.request, None)
 
-    def tried(self, cached_game: CachedGame, envelope: CommandEnvelope, now: int) -> Came:
-        """The same, and the cached game stays as it was."""
-        return self.decide(branched(cached_game), envelope, now)
+    def decide_on_copy(self, cached_game: CachedGame, envelope: CommandEnvelope, now_ms: int) -> Outcome:
+        """The same on a copy: the cached game stays as it was."""
+        return self.decide(branched(cached_game), envelope, now_ms)
 
 
-def branched(cached_game: CachedGame, table: GameState | None = None) -> CachedGame:
-    """A copy that may go its own way, around this table if one is given."""
-    other = copy(cached_game)
-    other.state = cached_game.state.copy() if table is None else table
-    other.last_private_sequences = cached_game.last_private_sequences.copy()
+def branched(cached_game: CachedGame, state: GameState | None = None) -> CachedGame:
+    """An independent copy of the cached game, with this state instead of its own if one is given."""
+    copied = copy(cached_game)
+    copied.state = cached_game.state.copy() if state is None else state
+    copied.last_private_sequences = cached_game.last_private_sequences.copy()
     shuffles, laid, returned, runs = cached_game.pile_tracker.to_state()
-    other.pile_tracker = PileTracker.from_state(
+    copied.pile_tracker = PileTracker.from_state(
         (shuffles, laid, returned, {pile: row[:] for pile, row in runs.items()})
     )
-    return other
+    return copied
 
 
-class Got(NamedTuple):
-    """What one viewer gets of an envelope, by bytes where there are bytes."""
+class Received(NamedTuple):
+    """What one viewer receives of an envelope: as bytes where it is sent as bytes."""
 
-    number: int  # what an acknowledgement names, and the order of entries
+    entry_number: int  # of the entry, as an acknowledgement names it; 0: no entry
     public: object
-    part: object
-    turns: Sequence[BotTask]  # who is called, and so when whose bot moves
-    deadline: int | None  # and when the server does
-    leaves: object
-    head: int  # its length: it follows from the hashes
-    result: tuple[str, str] | None  # why it has no entry, for who said it
-    kept: bool
+    private_part: object
+    tasks: Sequence[BotTask]  # which bots move, and when
+    deadline: int | None  # when the server acts by itself
+    eviction: object
+    head_length: int  # in bytes; the hash itself depends on hidden data
+    rejection: tuple[str, str] | None  # why there is no entry, for the sender only
+    is_logged: bool
 
 
-def got(came: Came, viewer: Seat | None, sender: Seat | None, *, same_seed: bool) -> Got:
-    verdict = came.verdict
+def received(outcome: Outcome, viewer: Seat | None, sender: Seat | None, *, same_seed: bool) -> Received:
+    verdict = outcome.verdict
     if verdict is None:
-        return Got(0, None, None, (), None, None, 0, came.dismissed if sender == viewer else None, False)
-    part = dict(verdict.private_parts).get(viewer) if viewer is not None else None
-    return Got(
+        return Received(
+            0, None, None, (), None, None, 0, outcome.rejection if sender == viewer else None, False
+        )
+    private_part = dict(verdict.private_parts).get(viewer) if viewer is not None else None
+    return Received(
         verdict.expected_length + 1,
-        bare_public(verdict.public, same_seed),
-        part if same_seed or part is None else bare_part(part),
+        comparable_public_entry(verdict.public, same_seed),
+        private_part if same_seed or private_part is None else comparable_private_part(private_part),
         verdict.tasks,
         verdict.deadline_ms,
         verdict.eviction,
@@ -106,25 +110,35 @@ def got(came: Came, viewer: Seat | None, sender: Seat | None, *, same_seed: bool
     )
 
 
-def bare_public(data: bytes, same_seed: bool) -> object:
-    """A public entry with its length, and without what hashes hide: of those the number counts. Where
-    nothing but cards differs, the salts that are shown must be the same, byte for byte."""
-    form, at, rows, *proofs = msgpack.unpackb(data, use_list=False, strict_map_key=False)
-    commitments, leaves, openings = (*proofs, b"", b"")[:3]
-    assert len(commitments) % COMMITMENT_BYTES == len(leaves) % COMMITMENT_BYTES == 0
-    result = openings if same_seed else len(openings)
-    return len(data), form, at, bare_rows(rows), len(commitments), len(leaves), result
+def comparable_public_entry(data: bytes, same_seed: bool) -> object:
+    """A public entry as it is compared: its length, its contents, and the lengths of commitments and leaves
+    in place of the hashes. With the same seed the opened salts must be equal byte for byte."""
+    entry_format, at_ms, rows, *proofs = msgpack.unpackb(data, use_list=False, strict_map_key=False)
+    commitments, leaf_hashes, openings = (*proofs, b"", b"")[:3]
+    assert len(commitments) % COMMITMENT_BYTES == len(leaf_hashes) % COMMITMENT_BYTES == 0
+    salts = openings if same_seed else len(openings)
+    return (
+        len(data),
+        entry_format,
+        at_ms,
+        without_shuffle_roots(rows),
+        len(commitments),
+        len(leaf_hashes),
+        salts,
+    )
 
 
-def bare_rows(rows: Sequence[Any]) -> object:
-    """Rows of events without the roots of shuffles."""
+def without_shuffle_roots(rows: Sequence[Any]) -> object:
+    """Rows of events without the Merkle roots of shuffles."""
     return [row[:-1] if row and row[0] in ROOTED else row for row in rows]
 
 
-def bare_part(data: bytes) -> object:
-    """A seat's part with its length, and the number of the salts in it."""
-    form, before, answers, rows, *openings = msgpack.unpackb(data, use_list=False, strict_map_key=False)
-    return len(data), form, before, answers, rows, [len(salts) for salts in openings]
+def comparable_private_part(data: bytes) -> object:
+    """A seat's private part as it is compared: its length, its contents, and the lengths of the salts in it."""
+    entry_format, previous_part, answers, rows, *openings = msgpack.unpackb(
+        data, use_list=False, strict_map_key=False
+    )
+    return len(data), entry_format, previous_part, answers, rows, [len(salts) for salts in openings]
 
 
-ROOTED: Final = (DeckShuffled.code, TicketsShuffled.code)  # their last field is the root
+ROOTED: Final = (DeckShuffled.code, TicketsShuffled.code)  # rows whose last field is the root

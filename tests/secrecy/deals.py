@@ -1,6 +1,6 @@
-"""How a game begins, twice: two deals that differ in whatever one viewer isn't dealt, and two seeds.
+"""How a game begins, twice: with two deals that differ only in what one viewer isn't dealt, and with two seeds.
 
-A deal follows from a key that nobody can choose, so the twin's shuffles are shown what order to give.
+A deal follows from a key that nobody can choose, so the twin's shuffles are replaced by given orders.
 """
 
 from __future__ import annotations
@@ -25,47 +25,51 @@ from schemas.events import (
 )  # fmt: skip
 from schemas.field_types import Seat
 from services.referee.rules import GameState
-from tests.secrecy.bare_referee import Came, Referee, branched, got
+from tests.secrecy.bare_referee import Outcome, Referee, branched, received
 from tests.secrecy.gate import require_same
 from tests.secrecy.matches import Match
 
 Orders = list[list[Any]]
 
 
-def deals(rules: str, count: int) -> Iterator[tuple[Match, Came]]:
-    """Games at their start, and what came of the command to begin."""
+def deals(rules: str, count: int) -> Iterator[tuple[Match, Outcome]]:
+    """Games at their start, with the outcome of the `start_game` command."""
     for chance in range(count):
         match = Match(rules, chance)
-        yield match, match.opening[-1].came
+        yield match, match.opening[-1].outcome
 
 
-def watched_deals(rules: str, games: int) -> int:
-    """Every viewer of every one of these games sees the same of two deals; how many differed."""
+def check_deals(rules: str, games: int) -> int:
+    """Check that every viewer of these games receives the same of two deals; returns how many deals differed.
+
+    Raises LeakError: when a viewer receives something else."""
     differed = 0
-    for match, came in deals(rules, games):
+    for match, outcome in deals(rules, games):
         start = match.opening[-1]
         assert isinstance(start.envelope.command, StartGame)
         for viewer in (None, *range(match.seats)):
-            orders = dealt_otherwise(came.events, viewer, match.rng)
+            orders = reorder_hidden(outcome.events, viewer, match.rng)
             other = branched(start.before, dealing(start.before.state, orders))
-            came_too = Referee().decide(other, start.envelope, start.now)
-            result, told_too = (got(c, viewer, None, same_seed=True) for c in (came, came_too))
-            require_same(result, told_too, viewer, start.envelope)
-            differed += orders != orders_of(came.events)
+            twin_outcome = Referee().decide(other, start.envelope, start.now)
+            observed, twin_received = (
+                received(c, viewer, None, same_seed=True) for c in (outcome, twin_outcome)
+            )
+            require_same(observed, twin_received, viewer, start.envelope)
+            differed += orders != orders_of(outcome.events)
     return differed
 
 
-def dealing(table: GameState, orders: Orders) -> GameState:
-    """The table before the deal, whose shuffles will give these orders."""
-    other = table.copy()
+def dealing(state: GameState, orders: Orders) -> GameState:
+    """The state before the deal, with shuffles that will return these orders."""
+    other = state.copy()
     first = other.epoch
 
-    def order(table: GameState, row: Sequence[str]) -> tuple[str, ...]:
-        given = orders[table.epoch - first]
+    def order(state: GameState, row: Sequence[str]) -> tuple[str, ...]:
+        given = orders[state.epoch - first]
         assert sorted(given) == sorted(row)
         return tuple(given)
 
-    other.ruleset = replace(table.ruleset, randomness=table.ruleset.randomness._replace(shuffle=order))
+    other.ruleset = replace(state.ruleset, randomness=state.ruleset.randomness._replace(shuffle=order))
     return other
 
 
@@ -73,68 +77,67 @@ def orders_of(events: Sequence[Event]) -> Orders:
     return [list(event.order) for event in events if isinstance(event, DeckShuffled | TicketsShuffled)]
 
 
-def dealt_otherwise(events: Sequence[Event], viewer: Seat | None, rng: Random) -> Orders:
-    """The same orders but for the cards and tickets that the viewer isn't shown: they change places."""
-    orders, shown = orders_of(events), seen_places(events, viewer)
+def reorder_hidden(events: Sequence[Event], viewer: Seat | None, rng: Random) -> Orders:
+    """The same orders, with the cards and tickets that the viewer isn't shown exchanged at random."""
+    orders, visible = orders_of(events), visible_positions(events, viewer)
     for number, order in enumerate(orders):
-        hidden = [place for place in range(len(order)) if (number, place) not in shown]
-        cards = rng.sample([order[place] for place in hidden], len(hidden))
-        for place, card in zip(hidden, cards, strict=True):
-            order[place] = card
+        hidden = [position for position in range(len(order)) if (number, position) not in visible]
+        cards = rng.sample([order[position] for position in hidden], len(hidden))
+        for position, card in zip(hidden, cards, strict=True):
+            order[position] = card
     return orders
 
 
-def seen_places(events: Sequence[Event], viewer: Seat | None) -> set[tuple[int, int]]:
-    """Which places of which shuffles the viewer is shown. The top of a pile is its last."""
+def visible_positions(events: Sequence[Event], viewer: Seat | None) -> set[tuple[int, int]]:
+    """Which positions of which shuffles the viewer is shown, as (shuffle, position). The top of a pile is last."""
     piles: dict[str, list[tuple[int, int]]] = {"": []}
-    shown: set[tuple[int, int]] = set()
+    visible: set[tuple[int, int]] = set()
     number = 0
     for event in events:
         if isinstance(event, DeckShuffled | TicketsShuffled):
             pile = event.deck if isinstance(event, TicketsShuffled) else ""
-            laid = [(number, place) for place in range(len(event.order))][::-1]
-            piles[pile] = laid + (piles[""] if pile == "" else [])
+            positions = [(number, position) for position in range(len(event.order))][::-1]
+            piles[pile] = positions + (piles[""] if pile == "" else [])
             number += 1
         elif isinstance(event, HandDealt | MarketFilled):
-            taken = [piles[""].pop() for _ in event.cards]
-            shown.update(taken if isinstance(event, MarketFilled) or event.seat == viewer else ())
+            drawn = [piles[""].pop() for _ in event.cards]
+            visible.update(drawn if isinstance(event, MarketFilled) or event.seat == viewer else ())
         elif isinstance(event, TicketsOffered):
-            taken = [piles[deck].pop() for deck in event.decks]
-            shown.update(taken if event.seat == viewer else ())
-    return shown
+            drawn = [piles[deck].pop() for deck in event.decks]
+            visible.update(drawn if event.seat == viewer else ())
+    return visible
 
 
 # -- two seeds ----------------------------------------------------------------------------------
 
 
 def created_twice(match: Match, viewer: Seat | None) -> tuple[list[object], list[object]]:
-    """What the viewer gets until the deal, from two servers with other seeds."""
-    result: tuple[list[object], list[object]] = [], []
-    for row, seed in zip(result, ("a5" * 32, "5a" * 32), strict=True):
+    """What the viewer receives until the deal, from two servers with different seeds."""
+    both: tuple[list[object], list[object]] = [], []
+    for row, seed in zip(both, ("a5" * 32, "5a" * 32), strict=True):
         referee = Referee(seed)
-        cached_game = match.opening[0].before
-        cached_game = branched(cached_game)
+        cached_game = branched(match.opening[0].before)
         for step in match.opening[:-1]:
-            came = referee.decide(cached_game, step.envelope, step.now)
-            row.append(without_hashes(came, step.envelope, viewer))
-    return result
+            outcome = referee.decide(cached_game, step.envelope, step.now)
+            row.append(without_hashes(outcome, step.envelope, viewer))
+    return both
 
 
-def without_hashes(came: Came, envelope: CommandEnvelope, viewer: Seat | None) -> object:
-    """An entry with the length of every hash in place of the hash: those of seeds are all that differs."""
-    verdict = came.verdict
+def without_hashes(outcome: Outcome, envelope: CommandEnvelope, viewer: Seat | None) -> object:
+    """An entry with every hash that depends on the seed replaced by its length: nothing else may differ."""
+    verdict = outcome.verdict
     assert verdict is not None
     parts = dict(verdict.private_parts)
     part = b"" if viewer is None else parts.get(viewer, b"")
-    hashes = [HASHES.get(type(event), ()) for event in came.events]
+    hashes = [HASHES.get(type(event), ()) for event in outcome.events]
     names = {
         str(getattr(event, name))
-        for event, fields in zip(came.events, hashes, strict=True)
+        for event, fields in zip(outcome.events, hashes, strict=True)
         for name in fields
     }
     public = msgpack.unpackb(verdict.public, strict_map_key=False)
-    own = msgpack.unpackb(part, strict_map_key=False) if part else None
-    bare = str(public[:3] + [len(proof) for proof in public[3:]]), str(own)
+    own_rows = msgpack.unpackb(part, strict_map_key=False) if part else None
+    bare = str(public[:3] + [len(proof) for proof in public[3:]]), str(own_rows)
     for name in names:
         bare = bare[0].replace(name, "#" * len(name)), bare[1].replace(name, "#" * len(name))
     return bare, len(verdict.public), len(part), verdict.tasks, verdict.deadline_ms, verdict.eviction

@@ -1,7 +1,7 @@
-"""The gate: at every position of random games, a viewer and a table that it can't tell from the real one.
+"""The non-interference gate: at every position of random games, a viewer and a twin state that looks the same to it.
 
-Both tables hear the same envelopes, as the viewer could see or say them, and everything that the viewer gets
-must be the same. A difference is a `LeakError`.
+Both states process the same envelopes, or ones that look the same to the viewer, and everything that the
+viewer receives must be the same. A difference raises `LeakError`.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ from services.referee.game_cache import CachedGame
 from services.referee.rules import GameState, legal
 from services.referee.rules.determinization import ViewerKnowledge
 from tests.rules.random_commands import command_pool, near_misses
-from tests.secrecy.bare_referee import Referee, branched, got
+from tests.secrecy.bare_referee import Referee, branched, received
 from tests.secrecy.matches import Match, Step
-from tests.secrecy.twins import Future, alike, future, looks, twin
+from tests.secrecy.twins import Future, future, lookalike, twin, visible_state
 
 POSITIONS: Final = 20_000  # of all rulesets; a tenth of them in the short test run
-AHEAD: Final = 5  # envelopes that a twin goes along with the game
-WATCHED_EVERY: Final = 3  # stretches of a game once its seats have their tickets
-TIRED_EVERY: Final = 6
-LEGAL_MOST: Final = 3  # tried at a position, but for every so many positions, where all are
+AHEAD: Final = 5  # envelopes for which a twin follows the game
+WATCHED_EVERY: Final = 3  # stretches of a game, once its seats have chosen tickets
+REFUSALS_USED_UP_EVERY: Final = 6
+LEGAL_MOST: Final = 3  # legal commands tried at a position; at every ALL_LEGAL_EVERY-th all of them
 ALL_LEGAL_EVERY: Final = 25
 BOTS_EVERY: Final = 10
 NONSENSE: Final[Sequence[Command]] = (
@@ -51,160 +51,186 @@ NONSENSE: Final[Sequence[Command]] = (
 
 
 class LeakError(AssertionError):
-    """A viewer got something that depends on what it may not know."""
+    """A viewer received something that depends on what it may not know."""
 
 
 class Gate:
-    """Counts the positions that it let pass, and of how many the twin was another table."""
+    """Checks positions; counts those checked, the twins that differed from the real state, the commands tried."""
 
-    def __init__(self, chance: int) -> None:
-        self.rng = Random(chance)
+    def __init__(self, seed: int) -> None:
+        self.rng = Random(seed)
         self.referee = Referee()
-        self.pool: list[Command] = []  # right and wrong commands, thought of now and then
+        self.pool: list[Command] = []  # legal and illegal commands, made anew for each stretch
         self.positions = self.twins = self.tried = 0
 
-    def watch(self, match: Match) -> None:
-        """Look at every position of the game."""
+    def check(self, match: Match) -> None:
+        """Check every position of the game.
+
+        Raises LeakError: when a viewer could distinguish a twin."""
         steps = match.steps()
         while True:
-            knowing = {viewer: known.copy() for viewer, known in match.knowing.items()}
+            knowledge = {viewer: known.copy() for viewer, known in match.knowledge.items()}
             ahead = list(islice(steps, AHEAD))
             if not ahead:
                 return
             if ahead[0].before.state.turn is not None and self.rng.randrange(WATCHED_EVERY):
                 continue
             self.pool = command_pool(self.rng, ahead[0].before.state)
-            viewers = [*knowing] if self.positions % 8 == 0 else [self.rng.choice([*knowing])]
+            viewers = [*knowledge] if self.positions % 8 == 0 else [self.rng.choice([*knowledge])]
             for viewer in viewers:
-                self.go_along(ahead, knowing[viewer])
+                self.follow_game(ahead, knowledge[viewer])
             self.positions += len(ahead)
 
-    def go_along(self, steps: Sequence[Step], known: ViewerKnowledge) -> None:
-        """A twin of the first table goes the way that the game goes."""
+    def follow_game(self, steps: Sequence[Step], known: ViewerKnowledge) -> None:
+        """A twin of the first state follows the game for these steps."""
         first, viewer = steps[0].before, known.viewer
-        ahead = future(first.state, viewer, [event for step in steps for event in step.came.events])
+        ahead = future(first.state, viewer, [event for step in steps for event in step.outcome.events])
         other = branched(first, twin(first.state, known, ahead, self.rng))
-        assert looks(other.state, viewer) == looks(first.state, viewer)
-        self.twins += hidden(other.state) != hidden(first.state)
+        assert visible_state(other.state, viewer) == visible_state(first.state, viewer)
+        self.twins += hidden_state(other.state) != hidden_state(first.state)
         for step in steps:
-            self.look(step.before, other.state, known, "a twin on its way")
-            self.at_position(step, known)
-            envelope = alike(other.state, step.envelope, step.came.events, ahead, self.rng)
-            came = self.referee.decide(other, envelope, step.now)
-            told, told_too = (
-                got(c, viewer, envelope.seat, same_seed=ahead.shuffles) for c in (step.came, came)
+            self.compare(step.before, other.state, known, "a twin on its way")
+            self.check_position(step, known)
+            envelope = lookalike(other.state, step.envelope, step.outcome.events, ahead, self.rng)
+            outcome = self.referee.decide(other, envelope, step.now)
+            observed, twin_observed = (
+                received(c, viewer, envelope.seat, same_seed=ahead.shuffles) for c in (step.outcome, outcome)
             )
-            require_same(told, told_too, viewer, step.envelope)
-            for event in step.came.events:
+            require_same(observed, twin_observed, viewer, step.envelope)
+            for event in step.outcome.events:
                 known.apply(event)
         last = branched(steps[-1].before)
         self.referee.decide(last, steps[-1].envelope, steps[-1].now)
-        require_same(looks(last.state, viewer), looks(other.state, viewer), viewer, steps[-1].envelope)
+        require_same(
+            visible_state(last.state, viewer), visible_state(other.state, viewer), viewer, steps[-1].envelope
+        )
 
-    def at_position(self, step: Step, known: ViewerKnowledge) -> None:
-        """Whatever might come next here comes to the same on a table where all else is dealt afresh."""
+    def check_position(self, step: Step, known: ViewerKnowledge) -> None:
+        """Any command that might come next gives the viewer the same on a state whose hidden cards are dealt afresh."""
         cached_game, viewer = step.before, known.viewer
-        if viewer is not None and self.rng.randrange(TIRED_EVERY) == 0:
-            cached_game = branched(cached_game)  # it said so much nonsense that no more is kept
+        if viewer is not None and self.rng.randrange(REFUSALS_USED_UP_EVERY) == 0:
+            cached_game = branched(cached_game)  # no more of its refusals are logged
             cached_game.state.refusal_counts[viewer] = cached_game.state.rule_options.refusals_kept
-        dealt = Dealt(cached_game.state, known, self.rng)
-        self.look(cached_game, dealt.table(Future(cached_game.state, viewer)), known, "a table dealt afresh")
-        for number, (seat, command) in enumerate(self.wishes(cached_game.state, viewer)):
+        twins = TwinCache(cached_game.state, known, self.rng)
+        self.compare(
+            cached_game, twins.twin_for(Future(cached_game.state, viewer)), known, "a state dealt afresh"
+        )
+        for number, (seat, command) in enumerate(self.candidate_commands(cached_game.state, viewer)):
             envelope = CommandEnvelope(f"t{number}", "match", seat, command)
-            self.hear(cached_game, envelope, max(step.now, time_of(cached_game.state, command)), dealt)
+            self.try_command(cached_game, envelope, max(step.now, time_of(cached_game.state, command)), twins)
 
-    def hear(self, cached_game: CachedGame, envelope: CommandEnvelope, now: int, dealt: Dealt) -> None:
-        """The same envelope, or one that looks alike, at both tables."""
-        viewer = dealt.known.viewer
-        came = self.referee.tried(cached_game, envelope, now)
-        ahead = future(cached_game.state, viewer, came.events)
-        other = branched(cached_game, dealt.table(ahead).copy())
-        came_too = self.referee.decide(other, alike(other.state, envelope, came.events, ahead, self.rng), now)
-        told, told_too = (got(c, viewer, envelope.seat, same_seed=ahead.shuffles) for c in (came, came_too))
-        require_same(told, told_too, viewer, envelope)
+    def try_command(
+        self, cached_game: CachedGame, envelope: CommandEnvelope, now: int, twins: TwinCache
+    ) -> None:
+        """The same envelope, or one that looks the same to the viewer, on both states."""
+        viewer = twins.known.viewer
+        outcome = self.referee.decide_on_copy(cached_game, envelope, now)
+        ahead = future(cached_game.state, viewer, outcome.events)
+        other = branched(cached_game, twins.twin_for(ahead).copy())
+        twin_outcome = self.referee.decide(
+            other, lookalike(other.state, envelope, outcome.events, ahead, self.rng), now
+        )
+        observed, twin_observed = (
+            received(c, viewer, envelope.seat, same_seed=ahead.shuffles) for c in (outcome, twin_outcome)
+        )
+        require_same(observed, twin_observed, viewer, envelope)
         self.tried += 1
 
-    def wishes(self, table: GameState, viewer: Seat | None) -> Iterator[tuple[Seat | None, Command]]:
-        """Legal, illegal and senseless: the viewer's own, somebody else's, and the server's."""
-        rng, seats = self.rng, range(len(table.seats))
+    def candidate_commands(
+        self, state: GameState, viewer: Seat | None
+    ) -> Iterator[tuple[Seat | None, Command]]:
+        """Legal, illegal and senseless commands: from the viewer, from another seat, and from the server."""
+        rng, seats = self.rng, range(len(state.seats))
         if viewer is not None:
-            yield from ((viewer, command) for command in self.own(table, viewer))
-        if acting := [seat for seat in table.pending_choices if seat != viewer]:
+            yield from ((viewer, command) for command in self.own_commands(state, viewer))
+        if acting := [seat for seat in state.pending_choices if seat != viewer]:
             seat = rng.choice(acting)
-            yield seat, rng.choice(legal(table, seat) or [Leave()])
+            yield seat, rng.choice(legal(state, seat) or [Leave()])
         if others := [seat for seat in seats if seat != viewer]:
             yield rng.choice(others), rng.choice(self.pool)
-        yield None, CallTime(rng.choice([*table.pending_choices] or seats))
+        yield None, CallTime(rng.choice([*state.pending_choices] or seats))
 
-    def own(self, table: GameState, viewer: Seat) -> Iterator[Command]:
-        rng, may = self.rng, legal(table, viewer)
+    def own_commands(self, state: GameState, viewer: Seat) -> Iterator[Command]:
+        """Commands of the viewer: legal ones, a near miss, others of the pool, a senseless one."""
+        rng, legal_commands = self.rng, legal(state, viewer)
         every = self.tried % ALL_LEGAL_EVERY == 0
-        yield from may if every or len(may) <= LEGAL_MOST else rng.sample(may, LEGAL_MOST)
-        if may:
-            yield from islice(near_misses(rng, table, rng.choice(may)), 1)
+        yield from (
+            legal_commands
+            if every or len(legal_commands) <= LEGAL_MOST
+            else rng.sample(legal_commands, LEGAL_MOST)
+        )
+        if legal_commands:
+            yield from islice(near_misses(rng, state, rng.choice(legal_commands)), 1)
         yield from rng.sample(self.pool, 2)
         yield rng.choice(NONSENSE)
 
-    def look(self, cached_game: CachedGame, other: GameState, known: ViewerKnowledge, what: str) -> None:
-        """Without a word said, both tables are the same to the viewer, and to its bot."""
-        table, viewer = cached_game.state, known.viewer
+    def compare(
+        self, cached_game: CachedGame, other: GameState, known: ViewerKnowledge, situation: str
+    ) -> None:
+        """Without any command, both states are the same to the viewer and to its bot."""
+        state, viewer = cached_game.state, known.viewer
         if viewer is None:
             return
-        may = legal(table, viewer)
-        if may != legal(other, viewer):
-            raise LeakError(f"{what}: seat {viewer} may do something else")
-        if may and self.rng.randrange(BOTS_EVERY) == 0:
+        legal_commands = legal(state, viewer)
+        if legal_commands != legal(other, viewer):
+            raise LeakError(f"{situation}: seat {viewer} may do something else")
+        if legal_commands and self.rng.randrange(BOTS_EVERY) == 0:
             policy = POLICIES[
-                table.seats[viewer].policy or self.rng.choice(sorted(table.ruleset.bot_policies))
+                state.seats[viewer].policy or self.rng.choice(sorted(state.ruleset.bot_policies))
             ]
-            luck = table.seats[viewer].seat_secret or "00" * 32
-            chosen, too = (
-                policy(each, viewer, may, SeatRandom(luck, cached_game.length)) for each in (table, other)
+            seat_secret = state.seats[viewer].seat_secret or "00" * 32
+            chosen, twin_choice = (
+                policy(each, viewer, legal_commands, SeatRandom(seat_secret, cached_game.length))
+                for each in (state, other)
             )
-            if chosen != too:
-                raise LeakError(f"{what}: the bot of seat {viewer} chooses {too}, not {chosen}")
+            if chosen != twin_choice:
+                raise LeakError(f"{situation}: the bot of seat {viewer} chooses {twin_choice}, not {chosen}")
 
 
-class Dealt:
-    """Twins of one table, one for each future that matters."""
+class TwinCache:
+    """Twins of one state, one for each future with a different key."""
 
-    def __init__(self, table: GameState, known: ViewerKnowledge, rng: Random) -> None:
-        self._table, self.known, self._dice = table, known, rng
-        self._made: dict[object, GameState] = {}
+    def __init__(self, state: GameState, known: ViewerKnowledge, rng: Random) -> None:
+        self._state, self.known, self._rng = state, known, rng
+        self._twins: dict[object, GameState] = {}
 
-    def table(self, ahead: Future) -> GameState:
-        made = self._made.get(ahead.key)
-        if made is None:
-            made = self._made[ahead.key] = twin(self._table, self.known, ahead, self._dice)
-        return made
-
-
-def time_of(table: GameState, command: Command) -> int:
-    """When a command can come at the earliest that only comes at its time."""
-    until = table.seats[command.seat].deadline_ms if isinstance(command, CallTime) else None
-    return 0 if until is None else table.opened_at_ms + until
+    def twin_for(self, ahead: Future) -> GameState:
+        found = self._twins.get(ahead.key)
+        if found is None:
+            found = self._twins[ahead.key] = twin(self._state, self.known, ahead, self._rng)
+        return found
 
 
-def require_same(told: object, too: object, viewer: Seat | None, envelope: CommandEnvelope) -> None:
-    if told != too:
+def time_of(state: GameState, command: Command) -> int:
+    """The earliest time, in ms, at which the command can come: that of its deadline for `call_time`, else 0."""
+    until = state.seats[command.seat].deadline_ms if isinstance(command, CallTime) else None
+    return 0 if until is None else state.opened_at_ms + until
+
+
+def require_same(
+    observed: object, twin_value: object, viewer: Seat | None, envelope: CommandEnvelope
+) -> None:
+    if observed != twin_value:
         who = "a spectator" if viewer is None else f"seat {viewer}"
-        raise LeakError(f"{who} can tell: {envelope}\n  {told}\n  {too}")
+        raise LeakError(f"{who} can distinguish: {envelope}\n  {observed}\n  {twin_value}")
 
 
-def hidden(table: GameState) -> object:
-    """What nobody knows whole."""
-    hands = [(place.hand, place.tickets, place.offer, place.requested_mix) for place in table.seats]
-    return table.deck, table.ticket_decks, hands
+def hidden_state(state: GameState) -> object:
+    """The part of the state that no viewer knows completely."""
+    hands = [(seat.hand, seat.tickets, seat.offer, seat.requested_mix) for seat in state.seats]
+    return state.deck, state.ticket_decks, hands
 
 
-def watched(rules: str, positions: int, chance: int = 0) -> Gate:
-    """Random games of these rules go through the gate, until it has seen so many positions."""
-    gate, games = Gate(chance), Counter[str]()
+def run_gate(rules: str, positions: int, seed: int = 0) -> Gate:
+    """Check random games of this ruleset until so many positions are checked; returns the gate with its counts.
+
+    Raises LeakError: when a viewer received something that depends on what it may not know."""
+    gate, games = Gate(seed), Counter[str]()
     for number in range(10_000):
         if gate.positions >= positions:
             break
-        match = Match(rules, chance + number)
+        match = Match(rules, seed + number)
         games[match.board] += 1
-        gate.watch(match)
+        gate.check(match)
     assert gate.positions >= positions
     return gate

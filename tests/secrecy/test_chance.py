@@ -1,8 +1,8 @@
-"""No card is likelier anywhere: chi-square over 200,000 shuffles, for every place and every pair of places,
-and over fewer in the short run.
+"""Every card is equally likely at every place: chi-square over 200,000 shuffles, for every place and every pair of
+places, and over fewer in the short run.
 
-The seeds are fixed, so a run is the same everywhere. The level is that of all its tests together: a fair
-shuffle fails one in a thousand choices of seeds, and one that were too even fails too.
+The seeds are fixed, so a run is the same everywhere. The level is that of all the tests together: a fair
+shuffle fails for one in a thousand choices of seeds, and a shuffle that is too even fails too.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ Shuffler = Callable[[Iterable[int], str, int], Sequence[int]]
 
 
 def rows(count: int, cards: int, shuffler: Shuffler = shuffled) -> list[bytes]:
-    """The card at every place, place by place: half by another seed each, half by another epoch each."""
-    row, one = range(cards), sha256(b"one seed").hexdigest()
+    """The card at every place, place by place: half of the shuffles differ in the seed, half in the epoch."""
+    row, one_seed = range(cards), sha256(b"one seed").hexdigest()
     half = count // 2
     dealt = [bytes(shuffler(row, sha256(b"seed %d" % n).hexdigest(), 0)) for n in range(half)]
-    dealt += [bytes(shuffler(row, one, n)) for n in range(half)]
+    dealt += [bytes(shuffler(row, one_seed, n)) for n in range(half)]
     whole = b"".join(dealt)
     return [whole[place::cards] for place in range(cards)]
 
@@ -42,18 +42,20 @@ def chi_square(seen: Counter[Any], cells: int) -> float:
 
 
 def bounds(free: int, tests: int) -> tuple[float, float]:
-    """Between these lies chi-square of so many degrees of freedom, in all of so many tests, at LEVEL: by
-    Wilson and Hilferty, which from 15 degrees on is right to a hundredth."""
+    """The bounds of chi-square with so many degrees of freedom, for so many tests together, at LEVEL.
+
+    By the approximation of Wilson and Hilferty, which from 15 degrees on is right to a hundredth.
+    """
     z = -NormalDist().inv_cdf(LEVEL / tests / 2)
     low, high = (free * (1 - 2 / (9 * free) + s * (2 / (9 * free)) ** 0.5) ** 3 for s in (-z, z))
     return low, high
 
 
 def worst(values: Sequence[float], free: int) -> str:
-    """What lies out of bounds, if anything does."""
+    """Which values lie out of bounds, as a message; empty if none does."""
     low, high = bounds(free, len(values))
-    bad = [f"{value:.1f}" for value in values if not low <= value <= high]
-    return f"{len(bad)} of {len(values)} not in {low:.1f} .. {high:.1f}: {bad[:5]}" if bad else ""
+    outside = [f"{value:.1f}" for value in values if not low <= value <= high]
+    return f"{len(outside)} of {len(values)} not in {low:.1f} .. {high:.1f}: {outside[:5]}" if outside else ""
 
 
 def by_place(places: Sequence[bytes]) -> list[float]:
@@ -72,29 +74,29 @@ def test_P6_every_card_is_as_likely_at_every_place_and_every_pair_at_every_two(s
     assert not worst(by_pair(places), CARDS * (CARDS - 1) - 1)
 
 
-def test_a_whole_deck_too() -> None:
+def test_P6_every_card_of_a_whole_deck_is_as_likely_at_every_place() -> None:
     assert not worst(by_place(rows(10_000, 110)), 109)
 
 
 def naive(items: Iterable[int], seed: str, epoch: int) -> Sequence[int]:
-    """The wrong one that everybody writes first: any place is swapped with any."""
+    """The common wrong shuffle: any place is swapped with any other."""
     row, stream = list(items), random_words(seed, epoch)
-    for at in range(len(row)):
+    for index in range(len(row)):
         other = next(stream) % len(row)
-        row[at], row[other] = row[other], row[at]
+        row[index], row[other] = row[other], row[index]
     return row
 
 
 def cyclic(items: Iterable[int], seed: str, epoch: int) -> Sequence[int]:
-    """A cut is fair by place; only pairs give it away."""
+    """A cut of the deck is fair by place; only pairs show that it is no shuffle."""
     row, stream = list(items), random_words(seed, epoch)
     start = next(stream) % len(row)
     return row[start:] + row[:start]
 
 
-def test_wrong_shuffles_are_told() -> None:
-    few = 20_000
-    assert worst(by_place(rows(few, CARDS, naive)), CARDS - 1)
-    turned = rows(few, CARDS, cyclic)
-    assert not worst(by_place(turned), CARDS - 1)
-    assert worst(by_pair(turned), CARDS * (CARDS - 1) - 1)
+def test_wrong_shuffles_are_detected() -> None:
+    count = 20_000
+    assert worst(by_place(rows(count, CARDS, naive)), CARDS - 1)
+    cut = rows(count, CARDS, cyclic)
+    assert not worst(by_place(cut), CARDS - 1)
+    assert worst(by_pair(cut), CARDS * (CARDS - 1) - 1)

@@ -1,4 +1,4 @@
-"""The gate is no gate if anything passes: each of these leaks, planted, is caught by it."""
+"""Leaks planted on purpose: the gate catches every one of them, or it would prove nothing."""
 
 from __future__ import annotations
 
@@ -23,57 +23,58 @@ from services.referee.rules.proof import sealing
 from services.referee.rules.proof.sealing import SealedEntry
 from services.referee.rules.ruleset import EventStream
 from tests.secrecy import gate
-from tests.secrecy.deals import watched_deals
-from tests.secrecy.gate import LeakError, watched
+from tests.secrecy.deals import check_deals
+from tests.secrecy.gate import LeakError, run_gate
 
 Patch = pytest.MonkeyPatch
-DECIDE: Any = sys.modules["services.referee.rules.decide"]  # the package's own `decide` is a function
-ENOUGH = 400  # positions, in which every one of these shows
+DECIDE: Any = sys.modules["services.referee.rules.decide"]  # the package exports a function of this name
+ENOUGH = 400  # positions, within which each of these leaks shows
 
 
 def caught(rules: str) -> str:
+    """The message of the LeakError that the gate raises for this ruleset."""
     with pytest.raises(LeakError) as leak:
-        watched(rules, ENOUGH)
+        run_gate(rules, ENOUGH)
     return str(leak.value)
 
 
-def shown_to_all(monkeypatch: Patch, kind: type[Event]) -> None:
-    """The event is declared public by mistake."""
+def declare_public(monkeypatch: Patch, kind: type[Event]) -> None:
+    """Declare the event public, as if by mistake."""
     redactors = {cls: redactor for cls, redactor in views.REDACTORS.items() if cls is not kind}
     monkeypatch.setattr(views, "REDACTORS", redactors)
     monkeypatch.setattr(views, "PUBLIC_EVENTS", views.PUBLIC_EVENTS | {kind})
 
 
-# -- what is in an entry ------------------------------------------------------------------------
+# -- the contents of an entry ------------------------------------------------------------------------
 
 
 def test_a_card_drawn_face_up_by_mistake_is_caught(monkeypatch: Patch) -> None:
-    shown_to_all(monkeypatch, CardDrawn)
-    assert "can tell" in caught("usa")
+    declare_public(monkeypatch, CardDrawn)
+    assert "can distinguish" in caught("usa")
 
 
 def test_a_refusal_that_others_read_is_caught(monkeypatch: Patch) -> None:
-    shown_to_all(monkeypatch, CommandRefused)
-    assert "can tell" in caught("usa")
+    declare_public(monkeypatch, CommandRefused)
+    assert "can distinguish" in caught("usa")
 
 
-def test_the_order_of_rows_that_follows_names_nobody_may_know_is_caught(monkeypatch: Patch) -> None:
-    def give_back(table: GameState, seat: Seat) -> EventStream:
-        told: Any = tickets_given_back(table, seat)
-        yield from sorted(told, key=lambda event: str(event.tickets[0])[-1])
+def test_rows_in_an_order_that_follows_hidden_names_are_caught(monkeypatch: Patch) -> None:
+    def leaky_return(state: GameState, seat: Seat) -> EventStream:
+        events: Any = return_tickets(state, seat)
+        yield from sorted(events, key=lambda event: str(event.tickets[0])[-1])
 
-    tickets_given_back = tickets.return_tickets
+    return_tickets = tickets.return_tickets
     for module in (tickets, withdrawal):
-        monkeypatch.setattr(module, "return_tickets", give_back)
+        monkeypatch.setattr(module, "return_tickets", leaky_return)
     assert TicketsReturned.type
-    assert "can tell" in caught("marklin")
+    assert "can distinguish" in caught("marklin")
 
 
-def sealed_otherwise(monkeypatch: Patch, change: Callable[[GameState, SealedEntry], SealedEntry]) -> None:
-    """Entries are written otherwise than they should be."""
+def seal_with(monkeypatch: Patch, change: Callable[[GameState, SealedEntry], SealedEntry]) -> None:
+    """Seal entries with this change, which plants the leak."""
 
-    def seal(table: GameState, *told: Any) -> SealedEntry:
-        return change(table, sealing.seal_entry(table, *told))
+    def seal(state: GameState, *args: Any) -> SealedEntry:
+        return change(state, sealing.seal_entry(state, *args))
 
     monkeypatch.setattr(command_processor, "seal_entry", seal)
 
@@ -86,66 +87,66 @@ def repacked(data: bytes, change: Callable[[list[Any]], None]) -> bytes:
 
 
 def test_publishing_which_routes_the_seat_to_act_can_afford_is_caught(monkeypatch: Patch) -> None:
-    """Known from a public system: its clients were sent what to highlight."""
+    """Known from a public system, whose clients were sent what to highlight."""
 
-    def told_to_all(table: GameState, sealed: SealedEntry) -> SealedEntry:
-        may = [command for seat in table.pending_choices for command in legal(table, seat)]
-        afford = sorted({command.route for command in may if isinstance(command, ClaimRoute)})
+    def publish_affordable(state: GameState, sealed: SealedEntry) -> SealedEntry:
+        legal_commands = [command for seat in state.pending_choices for command in legal(state, seat)]
+        afford = sorted({command.route for command in legal_commands if isinstance(command, ClaimRoute)})
         return sealed._replace(public=repacked(sealed.public, lambda entry: entry[2].append([99, afford])))
 
-    sealed_otherwise(monkeypatch, told_to_all)
-    assert "can tell" in caught("usa")
+    seal_with(monkeypatch, publish_affordable)
+    assert "can distinguish" in caught("usa")
 
 
 def test_sending_the_unfiltered_starting_state_is_caught(monkeypatch: Patch) -> None:
-    """Known from a public system: everybody was sent the table as the server had dealt it."""
+    """Known from a public system, which sent every client the state as the server had dealt it."""
 
-    def faces(events: Sequence[Event]) -> VisibilitySplit:
+    def split(events: Sequence[Event]) -> VisibilitySplit:
         if any(isinstance(event, GameStarted) for event in events):
             return VisibilitySplit(tuple(event_to_row(event) for event in events), {}, {})
         return views.split_by_visibility(events)
 
-    monkeypatch.setattr(sealing, "split_by_visibility", faces)
+    monkeypatch.setattr(sealing, "split_by_visibility", split)
     for rules in RULESETS:
         with pytest.raises(LeakError):
-            watched_deals(rules, 3)
+            check_deals(rules, 3)
 
 
 def test_one_hand_in_the_starting_state_is_caught(monkeypatch: Patch) -> None:
-    shown_to_all(monkeypatch, HandDealt)
+    declare_public(monkeypatch, HandDealt)
     with pytest.raises(LeakError):
-        watched_deals("usa", 3)
+        check_deals("usa", 3)
 
 
 def test_a_part_for_the_wrong_seat_is_caught(monkeypatch: Patch) -> None:
-    def to_the_next(table: GameState, sealed: SealedEntry) -> SealedEntry:
-        seats = len(table.seats)
+    def to_the_next(state: GameState, sealed: SealedEntry) -> SealedEntry:
+        seats = len(state.seats)
         return sealed._replace(
             private_parts=[((seat + 1) % seats, part) for seat, part in sealed.private_parts]
         )
 
-    sealed_otherwise(monkeypatch, to_the_next)
-    assert "can tell" in caught("usa")
+    seal_with(monkeypatch, to_the_next)
+    assert "can distinguish" in caught("usa")
 
 
 def test_one_commitment_more_for_a_good_card_is_caught(monkeypatch: Patch) -> None:
-    """Nothing but a length shows."""
+    """Only a length differs."""
 
-    def longer(table: GameState, sealed: SealedEntry) -> SealedEntry:
-        if table.deck[-1:] != [LOCOMOTIVE]:
+    def longer(state: GameState, sealed: SealedEntry) -> SealedEntry:
+        if state.deck[-1:] != [LOCOMOTIVE]:
             return sealed
         return sealed._replace(public=repacked(sealed.public, add_commitment))
 
     def add_commitment(entry: list[Any]) -> None:
         entry[3] += bytes(16)
 
-    sealed_otherwise(monkeypatch, longer)
-    assert "can tell" in caught("europe")
+    seal_with(monkeypatch, longer)
+    assert "can distinguish" in caught("europe")
 
 
 def test_a_longer_part_for_a_good_card_is_caught(monkeypatch: Patch) -> None:
-    def longer(table: GameState, sealed: SealedEntry) -> SealedEntry:
-        if table.deck[-1:] != [LOCOMOTIVE]:
+    def longer(state: GameState, sealed: SealedEntry) -> SealedEntry:
+        if state.deck[-1:] != [LOCOMOTIVE]:
             return sealed
         return sealed._replace(
             private_parts=[(seat, repacked(part, add_salt)) for seat, part in sealed.private_parts]
@@ -154,40 +155,40 @@ def test_a_longer_part_for_a_good_card_is_caught(monkeypatch: Patch) -> None:
     def add_salt(part: list[Any]) -> None:
         part[4:] = [bytes(16)]
 
-    sealed_otherwise(monkeypatch, longer)
-    assert "can tell" in caught("usa")
+    seal_with(monkeypatch, longer)
+    assert "can distinguish" in caught("usa")
 
 
-# -- what is said to one seat ---------------------------------------------------------------------
+# -- what one seat is sent -------------------------------------------------------------------------
 
 
 def test_a_refusal_that_names_anothers_cards_is_caught(monkeypatch: Patch) -> None:
-    def facts(table: GameState, seat: Seat | None, command: Any) -> EventStream:
+    def leaky_events(state: GameState, seat: Seat | None, command: Any) -> EventStream:
         try:
-            yield from judged(table, seat, command)
-        except CommandRefusedError as no:
-            if no.rule != "TURN-1" or table.turn is None:
+            yield from judge(state, seat, command)
+        except CommandRefusedError as refusal:
+            if refusal.rule != "TURN-1" or state.turn is None:
                 raise
-            reds = table.seats[table.turn].hand["red"]
+            reds = state.seats[state.turn].hand["red"]
             raise CommandRefusedError(
-                "TURN-1", f"it isn't your turn, but that of who holds {reds} red"
+                "TURN-1", f"it isn't your turn, but the turn of the seat with {reds} red"
             ) from None
 
-    judged = DECIDE.decide_events
-    monkeypatch.setattr(DECIDE, "decide_events", facts)
-    assert "can tell" in caught("usa")
+    judge = DECIDE.decide_events
+    monkeypatch.setattr(DECIDE, "decide_events", leaky_events)
+    assert "can distinguish" in caught("usa")
 
 
-def test_a_dismissal_that_names_the_next_card_is_caught(monkeypatch: Patch) -> None:
+def test_an_unlogged_rejection_that_names_the_next_card_is_caught(monkeypatch: Patch) -> None:
     def require_accepted(branch: GameState, envelope: Any, now: int) -> None:
         try:
-            judged(branch, envelope, now)
-        except UnloggedRejectionError as no:
+            judge(branch, envelope, now)
+        except UnloggedRejectionError as refusal:
             raise UnloggedRejectionError(
-                no.rule, f"{no.reason}: the next card is {branch.deck[-1:]}"
+                refusal.rule, f"{refusal.reason}: the next card is {branch.deck[-1:]}"
             ) from None
 
-    judged = DECIDE._require_accepted
+    judge = DECIDE._require_accepted
     monkeypatch.setattr(DECIDE, "_require_accepted", require_accepted)
     assert "RATE-1" in caught("usa")
 
@@ -196,8 +197,8 @@ def test_a_dismissal_that_names_the_next_card_is_caught(monkeypatch: Patch) -> N
 
 
 def test_legal_moves_that_follow_the_deck_are_caught(monkeypatch: Patch) -> None:
-    def offers(table: GameState, seat: Seat) -> Any:
-        return () if table.deck[-1:] == [LOCOMOTIVE] else cards.blind_offers(table, seat)
+    def offers(state: GameState, seat: Seat) -> Any:
+        return () if state.deck[-1:] == [LOCOMOTIVE] else cards.blind_offers(state, seat)
 
     draw = cards.DRAW_BLIND._replace(offers=offers)
     usa = RULESETS["usa"]
@@ -206,50 +207,50 @@ def test_legal_moves_that_follow_the_deck_are_caught(monkeypatch: Patch) -> None
         for choice, row in usa.moves.items()
     }
     leaky = replace(usa, moves=moves)
-    monkeypatch.setattr(gate, "legal", lambda table, seat: legal(with_rules(table, leaky), seat))
+    monkeypatch.setattr(gate, "legal", lambda state, seat: legal(with_rules(state, leaky), seat))
     assert "may do something else" in caught("usa")
 
 
-def with_rules(table: GameState, rules: Any) -> GameState:
-    table = table.copy()
-    table.ruleset = rules
-    return table
+def with_rules(state: GameState, rules: Any) -> GameState:
+    state = state.copy()
+    state.ruleset = rules
+    return state
 
 
-def test_an_hour_that_follows_a_hand_is_caught(monkeypatch: Patch) -> None:
-    def due_at(table: GameState) -> int | None:
-        due = scheduling.next_wakeup(table)
-        return due and due + sum(table.seats[seat].hand["blue"] for seat in table.pending_choices)
+def test_a_deadline_that_follows_a_hand_is_caught(monkeypatch: Patch) -> None:
+    def next_wakeup(state: GameState) -> int | None:
+        wakeup_ms = scheduling.next_wakeup(state)
+        return wakeup_ms and wakeup_ms + sum(state.seats[seat].hand["blue"] for seat in state.pending_choices)
 
-    monkeypatch.setattr(command_processor, "next_wakeup", due_at)
+    monkeypatch.setattr(command_processor, "next_wakeup", next_wakeup)
     assert "deadline" in caught("usa")
 
 
 def test_bot_tasks_that_follow_a_hand_are_caught(monkeypatch: Patch) -> None:
-    def hinting(table: GameState, number: int) -> Any:
-        return [task for task in bot_tasks(table, number) if table.seats[task.seat].hand["green"] < 2]
+    def leaky_tasks(state: GameState, number: int) -> Any:
+        return [task for task in bot_tasks(state, number) if state.seats[task.seat].hand["green"] < 2]
 
     bot_tasks = scheduling.bot_tasks
-    monkeypatch.setattr(scheduling, "bot_tasks", hinting)
-    assert "can tell" in caught("usa")
+    monkeypatch.setattr(scheduling, "bot_tasks", leaky_tasks)
+    assert "can distinguish" in caught("usa")
 
 
 def test_a_bot_that_peeks_is_caught(monkeypatch: Patch) -> None:
-    def peeks(table: GameState, seat: Seat, commands: Any, rng: Any) -> Any:
-        return commands[0] if table.deck[-1:] == [LOCOMOTIVE] else commands[-1]
+    def peeking_policy(state: GameState, seat: Seat, commands: Any, rng: Any) -> Any:
+        return commands[0] if state.deck[-1:] == [LOCOMOTIVE] else commands[-1]
 
     for name in POLICIES:
-        monkeypatch.setitem(POLICIES, name, peeks)
+        monkeypatch.setitem(POLICIES, name, peeking_policy)
     assert "the bot of seat" in caught("usa")
 
 
 def test_an_absent_seat_whose_tickets_are_chosen_by_their_names_is_caught(monkeypatch: Patch) -> None:
-    def go_out(table: GameState, seat: Seat, why: Any) -> EventStream:
-        place = table.seats[seat]
-        place.offer.sort(key=str)
-        yield from goes_out(table, seat, why)
+    def leaky_withdraw(state: GameState, seat: Seat, why: Any) -> EventStream:
+        seat_state = state.seats[seat]
+        seat_state.offer.sort(key=str)
+        yield from withdraw(state, seat, why)
 
-    goes_out = withdrawal.withdraw_seat
-    monkeypatch.setattr(withdrawal, "withdraw_seat", go_out)
-    monkeypatch.setattr(DECIDE, "withdraw_seat", go_out)
-    assert "can tell" in caught("marklin")
+    withdraw = withdrawal.withdraw_seat
+    monkeypatch.setattr(withdrawal, "withdraw_seat", leaky_withdraw)
+    monkeypatch.setattr(DECIDE, "withdraw_seat", leaky_withdraw)
+    assert "can distinguish" in caught("marklin")

@@ -1,7 +1,8 @@
-"""Another table that a viewer can't tell from the first, through a future that both share.
+"""Twins: another state that a viewer can't distinguish from the first, through a future that both share.
 
-A twin differs in whatever the viewer can't place, but for what that future lays open to it: those cards
-lie in the same places, who pays with cards holds them in both, and who can do nothing can't in either.
+A twin differs in everything that the viewer can't locate, except what that future shows to it: those cards
+lie in the same places, a seat that pays with cards holds them in both, and a seat that can do nothing can
+do nothing in either.
 """
 
 from __future__ import annotations
@@ -44,24 +45,24 @@ from services.referee.rules.determinization import (
 )
 from tests.rules.given import full_state
 
-FROM_A_SHUFFLE = -1  # the place of a card that the deck gets only in this future
+FROM_A_SHUFFLE = -1  # the place of a card that enters the deck only in this future
 
 
 @dataclass
 class Future:
-    """What of a table a viewer will have seen when these events have happened."""
+    """What a viewer will have seen of a state after the events that follow."""
 
-    table: GameState
+    state: GameState
     viewer: Seat | None
     deck: dict[int, str] = field(default_factory=dict)  # cards by their places in the deck, from the bottom
-    hands: dict[Seat, Counter[str]] = field(default_factory=dict)  # cards that others hold, for they pay
-    shuffles: bool = False  # the next ones have the same outcome
+    hands: dict[Seat, Counter[str]] = field(default_factory=dict)  # cards that others must hold to pay
+    shuffles: bool = False  # the next shuffles must have the same outcome
     tickets: bool = False
     mixes: bool = False
     seed: bool = False
 
     def __post_init__(self) -> None:
-        self._places = list(range(len(self.table.deck)))
+        self._places = list(range(len(self.state.deck)))
         self._drawn: dict[Seat, list[tuple[int, str]]] = {}  # by others, in this future
         self._owing: dict[Seat, Counter[str]] = {}
 
@@ -70,7 +71,7 @@ class Future:
 
     @property
     def key(self) -> object:
-        """Two futures of one table with the same key have the same twins."""
+        """Two futures of one state with the same key have the same twins."""
         hands = tuple((seat, tuple(sorted(hand.items()))) for seat, hand in sorted(self.hands.items()))
         return tuple(sorted(self.deck)), hands, self.shuffles, self.tickets, self.mixes, self.seed
 
@@ -94,7 +95,7 @@ class Future:
                 self.seed = self.shuffles = True
 
     def _from_deck(self, event: Any) -> None:
-        """Cards leave the top. The viewer sees them, or they are another's to pay with."""
+        """Cards leave the top of the deck: the viewer sees them, or another seat may pay with them later."""
         names = (
             event.revealed
             if isinstance(event, TunnelRevealed)
@@ -118,7 +119,7 @@ class Future:
                 self.deck[place] = card
 
     def _pays(self, seat: Seat, cards: Counter[str], *, for_good: bool = True) -> None:
-        """What it drew until now is the same in every twin, and it holds what it needs besides."""
+        """What the seat drew so far is the same in every twin, and it also holds what else it pays with."""
         owing = self._owing.setdefault(seat, Counter())
         drawn = self._drawn.pop(seat, [])
         self._keep(drawn)
@@ -129,85 +130,89 @@ class Future:
             owing.subtract(cards)
 
     def _holds(self, seat: Seat) -> None:
-        """Its whole hand is the same: there is nothing that it could have done with it."""
+        """The seat's whole hand is the same: a pass shows that no legal move was left."""
         self._pays(seat, Counter())
-        hand = self.table.seats[seat].hand
+        hand = self.state.seats[seat].hand
         self.hands[seat] = Counter({str(card): count for card, count in hand.items() if count})
 
     def _tickets(self, event: TicketsOffered | TicketsShown | TicketsReturned) -> None:
-        place = self.table.seats[event.seat]
+        seat_state = self.state.seats[event.seat]
         if isinstance(event, TicketsOffered):
             self.tickets |= event.seat == self.viewer
             self.shuffles |= event.seat == self.viewer
-            self.mixes |= self.table.turn is None  # what was named is seen by what comes
+            self.mixes |= self.state.turn is None  # the offer shows the mix that was named
         elif isinstance(event, TicketsShown):
             self.tickets |= event.seat != self.viewer
-        else:  # of which decks they are is seen now
-            left = self.table.turn is None and place.start_tickets_chosen and bool(place.offer)
+        else:  # shows of which decks they are
+            left = self.state.turn is None and seat_state.start_tickets_chosen and bool(seat_state.offer)
             self.tickets |= left and event.seat != self.viewer
 
 
-def future(table: GameState, viewer: Seat | None, events: Sequence[Event]) -> Future:
-    """What lies open to the viewer after these events, which haven't happened to the table yet."""
-    ahead = Future(table, viewer)
+def future(state: GameState, viewer: Seat | None, events: Sequence[Event]) -> Future:
+    """What the viewer will have seen after these events, which aren't applied to the state yet."""
+    ahead = Future(state, viewer)
     for event in events:
         ahead.follow(event)
     return ahead
 
 
-def twin(table: GameState, known: ViewerKnowledge, ahead: Future, rng: Random) -> GameState:
-    """A table with that future which differs from this one in all that the viewer won't have seen."""
-    other, knows = table.copy(), known.copy()
+def twin(state: GameState, known: ViewerKnowledge, ahead: Future, rng: Random) -> GameState:
+    """A state with that future which differs from this one in all that the viewer won't have seen."""
+    other, twin_knowledge = state.copy(), known.copy()
     for seat, hand in ahead.hands.items():
-        knows.hands[seat] = knows.hand(seat) | hand
-    other.deck = [card for place, card in enumerate(table.deck) if place not in ahead.deck]
-    knows.removed_cards.update(ahead.deck.values())
+        twin_knowledge.hands[seat] = twin_knowledge.hand(seat) | hand
+    other.deck = [card for place, card in enumerate(state.deck) if place not in ahead.deck]
+    twin_knowledge.removed_cards.update(ahead.deck.values())
 
     def shuffle(row: Sequence[Any]) -> Sequence[Any]:
         return rng.sample(row, len(row))
 
-    determinize_cards(other, knows, shuffle)
+    determinize_cards(other, twin_knowledge, shuffle)
     for place, card in sorted(ahead.deck.items()):
         other.deck.insert(place, card)
     if not ahead.tickets:
-        determinize_tickets(other, knows, shuffle)
+        determinize_tickets(other, twin_knowledge, shuffle)
     if not ahead.mixes:
         determinize_mixes(other, known.viewer, shuffle)
     if not ahead.seed:
-        _other_luck(other, known.viewer, rng)
+        _replace_seat_secrets(other, known.viewer, rng)
     if not ahead.shuffles:
-        _other_seed(other, rng)
+        _replace_seed(other, rng)
     return other
 
 
-def looks(table: GameState, viewer: Seat | None) -> dict[str, Any]:
-    """All that there is on a table, with whatever lies face down to the viewer turned down and counted."""
-    result = full_state(table)
-    result.update(deck=len(table.deck), seed=None, shuffle_key=None)
-    result["ticket_decks"] = {deck: len(row) for deck, row in table.ticket_decks.items()}
-    for seat, place in enumerate(result["seats"]):
+def visible_state(state: GameState, viewer: Seat | None) -> dict[str, Any]:
+    """The whole state, with everything hidden from the viewer replaced by its number."""
+    visible = full_state(state)
+    visible.update(deck=len(state.deck), seed=None, shuffle_key=None)
+    visible["ticket_decks"] = {deck: len(row) for deck, row in state.ticket_decks.items()}
+    for seat, seat_json in enumerate(visible["seats"]):
         if seat != viewer:
-            hand, tickets, offer = sum(place["hand"].values()), len(place["tickets"]), len(place["offer"])
-            place.update(hand=hand, tickets=tickets, offer=offer, seat_secret=None)
-            place["requested_mix"] = place["requested_mix"] is None
-    return result
+            hand, tickets, offer = (
+                sum(seat_json["hand"].values()),
+                len(seat_json["tickets"]),
+                len(seat_json["offer"]),
+            )
+            seat_json.update(hand=hand, tickets=tickets, offer=offer, seat_secret=None)
+            seat_json["requested_mix"] = seat_json["requested_mix"] is None
+    return visible
 
 
-def _other_luck(table: GameState, viewer: Seat | None, rng: Random) -> None:
-    for seat, place in enumerate(table.seats):
-        if seat != viewer and place.seat_secret:
-            place.seat_secret = rng.randbytes(32).hex()
+def _replace_seat_secrets(state: GameState, viewer: Seat | None, rng: Random) -> None:
+    for seat, seat_state in enumerate(state.seats):
+        if seat != viewer and seat_state.seat_secret:
+            seat_state.seat_secret = rng.randbytes(32).hex()
 
 
-def _other_seed(table: GameState, rng: Random) -> None:
-    table.seed = rng.randbytes(32).hex()
-    table.shuffle_key = rng.randbytes(32).hex()
+def _replace_seed(state: GameState, rng: Random) -> None:
+    state.seed = rng.randbytes(32).hex()
+    state.shuffle_key = rng.randbytes(32).hex()
 
 
-def alike(
-    table: GameState, envelope: CommandEnvelope, events: Sequence[Event], ahead: Future, rng: Random
+def lookalike(
+    state: GameState, envelope: CommandEnvelope, events: Sequence[Event], ahead: Future, rng: Random
 ) -> CommandEnvelope:
-    """An envelope of another seat's that says something else, and looks the same to the viewer."""
+    """Another command of the same seat that looks the same to the viewer; the envelope itself where none does."""
     seat, command = envelope.seat, envelope.command
     if seat is None or seat == ahead.viewer:
         return envelope
@@ -215,14 +220,16 @@ def alike(
         return replace(envelope, command=ClaimRoute("nowhere-b", {"blue": rng.randrange(1, 5)}))
     free = not ahead.seed and not (ahead.mixes if isinstance(events[0], TicketsNamed) else ahead.tickets)
     if free and isinstance(events[0], TicketsNamed | TicketsKept) and not isinstance(command, Leave):
-        same = [c for c in legal(table, seat) if _backs(table, seat, c) == _backs(table, seat, command)]
+        same = [
+            c for c in legal(state, seat) if _kept_decks(state, seat, c) == _kept_decks(state, seat, command)
+        ]
         return replace(envelope, command=rng.choice(same))
     return envelope
 
 
-def _backs(table: GameState, seat: Seat, command: Command) -> list[str] | None:
-    """Of which decks the tickets are that a command keeps; None where it keeps none."""
+def _kept_decks(state: GameState, seat: Seat, command: Command) -> list[str] | None:
+    """The decks of the tickets that a command keeps; None for a command that isn't `keep_tickets`."""
     if not isinstance(command, KeepTickets):
         return None
-    offer = table.seats[seat].offer
-    return sorted(table.board.tickets[str(offer[n])].deck for n in command.keep)
+    offer = state.seats[seat].offer
+    return sorted(state.board.tickets[str(offer[n])].deck for n in command.keep)
