@@ -1,7 +1,7 @@
-"""What golden games must have shown: detectors that look at every entry, and name what they see.
+"""Features that golden games must show: detectors that look at every event and name what they find.
 
-A detector looks at a fact, on the table before it, and says whether the feature is there. The
-rest are counts by name: of events, commands, refusals, ends and tie-breaks.
+A detector gets an event, with the state before it, and returns whether the feature is there. The
+other features are counted by name: events, commands, refusals, ends and tie-breaks.
 """
 
 from __future__ import annotations
@@ -49,31 +49,31 @@ from services.referee.rules.state import ACTION, Choice
 
 
 class Moment(NamedTuple):
-    """A fact, and what was before it."""
+    """The circumstances of an event: the state before it, and its entry."""
 
-    table: GameState  # just before the fact
-    entry: Entry  # that the fact is part of
-    open: Mapping[Seat, Choice]  # what the table waited for when the command came
-    freed: set[str]  # routes of removed seats so far
+    state: GameState  # just before the event
+    entry: Entry  # that the event is part of
+    open: Mapping[Seat, Choice]  # the pending choices when the command came
+    freed: set[str]  # routes of the seats removed so far
 
 
 Detector: TypeAlias = Callable[[Moment, Any], bool]
-SHARED: Final = "shared"  # a first place that nothing parts
+SHARED: Final = "shared"  # a first place that no criterion decides
 
 
 def features(log: Sequence[Entry]) -> Counter[str]:
     """How often each feature is in a game's log."""
-    table, freed, seen = GameState(), set[str](), Counter[str]()
+    state, freed, seen = GameState(), set[str](), Counter[str]()
     for entry in log:
         verdict = "refused" if entry.refusal else "accepted"
         seen[f"command {verdict}: {entry.command.type}"] += 1
-        advance_clocks(table, entry.at)
-        moment = Moment(table, entry, dict(table.pending_choices), freed)
+        advance_clocks(state, entry.at)
+        moment = Moment(state, entry, dict(state.pending_choices), freed)
         for event in entry.events:
             seen.update(_seen(moment, event))
             if isinstance(event, SeatCleared):
-                freed.update(table.seats[event.seat].routes)
-            evolve(table, event)
+                freed.update(state.seats[event.seat].routes)
+            evolve(state, event)
     return seen
 
 
@@ -85,27 +85,27 @@ def _seen(moment: Moment, event: Event) -> Iterator[str]:
     if isinstance(event, CommandRefused) and event.rule in GAME_RULES:
         yield f"refused by {event.rule}"
     if isinstance(event, SeatGone) and event.why == "out of time":
-        yield f"out of time for a {_ran_out(moment, event)}: {moment.open[event.seat]}"
+        yield f"out of time for a {_limit_reached(moment, event)}: {moment.open[event.seat]}"
     if isinstance(event, GameEnded):
-        rules = moment.table.ruleset.name
+        rules = moment.state.ruleset.name
         yield f"{rules} ends: {event.reason}"
         if event.reason == "all gone":
-            yield from {f"{rules} all gone: {place.exit_reason}" for place in moment.table.seats}
-        for parted in _parted(moment.table, event):
-            yield f"{rules} tie: {parted}"
+            yield from {f"{rules} all gone: {seat_state.exit_reason}" for seat_state in moment.state.seats}
+        for tie_break in _tie_breaks(moment.state, event):
+            yield f"{rules} tie: {tie_break}"
 
 
-def _parted(table: GameState, event: GameEnded) -> Iterator[str]:
-    """What parts each seat that is level in points with the first from it: a criterion, or nothing."""
-    scores = [score for score in event.scores if table.seats[score.seat].exit_reason != "removed"]
+def _tie_breaks(state: GameState, event: GameEnded) -> Iterator[str]:
+    """For each seat level in points with the first: the criterion that decides between them, or SHARED."""
+    scores = [score for score in event.scores if state.seats[score.seat].exit_reason != "removed"]
     first = next((score for score in scores if score.place == 1), None)
     for score in scores:
         if first is None or score is first or score.total != first.total:
             continue
-        parts = (rank for rank in table.ruleset.tie_breaks if rank(score, scores) != rank(first, scores))
-        criterion = next(parts, None)
+        criteria = (rank for rank in state.ruleset.tie_breaks if rank(score, scores) != rank(first, scores))
+        criterion = next(criteria, None)
         assert (criterion is None) == (score.place == 1), (
-            "the first place is shared by those whom nothing parts"
+            "seats share the first place if no criterion decides between them"
         )
         yield criterion.__name__ if criterion else SHARED
 
@@ -114,63 +114,65 @@ def _parted(table: GameState, event: GameEnded) -> Iterator[str]:
 
 
 def _twins(moment: Moment, event: RouteClaimed) -> tuple[str, ...]:
-    return moment.table.board.routes[event.route].parallels
+    return moment.state.board.routes[event.route].parallels
 
 
-def _closes(moment: Moment, event: RouteClaimed) -> bool:
+def _is_closed(moment: Moment, event: RouteClaimed) -> bool:
     twins = _twins(moment, event)
-    return moment.table.closes_parallels and bool(twins)
+    return moment.state.closes_parallels and bool(twins)
 
 
-def _shares(moment: Moment, event: RouteClaimed) -> bool:
-    """A parallel has an owner already, under rules that close parallels at smaller tables."""
-    table = moment.table
-    owned = any(twin in table.route_owners for twin in _twins(moment, event))
-    return owned and not table.closes_parallels and not table.rule_options.parallel_owned
+def _is_shared(moment: Moment, event: RouteClaimed) -> bool:
+    """A parallel has an owner already, under rules that close parallels in smaller games."""
+    state = moment.state
+    owned = any(twin in state.route_owners for twin in _twins(moment, event))
+    return owned and not state.closes_parallels and not state.rule_options.parallel_owned
 
 
-def _ran_out(moment: Moment, event: SeatGone) -> str | None:
-    """What had no time left when the server called it: the seat's whole game, or its move."""
-    figures, place = moment.table.rule_options, moment.table.seats[event.seat]
+def _limit_reached(moment: Moment, event: SeatGone) -> str | None:
+    """Which limit of the seat ran out when the server called time: its clock, or that of its move; None at other times."""
+    rule_options, seat_state = moment.state.rule_options, moment.state.seats[event.seat]
     if not isinstance(moment.entry.command, CallTime):
         return None
-    other = " of several" if figures.clock_ms and figures.move_ms else ""
-    return ("clock" if figures.clock_ms and place.clock_ms <= 0 else "move") + other
+    other = " of several" if rule_options.clock_ms and rule_options.move_ms else ""
+    return ("clock" if rule_options.clock_ms and seat_state.clock_ms <= 0 else "move") + other
 
 
-def _contributed(maker: Contributor) -> Detector:
-    return lambda moment, event: event.by == maker
+def _contributed(contributor: Contributor) -> Detector:
+    return lambda moment, event: event.by == contributor
 
 
 def _flushed_by(kind: str) -> Detector:
-    return lambda moment, event: moment.table.market.count(kind) >= moment.table.rule_options.flush[kind]
+    return lambda moment, event: moment.state.market.count(kind) >= moment.state.rule_options.flush[kind]
 
 
-def _lends(moment: Moment, event: GameEnded) -> set[bool]:
-    """Of each station that lends: whether its neighbour was named."""
+def _lent_routes(moment: Moment, event: GameEnded) -> set[bool]:
+    """For the stations that lend a route: whether their neighbours were named."""
     return {
         neighbour is not None
         for score in event.scores
-        for neighbour, route in zip(moment.table.seats[score.seat].stations.values(), score.lent, strict=True)
+        for neighbour, route in zip(moment.state.seats[score.seat].stations.values(), score.lent, strict=True)
         if route is not None
     }
 
 
 def _countries(moment: Moment, event: GameEnded) -> set[int]:
-    """How many of the ends of each ticket made are countries."""
-    board = moment.table.board
-    made = [board.tickets[ticket] for score in event.scores for ticket in score.made]
-    return {sum(city in board.countries for city in (ticket.a, ticket.b)) for ticket in made}
+    """For the tickets that were made: how many of their ends are countries."""
+    board = moment.state.board
+    made_tickets = [board.tickets[ticket] for score in event.scores for ticket in score.made]
+    return {sum(city in board.countries for city in (ticket.a, ticket.b)) for ticket in made_tickets}
 
 
 DETECTORS: Final[Mapping[type[Event], Mapping[str, Detector]]] = {
     GameCreated: {
         "own board": lambda moment, event: event.board_form is not None,
         "play-off game": lambda moment, event: event.play_off is not None,
-        "the house's time is not the wall clock's": lambda moment, event: event.opened != event.created,
+        "the game clock is not the wall clock": lambda moment, event: event.opened != event.created,
     },
     PositionLaid: {"position laid": lambda moment, event: True},
-    SeatTaken: {f"{maker} contributed": _contributed(maker) for maker in get_args(Contributor)},
+    SeatTaken: {
+        f"{contributor} contributed": _contributed(contributor) for contributor in get_args(Contributor)
+    },
     GameForked: {
         "forked as it was": lambda moment, event: not event.afresh,
         "forked by a seat's knowledge": lambda moment, event: event.afresh and event.asker is not None,
@@ -187,30 +189,30 @@ DETECTORS: Final[Mapping[type[Event], Mapping[str, Detector]]] = {
         "tickets drawn in a named mix": lambda moment, event: (
             isinstance(moment.entry.command, DrawTickets)
             and bool(moment.entry.command.decks)
-            and moment.table.turn is not None
+            and moment.state.turn is not None
         ),
     },
-    DeckShuffled: {"deck rebuilt": lambda moment, event: moment.table.turn is not None},
+    DeckShuffled: {"deck rebuilt": lambda moment, event: moment.state.turn is not None},
     MarketFlushed: {
         "flush by locomotives": _flushed_by(LOCOMOTIVE),
         "flush by passenger cards": lambda moment, event: (
-            PASSENGER in moment.table.rule_options.flush and _flushed_by(PASSENGER)(moment, event)
+            PASSENGER in moment.state.rule_options.flush and _flushed_by(PASSENGER)(moment, event)
         ),
         "market left alone after five flushes": lambda moment, event: (
-            sum(isinstance(result, MarketFlushed) for result in moment.entry.events) == 5
+            sum(isinstance(each, MarketFlushed) for each in moment.entry.events) == 5
         ),
     },
     RouteClaimed: {
-        "ferry": lambda moment, event: moment.table.board.routes[event.route].kind == "ferry",
-        "tunnel paid": lambda moment, event: bool(moment.table.tunnel and moment.table.tunnel.extra),
+        "ferry": lambda moment, event: moment.state.board.routes[event.route].kind == "ferry",
+        "tunnel paid": lambda moment, event: bool(moment.state.tunnel and moment.state.tunnel.extra),
         '"+4" paid': lambda moment, event: PLUS_FOUR in event.cards,
-        "parallel closed by seat count": _closes,
-        "parallel open at a larger table": _shares,
+        "parallel closed by seat count": _is_closed,
+        "parallel open in a larger game": _is_shared,
         "triple route closed by seat count": lambda moment, event: (
-            _closes(moment, event) and len(_twins(moment, event)) == 2
+            _is_closed(moment, event) and len(_twins(moment, event)) == 2
         ),
-        "triple route open at a larger table": lambda moment, event: (
-            _shares(moment, event) and len(_twins(moment, event)) == 2
+        "triple route open in a larger game": lambda moment, event: (
+            _is_shared(moment, event) and len(_twins(moment, event)) == 2
         ),
         "route of a removed seat claimed again": lambda moment, event: event.route in moment.freed,
     },
@@ -233,7 +235,7 @@ DETECTORS: Final[Mapping[type[Event], Mapping[str, Detector]]] = {
     CardsGiven: {"cards requested": lambda moment, event: True},
     RequestUnmet: {
         "request unmet": lambda moment, event: True,
-        "request unmet with a card left": lambda moment, event: len(moment.table.deck) == 1,
+        "request unmet with a card left": lambda moment, event: len(moment.state.deck) == 1,
     },
     SeatGone: {
         "removed for an illegal command": lambda moment, event: (
@@ -243,41 +245,42 @@ DETECTORS: Final[Mapping[type[Event], Mapping[str, Detector]]] = {
             event.why == "removed" and isinstance(moment.entry.command, CallTime)
         ),
         "removed for a move that took too long": lambda moment, event: (
-            event.why == "removed" and _ran_out(moment, event) == "move"
+            event.why == "removed" and _limit_reached(moment, event) == "move"
         ),
         "a move took too long, refusals and all": lambda moment, event: (
-            "move" in (_ran_out(moment, event) or "") and moment.table.refusal_counts.get(event.seat, 0) > 0
+            "move" in (_limit_reached(moment, event) or "")
+            and moment.state.refusal_counts.get(event.seat, 0) > 0
         ),
         "removed for leaving": lambda moment, event: (
             event.why == "removed" and isinstance(moment.entry.command, Leave)
         ),
     },
     LastTurnsBegan: {
-        "last turns of all": lambda moment, event: moment.table.turn in event.seats,
-        "last turns of the others only": lambda moment, event: moment.table.turn not in event.seats,
+        "last turns of all": lambda moment, event: moment.state.turn in event.seats,
+        "last turns of the others only": lambda moment, event: moment.state.turn not in event.seats,
     },
     SeatCleared: {
         "routes of a removed seat free again": lambda moment, event: bool(
-            moment.table.seats[event.seat].routes
+            moment.state.seats[event.seat].routes
         ),
     },
     PlayOffCalled: {
         "play-off called": lambda moment, event: event.play_off.number == 1,
         "play-off called for seats out of time": lambda moment, event: all(
-            moment.table.seats[seat].exit_reason == "out of time" for seat in event.seats
+            moment.state.seats[seat].exit_reason == "out of time" for seat in event.seats
         ),
         "play-off goes on": lambda moment, event: event.play_off.number > 1,
     },
     PlayOffEnded: {
         "play-off won": lambda moment, event: len(event.winners) == 1,
         "play-off ended by a seat that left": lambda moment, event: any(
-            place.exit_reason == "left" for place in moment.table.seats
+            seat_state.exit_reason == "left" for seat_state in moment.state.seats
         ),
         "play-off ends level": lambda moment, event: len(event.winners) > 1,
     },
     GameEnded: {
-        "station lends the best route": lambda moment, event: False in _lends(moment, event),
-        "station lends the route that was named": lambda moment, event: True in _lends(moment, event),
+        "station lends the best route": lambda moment, event: False in _lent_routes(moment, event),
+        "station lends the route that was named": lambda moment, event: True in _lent_routes(moment, event),
         "ticket to a country made": lambda moment, event: 1 in _countries(moment, event),
         "ticket between countries made": lambda moment, event: 2 in _countries(moment, event),
         "longest route of several": lambda moment, event: sum(score.bonus > 0 for score in event.scores) > 1,

@@ -1,7 +1,7 @@
-"""Games that start with what bots rarely do: every refusal, and the rarer turns of each ruleset.
+"""Games that start with what bots rarely do: every refusal, and the rarer moves of each ruleset.
 
-Each starts from a position that makes these moments possible; what is said first is said in
-order, refusals included, and then bots play on to the end.
+Each starts from a position that makes these moves possible. The scripted commands are sent in
+order, refused ones included, and then bots play on to the end.
 """
 
 from __future__ import annotations
@@ -10,23 +10,23 @@ from typing import Any, Final
 
 from schemas.field_types import Seat
 from tests.golden.own_boards import VALLEY
-from tests.golden.scenario import Said, Scenario
+from tests.golden.scenario import Scenario, ScriptedCommand
 
 PLAIN: Final = ["red", "blue", "white", "green", "yellow"]
 RICH: Final = {"red": 6, "blue": 6, "green": 6, "white": 6, "purple": 2, "locomotive": 6}
 
 
-def says(sender: Seat | None, kind: str, /, **fields: Any) -> Said:
+def sends(sender: Seat | None, kind: str, /, **fields: Any) -> ScriptedCommand:
     return sender, {"type": kind, **fields}
 
 
-def claims(seat: Seat, route: str, passenger: str | None = None, /, **cards: int) -> Said:
+def claims(seat: Seat, route: str, passenger: str | None = None, /, **cards: int) -> ScriptedCommand:
     given = {} if passenger is None else {"passenger": passenger}
-    return says(seat, "claim_route", route=route, cards=cards, **given)
+    return sends(seat, "claim_route", route=route, cards=cards, **given)
 
 
-def builds(seat: Seat, city: str, neighbour: str | None = None, /, **cards: int) -> Said:
-    return says(seat, "build_station", city=city, cards=cards, neighbour=neighbour)
+def builds(seat: Seat, city: str, neighbour: str | None = None, /, **cards: int) -> ScriptedCommand:
+    return sends(seat, "build_station", city=city, cards=cards, neighbour=neighbour)
 
 
 USA_SETUP = Scenario(
@@ -35,21 +35,21 @@ USA_SETUP = Scenario(
     "opening",
     options={"cars": 15},
     before=(
-        says(None, "start_game"),
-        says(0, "draw_blind"),
-        says(0, "start_game"),
-        says(None, "take_seat", name="Ada", age=36),
-        says(None, "take_seat", name="Bob"),
+        sends(None, "start_game"),
+        sends(0, "draw_blind"),
+        sends(0, "start_game"),
+        sends(None, "take_seat", name="Ada", age=36),
+        sends(None, "take_seat", name="Bob"),
     ),
-    said=(
-        says(None, "start_game"),
-        says(None, "draw_blind"),
-        says(None, "call_time", seat=1),
-        says(0, "keep_tickets", keep=[0]),
-        says(0, "keep_tickets", keep=[1, 1]),
-        says(0, "claim_route", route="atlanta-nashville-a", cards={"red": 1}),
-        says(0, "keep_tickets", keep=[0, 2]),
-        says(0, "keep_tickets", keep=[0, 1]),
+    script=(
+        sends(None, "start_game"),
+        sends(None, "draw_blind"),
+        sends(None, "call_time", seat=1),
+        sends(0, "keep_tickets", keep=[0]),
+        sends(0, "keep_tickets", keep=[1, 1]),
+        sends(0, "claim_route", route="atlanta-nashville-a", cards={"red": 1}),
+        sends(0, "keep_tickets", keep=[0, 2]),
+        sends(0, "keep_tickets", keep=[0, 1]),
     ),
 )
 
@@ -67,12 +67,12 @@ USA_TURNS = Scenario(
             "regular": [{"between": ["denver", "el-paso"], "points": n} for n in (4, 5, 6)],
         },
     },
-    said=(
-        says(1, "draw_blind"),
-        says(0, "build_station", city="denver", cards={"red": 1}),
-        says(0, "pass"),
-        says(0, "keep_tickets", keep=[0]),
-        says(0, "draw_tickets", decks={"regular": 2}),
+    script=(
+        sends(1, "draw_blind"),
+        sends(0, "build_station", city="denver", cards={"red": 1}),
+        sends(0, "pass"),
+        sends(0, "keep_tickets", keep=[0]),
+        sends(0, "draw_tickets", decks={"regular": 2}),
         claims(0, "nowhere-a", red=1),
         claims(0, "portland-seattle-a", red=1),
         claims(0, "portland-seattle-b", red=1),
@@ -81,15 +81,15 @@ USA_TURNS = Scenario(
         claims(0, "montreal-toronto-a", red=2, blue=1),
         claims(0, "montreal-toronto-a", black=3),
         claims(0, "miami-new-orleans-a", red=6),
-        says(0, "draw_market", slot=4),
-        says(0, "draw_market", color="passenger"),
-        says(0, "draw_blind"),
-        says(0, "draw_market", slot=0),
+        sends(0, "draw_market", slot=4),
+        sends(0, "draw_market", color="passenger"),
+        sends(0, "draw_blind"),
+        sends(0, "draw_market", slot=0),
         claims(0, "montreal-toronto-a", red=3),
-        says(0, "draw_market", color="red"),  # a third locomotive comes up, and so on five times
-        says(1, "draw_tickets"),
-        says(1, "keep_tickets", keep=[]),
-        says(1, "keep_tickets", keep=[2]),
+        sends(0, "draw_market", color="red"),  # a third locomotive comes up, and so on five times
+        sends(1, "draw_tickets"),
+        sends(1, "keep_tickets", keep=[]),
+        sends(1, "keep_tickets", keep=[2]),
     ),
 )
 
@@ -104,10 +104,10 @@ USA_STARVED = Scenario(
         "discard": {},
         "ticket_decks": {"regular": []},
     },
-    said=(
-        says(0, "draw_blind"),
-        says(0, "draw_tickets"),
-        says(0, "pass"),
+    script=(
+        sends(0, "draw_blind"),
+        sends(0, "draw_tickets"),
+        sends(0, "pass"),
     ),
 )
 
@@ -134,16 +134,16 @@ EUROPE = Scenario(
         ],
         "stations": {"constantinople": {"seat": 0}, "london": {"seat": 2, "neighbour": "amsterdam"}},
     },
-    said=(
+    script=(
         claims(0, "munchen-venezia-a", blue=2),
         claims(1, "angora-constantinople-a", white=2),
-        says(1, "draw_blind"),
-        says(1, "pay_tunnel", cards={"white": 1}),
-        says(1, "pay_tunnel", cards={"white": 1, "locomotive": 1}),
+        sends(1, "draw_blind"),
+        sends(1, "pay_tunnel", cards={"white": 1}),
+        sends(1, "pay_tunnel", cards={"white": 1, "locomotive": 1}),
         claims(2, "venezia-zurich-a", green=2),
-        says(2, "decline_tunnel"),
+        sends(2, "decline_tunnel"),
         claims(0, "marseille-zurich-a", locomotive=2),
-        says(0, "pay_tunnel", cards={"locomotive": 1}),
+        sends(0, "pay_tunnel", cards={"locomotive": 1}),
         claims(1, "amsterdam-london-a", white=1, locomotive=1),
         claims(1, "amsterdam-london-a", locomotive=2),
         builds(2, "nowhere", red=2),
@@ -152,7 +152,7 @@ EUROPE = Scenario(
         builds(2, "wien", "paris", red=2),
         builds(2, "wien", "budapest", red=2),
         builds(0, "berlin", red=1, locomotive=1),
-        says(1, "move_passenger", city="wien", path=["budapest-wien-a"]),
+        sends(1, "move_passenger", city="wien", path=["budapest-wien-a"]),
     ),
 )
 
@@ -188,25 +188,25 @@ MARKLIN = Scenario(
         ],
         "passengers": {"koln": 0, "mainz": 1},
     },
-    said=(
+    script=(
         claims(0, "bremen-hannover-a", yellow=2, locomotive4=1),
         claims(0, "konstanz-lindau-a", passenger=1),
         claims(0, "danemark-kiel-a", "danemark", blue=2),
         claims(0, "dortmund-kassel-a", "koln", green=3, locomotive4=1),
         claims(0, "dortmund-kassel-a", "kassel", green=3, locomotive4=1),
-        says(1, "move_passenger", city="mainz", path=["frankfurt-mainz-b"]),
-        says(1, "move_passenger", city="koln", path=["frankfurt-koln-a"]),
-        says(1, "move_passenger", city="mainz", path=["frankfurt-mainz-a", "frankfurt-koln-a"]),
-        says(2, "draw_market", slot=2),  # a third passenger card comes up
-        says(2, "draw_blind"),
+        sends(1, "move_passenger", city="mainz", path=["frankfurt-mainz-b"]),
+        sends(1, "move_passenger", city="koln", path=["frankfurt-koln-a"]),
+        sends(1, "move_passenger", city="mainz", path=["frankfurt-mainz-a", "frankfurt-koln-a"]),
+        sends(2, "draw_market", slot=2),  # a third passenger card comes up
+        sends(2, "draw_blind"),
         claims(3, "dortmund-dusseldorf-c", "dusseldorf", red=1),
-        says(0, "draw_tickets"),
-        says(0, "draw_tickets", decks={"short": 3}),
-        says(0, "draw_tickets", decks={"short": 3, "long": 1}),
-        says(0, "keep_tickets", keep=[0, 3]),
+        sends(0, "draw_tickets"),
+        sends(0, "draw_tickets", decks={"short": 3}),
+        sends(0, "draw_tickets", decks={"short": 3, "long": 1}),
+        sends(0, "keep_tickets", keep=[0, 3]),
         claims(1, "koblenz-koln-a", "koblenz", red=1),
         claims(2, "hamburg-hannover-b", red=4),
-        says(3, "move_passenger", city="dusseldorf", path=["dortmund-dusseldorf-c"]),
+        sends(3, "move_passenger", city="dusseldorf", path=["dortmund-dusseldorf-c"]),
     ),
 )
 
@@ -217,16 +217,16 @@ TRAINS = Scenario(
     board=VALLEY,
     ages=(20, 70, 50),
     options={"strict": False, "cards": {"red": 14, "blue": 13, "green": 14, "white": 14}, "cars": 12},
-    said=(
-        says(0, "keep_tickets", keep=[0, 1]),
-        says(1, "keep_tickets", keep=[0, 1, 2]),
-        says(1, "keep_tickets", keep=[0]),
-        says(1, "keep_tickets", keep=[0, 1]),
-        says(2, "keep_tickets", keep=[3, 4]),
-        says(0, "keep_tickets", keep=[0, 4]),
-        says(1, "draw_tickets"),
-        says(1, "pass"),
-        says(1, "request_cards"),
+    script=(
+        sends(0, "keep_tickets", keep=[0, 1]),
+        sends(1, "keep_tickets", keep=[0, 1, 2]),
+        sends(1, "keep_tickets", keep=[0]),
+        sends(1, "keep_tickets", keep=[0, 1]),
+        sends(2, "keep_tickets", keep=[3, 4]),
+        sends(0, "keep_tickets", keep=[0, 4]),
+        sends(1, "draw_tickets"),
+        sends(1, "pass"),
+        sends(1, "request_cards"),
     ),
 )
 

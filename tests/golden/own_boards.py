@@ -1,4 +1,4 @@
-"""Boards that don't come with the product, as somebody would write them into a command."""
+"""Boards that don't come with the product, in the form in which a command carries them."""
 
 from __future__ import annotations
 

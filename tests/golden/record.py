@@ -1,9 +1,9 @@
 """Record golden games: `python -m tests.golden.record [--again] [NAME ..]`, without names all of them.
 
-A golden file is a game's log as it was stored, with what it amounted to on the day it was
-recorded. Files are only ever added: whatever the code becomes, these games must come out
-the same. So what is there already isn't recorded anew. `--again` does so, which is right only
-while no release, and no log of anybody's, holds entries of the present form.
+A golden file is a game's log as it was stored, with the game's document on the day it was recorded.
+Files are only ever added: however the code changes, these games must come out the same. So a game
+that has a file isn't recorded anew. `--again` does so, which is right only while no release, and
+no stored log, holds entries of the present form.
 """
 
 from __future__ import annotations
@@ -27,90 +27,90 @@ from services.referee.rules.proof.pile_tracker import PileTracker
 from services.referee.rules.proof.sealing import ChainState, seal_entry
 from services.referee.rules.setup.fork import fork_command
 from services.text.events import game_summary_json
-from tests.golden.scenario import Forked, Said, Scenario
+from tests.golden.scenario import Forked, Scenario, ScriptedCommand
 from tests.golden.scenarios import SCENARIOS
-from tests.golden.wrong_commands import anything, otherwise
+from tests.golden.wrong_commands import any_command, respelled
 
 HERE = Path(__file__).parent
 CREATED = 1_790_000_000_000  # by the wall clock
-OPENED = 5_400_000  # in the server's own time
+OPENED = 5_400_000  # by the game clock
 STEP_MS = 1_500
 PERSON = "person"
 FRESH = "00" * 32  # the seed of a game that names none
 
 
 class Recorder:
-    """A game played on the pure core, an entry every STEP_MS while anybody is there."""
+    """A game played on the pure core: a command every STEP_MS while any seat acts."""
 
     def __init__(self, game: str, scenario: Scenario) -> None:
-        self.game, self.scenario, self.table = game, scenario, GameState()
+        self.game, self.scenario, self.state = game, scenario, GameState()
         self.rng = Random(scenario.seed)
         self.moves = [0] * MAX_SEATS
         self.log: list[bytes] = []
-        self.past, self.piles = ChainState(0, initial_head(game), {}), PileTracker()
-        self.events = self.steps = self.at = 0
+        self.chain_state, self.piles = ChainState(0, initial_head(game), {}), PileTracker()
+        self.events = self.steps = self.at_ms = 0
 
     def send(self, seat: Seat | None, command: Command) -> None:
         envelope = CommandEnvelope(f"c{self.steps}", self.game, seat, command)
-        now = OPENED + self.at
+        now = OPENED + self.at_ms
         self.steps += 1
-        self.at += STEP_MS
+        self.at_ms += STEP_MS
         try:
-            events = decide_envelope(self.table, envelope, now, FRESH, created_at_ms=CREATED)
+            events = decide_envelope(self.state, envelope, now, FRESH, created_at_ms=CREATED)
         except UnloggedRejectionError:
             assert self.log, "the game can't be created"
-            return  # no entry shows it
-        entry = Entry(self.table.at_ms, envelope.id, seat, command, events)
-        sealed = seal_entry(self.table, self.past, self.piles, entry)
+            return  # it leaves no entry
+        entry = Entry(self.state.at_ms, envelope.id, seat, command, events)
+        sealed = seal_entry(self.state, self.chain_state, self.piles, entry)
         self.log.append(sealed.entry)
-        self.past = self.past.after(sealed)
+        self.chain_state = self.chain_state.after(sealed)
         self.events += len(events)
 
     def play(self) -> None:
-        """From an empty table to the end of the game."""
+        """Play from the creation to the end of the game."""
         fork = self.scenario.fork
-        self.send(None, forked(fork) if fork else read_command(wished(self.scenario)))
-        self.say(self.scenario.before)
+        self.send(None, fork_creation(fork) if fork else read_command(creation_json(self.scenario)))
+        self.send_script(self.scenario.before)
         self.send(None, StartGame())
-        self.say(self.scenario.said)
-        while not self.table.result:
-            deadline = self.table.next_deadline()
+        self.send_script(self.scenario.script)
+        while not self.state.result:
+            deadline = self.state.next_deadline()
             if deadline and self.scenario.absent is not None and self.steps > self.scenario.absent:
-                self.at = max(self.at, deadline[0])
-            if deadline and deadline[0] <= self.at:
+                self.at_ms = max(self.at_ms, deadline[0])
+            if deadline and deadline[0] <= self.at_ms:
                 self.send(None, CallTime(deadline[1]))
             else:
-                seat = min(self.table.pending_choices)
-                self.send(seat, self.wish(seat))
+                seat = min(self.state.pending_choices)
+                self.send(seat, self.next_command(seat))
 
-    def say(self, wishes: Iterable[Said]) -> None:
-        for seat, wish in wishes:
-            self.send(seat, read_command(dict(wish)))
+    def send_script(self, commands: Iterable[ScriptedCommand]) -> None:
+        for seat, command in commands:
+            self.send(seat, read_command(dict(command)))
 
-    def wish(self, seat: Seat) -> Command:
-        """What the seat says now."""
-        scenario, table = self.scenario, self.table
+    def next_command(self, seat: Seat) -> Command:
+        """The command that the seat sends now."""
+        scenario, state = self.scenario, self.state
         if scenario.leave is not None and self.steps > scenario.leave:
             return Leave()
         if scenario.mischief and self.rng.random() < scenario.mischief:
-            return anything(self.rng, table, seat)
-        if scenario.always and table.turn is not None:
+            return any_command(self.rng, state, seat)
+        if scenario.always and state.turn is not None:
             always = read_command(dict(scenario.always))
-            if table.ruleset.find_move(table.pending_choices[seat], always):
+            if state.ruleset.find_move(state.pending_choices[seat], always):
                 return always
         chosen = self.choice(seat)
-        return otherwise(self.rng, table, chosen) if scenario.mischief else chosen
+        return respelled(self.rng, state, chosen) if scenario.mischief else chosen
 
     def choice(self, seat: Seat) -> Command:
-        """What the seat's policy chooses."""
-        place = self.table.seats[seat]
-        rng = SeatRandom(place.seat_secret or f"{seat:064x}", self.moves[seat])
+        """The command that the seat's policy chooses."""
+        seat_state = self.state.seats[seat]
+        rng = SeatRandom(seat_state.seat_secret or f"{seat:064x}", self.moves[seat])
         self.moves[seat] += 1
-        return POLICIES[place.policy or "random"](self.table, seat, legal(self.table, seat), rng)
+        return POLICIES[seat_state.policy or "random"](self.state, seat, legal(self.state, seat), rng)
 
 
-def wished(scenario: Scenario) -> dict[str, Any]:
-    """The command that creates the scenario's game."""
+def creation_json(scenario: Scenario) -> dict[str, Any]:
+    """The command that creates the scenario's game, as JSON."""
     plans: list[dict[str, Any]] = []
     for seat, policy in enumerate(scenario.seats.split()):
         plan = {"kind": "human"} if policy == PERSON else {"kind": "bot", "policy": policy}
@@ -129,29 +129,29 @@ def wished(scenario: Scenario) -> dict[str, Any]:
     }
 
 
-def forked(fork: Forked) -> Command:
-    """The command that creates a game which goes on from another golden one."""
+def fork_creation(fork: Forked) -> Command:
+    """The command that creates a fork of another golden game."""
     log = [b64decode(line) for line in json.loads((HERE / f"{fork.of}.json").read_text())["log"]]
-    wish = ForkGame(fork.of, fork.at, fork.asker)
-    return fork_command(log if fork.over else log[: fork.at], wish, FRESH)
+    command = ForkGame(fork.of, fork.at, fork.asker)
+    return fork_command(log if fork.over else log[: fork.at], command, FRESH)
 
 
 def write(recorder: Recorder) -> None:
     lines = [b64encode(entry).decode() for entry in recorder.log]
-    told = game_summary_json(recorder.table, recorder.events, len(recorder.log))
+    document = game_summary_json(recorder.state, recorder.events, len(recorder.log))
     path = HERE / f"{recorder.game}.json"
-    golden = {"document": told, "head": recorder.past.head.hex(), "log": lines}
+    golden = {"document": document, "head": recorder.chain_state.head.hex(), "log": lines}
     path.write_text(json.dumps(golden, indent=1, ensure_ascii=False) + "\n")
 
 
-def main(words: list[str]) -> None:
-    again, names = "--again" in words, [word for word in words if word != "--again"]
+def main(args: list[str]) -> None:
+    again, names = "--again" in args, [word for word in args if word != "--again"]
     for name in names or SCENARIOS:
         if again or not (HERE / f"{name}.json").exists():
             recorder = Recorder(name, SCENARIOS[name])
             recorder.play()
             write(recorder)
-            ended = recorder.table.result
+            ended = recorder.state.result
             assert ended, name
             print(f"{name}: {len(recorder.log)} entries, {ended.reason}")
 

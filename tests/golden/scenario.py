@@ -1,4 +1,4 @@
-"""What a golden game is made from: a table, who plays there, and what makes the game end."""
+"""What a golden game is made from: its rules and options, its seats, and what makes it end."""
 
 from __future__ import annotations
 
@@ -7,37 +7,35 @@ from typing import Any, NamedTuple
 
 from schemas.field_types import Seat
 
-Wish = Mapping[str, Any]  # a command, as it is spelled in JSON
-Said = tuple[Seat | None, Wish]
+CommandJson = Mapping[str, Any]  # a command in its JSON form
+ScriptedCommand = tuple[Seat | None, CommandJson]
 
 
 class Forked(NamedTuple):
-    """A golden game to go on from, after an entry."""
+    """A golden game to fork, after one of its entries."""
 
     of: str
     at: int
     asker: Seat | None = None
-    over: bool = True  # else it is asked for when that entry is the last
+    over: bool = True  # else the fork is made when that entry is the last
 
 
 class Scenario(NamedTuple):
-    """A game to record. Everything is data, so that the table of scenarios can be read."""
+    """A game to record. Everything is data, so that the list of scenarios can be read."""
 
     rules: str
-    seats: str  # a policy for each seat, or `person`, who plays like `random` and must sit down first
+    seats: str  # a policy for each seat, or `person`, which plays like `random` and must take its seat first
     seed: str
     options: Mapping[str, Any] = {}
-    drawn: bool = (
-        False  # the server draws the seed, and the one that is named here is the random source's alone
-    )
+    drawn: bool = False  # the server draws the game's seed; `seed` is that of the recorder's choices only
     board: str | Mapping[str, Any] | None = None
     ages: tuple[int, ...] = ()
     position: Mapping[str, Any] | None = None
     play_off: Mapping[str, Any] | None = None
     fork: Forked | None = None
-    before: tuple[Said, ...] = ()  # said before the game starts
-    said: tuple[Said, ...] = ()  # said first when it has started; then everybody plays
-    always: Wish | None = None  # what every seat says in its turns, where it is an answer at all
-    leave: int | None = None  # after so many entries everybody leaves
-    absent: int | None = None  # after so many entries nobody says anything any more
-    mischief: float = 0  # how often a seat says anything at all
+    before: tuple[ScriptedCommand, ...] = ()  # sent before the game starts
+    script: tuple[ScriptedCommand, ...] = ()  # sent first once it has started; then every seat plays
+    always: CommandJson | None = None  # what every seat sends in its turns, where it fits the pending choice
+    leave: int | None = None  # after so many commands every seat leaves
+    absent: int | None = None  # after so many commands no seat sends anything
+    mischief: float = 0  # the share of a seat's commands that are arbitrary

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from schemas.field_types import COLORS
 from tests.golden.forks import FORKS
-from tests.golden.moments import MOMENTS, RICH, claims, says
+from tests.golden.moments import MOMENTS, RICH, claims, sends
 from tests.golden.own_boards import ISLES, VALLEY
 from tests.golden.scenario import Scenario
 from tests.golden.sealed import sealed
@@ -19,16 +19,16 @@ REQUEST: Final = {"type": "request_cards"}
 VALLEY_DECK: Final = {"cards": {"red": 10, "blue": 9, "green": 8, "white": 8}}
 
 
-def hurried(rules: str, clock_ms: int, *said: Any, **more: Any) -> Scenario:
-    """A game that starts from a position and whose first clock runs out in the middle of a turn."""
+def hurried(rules: str, clock_ms: int, *script: Any, **more: Any) -> Scenario:
+    """A game that starts from a position and in which a clock runs out in the middle of a turn."""
     position = {"hands": [RICH, RICH], "market": ["red", "blue", "white", "green", "red"], **more}
     options = {"clock_ms": clock_ms}
-    return Scenario(rules, "greedy random", "hurried", options=options, position=position, said=said)
+    return Scenario(rules, "greedy random", "hurried", options=options, position=position, script=script)
 
 
-def urged(rules: str, move_ms: int, *said: Any, **more: Any) -> Scenario:
-    """The same, with little time for each move and much for all of them."""
-    scenario = hurried(rules, 60_000, *said, **more)
+def urged(rules: str, move_ms: int, *script: Any, **more: Any) -> Scenario:
+    """The same, with little time for each move and much for the whole game."""
+    scenario = hurried(rules, 60_000, *script, **more)
     return scenario._replace(options={**scenario.options, "move_ms": move_ms})
 
 
@@ -91,19 +91,19 @@ ENDS: Final[dict[str, Scenario]] = {
     ),
     "usa-clock-at-the-start": Scenario("usa", "random random", "late", options={"clock_ms": 1_000}),
     "usa-clock-second-card": hurried(
-        "usa", 2_000, says(0, "draw_blind"), cars=[4, 4], ticket_decks={"regular": []}
+        "usa", 2_000, sends(0, "draw_blind"), cars=[4, 4], ticket_decks={"regular": []}
     ),
-    "usa-clock-tickets": hurried("usa", 2_000, says(0, "draw_tickets"), says(0, "keep_tickets", keep=[0])),
+    "usa-clock-tickets": hurried("usa", 2_000, sends(0, "draw_tickets"), sends(0, "keep_tickets", keep=[0])),
     "usa-clock-gone": hurried(
         "usa",
         2_000,
-        says(0, "draw_blind"),
-        says(1, "draw_blind"),
-        says(0, "draw_blind"),
-        says(None, "call_time", seat=0),
-        says(0, "draw_blind"),
+        sends(0, "draw_blind"),
+        sends(1, "draw_blind"),
+        sends(0, "draw_blind"),
+        sends(None, "call_time", seat=0),
+        sends(0, "draw_blind"),
     ),
-    "usa-left": hurried("usa", 40_000, says(1, "leave"), says(1, "draw_blind"), says(1, "leave"), cars=[4, 4]),
+    "usa-left": hurried("usa", 40_000, sends(1, "leave"), sends(1, "draw_blind"), sends(1, "leave"), cars=[4, 4]),
     "europe-out-of-time": Scenario("europe", "random random", "brest"),
     "europe-clock-tunnel": hurried(
         "europe",
@@ -154,12 +154,12 @@ ENDS: Final[dict[str, Scenario]] = {
     ),
 }  # fmt: skip
 
-MOVES: Final[dict[str, Scenario]] = {  # that took too long, and games that everybody forgot
+MOVES: Final[dict[str, Scenario]] = {  # that took too long, and games that every seat abandoned
     "usa-move-at-the-start": Scenario("usa", "random random", "late", options={"move_ms": 1_000}),
-    "usa-move-second-card": urged("usa", 2_000, says(0, "draw_blind"), ticket_decks={"regular": []}),
-    "usa-move-tickets": urged("usa", 2_000, says(0, "draw_tickets")),
-    "usa-move-refused": urged("usa", 4_000, says(0, "pass"), says(0, "pass"), cars=[4, 4]),
-    "usa-move-late": urged("usa", 2_000, says(0, "draw_blind"), says(0, "draw_blind"), says(0, "leave")),
+    "usa-move-second-card": urged("usa", 2_000, sends(0, "draw_blind"), ticket_decks={"regular": []}),
+    "usa-move-tickets": urged("usa", 2_000, sends(0, "draw_tickets")),
+    "usa-move-refused": urged("usa", 4_000, sends(0, "pass"), sends(0, "pass"), cars=[4, 4]),
+    "usa-move-late": urged("usa", 2_000, sends(0, "draw_blind"), sends(0, "draw_blind"), sends(0, "leave")),
     "usa-move-or-clock": Scenario(
         "usa", "random greedy random", "sand", options={"move_ms": 4_000, "clock_ms": 11_000}
     ),
@@ -182,5 +182,5 @@ MOVES: Final[dict[str, Scenario]] = {  # that took too long, and games that ever
     ),
 }  # fmt: skip
 
-FORMERLY: Final[dict[str, Scenario]] = {**WHOLE, **ENDS, **TIES, **MOMENTS, **MOVES, **FORKS}
-SCENARIOS: Final[dict[str, Scenario]] = {**FORMERLY, **sealed(FORMERLY)}
+UNSEALED: Final[dict[str, Scenario]] = {**WHOLE, **ENDS, **TIES, **MOMENTS, **MOVES, **FORKS}
+SCENARIOS: Final[dict[str, Scenario]] = {**UNSEALED, **sealed(UNSEALED)}

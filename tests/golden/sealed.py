@@ -1,10 +1,10 @@
-"""Golden games that are sealed (version 3 of the rules): the same tables again, and where chance comes from."""
+"""Golden games that are sealed (version 3 of the rules): scenarios recorded again, and where chance comes from."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from tests.golden.moments import says
+from tests.golden.moments import sends
 from tests.golden.scenario import Forked, Scenario
 
 AGAIN: Final = (
@@ -25,7 +25,7 @@ AGAIN: Final = (
     "trains-no-change",
     "trains-strict-mischief",
 )
-CLOCKED: Final = (  # by the clock alone: none of their moves has a limit of its own
+CLOCKED: Final = (  # games limited by the clock alone: their moves have no limit of their own
     *("usa-clock-at-the-start", "usa-clock-second-card", "usa-clock-tickets", "europe-clock-tunnel"),
     "marklin-clock-mix",
 )
@@ -36,8 +36,8 @@ DRAWN: Final = Scenario(
     drawn=True,
     options={"cars": 12},
     before=(
-        says(None, "take_seat", name="Ada", contribution="ada0" * 16),
-        says(None, "take_seat", name="Bob"),
+        sends(None, "take_seat", name="Ada", contribution="ada0" * 16),
+        sends(None, "take_seat", name="Bob"),
     ),
 )
 FORKED: Final[dict[str, Scenario]] = {
@@ -45,7 +45,7 @@ FORKED: Final[dict[str, Scenario]] = {
         "usa",
         "",
         "again",
-        before=(says(None, "take_seat", name="Ada", contribution="0ada" * 16),),
+        before=(sends(None, "take_seat", name="Ada", contribution="0ada" * 16),),
         fork=Forked("usa-sealed-opening", 69),
     ),
     "europe-sealed-forked-hand": Scenario(
@@ -58,7 +58,7 @@ FORKED: Final[dict[str, Scenario]] = {
 
 
 def sealed(known: dict[str, Scenario]) -> dict[str, Scenario]:
-    """The scenarios of sealed games by name; those that come again are among the known ones."""
+    """The scenarios of sealed games by name; those recorded again are taken from the known ones."""
     again = {name: known[name] for name in AGAIN}
     for name in CLOCKED:
         again[name] = known[name]._replace(options={**known[name].options, "move_ms": None})

@@ -1,4 +1,4 @@
-"""Golden games: what was played once comes out the same for ever (P4)."""
+"""Golden games: an old log gives the same result in every later version (P4)."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ each_game = pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 
 
 class Golden(NamedTuple):
-    told: dict[str, Any]  # what the game amounted to on the day it was recorded
+    document: dict[str, Any]  # the game's document on the day it was recorded
     log: list[bytes]
     entries: list[Entry]
-    head: str | None  # after its last entry; None of games that were recorded before there was a chain
+    head: str | None  # after its last entry; None for games recorded before there was a chain
 
 
 @cache
@@ -51,91 +51,94 @@ def read(path: Path) -> Golden:
 
 
 @each_game
-def test_P4_an_old_log_folds_to_the_same_table_and_scores(path: Path) -> None:
-    told, log, *_ = read(path)
-    table = fold(log)
-    assert game_summary_json(table, told["events"], len(log)) == told
-    assert table.result is not None
-    assert table.result.scores == score(table)
+def test_P4_an_old_log_folds_to_the_same_state_and_scores(path: Path) -> None:
+    document, log, *_ = read(path)
+    state = fold(log)
+    assert game_summary_json(state, document["events"], len(log)) == document
+    assert state.result is not None
+    assert state.result.scores == score(state)
 
 
 @each_game
 def test_P4_every_old_command_is_decided_as_it_was_then(path: Path) -> None:
     entries = read(path).entries
-    laid, sealed = entries[0].events[:2]
-    assert isinstance(laid, GameCreated)
+    created, sealed = entries[0].events[:2]
+    assert isinstance(created, GameCreated)
     assert isinstance(sealed, SeedSealed)
-    then = {laid.ruleset: RULESET_VERSIONS[laid.ruleset, laid.rules]}
-    table = GameState()
+    old_rulesets = {created.ruleset: RULESET_VERSIONS[created.ruleset, created.rules]}
+    state = GameState()
     for entry in entries:
         envelope, now = (
             CommandEnvelope(entry.id, path.stem, entry.seat, entry.command),
-            laid.opened + entry.at,
+            created.opened + entry.at,
         )
         events = decide_envelope(
-            table, envelope, now, sealed.seed or "", created_at_ms=laid.created, rulesets=then
+            state, envelope, now, sealed.seed or "", created_at_ms=created.created, rulesets=old_rulesets
         )
-        assert [meant(event) for event in events] == [meant(event) for event in entry.events]
+        assert [without_reason(event) for event in events] == [
+            without_reason(event) for event in entry.events
+        ]
 
 
 @each_game
 def test_P4_every_old_entry_is_sealed_as_it_was_then(path: Path) -> None:
     _, log, entries, head = read(path)
     sealed = resealed(path.stem, entries)
-    for data, entry, again in zip(log, entries, sealed, strict=True):
-        assert unpack_entry(again.entry) == entry
-        assert again.entry == data or codes(data) & FORMER_VERSIONS.keys()  # to the byte, in today's versions
+    for data, entry, resealed_entry in zip(log, entries, sealed, strict=True):
+        assert unpack_entry(resealed_entry.entry) == entry
+        # byte for byte, unless an event has a newer version now
+        assert resealed_entry.entry == data or codes(data) & FORMER_VERSIONS.keys()
     assert head in (None, sealed[-1].head.hex())
     assert head is not None or unpack(log[-1])[0] == UNSEALED_FORMAT
 
 
 def resealed(game: str, entries: Iterable[Entry]) -> list[SealedEntry]:
-    """The entries in all their forms, made anew."""
-    table, past, piles = GameState(), ChainState(0, initial_head(game), {}), PileTracker()
+    """The entries, sealed anew."""
+    state, chain_state, pile_tracker = GameState(), ChainState(0, initial_head(game), {}), PileTracker()
     sealed: list[SealedEntry] = []
     for entry in entries:
-        fold_events(table, entry.at, entry.events)
-        sealed.append(seal_entry(table, past, piles, entry))
-        past = past.after(sealed[-1])
+        fold_events(state, entry.at, entry.events)
+        sealed.append(seal_entry(state, chain_state, pile_tracker, entry))
+        chain_state = chain_state.after(sealed[-1])
     return sealed
 
 
 @each_game
 def test_P4_every_viewer_can_still_check_an_old_game(path: Path) -> None:
-    told, _, entries, head = read(path)
+    document, _, entries, head = read(path)
     sealed = resealed(path.stem, entries)
-    for viewer in (None, *range(len(told["seats"]))):
-        recorder = ViewVerifier(path.stem, viewer)
+    for viewer in (None, *range(len(document["seats"]))):
+        verifier = ViewVerifier(path.stem, viewer)
         for number, shown in enumerate(sealed, 1):
             part = dict(shown.private_parts).get(-1 if viewer is None else viewer)
-            recorder.verify(build_view_entry(number, shown.public, part, shown.head))
-        assert head in (None, recorder.head.hex())
+            verifier.verify(build_view_entry(number, shown.public, part, shown.head))
+        assert head in (None, verifier.head.hex())
 
 
 def codes(data: bytes) -> set[int]:
-    """Those of the events of an entry, as it was stored."""
+    """The codes of the events of an entry, as it was stored."""
     return {row[0] for row in unpack(data)[5] if row is not None}
 
 
-def meant(event: Event) -> Event:
-    """The event without the words of a refusal: a rule may be shown better, but never be another."""
+def without_reason(event: Event) -> Event:
+    """The event without the sentence of a refusal: its wording may improve, but the rule must be the same."""
     return replace(event, why="") if isinstance(event, CommandRefused) else event
 
 
 @each_game
 def test_P4_every_viewer_of_an_old_log_sees_the_same_end(path: Path) -> None:
-    told, log, entries, _ = read(path)
-    for viewer in (None, *range(len(told["seats"]))):
+    document, log, entries, _ = read(path)
+    for viewer in (None, *range(len(document["seats"]))):
         view = GameState()
         for entry in entries:
             shown = (redact_for(viewer, event) for event in entry.events)
             fold_events(view, entry.at, [event for event in shown if event is not None])
-        assert game_summary_json(view, told["events"], len(log)) == told
+        assert game_summary_json(view, document["events"], len(log)) == document
         assert view.result is not None
         assert view.result.scores == score(view)
 
 
-# -- what there is ---------------------------------------------------------------------------
+# -- coverage --------------------------------------------------------------------------------
 
 
 def test_every_scenario_has_its_golden_game_and_every_golden_game_its_scenario() -> None:
@@ -150,13 +153,13 @@ def test_there_is_a_golden_game_with_every_feature_of_every_ruleset() -> None:
 
 
 def newest(path: Path) -> bool:
-    """Whether the game is played by today's version of its rules."""
+    """Whether the game is played by the current version of its rules."""
     created = read(path).entries[0].events[0]
     assert isinstance(created, GameCreated)
     return created.rules == RULESETS[created.ruleset].version
 
 
 def test_there_is_a_golden_game_on_every_board_with_every_ruleset() -> None:
-    played = {(read(path).told["ruleset"], read(path).told["board"]) for path in FILES}
+    played = {(read(path).document["ruleset"], read(path).document["board"]) for path in FILES}
     assert {rules for rules, _ in played} == set(RULESETS)
     assert set(board_names()) <= {board for _, board in played}

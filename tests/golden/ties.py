@@ -1,8 +1,8 @@
-"""Games whose first place is level in points, one for each way to part those who share it.
+"""Games whose first place is level in points, one for each criterion that decides a tie.
 
 Both seats have two cars left and only draw cards, so the game ends after a few turns with
-the routes and tickets of its position. Where another criterion would come next, it is in favour
-of the other seat, so that the order of the criteria counts.
+the routes and tickets of its position. Where another criterion would come next, it favours the
+other seat, so that the order of the criteria counts.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def level(
     tickets: tuple[tuple[Ticket, ...], tuple[Ticket, ...]] = ((), ()),
     **laid: Any,
 ) -> Scenario:
-    """A game that is as good as over, with these routes and tickets of the two seats."""
+    """A game that is nearly over, with these routes and tickets of the two seats."""
     position = {
         "deck": PLAIN * 2,
         "market": PLAIN if rules != "trains" else [],
@@ -44,7 +44,7 @@ def level(
 def in_play_off(
     number: int, wins: tuple[int, int], routes: tuple[tuple[str, ...], tuple[str, ...]]
 ) -> Scenario:
-    """One game of a play-off that was called by the third and the first seat of another game."""
+    """One game of a play-off between the third and the first seat of another game."""
     series = {"of": "europe-of-old", "number": number, "seats": [2, 0], "wins": wins}
     return level("europe", routes)._replace(play_off=series)
 

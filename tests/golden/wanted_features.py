@@ -1,4 +1,4 @@
-"""Which features the golden games must have between them."""
+"""The features that the golden games must have between them."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ LIMITS: Final = {
     "move": ("action", "tickets", "mix"),
     "move of several": ("action", "second card", "tickets", "tunnel"),
 }
-NEVER_REFUSED: Final = ("create_game",)  # in a log: a creation that is refused makes none
-NEVER_LOGGED: Final = ("fork_game",)  # a log holds the creation that it comes to
+NEVER_REFUSED: Final = ("create_game",)  # in a log: a refused creation makes no log
+NEVER_LOGGED: Final = ("fork_game",)  # the log holds the creation that the fork becomes
 KEPT: Final = [command for command in COMMANDS if command.type not in NEVER_LOGGED]
 
 
