@@ -80,11 +80,11 @@ def bench(
     """Measure the figures that this project promises, beside what they are compared with.
 
     Prints what was measured against each goal, and writes the same with all its parts and the
-    facts of the machine to bench.json. Everything runs on this machine, on engines that it starts
-    and stops itself. The exit code is 1 if a figure could not be measured; a goal that is missed
-    is only said.
+    description of the machine to bench.json. Everything runs on this machine, on engines that it starts
+    and stops itself. The exit code is 1 if a figure could not be measured; a missed goal is
+    only reported.
 
-    - fold: a log's bytes to the table, against PyPI eventsourcing
+    - fold: a log's bytes to the state, against PyPI eventsourcing
     - referee: commands a second of one referee, against the same scripts without rules
     - referees: commands a second of one, two and four referees on one engine
     - growth: commands a second with 100, 10,000 and 100,000 live games, and their memory
@@ -106,11 +106,15 @@ def bench(
     if unknown := [name for name in chosen if name not in FIGURES]:
         raise typer.BadParameter(f"there is no figure {unknown[0]!r}; there is {', '.join(FIGURES)}")
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
-    facts = machine.facts()
+    machine_facts = machine.machine_facts()
     figures, failures = measured(chosen, Size(quick))
-    facts["load_after"] = os.getloadavg()[0]
-    show(figures, failures, facts, quick=quick)
-    document = {"machine": facts, "quick": quick, "figures": {n: asdict(f) for n, f in figures.items()}}
+    machine_facts["load_after"] = os.getloadavg()[0]
+    show(figures, failures, machine_facts, quick=quick)
+    document = {
+        "machine": machine_facts,
+        "quick": quick,
+        "figures": {n: asdict(f) for n, f in figures.items()},
+    }
     to.write_text(json.dumps({**document, "failures": failures}, indent=2) + "\n")
     out.print(f"[dim]written to {to}[/]")
     sys.exit(1 if failures else 0)
@@ -126,14 +130,14 @@ def measured(names: list[str], size: Size) -> tuple[dict[str, Figure], dict[str,
         for name in names:
             start = time.monotonic()
 
-            def tell(doing: str, name: str = name) -> None:
+            def report(doing: str, name: str = name) -> None:
                 progress.update(task, description=f"{name}: {doing}")
 
             line(f"{name} ..")
             try:
-                figures[name] = FIGURES[name](size, tell)
+                figures[name] = FIGURES[name](size, report)
                 line(f"{name}: {figures[name].measured} [{time.monotonic() - start:.0f} s]")
-            except Exception as error:  # one figure's failure is shown beside the others
+            except Exception as error:  # one figure's failure is reported beside the others
                 failures[name] = f"{type(error).__name__}: {error}"
                 line(f"{name}: failed: {failures[name]}")
             progress.advance(task)
@@ -147,9 +151,13 @@ def line(text: str) -> None:
 
 
 def show(
-    figures: Mapping[str, Figure], failures: Mapping[str, str], facts: Mapping[str, Any], *, quick: bool
+    figures: Mapping[str, Figure],
+    failures: Mapping[str, str],
+    machine_facts: Mapping[str, Any],
+    *,
+    quick: bool,
 ) -> None:
-    about = f"{facts['cpus']} CPUs, Python {facts['python']}, {facts['engine']}, commit {facts['commit']}"
+    about = f"{machine_facts['cpus']} CPUs, Python {machine_facts['python']}, {machine_facts['engine']}, commit {machine_facts['commit']}"
     title = f"Ledgerline, measured on {about}" + (" (quick: not for quoting)" if quick else "")
     table = Table(title=title, show_lines=True)
     for column in ("", "what", "measured", "goal", "met?"):

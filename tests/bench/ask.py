@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.bench.figure import Figure, Size, Tell, seconds
+from tests.bench.figure import Figure, Report, Size, seconds
 
 GOAL_S = 1.0
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,10 +21,10 @@ QUESTION = {
 }
 
 
-def measure(size: Size, tell: Tell) -> Figure:
+def measure(size: Size, report: Report) -> Figure:
     times = []
     for number in range(size.of(7, 2)):
-        tell(f"question {number}")
+        report(f"question {number}")
         times.append(seconds(ask))
     return Figure(
         "ledgerline ask, a whole process from its start to its answer",

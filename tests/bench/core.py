@@ -12,33 +12,33 @@ import chess
 
 from schemas.commands import CommandEnvelope, CreateGame, StartGame
 from services.referee.rules import GameState, decide_and_apply, decide_envelope, legal
-from tests.bench.figure import Figure, Size, Tell, in_turn, ratio
+from tests.bench.figure import Figure, Report, Size, in_turn, ratio
 from tests.bench.games import NO_SEED, bots
 
 GOAL = 3.0
 SEATS = bots("random", "random")
 
 
-def measure(size: Size, tell: Tell) -> Figure:
+def measure(size: Size, report: Report) -> Figure:
     rng, number = Random(1), count()
     span = 0.2 if size.quick else 1.0
     games: list[float] = []
-    unasked: list[float] = []
+    unchecked: list[float] = []
 
     def ours() -> float:
-        moves, played, spent = 0, 0, perf_counter()
-        while (passed := perf_counter() - spent) < span:
+        moves, played, start = 0, 0, perf_counter()
+        while (elapsed := perf_counter() - start) < span:
             moves += playout(str(next(number)), rng)
             played += 1
-        games.append(played / passed)
-        return moves / passed
+        games.append(played / elapsed)
+        return moves / elapsed
 
     def theirs() -> float:
-        unasked.append(chess_rate(span / 2, rng, ask=False))
+        unchecked.append(chess_rate(span / 2, rng, ask=False))
         return chess_rate(span, rng, ask=True)
 
-    our, their = in_turn(size.of(7, 2), ours, theirs, tell)
-    del games[0], unasked[0]  # of the round that is left out
+    our, their = in_turn(size.of(7, 2), ours, theirs, report)
+    del games[0], unchecked[0]  # of the warm-up round, which doesn't count
     times = ratio(our, their)
     each = 1e6 / median(our)
     return Figure(
@@ -51,8 +51,8 @@ def measure(size: Size, tell: Tell) -> Figure:
             "ratio": times,
             "ours_decisions_per_s": our,
             "theirs_moves_per_s": their,
-            "theirs_moves_per_s_without_is_game_over": unasked,
-            "ratio_without_is_game_over": ratio(our, unasked),
+            "theirs_moves_per_s_without_is_game_over": unchecked,
+            "ratio_without_is_game_over": ratio(our, unchecked),
             "us_per_decision": each,
             "games_per_s": games,
         },
@@ -60,33 +60,33 @@ def measure(size: Size, tell: Tell) -> Figure:
 
 
 def playout(seed: str, rng: Random) -> int:
-    """One game from an empty table to its scores; how many decisions it had."""
-    table, moves = GameState(), 0
-    decide_envelope(table, CommandEnvelope("c", "game", None, CreateGame(SEATS, seed=seed)), 0, NO_SEED)
-    decide_and_apply(table, None, StartGame())
-    while not table.result:
-        seat = next(iter(table.pending_choices))
-        decide_and_apply(table, seat, rng.choice(legal(table, seat)))
+    """Play one game from its creation to its scores; returns how many decisions it had."""
+    state, moves = GameState(), 0
+    decide_envelope(state, CommandEnvelope("c", "game", None, CreateGame(SEATS, seed=seed)), 0, NO_SEED)
+    decide_and_apply(state, None, StartGame())
+    while not state.result:
+        seat = next(iter(state.pending_choices))
+        decide_and_apply(state, seat, rng.choice(legal(state, seat)))
         moves += 1
     return moves
 
 
 def chess_rate(span: float, rng: Random, *, ask: bool) -> float:
     """Moves a second of random chess; `ask` is_game_over before each, or stop at no move."""
-    moves, spent = 0, perf_counter()
-    while (passed := perf_counter() - spent) < span:
-        moves += chess_asking(rng) if ask else chess_unasked(rng)
-    return moves / passed
+    moves, start = 0, perf_counter()
+    while (elapsed := perf_counter() - start) < span:
+        moves += chess_checked(rng) if ask else chess_unchecked(rng)
+    return moves / elapsed
 
 
-def chess_asking(rng: Random) -> int:
+def chess_checked(rng: Random) -> int:
     board = chess.Board()
     while not board.is_game_over():
         board.push(rng.choice(list(board.legal_moves)))
     return len(board.move_stack)
 
 
-def chess_unasked(rng: Random, most: int = 400) -> int:
+def chess_unchecked(rng: Random, most: int = 400) -> int:
     board = chess.Board()
     while len(board.move_stack) < most and (moves := list(board.legal_moves)):
         board.push(rng.choice(moves))

@@ -1,4 +1,4 @@
-"""Fold of events that are decoded already: what a fact's meaning costs, without the wire."""
+"""Fold of events that are decoded already: what applying an event costs, without the wire form."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ from statistics import median
 
 from schemas.codec import unpack_for_fold
 from services.referee.rules import GameState, fold_events
-from tests.bench.figure import Figure, Size, Tell, seconds
+from tests.bench.figure import Figure, Report, Size, seconds
 from tests.bench.games import bots, fresh_ledger, play
 
 
-def measure(size: Size, tell: Tell) -> Figure:
-    tell("playing the games")
+def measure(size: Size, report: Report) -> Figure:
+    report("playing the games")
     with fresh_ledger(partitions=16) as ledger:
-        table = bots("greedy", "greedy", "random", "random")
-        games = play(ledger, [table] * size.of(6, 1))
-        facts = [[unpack_for_fold(entry) for entry in ledger.read_entries(game)] for game in games]
-    logs = [[(at, events) for at, _, _, _, events in log] for log in facts]
-    events = sum(len(told) for log in logs for _, told in log)
+        seats = bots("greedy", "greedy", "random", "random")
+        games = play(ledger, [seats] * size.of(6, 1))
+        decoded_logs = [[unpack_for_fold(entry) for entry in ledger.read_entries(game)] for game in games]
+    logs = [[(at, events) for at, _, _, _, events in log] for log in decoded_logs]
+    events = sum(len(entry_events) for log in logs for _, entry_events in log)
     entries = sum(map(len, logs))
 
     def refold() -> None:
         for log in logs:
-            table = GameState()
-            for at, told in log:
-                fold_events(table, at, told)
-            assert table.result
+            state = GameState()
+            for at, entry_events in log:
+                fold_events(state, at, entry_events)
+            assert state.result
 
     refold()  # the first reads the board
     rounds = [seconds(refold) for _ in range(size.of(15, 2))]

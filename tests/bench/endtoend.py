@@ -28,7 +28,7 @@ from schemas.commands import CommandEnvelope, SeatPlan
 from services.gateway.server import open_listener
 from services.ledger import RedisLedger
 from services.ledger.connection import connect, init_partition_count
-from tests.bench.figure import Figure, Size, Tell
+from tests.bench.figure import Figure, Report, Size
 from tests.bench.games import fresh_engine, script
 from tests.bench.light_players import Move, Play, SeatSocket, Table, moves, request
 from tests.bench.services import Server, running_services
@@ -55,7 +55,7 @@ class Run:
     cpu_us: Mapping[str, float]
 
 
-def measure(size: Size, tell: Tell) -> Figure:
+def measure(size: Size, report: Report) -> Figure:
     rounds, seconds = size.of(3, 1), size.of(6, 1)
     peer = None if size.quick else boardgame_io()
     scripts = [script("game", SEATS, f"endtoend-{number}") for number in range(size.of(64, 4))]
@@ -63,16 +63,16 @@ def measure(size: Size, tell: Tell) -> Figure:
     for number in range(rounds):
         for tables in TABLES[: size.of(2, 1)]:
             for syncing in SYNCING:
-                tell(f"round {number + 1} of {rounds}: {tables} games, AOF {syncing}")
+                report(f"round {number + 1} of {rounds}: {tables} games, AOF {syncing}")
                 run = ours(scripts, tables, syncing, seconds)
                 runs.setdefault(f"{syncing} {tables}", []).append(run)
             if peer:
-                tell(f"round {number + 1} of {rounds}: {tables} tables of boardgame.io")
+                report(f"round {number + 1} of {rounds}: {tables} tables of boardgame.io")
                 theirs = peer(tables)
                 runs.setdefault(f"boardgame.io {tables}", []).append(theirs)
                 if tables == max(TABLES):  # so many never all come to play there
                     played = min(tables, in_play(theirs))
-                    tell(
+                    report(
                         f"round {number + 1} of {rounds}: {played} games, as many as boardgame.io had in play"
                     )
                     alike = ours(scripts, played, "everysec", seconds)
@@ -103,8 +103,8 @@ def figure(runs: Mapping[str, Sequence[Run]]) -> Figure:
     for name in runs:
         if name.startswith("boardgame.io"):
             mine, theirs = runs[name.replace("boardgame.io", "everysec")], runs[name]
-            said, better = against(mine, theirs)
-            told += f"; {name}: {said}"
+            run_output, better = against(mine, theirs)
+            told += f"; {name}: {run_output}"
             met = (met is not False) and better
     if met is None:
         told += "; boardgame.io is not compared with: not in a quick run, nor where its folder isn't there"
@@ -233,7 +233,7 @@ def _itself(socket: SeatSocket) -> SeatSocket:
 
 
 def cpu_s(pids: Mapping[str, int]) -> dict[str, float]:
-    """User and system time of each process so far; nothing where the machine doesn't tell."""
+    """User and system time of each process so far; empty where the system doesn't report it."""
     if not Path("/proc/self/stat").exists():
         return {}
     used = {}
@@ -254,20 +254,20 @@ def boardgame_io() -> Callable[[int], Run] | None:
 
     def run(tables: int) -> Run:
         for _ in range(TRIES):
-            said = _told_by(start, tables)
-            if said["p99_ms"] is not None:  # else its sockets weren't all open when its clock began
-                return Run(said["moves_per_s"], said["p50_ms"], said["p99_ms"], {})
+            run_output = _client_report(start, tables)
+            if run_output["p99_ms"] is not None:  # else its sockets weren't all open when its clock began
+                return Run(run_output["moves_per_s"], run_output["p50_ms"], run_output["p99_ms"], {})
         raise RuntimeError(f"boardgame.io made no moves at {tables} tables")
 
     return run
 
 
-def _told_by(start: Path, tables: int) -> dict[str, Any]:
-    """What its own client says of one run, on a server of its own."""
+def _client_report(start: Path, tables: int) -> dict[str, Any]:
+    """What its own client reports of one run, on a server of its own."""
     with open_listener("127.0.0.1", 0) as free:
         port = free.getsockname()[1]
     environment = {**os.environ, "PORT": str(port)}
     command = ["bash", str(start), str(tables)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=True)
-    said: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return said
+    run_output: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return run_output

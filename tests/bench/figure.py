@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import TypeAlias
 
 Part: TypeAlias = "float | int | str | Sequence[float] | Mapping[str, float]"
-Tell: TypeAlias = Callable[[str], None]  # says what is being done; called often
+Report: TypeAlias = Callable[[str], None]  # shows what is being measured; called often
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Size:
         return quick if self.quick else full
 
 
-Measure: TypeAlias = Callable[[Size, Tell], Figure]
+Measure: TypeAlias = Callable[[Size, Report], Figure]
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -45,13 +45,13 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 def in_turn(
-    rounds: int, ours: Callable[[], float], theirs: Callable[[], float], tell: Tell
+    rounds: int, ours: Callable[[], float], theirs: Callable[[], float], report: Report
 ) -> tuple[list[float], list[float]]:
     """Both measures, one after the other, round by round: what disturbs one disturbs both.
-    A first round, which imports modules and reads boards, is left out."""
+    A first round, which imports modules and reads boards, doesn't count."""
     pairs = []
     for number in range(rounds + 1):
-        tell(f"round {number} of {rounds}")
+        report(f"round {number} of {rounds}")
         pairs.append((ours(), theirs()))
     pairs = pairs[1:]
     return [our for our, _ in pairs], [their for _, their in pairs]

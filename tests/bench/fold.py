@@ -1,4 +1,4 @@
-"""Fold: from a log's bytes to the table, beside `eventsourcing` rebuilding an aggregate.
+"""Fold: from a log's bytes to the state, beside `eventsourcing` rebuilding an aggregate.
 
 Ours starts from the list of bytes that the engine's log stream gave; theirs from what its
 recorder keeps in memory, through its JSON transcoder and mapper, with nothing cached. Both
@@ -11,21 +11,21 @@ from statistics import median
 
 from schemas.codec import unpack_for_fold
 from services.referee.rules import fold
-from tests.bench.figure import Figure, Size, Tell, in_turn, ratio, seconds
+from tests.bench.figure import Figure, Report, Size, in_turn, ratio, seconds
 from tests.bench.games import bots, fresh_ledger, play
 from tests.bench.peer_aggregate import Peer
 
 GOAL = 0.2
 
 
-def measure(size: Size, tell: Tell) -> Figure:
-    tell("playing the games")
+def measure(size: Size, report: Report) -> Figure:
+    report("playing the games")
     with fresh_ledger(partitions=16) as ledger:
-        table = bots("greedy", "greedy", "random", "random")
-        games = play(ledger, [table] * size.of(6, 1))
+        seats = bots("greedy", "greedy", "random", "random")
+        games = play(ledger, [seats] * size.of(6, 1))
         logs = [ledger.read_entries(game) for game in games]
     assert all(fold(log).result for log in logs), "a log doesn't fold to the end of its game"
-    tell("saving the same events as aggregates")
+    report("saving the same events as aggregates")
     peer = Peer([[event for entry in log for event in unpack_for_fold(entry)[4]] for log in logs])
     events = peer.events
 
@@ -35,7 +35,7 @@ def measure(size: Size, tell: Tell) -> Figure:
     def theirs() -> float:
         return seconds(peer.rebuild) / events * 1e6
 
-    our, their = in_turn(size.of(15, 2), ours, theirs, tell)
+    our, their = in_turn(size.of(15, 2), ours, theirs, report)
     share = ratio(our, their)
     return Figure(
         "fold a log's bytes, per event, of eventsourcing's aggregate rebuild",

@@ -10,20 +10,20 @@ import subprocess
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.bench.figure import Figure, Size, Tell, seconds
+from tests.bench.figure import Figure, Report, Size, seconds
 
 SETUP_S, PLAY_S = 180, 15
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def measure(size: Size, tell: Tell) -> Figure:
+def measure(size: Size, report: Report) -> Figure:
     with TemporaryDirectory() as folder:
         clone = Path(folder) / "ledgerline"
-        tell("git clone")
+        report("git clone")
         run("git", "clone", "--quiet", str(ROOT), str(clone), where=ROOT)
-        tell("make setup")
+        report("make setup")
         setup = seconds(lambda: run("make", "setup", where=clone))
-        tell("make play")
+        report("make play")
         play = seconds(lambda: run("make", "play", where=clone))
     return Figure(
         "make play in a fresh clone: set-up, then the game",

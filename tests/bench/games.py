@@ -44,20 +44,20 @@ def bots(*policies: Policy) -> tuple[SeatPlan, ...]:
 def script(game: str, seats: tuple[SeatPlan, ...], seed: str) -> list[CommandEnvelope]:
     """The envelopes of a whole game of random moves. The seed decides the deal and the moves, so
     a referee that gets these envelopes in this order accepts each of them."""
-    table, rng, envelopes = GameState(), Random(seed), list[CommandEnvelope]()
+    state, rng, envelopes = GameState(), Random(seed), list[CommandEnvelope]()
 
-    def say(seat: Seat | None, command: Command) -> None:
+    def send(seat: Seat | None, command: Command) -> None:
         envelopes.append(CommandEnvelope(f"c{len(envelopes)}", game, seat, command))
-        decide_envelope(table, envelopes[-1], 0, NO_SEED)
+        decide_envelope(state, envelopes[-1], 0, NO_SEED)
 
-    say(None, CreateGame(seats, seed=seed))
+    send(None, CreateGame(seats, seed=seed))
     for number, plan in enumerate(seats):
         if plan.kind == "human":
-            say(None, TakeSeat(f"player {number}"))
-    say(None, StartGame())
-    while not table.result:
-        seat = min(table.pending_choices)
-        say(seat, rng.choice(legal(table, seat)))
+            send(None, TakeSeat(f"player {number}"))
+    send(None, StartGame())
+    while not state.result:
+        seat = min(state.pending_choices)
+        send(seat, rng.choice(legal(state, seat)))
     return envelopes
 
 

@@ -2,7 +2,7 @@
 
 Each number of games has an engine and a referee of its own, and rounds of all alternate. In a
 round envelopes come in batches, the same for all, each for another game as far as there are games.
-The referee has met every game before: it remembers the latest as they are, and the others frozen.
+The referee has met every game before: it keeps the latest in memory as they are, and the others packed.
 What it costs to meet them (a restart, a hand-over) is measured apart.
 """
 
@@ -14,7 +14,7 @@ from statistics import median
 from typing import Final
 
 from schemas.commands import CommandEnvelope
-from tests.bench.figure import Figure, Part, Size, Tell, ratio
+from tests.bench.figure import Figure, Part, Report, Size, ratio
 from tests.bench.games import fresh_engine
 from tests.bench.live_games import Live, run_one, scripts
 from tests.bench.referee_workers import Spent, Worker
@@ -61,30 +61,30 @@ class Grown:
         return self.engine_s / sum(spent.commands for spent in self.rounds) * 1e6
 
 
-def measure(size: Size, tell: Tell) -> Figure:
+def measure(size: Size, report: Report) -> Figure:
     counts = GAMES_QUICK if size.quick else GAMES
     batch = size.of(BATCH, 20)
     with ExitStack() as running:
-        tell("playing a few games in advance")
+        report("playing a few games in advance")
         midst = scripts(size.of(24, 2))
         grown = []
         for count in counts:
-            tell(f"{count:,} games: copying and meeting them")
+            report(f"{count:,} games: copying and meeting them")
             url = running.enter_context(fresh_engine(**NO_REWRITE))
             worker = running.enter_context(Worker(run_one, url))
             grown.append(Grown(url, count, midst, worker))
         for number in range(size.of(11, 2)):
-            tell(f"round {number}")
+            report(f"round {number}")
             for each in grown:
                 each.play(size.of(1000, 40), batch)
                 if not number:  # a first round is left out
                     each.rounds.clear()
                     each.engine_s = 0.0
         errors = sum(each.live.errors() for each in grown)
-        return told_as_figure(counts, grown, errors)
+        return build_figure(counts, grown, errors)
 
 
-def told_as_figure(counts: Sequence[int], grown: Sequence[Grown], errors: int) -> Figure:
+def build_figure(counts: Sequence[int], grown: Sequence[Grown], errors: int) -> Figure:
     few, *_, most = grown
     share, memory = ratio(most.rates, few.rates), [each.live.bytes_each for each in grown]
     in_proportion = max(memory) < 1.2 * min(memory)

@@ -18,7 +18,7 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from schemas.commands import CommandEnvelope, CreateGame, SeatPlan, write_command
 from schemas.field_types import Seat
-from tests.bench.figure import Figure, Size, Tell
+from tests.bench.figure import Figure, Report, Size
 from tests.bench.games import fresh_engine, script
 from tests.bench.services import running_services
 
@@ -29,10 +29,10 @@ PAUSE_S: Final = 0.02  # long enough for every process to fall asleep
 BRISK_S: Final = 0.002  # measured beside it: much of an idle move is the waking of processes
 
 
-def measure(size: Size, tell: Tell) -> Figure:
+def measure(size: Size, report: Report) -> Figure:
     with fresh_engine() as engine, running_services(engine) as running:
-        took = moves(running.url, size.of(600, 30), PAUSE_S, tell)
-        brisk = moves(running.url, size.of(150, 30), BRISK_S, tell)
+        took = moves(running.url, size.of(600, 30), PAUSE_S, report)
+        brisk = moves(running.url, size.of(150, 30), BRISK_S, report)
     p50, p90, p99 = cut(took)
     brisk50, _, brisk99 = cut(brisk)
     return Figure(
@@ -53,11 +53,11 @@ def measure(size: Size, tell: Tell) -> Figure:
     )
 
 
-def moves(url: str, wanted: int, pause_s: float, tell: Tell) -> list[float]:
+def moves(url: str, wanted: int, pause_s: float, report: Report) -> list[float]:
     """The milliseconds of so many moves, of as many games as it takes."""
     took: list[float] = []
     while len(took) < wanted:
-        tell(f"{len(took)} of {wanted} moves, {pause_s * 1e3:g} ms apart")
+        report(f"{len(took)} of {wanted} moves, {pause_s * 1e3:g} ms apart")
         took += play(url, f"latency-{len(took)}", pause_s, wanted - len(took))
     return took
 
@@ -115,9 +115,13 @@ async def move(
     seen = await sockets[other(seat)].recv()
     took = (perf_counter() - start) * 1e3
     own = json.loads(await sockets[seat].recv())
-    result = json.loads(seen)
-    assert own["type"] == result["type"] == "entry", (own, result)
-    assert own["answers"] == envelope.id and own["number"] == result["number"], (envelope.id, own, result)
+    other_entry = json.loads(seen)
+    assert own["type"] == other_entry["type"] == "entry", (own, other_entry)
+    assert own["answers"] == envelope.id and own["number"] == other_entry["number"], (
+        envelope.id,
+        own,
+        other_entry,
+    )
     assert all(event["type"] != "command_refused" for event in own["events"]), own
     return took
 

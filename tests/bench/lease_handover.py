@@ -24,7 +24,7 @@ from schemas.commands import CommandEnvelope, CreateGame, StartGame
 from schemas.events import GameEnded
 from services.ledger import RedisLedger
 from services.ledger.connection import connect, init_partition_count
-from tests.bench.figure import Figure, Size, Tell
+from tests.bench.figure import Figure, Report, Size
 from tests.bench.games import bots, fresh_engine
 from tests.bench.latency import cut
 
@@ -37,32 +37,32 @@ STANDS_S: Final = 60.0  # a game that takes so long will never move
 
 
 class Service:
-    """A process of ours, and what it says of each move."""
+    """A service process, and what its log records of each move."""
 
     def __init__(self, name: str, engine: str, folder: Path) -> None:
         given = {key: value for key, value in os.environ.items() if not key.startswith("LEDGERLINE_")}
         levels = {"LEDGERLINE_LOG_LEVEL": "debug", "LEDGERLINE_LOG_FORM": "json"}
-        self.said = folder / f"{name}-{secrets.token_hex(4)}.log"
-        with self.said.open("w") as said:
+        self.log_path = folder / f"{name}-{secrets.token_hex(4)}.log"
+        with self.log_path.open("w") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "services.cli", name],
                 env={**given, **levels, "LEDGERLINE_REDIS_URL": engine},
-                stderr=said,
+                stderr=log,
             )
         self.read = 0
         self.moved: dict[str, int] = {}  # the number of its last entry in each game
 
-    def listen(self) -> dict[str, int]:
+    def read_log(self) -> dict[str, int]:
         """Its last move in every game."""
-        with self.said.open() as said:
-            said.seek(self.read)
-            lines = said.read()
+        with self.log_path.open() as log:
+            log.seek(self.read)
+            lines = log.read()
         whole = lines[: lines.rfind("\n") + 1]
         self.read += len(whole.encode())
         for line in whole.splitlines():
-            result = json.loads(line)
-            if result["event"] == "move":
-                self.moved[result["game"]] = result["sequence"]
+            record = json.loads(line)
+            if record["event"] == "move":
+                self.moved[record["game"]] = record["sequence"]
         return self.moved
 
     def end(self) -> None:
@@ -106,7 +106,7 @@ class Server:
 
     def await_work(self) -> None:
         """Return when every referee has moved a game of now."""
-        while not all(service.listen().keys() & {*self.games} for service in self.referees):
+        while not all(service.read_log().keys() & {*self.games} for service in self.referees):
             sleep(10 * LOOK_S)
             self.top_up()
 
@@ -116,10 +116,10 @@ class Server:
         killed = monotonic()
         victim.end()
         self.referees.remove(victim)
-        others = [service.listen() for service in self.referees]
+        others = [service.read_log() for service in self.referees]
         held = [
             game
-            for game, number in victim.listen().items()
+            for game, number in victim.read_log().items()
             if game in self.games and all(other.get(game, 0) < number for other in others)
         ]
         sleep(SETTLE_S)
@@ -155,12 +155,12 @@ def server() -> Iterator[Server]:
             made.end()
 
 
-def measure(size: Size, tell: Tell) -> Figure:
+def measure(size: Size, report: Report) -> Figure:
     kills, took, longest = size.of(20, 2), list[float](), list[float]()
     rng = Random(0)
     with server() as at:
         for number in range(kills):
-            tell(f"kill {number + 1} of {kills}")
+            report(f"kill {number + 1} of {kills}")
             at.top_up()
             at.await_work()
             sleep(rng.random())  # at any moment

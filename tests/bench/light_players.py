@@ -43,9 +43,9 @@ def moves(envelopes: Sequence[CommandEnvelope]) -> list[Move]:
     """A script's moves by the number of the entry that calls for them; the last calls for none."""
     called = []
     for envelope in envelopes:
-        result = {"id": envelope.id, "command": write_command(envelope.command)}
+        message = {"id": envelope.id, "command": write_command(envelope.command)}
         called.append(
-            Move(-1 if envelope.seat is None else envelope.seat, frame(TEXT, json.dumps(result).encode()))
+            Move(-1 if envelope.seat is None else envelope.seat, frame(TEXT, json.dumps(message).encode()))
         )
     return [*called, NOBODY]
 

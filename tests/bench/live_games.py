@@ -59,7 +59,7 @@ class Live:
         )
         self.names = [f"live-{number}" for number in range(games)]
         self._scripts = scripts
-        self._said = [len(scripts[number % len(scripts)]) // 2 for number in range(games)]
+        self._sent = [len(scripts[number % len(scripts)]) // 2 for number in range(games)]
         self._next = self.poisoned = 0
         midst = self._midst()
         before = self.engine_bytes()
@@ -70,8 +70,8 @@ class Live:
         return int(self._client.info("memory")["used_memory"])
 
     def engine_cpu_s(self) -> float:
-        result = self._client.info("cpu")
-        return float(result["used_cpu_user"]) + float(result["used_cpu_sys"])
+        info = self._client.info("cpu")
+        return float(info["used_cpu_user"]) + float(info["used_cpu_sys"])
 
     def put(self, envelopes: int, poison: int = 0) -> None:
         """The next envelope of each of the next so many games; poison to the first of them besides."""
@@ -98,13 +98,13 @@ class Live:
         some = slice(None, None, -(-len(self.names) // LOOKED_AT))
         for name in self.names[some]:
             pipe.xlen(keys.log(self.ledger.partition_of(name), name))
-        wrong = map(int.__ne__, pipe.execute(), self._said[some])
+        wrong = map(int.__ne__, pipe.execute(), self._sent[some])
         return int(left + abs(dead - self.poisoned) + sum(wrong))
 
     def _letter(self, number: int) -> CommandEnvelope:
         envelopes = self._scripts[number % len(self._scripts)]
-        self._said[number] += 1
-        return replace(envelopes[self._said[number] - 1], game=self.names[number])
+        self._sent[number] += 1
+        return replace(envelopes[self._sent[number] - 1], game=self.names[number])
 
     def _midst(self) -> list[dict[str, str]]:
         """Play the games that are copied, to their midst; the keys of each by their last words."""
@@ -141,8 +141,8 @@ class Live:
             sleep(0.1)
 
     def _rewriting(self) -> bool:
-        result = self._client.info("persistence")
-        return bool(result["aof_rewrite_in_progress"] or result["aof_rewrite_scheduled"])
+        info = self._client.info("persistence")
+        return bool(info["aof_rewrite_in_progress"] or info["aof_rewrite_scheduled"])
 
 
 def run_one(url: str, pipe: Connection) -> None:

@@ -1,4 +1,4 @@
-"""What the figures were measured on: they mean nothing without it."""
+"""The machine that the figures were measured on; they mean nothing without it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PEERS = ("redis", "msgpack", "pydantic", "uvloop", "websockets", "eventsourcing", "chess")
 
 
-def facts() -> dict[str, Any]:
+def machine_facts() -> dict[str, Any]:
     commit = _git("rev-parse", "--short=12", "HEAD")
     return {
         "when": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -39,9 +39,9 @@ def _git(*asked: str) -> str:
 
 def _engine() -> str:
     with fresh_engine() as url:
-        told: Any = connect(url).info("server")
+        info: Any = connect(url).info("server")
     return (
-        f"Valkey {told['valkey_version']}" if "valkey_version" in told else f"Redis {told['redis_version']}"
+        f"Valkey {info['valkey_version']}" if "valkey_version" in info else f"Redis {info['redis_version']}"
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from schemas.commands import Policy
 from services.ledger import RedisLedger, keys
-from tests.bench.figure import Figure, Part, Size, Tell
+from tests.bench.figure import Figure, Part, Report, Size
 from tests.bench.games import bots, fresh_ledger, play
 
 GOAL = 64 * 1024
@@ -23,25 +23,25 @@ TABLES: dict[str, tuple[Policy, ...]] = {
 PLAIN = {"stream-node-max-bytes": 4096}
 
 
-def measure(size: Size, tell: Tell) -> Figure:
+def measure(size: Size, report: Report) -> Figure:
     parts: dict[str, Part] = {}
     for engine, settings in (("ours", {}), ("plain", PLAIN)):
         with fresh_ledger(16, **settings) as ledger:
             for table, policies in TABLES.items():
-                tell(f"{table} games on the engine's {engine} settings")
+                report(f"{table} games on the engine's {engine} settings")
                 games = play(ledger, [bots(*policies)] * size.of(16, 1), table)
                 parts |= {f"{engine}_{table}_{k}": v for k, v in weigh(ledger, games).items()}
     worst = max(_number(parts[f"ours_{table}_streams_mean"]) for table in TABLES)
     return Figure(
         "Redis memory of a finished four-seat game, all streams, KiB",
-        f"{_told(parts, 'ours')} (default node size: {_told(parts, 'plain')})",
+        f"{_summary(parts, 'ours')} (default node size: {_summary(parts, 'plain')})",
         f"under {GOAL // 1024}",
         worst < GOAL,
         parts,
     )
 
 
-def _told(parts: Mapping[str, Part], engine: str) -> str:
+def _summary(parts: Mapping[str, Part], engine: str) -> str:
     def kib(table: str, which: str) -> str:
         return f"{_number(parts[f'{engine}_{table}_{which}']) / 1024:.1f}"
 

@@ -18,7 +18,7 @@ from typing import Any, Final
 from schemas.codec import pack_envelope
 from services.ledger import keys
 from services.ledger.connection import connect, init_partition_count
-from tests.bench.figure import Figure, Size, Tell
+from tests.bench.figure import Figure, Report, Size
 from tests.bench.games import fresh_engine
 from tests.bench.live_games import run_one
 from tests.bench.referee import Round, lanes
@@ -60,7 +60,7 @@ class Side:
             pipe.xlen(keys.dead_letters(partition))
         return int(sum(pipe.execute()))
 
-    def told(self) -> dict[str, float]:
+    def cpu_by_process(self) -> dict[str, float]:
         commands = sum(spent.commands for spent in self.rounds) / 1e6
         engines, replicas = self._before
         return {
@@ -73,13 +73,13 @@ class Side:
 
 def cpu_s(clients: Sequence[Any]) -> float:
     """The CPU time of these engines so far."""
-    told = [client.info("cpu") for client in clients]
-    return sum(float(each["used_cpu_user"]) + float(each["used_cpu_sys"]) for each in told)
+    info = [client.info("cpu") for client in clients]
+    return sum(float(each["used_cpu_user"]) + float(each["used_cpu_sys"]) for each in info)
 
 
-def measure(size: Size, tell: Tell) -> Figure:
+def measure(size: Size, report: Report) -> Figure:
     with ExitStack() as running, TemporaryDirectory() as folder:
-        tell("forming a cluster")
+        report("forming a cluster")
         url = running.enter_context(fresh_engine())
         one = Side(running, url, [connect(url)], [])
         formed = running.enter_context(cluster(Path(folder)))
@@ -88,18 +88,18 @@ def measure(size: Size, tell: Tell) -> Figure:
         three = Side(running, formed.url, [node.call for node in primaries], replicas)
         rounds = size.of(60, 4)
         for number, envelopes in enumerate(islice(lanes(size.of(GAMES, 20)), rounds)):
-            tell(f"round {number + 1} of {rounds}")
+            report(f"round {number + 1} of {rounds}")
             for side in (one, three):
                 side.play(envelopes)
                 if number < rounds // 6:  # the games begin
                     side.forget()
         errors = one.left() + three.left()
-        return told_as_figure(one.told(), three.told(), errors)
+        return build_figure(one.cpu_by_process(), three.cpu_by_process(), errors)
 
 
-def told_as_figure(one: dict[str, float], three: dict[str, float], errors: int) -> Figure:
-    def side(told: dict[str, float]) -> str:
-        return f"referee {told['referee_cpu_us']:.0f} us, engine {told['engine_cpu_us']:.0f} us"
+def build_figure(one: dict[str, float], three: dict[str, float], errors: int) -> Figure:
+    def side(cpu: dict[str, float]) -> str:
+        return f"referee {cpu['referee_cpu_us']:.0f} us, engine {cpu['engine_cpu_us']:.0f} us"
 
     return Figure(
         "three primaries (with a replica each) against one engine, CPU a command",

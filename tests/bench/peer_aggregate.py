@@ -29,7 +29,7 @@ class Game(Aggregate):
         self.deck: list[str] = []
         self.turn = -1
         self.offer: list[str] = []
-        self.told = 0
+        self.others = 0
 
     @event("DeckShuffled")
     def shuffle(self, order: list[str]) -> None:
@@ -76,9 +76,9 @@ class Game(Aggregate):
     def start_turn(self, seat: int) -> None:
         self.turn = seat
 
-    @event("OtherTold")
-    def tell_other(self, kind: str) -> None:
-        self.told += 1
+    @event("OtherRecorded")
+    def record_other(self, kind: str) -> None:
+        self.others += 1
 
 
 class Peer:
@@ -98,16 +98,16 @@ class Peer:
         created = log[0]
         assert isinstance(created, ours.GameCreated)
         game = Game(len(created.seats))
-        for result in log[1:]:
-            tell(game, result)
-        assert len(game.pending_events) == len(log), "an event was not told"
+        for logged in log[1:]:
+            record(game, logged)
+        assert len(game.pending_events) == len(log), "an event was not recorded"
         self.application.save(game)
         return game.id
 
 
-def tell(game: Game, result: ours.Event) -> None:
+def record(game: Game, logged: ours.Event) -> None:
     """One event of ours as one of the aggregate's; the rare ones carry their name only."""
-    match result:
+    match logged:
         case ours.DeckShuffled(order):
             game.shuffle([str(card) for card in order])
         case ours.HandDealt(seat, cards):
@@ -127,4 +127,4 @@ def tell(game: Game, result: ours.Event) -> None:
         case ours.TurnStarted(seat):
             game.start_turn(seat)
         case _:
-            game.tell_other(result.type)
+            game.record_other(logged.type)

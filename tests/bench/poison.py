@@ -16,7 +16,7 @@ from schemas.commands import CommandEnvelope
 from schemas.events import Event
 from services.referee import command_processor
 from services.referee.rules import GameState, decide_envelope
-from tests.bench.figure import Figure, Size, Tell, ratio
+from tests.bench.figure import Figure, Report, Size, ratio
 from tests.bench.games import fresh_engine
 from tests.bench.growth import Grown
 from tests.bench.live_games import POISON, run_one, scripts
@@ -27,27 +27,27 @@ GAMES: Final = 200
 BATCH: Final = 100  # envelopes, and one of poison where there is poison
 
 
-def measure(size: Size, tell: Tell) -> Figure:
+def measure(size: Size, report: Report) -> Figure:
     games, batch = size.of(GAMES, 20), size.of(BATCH, 20)
     with ExitStack() as running:
-        tell("playing a few games in advance")
+        report("playing a few games in advance")
         midst = scripts(size.of(24, 2))
         clean, poisoned = (
             Grown(url, games, midst, running.enter_context(Worker(run_breaking, url)))
             for url in (running.enter_context(fresh_engine()) for _ in range(2))
         )
         for number in range(size.of(11, 2)):
-            tell(f"round {number}")
+            report(f"round {number}")
             clean.play(size.of(1000, 40), batch)
             poisoned.play(size.of(1000, 40), batch, poison=1)
             if not number:  # a first round is left out
                 clean.rounds.clear()
                 poisoned.rounds.clear()
         errors = clean.live.errors() + poisoned.live.errors()
-    return told_as_figure(clean, poisoned, errors, batch)
+    return build_figure(clean, poisoned, errors, batch)
 
 
-def told_as_figure(clean: Grown, poisoned: Grown, errors: int, batch: int) -> Figure:
+def build_figure(clean: Grown, poisoned: Grown, errors: int, batch: int) -> Figure:
     share = ratio(poisoned.rates, clean.rates)
     per_letter = (poisoned.cpu_us() - clean.cpu_us()) * batch
     return Figure(
@@ -70,13 +70,13 @@ def told_as_figure(clean: Grown, poisoned: Grown, errors: int, batch: int) -> Fi
 
 def run_breaking(url: str, pipe: Connection) -> None:
     """A referee that breaks on poison."""
-    vars(command_processor)["decide_envelope"] = breaking
+    vars(command_processor)["decide_envelope"] = decide_or_break
     run_one(url, pipe)
 
 
-def breaking(
-    table: GameState, envelope: CommandEnvelope, now: int, fresh_seed: str, created: int
+def decide_or_break(
+    state: GameState, envelope: CommandEnvelope, now: int, fresh_seed: str, *, created_at_ms: int
 ) -> tuple[Event, ...]:
     if envelope.id.startswith(POISON):
         raise ValueError("poison")
-    return decide_envelope(table, envelope, now, fresh_seed, created_at_ms=created)
+    return decide_envelope(state, envelope, now, fresh_seed, created_at_ms=created_at_ms)

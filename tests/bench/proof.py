@@ -1,7 +1,7 @@
 """What proof costs: the chain in the referee, checking a file, an audit, seeking; and how big a file is.
 
 The referee's figure is of the same referee twice, in turn: in games of today's rules, which are
-sealed, and in games of the edition before, which aren't. Each decides its own games, played in
+sealed, and in games of the version before, which aren't. Each decides its own games, played in
 advance by the same random source.
 """
 
@@ -31,7 +31,7 @@ from services.referee.rules.rulesets import RULESET_VERSIONS, RULESETS
 from services.verification.audit import audit
 from services.verification.log_check import check_file, check_file_bytes
 from services.verification.replay import Replay, fold_until
-from tests.bench.figure import Figure, Size, Tell, ratio
+from tests.bench.figure import Figure, Report, Size, ratio
 from tests.bench.games import NO_SEED, bots, fresh_engine, script
 from tests.bench.referee import Round, lanes, ledger_at, ours_round, total
 from tests.bench.referee_workers import Spent, Worker, run_referee
@@ -42,9 +42,9 @@ KEPT: Final = 0.85  # of the commands a second without it
 STANDALONE: Final = Path(__file__).parents[2] / "deploy" / "verify_game.py"
 
 
-def measure_sealing(size: Size, tell: Tell) -> Figure:
+def measure_sealing(size: Size, report: Report) -> Figure:
     """What the chain and the commitments cost the referee, alone and in its whole work."""
-    tell("sealing logs again")
+    report("sealing logs again")
     us = [_sealing_us(f"seal-{n}") for n in range(size.of(12, 2))]
     games, blocks, rounds = size.of(100, 10), size.of(16, 2), size.of(12, 4)
     with (
@@ -57,7 +57,7 @@ def measure_sealing(size: Size, tell: Tell) -> Figure:
         ours, theirs = list[Spent](), list[Spent]()
         feed, former = lanes(games), former_lanes(games)
         for block in range(1, blocks + 1):
-            tell(f"{games} games, block {block} of {blocks}")
+            report(f"{games} games, block {block} of {blocks}")
             envelopes, before = list(islice(feed, rounds)), list(islice(former, rounds))
             ours.append(total(ours_round(here, sealed, each)[0] for each in envelopes))
             theirs.append(total(ours_round(there, plain, each)[0] for each in before))
@@ -73,7 +73,7 @@ def measure_sealing(size: Size, tell: Tell) -> Figure:
 
 
 def run_former_referee(url: str, pipe: Connection) -> None:
-    """The same referee, for whom the edition before today's is today's."""
+    """The same referee, with the version before the current one as its current one."""
     as_before()
     run_referee(url, pipe)
 
@@ -85,7 +85,7 @@ def as_before() -> None:
 
 
 def former_lanes(games: int) -> Iterator[Round]:
-    """Rounds as ever, of games of the edition before; this process goes back to today's after each."""
+    """Rounds of games of the version before; this process returns to the current version after each."""
     today = dict(RULESETS)
     feed = None
     while True:
@@ -105,14 +105,19 @@ def _sealing_us(game: str) -> float:
 
 def _spent(game: str, entries: list[Entry], sealing: bool) -> float:
     """Microseconds of CPU for packing all entries, sealed or as they were before."""
-    table, piles, past, spent = GameState(), PileTracker(), ChainState(0, initial_head(game), {}), 0.0
+    state, pile_tracker, chain_state, spent = (
+        GameState(),
+        PileTracker(),
+        ChainState(0, initial_head(game), {}),
+        0.0,
+    )
     for number, entry in enumerate(entries):
-        fold_events(table, entry.at, entry.events)
+        fold_events(state, entry.at, entry.events)
         start = process_time()
         if sealing:
-            sealed = seal_entry(table, past, piles, entry)
+            sealed = seal_entry(state, chain_state, pile_tracker, entry)
             spent += process_time() - start
-            past = past.after(sealed)
+            chain_state = chain_state.after(sealed)
         else:
             turned = split_by_visibility(entry.events)
             owned = {**turned.private, **({} if entry.seat is None else {entry.seat: {}})}
@@ -124,57 +129,60 @@ def _spent(game: str, entries: list[Entry], sealing: bool) -> float:
 
 def sealed_game(game: str) -> list[SealedEntry]:
     """A whole game of random moves, as a referee writes it."""
-    table, piles, past, log = (
+    state, pile_tracker, chain_state, log = (
         GameState(),
         PileTracker(),
         ChainState(0, initial_head(game), {}),
         list[SealedEntry](),
     )
     for number, envelope in enumerate(script(game, SEATS, game)):
-        events = decide_envelope(table, envelope, 1_000 * number, NO_SEED)
+        events = decide_envelope(state, envelope, 1_000 * number, NO_SEED)
         log.append(
             seal_entry(
-                table, past, piles, Entry(table.at_ms, envelope.id, envelope.seat, envelope.command, events)
+                state,
+                chain_state,
+                pile_tracker,
+                Entry(state.at_ms, envelope.id, envelope.seat, envelope.command, events),
             )
         )
-        past = past.after(log[-1])
+        chain_state = chain_state.after(log[-1])
     return log
 
 
 # -- what is done with a finished game -------------------------------------------------------
 
 
-def measure_files(size: Size, tell: Tell) -> Figure:
+def measure_files(size: Size, report: Report) -> Figure:
     """Checking, auditing and seeking in four-seat games of usa, and their files' sizes."""
-    told: dict[str, list[float]] = {name: [] for name in ("kib", "verify", "one_file", "audit", "seek")}
+    measured: dict[str, list[float]] = {name: [] for name in ("kib", "verify", "one_file", "audit", "seek")}
     entries = events = 0
     with TemporaryDirectory() as folder:
         path = Path(folder) / "game.ledgerline"
         for number in range(size.of(10, 2)):
             game = f"proof-{number}"
-            tell(game)
+            report(game)
             log = sealed_game(game)
             data = encode_game_file(game, [e.entry for e in log], [e.head for e in log], Signer("5e" * 32))
             path.write_bytes(data)
-            told["kib"].append(len(data) / 1024)
-            told["verify"].append(_ms(partial(check_file_bytes, data)))
+            measured["kib"].append(len(data) / 1024)
+            measured["verify"].append(_ms(partial(check_file_bytes, data)))
             file = decode_game_file(data)
-            told["audit"].append(_ms(partial(_audit_file, data)))
-            told["one_file"].append(_one_file_ms(path))
-            told["seek"].append(
+            measured["audit"].append(_ms(partial(_audit_file, data)))
+            measured["one_file"].append(_one_file_ms(path))
+            measured["seek"].append(
                 max(_ms(partial(fold_until, file.entries, n)) for n in (1, len(log) // 2, len(log)))
             )
             assert decode_game_file(data).entries == [each.entry for each in log]
             entries, events = len(log), sum(len(unpack_entry(each.entry).events) for each in log)
-    most = {name: max(each) for name, each in told.items()}
+    most = {name: max(each) for name, each in measured.items()}
     goals = {"kib": 40, "verify": 100, "one_file": 2_000, "audit": 400, "seek": 10}
     return Figure(
         f"a finished four-seat game of usa (some {entries} entries, {events} events): file, checks, audit, seeking",
-        f"{median(told['kib']):.1f} KiB; verify {median(told['verify']):.0f} ms, the one file (a process)"
-        f" {median(told['one_file']):.0f} ms; audit {median(told['audit']):.0f} ms; seek {most['seek']:.1f} ms at most",
+        f"{median(measured['kib']):.1f} KiB; verify {median(measured['verify']):.0f} ms, the one file (a process)"
+        f" {median(measured['one_file']):.0f} ms; audit {median(measured['audit']):.0f} ms; seek {most['seek']:.1f} ms at most",
         "under 40 KiB; 100 ms, 2 s; 400 ms; 10 ms",
         all(most[name] < goal for name, goal in goals.items()),
-        dict(told.items()),
+        dict(measured.items()),
     )
 
 

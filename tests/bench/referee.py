@@ -20,7 +20,7 @@ from schemas.commands import CommandEnvelope
 from services.ledger import RedisLedger, keys
 from services.ledger.connection import connect, init_partition_count
 from services.ledger.queries import Argument
-from tests.bench.figure import Figure, Size, Tell, ratio
+from tests.bench.figure import Figure, Report, Size, ratio
 from tests.bench.games import bots, fresh_engine, script
 from tests.bench.referee_workers import Calls, Spent, Worker, run_client, run_referee
 
@@ -30,9 +30,9 @@ ENTRY: Final = 6  # the log entry's place among the append script's arguments
 Round = list[tuple[str, CommandEnvelope]]  # envelopes by their ids in the commands stream
 
 
-def measure(size: Size, tell: Tell) -> Figure:
+def measure(size: Size, report: Report) -> Figure:
     games, blocks, rounds = size.of(200, 20), size.of(20, 3), size.of(12, 8)
-    tell(f"{games} games: playing them in advance")
+    report(f"{games} games: playing them in advance")
     feed = lanes(games)
     with (
         fresh_engine() as our_url,
@@ -43,22 +43,22 @@ def measure(size: Size, tell: Tell) -> Figure:
         ours, theirs = ledger_at(our_url), ledger_at(their_url)
         our, their, errors = list[Spent](), list[Spent](), 0
         for block in range(1, blocks + 1):
-            tell(f"block {block} of {blocks}")
+            report(f"block {block} of {blocks}")
             envelopes = list(islice(feed, rounds))
-            told = [ours_round(ours, referee, each) for each in envelopes]
-            our.append(total(spent for spent, _ in told))
+            outcomes = [ours_round(ours, referee, each) for each in envelopes]
+            our.append(total(spent for spent, _ in outcomes))
             done = [
                 theirs_round(theirs, client, each, calls)
-                for each, (_, calls) in zip(envelopes, told, strict=True)
+                for each, (_, calls) in zip(envelopes, outcomes, strict=True)
             ]
             their.append(total(done))
-            errors += sum(map(mistakes, (calls for _, calls in told)))
+            errors += sum(map(mistakes, (calls for _, calls in outcomes)))
         errors += unanswered(ours) + unanswered(theirs)
         script_us = engine_us(theirs)
-    return told_as_figure(our, their, errors, games, script_us)
+    return build_figure(our, their, errors, games, script_us)
 
 
-def told_as_figure(our: list[Spent], their: list[Spent], errors: int, games: int, script_us: float) -> Figure:
+def build_figure(our: list[Spent], their: list[Spent], errors: int, games: int, script_us: float) -> Figure:
     our_rates = [spent.commands / spent.seconds for spent in our]
     their_rates = [spent.commands / spent.seconds for spent in their]
     share, all_of_us = ratio(our_rates, their_rates), total(our)
@@ -140,7 +140,9 @@ def total(spent: Iterable[Spent]) -> Spent:
 
 def mistakes(calls: Calls) -> int:
     """How many of these verdicts are refusals: none, as every command was legal."""
-    return sum(unpack_entry(_bytes(told[ENTRY])).refusal is not None for batch in calls for _, told in batch)
+    return sum(
+        unpack_entry(_bytes(outcomes[ENTRY])).refusal is not None for batch in calls for _, outcomes in batch
+    )
 
 
 def _bytes(argument: Argument) -> bytes:

@@ -104,8 +104,8 @@ def run_client(url: str, pipe: Connection) -> None:
         start, before = perf_counter(), os.times()
         for batch in calls:
             pipeline = client.pipeline(transaction=False)
-            for called, result in batch:
-                pipeline.execute_command("EVALSHA", APPEND_ENTRY.sha, len(called), *called, *result)
+            for called, args in batch:
+                pipeline.execute_command("EVALSHA", APPEND_ENTRY.sha, len(called), *called, *args)
             for outcome, _ in pipeline.execute():
                 assert outcome == 1, "the same verdict was not appended"
         pipe.send(spent_since(sum(map(len, calls)), start, before))

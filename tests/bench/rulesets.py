@@ -1,4 +1,4 @@
-"""Random whole games a second on one core, for every ruleset: from an empty table to the scores,
+"""Random whole games a second on one core, for every ruleset: from the creation to the scores,
 the core alone, four seats."""
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ from time import perf_counter
 from schemas.commands import Command, CommandEnvelope, CreateGame, SeatPlan, StartGame
 from schemas.field_types import Seat
 from services.referee.rules import RULESETS, GameState, decide_envelope, legal
-from tests.bench.figure import Figure, Part, Size, Tell
+from tests.bench.figure import Figure, Part, Report, Size
 from tests.bench.games import NO_SEED
 
 SEATS = 4
 STEP_MS = 100  # so that no clock runs out
 
 
-def measure(size: Size, tell: Tell) -> Figure:
+def measure(size: Size, report: Report) -> Figure:
     parts: dict[str, Part] = {}
-    told = []
+    rates = []
     for rules in RULESETS:
-        tell(rules)
+        report(rules)
         times, decisions = [], []
         for number in range(size.of(120, 3)):
             start = perf_counter()
@@ -30,25 +30,25 @@ def measure(size: Size, tell: Tell) -> Figure:
         each = median(times[1:])
         parts[f"{rules}_games_per_s"] = 1 / each
         parts[f"{rules}_us_per_decision"] = 1e6 * sum(times[1:]) / sum(decisions[1:])
-        told.append(f"{rules} {1 / each:.0f}")
+        rates.append(f"{rules} {1 / each:.0f}")
     return Figure(
-        f"random whole games a second on one core, {SEATS} seats", ", ".join(told), "reported", None, parts
+        f"random whole games a second on one core, {SEATS} seats", ", ".join(rates), "reported", None, parts
     )
 
 
 def playout(rules: str, seats: int, seed: str) -> tuple[GameState, int]:
-    """A random game played to its end: its table, and how many decisions it had."""
-    table, rng, moves = GameState(), Random(seed), 0
+    """A random game played to its end: its state, and how many decisions it had."""
+    state, rng, moves = GameState(), Random(seed), 0
     plans = tuple(SeatPlan("bot", "random") for _ in range(seats))
 
-    def say(seat: Seat | None, command: Command) -> None:
+    def send(seat: Seat | None, command: Command) -> None:
         nonlocal moves
         moves += 1
-        decide_envelope(table, CommandEnvelope("c", "game", seat, command), moves * STEP_MS, NO_SEED)
+        decide_envelope(state, CommandEnvelope("c", "game", seat, command), moves * STEP_MS, NO_SEED)
 
-    say(None, CreateGame(plans, rules, seed=seed))
-    say(None, StartGame())
-    while not table.result:
-        seat = next(iter(table.pending_choices))
-        say(seat, rng.choice(legal(table, seat)))
-    return table, moves
+    send(None, CreateGame(plans, rules, seed=seed))
+    send(None, StartGame())
+    while not state.result:
+        seat = next(iter(state.pending_choices))
+        send(seat, rng.choice(legal(state, seat)))
+    return state, moves

@@ -10,25 +10,25 @@ from typing import Final
 from services.referee.rules import GameState
 from services.referee.rules.moves.passengers import move_offers
 from services.referee.rules.scoring import choose_loans, longest_route
-from tests.bench.figure import Figure, Part, Size, Tell, seconds
+from tests.bench.figure import Figure, Part, Report, Size, seconds
 from tests.bench.rulesets import playout
 
 GOAL_MS: Final = 20
 FULLEST: Final = 20  # boards of each ruleset, on which every seat's search is timed
 
 
-def measure(size: Size, tell: Tell) -> Figure:
+def measure(size: Size, report: Report) -> Figure:
     games = size.of(1000, 8)
-    europe = fullest("europe", 5, games, tell)
+    europe = fullest("europe", 5, games, report)
     boards = {
         "longest trail": (europe, trail),
         "station resolution": (europe, loans),
-        "longest path": (fullest("trains", 8, size.of(200, 4), tell), trail),
-        "best journeys": (fullest("marklin", 5, size.of(200, 4), tell), journeys),
+        "longest path": (fullest("trains", 8, size.of(200, 4), report), trail),
+        "best journeys": (fullest("marklin", 5, size.of(200, 4), report), journeys),
     }
     parts: dict[str, Part] = {"games": games}
-    for name, (tables, search) in boards.items():
-        times = [1000 * slowest(search, table) for table in tables]
+    for name, (states, search) in boards.items():
+        times = [1000 * slowest(search, state) for state in states]
         parts[f"{name}, fullest board, ms"] = times[0]
         parts[f"{name}, slowest of the {len(times)} fullest, ms"] = max(times)
     worst = {name: float(str(parts[f"{name}, fullest board, ms"])) for name in boards}
@@ -41,40 +41,40 @@ def measure(size: Size, tell: Tell) -> Figure:
     )
 
 
-def fullest(rules: str, seats: int, games: int, tell: Tell) -> list[GameState]:
+def fullest(rules: str, seats: int, games: int, report: Report) -> list[GameState]:
     """The ends of random games with the most routes claimed, the fullest first."""
-    tables = []
+    states = []
     for number in range(games):
-        tell(f"{rules} {number} of {games}")
-        tables.append(playout(rules, seats, f"search {number}")[0])
-    return nlargest(FULLEST, tables, key=lambda table: len(table.route_owners))
+        report(f"{rules} {number} of {games}")
+        states.append(playout(rules, seats, f"search {number}")[0])
+    return nlargest(FULLEST, states, key=lambda state: len(state.route_owners))
 
 
-def slowest(search: Callable[[GameState, int], object], table: GameState) -> float:
+def slowest(search: Callable[[GameState, int], object], state: GameState) -> float:
     """Seconds of the slowest seat's search."""
-    return max(seconds(lambda seat=seat: search(table, seat)) for seat in range(len(table.seats)))  # type: ignore[misc]  # the default binds the seat
+    return max(seconds(lambda seat=seat: search(state, seat)) for seat in range(len(state.seats)))  # type: ignore[misc]  # the default binds the seat
 
 
-def trail(table: GameState, seat: int) -> object:
-    return longest_route(table, table.seats[seat])
+def trail(state: GameState, seat: int) -> object:
+    return longest_route(state, state.seats[seat])
 
 
-def loans(table: GameState, seat: int) -> object:
+def loans(state: GameState, seat: int) -> object:
     """With all its stations, wherever the seat built fewer."""
-    place = table.seats[seat].copy()
-    free = (city for city in table.board.cities if city not in table.station_owners)
-    while len(place.stations) < len(table.rule_options.station_costs):
-        place.stations[next(free)] = None
-    other = table.copy()
-    other.seats[seat] = place
-    return choose_loans(other, seat, [other.board.tickets[str(name)] for name in place.tickets])
+    seat_state = state.seats[seat].copy()
+    free = (city for city in state.board.cities if city not in state.station_owners)
+    while len(seat_state.stations) < len(state.rule_options.station_costs):
+        seat_state.stations[next(free)] = None
+    other = state.copy()
+    other.seats[seat] = seat_state
+    return choose_loans(other, seat, [other.board.tickets[str(name)] for name in seat_state.tickets])
 
 
-def journeys(table: GameState, seat: int) -> object:
+def journeys(state: GameState, seat: int) -> object:
     """With a passenger in the city of the seat's first route, and all passenger cards in hand."""
-    other = table.copy()
-    place = other.seats[seat]
-    place.hand["passenger"] = 10
-    if place.routes:
-        other.passenger_owners[other.board.routes[place.routes[0]].a] = seat
+    other = state.copy()
+    seat_state = other.seats[seat]
+    seat_state.hand["passenger"] = 10
+    if seat_state.routes:
+        other.passenger_owners[other.board.routes[seat_state.routes[0]].a] = seat
     return move_offers(other, seat)

@@ -23,7 +23,7 @@ from services.bootstrap.composition import build_referee
 from services.ledger import RedisLedger
 from services.ledger.connection import connect, init_partition_count
 from services.runtime.logging_setup import configure_logging
-from tests.bench.figure import Figure, Size, Tell, ratio
+from tests.bench.figure import Figure, Report, Size, ratio
 from tests.bench.games import fresh_engine
 from tests.bench.live_games import Live, scripts
 from tests.bench.referee_workers import Worker, spent_since
@@ -79,24 +79,24 @@ class Server:
         return referee_s / commands, sum(each.engine_s for each in self.rounds) / commands
 
 
-def measure(size: Size, tell: Tell) -> Figure:
+def measure(size: Size, report: Report) -> Figure:
     counts = COUNTS[: size.of(3, 2)]
     with ExitStack() as running:
         servers = []
         for count in counts:
-            tell(f"a house of {count}")
+            report(f"referees: {count}")
             servers.append(Server(running, count, size))
         for number in range(size.of(9, 2)):
-            tell(f"round {number}")
+            report(f"round {number}")
             for server in servers:
                 server.play(size.of(LETTERS, 80))
                 if not number:  # a first round is left out: games are met, boards are read
                     server.rounds.clear()
         errors = sum(server.live.errors() for server in servers)
-    return told_as_figure(counts, servers, errors)
+    return build_figure(counts, servers, errors)
 
 
-def told_as_figure(counts: Sequence[int], servers: Sequence[Server], errors: int) -> Figure:
+def build_figure(counts: Sequence[int], servers: Sequence[Server], errors: int) -> Figure:
     one, two = servers[:2]
     times, (referee_us, engine_us) = ratio(two.rates, one.rates), one.cpu_us()
     allowed = min(2.0, (referee_us + engine_us) / engine_us)
