@@ -110,8 +110,9 @@ def bench(
     figures, failures = measured(chosen, Size(quick))
     machine_facts["load_after"] = os.getloadavg()[0]
     show(figures, failures, machine_facts, quick=quick)
-    document = {"machine": machine_facts, "quick": quick, "figures": {n: asdict(f) for n, f in figures.items()}}
-    to.write_text(json.dumps({**document, "failures": failures}, indent=2) + "\n")
+    measures = {name: asdict(figure) for name, figure in figures.items()}
+    document = {"machine": machine_facts, "quick": quick, "figures": measures, "failures": failures}
+    to.write_text(json.dumps(document, indent=2) + "\n")
     out.print(f"[dim]written to {to}[/]")
     sys.exit(1 if failures else 0)
 
