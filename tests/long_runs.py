@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import pytest
+
+
+def long_but_every(
+    step: int, values: Iterable[object], name: Callable[[object], str] = str
+) -> list[pytest.ParameterSet]:
+    """Parameters of a test, one for each value, with its name; all but every `step`th are marked `long`."""
+    return [
+        pytest.param(value, id=name(value), marks=pytest.mark.long if place % step else ())
+        for place, value in enumerate(values)
+    ]
 
 
 def long_after(short: int, values: Iterable[object]) -> list[pytest.ParameterSet]:

@@ -126,6 +126,7 @@ def test_P1_what_is_durable_is_there_wherever_the_log_is_cut(
                 assert view_problems(ledger, game, SEATS) == [], size
 
 
+@pytest.mark.long
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(("cuts",), sizes((1,), (3,), (40,)))
 def test_P1_P7_services_run_on_when_the_engine_comes_back_with_less(tmp_path: Path, cuts: int) -> None:

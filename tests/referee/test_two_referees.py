@@ -168,7 +168,7 @@ def any_schedule_leaves_one_log(seed: int, ledger: RedisLedger) -> None:
 
 
 @pytest.mark.parametrize("connection", ["fake"], indirect=True)
-@pytest.mark.parametrize("seed", long_after(10, SEEDS["fake"]))
+@pytest.mark.parametrize("seed", long_after(4, SEEDS["fake"]))
 def test_P2_P3_any_schedule_leaves_one_log(seed: int, ledger: RedisLedger) -> None:
     any_schedule_leaves_one_log(seed, ledger)
 

@@ -48,7 +48,13 @@ def time_that_is_left(state: GameState) -> int:
 
 
 @every_limit
-@pytest.mark.parametrize(("board", "seats"), EVERY_BOARD)
+@pytest.mark.parametrize(
+    ("board", "seats"),
+    [
+        pytest.param(board, seats, marks=pytest.mark.long if place % 4 else ())
+        for place, (board, seats) in enumerate(EVERY_BOARD)
+    ],
+)
 def test_P10_a_game_that_everybody_abandons_ends(board: str, seats: int, limits: dict[str, Any]) -> None:
     rng = Random(f"{board} {seats} {limits}")
     for steps in (0, rng.randrange(90)):

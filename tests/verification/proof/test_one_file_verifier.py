@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from services.archive import decode_game_file
 from tests.golden.scenarios import SCENARIOS
-from tests.long_runs import long_after
+from tests.long_runs import long_after, long_but_every
 from tests.verification.audit.small_server import SIGNER
 from tests.verification.proof.given import (  # fmt: skip
     BEGINS,
@@ -44,14 +44,14 @@ LAST = 1_000  # stands for the last entry's number
 # -- good files --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS)
+@pytest.mark.parametrize("scenario", long_but_every(8, SCENARIOS))
 def test_a_game_of_today_is_good(scenario: str) -> None:
     report = verify_game.verify(played(scenario))
     assert report["findings"] == []
     assert report["head"] == decode_game_file(played(scenario)).head.hex()
 
 
-@pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", long_but_every(8, GOLDEN, lambda path: Path(str(path)).stem))
 def test_P4_a_golden_game_is_good_and_reported_as_unsealed_if_it_is(path: Path) -> None:
     report = verify_game.verify(of_old(path))
     assert report["good"]
