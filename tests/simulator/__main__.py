@@ -12,13 +12,12 @@ from tests.simulator.soak import soak
 
 
 def main() -> int:
-    """0 if nothing is to complain of."""
+    """0 if there is no complaint."""
     parser = argparse.ArgumentParser("python -m tests.simulator", usage=__doc__)
     parser.add_argument("what")
     parser.add_argument("count", nargs="?", type=int, default=10_000)
-    parser.add_argument(
-        "--from", dest="first", type=int, default=LOSSY - 8_000
-    )  # a fifth where the engine loses what it can
+    # by default, a fifth of the seeds has an engine that loses writes
+    parser.add_argument("--from", dest="first", type=int, default=LOSSY - 8_000)
     parser.add_argument("--trace", action="store_true")
     result = parser.parse_args()
     if result.what == "soak":
@@ -26,7 +25,7 @@ def main() -> int:
     outcome = simulate(int(result.what), sys.stdout if result.trace else None)
     size = f"{outcome.games} games, {outcome.entries} entries, {outcome.virtual_s:.0f} s of game time"
     print(f"seed {outcome.seed}, trace {outcome.digest}: {size}")
-    print("\n".join(outcome.complaints) or "nothing to complain of")
+    print("\n".join(outcome.complaints) or "no complaints")
     return 1 if outcome.complaints else 0
 
 

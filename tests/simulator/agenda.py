@@ -1,4 +1,4 @@
-"""Who is next, in virtual time: one actor after the other, ties broken by the seed."""
+"""The scheduler of virtual time: one actor after the other, ties broken by the seed."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ NEVER: Final = float("inf")
 
 
 class Actor(Protocol):
-    """Somebody who acts by steps."""
+    """Anything that acts by steps."""
 
     name: str
 
     def step(self) -> float:
-        """Do the next thing; in how many milliseconds comes the one after it."""
+        """Do the next step. Returns the milliseconds until the one after it, or NEVER."""
 
 
 class Clock:
-    """Milliseconds since the world began, and what a clock on the wall says, which may jump."""
+    """Milliseconds since the world began, and a wall clock, which may jump."""
 
     def __init__(self) -> None:
         self.now, self.jumped = 0.0, 0
@@ -35,12 +35,12 @@ class Clock:
         return NOON + int(self.now) + self.jumped
 
     def engine_ms(self) -> int:
-        """An engine's own clock doesn't jump: it would only say that envelopes are idle for long."""
+        """The engine's clock doesn't jump: that would only make pending commands look idle."""
         return NOON + int(self.now)
 
 
 class Agenda:
-    """Every actor's next moment. An actor that is acting, or held in the midst of it, has none."""
+    """The time of every actor's next step. An actor within a step, or held within one, has none."""
 
     def __init__(self, clock: Clock, seed: int) -> None:
         self.clock, self.seed = clock, seed
@@ -49,7 +49,7 @@ class Agenda:
         self._heap: list[tuple[float, int, str, Actor]] = []
 
     def put(self, actor: Actor, in_ms: float) -> None:
-        """The actor acts in so many milliseconds, or earlier if that was settled before."""
+        """The actor acts in so many milliseconds, or earlier if it was already scheduled earlier."""
         if in_ms == NEVER:
             return
         at = self.clock.now + in_ms
@@ -62,14 +62,14 @@ class Agenda:
         self.next_at.pop(actor.name, None)
 
     def step(self, until: float = NEVER) -> bool:
-        """Let the next one act. False if nobody has anything to do before `until`."""
+        """Run the next step. False if none is due before `until`."""
         while self._heap:
             at, _, name, actor = self._heap[0]
             if at > until:
                 return False
             heapq.heappop(self._heap)
             if self.next_at.get(name) != at:
-                continue  # it was moved forward, or is no more
+                continue  # it was rescheduled, or dropped
             del self.next_at[name]
             self.clock.now = max(self.clock.now, at)
             self.steps += 1

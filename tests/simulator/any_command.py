@@ -1,4 +1,4 @@
-"""Dice that make commands: few keys and few words, so that they meet again and again."""
+"""Random engine commands: few keys and few words, so that they touch the same ones again and again."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ class AnyCommand:
     def limit(self) -> Any:
         return self.one("-inf", "+inf", 0, "(1", 2, "(2.5", 1_800_000_000_000)
 
-    def figure(self) -> int:
+    def small_number(self) -> int:
         return self.rng.randint(-3, 4)
 
     def idle(self) -> int:
-        """Milliseconds around what passes between a few commands here."""
+        """Milliseconds around what passes between a few commands."""
         return int(self.one(0, 0, 1, 3, 10, 1000))
 
 
@@ -73,8 +73,8 @@ def _xpending(any_: AnyCommand) -> Call:
     which = any_.one(*STREAMS), any_.one(*GROUPS)
     if any_.rng.random() < 0.2:
         return "XPENDING", *which
-    reach = any_.bound(), any_.bound(), any_.one(1, 2, 100)
-    return "XPENDING", *which, *any_.maybe("IDLE", any_.idle()), *reach, *any_.maybe(any_.one(*CONSUMERS))
+    span = any_.bound(), any_.bound(), any_.one(1, 2, 100)
+    return "XPENDING", *which, *any_.maybe("IDLE", any_.idle()), *span, *any_.maybe(any_.one(*CONSUMERS))
 
 
 def _xclaim(any_: AnyCommand) -> Call:
@@ -109,8 +109,8 @@ def _zrangebyscore(any_: AnyCommand) -> Call:
 
 
 def _set(any_: AnyCommand) -> Call:
-    lives = any_.one((), (), ("PX", any_.one(1, 3, 5000)), ("EX", 60), ("KEEPTTL",), ("EX", 0), ("PX", "x"))
-    return "SET", any_.one(*STRINGS), any_.one(*WORDS), *lives, *any_.maybe(any_.one("NX", "XX"))
+    expiry = any_.one((), (), ("PX", any_.one(1, 3, 5000)), ("EX", 60), ("KEEPTTL",), ("EX", 0), ("PX", "x"))
+    return "SET", any_.one(*STRINGS), any_.one(*WORDS), *expiry, *any_.maybe(any_.one("NX", "XX"))
 
 
 MAKERS: Final[tuple[Callable[[AnyCommand], Call], ...]] = (
@@ -143,14 +143,14 @@ MAKERS: Final[tuple[Callable[[AnyCommand], Call], ...]] = (
     lambda any_: ("HDEL", any_.one(*HASHES), *any_.some(*WORDS)),
     lambda any_: (any_.one("HLEN", "HGETALL"), any_.one(*HASHES)),
     lambda any_: ("HEXISTS", any_.one(*HASHES), any_.one(*WORDS)),
-    lambda any_: ("HINCRBY", any_.one(*HASHES), any_.one(*WORDS), any_.figure()),
+    lambda any_: ("HINCRBY", any_.one(*HASHES), any_.one(*WORDS), any_.small_number()),
     lambda any_: ("ZREM", any_.one(*SETS), *any_.some(*WORDS)),
     lambda any_: ("ZREMRANGEBYSCORE", any_.one(*SETS), any_.limit(), any_.limit()),
     lambda any_: (
         any_.one("ZRANGE", "ZREVRANGE"),
         any_.one(*SETS),
-        any_.figure(),
-        any_.figure(),
+        any_.small_number(),
+        any_.small_number(),
         *any_.maybe("WITHSCORES"),
     ),
     lambda any_: ("ZSCORE", any_.one(*SETS), any_.one(*WORDS)),
@@ -158,7 +158,7 @@ MAKERS: Final[tuple[Callable[[AnyCommand], Call], ...]] = (
     lambda any_: ("ZCOUNT", any_.one(*SETS), any_.limit(), any_.limit()),
     lambda any_: ("GET", any_.one(*STRINGS)),
     lambda any_: ("INCR", any_.one(*STRINGS)),
-    lambda any_: ("INCRBY", any_.one(*STRINGS), any_.figure()),
+    lambda any_: ("INCRBY", any_.one(*STRINGS), any_.small_number()),
     lambda any_: (any_.one("DEL", "UNLINK", "EXISTS"), *any_.some(*HASHES, *SETS, *STRINGS, "s3")),
     lambda any_: (
         any_.one("EXPIRE", "PEXPIRE"),

@@ -1,4 +1,4 @@
-"""Cards, tickets, cars and all else on a table: none appears, none is lost."""
+"""Cards, tickets, cars and all other pieces of a game: none appears, none is lost."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from tests.rules.random_games import RandomGame
 from tests.rules.test_properties import cards_of, count_pieces, tickets_of, tokens_of
 from tests.simulator.recorder import Record
 
-LOOK_EVERY = 40
+CHECK_EVERY = 40
 
 
 @dataclass
 class Tally:
-    """What left a table, counted as the rules' own tests count it."""
+    """What left a game, counted as the rules' own tests count it."""
 
     state: GameState = field(default_factory=GameState)
     removed_cards: Counter[str] = field(default_factory=Counter)
@@ -30,20 +30,20 @@ class Tally:
 def conserved(record: Record) -> Iterator[str]:
     """Fold the log once more, counting."""
     tally: Any = Tally()
-    held: object = None
+    total: object = None
     for number, entry in enumerate(record.entries, 1):
-        before = [place.copy() for place in tally.state.seats]
+        before = [seat.copy() for seat in tally.state.seats]
         RandomGame.count_removed(tally, before, entry.events)
         fold_events(tally.state, entry.at, entry.events)
-        if not tally.state.started or not (number % LOOK_EVERY == 0 or tally.state.result):
+        if not tally.state.started or not (number % CHECK_EVERY == 0 or tally.state.result):
             continue
         now = (cards_of(tally), tickets_of(tally), tokens_of(tally))
-        if held not in (None, now):
+        if total not in (None, now):
             yield f"{record.game}: something appeared or was lost before entry {number}"
-        held = now
+        total = now
         try:
             count_pieces(tally)
         except AssertionError as error:
             yield f"{record.game}: at entry {number} the pieces don't add up: {error}"
     if tally.state.result and tally.state.result.scores != score(tally.state):
-        yield f"{record.game}: the score isn't the table's"
+        yield f"{record.game}: the score isn't that of the state"

@@ -1,9 +1,8 @@
 """An engine in memory, at the level of Redis's commands: fast, in virtual time, breakable.
 
 It runs the product's own Lua scripts, so that the product's ledgers run on it unchanged
-through the clients in engine_client.py. It never waits: what blocks on a real engine comes
-back empty at once. Replies are those of RESP2 on the wire. How far it is to be believed is
-tested against a real engine in test_honest_engine.py.
+through the clients in engine_client.py. It never waits: what blocks on a real engine returns
+empty at once. Replies are those of RESP2. test_honest_engine.py compares it with a real engine.
 """
 
 from __future__ import annotations
@@ -28,31 +27,33 @@ PONG = Status(b"PONG")
 
 
 class Connection:
-    """One client's connection: alive until the engine goes down, and what it wrote last."""
+    """One client's connection, valid until the engine goes down."""
 
     def __init__(self, engine: Engine) -> None:
-        self.life = engine.life
-        self.offset = 0  # of its own last write: that is what WAIT waits for
-        self.patterns: dict[bytes, bool] = {}  # channels it listens to; whether as a pattern
-        self.heard: deque[tuple[bytes | None, bytes, bytes]] = deque()  # pattern, channel, message
-        self.bell: Callable[[], None] | None = None  # called when a message comes
+        self.generation = engine.generation
+        self.offset = 0  # of its own last write, which WAIT waits for
+        self.patterns: dict[bytes, bool] = {}  # subscribed channels; True for a pattern
+        self.messages: deque[tuple[bytes | None, bytes, bytes]] = deque()  # pattern, channel, message
+        self.on_message: Callable[[], None] | None = None  # called when a message arrives
 
 
 class Engine:
     """One primary, its disk and its replica.
 
-    `journal` says how far disk and replica are behind, and may be shown to let them lag.
-    The features are those of a late version with AOF, and may be set otherwise."""
+    `journal` has how far disk and replica are behind, and can let them lag.
+    The features are those of a recent version with AOF, and can be changed."""
 
     def __init__(self, clock: Clock) -> None:
         self.store = Store(clock)
         self.journal = self.store.journal
-        self.life = 0  # counts up when the engine goes down: older connections are dead
-        self.issued: Counter[bytes] = Counter()  # every command that came, from scripts too
-        self.loses_message: Callable[[bytes, bytes], bool] | None = None  # of a channel, per listener
+        self.generation = 0  # counts up when the engine goes down: older connections are dead
+        self.issued: Counter[bytes] = Counter()  # every command executed, from scripts too
+        self.loses_message: Callable[[bytes, bytes], bool] | None = (
+            None  # decides for a channel and message, per listener
+        )
         self.knows_wait_aof = True
-        self.replicas = 1  # how many there are; they are one as far as lagging goes
-        self.replica_answers = True  # False: WAIT waits in vain
+        self.replicas = 1  # their number; they all lag alike
+        self.replica_answers = True  # False: WAIT counts none
         self.disk_answers = True
         self.config = {
             b"appendonly": b"yes",
@@ -63,10 +64,10 @@ class Engine:
         self._listeners: list[Connection] = []
         self._lua = lua()
 
-    # -- from outside -----------------------------------------------------------------
+    # -- commands and failures -----------------------------------------------------------------
 
     def execute(self, connection: Connection, *words: bytes) -> Any:
-        """One command of one connection, whole. Raises EngineReplyError."""
+        """Execute one command of one connection. Raises EngineReplyError."""
         name = words[0].upper()
         try:
             if (command := COMMANDS.get(name)) is not None:
@@ -85,20 +86,20 @@ class Engine:
         raise EngineReplyError(f"ERR unknown command '{words[0].decode()}', with args beginning with: ")
 
     def fail_over(self) -> int:
-        """The primary dies and its replica takes over, without what it hadn't got: how many
-        groups of writes are lost."""
+        """The primary dies and its replica takes over, without the writes that it lacks. Returns how
+        many groups of writes are lost."""
         return self._down(self.journal.replicated)
 
     def crash(self) -> int:
-        """The engine dies and starts again from its disk: how many groups of writes are lost."""
+        """The engine dies and starts again from its disk. Returns how many groups of writes are lost."""
         return self._down(self.journal.fsynced)
 
     def disconnect(self) -> None:
         """Every connection breaks; nothing else is lost."""
-        self.life += 1
+        self.generation += 1
         for listener in self._listeners:
-            if listener.bell:
-                listener.bell()
+            if listener.on_message:
+                listener.on_message()
         self._listeners.clear()
 
     def forget_scripts(self) -> None:
@@ -146,18 +147,18 @@ class Engine:
 
     def _publish(self, connection: Connection | None, args: Args) -> int:
         channel, message = args
-        heard = 0
+        receivers = 0
         for listener in self._listeners:
             for listened, is_pattern in listener.patterns.items():
                 if not (pattern(listened).match(channel) if is_pattern else listened == channel):
                     continue
-                heard += 1
+                receivers += 1
                 if self.loses_message and self.loses_message(channel, message):
                     continue
-                listener.heard.append((listened if is_pattern else None, channel, message))
-                if listener.bell:
-                    listener.bell()
-        return heard
+                listener.messages.append((listened if is_pattern else None, channel, message))
+                if listener.on_message:
+                    listener.on_message()
+        return receivers
 
     def _subscribe(self, connection: Connection, args: Args, is_pattern: bool = False) -> None:
         if connection not in self._listeners:
@@ -167,21 +168,21 @@ class Engine:
     def _psubscribe(self, connection: Connection, args: Args) -> None:
         self._subscribe(connection, args, True)
 
-    def deafen(self, connection: Connection) -> None:
-        """This connection listens no more."""
+    def unsubscribe_all(self, connection: Connection) -> None:
+        """End every subscription of this connection."""
         if connection in self._listeners:
             self._listeners.remove(connection)
 
     # -- promises of the engine -------------------------------------------------------
 
     def _wait(self, connection: Connection, args: Args) -> int:
-        """WAIT replicas timeout: how many have this connection's own last write. At once."""
+        """WAIT replicas timeout: how many replicas have this connection's own last write."""
         if self.replica_answers and self.replicas:
             self.journal.replicate(connection.offset)
         return self.replicas if self.journal.replicated >= connection.offset else 0
 
     def _wait_aof(self, connection: Connection, args: Args) -> list[int]:
-        """WAITAOF local replicas timeout: how many disks have it, here and at replicas."""
+        """WAITAOF local replicas timeout: how many disks have it, the engine's own and its replicas'."""
         if not self.knows_wait_aof:
             raise EngineReplyError("ERR unknown command 'WAITAOF', with args beginning with: ")
         if integer(args[0]) and self.config[b"appendonly"] == b"no":

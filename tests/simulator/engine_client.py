@@ -1,11 +1,11 @@
-"""redis-py's two clients, face only: the product's ledgers can't tell them from the real ones.
+"""redis-py's two clients by interface: the product's ledgers run on them unchanged.
 
 Names of methods, their arguments and the shapes of replies are redis-py's own, because its
-own code makes them; between its commands and its replies there is an `Engine`, and no wire.
+own code makes them; between its commands and its replies there is an `Engine` and no wire.
 
 Every round trip goes through the client's `carry`, which gets the calls and a function that
 runs them on the engine and gives one reply a call, an exception where the reply is an error.
-Faults live there: don't run them and raise ConnectionError (lost on the way), run them and
+Faults are injected there: don't run them and raise ConnectionError (lost on the way), run them and
 raise it (the reply is lost), run some of them, run them twice, move the clock, crash.
 """
 
@@ -25,7 +25,7 @@ from redis.utils import safe_str
 
 from tests.simulator.engine import Connection, Engine
 from tests.simulator.engine_connection import Pool
-from tests.simulator.engine_pubsub import AsyncEar, Ear
+from tests.simulator.engine_pubsub import AsyncSubscription, Subscription
 from tests.simulator.engine_store import EngineReplyError, Status
 
 Call = Sequence[Any]  # a command's name and arguments as redis-py would send them
@@ -48,8 +48,8 @@ async def straight_async(calls: Sequence[Call], execute: Execute) -> list[Any]:
 
 
 class Line:
-    """A client's connections to one engine. Like redis-py's pools it gives the one used last,
-    and one that broke while it lay there is made anew without a word."""
+    """A client's connections to one engine. Like redis-py's pools it hands out the one used
+    last, and silently replaces one that broke while it was idle."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
@@ -57,7 +57,7 @@ class Line:
 
     def take(self) -> Connection:
         connection = self._free.pop() if self._free else Connection(self.engine)
-        return connection if connection.life == self.engine.life else Connection(self.engine)
+        return connection if connection.generation == self.engine.generation else Connection(self.engine)
 
     def give_back(self, connection: Connection) -> None:
         self._free.append(connection)
@@ -66,7 +66,7 @@ class Line:
         """Runs calls on the engine, over one connection; ConnectionError if that broke meanwhile."""
 
         def execute(calls: Sequence[Call]) -> list[Any]:
-            if connection.life != self.engine.life:
+            if connection.generation != self.engine.generation:
                 raise redis.ConnectionError("the engine went away")
             return [self._run(connection, call) for call in calls]
 
@@ -87,7 +87,7 @@ def spelled(name: str | bytes) -> tuple[bytes, ...]:
 
 
 def encode(word: Any) -> bytes:
-    """An argument as redis-py writes it, if it is none of those that come all the time."""
+    """An argument as redis-py writes it, for the types that ENCODE has not."""
     if isinstance(word, str):
         return word.encode()
     if isinstance(word, bool) or not isinstance(word, int | float | bytearray | memoryview):
@@ -103,7 +103,7 @@ ENCODE: Final[dict[type, Callable[[Any], bytes]]] = {
 
 
 def read(call: Call, options: dict[str, Any], reply: Any) -> Any:
-    """A reply as redis-py gives it. Raises it, if it is an error."""
+    """A reply as redis-py returns it. Raises it if it is an error."""
     if isinstance(reply, Exception):
         if EMPTY_RESPONSE in options and isinstance(reply, ResponseError):
             return options[EMPTY_RESPONSE]
@@ -137,9 +137,9 @@ def read_all(calls: Sequence[tuple[Call, dict[str, Any]]], replies: Iterable[Any
 
 
 class SyncClient(CoreCommands):
-    """`redis.Redis` to who uses it."""
+    """Stands for `redis.Redis`."""
 
-    _event_dispatcher: Any = None  # redis-py's base of all commands names it; nothing here has one
+    _event_dispatcher: Any = None  # redis-py's base of all commands names it
 
     def __init__(self, engine: Engine, carry: Carry = straight) -> None:
         self.engine, self.carry = engine, carry
@@ -153,8 +153,8 @@ class SyncClient(CoreCommands):
         assert not transaction, "the product has no use for MULTI"
         return Pipeline(self._trip)
 
-    def pubsub(self, ignore_subscribe_messages: bool = False) -> Ear:
-        return Ear(self.engine, ignore_subscribe_messages)
+    def pubsub(self, ignore_subscribe_messages: bool = False) -> Subscription:
+        return Subscription(self.engine, ignore_subscribe_messages)
 
     def _trip(self, calls: Sequence[Call]) -> list[Any]:
         connection = self._line.take()
@@ -173,9 +173,9 @@ class SyncClient(CoreCommands):
 
 
 class Pipeline(CoreCommands):
-    """Commands that go in one round trip, one after the other and not as one."""
+    """Commands sent in one round trip; not a transaction."""
 
-    _event_dispatcher: Any = None  # redis-py's base of all commands names it; nothing here has one
+    _event_dispatcher: Any = None  # redis-py's base of all commands names it
 
     def __init__(self, trip: Callable[[Sequence[Call]], list[Any]]) -> None:
         self._trip = trip
@@ -203,7 +203,7 @@ class Pipeline(CoreCommands):
 
 
 class AsyncClient(AsyncCoreCommands):
-    """`redis.asyncio.Redis` to who uses it. Round trips at the same time have a connection each."""
+    """Stands for `redis.asyncio.Redis`. Concurrent round trips have a connection each."""
 
     _event_dispatcher: Any = None
 
@@ -219,8 +219,8 @@ class AsyncClient(AsyncCoreCommands):
         assert not transaction, "the product has no use for MULTI"
         return AsyncPipeline(self._trip)
 
-    def pubsub(self, ignore_subscribe_messages: bool = False) -> AsyncEar:
-        return AsyncEar(self.engine, ignore_subscribe_messages)
+    def pubsub(self, ignore_subscribe_messages: bool = False) -> AsyncSubscription:
+        return AsyncSubscription(self.engine, ignore_subscribe_messages)
 
     @property
     def connection_pool(self) -> Pool:

@@ -1,4 +1,4 @@
-"""A single connection as redis-py offers it to who speaks to the engine by hand."""
+"""A single connection as redis-py offers it to callers that send commands themselves."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Trip = Callable[[Connection, Calls], Awaitable[list[Any]]]
 
 
 class AsyncLine:
-    """`redis.asyncio.Connection` to who uses it. What is sent is answered at once, and read later."""
+    """Stands for `redis.asyncio.Connection`. What is sent is answered at once, and read later."""
 
     def __init__(self, engine: Engine, trip: Trip) -> None:
         self._engine, self._trip = engine, trip
@@ -34,7 +34,7 @@ class AsyncLine:
         self._replies.clear()
 
     def pack_commands(self, calls: Calls) -> Calls:
-        """Nothing is packed: there is no wire."""
+        """There is no wire: nothing is packed."""
         return list(calls)
 
     async def send_command(self, *call: Any) -> None:
@@ -44,13 +44,13 @@ class AsyncLine:
         if self._connection is None:
             await self.connect()
         assert self._connection is not None
-        if self._connection.life != self._engine.life:
+        if self._connection.generation != self._engine.generation:
             await self.disconnect()
             raise redis.ConnectionError("the engine went away")
         self._replies.extend(await self._trip(self._connection, calls))
 
     async def read_response(self) -> Any:
-        """The next reply as it came. Raises it, if it is an error."""
+        """The next reply. Raises it if it is an error."""
         reply = self._replies.popleft()
         if isinstance(reply, Exception):
             raise reply
@@ -58,7 +58,7 @@ class AsyncLine:
 
 
 class Pool:
-    """As much of a client's connection pool as is asked for: more connections."""
+    """The one use of a client's connection pool: it makes connections."""
 
     def __init__(self, engine: Engine, trip: Trip) -> None:
         self._engine, self._trip = engine, trip

@@ -9,38 +9,38 @@ from tests.simulator.engine_store import OK, SYNTAX, EngineReplyError, Store, in
 from tests.simulator.engine_streams import ID_MOST, Entry, Stream, bound, read_id, read_streams, shown
 
 Args = Sequence[bytes]
-Held = tuple[bytes, int, int]  # by whom, since when, how often it was delivered
-Seen = tuple[int, int]  # when a consumer last asked, and when it last got something (-1: never)
+Pending = tuple[bytes, int, int]  # consumer, delivered when, how often
+Seen = tuple[int, int]  # when a consumer last polled, and when it last got an entry (-1: never)
 
 
 class Group:
-    """Who was handed what, and up to where all were handed out."""
+    """The last delivered id, and which entries are pending with which consumer."""
 
     __slots__ = ("consumers", "last", "pending")
 
     def __init__(self, last: int) -> None:
         self.last = last
-        self.pending: dict[int, Held] = {}
+        self.pending: dict[int, Pending] = {}
         self.consumers: dict[bytes, Seen] = {}
 
-    def reach(self, last: int) -> None:
+    def set_last(self, last: int) -> None:
         self.last = last
 
-    def held_by(self, consumer: bytes) -> list[int]:
-        return [id_ for id_, held in self.pending.items() if held[0] == consumer]
+    def pending_of(self, consumer: bytes) -> list[int]:
+        return [id_ for id_, pending in self.pending.items() if pending[0] == consumer]
 
 
-def _group(store: Store, key: bytes, name: bytes, asked: str = "") -> tuple[Stream, Group]:
+def _group(store: Store, key: bytes, name: bytes, suffix: str = "") -> tuple[Stream, Group]:
     stream = store.find(key, Stream)
     group = stream.groups.get(name) if stream else None
     if stream is None or group is None:
         where = f"No such key '{key.decode()}' or consumer group '{name.decode()}'"
-        raise EngineReplyError(f"NOGROUP {where}{asked}")
+        raise EngineReplyError(f"NOGROUP {where}{suffix}")
     return stream, group
 
 
-def _see(store: Store, group: Group, consumer: bytes, active: bool) -> None:
-    """A consumer asked; `active` where it got something."""
+def _record_poll(store: Store, group: Group, consumer: bytes, active: bool) -> None:
+    """Record that a consumer polled; `active` if it got an entry."""
     now = store.clock()
     before = group.consumers.get(consumer)
     seen = now, now if active else before[1] if before else -1
@@ -48,8 +48,8 @@ def _see(store: Store, group: Group, consumer: bytes, active: bool) -> None:
         store.set_field(group.consumers, consumer, seen)
 
 
-def _hold(store: Store, group: Group, id_: int, held: Held | None) -> None:
-    store.set_field(group.pending, id_, held)  # type: ignore[arg-type]  # ids stand for names
+def _set_pending(store: Store, group: Group, id_: int, pending: Pending | None) -> None:
+    store.set_field(group.pending, id_, pending)  # type: ignore[arg-type]  # ids stand for names
 
 
 def xreadgroup(store: Store, args: Args) -> list[Entry] | None:
@@ -61,33 +61,33 @@ def xreadgroup(store: Store, args: Args) -> list[Entry] | None:
     result = []
     for key, after, (stream, group) in zip(keys, ids, groups, strict=True):
         if after != b">":
-            result.append([key, _held_after(store, stream, group, consumer, read_id(after), count)])
-        elif found := _hand_out(store, stream, group, consumer, count):
+            result.append([key, _pending_after(store, stream, group, consumer, read_id(after), count)])
+        elif found := _deliver(store, stream, group, consumer, count):
             result.append([key, found])
     return result or None
 
 
-def _hand_out(store: Store, stream: Stream, group: Group, consumer: bytes, count: int | None) -> list[Entry]:
+def _deliver(store: Store, stream: Stream, group: Group, consumer: bytes, count: int | None) -> list[Entry]:
     found = stream.between(group.last + 1, ID_MOST, count) if group.last < stream.last else []
-    _see(store, group, consumer, bool(found))
+    _record_poll(store, group, consumer, bool(found))
     now = store.clock()
     for entry in found:
-        _hold(store, group, read_id(entry[0]), (consumer, now, 1))
+        _set_pending(store, group, read_id(entry[0]), (consumer, now, 1))
     if found:
-        store.note((group.reach, group.last))
+        store.note((group.set_last, group.last))
         group.last = read_id(found[-1][0])
     return found
 
 
-def _held_after(
+def _pending_after(
     store: Store, stream: Stream, group: Group, consumer: bytes, after: int, count: int | None
 ) -> list[Entry]:
-    """What a consumer has in hand already; of a deleted entry only the id."""
-    _see(store, group, consumer, False)
-    ids = sorted(id_ for id_ in group.held_by(consumer) if id_ > after)[:count]
+    """The entries that are pending with a consumer; of a deleted entry only the id."""
+    _record_poll(store, group, consumer, False)
+    ids = sorted(id_ for id_ in group.pending_of(consumer) if id_ > after)[:count]
     for id_ in ids:
         if id_ in stream.entries:
-            _hold(store, group, id_, (consumer, store.clock(), group.pending[id_][2] + 1))
+            _set_pending(store, group, id_, (consumer, store.clock(), group.pending[id_][2] + 1))
     return [stream.entries.get(id_) or [shown(id_), None] for id_ in ids]
 
 
@@ -97,10 +97,10 @@ def xack(store: Store, args: Args) -> int:
     if group is None:
         return 0
     ids = [read_id(text) for text in args[2:]]
-    there = [id_ for id_ in dict.fromkeys(ids) if id_ in group.pending]
-    for id_ in there:
-        _hold(store, group, id_, None)
-    return len(there)
+    acknowledged = [id_ for id_ in dict.fromkeys(ids) if id_ in group.pending]
+    for id_ in acknowledged:
+        _set_pending(store, group, id_, None)
+    return len(acknowledged)
 
 
 def xgroup(store: Store, args: Args) -> Any:
@@ -127,10 +127,10 @@ def _create(store: Store, stream: Stream, key: bytes, name: bytes, rest: Args) -
 
 
 def _destroy(store: Store, stream: Stream, key: bytes, name: bytes, rest: Args) -> int:
-    there = name in stream.groups
-    if there:
+    exists = name in stream.groups
+    if exists:
         store.set_field(stream.groups, name, None)
-    return int(there)
+    return int(exists)
 
 
 def _of_group(stream: Stream, key: bytes, name: bytes) -> Group:
@@ -146,18 +146,18 @@ def _create_consumer(store: Store, stream: Stream, key: bytes, name: bytes, rest
     group = _of_group(stream, key, name)
     new = rest[0] not in group.consumers
     if new:
-        _see(store, group, rest[0], False)
+        _record_poll(store, group, rest[0], False)
     return int(new)
 
 
 def _delete_consumer(store: Store, stream: Stream, key: bytes, name: bytes, rest: Args) -> int:
     group = _of_group(stream, key, name)
-    held = group.held_by(rest[0])
-    for id_ in held:
-        _hold(store, group, id_, None)
+    pending = group.pending_of(rest[0])
+    for id_ in pending:
+        _set_pending(store, group, id_, None)
     if rest[0] in group.consumers:
         store.set_field(group.consumers, rest[0], None)
-    return len(held)
+    return len(pending)
 
 
 GROUP_CHANGES = {
@@ -174,21 +174,21 @@ def xinfo(store: Store, args: Args) -> list[list[Any]]:
     if stream is None:
         raise EngineReplyError("ERR no such key")
     if args[0].upper() == b"GROUPS":
-        return [_told_group(name, stream.groups[name]) for name in sorted(stream.groups)]
+        return [_group_info(name, stream.groups[name]) for name in sorted(stream.groups)]
     group = _of_group(stream, args[1], args[2])
-    return [_told_consumer(store, name, group) for name in sorted(group.consumers)]
+    return [_consumer_info(store, name, group) for name in sorted(group.consumers)]
 
 
-def _told_group(name: bytes, group: Group) -> list[Any]:
-    figures: list[Any] = [b"name", name, b"consumers", len(group.consumers)]
-    return [*figures, b"pending", len(group.pending), b"last-delivered-id", shown(group.last)]
+def _group_info(name: bytes, group: Group) -> list[Any]:
+    fields: list[Any] = [b"name", name, b"consumers", len(group.consumers)]
+    return [*fields, b"pending", len(group.pending), b"last-delivered-id", shown(group.last)]
 
 
-def _told_consumer(store: Store, name: bytes, group: Group) -> list[Any]:
+def _consumer_info(store: Store, name: bytes, group: Group) -> list[Any]:
     seen, active = group.consumers[name]
     idle, inactive = store.clock() - seen, store.clock() - active if active >= 0 else -1
-    held: list[Any] = [b"name", name, b"pending", len(group.held_by(name))]
-    return [*held, b"idle", max(idle, 0), b"inactive", inactive]
+    fields: list[Any] = [b"name", name, b"pending", len(group.pending_of(name))]
+    return [*fields, b"idle", max(idle, 0), b"inactive", inactive]
 
 
 def xpending(store: Store, args: Args) -> list[Any]:
@@ -202,13 +202,13 @@ def xpending(store: Store, args: Args) -> list[Any]:
         idle_ms, rest = integer(rest[1]), rest[2:]
     if len(rest) not in (3, 4):
         raise EngineReplyError(SYNTAX)
-    found = _waiting(store, group, bound(rest[0], True), bound(rest[1], False), idle_ms)
-    of = rest[3] if len(rest) == 4 else None
-    result = [row for row in found if of is None or row[1] == of]
+    rows = _pending_rows(store, group, bound(rest[0], True), bound(rest[1], False), idle_ms)
+    consumer = rest[3] if len(rest) == 4 else None
+    result = [row for row in rows if consumer is None or row[1] == consumer]
     return result[: max(integer(rest[2]), 0)]
 
 
-def _waiting(store: Store, group: Group, first: int, last: int, idle_ms: int) -> Iterator[list[Any]]:
+def _pending_rows(store: Store, group: Group, first: int, last: int, idle_ms: int) -> Iterator[list[Any]]:
     now = store.clock()
     for id_ in sorted(group.pending):
         consumer, since, deliveries = group.pending[id_]
@@ -220,8 +220,8 @@ def _waiting(store: Store, group: Group, first: int, last: int, idle_ms: int) ->
 def _summary(group: Group) -> list[Any]:
     if not group.pending:
         return [0, None, None, None]
-    holders = sorted({held[0] for held in group.pending.values()})
-    result = [[name, b"%d" % len(group.held_by(name))] for name in holders]
+    consumers = sorted({pending[0] for pending in group.pending.values()})
+    result = [[name, b"%d" % len(group.pending_of(name))] for name in consumers]
     return [len(group.pending), shown(min(group.pending)), shown(max(group.pending)), result]
 
 
@@ -235,11 +235,11 @@ def xclaim(store: Store, args: Args) -> list[Any]:
     if len(ids) > 1 and ids[-2].upper() == b"IDLE":
         since -= integer(ids.pop())
         ids.pop()
-    _see(store, group, args[2], False)
+    _record_poll(store, group, args[2], False)
     claimed = [
         _claim(store, stream, group, args[2], id_, since, just_id)
         for id_ in map(read_id, ids)
-        if id_ in group.pending and _may_go(store, stream, group, id_, idle_ms)
+        if id_ in group.pending and _is_claimable(store, stream, group, id_, idle_ms)
     ]
     return [entry for entry in claimed if entry is not None]
 
@@ -249,14 +249,14 @@ def xautoclaim(store: Store, args: Args) -> list[Any]:
     stream, group = _group(store, args[0], args[1])
     idle_ms, start, options = integer(args[3]), bound(args[4], True), [word.upper() for word in args[5:]]
     left = integer(options[options.index(b"COUNT") + 1]) if b"COUNT" in options else 100
-    _see(store, group, args[2], False)
+    _record_poll(store, group, args[2], False)
     ids = [id_ for id_ in sorted(group.pending) if id_ >= start]
     claimed: list[Any] = []
     deleted: list[bytes] = []
     tried = 0
     for id_ in ids[: left * 10]:
         tried += 1
-        if not _may_go(store, stream, group, id_, idle_ms):
+        if not _is_claimable(store, stream, group, id_, idle_ms):
             continue
         entry = _claim(store, stream, group, args[2], id_, store.clock(), b"JUSTID" in options)
         if entry is None:
@@ -269,21 +269,21 @@ def xautoclaim(store: Store, args: Args) -> list[Any]:
     return [shown(ids[tried]) if tried < len(ids) else b"0-0", claimed, deleted]
 
 
-def _may_go(store: Store, stream: Stream, group: Group, id_: int, idle_ms: int) -> bool:
-    """Whether its holder has been silent for so long, or there is nothing left to hold."""
+def _is_claimable(store: Store, stream: Stream, group: Group, id_: int, idle_ms: int) -> bool:
+    """Whether it has been idle for so long, or its entry was deleted."""
     return id_ not in stream.entries or not idle_ms or store.clock() - group.pending[id_][1] >= idle_ms
 
 
 def _claim(
     store: Store, stream: Stream, group: Group, consumer: bytes, id_: int, since: int, just_id: bool
 ) -> Any:
-    """The entry, now in the hands of this consumer. None if it was deleted: nobody holds it now."""
+    """The entry, now pending with this consumer. None if it was deleted; then it is pending no more."""
     if id_ not in stream.entries:
-        _hold(store, group, id_, None)
+        _set_pending(store, group, id_, None)
         return None
     deliveries = group.pending[id_][2] + (not just_id)
-    _hold(store, group, id_, (consumer, since, deliveries))
-    _see(store, group, consumer, True)
+    _set_pending(store, group, id_, (consumer, since, deliveries))
+    _record_poll(store, group, consumer, True)
     return shown(id_) if just_id else stream.entries[id_]
 
 

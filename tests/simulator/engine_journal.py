@@ -1,8 +1,8 @@
-"""What an engine wrote last, in the groups that are lost or kept as one, and how to undo it.
+"""An engine's latest writes, in groups that are lost or kept as one, and how to undo them.
 
 A group is one command or one whole script. Its place in the order of writes is its offset,
-as the replication offset is Redis's. A replica and the disk are each a number: how far they
-have it. What both have needs no undoing any more and is let go of.
+as the replication offset is Redis's. The replica and the disk are a number each: the last
+offset that they have. What both have is never undone, and is forgotten.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ class Journal:
         self.offset = 0  # of the last group written
         self.replicated = 0  # the replica has the groups up to here
         self.fsynced = 0  # the disk has the groups up to here
-        self.replica_lags = False  # True: the replica gets a group only when it is shown to
-        self.disk_lags = False  # True: a group is fsynced only when somebody asks for it
+        self.replica_lags = False  # True: the replica gets groups only by `replicate`
+        self.disk_lags = False  # True: groups are fsynced only by `fsync`
         self._open: list[Undo] = []
         self._groups: deque[list[Undo]] = deque()  # the last ones, up to `offset`
         self.note: Callable[[Undo], None] = self._open.append
@@ -30,7 +30,7 @@ class Journal:
         return len(self._groups)
 
     def commit(self) -> bool:
-        """Close the group of what was noted since the last one. False if that was nothing."""
+        """Close the group of the writes since the last one. False if there were none."""
         if not self._open:
             return False
         self.offset += 1
@@ -41,21 +41,21 @@ class Journal:
             self.replicated = self.offset
         if not self.disk_lags:
             self.fsynced = self.offset
-        self._let_go()
+        self._forget_safe()
         return True
 
     def replicate(self, upto: int | None = None) -> None:
         """The replica has everything up to this offset, or everything."""
         self.replicated = max(self.replicated, self.offset if upto is None else min(upto, self.offset))
-        self._let_go()
+        self._forget_safe()
 
     def fsync(self, upto: int | None = None) -> None:
         """The disk has everything up to this offset, or everything."""
         self.fsynced = max(self.fsynced, self.offset if upto is None else min(upto, self.offset))
-        self._let_go()
+        self._forget_safe()
 
     def back_to(self, offset: int) -> int:
-        """Undo every group after this offset, the last one first; how many that were."""
+        """Undo every group after this offset, the last one first. Returns how many."""
         lost = self.offset - offset
         for _ in range(lost):
             for undo, *result in reversed(self._groups.pop()):
@@ -65,7 +65,7 @@ class Journal:
         self.fsynced = min(self.fsynced, offset)
         return lost
 
-    def _let_go(self) -> None:
+    def _forget_safe(self) -> None:
         needed = self.offset - min(self.replicated, self.fsynced)
         while len(self._groups) > needed:
             self._groups.popleft()

@@ -1,8 +1,8 @@
 """Lua as an engine runs it: one interpreter a process, every script compiled once.
 
-A script's errors come out as EngineReplyError, its replies as a client would get them. Where a
-script stumbles is not said, and Lua's own pcall doesn't see the errors of redis.call as
-text, as it does on a real engine: both are pinned in test_honest_engine.py.
+A script's errors come out as EngineReplyError, its replies as a client would get them. Errors
+don't name the line that failed, and Lua's own pcall doesn't see the errors of redis.call as text, as
+it does on a real engine: test_honest_engine.py pins both.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ redis = {
 function split(n, ...)
   local keys, args = {}, { ... }
   for k = 1, n do keys[k] = args[k] end
-  local told = {}
-  for a = n + 1, #args do told[a - n] = args[a] end
-  return keys, told
+  local argv = {}
+  for a = n + 1, #args do argv[a - n] = args[a] end
+  return keys, argv
 end
 for _, name in ipairs({ 'python', 'io', 'os', 'require', 'package', 'module', 'dofile', 'loadfile', 'print',
                         'call', 'try', 'sha1hex' }) do
@@ -46,18 +46,18 @@ setmetatable(_G, {
 
 
 class Lua:
-    """An interpreter, and which engine its scripts' commands go to just now."""
+    """An interpreter, and the engine that its scripts' commands go to during a run."""
 
     def __init__(self) -> None:
         self._lua = LuaRuntime(encoding=None, register_eval=False, register_builtins=False)
         self._compiled: dict[bytes, Any] = {}
-        self._call: Call = _nobody
+        self._call: Call = _no_engine
         names = self._lua.globals()
         names[b"call"], names[b"try"], names[b"sha1hex"] = self.call, self.pcall, _sha1hex
         self._lua.execute(PRELUDE)
 
     def compile(self, text: bytes) -> bytes:
-        """The script's hash; from then on it can be run. An EngineReplyError if it is no Lua."""
+        """The script's hash; from then on it can be run. Raises EngineReplyError if it doesn't compile."""
         sha = sha1(text, usedforsecurity=False).hexdigest().encode()
         if sha not in self._compiled:
             try:
@@ -68,14 +68,14 @@ class Lua:
         return sha
 
     def run(self, sha: bytes, keys: int, words: Sequence[bytes], call: Call) -> Any:
-        """What a compiled script replies to these keys and arguments."""
+        """A compiled script's reply to these keys and arguments. Raises EngineReplyError."""
         self._call = call
         try:
-            return self._told(self._compiled[sha](keys, *words))
+            return self._client_reply(self._compiled[sha](keys, *words))
         except LuaError as error:
             raise EngineReplyError(f"ERR {error}") from None
         finally:
-            self._call = _nobody
+            self._call = _no_engine
 
     def call(self, name: bytes, *words: bytes | float) -> Any:
         """redis.call"""
@@ -83,7 +83,7 @@ class Lua:
         kind = type(reply)
         if kind is bytes or kind is int:
             return reply
-        return self._handed(reply)
+        return self._script_value(reply)
 
     def pcall(self, name: bytes, *words: bytes | float) -> Any:
         """redis.pcall"""
@@ -92,34 +92,34 @@ class Lua:
         except EngineReplyError as error:
             return self._lua.table_from({b"err": str(error).encode()})
 
-    def _handed(self, reply: Any) -> Any:
+    def _script_value(self, reply: Any) -> Any:
         """A reply as a script sees it."""
         if reply is None:
             return False
         if isinstance(reply, Status):
             return self._lua.table_from({b"ok": bytes(reply)})
         if isinstance(reply, list):
-            return self._lua.table_from([self._handed(item) for item in reply])
+            return self._lua.table_from([self._script_value(item) for item in reply])
         return reply
 
-    def _told(self, value: Any) -> Any:
+    def _client_reply(self, value: Any) -> Any:
         """A script's reply as a client gets it."""
         if lua_type(value) == "table":
-            return self._told_table(value)
+            return self._table_reply(value)
         if isinstance(value, bool):
             return 1 if value else None
         if isinstance(value, float):
             return int(value)
         return value
 
-    def _told_table(self, table: Any) -> Any:
+    def _table_reply(self, table: Any) -> Any:
         if (error := table[b"err"]) is not None:
             raise EngineReplyError(error.decode())
         if (status := table[b"ok"]) is not None:
             return Status(status)
         result: list[Any] = []
         while (item := table[len(result) + 1]) is not None:
-            result.append(self._told(item))
+            result.append(self._client_reply(item))
         return result
 
 
@@ -129,16 +129,16 @@ def lua() -> Lua:
     return Lua()
 
 
-def _nobody(name: bytes, words: Sequence[bytes]) -> Any:
+def _no_engine(name: bytes, words: Sequence[bytes]) -> Any:
     raise AssertionError("a script ran outside an engine")
 
 
-def _text(figure: Any) -> bytes:
+def _text(number: Any) -> bytes:
     """A number as redis.call passes it on."""
-    if type(figure) is int:
-        return b"%d" % figure
-    if type(figure) is float:
-        return b"%.17g" % figure
+    if type(number) is int:
+        return b"%d" % number
+    if type(number) is float:
+        return b"%.17g" % number
     raise EngineReplyError("ERR Lua redis lib command arguments must be strings or integers")
 
 

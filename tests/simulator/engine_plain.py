@@ -34,7 +34,7 @@ def delete(store: Store, args: Args) -> int:
 
 
 def exists(store: Store, args: Args) -> int:
-    if store.leaves:
+    if store.expires_at:
         for key in args:
             store.expire(key)
     return sum(key in store.keys for key in args)
@@ -88,7 +88,7 @@ def pexpire(store: Store, args: Args) -> int:
 
 def persist(store: Store, args: Args) -> int:
     store.expire(args[0])
-    if args[0] not in store.leaves:
+    if args[0] not in store.expires_at:
         return 0
     store.put(args[0], store.keys[args[0]])
     return 1
@@ -98,8 +98,8 @@ def pttl(store: Store, args: Args) -> int:
     store.expire(args[0])
     if args[0] not in store.keys:
         return -2
-    leaves = store.leaves.get(args[0])
-    return -1 if leaves is None else leaves - store.clock()
+    expires_at = store.expires_at.get(args[0])
+    return -1 if expires_at is None else expires_at - store.clock()
 
 
 def ttl(store: Store, args: Args) -> int:
@@ -123,25 +123,25 @@ def put(store: Store, args: Args) -> bytes | None:
     """SET key value [NX | XX] [GET] [EX s | PX ms | KEEPTTL]"""
     key, value, *options = args
     store.expire(key)
-    leaves, only, old = None, b"", b"NO"
+    expires_at, only, old = None, b"", b"NO"
     words = iter(options)
     for word in map(bytes.upper, words):
         if word in (b"EX", b"PX"):
-            lives = integer(next(words, b""))
-            if lives <= 0:
+            lifetime = integer(next(words, b""))
+            if lifetime <= 0:
                 raise EngineReplyError("ERR invalid expire time in 'set' command")
-            leaves = store.clock() + lives * (1000 if word == b"EX" else 1)
+            expires_at = store.clock() + lifetime * (1000 if word == b"EX" else 1)
         elif word in (b"NX", b"XX"):
             only = word
         elif word == b"GET":
             old = b"GET"
         elif word == b"KEEPTTL":
-            leaves = store.leaves.get(key)
+            expires_at = store.expires_at.get(key)
         else:
             raise EngineReplyError(SYNTAX)
     there = store.find(key, bytes) if old == b"GET" else None
     if not only or exists(store, (key,)) == (only == b"XX"):
-        store.put(key, value, leaves)
+        store.put(key, value, expires_at)
         return there if old == b"GET" else OK
     return there
 
@@ -149,9 +149,9 @@ def put(store: Store, args: Args) -> bytes | None:
 def increase(store: Store, args: Args) -> int:
     key, by = args[0], integer(args[1]) if len(args) > 1 else 1
     old = store.find(key, bytes)
-    figure = (0 if old is None else integer(old)) + by
-    store.put(key, b"%d" % figure, store.leaves.get(key))
-    return figure
+    number = (0 if old is None else integer(old)) + by
+    store.put(key, b"%d" % number, store.expires_at.get(key))
+    return number
 
 
 # -- hashes ---------------------------------------------------------------------------
@@ -209,9 +209,9 @@ def hincrby(store: Store, args: Args) -> int:
     old, by = hget(store, args), integer(args[2])
     if old is not None and INTEGER.fullmatch(old) is None:
         raise EngineReplyError("ERR hash value is not an integer")
-    figure = int(old or 0) + by
-    hset(store, (args[0], args[1], b"%d" % figure))
-    return figure
+    number = int(old or 0) + by
+    hset(store, (args[0], args[1], b"%d" % number))
+    return number
 
 
 COMMANDS: dict[bytes, Callable[[Store, Args], Any]] = {

@@ -13,13 +13,13 @@ from tests.simulator.engine import Connection, Engine
 Message = dict[str, Any]
 
 
-class Ear:
-    """`PubSub` to who uses it. It never waits: no message is None."""
+class Subscription:
+    """Stands for `redis.client.PubSub`. It never waits: no message is None."""
 
     def __init__(self, engine: Engine, ignore_subscribe_messages: bool = False) -> None:
         self._engine, self._quiet = engine, ignore_subscribe_messages
         self._connection = Connection(engine)
-        self._told: list[Message] = []  # of subscriptions, to be said first
+        self._confirmations: list[Message] = []  # of subscriptions, returned first
 
     def psubscribe(self, *patterns: str | bytes) -> None:
         self._listen("psubscribe", patterns)
@@ -30,60 +30,60 @@ class Ear:
     def get_message(
         self, ignore_subscribe_messages: bool = False, timeout: float | None = 0.0
     ) -> Message | None:
-        """What was heard first and not returned yet. Raises ConnectionError once the engine went down."""
-        if self._told:
-            result = self._told.pop(0)
+        """The oldest message not returned yet. Raises ConnectionError once the engine went down."""
+        if self._confirmations:
+            result = self._confirmations.pop(0)
             return None if ignore_subscribe_messages else result
-        if self._connection.life != self._engine.life:
+        if self._connection.generation != self._engine.generation:
             raise redis.ConnectionError("the engine went away")
-        if not self._connection.heard:
+        if not self._connection.messages:
             return None
-        pattern, channel, message = self._connection.heard.popleft()
+        pattern, channel, message = self._connection.messages.popleft()
         kind = "message" if pattern is None else "pmessage"
         return {"type": kind, "pattern": pattern, "channel": channel, "data": message}
 
     def close(self) -> None:
-        self._engine.deafen(self._connection)
+        self._engine.unsubscribe_all(self._connection)
 
-    def __enter__(self) -> Ear:
+    def __enter__(self) -> Subscription:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
     def _listen(self, kind: str, names: tuple[str | bytes, ...]) -> None:
-        if self._connection.life != self._engine.life:
+        if self._connection.generation != self._engine.generation:
             self._connection = Connection(self._engine)
         channels = [name.encode() if isinstance(name, str) else name for name in names]
         self._engine.execute(self._connection, kind.encode(), *channels)
         if not self._quiet:
-            self._told += [
+            self._confirmations += [
                 {"type": kind, "pattern": None, "channel": channel, "data": number}
                 for number, channel in enumerate(channels, len(self._connection.patterns) - len(channels) + 1)
             ]
 
 
-class AsyncEar:
+class AsyncSubscription:
     """The same for the asynchronous client, where a task may wait for a message."""
 
     def __init__(self, engine: Engine, ignore_subscribe_messages: bool = False) -> None:
-        self._ear = Ear(engine, ignore_subscribe_messages)
-        self._rung = asyncio.Event()
+        self._subscription = Subscription(engine, ignore_subscribe_messages)
+        self._message_arrived = asyncio.Event()
 
     async def psubscribe(self, *patterns: str | bytes) -> None:
-        self._ear.psubscribe(*patterns)
-        self._ear._connection.bell = self._rung.set
+        self._subscription.psubscribe(*patterns)
+        self._subscription._connection.on_message = self._message_arrived.set
 
     async def subscribe(self, *channels: str | bytes) -> None:
-        self._ear.subscribe(*channels)
-        self._ear._connection.bell = self._rung.set
+        self._subscription.subscribe(*channels)
+        self._subscription._connection.on_message = self._message_arrived.set
 
     async def get_message(
         self,
         ignore_subscribe_messages: bool = False,
         timeout: float | None = 0.0,  # noqa: ASYNC109 - redis-py's name
     ) -> Message | None:
-        """The next message, waited for so long (None: for ever)."""
+        """The next message, or None after the timeout in seconds (None: no timeout)."""
         try:
             async with asyncio.timeout(timeout):
                 return await self._next(ignore_subscribe_messages)
@@ -91,22 +91,22 @@ class AsyncEar:
             return None
 
     async def listen(self) -> AsyncIterator[Message]:
-        """Every message, for ever. Raises ConnectionError once the engine went down."""
+        """Every message, without end. Raises ConnectionError once the engine went down."""
         while True:
             yield await self._next(False)
 
     async def _next(self, ignore_subscribe_messages: bool) -> Message:
         while True:
-            self._rung.clear()
-            message = self._ear.get_message(ignore_subscribe_messages)
+            self._message_arrived.clear()
+            message = self._subscription.get_message(ignore_subscribe_messages)
             if message is not None:
                 return message
-            await self._rung.wait()
+            await self._message_arrived.wait()
 
     async def aclose(self) -> None:
-        self._ear.close()
+        self._subscription.close()
 
-    async def __aenter__(self) -> AsyncEar:
+    async def __aenter__(self) -> AsyncSubscription:
         return self
 
     async def __aexit__(self, *_: object) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from tests.simulator.engine_store import SYNTAX, EngineReplyError, Store, integer
 
 Args = Sequence[bytes]
-Placed = tuple[float, bytes]  # a member after its score: the order of a sorted set
+Scored = tuple[float, bytes]  # a member after its score: the order of a sorted set
 Bound = tuple[float, bool]  # a score, and whether the bound lies behind the members that have it
 LAST = b"\xff" * 64  # behind every member
 NO_FLOAT = "ERR value is not a valid float"
@@ -22,10 +22,10 @@ class SortedSet:
 
     def __init__(self) -> None:
         self.scores: dict[bytes, float] = {}
-        self.order: list[Placed] = []
+        self.order: list[Scored] = []
 
     def set(self, member: bytes, score: float | None) -> None:
-        """Give a member a score; None takes it out."""
+        """Give a member a score; None removes it."""
         old = self.scores.pop(member, None)
         if old is not None:
             del self.order[bisect_left(self.order, (old, member))]
@@ -128,7 +128,7 @@ def _by_place(store: Store, args: Args, step: int) -> list[bytes]:
     order = members.order[::step] if members else []
     first = max(start + len(order), 0) if start < 0 else start
     last = stop + len(order) if stop < 0 else stop
-    return _told(order[first : last + 1] if last >= 0 else [], with_scores)
+    return _members(order[first : last + 1] if last >= 0 else [], with_scores)
 
 
 def zrangebyscore(store: Store, args: Args) -> list[bytes]:
@@ -144,7 +144,7 @@ def zrangebyscore(store: Store, args: Args) -> list[bytes]:
         del options[at : at + 3]
     with_scores = _with_scores(options)
     found = _between(members, low, high) if members else []
-    return _told(found[offset:] if count < 0 else found[offset : offset + count], with_scores)
+    return _members(found[offset:] if count < 0 else found[offset : offset + count], with_scores)
 
 
 def _with_scores(options: Args) -> bool:
@@ -153,7 +153,7 @@ def _with_scores(options: Args) -> bool:
     return bool(options)
 
 
-def _between(members: SortedSet, low: Bound, high: Bound) -> list[Placed]:
+def _between(members: SortedSet, low: Bound, high: Bound) -> list[Scored]:
     return members.order[_place(members, low) : _place(members, high)]
 
 
@@ -172,7 +172,7 @@ def _bound(text: bytes, low: bool) -> Bound:
     return score, low == outside
 
 
-def _told(found: Sequence[Placed], with_scores: bool) -> list[bytes]:
+def _members(found: Sequence[Scored], with_scores: bool) -> list[bytes]:
     if with_scores:
         return [word for score, member in found for word in (member, shown(score))]
     return [member for _, member in found]

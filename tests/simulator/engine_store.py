@@ -1,4 +1,4 @@
-"""The keys of an engine in memory. Every way to change them notes how to undo it."""
+"""The keys of an engine in memory. Every change records how to undo it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NO_INTEGER = "ERR value is not an integer or out of range"
 
 
 class EngineReplyError(Exception):
-    """The engine's no, in its own words."""
+    """An error reply, in Redis's own words."""
 
 
 class Status(bytes):
@@ -34,13 +34,13 @@ class Store:
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
         self.keys: dict[bytes, Any] = {}
-        self.leaves: dict[bytes, int] = {}  # when a key is to go, for those that are
+        self.expires_at: dict[bytes, int] = {}  # when a key expires, for keys that do
         self.journal = Journal()
         self.note = self.journal.note
 
     def find(self, key: bytes, kind: type[Value]) -> Value | None:
-        """The value under a key, if it is there. An EngineReplyError if it is of another kind."""
-        if self.leaves:
+        """The value under a key, or None. Raises EngineReplyError if it is of another kind."""
+        if self.expires_at:
             self.expire(key)
         value = self.keys.get(key)
         if value is not None and type(value) is not kind:
@@ -55,32 +55,32 @@ class Store:
             self.put(key, value)
         return value
 
-    def put(self, key: bytes, value: object, leaves: int | None = None) -> None:
-        """Let a key hold a value, for ever or until a time."""
-        self.note((self._restore, key, self.keys.get(key), self.leaves.get(key)))
-        self._restore(key, value, leaves)
+    def put(self, key: bytes, value: object, expires_at: int | None = None) -> None:
+        """Set a key's value, for ever or until a time."""
+        self.note((self._restore, key, self.keys.get(key), self.expires_at.get(key)))
+        self._restore(key, value, expires_at)
 
     def drop(self, key: bytes) -> None:
-        self.note((self._restore, key, self.keys.pop(key), self.leaves.pop(key, None)))
+        self.note((self._restore, key, self.keys.pop(key), self.expires_at.pop(key, None)))
 
     def expire(self, key: bytes) -> None:
-        """Drop the key if its time has come."""
-        leaves = self.leaves.get(key)
-        if leaves is not None and leaves < self.clock():
+        """Drop the key if it has expired."""
+        expires_at = self.expires_at.get(key)
+        if expires_at is not None and expires_at < self.clock():
             self.drop(key)
 
     def expire_all(self) -> None:
-        for key in list(self.leaves):
+        for key in list(self.expires_at):
             self.expire(key)
 
     def set_field(self, fields: dict[bytes, Any], name: bytes, value: object) -> None:
-        """Set one field of a dict that lives under some key; None takes it out."""
+        """Set one field of a dict that generation under some key; None takes it out."""
         self.note((_refill, fields, name, fields.get(name)))
         _refill(fields, name, value)
 
-    def _restore(self, key: bytes, value: object, leaves: int | None) -> None:
+    def _restore(self, key: bytes, value: object, expires_at: int | None) -> None:
         _refill(self.keys, key, value)
-        _refill(self.leaves, key, leaves)
+        _refill(self.expires_at, key, expires_at)
 
 
 def _refill(fields: dict[bytes, Any], name: bytes, value: object) -> None:

@@ -1,6 +1,6 @@
 """Streams, and the commands on them that need no consumer group, as Redis answers them.
 
-An entry's id is one whole number here: the milliseconds, then 64 bits of sequence.
+An entry's id is one integer: the milliseconds, then 64 bits of sequence.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def shown(id_: int) -> bytes:
 
 
 def read_id(text: bytes, missing: int = 0) -> int:
-    """An id, with the sequence that is meant where it isn't said."""
+    """An id as an integer; `missing` is the sequence number if the text has none."""
     ms, dash, sequence = text.partition(b"-")
     try:
         return int(ms) << BITS | (int(sequence) if dash else missing)
@@ -77,7 +77,7 @@ def read_id(text: bytes, missing: int = 0) -> int:
 
 
 def bound(text: bytes, low: bool) -> int:
-    """A bound of XRANGE: an id, `-`, `+`, or an id that is itself left out: `(5-0`."""
+    """A bound of XRANGE: an id, `-`, `+`, or an id that is excluded: `(5-0`."""
     if text == b"-":
         return 0
     if text == b"+":
@@ -118,14 +118,14 @@ def xdel(store: Store, args: Args) -> int:
     stream = store.find(args[0], Stream)
     if stream is None:
         return 0
-    gone = 0
+    deleted = 0
     for id_ in [read_id(text) for text in args[1:]]:
         entry = stream.entries.get(id_)
         if entry:
             store.note((stream.put_back, id_, entry))
             stream.remove(id_)
-            gone += 1
-    return gone
+            deleted += 1
+    return deleted
 
 
 def xrange(store: Store, args: Args) -> list[Entry] | None:
@@ -148,7 +148,7 @@ def xrevrange(store: Store, args: Args) -> list[Entry] | None:
     if count == 0:
         return None
     if count == 1 and last >= stream.last and stream.ids and stream.ids[-1] >= first:
-        return [stream.entries[stream.ids[-1]]]  # what append_entry.lua asks, twice a verdict
+        return [stream.entries[stream.ids[-1]]]  # append_entry.lua asks this twice a verdict
     return stream.between(first, last)[::-1][:count]
 
 
@@ -161,7 +161,7 @@ def _count(options: Args) -> int | None:
 
 
 def xread(store: Store, args: Args) -> list[Entry] | None:
-    """XREAD [COUNT n] [BLOCK ms] STREAMS key .. id .. : nobody ever waits here."""
+    """XREAD [COUNT n] [BLOCK ms] STREAMS key .. id .. : it never blocks."""
     options, keys, ids = read_streams(args)
     count = options.get(b"COUNT") or None
     result = []
@@ -175,15 +175,15 @@ def xread(store: Store, args: Args) -> list[Entry] | None:
 
 
 def read_streams(args: Args) -> tuple[dict[bytes, int], Args, Args]:
-    """The options with a figure, the streams and the ids of XREAD and XREADGROUP."""
-    at = 0
+    """The numeric options, the streams and the ids of XREAD and XREADGROUP."""
+    n = 0
     options: dict[bytes, int] = {}
-    while at < len(args) and (word := args[at].upper()) != b"STREAMS":
-        if word not in (b"COUNT", b"BLOCK") or at + 1 == len(args):
+    while n < len(args) and (word := args[n].upper()) != b"STREAMS":
+        if word not in (b"COUNT", b"BLOCK") or n + 1 == len(args):
             raise EngineReplyError(SYNTAX)
-        options[word] = integer(args[at + 1])
-        at += 2
-    named = args[at + 1 :]
+        options[word] = integer(args[n + 1])
+        n += 2
+    named = args[n + 1 :]
     half = len(named) // 2
     if not named or len(named) % 2:
         raise EngineReplyError(SYNTAX)

@@ -1,4 +1,4 @@
-"""What happens to the engine and to the clocks, whatever is in flight at that moment."""
+"""Faults of the engine and of the clocks, at any moment, whatever is in flight."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ if TYPE_CHECKING:
     from tests.simulator.world import World
 
 CATCH_UP_MS: Final = (1.0, 1_500.0)
-SAFE_MS: Final = 2 * CATCH_UP_MS[1]  # then nothing that was written is in danger of being lost
+SAFE_MS: Final = 2 * CATCH_UP_MS[1]  # after so long, disk and replica have every write
 SLOW: Final = (5.0, 40.0)
 
 
 class Incidents:
-    """Now and then one of the plan's misfortunes comes over the whole server."""
+    """From time to time one of the plan's incidents hits the whole server."""
 
-    name = "weather"
+    name = "weather"  # it orders and draws the incidents of recorded seeds
 
     def __init__(self, world: World) -> None:
         self.world, self.kinds = world, dict(world.plan.incidents)
-        self.rng = Random(f"{world.plan.seed} weather")
-        self.happens = {
+        self.rng = Random(f"{world.plan.seed} {self.name}")
+        self.effects = {
             "scripts forgotten": world.engine.forget_scripts,
             "wall clock jumps": self._jump,
             "engine restarts": self._restart,
@@ -35,9 +35,9 @@ class Incidents:
         if not self.kinds:
             return NEVER
         kind = self.rng.choice(sorted(self.kinds))
-        self.world.note(f"weather: {kind}")
+        self.world.note(f"incident: {kind}")
         self.world.stalls.trouble()
-        self.happens[kind]()
+        self.effects[kind]()
         return self.rng.uniform(0.5, 1.5) * 1000 * min(self.kinds.values())
 
     def end(self) -> None:
@@ -57,7 +57,7 @@ class Incidents:
 
     def _lose(self, groups: int) -> None:
         for server in self.world.servers:
-            server.rest()  # its connection broke, and it hears that at once
+            server.schedule()  # its connection broke, which it notices at once
         if groups:
             self.world.note(f"lost: the last {groups} writes")
             self.world.recorder.rewind()

@@ -1,4 +1,4 @@
-"""A viewer's socket: it follows through the hub, and comes back after every end."""
+"""A viewer's socket: it follows a game through the hub, and reconnects after every end."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from tests.simulator.network import Wire
 if TYPE_CHECKING:
     from tests.simulator.world import World
 
-BACK_MS: Final = (10.0, 600.0)
-STAYS_MS: Final = 15_000.0  # a viewer hangs up on its own account after so long, on the average
+RECONNECT_MS: Final = (10.0, 600.0)
+CONNECTED_MS: Final = 15_000.0  # a viewer disconnects by itself after so long, on average
 
 
 class Follower:
-    """What one viewer was shown, entry by entry, over however many connections."""
+    """What one viewer was shown, entry by entry, over all its connections."""
 
     def __init__(
         self,
@@ -35,9 +35,9 @@ class Follower:
         name: str,
         game: str,
         viewer: Seat | None,
-        heard: Callable[[], None] = lambda: None,
+        on_entry: Callable[[], None] = lambda: None,
     ) -> None:
-        self.heard = heard
+        self.on_entry = on_entry
         self.world, self.name, self.game, self.viewer = world, name, game, viewer
         self.rng = Random(f"{world.plan.seed} {name}")
         self.wire = Wire(world, name, self.rng)
@@ -50,64 +50,65 @@ class Follower:
         return len(self.shown)
 
     def step(self) -> float:
-        """Connect, or hang up: that is an end like any other."""
+        """Connect, or disconnect: that is an end like any other."""
         if self.task is not None and not self.task.done():
             self.task.cancel()
-            self.server.turn()
+            self.server.run_ready()
             return NEVER
         self.server = self.rng.choice(self.world.servers)
-        if self.server.door is None:
-            return self.rng.uniform(*BACK_MS)
-        self.task = self.server.spawn(self.follow(self.server.door), self.wire)
+        if self.server.service is None:
+            return self.rng.uniform(*RECONNECT_MS)
+        self.task = self.server.spawn(self.follow(self.server.service), self.wire)
         self.task.add_done_callback(self.ended)
-        self.server.turn()
-        return self.rng.expovariate(1 / STAYS_MS)
+        self.server.run_ready()
+        return self.rng.expovariate(1 / CONNECTED_MS)
 
     def ended(self, _: object) -> None:
-        """Come back after every end."""
-        self.world.agenda.put(self, self.rng.uniform(*BACK_MS))
+        """Reconnect after every end."""
+        self.world.agenda.put(self, self.rng.uniform(*RECONNECT_MS))
 
-    async def follow(self, door: GatewayService) -> None:
-        """One connection, from the last entry on: that one is asked for again and compared, for
+    async def follow(self, gateway: GatewayService) -> None:
+        """One connection, from the last entry on: that one is read again and compared, because
         an engine that took over may have another in its place."""
         after = max(0, self.after - 1)
         try:
-            if self.after > await door.require_game(self.game):
-                self.begin_anew()
+            if self.after > await gateway.require_game(self.game):
+                self.start_over()
             else:
-                await self._listen(door, after)
+                await self._listen(gateway, after)
         except (HttpProblemError, SlowConsumerError, RedisError, OSError):
-            pass  # it comes back
+            pass  # it reconnects
         except LogRewoundError:
-            self.begin_anew()
+            self.start_over()
         except (ViewDamagedError, *DAMAGE) as damage:
             self.world.complain(f"P5 {self.name} was shown damage: {damage!r}")
 
-    def begin_anew(self) -> None:
-        """What was shown is no part of the game any more."""
-        if self.world.leaving:
+    def start_over(self) -> None:
+        """What was shown is no longer part of the game: forget it."""
+        if self.world.evicting:
             return
         if not self.world.recorder.losses:
-            self.world.complain(f"P1 {self.name} is to begin anew, and nothing was lost")
+            self.world.complain(f"P1 {self.name} has to start over, and nothing was lost")
         self.shown.clear()
 
-    def told(self, item: EncodedEntry) -> None:
+    def record_head(self, item: EncodedEntry) -> None:
+        """Record the head that the gateway sent with an entry."""
         head = bytes.fromhex(from_json(item[2])["head"])
-        self.world.recorder.handed_out(self.name, self.game, item[0], head)
+        self.world.recorder.record_head(self.name, self.game, item[0], head)
 
-    async def _listen(self, door: GatewayService, after: int) -> None:
-        session = door.hub.subscribe(self.game, self.viewer, after)
+    async def _listen(self, gateway: GatewayService, after: int) -> None:
+        session = gateway.hub.subscribe(self.game, self.viewer, after)
         try:
-            async for item in door.hub.follow(self.game, session, after):
+            async for item in gateway.hub.follow(self.game, session, after):
                 after += 1
                 if item[0] != after:
                     self.world.complain(f"P5 {self.name} was shown {item[0]} where {after} is next")
-                self.told(item)
+                self.record_head(item)
                 if after > self.after:
                     self.shown.append(item)
-                    self.heard()
+                    self.on_entry()
                 elif item != self.shown[-1]:
-                    self.begin_anew()
+                    self.start_over()
                     return
         finally:
-            door.hub.unsubscribe(self.game, session)
+            gateway.hub.unsubscribe(self.game, session)

@@ -1,4 +1,4 @@
-"""The gateway as a process: its own event loop, the product's hub and gateway, its clients' errands."""
+"""The gateway as a process: its own event loop, the product's hub and gateway, its clients' requests."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ from services.ledger import MissingEntryError
 from services.ledger.async_ledger import AsyncLedger
 from tests.simulator.agenda import NEVER
 from tests.simulator.network import Call, Crash, Execute, Wire
-from tests.simulator.virtual_loop import StillLoop
+from tests.simulator.virtual_loop import VirtualLoop
 
 if TYPE_CHECKING:
     from tests.simulator.world import World
 
 KEY: Final = b"the simulator's own key for seat tokens"
 DEAD_MS: Final = (20.0, 2_000.0)
-Request = Callable[[GatewayService], Coroutine[Any, Any, Any]]
+GatewayCall = Callable[[GatewayService], Coroutine[Any, Any, Any]]
 ACTING: ContextVar[Wire] = ContextVar("acting")
 
 
-class Errand:
-    """One request of a client: it ends with a reply, a problem, or nobody knows."""
+class PendingRequest:
+    """One request of a client. It ends with a reply, with a problem, or with neither: outcome unknown."""
 
     __slots__ = ("done", "ended", "losses", "problem", "reply", "task", "world")
 
     def __init__(self, world: World, ended: Callable[[], None]) -> None:
         self.world, self.ended = world, ended
-        self.losses = 0  # how many there had been when the answer left
+        self.losses = 0  # of the engine, when the answer left
         self.done = False
         self.reply: Any = None
         self.problem: HttpProblemError | None = None  # None and no reply: unknown
         self.task: asyncio.Task[None] | None = None
 
-    async def run(self, asked: Awaitable[Any]) -> None:
+    async def run(self, call: Awaitable[Any]) -> None:
         try:
-            self.reply = await asked
+            self.reply = await call
         except HttpProblemError as problem:
             self.problem = problem
         except InvalidInputError as error:
@@ -62,21 +62,21 @@ class Errand:
 
 
 class Packet:
-    """One round trip of a gateway under way: it acts by arriving."""
+    """One round trip of a gateway, in flight. Its step is its arrival at the engine."""
 
     def __init__(self, server: Server, wire: Wire, calls: Sequence[Call], execute: Execute) -> None:
         self.server, self.wire, self.calls, self.execute = server, wire, calls, execute
         wire.sent += 1
-        self.name = f"{wire.who}:{wire.sent}"
-        self.life, self.engine_life = server.lives, server.world.engine.life
+        self.name = f"{wire.owner}:{wire.sent}"
+        self.generation, self.engine_generation = server.generation, server.world.engine.generation
         self.answer: asyncio.Future[list[Any]] = server.loop.create_future()
         self.fate = wire.fate()
 
     def step(self) -> float:
-        if self.life != self.server.lives:
-            return NEVER  # who sent it died before it left
+        if self.generation != self.server.generation:
+            return NEVER  # its sender died before it left
         try:
-            reply = self.wire.arrive(self.fate, self.engine_life, self.calls, self.execute)
+            reply = self.wire.arrive(self.fate, self.engine_generation, self.calls, self.execute)
         except Crash:
             self.server.die()
         except (RedisError, OSError) as error:
@@ -85,88 +85,89 @@ class Packet:
         else:
             if not self.answer.done():
                 self.answer.set_result(reply)
-        self.server.turn()
+        self.server.run_ready()
         return NEVER
 
 
 class Server:
-    """A gateway. Its clients ask through `ask` and `follow`; its death ends all that was asked."""
+    """A gateway process. Clients call it through `ask` and `spawn`; when it dies, all their requests end."""
 
     def __init__(self, world: World, name: str) -> None:
         self.world, self.name = world, name
         self.rng = Random(f"{world.plan.seed} {name}")
-        self.lives = 0
-        self.door: GatewayService | None = None
+        self.generation = 0
+        self.service: GatewayService | None = None
 
     # -- life ----------------------------------------------------------------------------
 
     def step(self) -> float:
-        if self.door is None:
-            self.begin()
-        self.turn()
+        if self.service is None:
+            self.start()
+        self.run_ready()
         return NEVER
 
-    def begin(self) -> None:
-        self.loop = StillLoop(self.world.clock.monotonic_s)
-        self.loop.set_exception_handler(self.broke)
+    def start(self) -> None:
+        self.loop = VirtualLoop(self.world.clock.monotonic_s)
+        self.loop.set_exception_handler(self.task_failed)
         ledger = AsyncLedger(
             self.world.async_client(self), self.world.plan.partitions, self.world.plan.waiting
         )
         limits = RateLimiter(self.world.plan.rate, 20, self.world.clock.monotonic_s)
         self.hub = Hub(ledger)
-        self.door = GatewayService(ledger, self.hub, KEY, limits, 5.0)
+        self.service = GatewayService(ledger, self.hub, KEY, limits, 5.0)
         self.spawn(self.hub.run(), Wire(self.world, self.name, self.rng))
 
-    def broke(self, _: object, told: dict[str, Any]) -> None:
-        """Something in a task went wrong that nobody waits for. An outage may."""
-        error = told.get("exception")
+    def task_failed(self, _: object, context: dict[str, Any]) -> None:
+        """The loop's exception handler, for tasks that nobody awaits. Only an outage may end one."""
+        error = context.get("exception")
         if not isinstance(error, RedisError | OSError):
-            self.world.complain(f"P7 {self.name}: {told['message']}: {error!r}")
+            self.world.complain(f"P7 {self.name}: {context['message']}: {error!r}")
 
     def die(self) -> None:
-        """Everything that it had in memory is gone, and nothing of it goes out any more."""
-        if self.door is None:
+        """The process ends: its memory is lost, and it sends nothing any more."""
+        if self.service is None:
             return
-        self.world.trace.say(self.world.clock.now, self.name, "dies")
+        self.world.trace.write(self.world.clock.now, self.name, "dies")
         self.close()
         self.world.agenda.put(self, self.rng.uniform(*DEAD_MS))
 
     def close(self) -> None:
-        if self.door is None:
+        if self.service is None:
             return
-        self.door = None
-        self.lives += 1
+        self.service = None
+        self.generation += 1
         self.loop.end()
         self.world.agenda.drop(self)
 
-    def turn(self) -> None:
-        """Run what can run now."""
-        if self.door is None:
+    def run_ready(self) -> None:
+        """Run every task that can run now."""
+        if self.service is None:
             return
-        self.loop.turn()
-        self.rest()
+        self.loop.run_ready()
+        self.schedule()
 
-    def rest(self) -> None:
-        """Come back when there is something to run, or a timer is due."""
-        if self.door is None:
+    def schedule(self) -> None:
+        """Take the next step when a task can run, or a timer is due."""
+        if self.service is None:
             return
-        alarm = self.loop.alarm_s()
-        if alarm is not None:
-            self.world.agenda.put(self, max(0.0, alarm * 1000 - self.world.clock.now))
+        wakeup = self.loop.next_wakeup_s()
+        if wakeup is not None:
+            self.world.agenda.put(self, max(0.0, wakeup * 1000 - self.world.clock.now))
 
     # -- clients -------------------------------------------------------------------------
 
-    def ask(self, wire: Wire, what: Request, ended: Callable[[], None]) -> Errand:
-        """A client's request, on its way at once."""
-        errand = Errand(self.world, ended)
-        if self.door is None:
-            errand.done = True  # nobody listens
-            return errand
-        errand.task = self.spawn(errand.run(what(self.door)), wire)
-        self.turn()
-        return errand
+    def ask(self, wire: Wire, call: GatewayCall, ended: Callable[[], None]) -> PendingRequest:
+        """Start a client's request."""
+        request = PendingRequest(self.world, ended)
+        if self.service is None:
+            request.done = True  # connection refused
+            return request
+        request.task = self.spawn(request.run(call(self.service)), wire)
+        self.run_ready()
+        return request
 
     def spawn(self, work: Coroutine[Any, Any, Any], wire: Wire) -> asyncio.Task[Any]:
+        """Start a task whose round trips go over this wire."""
         token = ACTING.set(wire)
         try:
             return self.loop.create_task(work)
@@ -174,11 +175,11 @@ class Server:
             ACTING.reset(token)
 
     async def carry(self, calls: Sequence[Call], execute: Execute) -> list[Any]:
-        """One round trip of whichever task this is: it arrives in its own time."""
+        """One round trip of the current task, with a delay of its own."""
         wire = ACTING.get()
         packet = Packet(self, wire, calls, execute)
-        held = wire.rng.uniform(1, 3_000) if packet.fate == "held" else 0.0
-        self.world.agenda.put(packet, wire.travel_ms(packet.fate) + held)
+        held_ms = wire.rng.uniform(1, 3_000) if packet.fate == "held" else 0.0
+        self.world.agenda.put(packet, wire.travel_ms(packet.fate) + held_ms)
         return await packet.answer
 
 

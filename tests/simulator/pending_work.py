@@ -1,4 +1,4 @@
-"""What lies in the engine for a worker to do, seen from outside: who finds nothing needn't ask."""
+"""What waits in the engine for a worker, seen from outside: a worker needn't poll for nothing."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ KeyOf = Callable[[int], str]
 
 
 class WaitingWork:
-    """Looks without a round trip, so that nothing can go wrong on the way. What isn't there at
-    all is work too: who comes first makes it."""
+    """Reads the engine without a round trip, so without faults. A missing consumer group counts as
+    work too: the first worker creates it."""
 
     def __init__(self, engine: Engine) -> None:
         self.store = engine.store
 
-    def unread(self, stream_of: KeyOf, group: str, partitions: Sequence[int]) -> bool:
-        """Whether a stream has entries that nobody was handed."""
+    def has_unread(self, stream_of: KeyOf, group: str, partitions: Sequence[int]) -> bool:
+        """Whether a stream has entries that were never delivered."""
         for partition in partitions:
             stream: Any = self.store.keys.get(stream_of(partition).encode())
             read = self._group(stream, group)
@@ -29,8 +29,8 @@ class WaitingWork:
                 return True
         return False
 
-    def left(self, stream_of: KeyOf, group: str, partitions: Sequence[int], idle_ms: int) -> bool:
-        """Whether a stream has entries that were handed out so long ago and not dealt with."""
+    def has_idle(self, stream_of: KeyOf, group: str, partitions: Sequence[int], idle_ms: int) -> bool:
+        """Whether a stream has entries delivered so long ago and not acknowledged."""
         before = self.store.clock() - idle_ms
         for partition in partitions:
             read = self._group(self.store.keys.get(stream_of(partition).encode()), group)
@@ -38,19 +38,19 @@ class WaitingWork:
                 return True
         return False
 
-    def in_hand(
+    def unacknowledged(
         self, stream_of: KeyOf, group: str, partitions: Sequence[int], consumer: str
     ) -> set[tuple[int, int]]:
-        """What a consumer was handed and didn't deal with: partition and entry."""
-        name, held = consumer.encode(), set()
+        """What was delivered to a consumer and not acknowledged: partition and entry."""
+        name, pending = consumer.encode(), set()
         for partition in partitions:
             read = self._group(self.store.keys.get(stream_of(partition).encode()), group)
             if read is not None and read.pending:
-                held |= {(partition, id_) for id_ in read.held_by(name)}
-        return held
+                pending |= {(partition, id_) for id_ in read.pending_of(name)}
+        return pending
 
-    def come(self, set_of: KeyOf, partitions: Sequence[int], now: int) -> bool:
-        """Whether the time has come for a member of a sorted set."""
+    def is_due(self, set_of: KeyOf, partitions: Sequence[int], now: int) -> bool:
+        """Whether a sorted set has a member with a score up to `now`."""
         for partition in partitions:
             members = self.store.keys.get(set_of(partition).encode())
             if isinstance(members, SortedSet) and members.order and members.order[0][0] <= now:

@@ -1,4 +1,4 @@
-"""What a seed draws: the games, who sits there, who works for the server, and what goes wrong."""
+"""What a seed draws: the games and their players, the services, and the faults."""
 
 from __future__ import annotations
 
@@ -22,32 +22,32 @@ FAULTS: Final[Mapping[str, tuple[float, ...]]] = {  # how often, for each round 
     "late": (0.01, 0.1),
 }
 INCIDENTS: Final = ("scripts forgotten", "wall clock jumps", "engine restarts", "engine slow")
-LOSSY: Final = 10_000_000  # from this seed on the engine loses what wasn't made sure of
+LOSSY: Final = 10_000_000  # from this seed on the engine loses writes that disk or replica lack
 LEVELS: Final = (("decided",), ("accepted", "decided"), ("decided", "durable", "replicated:1"))
 HOUR_MS: Final = 3_600_000
 SHORT_CARS: Final = (8, 12, 20)
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
-    """One game to be played: its table, and the people around it."""
+class GamePlan:
+    """One game to be played: its board, options, players and spectators."""
 
     board: str
     seats: tuple[str, ...]  # a bot's policy, or 'person'
     options: Mapping[str, Any]
-    viewers: int  # besides the people who sit
-    mischief: float  # how often a person sends what is illegal
+    viewers: int  # besides the players
+    mischief: float  # how often a human player sends an illegal command
     leaving: float
-    silence: float  # how often a person who is to act falls silent for good
+    silence: float  # how often a human player to move falls silent for good
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A whole world, as its seed has it."""
+    """A whole world, as drawn from its seed."""
 
     seed: int
     partitions: int
-    tables: tuple[Table, ...]
+    games: tuple[GamePlan, ...]
     referees: int
     bots: int
     gateways: int
@@ -56,13 +56,13 @@ class Plan:
     incidents: Mapping[str, float]  # how many seconds between two such events
     jump_ms: int  # by which the wall clock jumps, either way
     notifications_lost: float
-    losses: str  # 'durable' or 'replicated:1': the level that outlives what the engine loses
-    levels: tuple[str, ...]  # that people ask for
-    waiting: int  # envelopes that a partition has room for
+    losses: str  # 'durable' or 'replicated:1': the level that survives what the engine loses
+    levels: tuple[str, ...]  # that clients ask for
+    waiting: int  # commands that a partition has room for
     rate: float  # commands a second that a gateway lets through
-    poison: float  # how often a person's command breaks the referee
+    poison: float  # how often a player's command breaks the referee
     stale: float  # how often, each second, a referee goes on for a while without looking at the membership
-    leaves: bool  # whether so much time passes at the end that all games leave
+    evicts: bool  # whether so much time passes at the end that all games are evicted
 
 
 def draw(seed: int) -> Plan:
@@ -76,7 +76,7 @@ def draw(seed: int) -> Plan:
     return Plan(
         seed=seed,
         partitions=rng.choice((1, 2, 4)),
-        tables=tuple(_table(rng) for _ in range(rng.choice((1, 1, 1, 2, 3, 6)))),
+        games=tuple(_game(rng) for _ in range(rng.choice((1, 1, 1, 2, 3, 6)))),
         referees=rng.choice((1, 2, 2, 3)),
         bots=rng.choice((1, 1, 2)),
         gateways=rng.choice((1, 1, 2)),
@@ -91,15 +91,15 @@ def draw(seed: int) -> Plan:
         rate=rng.choice((5.0, 1_000.0, 1_000.0)),
         poison=rng.choice((0, 0, 0, 0.01)),
         stale=rng.choice((0, 0, 0.05)) if faults else 0,
-        leaves=rng.random() < 0.3,
+        evicts=rng.random() < 0.3,
     )
 
 
-def _table(rng: Random) -> Table:
+def _game(rng: Random) -> GamePlan:
     name = rng.choice(BOARDS)
     board = boards.load_board(name)
-    figures = RULESETS[board.default_ruleset].rule_options
-    most = board.rule_options.get("seats_most", figures.seats_most)
+    rule_options = RULESETS[board.default_ruleset].rule_options
+    most = board.rule_options.get("seats_most", rule_options.seats_most)
     assert isinstance(most, int)
     policies = ("random", "random", *sorted(RULESETS[board.default_ruleset].bot_policies))
     count = min(rng.choice((2, 2, 2, 3, 3, 4, 5, 8)), most)
@@ -114,7 +114,7 @@ def _table(rng: Random) -> Table:
         limits = {"clock_ms": (1_500, 6_000, 20_000), "move_ms": (1_000, 5_000)}
         for limit in rng.choice((("clock_ms",), ("move_ms",), ("clock_ms", "move_ms"))):
             options[limit] = rng.choice(limits[limit])
-    return Table(
+    return GamePlan(
         board=name,
         seats=tuple(kinds),
         options=options,

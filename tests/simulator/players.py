@@ -1,4 +1,4 @@
-"""People at their gateways: they ask, give up, ask again, play, and fall silent."""
+"""Clients of the gateways: they send requests, time out, retry, play, and fall silent."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from services.gateway.routes.play_offs import take_seat
 from services.gateway.service import GatewayService
 from services.referee.rules import GameState, fold_events, legal
 from tests.rules.random_commands import command_pool
-from tests.simulator import plan
 from tests.simulator.agenda import NEVER
 from tests.simulator.faults import SAFE_MS
 from tests.simulator.follower import Follower
-from tests.simulator.gateways import Errand, Request
+from tests.simulator.gateways import GatewayCall, PendingRequest
 from tests.simulator.network import Wire
+from tests.simulator.plan import GamePlan
 from tests.simulator.poison import POISONS
 
 if TYPE_CHECKING:
@@ -26,43 +26,43 @@ if TYPE_CHECKING:
 
 THINK_MS: Final = (5.0, 120.0)
 PATIENCE_MS: Final = (400.0, 7_000.0)
-AGAIN_MS: Final = (10.0, 800.0)
-NEWS_MS: Final = 2_000.0  # a viewer that hears nothing for so long looks by itself
-TRIES_MOST: Final = 500
+RETRY_MS: Final = (10.0, 800.0)
+POLL_MS: Final = 2_000.0  # a player whose follower shows nothing new for so long reads its view
+MAX_TRIES: Final = 500
 
-Life = Generator[float, None, None]
-Asked = Generator[float, None, Errand]
+Steps = Generator[float, None, None]  # yields the milliseconds to its next step
+RequestSteps = Generator[float, None, PendingRequest]
 
 
 class Person:
-    """Somebody outside the server: their life goes on by waits, whatever dies inside it."""
+    """A client outside the server. Its steps wait in virtual time; no crash of the server ends them."""
 
     def __init__(self, world: World, name: str) -> None:
         self.world, self.name = world, name
         self.rng = Random(f"{world.plan.seed} {name}")
         self.wire = Wire(world, name, self.rng)
-        self.waits = False  # for a reply, or for news
-        self.life: Life = iter(())  # type: ignore[assignment]
+        self.waits = False  # for a reply, or for a new entry
+        self.steps: Steps = iter(())  # type: ignore[assignment]
 
     def step(self) -> float:
-        return next(self.life, NEVER)
+        return next(self.steps, NEVER)
 
     @property
-    def sure(self) -> str:
-        """The level that outlives all that happens in this world."""
+    def safe_level(self) -> str:
+        """The acknowledgement level that survives every fault of this world."""
         return self.world.plan.losses or "decided"
 
     def level(self) -> str:
-        """How sure this person wants to be this time."""
+        """The acknowledgement level to ask for this time."""
         return self.rng.choice(self.world.plan.levels)
 
     def wake(self) -> None:
-        """What was waited for is there."""
+        """End a `wait` early: a reply or an entry has arrived."""
         if self.waits:
             self.world.agenda.put(self, 0.0)
 
-    def rest(self, ms: float) -> Life:
-        """Wait so long, or until something comes."""
+    def wait(self, ms: float) -> Steps:
+        """Wait so long, or until `wake`."""
         self.waits = True
         yield ms
         self.waits = False
@@ -70,120 +70,124 @@ class Person:
     def think(self) -> float:
         return self.rng.uniform(*THINK_MS)
 
-    def ask(self, what: Request) -> Asked:
-        """One request to some gateway, for as long as patience lasts."""
+    def ask(self, call: GatewayCall) -> RequestSteps:
+        """One request to a random gateway, with a timeout."""
         server = self.rng.choice(self.world.servers)
-        errand = server.ask(self.wire, what, self.wake)
+        request = server.ask(self.wire, call, self.wake)
         until = self.world.clock.now + self.rng.uniform(*PATIENCE_MS)
-        while not errand.done and self.world.clock.now < until:
-            yield from self.rest(until - self.world.clock.now)
-        if not errand.done:
-            errand.give_up()
-            server.turn()
-        return errand
+        while not request.done and self.world.clock.now < until:
+            yield from self.wait(until - self.world.clock.now)
+        if not request.done:
+            request.give_up()
+            server.run_ready()
+        return request
 
-    def insist(self, what: Request) -> Asked:
-        """The same request again and again, until it has a reply or a problem of its own."""
-        for _ in range(TRIES_MOST):
-            errand = yield from self.ask(what)
-            if errand.reply is not None or _is_answer(errand.problem):
-                return errand
-            yield self.rng.uniform(*AGAIN_MS)
-        self.world.complain(f"{self.name} never got an answer: {told(errand.problem)}")
-        return errand
+    def retry(self, call: GatewayCall) -> RequestSteps:
+        """The same request until it gets a reply, or a problem that a retry wouldn't change."""
+        for _ in range(MAX_TRIES):
+            request = yield from self.ask(call)
+            if request.reply is not None or _is_answer(request.problem):
+                return request
+            yield self.rng.uniform(*RETRY_MS)
+        self.world.complain(f"{self.name} never got an answer: {describe(request.problem)}")
+        return request
 
 
 class Host:
-    """Lays a table, waits until everybody sits, and starts the game."""
+    """Creates a game, waits until every human seat is taken, and starts it."""
 
-    def __init__(self, me: Person, table: plan.Table) -> None:
-        self.me, self.world, self.name, self.table = me, me.world, me.name, table
+    def __init__(self, me: Person, plan: GamePlan) -> None:
+        self.me, self.world, self.name, self.plan = me, me.world, me.name, plan
         self.game = ""
-        self.cached_game = 0  # people who have their seats
+        self.seated = 0  # human players who have joined
 
-    def life(self) -> Life:
-        people = [kind == "person" for kind in self.table.seats]
+    def steps(self) -> Steps:
+        people = [kind == "person" for kind in self.plan.seats]
         seats = [
             {"kind": "human"} if human else {"kind": "bot", "policy": kind}
-            for human, kind in zip(people, self.table.seats, strict=True)
+            for human, kind in zip(people, self.plan.seats, strict=True)
         ]
         seed = f"{self.world.plan.seed} {self.name}"
-        body = {"board": self.table.board, "seats": seats, "seed": seed, "options": dict(self.table.options)}
+        body = {"board": self.plan.board, "seats": seats, "seed": seed, "options": dict(self.plan.options)}
         id_ = f"{self.name}-lays-the-table"
-        created = yield from self.me.insist(
-            lambda door: door.create(dict(body), id_, self.name, door.parse_ack_request(self.me.sure, None))
+        created = yield from self.me.retry(
+            lambda gateway: gateway.create(
+                dict(body), id_, self.name, gateway.parse_ack_request(self.me.safe_level, None)
+            )
         )
         if created.reply is None:
-            self.world.complain(f"{self.name} got no table: {told(created.problem)}")
+            self.world.complain(f"{self.name} got no new game: {describe(created.problem)}")
             return
         self.game = created.reply.game
-        while self.cached_game < sum(people):
+        while self.seated < sum(people):
             yield self.me.think()
         token, id_ = created.reply.token, f"{self.name}-starts-the-game"
-        started = yield from self.me.insist(
-            lambda door: door.start(self.game, token, id_, door.parse_ack_request(self.me.sure, None))
+        started = yield from self.me.retry(
+            lambda gateway: gateway.start(
+                self.game, token, id_, gateway.parse_ack_request(self.me.safe_level, None)
+            )
         )
         if started.reply is None:
-            self.world.complain(f"{self.name} got no game: {told(started.problem)}")
+            self.world.complain(f"{self.name} couldn't start the game: {describe(started.problem)}")
 
 
 class Player:
-    """Sits down at a host's table and plays to the end, and every play-off after it."""
+    """Joins a host's game and plays it to the end, and every play-off after it."""
 
     def __init__(self, me: Person, host: Host, seat: int) -> None:
         self.me, self.world, self.name, self.rng = me, me.world, me.name, me.rng
-        self.host, self.seat, self.table = host, seat, host.table
+        self.host, self.seat, self.plan = host, seat, host.plan
         self.folded = GameState()
         self.last: ViewEntry | None = None
         self.count = 0
         self.game = self.token = ""
 
-    def life(self) -> Life:
+    def steps(self) -> Steps:
         while not self.host.game:
             yield self.me.think()
         self.game, body = self.host.game, {"name": self.name, "seat": self.seat}
         id_ = f"{self.name}-sits-down-here"
-        joined = yield from self.me.insist(
-            lambda door: door.join(
-                self.game, body, id_, self.name, door.parse_ack_request(self.me.sure, None)
+        joined = yield from self.me.retry(
+            lambda gateway: gateway.join(
+                self.game, body, id_, self.name, gateway.parse_ack_request(self.me.safe_level, None)
             )
         )
         if joined.reply is None:
-            self.world.complain(f"{self.name} got no seat: {told(joined.problem)}")
+            self.world.complain(f"{self.name} got no seat: {describe(joined.problem)}")
             return
         self.token = joined.reply.token
-        self.host.cached_game += 1
+        self.host.seated += 1
         yield from self.play()
         while (called := self.folded.next_play_off) is not None and self.seat in called.seats:
-            yield from self.move_on()
+            yield from self.join_play_off()
             yield from self.play()
 
-    def move_on(self) -> Life:
-        """Take the seat in the game that follows."""
-        moved = yield from self.me.insist(lambda door: take_seat(door, self.game, self.token))
+    def join_play_off(self) -> Steps:
+        """Take the seat in the play-off."""
+        moved = yield from self.me.retry(lambda gateway: take_seat(gateway, self.game, self.token))
         if moved.reply is None:
-            self.world.complain(f"{self.name} got no seat in the play-off: {told(moved.problem)}")
+            self.world.complain(f"{self.name} got no seat in the play-off: {describe(moved.problem)}")
             yield NEVER
         self.game, self.seat, self.token = moved.reply.game, moved.reply.seat, moved.reply.token
         self.folded, self.last = GameState(), None
 
-    def play(self) -> Life:
+    def play(self) -> Steps:
         name = f"{self.name} {self.game[-4:]} eyes"
         follower = Follower(self.world, name, self.game, self.seat, self.me.wake)
         self.world.follow(follower)
         while not (yield from self.is_over()):
             if follower.after == (self.last.number if self.last else 0):
-                yield from self.me.rest(NEWS_MS)
+                yield from self.me.wait(POLL_MS)
             yield self.me.think()
-            yield from self.look()
+            yield from self.read_view()
             while self.folded.started and (yield from self.act()):
                 yield self.me.think()
 
     def is_over(self) -> Generator[float, None, bool]:
-        """Whether it is, and stays so: the engine may have lost the end that was seen."""
+        """Whether the game has ended for good: the engine may lose the end that was seen."""
         while self.folded.result and self.world.plan.losses:
             lost = self.world.recorder.losses
-            if (yield from self.look()):
+            if (yield from self.read_view()):
                 yield SAFE_MS
                 if lost == self.world.recorder.losses:
                     return True
@@ -191,48 +195,48 @@ class Player:
                 yield self.me.think()
         return self.folded.result is not None
 
-    def look(self) -> Generator[float, None, bool]:
-        """Fold what is new, from the last entry on; from the beginning, if that isn't what it was.
-        True if the engine has what was folded."""
+    def read_view(self) -> Generator[float, None, bool]:
+        """Fold new entries, from the last one on; start over if that one is another now.
+        True if the engine still has what was folded."""
         after = self.last.number - 1 if self.last else 0
-        found = yield from self.me.ask(lambda door: door.ledger.read_view(self.game, self.seat, after))
-        if found.reply is None:
+        read = yield from self.me.ask(lambda gateway: gateway.ledger.read_view(self.game, self.seat, after))
+        if read.reply is None:
             return False
-        for entry in found.reply:
-            self.world.recorder.handed_out(self.name, self.game, entry.number, entry.shown.head)
-        if self.last is not None and not self.stands(found.reply):
+        for entry in read.reply:
+            self.world.recorder.record_head(self.name, self.game, entry.number, entry.shown.head)
+        if self.last is not None and not self.has_last(read.reply):
             self.folded, self.last = GameState(), None
             return False
-        for entry in found.reply[1 if self.last else 0 :]:
+        for entry in read.reply[1 if self.last else 0 :]:
             fold_events(self.folded, entry.at, entry.events)
             self.last = entry
         return True
 
-    def stands(self, found: Sequence[ViewEntry]) -> bool:
-        """Whether the last entry that was seen is there, with the head that it had."""
+    def has_last(self, entries: Sequence[ViewEntry]) -> bool:
+        """Whether these entries begin with the last one that was folded, with the same head."""
         assert self.last is not None
-        return bool(found) and found[0] == self.last and found[0].shown == self.last.shown
+        return bool(entries) and entries[0] == self.last and entries[0].shown == self.last.shown
 
     def act(self) -> Generator[float, None, bool]:
-        """Send something, if there is anything to send. False if there was nothing."""
+        """Send a command. False if there is nothing to send."""
         rng, moves = self.rng, legal(self.folded, self.seat)
-        if rng.random() < self.table.leaving:
-            yield from self.say(Leave())
-        elif rng.random() < self.table.mischief:
-            yield from self.say(rng.choice(command_pool(rng, self.folded)))
+        if rng.random() < self.plan.leaving:
+            yield from self.submit(Leave())
+        elif rng.random() < self.plan.mischief:
+            yield from self.submit(rng.choice(command_pool(rng, self.folded)))
         elif not moves:
             return False
         else:
-            if rng.random() < self.table.silence:
+            if rng.random() < self.plan.silence:
                 self.world.note(f"{self.name} falls silent")
                 yield NEVER
             claims = [move for move in moves if isinstance(move, ClaimRoute)]
-            yield from self.say(rng.choice(claims or moves))
-        yield from self.look()
+            yield from self.submit(rng.choice(claims or moves))
+        yield from self.read_view()
         return True
 
-    def say(self, command: Command) -> Life:
-        """Send a command until it has its verdict, and now and then once more."""
+    def submit(self, command: Command) -> Steps:
+        """Send a command until it has its verdict, and sometimes once more under the same id."""
         self.count += 1
         id_ = f"{self.name}-{self.count}"
         if self.rng.random() < self.world.plan.poison:
@@ -241,34 +245,34 @@ class Player:
         for _ in range(times):
             yield from self.get_verdict(body, id_, self.me.level())
 
-    def get_verdict(self, body: dict[str, Any], id_: str, level: str) -> Life:
-        asked = yield from self.me.insist(lambda door: self.send(door, dict(body), id_, level))
-        self.world.recorder.told(self.game, self.seat, id_, level, asked)
+    def get_verdict(self, body: dict[str, Any], id_: str, level: str) -> Steps:
+        answered = yield from self.me.retry(lambda gateway: self.send(gateway, dict(body), id_, level))
+        self.world.recorder.record_answer(self.game, self.seat, id_, level, answered)
 
-    def poison(self, id_: str, command: Command) -> Life:
-        """Send what breaks a referee. It gets no verdict."""
+    def poison(self, id_: str, command: Command) -> Steps:
+        """Send a command that breaks a referee. It gets no verdict."""
         body = write_command(command)
-        sent = yield from self.me.ask(lambda door: self.send(door, dict(body), id_, "accepted"))
+        sent = yield from self.me.ask(lambda gateway: self.send(gateway, dict(body), id_, "accepted"))
         self.world.recorder.accepted_poison(id_, sent)
 
-    async def send(self, door: GatewayService, body: dict[str, Any], id_: str, level: str) -> Any:
-        """The verdict, once it has the level that is asked for; None before that is known: a
-        number without its entry is `unknown` too."""
-        envelope = door.build_envelope(self.game, self.seat, body, id_)
-        reached = await door.execute(envelope, door.parse_ack_request(level, None))
+    async def send(self, gateway: GatewayService, body: dict[str, Any], id_: str, level: str) -> Any:
+        """The verdict, once it has the asked level; None as long as that is unknown, which includes a
+        number without its entry."""
+        envelope = gateway.build_envelope(self.game, self.seat, body, id_)
+        reached = await gateway.execute(envelope, gateway.parse_ack_request(level, None))
         known = reached.entry is not None or level == "accepted"
         return reached if known and str(reached.level) == level else None
 
 
-def watch(me: Person, host: Host) -> Life:
-    """Open a spectator's view of a host's table."""
+def watch(me: Person, host: Host) -> Steps:
+    """Follow a host's game as a spectator."""
     while not host.game:
         yield me.think()
     me.world.follow(Follower(me.world, f"{me.name} eyes", host.game, None))
 
 
 def _is_answer(problem: HttpProblemError | None) -> bool:
-    """Whether this answers the command itself, and doesn't only say `not now`."""
+    """Whether this answers the command itself, and isn't just `try again later`."""
     return problem is not None and (problem.status not in (429, 503) or _refused(problem))
 
 
@@ -276,5 +280,5 @@ def _refused(problem: HttpProblemError) -> bool:
     return problem.status == 429 and "level" in problem.extensions
 
 
-def told(problem: HttpProblemError | None) -> str:
+def describe(problem: HttpProblemError | None) -> str:
     return f"{problem.rule}: {problem.detail}" if problem else "no answer"

@@ -1,4 +1,4 @@
-"""Commands that break who judges them: a bug of ours, recognised by the command's id."""
+"""Commands that break the referee that decides them, recognised by the command's id."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ POISONS: Final = (RAISES, KILLS)
 
 @contextmanager
 def poison() -> Iterator[None]:
-    """Within the block, judging an envelope under such an id raises, or ends the process."""
+    """Within the block, deciding a command with such an id raises, or ends the process."""
     processor: Any = services.referee.command_processor  # it doesn't export what it imports
-    judge = processor.decide_envelope
+    decide = processor.decide_envelope
 
-    def judged(table: Any, envelope: Any, *more: Any, **named: Any) -> Any:
+    def decide_or_break(state: Any, envelope: Any, *more: Any, **named: Any) -> Any:
         if envelope.id.startswith(RAISES):
             raise ArithmeticError("a bug in the rules, planted")
         if envelope.id.startswith(KILLS):
-            raise Crash("killed by a letter")
-        return judge(table, envelope, *more, **named)
+            raise Crash("killed by a command")
+        return decide(state, envelope, *more, **named)
 
-    processor.decide_envelope = judged
+    processor.decide_envelope = decide_or_break
     try:
         yield
     finally:
-        processor.decide_envelope = judge
+        processor.decide_envelope = decide

@@ -15,7 +15,7 @@ from tests.simulator.world import World
 
 
 class Outcome(NamedTuple):
-    """What came of a seed. Without complaints, every promise was kept."""
+    """The result of a seed. Without complaints, every promise was kept."""
 
     seed: int
     digest: str  # of the trace: the same in every process
@@ -24,14 +24,14 @@ class Outcome(NamedTuple):
     virtual_s: float
     complaints: list[str]
 
-    def told(self) -> str:
-        """The complaints, and how to see them again."""
-        again = f"repeat with: python -m tests.simulator {self.seed} --trace"
-        return "\n".join((f"seed {self.seed}, trace {self.digest}:", *self.complaints, again))
+    def summary(self) -> str:
+        """The complaints, and the command that repeats them."""
+        repeat = f"repeat with: python -m tests.simulator {self.seed} --trace"
+        return "\n".join((f"seed {self.seed}, trace {self.digest}:", *self.complaints, repeat))
 
 
 def simulate(seed: int, out: TextIO | None = None, plan: Plan | None = None) -> Outcome:
-    """Play a seed's world to its end and look what is wrong with it."""
+    """Play a seed's world to its end and check it."""
     with quiet():
         world = World(seed, out, plan)
         world.run()
@@ -43,8 +43,8 @@ def simulate(seed: int, out: TextIO | None = None, plan: Plan | None = None) -> 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """The services' own log lines report planted misfortunes: nobody wants to read them. And
-    worlds are thrown away whole: collecting garbage within one finds nothing."""
+    """Within the block: no log lines of the services, which would report planted faults, and no
+    garbage collection, which finds nothing until a world is dropped as a whole."""
     before = structlog.get_config()
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
     gc.disable()

@@ -1,4 +1,4 @@
-"""Seed after seed on every core, with the figure at the end."""
+"""Many seeds on every core, with a summary at the end."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CHUNK: Final = 8
 
 
 def soak(first: int, count: int) -> int:
-    """Play so many seeds; 0 if nobody complains."""
+    """Play so many seeds; 0 if none complains."""
     console, began = Console(soft_wrap=True, highlight=False), time.monotonic()
     games = entries = bad = 0
     result = TextColumn("{task.fields[games]} games, {task.fields[bad]} seeds complain")
@@ -28,7 +28,7 @@ def soak(first: int, count: int) -> int:
             games, entries = games + outcome.games, entries + outcome.entries
             if outcome.complaints:
                 bad += 1
-                console.print(outcome.told(), markup=False)
+                console.print(outcome.summary(), markup=False)
             bar.update(task, advance=1, games=games, bad=bad)
     took = time.monotonic() - began
     console.print(
@@ -39,7 +39,7 @@ def soak(first: int, count: int) -> int:
 
 
 def _safely(seed: int) -> Outcome:
-    """A seed that breaks the simulator itself is a complaint like any other, and the others go on."""
+    """A seed that breaks the simulator itself is a complaint, and the others go on."""
     try:
         return simulate(seed)
     except Exception as error:
@@ -47,7 +47,7 @@ def _safely(seed: int) -> Outcome:
 
 
 def _commit() -> str:
-    """The commit that was tried, marked if the tree isn't clean."""
+    """The commit, marked if the tree isn't clean."""
     result = subprocess.run(
         ["git", "describe", "--always", "--dirty", "--abbrev=10"], capture_output=True, text=True, check=False
     )

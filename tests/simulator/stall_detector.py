@@ -1,4 +1,4 @@
-"""P7: a watchman who finds what lies about for longer than it takes to get over the last misfortune."""
+"""P7: finds work that waits for longer than recovery from the last fault takes."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ STALL_MS: Final = 10_000.0  # a dead worker's start, its lease's end, and two ro
 
 
 class Stalls:
-    """Where nothing went wrong for a while, no envelope, note or deadline has waited for so long."""
+    """Where no fault happened for a while, no command, bot task or deadline has waited for so long."""
 
-    name = "watchman"
+    name = "watchman"  # it orders the steps of recorded seeds
 
     def __init__(self, world: World) -> None:
         self.world, self.store = world, world.engine.store
-        self.troubled = 0.0  # when something went wrong last
+        self.troubled = 0.0  # until when the last fault lasted
 
     def trouble(self, lasts_ms: float = 0.0) -> None:
-        """Something goes wrong for so long: who waits now has a reason to."""
+        """A fault lasts for so long: what waits meanwhile has a reason to."""
         self.troubled = max(self.troubled, self.world.clock.now + lasts_ms)
 
     def step(self) -> float:
         for why in self.found() if self.world.clock.now > self.troubled + STALL_MS else ():
-            self.world.complain(f"P7 {why} for more than {STALL_MS / 1000:.0f} s, and nothing went wrong")
+            self.world.complain(f"P7 {why} for more than {STALL_MS / 1000:.0f} s, without a fault")
             return NEVER
         return LOOK_MS
 
@@ -42,8 +42,8 @@ class Stalls:
             for name in (keys.commands(partition), keys.bot_tasks(partition)):
                 stream = self.store.keys.get(name.encode())
                 if isinstance(stream, Stream) and stream.ids and (stream.ids[0] >> BITS) - NOON < before:
-                    yield f"something waits in {name}"
+                    yield f"an entry waits in {name}"
             due = self.store.keys.get(keys.deadlines(partition).encode())
-            server = int(self.store.keys.get(keys.GAME_CLOCK_KEY.encode(), 0))
-            if isinstance(due, SortedSet) and due.order and due.order[0][0] < server - STALL_MS:
-                yield f"something is overdue in {keys.deadlines(partition)}"
+            game_time = int(self.store.keys.get(keys.GAME_CLOCK_KEY.encode(), 0))
+            if isinstance(due, SortedSet) and due.order and due.order[0][0] < game_time - STALL_MS:
+                yield f"a deadline is overdue in {keys.deadlines(partition)}"

@@ -17,4 +17,4 @@ SHORT_ROWS = 4
 def test_P1_to_P10_hold_in_games_of_five_seeds_from(first: int) -> None:
     for seed in range(first, first + ROW):
         outcome = simulate(seed)
-        assert not outcome.complaints, outcome.told()
+        assert not outcome.complaints, outcome.summary()

@@ -1,6 +1,6 @@
-"""The simulator's engine is to be believed: it answers as a real one does, command for command.
+"""The simulator's engine answers as a real one does, command for command.
 
-What is known to differ has a test of its own below, so that a new difference is noticed.
+Each known difference has a test of its own below, so that a new one is noticed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tests.referee.running_referee import (
     view_problems,
 )
 from tests.simulator.any_command import AnyCommand
-from tests.simulator.any_envelope import AnyEnvelope
+from tests.simulator.any_ledger_call import AnyLedgerCall
 from tests.simulator.engine import COMMANDS, Engine
 from tests.simulator.engine_client import AsyncClient, Call, Execute, SyncClient
 from tests.simulator.twins import Twins
@@ -37,8 +37,8 @@ from tests.simulator.twins import Twins
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The engine that comes with us, whichever the other tests are given: older ones answer
-    some commands otherwise, and let time pass in a transaction."""
+    """The packaged engine, whichever engine the other tests use: older ones answer some commands
+    differently, and let time pass in a transaction."""
     with running_engine(tmp_path_factory.mktemp("honest")) as url:
         yield url
 
@@ -54,31 +54,31 @@ def any_commands(twins: Twins, seed: int, count: int) -> None:
     any_command = AnyCommand(Random(seed))
     for _ in range(count):
         call = any_command()
-        [reply] = twins.told(call)
+        [reply] = twins.replies(call)
         if call[0] == "XADD" and isinstance(reply, bytes):
             any_command.ids.append(reply.decode())
     twins.same_contents()
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_any_row_of_commands_is_answered_as_a_real_engine_answers_it(twins: Twins, seed: int) -> None:
+def test_any_sequence_of_commands_gets_the_replies_of_a_real_engine(twins: Twins, seed: int) -> None:
     any_commands(twins, seed, 1200)
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_our_scripts_do_to_both_the_same_whatever_they_are_given(twins: Twins, seed: int) -> None:
+def test_our_scripts_change_both_engines_alike_whatever_their_arguments(twins: Twins, seed: int) -> None:
     clients: list[Any] = [SyncClient(twins.engine, twins.carry) for _ in range(2)]
-    steps = AnyEnvelope(
+    calls = AnyLedgerCall(
         [RedisLedger(each, init_partition_count(each, 2), 12) for each in clients], Random(seed)
     )
     for _ in range(200):
-        steps.step()
+        calls.step()
     twins.same_contents()
-    assert {AppendStatus.APPENDED, AppendStatus.CONFLICT} <= steps.outcomes
+    assert {AppendStatus.APPENDED, AppendStatus.CONFLICT} <= calls.outcomes
 
 
 def whole_game(client: Any, async_client: Any) -> RedisLedger:
-    """A game from its creation to its end, with everything that services ask of a ledger."""
+    """A game from its creation to its end, with every call that services make on a ledger."""
     ledger = RedisLedger(client, init_partition_count(client, 4))
     referee = referee_at(ledger, clock=Clock())
     players = Players(ledger, Random(5))
@@ -90,11 +90,11 @@ def whole_game(client: Any, async_client: Any) -> RedisLedger:
     referee.evict()
     referee.prune_consumers()
     ledger.membership().leave("one")
-    asyncio.run(asked_by_a_gateway(AsyncLedger(async_client, 4)))
+    asyncio.run(calls_of_a_gateway(AsyncLedger(async_client, 4)))
     return ledger
 
 
-async def asked_by_a_gateway(ledger: AsyncLedger) -> None:
+async def calls_of_a_gateway(ledger: AsyncLedger) -> None:
     await ledger.ping()
     await ledger.submit(opening_commands()[0])
     assert await ledger.read_result(GAME, None, "create") is not None
@@ -108,7 +108,7 @@ async def asked_by_a_gateway(ledger: AsyncLedger) -> None:
     await ledger.close()
 
 
-def test_a_whole_game_is_answered_as_a_real_engine_answers_it(twins: Twins) -> None:
+def test_a_whole_game_gets_the_replies_of_a_real_engine(twins: Twins) -> None:
     async def carry(calls: Sequence[Call], execute: Execute) -> list[Any]:
         return twins.carry(calls, execute)
 
@@ -117,74 +117,76 @@ def test_a_whole_game_is_answered_as_a_real_engine_answers_it(twins: Twins) -> N
     assert view_problems(ledger, GAME, 2) == []
 
 
-def test_every_command_that_we_use_is_among_those_compared() -> None:
-    used = Engine(Clock())
-    used.replicas = 0
-    whole_game(SyncClient(used), AsyncClient(used))
+def test_every_command_that_the_services_use_is_compared() -> None:
+    engine = Engine(Clock())
+    engine.replicas = 0
+    whole_game(SyncClient(engine), AsyncClient(engine))
     any_command = AnyCommand(Random(1))
     compared = {str(any_command()[0]).split()[0].encode() for _ in range(4000)}
-    by_our_scripts = {b"EVALSHA", b"EVAL", b"SCRIPT"}
-    assert set(used.issued) - by_our_scripts - {b"INFO"} <= compared
+    script_commands = {b"EVALSHA", b"EVAL", b"SCRIPT"}
+    assert set(engine.issued) - script_commands - {b"INFO"} <= compared
 
 
 CHANGES: dict[str, tuple[bytes, Callable[[Any], Any]]] = {
-    "an old id is taken": (b"XADD", lambda _: b"1-0"),
+    "an old id is accepted": (b"XADD", lambda _: b"1-0"),
     "one too many": (b"XLEN", lambda reply: reply + 1),
     "the last entry forgotten": (b"XRANGE", lambda reply: reply[:-1]),
     "none acknowledged": (b"XACK", lambda _: 0),
     "one delivery more": (b"XPENDING", lambda reply: [[*row[:3], row[3] + 1] for row in reply]),
     "nothing claimed": (b"XCLAIM", lambda _: []),
     "a field always new": (b"HSET", lambda _: 1),
-    "an order turned round": (b"ZRANGEBYSCORE", lambda reply: reply[::-1]),
+    "an order reversed": (b"ZRANGEBYSCORE", lambda reply: reply[::-1]),
 }
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_small_change_of_ours_is_noticed(
+def test_a_small_change_of_the_engine_in_memory_is_noticed(
     twins: Twins, monkeypatch: pytest.MonkeyPatch, change: str
 ) -> None:
-    name, other = CHANGES[change]
-    right = COMMANDS[name]
-    monkeypatch.setitem(COMMANDS, name, lambda store, args: other(right(store, args)))
+    name, changed = CHANGES[change]
+    original = COMMANDS[name]
+    monkeypatch.setitem(COMMANDS, name, lambda store, args: changed(original(store, args)))
     with pytest.raises((AssertionError, TypeError)):
         any_commands(twins, 1, 50_000)  # it stops at the first difference
 
 
-def test_subscribers_hear_the_same_in_the_same_order(twins: Twins) -> None:
-    listening = [twins.real.pubsub(), twins.client.pubsub()]
-    for ear in listening:
-        ear.psubscribe(keys.NOTIFICATION_PATTERN)
-        ear.subscribe("knock")
-    for channel, message in (("{p01}:bell", "a"), ("knock", "b"), ("bell", "c"), ("{p02}:bell", "d")):
-        twins.told(("PUBLISH", channel, message))
-    theirs, ours = ([ear.get_message(timeout=60) for _ in range(5)] for ear in listening)
+def test_subscribers_get_the_same_messages_in_the_same_order(twins: Twins) -> None:
+    subscriptions = [twins.real.pubsub(), twins.client.pubsub()]
+    for subscription in subscriptions:
+        subscription.psubscribe(keys.NOTIFICATION_PATTERN)
+        subscription.subscribe("other")
+    for channel, message in (("{p01}:bell", "a"), ("other", "b"), ("bell", "c"), ("{p02}:bell", "d")):
+        twins.replies(("PUBLISH", channel, message))
+    theirs, ours = (
+        [subscription.get_message(timeout=60) for _ in range(5)] for subscription in subscriptions
+    )
     assert ours == theirs
-    for ear in listening:
-        ear.close()
+    for subscription in subscriptions:
+        subscription.close()
 
 
 # -- known differences ------------------------------------------------------------------
 
 
-def test_known_ours_never_waits(twins: Twins) -> None:
+def test_known_difference_it_never_waits(twins: Twins) -> None:
     twins.client.xgroup_create("s", "g", "0", mkstream=True)
     assert twins.ours.xreadgroup("g", "one", {"s": ">"}, count=1, block=60_000) == []
     assert twins.ours.xread({"s": "0-0"}, count=1, block=60_000) == []
 
 
-def test_known_ours_counts_no_entries_read_and_no_lag(twins: Twins) -> None:
+def test_known_difference_it_counts_no_entries_read_and_no_lag(twins: Twins) -> None:
     twins.client.xgroup_create("s", "g", "0", mkstream=True)
     ours, theirs = twins.ours.xinfo_groups("s"), twins.real.xinfo_groups("s")
-    result = set(theirs[0][::2])
-    assert result - {name.encode() for name in ours[0]} == {b"entries-read", b"lag"}
+    fields = set(theirs[0][::2])
+    assert fields - {name.encode() for name in ours[0]} == {b"entries-read", b"lag"}
 
 
-def test_known_ours_tells_no_microseconds(twins: Twins) -> None:
+def test_known_difference_its_time_has_no_microseconds(twins: Twins) -> None:
     twins.now = 1_800_000_000_123
     assert twins.ours.time() == (1_800_000_000, 123_000)
 
 
-def test_known_ours_does_not_say_where_a_script_failed(twins: Twins) -> None:
+def test_known_difference_it_does_not_name_where_a_script_failed(twins: Twins) -> None:
     twins.client.set("k", "text")
     script = "redis.call('XLEN', KEYS[1])"
     with pytest.raises(redis.ResponseError, match=r"wrong kind of value$"):
@@ -193,7 +195,7 @@ def test_known_ours_does_not_say_where_a_script_failed(twins: Twins) -> None:
         twins.real.eval(script, 1, "k")
 
 
-def test_known_luas_own_pcall_sees_no_text(twins: Twins) -> None:
+def test_known_difference_luas_own_pcall_gets_no_text(twins: Twins) -> None:
     script = "local fine, error = pcall(redis.call, 'XLEN', KEYS[1]) return type(error)"
     twins.client.set("k", "text")
     assert twins.real.eval(script, 1, "k") == b"string"

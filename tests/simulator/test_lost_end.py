@@ -1,4 +1,4 @@
-"""What the simulator's engine loses, and how what it holds then is what it held before."""
+"""What the simulator's engine loses when it dies, and that its contents are then those of before."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def lagging(replica: bool = True, disk: bool = True) -> tuple[Engine, Any]:
     return engine, SyncClient(engine)
 
 
-def holds(engine: Engine) -> object:
-    """Everything that an engine holds, as plain values of its own."""
+def contents(engine: Engine) -> object:
+    """A copy of everything in the engine."""
     return deepcopy({key: plain(value) for key, value in engine.store.keys.items()}), dict(
-        engine.store.leaves
+        engine.store.expires_at
     )
 
 
@@ -53,28 +53,28 @@ def plain(value: Any) -> object:
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_what_is_undone_leaves_what_was_there_before(seed: int) -> None:
+def test_undoing_writes_restores_the_contents_of_before(seed: int) -> None:
     clock = Clock()
     engine, rng = Engine(clock), Random(seed)
     engine.journal.replica_lags = engine.journal.disk_lags = True
     line = Line(engine)
-    any_command, held = AnyCommand(rng), {0: holds(engine)}
+    any_command, expected = AnyCommand(rng), {0: contents(engine)}
     for _ in range(1000):
         [reply] = line.runner(line.take())([call := any_command()])
         if call[0] == "XADD" and isinstance(reply, bytes):
             any_command.ids.append(reply.decode())
         clock.now += rng.choice((0, 0, 1, 5))
-        held[engine.journal.offset] = holds(engine)
+        expected[engine.journal.offset] = contents(engine)
         if rng.random() < 0.01:
             engine.journal.replicate(engine.journal.offset - rng.randint(0, 80))
             engine.fail_over()
-            assert holds(engine) == held[engine.journal.offset]
+            assert contents(engine) == expected[engine.journal.offset]
     while engine.journal.offset > engine.journal.replicated:
         engine.journal.back_to(engine.journal.offset - 1)
-        assert holds(engine) == held[engine.journal.offset]
+        assert contents(engine) == expected[engine.journal.offset]
 
 
-def test_a_fail_over_loses_what_the_replica_has_not() -> None:
+def test_a_fail_over_loses_what_the_replica_lacks() -> None:
     engine, client = lagging()
     client.set("a", 1)
     engine.journal.replicate()
@@ -84,7 +84,7 @@ def test_a_fail_over_loses_what_the_replica_has_not() -> None:
     assert client.keys() == [b"a"]
 
 
-def test_a_crash_loses_what_the_disk_has_not() -> None:
+def test_a_crash_loses_what_the_disk_lacks() -> None:
     engine, client = lagging()
     client.set("a", 1)
     engine.journal.fsync()
@@ -93,7 +93,7 @@ def test_a_crash_loses_what_the_disk_has_not() -> None:
     assert client.keys() == [b"a"]
 
 
-def test_a_script_is_lost_whole() -> None:
+def test_a_script_is_lost_as_a_whole() -> None:
     engine, client = lagging()
     client.eval("redis.call('SET', 'a', 1) redis.call('SET', 'b', 1)", 0)
     assert engine.journal.offset == 1
@@ -101,7 +101,7 @@ def test_a_script_is_lost_whole() -> None:
     assert client.keys() == []
 
 
-def test_nothing_is_lost_or_kept_to_be_undone_while_nothing_lags() -> None:
+def test_without_lag_nothing_is_lost_and_nothing_kept_for_undo() -> None:
     engine, client = lagging(replica=False, disk=False)
     client.set("a", 1)
     assert (engine.fail_over(), engine.crash()) == (0, 0)
@@ -109,7 +109,7 @@ def test_nothing_is_lost_or_kept_to_be_undone_while_nothing_lags() -> None:
     assert len(engine.journal) == 0
 
 
-def test_what_replica_and_disk_have_is_let_go_of() -> None:
+def test_writes_that_replica_and_disk_have_are_forgotten() -> None:
     engine, client = lagging()
     for number in range(10):
         client.set("a", number)
@@ -119,7 +119,7 @@ def test_what_replica_and_disk_have_is_let_go_of() -> None:
     assert len(engine.journal) == 4
 
 
-def test_P1_wait_makes_sure_of_the_connections_own_writes_alone() -> None:
+def test_P1_wait_confirms_only_the_connections_own_writes() -> None:
     engine, client = lagging()
     other: Any = SyncClient(engine)
     client.set("a", 1)
@@ -140,45 +140,45 @@ def test_P1_a_replica_that_does_not_answer_is_not_counted() -> None:
     assert client.waitaof(1, 1, 100) == [0, 0]
 
 
-def test_scripts_and_subscriptions_go_with_the_engine() -> None:
+def test_scripts_and_subscriptions_end_with_the_engine() -> None:
     engine, client = lagging()
-    sha, ear = client.script_load("return 1"), client.pubsub()
-    ear.psubscribe("*")
+    sha, subscription = client.script_load("return 1"), client.pubsub()
+    subscription.psubscribe("*")
     engine.crash()
     with pytest.raises(redis.exceptions.NoScriptError):
         client.evalsha(sha, 0)
-    assert ear.get_message()["type"] == "psubscribe"
+    assert subscription.get_message()["type"] == "psubscribe"
     with pytest.raises(redis.ConnectionError):
-        ear.get_message()
+        subscription.get_message()
     assert client.publish("any", "message") == 0
 
 
-def test_a_task_that_listens_hears_what_comes_and_that_the_engine_is_gone() -> None:
+def test_a_listening_task_gets_messages_and_the_error_when_the_engine_is_gone() -> None:
     engine, client = lagging()
 
-    async def listen(heard: asyncio.Queue[tuple[str, object]]) -> None:
+    async def listen(received: asyncio.Queue[tuple[str, object]]) -> None:
         listener: Any = AsyncClient(engine)
-        async with listener.pubsub() as ear:
-            await ear.psubscribe("b*")
-            async for message in ear.listen():
-                heard.put_nowait((message["type"], message["data"]))
+        async with listener.pubsub() as subscription:
+            await subscription.psubscribe("b*")
+            async for message in subscription.listen():
+                received.put_nowait((message["type"], message["data"]))
 
-    async def ring() -> None:
-        heard: asyncio.Queue[tuple[str, object]] = asyncio.Queue()
-        task = asyncio.create_task(listen(heard))
-        assert await heard.get() == ("psubscribe", 1)
-        client.publish("bell", "ding")
-        client.publish("knock", "unheard")
-        assert await heard.get() == ("pmessage", b"ding")
+    async def publish_and_disconnect() -> None:
+        received: asyncio.Queue[tuple[str, object]] = asyncio.Queue()
+        task = asyncio.create_task(listen(received))
+        assert await received.get() == ("psubscribe", 1)
+        client.publish("bulletin", "text")
+        client.publish("other", "unmatched")
+        assert await received.get() == ("pmessage", b"text")
         engine.disconnect()
         with pytest.raises(redis.ConnectionError):
             await task
-        assert heard.empty()
+        assert received.empty()
 
-    asyncio.run(ring())
+    asyncio.run(publish_and_disconnect())
 
 
-def test_a_message_that_is_under_way_when_the_engine_goes_down_does_not_arrive() -> None:
+def test_a_command_in_flight_when_the_engine_goes_down_is_not_executed() -> None:
     engine, _ = lagging()
 
     def carry(calls: Sequence[Call], execute: Execute) -> list[Any]:

@@ -1,4 +1,4 @@
-"""P10: a wall clock that jumps by an hour changes nothing but the times that are written down."""
+"""P10: a wall clock that jumps by an hour changes nothing but the recorded times."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ JUMPS = {"wall clock jumps": 1.5}
 
 
 def logs(plan: Plan) -> dict[str, list[Entry]]:
-    """Every game as it was written, but for when it was created."""
+    """Every game's log, without the time of its creation."""
     with quiet():
         world = World(plan.seed, plan=plan).run()
     assert not world.complaints, world.complaints

@@ -1,4 +1,4 @@
-"""What happened, line by line: the same seed gives the same bytes, in every process."""
+"""A log of every step: the same seed gives the same bytes, in every process."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import TextIO
 
 
 class Trace:
-    """A running digest of all lines; printed as well where somebody wants to read them."""
+    """A running digest of all lines, which are printed as well if `out` is given."""
 
     def __init__(self, out: TextIO | None = None) -> None:
         self.out, self.lines = out, 0
         self._sum = sha256()
 
-    def say(self, now_ms: float, who: str, what: str) -> None:
+    def write(self, now_ms: float, who: str, what: str) -> None:
         line = f"{now_ms:12.3f} {who:<14} {what}\n"
         self._sum.update(line.encode())
         self.lines += 1

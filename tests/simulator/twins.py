@@ -1,8 +1,8 @@
-"""A real engine and the one in memory side by side: given the same, and asked for the same.
+"""A real engine and the one in memory, side by side: the same commands, and the replies compared.
 
-Both live at the same time of day: the real one runs each round trip as one transaction, in
-which time stands still, with a stream's `*` in front that says which time that is. So ids,
-idle times and what has expired must be the same to the millisecond.
+Both have the same clock: the real one runs each round trip as one transaction, within which its
+clock stands still, behind an XADD whose `*` shows the time. So ids, idle times and expiry must be
+equal to the millisecond.
 """
 
 from __future__ import annotations
@@ -15,14 +15,16 @@ from services.ledger.connection import connect
 from tests.simulator.engine import Engine
 from tests.simulator.engine_client import Call, Execute, Line, SyncClient
 
-CLOCK: Final = "the twins' clock"
-WHERE: Final = re.compile(r" script: (\w+, )?on @user_script:\d+\.$")  # a real engine's last words
+CLOCK: Final = "the shared clock"
+WHERE: Final = re.compile(
+    r" script: (\w+, )?on @user_script:\d+\.$"
+)  # what a real engine appends to an error
 SETTINGS: Final = (b"appendonly", b"appendfsync", b"no-appendfsync-on-rewrite")
-UNKNOWN: Final = (b"entries-read", b"lag")  # of a group: ours doesn't count them
+UNKNOWN: Final = (b"entries-read", b"lag")  # of a group: the one in memory doesn't count them
 
 
 class Twins:
-    """`client` talks to both, and fails as soon as they differ; `real` and `ours` to one."""
+    """`client` sends to both, and fails as soon as they differ; `real` and `ours` send to one."""
 
     def __init__(self, url: str) -> None:
         self.real: Any = connect(url)
@@ -33,7 +35,7 @@ class Twins:
         self.engine = Engine(lambda: self.now)
         self.engine.replicas = 0
         self.client: Any = SyncClient(self.engine, self.carry)
-        self.ours: Any = SyncClient(self.engine)  # alone
+        self.ours: Any = SyncClient(self.engine)
         self._line = Line(self.engine)
         self._connection = self._line.take()
 
@@ -49,21 +51,21 @@ class Twins:
             assert our == their, f"ours {our!r}, theirs {their!r}, to {call}"
         return ours
 
-    def told(self, *calls: Call) -> list[Any]:
-        """What both reply; an error is a reply."""
+    def replies(self, *calls: Call) -> list[Any]:
+        """What both reply to each call; an error is a reply."""
         return self.carry(calls, self._line.runner(self._connection))
 
     def same_contents(self) -> list[bytes]:
-        """Fails unless both hold the same in every key; the keys."""
-        names: list[bytes] = sorted(self.told(("KEYS", "*"))[0])
-        kinds = self.told(*[("TYPE", name) for name in names])
-        self.told(*[("PTTL", name) for name in names])
-        self.told(*[READ[kind](name) for name, kind in zip(names, kinds, strict=True) if kind in READ])
+        """Fails unless both have the same contents under every key; returns the keys."""
+        names: list[bytes] = sorted(self.replies(("KEYS", "*"))[0])
+        kinds = self.replies(*[("TYPE", name) for name in names])
+        self.replies(*[("PTTL", name) for name in names])
+        self.replies(*[READ[kind](name) for name, kind in zip(names, kinds, strict=True) if kind in READ])
         streams = [name for name, kind in zip(names, kinds, strict=True) if kind == b"stream"]
-        told = self.told(*[("XINFO GROUPS", name) for name in streams])
-        groups = [(name, group[1]) for name, many in zip(streams, told, strict=True) for group in many]
-        self.told(*[("XINFO CONSUMERS", *group) for group in groups])
-        self.told(*[("XPENDING", *group, "-", "+", "9999") for group in groups])
+        replies = self.replies(*[("XINFO GROUPS", name) for name in streams])
+        groups = [(name, group[1]) for name, many in zip(streams, replies, strict=True) for group in many]
+        self.replies(*[("XINFO CONSUMERS", *group) for group in groups])
+        self.replies(*[("XPENDING", *group, "-", "+", "9999") for group in groups])
         return names
 
     def close(self) -> None:
@@ -79,7 +81,7 @@ READ: Final[dict[bytes, Callable[[bytes], Call]]] = {
 
 
 def plain(call: Call, reply: Any) -> Any:
-    """A reply without what is known to differ."""
+    """A reply without the known differences."""
     if isinstance(reply, Exception):
         return type(reply).__name__, WHERE.sub("", str(reply))
     name = str(call[0]).upper()
@@ -90,17 +92,17 @@ def plain(call: Call, reply: Any) -> Any:
     if name == "TIME":
         return int(reply[0]), int(reply[1]) // 1000
     if name == "WAITAOF":
-        return reply[1]  # the disk has its own time
+        return reply[1]  # the disk has its own pace
     if name == "INFO":
         return b"role:master" in reply, b"connected_slaves:0" in reply
     if name.startswith("CONFIG"):
-        told = dict(zip(reply[::2], reply[1::2], strict=True))
-        return {setting: value for setting, value in told.items() if setting in SETTINGS}
+        settings = dict(zip(reply[::2], reply[1::2], strict=True))
+        return {setting: value for setting, value in settings.items() if setting in SETTINGS}
     if name == "XINFO GROUPS":
         return [_without(group, UNKNOWN) for group in reply]
     return reply
 
 
 def _without(pairs: Sequence[Any], names: Sequence[bytes]) -> dict[Any, Any]:
-    told = dict(zip(pairs[::2], pairs[1::2], strict=True))
-    return {name: value for name, value in told.items() if name not in names}
+    fields = dict(zip(pairs[::2], pairs[1::2], strict=True))
+    return {name: value for name, value in fields.items() if name not in names}

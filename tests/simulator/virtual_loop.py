@@ -1,4 +1,4 @@
-"""An event loop without a wait: its time is the world's, and a turn ends where others would sleep."""
+"""An event loop that never waits: its time is the world's, and it returns where others would sleep."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from collections.abc import Callable
 from heapq import heappop
 from typing import Any, Final
 
-ROUNDING_S: Final = 1e-9  # a timer that is due must not be a hair too early for ever
+ROUNDING_S: Final = 1e-9  # a timer that is due must never stay a rounding error too early
 
 
 class _Selector:
-    """Nothing comes from outside; with nothing ready, the turn is over."""
+    """There are no sockets. With nothing ready, the loop stops."""
 
     def __init__(self, stop: Callable[[], None]) -> None:
         self.stop = stop
@@ -24,8 +24,8 @@ class _Selector:
         return []
 
 
-class StillLoop(asyncio.BaseEventLoop):
-    """Tasks in virtual time. `now_s` is the clock; nothing here ever blocks."""
+class VirtualLoop(asyncio.BaseEventLoop):
+    """Tasks in virtual time. `now_s` is the clock; nothing blocks."""
 
     def __init__(self, now_s: Callable[[], float]) -> None:
         super().__init__()
@@ -36,9 +36,9 @@ class StillLoop(asyncio.BaseEventLoop):
     def time(self) -> float:
         return self._now_s()
 
-    def turn(self) -> None:
-        """Run everything that can run now. What a loop otherwise does on its way, it does for
-        sockets, signals and threads, and costs more than most turns."""
+    def run_ready(self) -> None:
+        """Run every callback that is due. asyncio's own `run_forever` also serves sockets, signals and
+        threads, which costs more than the callbacks."""
         ready, scheduled = self._base._ready, self._base._scheduled
         before, hooks = events._get_running_loop(), sys.get_asyncgen_hooks()
         events._set_running_loop(self)
@@ -60,8 +60,8 @@ class StillLoop(asyncio.BaseEventLoop):
             events._set_running_loop(before)
             sys.set_asyncgen_hooks(*hooks)
 
-    def alarm_s(self) -> float | None:
-        """When there is more to run: now, at the next timer, or None for never by itself."""
+    def next_wakeup_s(self) -> float | None:
+        """When there is more to run: now, at the next timer, or None if nothing is scheduled."""
         if self._base._ready:
             return self.time()
         scheduled = self._base._scheduled
@@ -71,13 +71,13 @@ class StillLoop(asyncio.BaseEventLoop):
         """Cancel every task, let them unwind, and close."""
         for task in asyncio.all_tasks(self):
             task.cancel()
-        self.turn()
+        self.run_ready()
         self.create_task(self.shutdown_asyncgens())
-        self.turn()
+        self.run_ready()
         self.close()
 
     def _process_events(self, event_list: list[Any]) -> None:
         """There are none."""
 
     def _write_to_self(self) -> None:
-        """There is no sleep to wake from: one thread does everything."""
+        """There is no sleep to end: one thread does everything."""

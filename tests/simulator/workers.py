@@ -1,4 +1,4 @@
-"""The server's workers that wait for the engine: referees and bots, each a process that may die."""
+"""Referees and bots: worker processes that may die."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from redis.exceptions import RedisError
 
-from services.bots.worker import RECLAIM_IDLE_MS as NOTES_IDLE_MS
+from services.bots.worker import RECLAIM_IDLE_MS as TASKS_IDLE_MS
 from services.bots.worker import BotWorker, DirectSink
 from services.ledger import RedisLedger, keys
 from services.referee.command_processor import Clocks
@@ -25,37 +25,37 @@ IDLE_MS: Final = 500.0
 AWAY_MS: Final = (100.0, 2_000.0)
 DEAD_MS: Final = (20.0, 3_000.0)
 STALE_MS: Final = (2_000.0, 9_000.0)
-IN_VAIN: Final = 0.1  # how often a worker asks although there is nothing for it
+NEEDLESS_POLLS: Final = 0.1  # how often a worker polls although nothing waits for it
 
 
 class Task(NamedTuple):
-    """Something to do every so often, and whether there is anything to do. A worker that asks for
-    nothing costs as much as one that works; so most of its idle questions are left out here."""
+    """A call to repeat, and whether it has anything to do. A needless call costs as much as a useful
+    one, so most of them are left out here."""
 
     every_ms: float
     do: Callable[[], object]
     needed: Callable[[], bool]
 
 
-class Shift(NamedTuple):
-    """A service at work: what it does again and again, and what it does every so often."""
+class Routine(NamedTuple):
+    """What a worker does: its step, its periodic tasks, and what it is responsible for."""
 
     step: Task
-    chores: Sequence[Task]
-    looks_after: Callable[[], Sequence[int]]
-    in_hand: Callable[[], set[tuple[int, int]]]  # what it was handed and didn't answer yet
+    periodic: Sequence[Task]
+    partitions: Callable[[], Sequence[int]]
+    unacknowledged: Callable[[], set[tuple[int, int]]]  # delivered to it: partition and entry
 
 
-Start = Callable[["World", str, Wire], Shift]
+Start = Callable[["World", str, Wire], Routine]
 
 
 def always() -> bool:
     return True
 
 
-class Stale:
-    """A lease that now and then isn't renewed for longer than it holds: its referee goes on with
-    a share that is others' by then."""
+class LateLease:
+    """A lease that sometimes isn't renewed for longer than it lasts: its referee goes on with
+    partitions that others own by then."""
 
     def __init__(self, world: World, name: str, lease: Lease) -> None:
         self.world, self.lease = world, lease
@@ -76,67 +76,78 @@ def ledger_of(world: World, wire: Wire) -> RedisLedger:
     return RedisLedger(world.client(wire), plan.partitions, plan.waiting, clock)
 
 
-def start_referee(world: World, name: str, wire: Wire) -> Shift:
+def start_referee(world: World, name: str, wire: Wire) -> Routine:
     ledger = ledger_of(world, wire)
     seeds = Random(f"seeds {world.plan.seed} {name}")
     clock = GameClock(world.clock.monotonic_ms)
-    alone = not world.plan.leases
+    all_partitions = not world.plan.leases
     lease = Lease(
-        ledger.membership(), name, ledger.partitions, clock, world.clock.wall_ms, all_partitions=alone
+        ledger.membership(),
+        name,
+        ledger.partitions,
+        clock,
+        world.clock.wall_ms,
+        all_partitions=all_partitions,
     )
     lease.renew()
-    stale = Stale(world, name, lease)
+    late_lease = LateLease(world, name, lease)
     times = Clocks(clock, world.clock.wall_ms)
     referee = Referee(ledger, name, times, lambda: seeds.randbytes(32).hex(), lambda: lease.partitions)
-    work, envelopes = world.work, (keys.commands, keys.REFEREE_GROUP)
-    chores = [
-        Task(1_000.0, stale.renew, always),
-        Task(250.0, referee.process_due_games, lambda: work.come(keys.deadlines, lease.partitions, clock())),
-        Task(500.0, referee.reclaim, lambda: work.left(*envelopes, lease.partitions, RECLAIM_IDLE_MS)),
+    work, commands = world.work, (keys.commands, keys.REFEREE_GROUP)
+    periodic = [
+        Task(1_000.0, late_lease.renew, always),
         Task(
-            5_000.0, referee.evict, lambda: work.come(keys.evictions, lease.partitions, times.wall_time_ms())
+            250.0, referee.process_due_games, lambda: work.is_due(keys.deadlines, lease.partitions, clock())
+        ),
+        Task(500.0, referee.reclaim, lambda: work.has_idle(*commands, lease.partitions, RECLAIM_IDLE_MS)),
+        Task(
+            5_000.0,
+            referee.evict,
+            lambda: work.is_due(keys.evictions, lease.partitions, times.wall_time_ms()),
         ),
         Task(60_000.0, referee.prune_consumers, always),
     ]
-    step = Task(IDLE_MS, lambda: referee.step(0), lambda: work.unread(*envelopes, lease.partitions))
+    step = Task(IDLE_MS, lambda: referee.step(0), lambda: work.has_unread(*commands, lease.partitions))
     everywhere = range(ledger.partitions)
-    in_hand = partial(work.in_hand, *envelopes, everywhere, name)
-    return Shift(step, chores, lambda: lease.partitions, in_hand)
+    unacknowledged = partial(work.unacknowledged, *commands, everywhere, name)
+    return Routine(step, periodic, lambda: lease.partitions, unacknowledged)
 
 
-def start_bots(world: World, name: str, wire: Wire) -> Shift:
+def start_bots(world: World, name: str, wire: Wire) -> Routine:
     ledger = ledger_of(world, wire)
     everywhere = range(world.plan.partitions)
     bots = BotWorker(ledger, DirectSink(ledger), name)
-    work, notes = world.work, (keys.bot_tasks, keys.BOT_GROUP)
-    reclaim = Task(1_000.0, bots.reclaim, lambda: work.left(*notes, everywhere, NOTES_IDLE_MS))
-    step = Task(IDLE_MS, lambda: bots.step(0), lambda: work.unread(*notes, everywhere))
-    return Shift(step, [reclaim], lambda: everywhere, partial(work.in_hand, *notes, everywhere, name))
+    work, tasks = world.work, (keys.bot_tasks, keys.BOT_GROUP)
+    reclaim = Task(1_000.0, bots.reclaim, lambda: work.has_idle(*tasks, everywhere, TASKS_IDLE_MS))
+    step = Task(IDLE_MS, lambda: bots.step(0), lambda: work.has_unread(*tasks, everywhere))
+    return Routine(
+        step, [reclaim], lambda: everywhere, partial(work.unacknowledged, *tasks, everywhere, name)
+    )
 
 
 class Worker:
-    """A process of the server: it steps and does its chores until it dies, and starts again."""
+    """A worker process: it steps and runs its periodic tasks until it dies, and is started again."""
 
     def __init__(self, world: World, name: str, start: Start) -> None:
         self.world, self.name, self.start = world, name, start
         self.rng = Random(f"{world.plan.seed} {name}")
-        self.lives = 0
+        self.generation = 0
         self.wire = Wire(world, name, self.rng)
-        self.idle = False  # an envelope would wake it
-        self.shift: Shift | None = None
+        self.idle = False  # a notification would wake it
+        self.routine: Routine | None = None
         self.due: list[float] = []
 
     def step(self) -> float:
         self.idle = False
         try:
-            if self.shift is None:
-                self.shift = self.begin()
-                self.due = [0.0] * len(self.shift.chores)
-            return self.work(self.shift)
+            if self.routine is None:
+                self.routine = self.restart()
+                self.due = [0.0] * len(self.routine.periodic)
+            return self.work(self.routine)
         except Crash:
-            self.world.trace.say(self.world.clock.now, self.name, "dies")
+            self.world.trace.write(self.world.clock.now, self.name, "dies")
             self.world.stalls.trouble()
-            self.shift = None
+            self.routine = None
             return self.rng.uniform(*DEAD_MS)
         except (RedisError, OSError):
             return self.rng.uniform(*AWAY_MS)
@@ -145,34 +156,36 @@ class Worker:
             return AWAY_MS[0]
 
     def waits_for(self, partition: int) -> bool:
-        """Whether it waits for something to come in this partition."""
-        return self.idle and self.shift is not None and partition in self.shift.looks_after()
+        """Whether it is idle and this partition is among its own."""
+        return self.idle and self.routine is not None and partition in self.routine.partitions()
 
-    def begin(self) -> Shift:
-        """A new life, mostly under a new name; a container's restart keeps it."""
-        if self.lives == 0 or self.rng.random() < 0.7:
-            self.lives += 1
+    def restart(self) -> Routine:
+        """A new process, mostly under a new name; a container's restart keeps the name."""
+        if self.generation == 0 or self.rng.random() < 0.7:
+            self.generation += 1
         self.wire = Wire(self.world, self.name, self.rng)
-        return self.start(self.world, f"{self.name}.{self.lives}", self.wire)
+        return self.start(self.world, f"{self.name}.{self.generation}", self.wire)
 
-    def work(self, shift: Shift) -> float:
+    def work(self, routine: Routine) -> float:
         now = self.world.clock.now
-        for place, chore in enumerate(shift.chores):
-            if now >= self.due[place]:
-                self.due[place] = now + chore.every_ms
-                if self.asks(chore):
-                    chore.do()
-        self.idle = not (self.asks(shift.step) and self.do(shift))
+        for n, task in enumerate(routine.periodic):
+            if now >= self.due[n]:
+                self.due[n] = now + task.every_ms
+                if self.polls(task):
+                    task.do()
+        self.idle = not (self.polls(routine.step) and self.do(routine))
         return IDLE_MS if self.idle else self.rng.uniform(*BUSY_MS)
 
-    def do(self, shift: Shift) -> object:
-        """A step. One that ends in peace has answered all that it took."""
-        before, doubled = shift.in_hand(), self.wire.doubled
-        found = shift.step.do()
-        laid_aside = shift.in_hand() - before
-        if laid_aside and doubled == self.wire.doubled:
-            self.world.complain(f"P7 {self.name} took {len(laid_aside)} and went on without an answer")
+    def do(self, routine: Routine) -> object:
+        """A step. One that returns has acknowledged all that it took."""
+        before, doubled = routine.unacknowledged(), self.wire.doubled
+        found = routine.step.do()
+        unanswered = routine.unacknowledged() - before
+        if unanswered and doubled == self.wire.doubled:
+            self.world.complain(
+                f"P7 {self.name} took {len(unanswered)} and went on without an acknowledgement"
+            )
         return found
 
-    def asks(self, task: Task) -> bool:
-        return task.needed() or self.rng.random() < IN_VAIN
+    def polls(self, task: Task) -> bool:
+        return task.needed() or self.rng.random() < NEEDLESS_POLLS

@@ -1,5 +1,5 @@
-"""Random use of the ledger: every call of its port, with envelopes and verdicts that repeat,
-come too late, were decided on another log, or never come."""
+"""Random calls of every port of the ledger: commands and verdicts that repeat, come too late, were
+decided on another log, or never come."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from services.ledger.ports import QueueFullError
 NAMES: Final = ("one", "two")
 
 
-class AnyEnvelope:
-    """One step of somebody's at a time, each on a ledger of its own."""
+class AnyLedgerCall:
+    """One random call at a time, each on a random ledger."""
 
     def __init__(self, ledgers: list[RedisLedger], rng: Random) -> None:
         self.ledgers, self.rng = ledgers, rng
-        self.hands: list[DeliveredCommand] = []
+        self.deliveries: list[DeliveredCommand] = []
         self.games = ("game-a", "game-b", "game-c")
         self.everywhere = range(ledgers[0].partitions)
         self.outcomes: set[str] = set()
@@ -47,14 +47,14 @@ class AnyEnvelope:
             self.outcomes.add("full")
 
     def take(self, ledger: RedisLedger) -> None:
-        self.hands += ledger.take(self.rng.choice(NAMES), self.everywhere, self.rng.randint(1, 3), 5)
+        self.deliveries += ledger.take(self.rng.choice(NAMES), self.everywhere, self.rng.randint(1, 3), 5)
 
     def reclaim(self, ledger: RedisLedger) -> None:
         idle_ms = self.rng.choice((0, 2, 10))
-        self.hands += ledger.reclaim(self.rng.choice(NAMES), self.everywhere, idle_ms)
+        self.deliveries += ledger.reclaim(self.rng.choice(NAMES), self.everywhere, idle_ms)
 
-    def hand(self) -> DeliveredCommand:
-        return self.rng.choice(self.hands[-6:]) if self.hands else DeliveredCommand(0, "", b"")
+    def delivery(self) -> DeliveredCommand:
+        return self.rng.choice(self.deliveries[-6:]) if self.deliveries else DeliveredCommand(0, "", b"")
 
     def append(self, ledger: RedisLedger) -> None:
         game = self.rng.choice(self.games)
@@ -66,11 +66,11 @@ class AnyEnvelope:
         self.outcomes |= {outcome.status for outcome in ledger.append(batch)}
 
     def verdict(self, game: str, length: int, head: bytes) -> AppendRequest:
-        """One that fits, more often than not."""
+        """A request that is valid, more often than not."""
         partition = keys.partition_of(game, len(self.everywhere))
-        hand = self.hand()
+        delivery = self.delivery()
         return AppendRequest(
-            delivery=hand if hand.partition == partition else DeliveredCommand(partition, "", b""),
+            delivery=delivery if delivery.partition == partition else DeliveredCommand(partition, "", b""),
             game=game,
             expected_length=length + self.rng.choice((0, 0, 0, 0, -1, 1)),
             previous_head=self.rng.choice((head, head, b"another")),
@@ -86,21 +86,21 @@ class AnyEnvelope:
             eviction=self.rng.choice((EvictionChange.KEEP, EvictionChange.CLEAR, EvictAt(7))),
         )
 
-    def dismiss(self, ledger: RedisLedger) -> None:
-        if self.hands:
-            ledger.reject_without_entry(self.hand(), self.envelope(), "RATE-1", "enough")
+    def reject(self, ledger: RedisLedger) -> None:
+        if self.deliveries:
+            ledger.reject_without_entry(self.delivery(), self.envelope(), "RATE-1", "enough")
 
-    def bury(self, ledger: RedisLedger) -> None:
-        if self.hands:
-            ledger.move_to_dead_letters(self.hand(), self.rng.choice((None, self.envelope())), "broken")
+    def move_to_dead_letters(self, ledger: RedisLedger) -> None:
+        if self.deliveries:
+            ledger.move_to_dead_letters(self.delivery(), self.rng.choice((None, self.envelope())), "broken")
 
-    def dead_letter(self, ledger: RedisLedger) -> None:
+    def retry_or_drop(self, ledger: RedisLedger) -> None:
         for dead in ledger.dead_letters().list_all()[:1]:
             self.rng.choice((ledger.dead_letters().retry, ledger.dead_letters().drop))(dead)
 
-    def turns(self, ledger: RedisLedger) -> None:
-        turns = ledger.take_tasks(self.rng.choice(NAMES), 2, 0) or ledger.reclaim_tasks("three", 3)
-        ledger.acknowledge_tasks(self.rng.sample(turns, len(turns) // 2))
+    def bot_tasks(self, ledger: RedisLedger) -> None:
+        tasks = ledger.take_tasks(self.rng.choice(NAMES), 2, 0) or ledger.reclaim_tasks("three", 3)
+        ledger.acknowledge_tasks(self.rng.sample(tasks, len(tasks) // 2))
 
     def deadlines(self, ledger: RedisLedger) -> None:
         ledger.set_deadline(self.rng.choice(self.games), self.rng.choice((None, 3, 6)))
@@ -109,38 +109,38 @@ class AnyEnvelope:
         ledger.evictable(5, self.everywhere)
         ledger.games()
 
-    def retire(self, ledger: RedisLedger) -> None:
+    def evict(self, ledger: RedisLedger) -> None:
         if self.rng.random() < 0.3:
             game = self.rng.choice(self.games)
             ledger.evict(game, 2, len(ledger.read_entries(game)) - self.rng.choice((0, 1)))
 
-    def look(self, ledger: RedisLedger) -> None:
+    def read(self, ledger: RedisLedger) -> None:
         envelope = self.envelope()
         ledger.read_result(envelope.game, envelope.seat, envelope.id)
         ledger.read_entries(envelope.game, 2)
 
-    def sweep(self, ledger: RedisLedger) -> None:
+    def prune(self, ledger: RedisLedger) -> None:
         ledger.prune_consumers(self.everywhere, self.rng.choice((0, 1000)))
 
-    def attend(self, ledger: RedisLedger) -> None:
+    def heartbeat(self, ledger: RedisLedger) -> None:
         name = self.rng.choice(NAMES)
         ledger.membership().heartbeat(name, self.rng.choice((None, 10, 20)), 5)
         if self.rng.random() < 0.2:
             ledger.membership().leave(name)
 
 
-STEPS: Final[tuple[Callable[[AnyEnvelope, RedisLedger], None], ...]] = (
-    *[AnyEnvelope.submit] * 4,
-    *[AnyEnvelope.take] * 2,
-    *[AnyEnvelope.append] * 6,
-    *[AnyEnvelope.turns] * 2,
-    AnyEnvelope.reclaim,
-    AnyEnvelope.dismiss,
-    AnyEnvelope.bury,
-    AnyEnvelope.dead_letter,
-    AnyEnvelope.deadlines,
-    AnyEnvelope.retire,
-    AnyEnvelope.look,
-    AnyEnvelope.sweep,
-    AnyEnvelope.attend,
+STEPS: Final[tuple[Callable[[AnyLedgerCall, RedisLedger], None], ...]] = (
+    *[AnyLedgerCall.submit] * 4,
+    *[AnyLedgerCall.take] * 2,
+    *[AnyLedgerCall.append] * 6,
+    *[AnyLedgerCall.bot_tasks] * 2,
+    AnyLedgerCall.reclaim,
+    AnyLedgerCall.reject,
+    AnyLedgerCall.move_to_dead_letters,
+    AnyLedgerCall.retry_or_drop,
+    AnyLedgerCall.deadlines,
+    AnyLedgerCall.evict,
+    AnyLedgerCall.read,
+    AnyLedgerCall.prune,
+    AnyLedgerCall.heartbeat,
 )
