@@ -86,7 +86,7 @@ def run_audit(
     else:
         _print_audit(result, _explain_entry(source, sequence), sequence)
         if html is not None:
-            console.print(f"The page is {html}.", markup=False)
+            console.print(f"The page is {html}.")
     return result.ok
 
 
@@ -170,9 +170,8 @@ def _finding_summary(result: Audit, kind: CheckKind, good_result: str) -> str:
 def _print_explanation(explanation: Explanation) -> None:
     entry, refusal, state_before = explanation.entry, explanation.entry.refusal, explanation.before
     text = describe_command(state_before, entry.seat, entry.command)
-    print_line(
-        f"\nEntry {explanation.sequence}: {sender_name(explanation.after, entry.seat)} wants to {text}."
-    )
+    print_line()
+    print_line(f"Entry {explanation.sequence}: {sender_name(explanation.after, entry.seat)} wants to {text}.")
     print_line(f"Refused by {refusal.rule}: {refusal.why}." if refusal else "Accepted.")
     print_line(
         f"Not as the rules say. {explanation.doubt}"

@@ -87,14 +87,14 @@ def retry_dead_letters(ledger: RedisLedger, references: Sequence[str], select_al
     """Put commands back into their queue, under the ids that they have. Raises InvalidInputError."""
     for dead in _select_dead_letters(ledger, references, select_all):
         outcome = "is queued again" if ledger.dead_letters().retry(dead) else "was gone already"
-        console.print(f"{dead.reference} {outcome}.", markup=False)
+        console.print(f"{dead.reference} {outcome}.")
 
 
 def drop_dead_letters(ledger: RedisLedger, references: Sequence[str], select_all: bool) -> None:
     """Delete dead letters. Raises InvalidInputError."""
     for dead in _select_dead_letters(ledger, references, select_all):
         outcome = "is dropped" if ledger.dead_letters().drop(dead) else "was gone already"
-        console.print(f"{dead.reference} {outcome}.", markup=False)
+        console.print(f"{dead.reference} {outcome}.")
 
 
 def _select_dead_letters(

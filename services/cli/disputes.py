@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +10,6 @@ from typing import Annotated, Any, Final, NamedTuple, TypeAlias
 
 import typer
 from rich.table import Column, Table
-from rich.text import Text
 
 from schemas.contract import Schema
 from schemas.disputes import (
@@ -134,7 +132,7 @@ def list_disputes(ledger: RedisLedger, game: str | None, open_only: bool, as_jso
             _finding_summary(row),
             row["reason"],
         )
-        table.add_row(*(Text(cell) for cell in cells))
+        table.add_row(*cells)
     console.print(table)
     console.print("`ledgerline disputes show DISPUTE` shows all of one.")
 
@@ -192,7 +190,7 @@ def raise_dispute(context: DisputeContext, game: str, sequence: int, reason: str
             "game", f"too many disputes wait for their answer (of one game at most {MAX_OPEN_PER_SEAT})"
         )
     if as_json:
-        print(json.dumps({"dispute": name.id, "game": game, "number": sequence}))
+        print_json({"dispute": name.id, "game": game, "number": sequence})
         return
     print_line(f"Entry {sequence} of game {game} is disputed: {name.id}")
     print_line(WAITING_MESSAGE)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import sys
 from typing import NoReturn
 
-from rich.console import Console
-
 from schemas.errors import LedgerlineError
+from services.cli.output import PlainTextConsole
 
 
 class CommandLineError(LedgerlineError):
@@ -20,5 +19,5 @@ class GameNotFoundError(LedgerlineError):
 
 def exit_with_error(message: str, exit_code: int) -> NoReturn:
     """End the process: with 2 where the input is wrong, with 1 where something else is."""
-    Console(stderr=True, soft_wrap=True, highlight=False).print(f"ledgerline: {message}", markup=False)
+    PlainTextConsole(stderr=True).print(f"ledgerline: {message}")
     sys.exit(exit_code)

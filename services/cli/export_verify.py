@@ -64,8 +64,8 @@ def export_game(reader: GameReader, signer: Signer, game: str, path: Path) -> No
         raise InvalidInputError("game", f"{game} isn't over: its file would show what is still hidden")
     data = encode_game_file(game, log, read_heads(reader, game, len(log)), signer)
     write_bytes(path, data, "file")
-    console.print(f"{path}: {len(log)} entries in {len(data):,} bytes, signed with the key", markup=False)
-    console.print(signer.public_key.hex(), markup=False)
+    console.print(f"{path}: {len(log)} entries in {len(data):,} bytes, signed with the key")
+    console.print(signer.public_key.hex())
 
 
 def read_heads(reader: GameReader, game: str, length: int) -> list[bytes]:

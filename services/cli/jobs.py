@@ -70,14 +70,14 @@ def retry_jobs(jobs: Jobs, ids: Sequence[str], select_all: bool) -> None:
     """Have jobs tried again now. Raises InvalidInputError."""
     for job_id in _select_job_ids(jobs, ids, select_all):
         jobs.retry(job_id)
-        console.print(f"{job_id} is to be tried again.", markup=False)
+        console.print(f"{job_id} is to be tried again.")
 
 
 def drop_jobs(jobs: Jobs, ids: Sequence[str], select_all: bool) -> None:
     """Delete jobs. Raises InvalidInputError."""
     for job_id in _select_job_ids(jobs, ids, select_all):
         jobs.drop(job_id)
-        console.print(f"{job_id} is dropped.", markup=False)
+        console.print(f"{job_id} is dropped.")
 
 
 def _select_job_ids(jobs: Jobs, ids: Sequence[str], select_all: bool) -> Sequence[str]:

@@ -6,6 +6,7 @@ so `ask` runs without it.
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
@@ -22,6 +23,9 @@ def main() -> None:
     """Run the command of this process. SIGTERM and SIGHUP stop it in order, as Ctrl-C does."""
     for signal_number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(signal_number, signal.default_int_handler)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal without a character shows its escape
+            stream.reconfigure(errors="backslashreplace")
     run(sys.argv[1:])
 
 

@@ -158,7 +158,7 @@ def play_games(
 def _print_result(game: WatchedGame, replay_command: str) -> None:
     console.print(final_score_table(game.state))
     summary = f"Game {game.id}: {game.event_count} events in {game.sequence} entries."
-    console.print(f"{summary} See it again: {replay_command} {game.id}", markup=False)
+    console.print(f"{summary} See it again: {replay_command} {game.id}")
 
 
 def _create_game(http: httpx.Client, body: Mapping[str, object], index: int) -> str:

@@ -10,11 +10,10 @@ from typing import Final
 from rich.console import Group
 from rich.live import Live
 from rich.progress import BarColumn, Progress, TextColumn
-from rich.text import Text
 
 from schemas.entries import ViewEntry
 from services.cli.exit import CommandLineError
-from services.cli.output import console
+from services.cli.output import console, print_line
 from services.cli.tables import game_progress, standings_table
 from services.ledger import ViewFollower
 from services.referee.rules import GameState, fold_events
@@ -78,7 +77,7 @@ class LineDisplay(SilentDisplay):
     def show(self, game: WatchedGame, sentences: Sequence[str]) -> None:
         """Print the sentences, after the game's id where there are several games."""
         for sentence in sentences:
-            print(f"{game.id}  {sentence}" if self.has_many_games else sentence, flush=True)
+            print_line(f"{game.id}  {sentence}" if self.has_many_games else sentence)
 
 
 class LiveDisplay(SilentDisplay):
@@ -103,9 +102,7 @@ class LiveDisplay(SilentDisplay):
         bar.add_task(label, total=100, completed=round(100 * done))
         if game is None or not game.state.game:
             return Group(bar)
-        return Group(
-            bar, standings_table(game.state), *(Text(sentence) for sentence in game.recent_sentences)
-        )
+        return Group(bar, standings_table(game.state), *game.recent_sentences)
 
     def __enter__(self) -> None:
         self.live.start()

@@ -8,6 +8,8 @@ from typing import TextIO
 
 import structlog
 
+from services.runtime.visible_text import visible_text
+
 
 def configure_logging(level: str = "info", log_format: str = "auto", stream: TextIO | None = None) -> None:
     """Send every line to standard error (or `stream`), JSON unless it is a terminal."""
@@ -21,7 +23,7 @@ def configure_logging(level: str = "info", log_format: str = "auto", stream: Tex
         _order_fields,
     ]
     render_processors: list[structlog.typing.Processor] = (
-        [structlog.dev.ConsoleRenderer(colors=out.isatty())]
+        [_show_visible, structlog.dev.ConsoleRenderer(colors=out.isatty())]
         if console
         else [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
     )
@@ -39,6 +41,13 @@ def configure_logging(level: str = "info", log_format: str = "auto", stream: Tex
         )
     )
     logging.basicConfig(handlers=[foreign_handler], level=max(min_level, logging.WARNING), force=True)
+
+
+def _show_visible(_: object, __: str, event_dict: structlog.typing.EventDict) -> structlog.typing.EventDict:
+    """Text of strangers in a line may not move the cursor or begin a line. JSON escapes it by itself."""
+    return {
+        key: visible_text(value) if isinstance(value, str) else value for key, value in event_dict.items()
+    }
 
 
 def _order_fields(_: object, __: str, event_dict: structlog.typing.EventDict) -> structlog.typing.EventDict:

@@ -12,6 +12,7 @@ from tests.mutants.mutant import Mutant
 from tests.mutants.planted_archive import ARCHIVE_MUTANTS
 from tests.mutants.planted_gateway import GATEWAY_MUTANTS, SIMULATOR
 from tests.mutants.planted_secrecy import SECRECY_MUTANTS
+from tests.mutants.planted_security import SECURITY_MUTANTS
 
 CONTRACT: Final = ("tests/ledger_contract/test_append.py", "tests/ledger_contract/test_command_queue.py")
 REFEREE: Final = ("tests/referee/test_worker.py", "tests/referee/test_two_referees.py")
@@ -252,4 +253,11 @@ REFEREE_MUTANTS: Final = (
     ),
 )  # fmt: skip
 
-MUTANTS: Final = (*LEDGER_MUTANTS, *REFEREE_MUTANTS, *GATEWAY_MUTANTS, *ARCHIVE_MUTANTS, *SECRECY_MUTANTS)
+MUTANTS: Final = (
+    *LEDGER_MUTANTS,
+    *REFEREE_MUTANTS,
+    *GATEWAY_MUTANTS,
+    *ARCHIVE_MUTANTS,
+    *SECRECY_MUTANTS,
+    *SECURITY_MUTANTS,
+)
