@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from io import StringIO
 from typing import TextIO
 
 import structlog
@@ -23,7 +24,7 @@ def configure_logging(level: str = "info", log_format: str = "auto", stream: Tex
         _order_fields,
     ]
     render_processors: list[structlog.typing.Processor] = (
-        [_show_visible, structlog.dev.ConsoleRenderer(colors=out.isatty())]
+        [structlog.dev.ConsoleRenderer(colors=out.isatty(), exception_formatter=_write_traceback)]
         if console
         else [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
     )
@@ -43,11 +44,11 @@ def configure_logging(level: str = "info", log_format: str = "auto", stream: Tex
     logging.basicConfig(handlers=[foreign_handler], level=max(min_level, logging.WARNING), force=True)
 
 
-def _show_visible(_: object, __: str, event_dict: structlog.typing.EventDict) -> structlog.typing.EventDict:
-    """Text of strangers in a line may not move the cursor or begin a line. JSON escapes it by itself."""
-    return {
-        key: visible_text(value) if isinstance(value, str) else value for key, value in event_dict.items()
-    }
+def _write_traceback(out: TextIO, error: structlog.typing.ExcInfo) -> None:
+    """A traceback without variables, which may be secrets, and without the escapes of a stranger's text."""
+    buffer = StringIO()
+    structlog.dev.plain_traceback(buffer, error)
+    out.write("\n".join(map(visible_text, buffer.getvalue().split("\n"))))
 
 
 def _order_fields(_: object, __: str, event_dict: structlog.typing.EventDict) -> structlog.typing.EventDict:

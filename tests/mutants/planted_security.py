@@ -19,8 +19,7 @@ SECURITY_MUTANTS: Final = (
         "            visible_text(text),", "            text,", FOREIGN_TEXT,
     ),
     Mutant(
-        "an escape sequence reaches the log on a terminal", "security", "services/runtime/logging_setup.py",
-        "[_show_visible, structlog.dev.ConsoleRenderer(colors=out.isatty())]",
-        "[structlog.dev.ConsoleRenderer(colors=out.isatty())]", FOREIGN_TEXT,
+        "an escape sequence reaches a terminal in a traceback", "security", "services/runtime/logging_setup.py",
+        ", exception_formatter=_write_traceback", "", FOREIGN_TEXT,
     ),
 )  # fmt: skip

@@ -69,8 +69,8 @@ def ledger(engine_url: str) -> Iterator[RedisLedger]:
     ledger.close()
 
 
-def run(engine_url: str, *words: str, **settings: str) -> CommandResult:
-    return run_in_process(*words, LEDGERLINE_REDIS_URL=engine_url, **settings)
+def run(engine_url: str, *words: str, data: Path | None = None, **settings: str) -> CommandResult:
+    return run_in_process(*words, data=data, LEDGERLINE_REDIS_URL=engine_url, **settings)
 
 
 def assert_visible(text: str) -> None:
@@ -169,13 +169,18 @@ def test_a_table_holds_no_escape_of_a_damaged_log(ledger: RedisLedger) -> None:
     assert_visible(out.getvalue())
 
 
-def test_a_log_line_on_a_terminal_holds_no_escape_of_a_stranger() -> None:
+def test_a_log_line_on_a_terminal_holds_no_escape_of_a_stranger_and_no_variable() -> None:
     out = StringIO()
     configure_logging("info", "console", out)
-    get_logger("gateway").warning("refused", why=ESCAPES, n=1)
+    secret = "5e" * 16
+    try:
+        raise ValueError(ESCAPES)
+    except ValueError:
+        get_logger("gateway").exception("refused", why=ESCAPES)
     configure_logging()
-    assert "\\x1b[2J" in out.getvalue()
-    assert ESCAPES not in out.getvalue()
+    assert out.getvalue().count("\\x1b[2J") == 2
+    assert_visible(out.getvalue())
+    assert secret not in out.getvalue()
 
 
 @pytest.mark.parametrize(
