@@ -31,7 +31,7 @@ OWN_RULES = {  # rules of one ruleset alone
 def named_tests() -> dict[str, list[tuple[Path, ast.FunctionDef]]]:
     """The tests of this directory by the rule that they are named by."""
     tests = defaultdict(list)
-    for file in sorted(TESTS_FOLDER.glob("test_*.py")):
+    for file in sorted(TESTS_FOLDER.rglob("test_*.py")):
         for node in ast.walk(ast.parse(file.read_text())):
             if isinstance(node, ast.FunctionDef) and (
                 found := re.match(r"test_([A-Z]+)_(\d)_\w+", node.name)
