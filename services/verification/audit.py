@@ -90,7 +90,7 @@ def audit(replay: Replay, checks: Iterable[Check] = ()) -> Audit:
 
 def _replay_checks(replay: Replay) -> Iterable[Check]:
     """Applying and deciding again go together; their findings are of two kinds."""
-    findings = list(replay_findings(replay.entries))
+    findings = list(replay_findings(replay))
     yield Check("fold", [finding for finding in findings if finding.kind == "fold"])
     yield Check("verdict", [finding for finding in findings if finding.kind != "fold"])
 

@@ -142,8 +142,8 @@ def _visible_events(viewer: Viewer, events: Sequence[Event]) -> list[Event]:
 
 def _decision_on(replay: Replay, sequence: int, before: GameState, entry: Entry) -> ReplayedDecision:
     """What the rules decide on the entry's command: as the pass over the log found, if it came so far."""
-    if sequence <= len(replay.entries) and (decision := replay.entries[sequence - 1].redecided):
-        return decision
+    if sequence <= len(replay.redecided.entries):
+        return replay.redecided.entries[sequence - 1].decision
     try:
         with replaying():
             context = read_replay_context(replay.game, replay.entry(1))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from schemas.errors import CorruptDataError
@@ -12,9 +12,8 @@ from services.archive import GameFile, GameFileError, build_statement, decode_ga
 from services.archive.game_file import FILE_MAGIC, MARK_BYTES
 from services.archive.recovery import recover_game_file
 from services.verification.findings import Check, Finding
-from services.verification.replay import Replay
-from services.verification.replay_errors import REPLAY_ERRORS
-from services.verification.reseal import ResealedEntry, reseal_log
+from services.verification.replay import Pass, Replay
+from services.verification.reseal import ResealedEntry
 
 
 class LogCheck(NamedTuple):
@@ -30,29 +29,26 @@ class LogCheck(NamedTuple):
         return [Check("chain", self.chain), Check("deal", self.deal), Check("view", self.view)]
 
 
-def check_log(game: str, length: int, entries: Iterator[ResealedEntry], marks: Sequence[bytes]) -> LogCheck:
-    """The chain, the deal and the views of a log of so many entries, which `entries` has sealed again; it
-    raises one of REPLAY_ERRORS where that ended. `marks` are the heads after the entries, or how each begins.
-    After the first entry whose head isn't the marked one, no other is compared."""
+def check_log(game: str, length: int, resealed: Pass[ResealedEntry], marks: Sequence[bytes]) -> LogCheck:
+    """The chain, the deal and the views of a log of so many entries, sealed again. `marks` are the heads after
+    the entries, or how each begins. After the first entry whose head isn't the marked one, no other is
+    compared."""
     result = LogCheck(chain=[], deal=[], view=[], head=b"")
-    sequence, head, over = 0, initial_head(game), False
-    while True:
-        try:
-            resealed = next(entries, None)
-        except REPLAY_ERRORS as error:
-            result.chain.append(Finding(sequence + 1, "chain", f"It can't be read or folded: {error}."))
-            return result
-        if resealed is None:
-            break
-        sequence, head = resealed.sequence, resealed.sealed.head
-        over = any(isinstance(event, GameEnded) for event in resealed.entry.events)
+    head, over = initial_head(game), False
+    for sequence, entry in enumerate(resealed.entries, 1):
+        head = entry.sealed.head
+        over = any(isinstance(event, GameEnded) for event in entry.entry.events)
         if not result.chain and not _matches_mark(head, marks, sequence):
             why = "The head that follows from the log until here isn't the one that was kept."
             result.chain.append(Finding(sequence, "chain", why))
-        if resealed.deal_error:
-            result.deal.append(Finding(sequence, "deal", resealed.deal_error))
-        if resealed.view_error:
-            result.view.append(Finding(sequence, "view", resealed.view_error))
+        if entry.deal_error:
+            result.deal.append(Finding(sequence, "deal", entry.deal_error))
+        if entry.view_error:
+            result.view.append(Finding(sequence, "view", entry.view_error))
+    if resealed.error is not None:
+        why = f"It can't be read or folded: {resealed.error}."
+        result.chain.append(Finding(len(resealed.entries) + 1, "chain", why))
+        return result
     if not result.chain and len(marks) != length:
         why = f"The log has {length} entries, and {len(marks)} heads were kept."
         result.chain.append(Finding(min(length, len(marks)) + 1, "chain", why))
@@ -91,8 +87,8 @@ def check_file(
     for sequence, head in (noted_heads or {}).items():
         if 0 < sequence <= len(marks):
             marks[sequence - 1] = head
-    resealed = reseal_log(file.game, file.entries) if replay is None else replay.resealed()
-    result = check_log(file.game, len(file.entries), resealed, marks)
+    replay = replay or Replay(file.game, file.entries)
+    result = check_log(file.game, len(file.entries), replay.resealed, marks)
     if file.number != len(file.entries):
         why = f"The file names entry {file.number} as the last, and has {len(file.entries)}."
         result.chain.append(Finding(min(max(0, file.number), len(file.entries)) + 1, "chain", why))
@@ -120,7 +116,7 @@ def check_file_bytes(
 
 
 def _damage_finding(file: GameFile, error: GameFileError) -> Finding:
-    resealed = reseal_log(file.game, file.entries)
+    resealed = Replay(file.game, file.entries).resealed
     checks = check_log(file.game, len(file.entries), resealed, _split_marks(file)).checks()
     sequence = min(
         (finding.number for check in checks for finding in check.findings if finding.number), default=None

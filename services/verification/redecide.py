@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from schemas.commands import CommandEnvelope
 from schemas.entries import Entry
 from schemas.errors import CorruptDataError
 from schemas.events import CommandRefused, Event, GameCreated, SeedSealed
-from services.referee.rules import GameState, UnloggedRejectionError, decide_envelope
+from services.referee.rules import GameState, UnloggedRejectionError, decide_envelope, fold_events
 from services.referee.rules.ruleset import Ruleset
 from services.referee.rules.rulesets import RULESET_VERSIONS
 from services.verification.replay_errors import REPLAY_ERRORS, replaying
@@ -42,6 +42,15 @@ class ReplayedDecision(NamedTuple):
         ]
 
 
+class RedecidedEntry(NamedTuple):
+    """One entry of a log, its command decided again."""
+
+    sequence: int
+    entry: Entry
+    decision: ReplayedDecision
+    early_by_ms: int  # how much its time lies before that of the entry before it
+
+
 class Redecider:
     """Decides the commands of one log again, in order, on a state of its own.
 
@@ -68,6 +77,20 @@ class Redecider:
             return ReplayedDecision(entry.events)  # equal, and kept once
         self.state = state_after.copy()
         return decision
+
+
+def redecide_entries(game: str, entries: Iterable[Entry]) -> Iterator[RedecidedEntry]:
+    """The command of every entry of a log decided again, in order. Raises one of REPLAY_ERRORS at the first
+    entry that can't be applied."""
+    redecider, state = Redecider(game), GameState()
+    for sequence, entry in enumerate(entries, 1):
+        early_by_ms = 0
+        with replaying():
+            redecider.require_context(entry)
+            hash((entry.seat, entry.id))  # a sender and a command id, of whatever type
+            early_by_ms = max(0, state.at_ms - entry.at)
+            fold_events(state, entry.at, entry.events)
+        yield RedecidedEntry(sequence, entry, redecider.decide(entry, state), early_by_ms)
 
 
 def read_replay_context(game: str, first: Entry) -> ReplayContext:

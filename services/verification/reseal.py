@@ -5,7 +5,7 @@ What was stored, sent or signed must be what follows from the events, byte for b
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from schemas.codec import UNSEALED_FORMAT, pack_public, unpack_entry
@@ -68,14 +68,26 @@ class Resealer:
         )
 
 
-def reseal_log(game: str, log: Sequence[bytes]) -> Iterator[ResealedEntry]:
-    """Every entry of a log, decoded and sealed again. Raises one of `REPLAY_ERRORS` at the first entry that
-    can't be read, applied or sealed."""
+def reseal_entries(game: str, entries: Iterable[tuple[Entry, bytes]]) -> Iterator[ResealedEntry]:
+    """Every entry of a log sealed again, given decoded and as stored, in order. Raises one of `REPLAY_ERRORS`
+    at the first that can't be applied or sealed."""
     state, resealer = GameState(), Resealer(game)
+    for entry, data in entries:
+        with replaying():
+            resealed = resealer.reseal(state, entry, data)
+        yield resealed
+
+
+def reseal_log(game: str, log: Iterable[bytes]) -> Iterator[ResealedEntry]:
+    """The same of a log as stored, which also ends at the first entry that can't be decoded."""
+    return reseal_entries(game, _decode_entries(log))
+
+
+def _decode_entries(log: Iterable[bytes]) -> Iterator[tuple[Entry, bytes]]:
     for data in log:
         with replaying():
-            resealed = resealer.reseal(state, unpack_entry(data), data)
-        yield resealed
+            entry = unpack_entry(data)
+        yield entry, data
 
 
 class _StoredForm(NamedTuple):

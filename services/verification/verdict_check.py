@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from schemas.entries import Entry
 from schemas.field_types import Seat
 from services.verification.findings import Finding
 from services.verification.redecide import ReplayedDecision
-from services.verification.replay import ReplayedEntry
+from services.verification.replay import Replay
 from services.verification.verdict_diff import difference
 
 
-def replay_findings(entries: Iterable[ReplayedEntry]) -> Iterator[Finding]:
-    """Every replayed entry that isn't what the rules decide on its command. Ends at the first that can't be
-    read or applied: nothing after it means anything."""
+def replay_findings(replay: Replay) -> Iterator[Finding]:
+    """Every entry that isn't what the rules decide on its command. Ends at the first that can't be read or
+    applied: nothing after it means anything."""
     first_answers: dict[tuple[Seat | None, str], int] = {}
-    sequence = 0
-    for replayed in entries:
-        sequence, entry, decision = replayed.sequence, replayed.entry, replayed.redecided
-        if replayed.apply_error is not None:
-            yield Finding(sequence, "fold", f"The entry can't be read or folded: {replayed.apply_error}.")
-        if entry is None or decision is None:
-            return
-        if replayed.early_by_ms:
+    entries, error = replay.redecided
+    for sequence, entry, decision, early_by_ms in entries:
+        if early_by_ms:
             yield Finding(
-                sequence,
-                "fold",
-                f"Its time is {replayed.early_by_ms} ms before that of the entry before it.",
+                sequence, "fold", f"Its time is {early_by_ms} ms before that of the entry before it."
             )
         earlier = first_answers.setdefault((entry.seat, entry.id), sequence)
         if earlier != sequence:
@@ -36,7 +29,9 @@ def replay_findings(entries: Iterable[ReplayedEntry]) -> Iterator[Finding]:
             )
         if why := _difference(entry, decision):
             yield Finding(sequence, "verdict", why)
-    if not sequence:
+    if error is not None:
+        yield Finding(len(entries) + 1, "fold", f"The entry can't be read or folded: {error}.")
+    elif not entries:
         yield Finding(None, "fold", "The log is empty.")
 
 

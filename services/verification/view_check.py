@@ -30,12 +30,11 @@ def check_stored_views(ledger: ViewReader, replay: Replay) -> Check:
     """Every viewer's stored entries compared with what the log's entries come to, one by one."""
     if not replay.log:
         return Check("view", skipped_reason="The log is empty, so there is nothing to compare views with.")
-    last = replay.entries[-1]
-    if last.resealed is None:
+    resealed, error = replay.resealed
+    if error is not None:
         return Check(
             "view", skipped_reason="The log can't be read, so there is nothing to compare views with."
         )
-    resealed = [*replay.resealed()]
     findings: list[Finding] = []
     for viewer in (None, *range(len(replay.state_after(1).seats))):
         findings += _compare_view(ledger, replay.game, viewer, resealed)
@@ -50,7 +49,7 @@ def check_stored_chain(ledger: GameReader, replay: Replay) -> list[Check]:
     # The game went on since the log was read.
     if extra > 0 and len(ledger.read_entries(game, len(log))) >= extra:
         heads = heads[: len(log)]
-    checks = check_log(game, len(log), replay.resealed(), heads).checks()
+    checks = check_log(game, len(log), replay.resealed, heads).checks()
     if any_sent or not is_unchained(log):
         return checks
     not_checked = Check(

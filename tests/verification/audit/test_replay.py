@@ -1,4 +1,4 @@
-"""One pass over a log feeds every check of an audit, its explanation and its page."""
+"""Every check of an audit, its explanation and its page read one replay of the log."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import msgpack
 import pytest
 
+from schemas.errors import CorruptDataError
 from schemas.events import CommandRefused
 from services.archive import Signer, decode_game_file, encode_game_file
 from services.cli import audit as audit_command
@@ -19,7 +20,7 @@ from services.verification.audit import audit, audit_json
 from services.verification.explanation import explain
 from services.verification.game_repository import GameRepository
 from services.verification.log_check import check_file
-from services.verification.replay import Replay, replay
+from services.verification.replay import Replay
 from services.verification.report.page import render_page
 from services.verification.reseal import reseal_log
 from tests.referee.running_referee import GAME
@@ -75,41 +76,56 @@ def test_entries_of_a_game_from_before_the_chain_are_decoded_twice_at_most(decod
 
 
 @pytest.mark.parametrize("game", NAMES[::9])
-def test_a_replayed_entry_has_what_the_log_has(game: str) -> None:
+def test_a_replay_has_what_the_log_has(game: str) -> None:
     log = golden(game)
-    replayed = [*replay(game, log)]
-    assert [each.entry for each in replayed] == entries(game)
-    assert all(each.redecided and each.entry for each in replayed)
-    assert all(
-        each.redecided.agrees_with(each.entry.events) for each in replayed if each.redecided and each.entry
-    )
-    assert [each.resealed for each in replayed] == [*reseal_log(game, log)]
-    assert Replay(game, log).state_after(len(log)).result == fold(log).result
+    replayed = Replay(game, log)
+    assert replayed.decoded == ((*entries(game),), None)
+    assert [each.entry for each in replayed.redecided.entries] == entries(game)
+    assert all(each.decision.agrees_with(each.entry.events) for each in replayed.redecided.entries)
+    assert replayed.resealed == ((*reseal_log(game, log),), None)
+    assert replayed.state_after(len(log)).result == fold(log).result
 
 
-def test_the_pass_ends_at_an_entry_that_can_not_be_decoded() -> None:
+def test_every_pass_ends_at_an_entry_that_can_not_be_decoded() -> None:
     log = golden()
     log[40] = b"\xc1"
-    last = [*replay(USA, log)][-1]
-    assert (last.sequence, last.entry, last.resealed, last.redecided) == (41, None, None, None)
-    assert last.reseal_error is last.apply_error is not None
+    replayed = Replay(USA, log)
+    passes = (replayed.decoded, replayed.resealed, replayed.redecided)
+    assert [len(each.entries) for each in passes] == [40, 40, 40]
+    assert isinstance(replayed.decoded.error, CorruptDataError)
+    assert {each.error for each in passes} == {replayed.decoded.error}
+
+
+def test_a_pass_that_ends_earlier_keeps_its_own_error() -> None:
+    log = golden()
+    log[40] = b"\xc1"
+    replayed = Replay("another-game", log)
+    assert (replayed.resealed.entries, len(replayed.redecided.entries)) == ((), 40)
+    assert "is of the game usa-four-mixed" in str(replayed.resealed.error)
+    assert replayed.redecided.error is replayed.decoded.error
 
 
 def test_commands_are_decided_again_where_entries_can_not_be_sealed() -> None:
-    replayed = [*replay("another-game", golden())]
-    assert len(replayed) == len(golden())
-    assert "is of the game usa-four-mixed" in str(replayed[0].reseal_error)
-    assert not any(each.resealed or each.apply_error for each in replayed)
-    assert all(each.redecided for each in replayed)
+    replayed = Replay("another-game", golden())
+    assert (len(replayed.redecided.entries), replayed.redecided.error) == (len(golden()), None)
+    assert "is of the game usa-four-mixed" in str(replayed.resealed.error)
 
 
 def test_entries_are_sealed_again_where_commands_can_not_be_decided() -> None:
     created, *rest = entries()[0].events
     refused = CommandRefused(0, "ROUTE-1", "out of place")
-    replayed = [*replay(USA, rewritten(golden(), 1, created, refused, *rest))]
-    assert "a log begins with a game's creation" in str(replayed[0].apply_error)
-    assert not any(each.redecided for each in replayed)
-    assert all(each.resealed for each in replayed)
+    replayed = Replay(USA, rewritten(golden(), 1, created, refused, *rest))
+    assert "a log begins with a game's creation" in str(replayed.redecided.error)
+    assert replayed.redecided.entries == ()
+    assert (len(replayed.resealed.entries), replayed.resealed.error) == (len(golden()), None)
+
+
+def test_what_nobody_asks_for_is_not_sealed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unasked(*_: object) -> None:
+        raise AssertionError("nobody asked")
+
+    monkeypatch.setattr("services.verification.replay.reseal_entries", unasked)
+    assert audit(Replay(USA, golden())).ok
 
 
 def test_a_mistake_in_a_check_is_no_damage(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from schemas.commands import ClaimRoute, DrawBlind
 from schemas.events import CardDrawn, CommandRefused, GameEnded, MarketFilled, RouteClaimed, TurnStarted
 from services.verification.audit import audit
 from services.verification.findings import Finding
-from services.verification.replay import Replay, replay
+from services.verification.replay import Replay
 from services.verification.verdict_check import replay_findings
 from tests.verification.audit.given import NAMES, USA, entries, find, golden, rewritten
 
@@ -18,7 +18,7 @@ MISCHIEF = "usa-mischief"
 
 
 def found(log: list[bytes], game: str = USA) -> list[Finding]:
-    return list(replay_findings(replay(game, log)))
+    return list(replay_findings(Replay(game, log)))
 
 
 @pytest.mark.parametrize("game", NAMES)
