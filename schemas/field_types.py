@@ -51,6 +51,8 @@ def _require_printable(name: str) -> str:
 Name = Annotated[
     Text, Field(min_length=1, max_length=40, pattern=r"^\S(.*\S)?$"), AfterValidator(_require_printable)
 ]
+# as a map spells it: other people's maps have names that begin or end with a blank
+CityName = Annotated[Text, Field(min_length=1, max_length=40), AfterValidator(_require_printable)]
 Slug = Annotated[Text, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")]
 Hex32 = Annotated[Text, Field(pattern=r"^[0-9a-f]{64}$")]
 Slot = Annotated[Int, Field(ge=0, le=9)]

@@ -9,7 +9,19 @@ from pydantic import Field, model_validator
 
 from schemas.contract import Schema, contract
 from schemas.errors import InvalidInputError
-from schemas.field_types import Bool, CityId, Color, Int, JsonObject, Name, RouteId, Slug, Text, TicketId
+from schemas.field_types import (
+    Bool,
+    CityId,
+    CityName,
+    Color,
+    Int,
+    JsonObject,
+    Name,
+    RouteId,
+    Slug,
+    Text,
+    TicketId,
+)
 
 Coordinate = Annotated[Int, Field(ge=0, le=10_000)]
 Remark = Annotated[Text, Field(min_length=1, max_length=400)]
@@ -21,7 +33,7 @@ class CityForm:
     """A country is a dead end: routes and tickets may end there, and no path goes through."""
 
     id: CityId
-    name: Name
+    name: CityName
     at: tuple[Coordinate, Coordinate]
     country: Bool = False
     merchandise: Slug | None = None  # the colour of its stack
@@ -50,13 +62,15 @@ class TicketForm:
 
 @contract()
 class BoardForm:
-    """A board file. Sizes are those of its picture, in the same units as the cities' places."""
+    """A board file. Sizes are those of its picture, in the same units as the cities' places.
+
+    A board with too few cities to play on is still a board: a game on it is refused when it is created."""
 
     format: Literal[1]
     id: Slug
     title: Name
     size: tuple[Coordinate, Coordinate]
-    cities: Annotated[tuple[CityForm, ...], Field(min_length=2, max_length=500)]
+    cities: Annotated[tuple[CityForm, ...], Field(max_length=500)]
     routes: Annotated[tuple[RouteForm, ...], Field(max_length=1000)]
     tickets: Annotated[tuple[TicketForm, ...], Field(max_length=2000)]
     rules: Slug = "usa"  # the ruleset that it is usually played with

@@ -14,7 +14,7 @@ from typing import Annotated, Final, NotRequired, TypedDict
 import typer
 
 from schemas.boards.form import BOARD_SCHEMA, BoardForm
-from schemas.boards.place_names import replace_city_names
+from schemas.boards.place_names import replace_city_names, unique_city_names
 from schemas.commands import (
     Command,
     CommandEnvelope,
@@ -24,7 +24,7 @@ from schemas.commands import (
 )
 from schemas.errors import InvalidInputError
 from schemas.events import CommandRefused, Event, SeatScore, SeedRevealed, write_event
-from schemas.field_types import Seat
+from schemas.field_types import Seat, is_json_value
 from schemas.position_queries import (
     POSITION_QUERY_SCHEMA,
     SEAT_COUNTED_SCHEMA,
@@ -40,9 +40,9 @@ from services.documents.reader import read_document, read_text
 from services.referee.rules import GameState, UnloggedRejectionError, decide_envelope, legal, score
 from services.referee.rules.board import board_names
 from services.referee.rules.position_game import QUESTION_GAME_ID, start_from_position
+from services.text.formatting import in_one_line
 
 MAX_BYTES: Final = 262_144
-MAX_ERROR_LENGTH: Final = 400  # characters
 DEFAULT_SEED: Final = "ledgerline ask"  # so that the same query has the same answer
 # Every command gets its own verdict; in a game only so many refusals of a turn are logged.
 DEFAULT_OPTIONS: Final = {"refusals_kept": 1000}
@@ -74,7 +74,7 @@ def answer_file(source: str) -> QueryAnswer:
         text = _read_source(source)
         return answer_query(read_document(text), Path() if source == "-" else Path(source).parent)
     except InvalidInputError as error:
-        raise InvalidInputError("", _in_one_line(str(error)), error.rule) from None
+        raise InvalidInputError("", in_one_line(str(error)), error.rule) from None
 
 
 def answer_query(document: object, folder: Path) -> QueryAnswer:
@@ -83,7 +83,7 @@ def answer_query(document: object, folder: Path) -> QueryAnswer:
     Raises InvalidInputError, naming the entry that is wrong."""
     if not isinstance(document, dict):
         raise InvalidInputError("", "a question is an object; docs/ask.md has its fields")
-    query = POSITION_QUERY_SCHEMA.read(_normalize_query(document))
+    query = POSITION_QUERY_SCHEMA.read(_normalize_query(document, folder))
     state = build_state(query, folder)
     result: QueryAnswer = {
         "verdicts": [
@@ -210,15 +210,21 @@ def _read_source(source: str) -> str:
         raise InvalidInputError(source, error.reason, error.rule) from None
 
 
-def _normalize_query(document: dict[str, object]) -> object:
+def _normalize_query(document: dict[str, object], folder: Path) -> object:
     """The query with ids for cities' names, without fields that are null: in YAML an empty field is null."""
     query = {field: value for field, value in document.items() if value is not None}
     if isinstance(position := query.get("position"), dict):
         query["position"] = {field: value for field, value in position.items() if value is not None}
-    return replace_city_names(query)
+    return replace_city_names(query, _city_ids_by_name(query.get("board"), folder))
 
 
-def _in_one_line(text: str) -> str:
-    """The text without characters that break the line or move the cursor, and cut to MAX_ERROR_LENGTH."""
-    shown = "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
-    return shown if len(shown) <= MAX_ERROR_LENGTH else f"{shown[: MAX_ERROR_LENGTH - 4]} ..."
+def _city_ids_by_name(board: object, folder: Path) -> dict[str, str]:
+    """The ids of the cities of a board that isn't built in; none where the board can't be read, which is
+    refused later, with the reason."""
+    if not isinstance(board, str | dict) or not is_json_value(board):
+        return {}
+    try:
+        form = _read_board(board, folder)
+    except InvalidInputError:
+        return {}
+    return unique_city_names(form) if isinstance(form, BoardForm) else {}

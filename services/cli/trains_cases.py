@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from services.cli.options import JsonOption
-from services.cli.output import console, print_json
-from services.trains.report import run_folder, tally_json, tally_table
+from services.cli.output import console, print_json, print_line
+from services.trains.report import run_folder, tally_json, tally_table, unreadable_lines
 
 app = typer.Typer()
 
@@ -19,11 +19,15 @@ def trains_cases(
     folder: Annotated[Path, typer.Argument(help="A folder of cases with its index.json.")],
     as_json: JsonOption = False,
 ) -> None:
-    """Answer a folder of Trains cases with our own core, and print a tally by kind."""
+    """Answer a folder of Trains cases with our own core, and print a tally by kind.
+
+    The exit code is 1 if a case failed or can't be read, 2 if the folder's index can't be."""
     tallies = run_folder(folder, quiet=as_json)
     if as_json:
         print_json(tally_json(tallies))
     else:
         console.print(tally_table(tallies))
-    if any(tally.failures for tally in tallies):
+        for line in unreadable_lines(tallies):
+            print_line(line)
+    if any(tally.failures or tally.unreadable for tally in tallies):
         raise typer.Exit(1)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from schemas.field_types import Seat
 from services.referee.rules import GameState
+
+MAX_LINE_LENGTH: Final = 400  # characters
 
 
 def format_game_time(game_time_ms: int) -> str:
@@ -37,6 +40,17 @@ def format_cards(counts: Mapping[str, int]) -> str:
 def pluralize(number: int, noun: str) -> str:
     """A number of things: "1 ticket", "3 tickets"."""
     return f"{number} {noun}" + ("" if number == 1 else "s")
+
+
+def as_printable(text: str) -> str:
+    """Text from outside without characters that break the line or move the cursor."""
+    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
+
+
+def in_one_line(text: str) -> str:
+    """The same, cut to MAX_LINE_LENGTH."""
+    shown = as_printable(text)
+    return shown if len(shown) <= MAX_LINE_LENGTH else f"{shown[: MAX_LINE_LENGTH - 4]} ..."
 
 
 def tickets_suffix(state: GameState, tickets: Sequence[str | None]) -> str:

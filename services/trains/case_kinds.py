@@ -23,7 +23,6 @@ from services.trains.given_cards import (
     GameOutcome,
     TooFewDestinationsError,
     play_game,
-    start_game,
 )
 from services.trains.player_state import (
     CONNECTION,
@@ -35,7 +34,7 @@ from services.trains.player_state import (
     may_acquire,
     parse_connection,
 )
-from services.trains.tournament import run_tournament
+from services.trains.tournament import choose_map, run_tournament
 
 TOO_FEW_DESTINATIONS: Final = "error: not enough destinations"
 
@@ -110,7 +109,7 @@ def answer_tournament(values: Sequence[object]) -> str | list[list[str]]:
         return play_game(form, [PLAYERS[players[index][1]] for index in indices], cards)
 
     try:
-        start_game(form, min(len(players), MAX_SEATS), cards)
+        choose_map([form], len(players), cards)
         result = run_tournament(len(players), play_group)
     except TooFewDestinationsError:
         return TOO_FEW_DESTINATIONS

@@ -1,16 +1,20 @@
-"""Answers a folder of cases, compares each answer with the expected one, and counts by kind."""
+"""Answers a folder of cases, compares each answer with the expected one, and counts by kind.
+
+A case that can't be read is counted and reported like one that fails, and the next one is answered."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import track
 from rich.table import Table
 
 from schemas.errors import InvalidInputError
+from services.text.formatting import as_printable, in_one_line
 from services.trains.case_kinds import KINDS, answer_case
 from services.trains.cases import Case, read_cases
 
@@ -23,55 +27,71 @@ class Failure(NamedTuple):
     answer: object
 
 
+class UnreadableCase(NamedTuple):
+    """A case with a value that is not of its form, or of a game that can't be played; `why` names file and
+    entry."""
+
+    id: str
+    why: str
+
+
+Shortfall: TypeAlias = Failure | UnreadableCase  # why a case has not passed
+
+
 class Tally(NamedTuple):
     """The results of the cases of one kind."""
 
     kind: str
     cases: int
     failures: tuple[Failure, ...]
+    unreadable: tuple[UnreadableCase, ...]
     played: bool  # whether we can answer this kind
 
     @property
     def passed(self) -> int:
         """How many answers are the expected ones."""
-        return self.cases - len(self.failures) if self.played else 0
+        return self.cases - len(self.failures) - len(self.unreadable) if self.played else 0
 
 
 def run_folder(folder: Path, quiet: bool) -> list[Tally]:
     """Answer every case of a folder, with a progress bar on a terminal unless `quiet`.
 
-    Raises InvalidInputError, naming the file and its bad entry."""
+    Raises InvalidInputError, naming the index and its bad entry, where it doesn't say which cases there are."""
     cases = read_cases(folder)
     console = Console(stderr=True)
     bar = track(cases, "playing", console=console, transient=True, disable=quiet or not console.is_terminal)
-    return tally_by_kind(cases, [failure for case in bar if (failure := check_case(case))])
+    return tally_by_kind(cases, [shortfall for case in bar if (shortfall := check_case(case))])
 
 
-def check_case(case: Case) -> Failure | None:
-    """The failure of a case; None where our answer is the expected one, or where we can't answer its kind.
-
-    Raises InvalidInputError, naming the file and its bad entry."""
+def check_case(case: Case) -> Shortfall | None:
+    """Why a case has not passed; None where our answer is the expected one, or where we can't answer its kind."""
     if case.kind not in KINDS:
         return None
-    values, expected = case.read()
+    try:
+        values, expected = case.read()
+    except InvalidInputError as error:
+        return UnreadableCase(case.id, str(error))
     try:
         actual = answer_case(case.kind, values)
     except InvalidInputError as error:
-        raise InvalidInputError(str(case.input_path), str(error), error.rule) from None
+        return UnreadableCase(case.id, f"{case.input_path}: {error}")
     return None if actual == expected else Failure(case.id, expected, actual)
 
 
-def tally_by_kind(cases: Iterable[Case], failures: Iterable[Failure]) -> list[Tally]:
+def tally_by_kind(cases: Iterable[Case], shortfalls: Iterable[Shortfall]) -> list[Tally]:
     """One tally for each kind, in the order of the numbers that the kinds begin with."""
     counts: dict[str, int] = {}
     for case in cases:
         counts[case.kind] = counts.get(case.kind, 0) + 1
-    all_failures = tuple(failures)
+    by_kind: dict[str, list[Shortfall]] = {kind: [] for kind in counts}
+    for shortfall in shortfalls:
+        by_kind[shortfall.id.partition("/")[0]].append(shortfall)
     return [
         Tally(
             kind=kind,
             cases=counts[kind],
-            failures=tuple(failure for failure in all_failures if failure.id.startswith(f"{kind}/")),
+            failures=tuple(each for each in by_kind[kind] if isinstance(each, Failure)),
+            unreadable=tuple(each for each in by_kind[kind] if isinstance(each, UnreadableCase)),
             played=kind in KINDS,
         )
         for kind in sorted(counts, key=_kind_order)
@@ -85,19 +105,29 @@ def _kind_order(kind: str) -> tuple[int, str]:
 
 def tally_table(tallies: Iterable[Tally]) -> Table:
     """The tallies as a table for a terminal."""
-    table = Table("kind", "cases", "passed", "failed", "which failed")
+    table = Table("kind", "cases", "passed", "failed", "unreadable", "which failed")
     for tally in tallies:
         if tally.played:
-            ids = ", ".join(failure.id.partition("/")[2] for failure in tally.failures)
-            row = (str(tally.passed), str(len(tally.failures)), ids)
+            counts = (tally.passed, len(tally.failures), len(tally.unreadable))
+            row = (
+                *map(str, counts),
+                _as_cell(", ".join(failure.id.partition("/")[2] for failure in tally.failures)),
+            )
         else:
-            row = ("-", "-", "not played")
-        table.add_row(tally.kind, str(tally.cases), *row)
+            row = ("-", "-", "-", "not played")
+        table.add_row(_as_cell(tally.kind), str(tally.cases), *row)
     return table
 
 
+def unreadable_lines(tallies: Iterable[Tally]) -> Iterator[str]:
+    """A line for each case that can't be read: its id, and why."""
+    for tally in tallies:
+        for case in tally.unreadable:
+            yield in_one_line(f"{case.id} can't be read: {case.why}")
+
+
 def tally_json(tallies: Iterable[Tally]) -> dict[str, object]:
-    """The tallies as JSON, with answer and expected answer of the failed cases."""
+    """The tallies as JSON, with answer and expected answer of the failed cases, and why others can't be read."""
     return {
         "kinds": [
             {
@@ -106,7 +136,13 @@ def tally_json(tallies: Iterable[Tally]) -> dict[str, object]:
                 "played": tally.played,
                 "passed": tally.passed,
                 "failed": [failure._asdict() for failure in tally.failures],
+                "unreadable": [case._asdict() for case in tally.unreadable],
             }
             for tally in tallies
         ]
     }
+
+
+def _as_cell(text: str) -> str:
+    """Text from a folder as the cell of a table, which reads no markup from it."""
+    return escape(as_printable(text))

@@ -1,11 +1,14 @@
-"""A knock-out tournament: rounds of games, whose winners play the next round."""
+"""A knock-out tournament: a map that was suggested, and rounds of games whose winners play the next round."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, TypeVar
 
-from services.trains.given_cards import GameOutcome
+from schemas.boards.form import BoardForm
+from schemas.errors import LedgerlineError
+from schemas.refusals import CommandRefusedError
+from services.trains.given_cards import GameOutcome, TooFewDestinationsError, start_game
 from services.trains.player_state import MAX_SEATS, MIN_SEATS
 
 T = TypeVar("T")
@@ -16,6 +19,22 @@ class TournamentResult(NamedTuple):
 
     winners: tuple[int, ...]
     removed: tuple[int, ...]
+
+
+def choose_map(suggestions: Iterable[BoardForm], players: int, cards: Sequence[str]) -> BoardForm:
+    """The first suggested map on which the largest game of so many players can begin, with these cards.
+
+    Raises what forbids a game on the last of them, where there is none: TooFewDestinationsError (also where
+    nothing is suggested), or CommandRefusedError."""
+    refusal: LedgerlineError = TooFewDestinationsError("nobody suggests a map")
+    for form in suggestions:
+        try:
+            start_game(form, min(players, MAX_SEATS), cards)
+        except (TooFewDestinationsError, CommandRefusedError) as error:
+            refusal = error
+        else:
+            return form
+    raise refusal
 
 
 def run_tournament(players: int, play_game: Callable[[Sequence[int]], GameOutcome]) -> TournamentResult:

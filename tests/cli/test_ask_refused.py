@@ -14,10 +14,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from schemas.errors import InvalidInputError
-from services.cli.ask import MAX_BYTES, MAX_ERROR_LENGTH, answer_file, answer_query
+from services.cli.ask import MAX_BYTES, answer_file, answer_query
 from services.documents import reader
 from services.documents.reader import read_document
 from services.referee.rules import RULESETS
+from services.text.formatting import MAX_LINE_LENGTH
 from tests.cli.command_line import ROOT, run_in_process
 from tests.schemas.board_examples import OURS, TRAINS
 from tests.schemas.test_forms import published
@@ -118,7 +119,7 @@ def test_an_error_is_one_short_printable_line(tmp_path: Path) -> None:
         answer_file(str(file))
     assert str(error.value).isprintable()
     assert str(error.value).startswith(r"position.routes.\x1b[2J\nabb")
-    assert len(str(error.value)) <= MAX_ERROR_LENGTH
+    assert len(str(error.value)) <= MAX_LINE_LENGTH
 
 
 # -- the command line ----------------------------------------------------------------------

@@ -11,13 +11,14 @@ import pytest
 
 from schemas.errors import InvalidInputError
 from services.trains.cases import iter_json_values, read_values
-from services.trains.report import run_folder
+from services.trains.report import UnreadableCase, run_folder
 from tests.cli.command_line import CommandResult, run_in_process
 from tests.trains.test_games import CARDS, MAP, PLAYER_STATE
 
 ANN, BOB = ["Ann", "Hold-10"], ["Bob", "Buy-Now"]
 OWN = PLAYER_STATE["this"]
 REACH = ["Ash", "Esk", MAP]
+TOO_FEW_PLAYERS = "Tuple should have at least 2 items after validation, not 1"
 
 
 def folder(path: Path, *cases: tuple[str, list[Any], Any]) -> Path:
@@ -33,18 +34,32 @@ def folder(path: Path, *cases: tuple[str, list[Any], Any]) -> Path:
     return path
 
 
+def unreadable(path: Path) -> UnreadableCase:
+    """The one case of a folder, which can't be read."""
+    (tally,) = run_folder(path, quiet=True)
+    assert (tally.cases, tally.passed, tally.failures) == (1, 0, ())
+    (case,) = tally.unreadable
+    return case
+
+
 def run_trains_cases(*words: str) -> CommandResult:
     return run_in_process("trains-cases", *words)
+
+
+def rows(result: CommandResult) -> list[list[str]]:
+    """The cells of the table that was printed."""
+    lines = (line.split("│")[1:-1] for line in result.stdout.splitlines() if "│" in line)
+    return [[cell.strip() for cell in line] for line in lines]
 
 
 def test_a_folder_whose_cases_all_pass(tmp_path: Path) -> None:
     cases = folder(tmp_path, ("3-xmap/a", REACH, True), ("10-xserver/b", [1], 2))
     result = run_trains_cases(str(cases))
     assert (result.returncode, result.stderr) == (0, "")
-    rows = [
-        [cell.strip() for cell in line.split("│")[1:-1]] for line in result.stdout.splitlines() if "│" in line
+    assert rows(result) == [
+        ["3-xmap", "1", "1", "0", "0", ""],
+        ["10-xserver", "1", "-", "-", "-", "not played"],
     ]
-    assert rows == [["3-xmap", "1", "1", "0", ""], ["10-xserver", "1", "-", "-", "not played"]]
 
 
 def test_a_folder_without_an_index_has_the_cases_of_its_files(tmp_path: Path) -> None:
@@ -72,7 +87,7 @@ def test_a_case_that_fails_is_named_and_the_exit_code_is_1(tmp_path: Path) -> No
     reach, game = json.loads(result.stdout)["kinds"]
     assert reach == {
         "kind": "3-xmap", "cases": 2, "played": True, "passed": 1,
-        "failed": [{"id": "3-xmap/no", "expected": False, "answer": True}],
+        "failed": [{"id": "3-xmap/no", "expected": False, "answer": True}], "unreadable": [],
     }  # fmt: skip
     assert (game["passed"], game["failed"][0]["id"], game["failed"][0]["expected"]) == (
         0,
@@ -108,9 +123,6 @@ BAD_INDEXES: Mapping[str, tuple[str, str]] = {
         '[{"id": "3-xmap/a", "in": "a", "out": "/b"}]',
         "index.json: 0.out: must be a path inside",
     ),
-    "no such file": ('[{"id": "3-xmap/a", "in": "a", "out": "b"}]', "a: can't be read"),
-    "a zero byte": ('[{"id": "3-xmap/a", "in": "a\\u0000", "out": "b"}]', "can't be read"),
-    "half a character": ('[{"id": "3-xmap/a", "in": "\\ud800", "out": "b"}]', "can't be read"),
     "a folder": ('[{"id": "3-xmap/a", "in": ".", "out": "b"}]', "must be a path inside"),
 }
 
@@ -124,12 +136,61 @@ def test_a_bad_index_is_reported_by_file_and_entry(tmp_path: Path, bad: str) -> 
     assert why in str(error.value)
 
 
+@pytest.mark.parametrize(
+    "name", ["a", "a\\u0000", "\\ud800"], ids=["missing", "zero byte", "half a character"]
+)
+def test_a_case_whose_file_cannot_be_opened_is_counted(tmp_path: Path, name: str) -> None:
+    (tmp_path / "index.json").write_text(f'[{{"id": "3-xmap/a", "in": "{name}", "out": "b"}}]')
+    assert "can't be read: " in unreadable(tmp_path).why
+
+
+def test_a_case_that_cannot_be_read_is_counted_and_the_next_one_is_answered(tmp_path: Path) -> None:
+    cases = folder(
+        tmp_path,
+        ("3-xmap/bad", ["Ash"], True),
+        ("3-xmap/good", REACH, True),
+        ("8-xref/[red]bad", [MAP, [ANN], CARDS], []),
+        ("10-xserver/unplayed", ["Ash"], True),
+    )
+    result = run_trains_cases(str(cases))
+    assert (result.returncode, result.stderr) == (1, "")
+    assert rows(result) == [
+        ["3-xmap", "2", "1", "0", "1", ""],
+        ["8-xref", "1", "0", "0", "1", ""],
+        ["10-xserver", "1", "-", "-", "-", "not played"],
+    ]
+    assert result.stdout.splitlines()[-2:] == [
+        f"3-xmap/bad can't be read: {cases}/3-xmap/bad-in.json: must hold 3 JSON values (city, city, map), not 1",
+        f"8-xref/[red]bad can't be read: {cases}/8-xref/[red]bad-in.json: players: {TOO_FEW_PLAYERS}",
+    ]
+    in_json = run_trains_cases(str(cases), "--json")
+    assert in_json.returncode == 1
+    (first, *_) = json.loads(in_json.stdout)["kinds"]
+    assert (first["passed"], first["failed"], [case["id"] for case in first["unreadable"]]) == (
+        1,
+        [],
+        ["3-xmap/bad"],
+    )
+
+
+def test_what_a_folder_says_of_its_cases_cannot_steer_a_terminal(tmp_path: Path) -> None:
+    name, twice = "3-xmap/\x1b[2J\n", "3-xmap/[bold]"
+    entries = [{"id": name, "in": "a", "out": "b"}, {"id": twice, "in": "in", "out": "out"}]
+    (tmp_path / "index.json").write_text(json.dumps(entries))
+    (tmp_path / "in").write_text("\n".join(json.dumps(value) for value in REACH))
+    (tmp_path / "out").write_text("false")
+    result = run_trains_cases(str(tmp_path))
+    assert "\x1b" not in result.stdout
+    assert rows(result) == [["3-xmap", "2", "0", "1", "1", "[bold]"]]
+    assert result.stdout.splitlines()[-1].startswith("3-xmap/\\x1b[2J\\n can't be read: ")
+
+
 BAD_CASES: Mapping[str, tuple[str, list[Any], str]] = {
     "a value too few": ("3-xmap", ["Ash", "Esk"], "must hold 3 JSON values"),
     "no such city": ("3-xmap", ["Ash", "Zed", MAP], "the map has no city 'Zed'"),
     "a city that is none": ("3-xmap", ["Ash", [], MAP], "the map has no city []"),
     "no map": ("3-xmap", ["Ash", "Esk", 7], "map: must be an object"),
-    "a bad length": ("3-xmap", ["Ash", "Esk", {**MAP, "connections": {"Ash": {"Esk": {"red": 9}}}}], "connections.Ash"),
+    "a bad length": ("3-xmap", ["Ash", "Esk", {**MAP, "connections": {"Ash": {"Esk": {"red": 9}}}}], "connections.'Ash'.'Esk'"),
     "no state": ("6-xstrategy", [MAP, 7], "player state"),
     "negative rails": ("6-xstrategy", [MAP, {**PLAYER_STATE, "this": {**OWN, "rails": -1}}], "player state.this.rails: "),
     "a card of gold": ("6-xstrategy", [MAP, {**PLAYER_STATE, "this": {**OWN, "cards": {"gold": 1}}}], "cards"),
@@ -146,12 +207,12 @@ BAD_CASES: Mapping[str, tuple[str, list[Any], str]] = {
 
 
 @pytest.mark.parametrize("bad", BAD_CASES)
-def test_a_bad_case_is_reported_by_file_and_entry(tmp_path: Path, bad: str) -> None:
+def test_a_bad_case_is_counted_with_its_file_and_entry(tmp_path: Path, bad: str) -> None:
     kind, given, why = BAD_CASES[bad]
-    with pytest.raises(InvalidInputError) as error:
-        run_folder(folder(tmp_path, (f"{kind}/a", given, None)), quiet=True)
-    assert str(error.value).startswith(f"{tmp_path}/{kind}/a-in.json: ")
-    assert why in str(error.value)
+    case = unreadable(folder(tmp_path, (f"{kind}/a", given, None)))
+    assert case.id == f"{kind}/a"
+    assert case.why.startswith(f"{tmp_path}/{kind}/a-in.json: ")
+    assert why in case.why
 
 
 @pytest.mark.parametrize(
@@ -159,18 +220,16 @@ def test_a_bad_case_is_reported_by_file_and_entry(tmp_path: Path, bad: str) -> N
     [b"\xff\xfe1", b"[" * 100_000, b"1" * 10_000, b"tru", b'{"a": 1', b"[1, 2"],
     ids=["no UTF-8", "nested", "a long number", "half a word", "half an object", "half a list"],
 )
-def test_a_file_that_holds_no_values_is_reported(tmp_path: Path, content: bytes) -> None:
+def test_a_file_that_holds_no_values_is_counted(tmp_path: Path, content: bytes) -> None:
     cases = folder(tmp_path, ("3-xmap/a", [], True))
     (cases / "3-xmap/a-in.json").write_bytes(content)
-    with pytest.raises(InvalidInputError, match=r"a-in\.json: "):
-        run_folder(cases, quiet=True)
+    assert "a-in.json: " in unreadable(cases).why
 
 
 def test_two_expected_values_are_one_too_many(tmp_path: Path) -> None:
     cases = folder(tmp_path, ("3-xmap/a", REACH, True))
     (cases / "3-xmap/a-out.json").write_text("true false")
-    with pytest.raises(InvalidInputError, match=r"a-out\.json: must hold one JSON value, not 2"):
-        run_folder(cases, quiet=True)
+    assert unreadable(cases).why.endswith("a-out.json: must hold one JSON value, not 2")
 
 
 def test_values_follow_each_other_with_any_white_space_or_none() -> None:
