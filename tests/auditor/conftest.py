@@ -28,15 +28,15 @@ STAYS_S = 3_600.0
 @pytest.fixture(scope="session")
 def s3() -> Iterator[str]:
     """The address of an S3 server in this process."""
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
+    s3_server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    s3_server.start()
+    host, port = s3_server.get_host_and_port()
     yield f"http://{host}:{port}"
-    server.stop()
+    s3_server.stop()
 
 
-class At(NamedTuple):
-    """What a test has at hand."""
+class Server(NamedTuple):
+    """A server, with each of its parts."""
 
     url: str
     client: redis.Redis
@@ -47,14 +47,14 @@ class At(NamedTuple):
     auditor: Auditor
 
     def work(self) -> None:
-        """Find what is to be done, and do it."""
+        """Let the auditor find and do all its work."""
         self.auditor.enqueue_due()
         while self.auditor.step():
             pass
 
 
 @pytest.fixture
-def at(engine_url: str, tmp_path: Path) -> Iterator[At]:
+def server(engine_url: str, tmp_path: Path) -> Iterator[Server]:
     client = connect(engine_url)
     client.flushdb()
     ledger = RedisLedger(client, init_partition_count(client, PARTITIONS))
@@ -68,7 +68,7 @@ def at(engine_url: str, tmp_path: Path) -> Iterator[At]:
         read_archived_length=ledger.archive_index().archived_length,
     )
     auditor = auditor_at(client, ledger, archive, wall)
-    yield At(engine_url, client, ledger, archive, wall, referee, auditor)
+    yield Server(engine_url, client, ledger, archive, wall, referee, auditor)
     auditor.deregister()
     client.close()
 

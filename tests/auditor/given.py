@@ -1,4 +1,4 @@
-"""A whole game, played out on memory, and a server that signs it."""
+"""A whole game, played on a ledger in memory, and the key that signs it."""
 
 from __future__ import annotations
 

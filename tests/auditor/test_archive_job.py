@@ -1,4 +1,4 @@
-"""P9: a finished game goes into the archive, and only then out of the engine."""
+"""P9: a finished game is archived, and only then evicted from the engine."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from services.archive import Archive, build_statement, decode_game_file, encode_
 from services.auditor.jobs import Jobs
 from services.ledger import keys
 from services.verification.game_repository import ArchiveReader, GameRepository
-from tests.auditor.conftest import STAYS_S, At
+from tests.auditor.conftest import STAYS_S, Server
 from tests.auditor.given import SIGNER, play_out, played
 from tests.auditor.s3_bucket import a_bucket
 from tests.referee.running_referee import GAME, LOG, opening_commands, partition_of, submit
@@ -20,87 +20,89 @@ OTHER = "game-two"
 LONG_MS = 40 * 86_400_000
 
 
-def the_job(at: At) -> Any:
-    [job] = at.auditor.jobs.list_jobs()
+def the_job(server: Server) -> Any:
+    [job] = server.auditor.jobs.list_jobs()
     return job
 
 
-def test_P9_a_finished_game_is_archived_and_leaves_an_hour_later(at: At) -> None:
-    client: Any = at.client
+def test_P9_a_finished_game_is_archived_and_evicted_an_hour_later(server: Server) -> None:
+    client: Any = server.client
     empty = {*client.scan_iter()}
-    play_out(at.ledger, at.referee)
-    log = at.ledger.read_entries(GAME)
+    play_out(server.ledger, server.referee)
+    log = server.ledger.read_entries(GAME)
 
-    at.work()
+    server.work()
 
-    file = decode_game_file(at.archive.read(GAME) or b"")
+    file = decode_game_file(server.archive.read(GAME) or b"")
     assert (file.game, file.entries, file.number) == (GAME, log, len(log))
     assert is_signed(build_statement(GAME, file.number, file.head), file.signature, SIGNER.public_key)
-    assert at.auditor.jobs.list_jobs() == []
-    assert at.referee.evict() == 0
-    at.wall.now += round(STAYS_S * 1000)
-    assert at.referee.evict() == 1
-    assert at.ledger.read_entries(GAME) == []
+    assert server.auditor.jobs.list_jobs() == []
+    assert server.referee.evict() == 0
+    server.wall.now += round(STAYS_S * 1000)
+    assert server.referee.evict() == 1
+    assert server.ledger.read_entries(GAME) == []
     left = [key for key in {*client.scan_iter()} - empty if not key.startswith(b"rq:")]
-    assert {key.partition(b":")[2] for key in left} <= {b"commands", b"turns"}  # which are everybody's
+    assert {key.partition(b":")[2] for key in left} <= {b"commands", b"turns"}  # which all games share
 
 
-def test_the_file_is_the_one_that_the_chain_makes(at: At) -> None:
-    play_out(at.ledger, at.referee)
-    at.work()
-    file = decode_game_file(at.archive.read(GAME) or b"")
+def test_the_file_has_the_head_of_the_chain(server: Server) -> None:
+    play_out(server.ledger, server.referee)
+    server.work()
+    file = decode_game_file(server.archive.read(GAME) or b"")
     assert file.head == played().heads[-1]
 
 
-def test_P9_a_finished_game_that_is_not_archived_stays_however_long_ago_it_ended(at: At) -> None:
-    play_out(at.ledger, at.referee)
+def test_P9_a_finished_game_that_is_not_archived_stays_however_long_ago_it_ended(server: Server) -> None:
+    play_out(server.ledger, server.referee)
     for _ in range(3):
-        at.wall.now += LONG_MS
-        assert at.referee.evict() == 1  # it was looked at
-        assert at.ledger.read_entries(GAME)
-    at.work()
-    at.wall.now += LONG_MS
-    at.referee.evict()
-    assert not at.ledger.read_entries(GAME)
+        server.wall.now += LONG_MS
+        assert server.referee.evict() == 1  # it was checked, and kept
+        assert server.ledger.read_entries(GAME)
+    server.work()
+    server.wall.now += LONG_MS
+    server.referee.evict()
+    assert not server.ledger.read_entries(GAME)
 
 
-def test_P9_a_game_that_was_never_started_is_not_archived_and_leaves_in_time(at: At) -> None:
-    submit(at.ledger, opening_commands()[:1])
-    at.referee.step(0)
-    at.work()
-    assert not at.archive.has(GAME)
-    at.wall.now += LONG_MS
-    at.referee.evict()
-    assert not at.ledger.read_entries(GAME)
+def test_P9_a_game_that_was_never_started_is_evicted_without_being_archived(server: Server) -> None:
+    submit(server.ledger, opening_commands()[:1])
+    server.referee.step(0)
+    server.work()
+    assert not server.archive.has(GAME)
+    server.wall.now += LONG_MS
+    server.referee.evict()
+    assert not server.ledger.read_entries(GAME)
 
 
-def test_a_game_that_is_played_is_not_archived(at: At) -> None:
-    submit(at.ledger, opening_commands())
-    while at.referee.step(0):
+def test_a_running_game_is_not_archived(server: Server) -> None:
+    submit(server.ledger, opening_commands())
+    while server.referee.step(0):
         pass
-    at.work()
-    assert not at.archive.has(GAME)
+    server.work()
+    assert not server.archive.has(GAME)
 
 
-def test_a_game_of_which_only_a_part_is_archived_stays_until_all_of_it_is(at: At) -> None:
-    play_out(at.ledger, at.referee)
-    log, heads = at.ledger.read_entries(GAME), played().heads
-    at.archive.write(GAME, encode_game_file(GAME, log[:-1], heads[:-1], SIGNER))
-    at.ledger.archive_index().mark_archived(GAME, len(log) - 1, at.wall.now)
-    at.referee.evict()
-    assert at.ledger.read_entries(GAME) == log
-    at.work()
-    assert decode_game_file(at.archive.read(GAME) or b"").entries == log
-    assert at.ledger.archive_index().archived_length(GAME) == len(log)
+def test_a_game_that_is_archived_in_part_stays_until_all_of_it_is(server: Server) -> None:
+    play_out(server.ledger, server.referee)
+    log, heads = server.ledger.read_entries(GAME), played().heads
+    server.archive.write(GAME, encode_game_file(GAME, log[:-1], heads[:-1], SIGNER))
+    server.ledger.archive_index().mark_archived(GAME, len(log) - 1, server.wall.now)
+    server.referee.evict()
+    assert server.ledger.read_entries(GAME) == log
+    server.work()
+    assert decode_game_file(server.archive.read(GAME) or b"").entries == log
+    assert server.ledger.archive_index().archived_length(GAME) == len(log)
 
 
-def test_an_archive_that_cannot_be_written_leaves_the_game_and_says_so(at: At, tmp_path: Path) -> None:
+def test_an_archive_that_cannot_be_written_leaves_the_game_and_is_reported(
+    server: Server, tmp_path: Path
+) -> None:
     (tmp_path / "archive").write_text("a file in the folder's place")
-    play_out(at.ledger, at.referee)
+    play_out(server.ledger, server.referee)
 
-    at.work()
+    server.work()
 
-    job = the_job(at)
+    job = the_job(server)
     assert (job.id, job.state, job.kind, job.about, job.tries) == (
         f"archive-{GAME}",
         "later",
@@ -109,88 +111,90 @@ def test_an_archive_that_cannot_be_written_leaves_the_game_and_says_so(at: At, t
         1,
     )
     assert "ArchiveUnavailableError" in job.why
-    at.wall.now += LONG_MS
-    at.referee.evict()
-    assert at.ledger.read_entries(GAME)
+    server.wall.now += LONG_MS
+    server.referee.evict()
+    assert server.ledger.read_entries(GAME)
     (tmp_path / "archive").unlink()
-    at.auditor.jobs.retry(job.id)
-    at.work()
-    assert at.archive.has(GAME)
-    assert at.auditor.jobs.list_jobs() == []
+    server.auditor.jobs.retry(job.id)
+    server.work()
+    assert server.archive.has(GAME)
+    assert server.auditor.jobs.list_jobs() == []
 
 
-def test_what_was_not_read_back_as_it_was_written_is_not_archived(
-    at: At, monkeypatch: pytest.MonkeyPatch
+def test_a_file_that_does_not_read_back_as_written_is_not_archived(
+    server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    play_out(at.ledger, at.referee)
+    play_out(server.ledger, server.referee)
     write = Archive.write
     with monkeypatch.context() as patch:
         patch.setattr(Archive, "write", lambda self, game, data: write(self, game, data[:-1]))
-        at.work()
-    assert "read back" in the_job(at).why
-    assert at.ledger.archive_index().archived_length(GAME) == 0
+        server.work()
+    assert "read back" in the_job(server).why
+    assert server.ledger.archive_index().archived_length(GAME) == 0
 
 
-def test_another_game_in_the_archive_is_not_written_over(at: At) -> None:
+def test_another_game_in_the_archive_is_not_overwritten(server: Server) -> None:
     other = played()._replace(log=[b"another log"], heads=[bytes(32)])
-    there = encode_game_file(*other, SIGNER)
-    at.archive.write(GAME, there)
-    play_out(at.ledger, at.referee)
-    at.work()
-    assert "don't continue" in the_job(at).why
-    assert at.archive.read(GAME) == there
-    assert at.ledger.read_entries(GAME)
+    stored = encode_game_file(*other, SIGNER)
+    server.archive.write(GAME, stored)
+    play_out(server.ledger, server.referee)
+    server.work()
+    assert "don't continue" in the_job(server).why
+    assert server.archive.read(GAME) == stored
+    assert server.ledger.read_entries(GAME)
 
 
-def test_P8_a_game_that_is_damaged_stops_no_other(at: At) -> None:
+def test_P8_a_damaged_game_stops_no_other(server: Server) -> None:
     for game in (GAME, OTHER):
-        play_out(at.ledger, at.referee, game)
-    damaged: Any = at.client
+        play_out(server.ledger, server.referee, game)
+    damaged: Any = server.client
     damaged.xdel(LOG, "3-0")
-    at.work()
-    assert at.archive.has(OTHER)
-    assert not at.archive.has(GAME)
-    assert the_job(at).about == [GAME]
-    assert "MissingEntryError" in the_job(at).why
+    server.work()
+    assert server.archive.has(OTHER)
+    assert not server.archive.has(GAME)
+    assert the_job(server).about == [GAME]
+    assert "MissingEntryError" in the_job(server).why
 
 
-def test_P6_a_game_whose_heads_do_not_follow_from_its_entries_is_not_signed(at: At) -> None:
-    play_out(at.ledger, at.referee)
-    damaged: Any = at.client
+def test_P6_a_game_whose_heads_do_not_follow_from_its_entries_is_not_signed(server: Server) -> None:
+    play_out(server.ledger, server.referee)
+    damaged: Any = server.client
     public = keys.public_view(partition_of(GAME), GAME)
     file = dict(damaged.xrange(public))
     damaged.delete(public)
     file[b"4-0"][b"h"] = bytes(32)
     for id_, fields in file.items():
         damaged.xadd(public, fields, id_)
-    at.work()
-    assert "head that was sent with entry 4" in the_job(at).why
-    assert not at.archive.has(GAME)
+    server.work()
+    assert "head that was sent with entry 4" in the_job(server).why
+    assert not server.archive.has(GAME)
 
 
-def test_a_game_is_archived_on_s3(at: At, s3: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_game_is_archived_on_s3(server: Server, s3: str, monkeypatch: pytest.MonkeyPatch) -> None:
     archive = Archive(a_bucket(s3, monkeypatch))
-    at.auditor.context = at.auditor.finished_games.context = at.auditor.context._replace(archive=archive)
-    play_out(at.ledger, at.referee)
-    log = at.ledger.read_entries(GAME)
-    at.work()
-    at.wall.now += round(STAYS_S * 1000)
-    at.referee.evict()
-    assert not at.ledger.read_entries(GAME)
-    assert GameRepository(at.ledger, ArchiveReader(Archive(archive.url))).read_entries(GAME) == log
+    server.auditor.context = server.auditor.finished_games.context = server.auditor.context._replace(
+        archive=archive
+    )
+    play_out(server.ledger, server.referee)
+    log = server.ledger.read_entries(GAME)
+    server.work()
+    server.wall.now += round(STAYS_S * 1000)
+    server.referee.evict()
+    assert not server.ledger.read_entries(GAME)
+    assert GameRepository(server.ledger, ArchiveReader(Archive(archive.url))).read_entries(GAME) == log
 
 
-def test_a_job_that_is_done_twice_does_no_harm(at: At) -> None:
-    play_out(at.ledger, at.referee)
-    at.work()
-    before = at.archive.read(GAME)
-    assert at.auditor.jobs.enqueue("archive", GAME, GAME)
-    at.work()
-    assert at.archive.read(GAME) == before
-    assert at.auditor.jobs.list_jobs() == []
+def test_a_job_that_is_done_twice_changes_nothing(server: Server) -> None:
+    play_out(server.ledger, server.referee)
+    server.work()
+    before = server.archive.read(GAME)
+    assert server.auditor.jobs.enqueue("archive", GAME, GAME)
+    server.work()
+    assert server.archive.read(GAME) == before
+    assert server.auditor.jobs.list_jobs() == []
 
 
-def test_a_job_about_a_game_that_left_is_done(at: At) -> None:
-    Jobs(at.client).enqueue("archive", "gone", "gone")
-    at.work()
-    assert at.auditor.jobs.list_jobs() == []
+def test_a_job_for_an_evicted_game_ends_without_an_error(server: Server) -> None:
+    Jobs(server.client).enqueue("archive", "gone", "gone")
+    server.work()
+    assert server.auditor.jobs.list_jobs() == []

@@ -4,34 +4,38 @@ from __future__ import annotations
 
 from services.archive import decode_game_file
 from services.referee.rules import fold
-from tests.auditor.test_whole_server import BODY, Home, home, is_over, posted
+from tests.auditor.test_whole_server import BODY, RunningServer, is_over, posted, running_server
 from tests.deploy.compose import wait_until
 from tests.gateway.clients import LEAVE, bearer
 
-__all__ = ["home"]  # the fixture
+__all__ = ["running_server"]  # the fixture
 
 
-def test_a_game_of_the_archive_goes_on_as_it_lay(home: Home) -> None:
-    created = posted(home, "/games", BODY)
+def test_a_fork_of_an_archived_game_goes_on_from_its_state(running_server: RunningServer) -> None:
+    created = posted(running_server, "/games", BODY)
     game = created["game"]
-    ada = posted(home, f"/games/{game}/join", {"name": "Ada"})["token"]
-    posted(home, f"/games/{game}/start", **bearer(created["token"]))
-    posted(home, f"/games/{game}/commands", LEAVE, **bearer(ada))
-    wait_until(lambda: is_over(home, game))
-    wait_until(lambda: not home.ledger.read_entries(game))
+    ada = posted(running_server, f"/games/{game}/join", {"name": "Ada"})["token"]
+    posted(running_server, f"/games/{game}/start", **bearer(created["token"]))
+    posted(running_server, f"/games/{game}/commands", LEAVE, **bearer(ada))
+    wait_until(lambda: is_over(running_server, game))
+    wait_until(lambda: not running_server.ledger.read_entries(game))
 
-    forked = posted(home, f"/games/{game}/forks", {"at": 3}, **bearer(ada))
+    forked = posted(running_server, f"/games/{game}/forks", {"at": 3}, **bearer(ada))
 
     assert (forked["of"], forked["at"], forked["afresh"]) == (game, 3, False)
     assert [seat["policy"] for seat in forked["taken"]] == ["greedy"]
-    posted(home, f"/games/{forked['game']}/join", {"name": "Bo"})
-    posted(home, f"/games/{forked['game']}/start", **bearer(forked["token"]))
-    there = fold(decode_game_file(home.archive.read(game) or b"").entries[:3])
-    here = fold(home.ledger.read_entries(forked["game"])[:3])
-    assert (here.deck, here.ticket_decks, here.market) == (there.deck, there.ticket_decks, there.market)
-    assert [place.hand for place in here.seats] == [place.hand for place in there.seats]
+    posted(running_server, f"/games/{forked['game']}/join", {"name": "Bo"})
+    posted(running_server, f"/games/{forked['game']}/start", **bearer(forked["token"]))
+    source = fold(decode_game_file(running_server.archive.read(game) or b"").entries[:3])
+    forked_state = fold(running_server.ledger.read_entries(forked["game"])[:3])
+    assert (forked_state.deck, forked_state.ticket_decks, forked_state.market) == (
+        source.deck,
+        source.ticket_decks,
+        source.market,
+    )
+    assert [seat.hand for seat in forked_state.seats] == [seat.hand for seat in source.seats]
 
 
-def test_there_is_no_fork_of_a_game_that_is_in_neither(home: Home) -> None:
-    reply = home.http.post("/games/no-such-game/forks", json={"at": 3})
+def test_an_unknown_game_can_not_be_forked(running_server: RunningServer) -> None:
+    reply = running_server.http.post("/games/no-such-game/forks", json={"at": 3})
     assert (reply.status_code, reply.json()["rule"]) == (404, "GAME-1")

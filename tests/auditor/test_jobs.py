@@ -1,4 +1,4 @@
-"""Jobs: put down once, tried again later and later, seen when they fail, and never lost."""
+"""Jobs: enqueued once, retried after growing delays, listed when they fail, and never lost."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from schemas.errors import InvalidInputError
 from services.auditor import jobs as of_jobs
 from services.auditor.jobs import JOB_TYPES, JobContext, Jobs, job_type
 from services.auditor.worker import Auditor
-from tests.auditor.conftest import At, auditor_at
+from tests.auditor.conftest import Server, auditor_at
 from tests.auditor.given import play_out
 from tests.deploy.compose import ROOT, wait_until
 from tests.referee.running_referee import GAME
@@ -30,7 +30,7 @@ done: list[str] = []
 
 @pytest.fixture(autouse=True)
 def kinds() -> Iterator[None]:
-    """Kinds of jobs that only tests have."""
+    """Job types for these tests."""
     before = dict(JOB_TYPES)
 
     @job_type("note")
@@ -52,25 +52,25 @@ def kinds() -> Iterator[None]:
     done.clear()
 
 
-def run_out(at: At) -> None:
-    while at.auditor.step():
+def run_all(server: Server) -> None:
+    while server.auditor.step():
         pass
 
 
-def test_what_is_put_down_is_done_once_and_leaves_nothing(at: At) -> None:
-    call: Any = at.client
-    assert at.auditor.jobs.enqueue("note", "a", "first")
-    assert at.auditor.jobs.enqueue("note", "a", "again") is False
-    assert at.auditor.jobs.enqueue("note", "b", "other")
-    run_out(at)
+def test_a_job_is_done_once_and_leaves_nothing(server: Server) -> None:
+    call: Any = server.client
+    assert server.auditor.jobs.enqueue("note", "a", "first")
+    assert server.auditor.jobs.enqueue("note", "a", "again") is False
+    assert server.auditor.jobs.enqueue("note", "b", "other")
+    run_all(server)
     assert done == ["first", "other"]
-    assert at.auditor.jobs.list_jobs() == []
+    assert server.auditor.jobs.list_jobs() == []
     assert not [*call.scan_iter("rq:job:*")]
 
 
-def test_a_job_is_plain_json_on_the_queue(at: At) -> None:
-    call: Any = at.client
-    at.auditor.jobs.enqueue("note", "a", "word", 7)
+def test_a_job_is_plain_json_on_the_queue(server: Server) -> None:
+    call: Any = server.client
+    server.auditor.jobs.enqueue("note", "a", "word", 7)
     kept = call.hget("rq:job:note-a", "data")
     assert json.loads(zlib.decompress(kept)) == [
         "services.auditor.jobs.perform",
@@ -80,100 +80,100 @@ def test_a_job_is_plain_json_on_the_queue(at: At) -> None:
     ]
 
 
-def test_the_queue_is_bounded(at: At) -> None:
-    jobs = Jobs(at.client, max_waiting=3)
+def test_the_queue_is_bounded(server: Server) -> None:
+    jobs = Jobs(server.client, max_waiting=3)
     assert [jobs.enqueue("note", str(n), "x") for n in range(5)] == [True, True, True, None, None]
-    run_out(at)
+    run_all(server)
     assert jobs.enqueue("note", "4", "x")
 
 
-def test_a_job_that_fails_is_tried_again_later_and_later_and_then_kept(
-    at: At, monkeypatch: pytest.MonkeyPatch
+def test_a_job_that_fails_is_retried_after_growing_delays_and_then_kept(
+    server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(of_jobs, "BACK_OFF_S", (1, 2))
-    at.auditor.jobs.enqueue("break", "a", "this")
+    server.auditor.jobs.enqueue("break", "a", "this")
     waited = []
     for _ in range(2):
-        run_out(at)
-        [job] = at.auditor.jobs.list_jobs()
+        run_all(server)
+        [job] = server.auditor.jobs.list_jobs()
         assert job.state == "later"
         assert job.why == "RuntimeError: this is broken"
         assert job.again is not None
         waited.append(round((job.again - datetime.now(UTC)).total_seconds()))
-        at.client.zadd("rq:scheduled:ledgerline", {job.id: 0})  # its time has come
-        at.auditor.maintain()
-    run_out(at)
-    [job] = at.auditor.jobs.list_jobs()
+        server.client.zadd("rq:scheduled:ledgerline", {job.id: 0})  # now it is due
+        server.auditor.maintain()
+    run_all(server)
+    [job] = server.auditor.jobs.list_jobs()
     assert (job.state, job.tries, job.about) == ("failed", 3, ["this"])
     assert waited == sorted(waited) and waited[-1] <= 2
-    at.auditor.maintain()
-    run_out(at)
-    assert at.auditor.jobs.count() == {"failed": 1, "running": 0, "waiting": 0, "later": 0}
+    server.auditor.maintain()
+    run_all(server)
+    assert server.auditor.jobs.count() == {"failed": 1, "running": 0, "waiting": 0, "later": 0}
 
 
-def test_P8_a_job_that_fails_stops_no_other(at: At) -> None:
-    at.auditor.jobs.enqueue("break", "a", "this")
-    at.auditor.jobs.enqueue("note", "b", "that")
-    run_out(at)
+def test_P8_a_job_that_fails_stops_no_other(server: Server) -> None:
+    server.auditor.jobs.enqueue("break", "a", "this")
+    server.auditor.jobs.enqueue("note", "b", "that")
+    run_all(server)
     assert done == ["that"]
 
 
-def test_a_failed_job_can_be_tried_again_or_dropped(at: At, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_job_can_be_tried_again_or_dropped(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(of_jobs, "BACK_OFF_S", (0,))
-    at.auditor.jobs.enqueue("break", "a", "this")
-    run_out(at)
-    assert at.auditor.jobs.list_jobs()[0].state == "failed"
+    server.auditor.jobs.enqueue("break", "a", "this")
+    run_all(server)
+    assert server.auditor.jobs.list_jobs()[0].state == "failed"
     JOB_TYPES["break"] = JOB_TYPES["note"]
-    at.auditor.jobs.retry("break-a")
-    assert [job.state for job in at.auditor.jobs.list_jobs()] == ["waiting"]
+    server.auditor.jobs.retry("break-a")
+    assert [job.state for job in server.auditor.jobs.list_jobs()] == ["waiting"]
     with pytest.raises(InvalidInputError, match="no break-a to try again"):
-        at.auditor.jobs.retry("break-a")
-    run_out(at)
+        server.auditor.jobs.retry("break-a")
+    run_all(server)
     assert done == ["this"]
 
 
-def test_a_dropped_job_is_gone(at: At) -> None:
-    at.auditor.jobs.enqueue("break", "a", "this")
-    run_out(at)
-    at.auditor.jobs.drop("break-a")
-    assert at.auditor.jobs.list_jobs() == []
+def test_a_dropped_job_is_gone(server: Server) -> None:
+    server.auditor.jobs.enqueue("break", "a", "this")
+    run_all(server)
+    server.auditor.jobs.drop("break-a")
+    assert server.auditor.jobs.list_jobs() == []
     for wrong in ("break-a", "nonsense", "", "a:b", "x y"):
         with pytest.raises(InvalidInputError, match="job"):
-            at.auditor.jobs.drop(wrong)
+            server.auditor.jobs.drop(wrong)
 
 
-def test_a_job_that_takes_too_long_is_ended(at: At) -> None:
-    at.auditor.jobs.enqueue("dawdle", "a")
-    run_out(at)
-    [job] = at.auditor.jobs.list_jobs()
+def test_a_job_that_takes_too_long_is_ended(server: Server) -> None:
+    server.auditor.jobs.enqueue("dawdle", "a")
+    run_all(server)
+    [job] = server.auditor.jobs.list_jobs()
     assert job.state == "later"
     assert job.why == "JobTimeoutException: Task exceeded maximum timeout value (1 seconds)"
 
 
-def test_a_kind_that_this_version_does_not_know_is_kept_for_one_that_does(at: At) -> None:
-    at.auditor.jobs.enqueue("note", "a", "x")
+def test_a_job_type_that_this_version_does_not_know_is_kept_for_one_that_does(server: Server) -> None:
+    server.auditor.jobs.enqueue("note", "a", "x")
     known = JOB_TYPES.pop("note")
-    run_out(at)
-    [job] = at.auditor.jobs.list_jobs()
+    run_all(server)
+    [job] = server.auditor.jobs.list_jobs()
     assert job.state == "later"
     assert "knows no job named note" in job.why
     JOB_TYPES["note"] = known
-    at.auditor.jobs.retry(job.id)
-    run_out(at)
+    server.auditor.jobs.retry(job.id)
+    run_all(server)
     assert done == ["x"]
 
 
-def test_what_is_no_job_is_passed_over(at: At) -> None:
-    call: Any = at.client
+def test_invalid_jobs_are_skipped(server: Server) -> None:
+    call: Any = server.client
     call.rpush("rq:queue:ledgerline", "no-such-job")
     call.hset(
         "rq:job:garbage",
         mapping={"data": b"\x80\x04no json", "created_at": "yesterday", "origin": "ledgerline"},
     )
     call.rpush("rq:queue:ledgerline", "garbage")
-    at.auditor.jobs.enqueue("note", "b", "that")
-    run_out(at)
-    at.auditor.maintain()
+    server.auditor.jobs.enqueue("note", "b", "that")
+    run_all(server)
+    server.auditor.maintain()
     assert done == ["that"]
 
 
@@ -210,12 +210,12 @@ while True:
 """
 
 
-def killed(at: At, folder: Path, before: str = "", overtime: int = 0) -> None:
+def killed(server: Server, folder: Path, before: str = "", overtime: int = 0) -> None:
     """An auditor in a process of its own, which is killed when it stops in the middle of a job."""
     ready = folder / "ready"
     text = CHILD.format(before=before, overtime=overtime)
     child = subprocess.Popen(
-        [sys.executable, "-c", text, at.url, at.archive.url, str(ready)], cwd=ROOT, env={**os.environ}
+        [sys.executable, "-c", text, server.url, server.archive.url, str(ready)], cwd=ROOT, env={**os.environ}
     )
     try:
         wait_until(ready.exists)
@@ -231,22 +231,22 @@ def given_back(auditor: Auditor) -> bool:
     return job.state == "later"
 
 
-def test_P7_a_job_whose_worker_is_killed_is_done_by_another(at: At, tmp_path: Path) -> None:
+def test_P7_a_job_whose_worker_is_killed_is_done_by_another(server: Server, tmp_path: Path) -> None:
     @job_type("hang", timeout_s=1)
     def hang(tools: JobContext, word: str) -> None:
         done.append(word)
 
-    at.auditor.jobs.enqueue("hang", "a", "in the end")
-    killed(at, tmp_path)
-    assert [job.state for job in at.auditor.jobs.list_jobs()] == ["running"]
-    wait_until(lambda: given_back(at.auditor))
-    [job] = at.auditor.jobs.list_jobs()
+    server.auditor.jobs.enqueue("hang", "a", "in the end")
+    killed(server, tmp_path)
+    assert [job.state for job in server.auditor.jobs.list_jobs()] == ["running"]
+    wait_until(lambda: given_back(server.auditor))
+    [job] = server.auditor.jobs.list_jobs()
     assert job.why == "AbandonedJobError: its worker ended"
-    at.client.zadd("rq:scheduled:ledgerline", {job.id: 0})
-    at.auditor.maintain()
-    run_out(at)
+    server.client.zadd("rq:scheduled:ledgerline", {job.id: 0})
+    server.auditor.maintain()
+    run_all(server)
     assert done == ["in the end"]
-    assert at.auditor.jobs.list_jobs() == []
+    assert server.auditor.jobs.list_jobs() == []
 
 
 @pytest.mark.parametrize(
@@ -261,34 +261,38 @@ def test_P7_a_job_whose_worker_is_killed_is_done_by_another(at: At, tmp_path: Pa
         ),
     ],
 )
-def test_P7_an_auditor_killed_anywhere_loses_no_game(at: At, tmp_path: Path, before: str) -> None:
-    play_out(at.ledger, at.referee)
-    log = at.ledger.read_entries(GAME)
-    killed(at, tmp_path, before + "; JOB_TYPES['archive'] = JOB_TYPES['archive']._replace(timeout_s=1)", 0)
-    at.wall.now += 40 * 86_400_000
-    at.referee.evict()
-    assert at.ledger.read_entries(GAME) == log
-    again = auditor_at(at.client, at.ledger, at.archive, at.wall, "again")
+def test_P7_an_auditor_killed_anywhere_loses_no_game(server: Server, tmp_path: Path, before: str) -> None:
+    play_out(server.ledger, server.referee)
+    log = server.ledger.read_entries(GAME)
+    killed(
+        server, tmp_path, before + "; JOB_TYPES['archive'] = JOB_TYPES['archive']._replace(timeout_s=1)", 0
+    )
+    server.wall.now += 40 * 86_400_000
+    server.referee.evict()
+    assert server.ledger.read_entries(GAME) == log
+    again = auditor_at(server.client, server.ledger, server.archive, server.wall, "again")
     wait_until(lambda: given_back(again))
     again.jobs.retry(f"archive-{GAME}")
     while again.step():
         pass
-    assert at.archive.games() == [GAME]
-    at.wall.now += 40 * 86_400_000
-    at.referee.evict()
-    assert not at.ledger.read_entries(GAME)
+    assert server.archive.games() == [GAME]
+    server.wall.now += 40 * 86_400_000
+    server.referee.evict()
+    assert not server.ledger.read_entries(GAME)
     again.deregister()
 
 
-def test_a_job_that_was_taken_and_never_begun_is_not_lost(at: At, monkeypatch: pytest.MonkeyPatch) -> None:
-    call: Any = at.client
-    at.auditor.jobs.enqueue("note", "a", "x")
+def test_a_job_that_was_taken_and_never_begun_is_not_lost(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call: Any = server.client
+    server.auditor.jobs.enqueue("note", "a", "x")
     call.lmove("rq:queue:ledgerline", "rq:queue:ledgerline:intermediate")  # and its worker ended
-    at.auditor.maintain()
+    server.auditor.maintain()
     monkeypatch.setattr("rq.intermediate_queue.IntermediateQueue.should_be_cleaned_up", lambda *_: True)
-    at.auditor.maintain()
-    [job] = at.auditor.jobs.list_jobs()
+    server.auditor.maintain()
+    [job] = server.auditor.jobs.list_jobs()
     assert job.state == "later"
-    at.auditor.jobs.retry(job.id)
-    run_out(at)
+    server.auditor.jobs.retry(job.id)
+    run_all(server)
     assert done == ["x"]

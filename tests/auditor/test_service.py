@@ -12,7 +12,7 @@ from pydantic import SecretStr
 from services.bootstrap.composition import run_auditor
 from services.ledger.connection import connect
 from services.runtime.settings import Settings, read_settings
-from tests.auditor.conftest import At
+from tests.auditor.conftest import Server
 from tests.auditor.given import play_out
 from tests.deploy.compose import wait_until
 from tests.referee.running_referee import GAME
@@ -20,7 +20,7 @@ from tests.referee.running_referee import GAME
 
 @contextmanager
 def serving(settings: Settings) -> Iterator[Callable[[], bool]]:
-    """An auditor on a thread; tells whether it still is at work."""
+    """An auditor on a thread; yields a function that returns whether it still runs."""
     stop = Event()
     thread = Thread(target=run_auditor, args=(settings, stop))
     thread.start()
@@ -32,28 +32,28 @@ def serving(settings: Settings) -> Iterator[Callable[[], bool]]:
         assert not thread.is_alive()
 
 
-def settings_of(at: At, **more: Any) -> Settings:
+def settings_of(server: Server, **more: Any) -> Settings:
     return read_settings(
-        redis_url=at.url, archive_url=at.archive.url, signing_key=SecretStr("5e" * 32), **more
+        redis_url=server.url, archive_url=server.archive.url, signing_key=SecretStr("5e" * 32), **more
     )
 
 
-def alone(at: At) -> Any:
-    """The engine without the auditor that other tests have at hand, nor anything of RQ's."""
-    at.auditor.deregister()
-    client: Any = at.client
+def alone(server: Server) -> Any:
+    """The engine without the fixture's auditor, and without any keys of RQ."""
+    server.auditor.deregister()
+    client: Any = server.client
     client.delete(*client.keys("rq:*"))
     return client
 
 
-def test_jobs_may_be_on_an_engine_of_their_own(at: At) -> None:
-    apart = at.url.rpartition("/")[0] + "/15"
+def test_jobs_may_be_on_an_engine_of_their_own(server: Server) -> None:
+    apart = server.url.rpartition("/")[0] + "/15"
     other: Any = connect(apart)
     other.flushdb()
-    client = alone(at)
-    with serving(settings_of(at, jobs_url=apart)):
-        play_out(at.ledger, at.referee)
-        wait_until(lambda: at.archive.has(GAME))
+    client = alone(server)
+    with serving(settings_of(server, jobs_url=apart)):
+        play_out(server.ledger, server.referee)
+        wait_until(lambda: server.archive.has(GAME))
         assert [*other.scan_iter("rq:*")]
         assert not client.keys("rq:*")
     assert not [*other.scan_iter("rq:job:*")]
@@ -61,21 +61,21 @@ def test_jobs_may_be_on_an_engine_of_their_own(at: At) -> None:
     other.close()
 
 
-def test_P7_an_auditor_goes_on_when_its_connections_were_lost(at: At) -> None:
-    client = alone(at)
-    with serving(settings_of(at)) as is_at_work:
+def test_P7_an_auditor_goes_on_when_its_connections_were_lost(server: Server) -> None:
+    client = alone(server)
+    with serving(settings_of(server)) as is_running:
         wait_until(lambda: client.exists("rq:workers"))
         for _ in range(3):
             client.execute_command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
-        play_out(at.ledger, at.referee)
-        wait_until(lambda: at.archive.has(GAME))
-        assert is_at_work()
+        play_out(server.ledger, server.referee)
+        wait_until(lambda: server.archive.has(GAME))
+        assert is_running()
 
 
-def test_without_an_archive_it_still_is_there_for_other_jobs(at: At) -> None:
-    client = alone(at)
-    with serving(read_settings(redis_url=at.url)) as is_at_work:
-        play_out(at.ledger, at.referee)
+def test_without_an_archive_it_still_is_there_for_other_jobs(server: Server) -> None:
+    client = alone(server)
+    with serving(read_settings(redis_url=server.url)) as is_running:
+        play_out(server.ledger, server.referee)
         wait_until(lambda: client.exists("rq:workers"))
-        assert is_at_work()
-    assert not at.archive.has(GAME)
+        assert is_running()
+    assert not server.archive.has(GAME)

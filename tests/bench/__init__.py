@@ -1,5 +1,5 @@
-"""The figures that this project promises, each measured beside what it is compared with.
+"""The benchmarks of this project: each figure with its goal, measured beside what it is compared with.
 
-`make bench` runs them all; start with `__main__`. One module a figure, each with one function
-`measure`; `figure` says what a figure is, `games` plays the games that are measured on.
+`make bench` runs them all; start with `__main__`. Each figure has a module with one function
+`measure`; `figure` defines what it returns, `games` plays the games that it measures.
 """

@@ -106,12 +106,12 @@ def bench(
     if unknown := [name for name in chosen if name not in FIGURES]:
         raise typer.BadParameter(f"there is no figure {unknown[0]!r}; there is {', '.join(FIGURES)}")
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
-    machine_facts = machine.machine_facts()
+    machine_info = machine.machine_info()
     figures, failures = measured(chosen, Size(quick))
-    machine_facts["load_after"] = os.getloadavg()[0]
-    show(figures, failures, machine_facts, quick=quick)
+    machine_info["load_after"] = os.getloadavg()[0]
+    show(figures, failures, machine_info, quick=quick)
     measures = {name: asdict(figure) for name, figure in figures.items()}
-    document = {"machine": machine_facts, "quick": quick, "figures": measures, "failures": failures}
+    document = {"machine": machine_info, "quick": quick, "figures": measures, "failures": failures}
     to.write_text(json.dumps(document, indent=2) + "\n")
     out.print(f"[dim]written to {to}[/]")
     sys.exit(1 if failures else 0)
@@ -150,11 +150,11 @@ def line(text: str) -> None:
 def show(
     figures: Mapping[str, Figure],
     failures: Mapping[str, str],
-    machine_facts: Mapping[str, Any],
+    machine_info: Mapping[str, Any],
     *,
     quick: bool,
 ) -> None:
-    about = f"{machine_facts['cpus']} CPUs, Python {machine_facts['python']}, {machine_facts['engine']}, commit {machine_facts['commit']}"
+    about = f"{machine_info['cpus']} CPUs, Python {machine_info['python']}, {machine_info['engine']}, commit {machine_info['commit']}"
     title = f"Ledgerline, measured on {about}" + (" (quick: not for quoting)" if quick else "")
     table = Table(title=title, show_lines=True)
     for column in ("", "what", "measured", "goal", "met?"):

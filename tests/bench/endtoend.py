@@ -2,8 +2,8 @@
 that moves as soon as it sees that it is its turn; a move's latency is from its sending to the next
 mover's seeing it. Four-seat games of the ruleset usa, each move checked and in the log.
 
-Beside it, in turn within the same minutes, boardgame.io with a table whose only move draws a card,
-where its folder is there (LEDGERLINE_PEERS, else ../shared/peers). All share this machine's cores.
+Beside it, in turn within the same minutes, boardgame.io with a game whose only move draws a card,
+if its folder exists (LEDGERLINE_PEERS, else ../shared/peers). All share this machine's cores.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from services.ledger import RedisLedger
 from services.ledger.connection import connect, init_partition_count
 from tests.bench.figure import Figure, Report, Size
 from tests.bench.games import fresh_engine, script
-from tests.bench.light_players import Move, Play, SeatSocket, Table, moves, request
+from tests.bench.light_players import GameSockets, Move, Play, SeatSocket, moves, request
 from tests.bench.services import Server, running_services
 
 SEATS: Final = (SeatPlan(),) * 4
@@ -38,7 +38,7 @@ START: Final = 2 + len(SEATS)  # entries until all sit and the cards are dealt
 TABLES: Final = (32, 256)
 SYNCING: Final = ("everysec", "always")
 WARM_S: Final = 1.5
-MOVES_MOST: Final = 7_500  # a second: so many games must lie ready
+MOVES_MOST: Final = 7_500  # a second: so many games must be prepared
 PEERS: Final = Path(os.environ.get("LEDGERLINE_PEERS", Path(__file__).parents[3] / "shared" / "peers"))
 TRIES: Final = 3
 ALIKE: Final = "everysec, as many games as were in play of boardgame.io's"
@@ -47,7 +47,7 @@ TICKS: Final = os.sysconf("SC_CLK_TCK")
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What one run came to; `cpu_us` is user and system time a move, by process."""
+    """The result of one run; `cpu_us` is user and system time a move, by process."""
 
     moves_per_s: float
     p50_ms: float
@@ -70,7 +70,7 @@ def measure(size: Size, report: Report) -> Figure:
                 report(f"round {number + 1} of {rounds}: {tables} tables of boardgame.io")
                 theirs = peer(tables)
                 runs.setdefault(f"boardgame.io {tables}", []).append(theirs)
-                if tables == max(TABLES):  # so many never all come to play there
+                if tables == max(TABLES):  # it never has so many in play
                     played = min(tables, in_play(theirs))
                     report(
                         f"round {number + 1} of {rounds}: {played} games, as many as boardgame.io had in play"
@@ -81,13 +81,13 @@ def measure(size: Size, report: Report) -> Figure:
 
 
 def in_play(run: Run) -> int:
-    """How many tables a run had in play at most, however many there were: a table in play always has one
-    move on its way (Little's law), and a move's mean time is taken to be between its p50 and its p99."""
+    """How many games a run had in play at most, however many there were: a game in play always has one
+    move in flight (Little's law), and a move's mean time is taken to be between its p50 and its p99."""
     return max(1, round(run.moves_per_s * (run.p50_ms + run.p99_ms) / 2 / 1000))
 
 
 def figure(runs: Mapping[str, Sequence[Run]]) -> Figure:
-    told = "; ".join(f"{name}: {summary(of)}" for name, of in runs.items())
+    text = "; ".join(f"{name}: {summary(of)}" for name, of in runs.items())
     parts: dict[str, Mapping[str, float] | list[float]] = {}
     for name, of in runs.items():
         parts[f"{name}, moves/s"] = [run.moves_per_s for run in of]
@@ -98,19 +98,19 @@ def figure(runs: Mapping[str, Sequence[Run]]) -> Figure:
         }
     for name in (name for name in runs if name.startswith(ALIKE)):
         theirs = runs[name.replace(ALIKE, "boardgame.io")]
-        told += f"; {name} (about {median(map(in_play, theirs)):.0f}): {against(runs[name], theirs)[0]}"
+        text += f"; {name} (about {median(map(in_play, theirs)):.0f}): {against(runs[name], theirs)[0]}"
     met: bool | None = None
     for name in runs:
         if name.startswith("boardgame.io"):
             mine, theirs = runs[name.replace("boardgame.io", "everysec")], runs[name]
             run_output, better = against(mine, theirs)
-            told += f"; {name}: {run_output}"
+            text += f"; {name}: {run_output}"
             met = (met is not False) and better
     if met is None:
-        told += "; boardgame.io is not compared with: not in a quick run, nor where its folder isn't there"
+        text += "; boardgame.io is left out: in a quick run, or where its folder is missing"
     return Figure(
         "end to end, four-seat games, every seat a WebSocket client, moves/s (p50/p99 ms; CPU us a move)",
-        told,
+        text,
         "at everysec at least the moves/s of boardgame.io and at most its p99",
         met,
         parts,
@@ -128,7 +128,7 @@ def summary(runs: Sequence[Run]) -> str:
 
 
 def against(ours: Sequence[Run], theirs: Sequence[Run]) -> tuple[str, bool]:
-    """What ours come to beside theirs, and whether they are at least as good in both."""
+    """Our medians relative to theirs, and whether both are at least as good."""
     speed, wait = beside(ours, theirs, "moves_per_s"), beside(ours, theirs, "p99_ms")
     return f"{speed:.2f} times its moves/s, {wait:.2f} times its p99", speed >= 1 and wait <= 1
 
@@ -150,7 +150,7 @@ def ours(scripts: Sequence[list[CommandEnvelope]], tables: int, syncing: str, se
         running_services(engine, rate=10_000, burst=100_000) as running,
     ):
         plans = [scripts[number % len(scripts)] for number in range(tables + wanted)]
-        games = lay(engine, plans)
+        games = create_games(engine, plans)
         pids = {"engine": engine_pid(engine), **running.pids, "clients": os.getpid()}
         gc.collect()
         gc.freeze()
@@ -161,8 +161,8 @@ def ours(scripts: Sequence[list[CommandEnvelope]], tables: int, syncing: str, se
             gc.unfreeze()
 
 
-def lay(engine: str, plans: Sequence[list[CommandEnvelope]]) -> list[str]:
-    """The ids of new games, one a script, at which all sit and the cards are dealt."""
+def create_games(engine: str, plans: Sequence[list[CommandEnvelope]]) -> list[str]:
+    """Create one game a script, with every seat taken and the cards dealt. Returns their ids."""
     client = connect(engine)
     ledger = RedisLedger(client, init_partition_count(client))
     games = [f"endtoend-{number}" for number in range(len(plans))]
@@ -191,41 +191,41 @@ async def play(
     seconds: float,
     pids: Mapping[str, int],
 ) -> Run:
-    """All seats of all games sit down; so many games at once are played, for so many seconds."""
+    """Connect every seat of every game, and play so many games at once for so many seconds."""
     play = Play()
     for game, called in zip(games, plans, strict=True):
-        play.waiting.append(await sit(play, running, game, called))
+        play.waiting.append(await connect_seats(play, running, game, called))
     play.begin(tables)
-    await going(play, WARM_S)
+    await run_for(play, WARM_S)
     play.moves, play.took = 0, []
     before, began = cpu_s(pids), perf_counter()
-    await going(play, seconds)
+    await run_for(play, seconds)
     took, after = perf_counter() - began, cpu_s(pids)
     cuts = quantiles(play.took, n=100, method="inclusive")
     cpu_us = {name: (after[name] - before[name]) / play.moves * 1e6 for name in after}
     return Run(play.moves / took, cuts[49] * 1e3, cuts[98] * 1e3, cpu_us)
 
 
-async def going(play: Play, seconds: float) -> None:
-    """Let them play. Raises RuntimeError if something went wrong."""
+async def run_for(play: Play, seconds: float) -> None:
+    """Let the games go on. Raises RuntimeError if a socket or a move failed."""
     done, _ = await asyncio.wait([play.broken], timeout=seconds)
     for broken in done:
         broken.result()
 
 
-async def sit(play: Play, running: Server, game: str, called: list[Move]) -> Table:
-    """A table with its four sockets open."""
-    table = Table(play, called, START)
+async def connect_seats(play: Play, running: Server, game: str, called: list[Move]) -> GameSockets:
+    """A game with its four sockets open."""
+    sockets = GameSockets(play, called, START)
     host, _, port = running.url.removeprefix("http://").partition(":")
     for seat in range(len(SEATS)):
-        asked = request(
+        upgrade = request(
             f"/games/{game}/play?after={START}", f"{host}:{port}", tokens.mint(running.key, game, seat)
         )
-        socket = SeatSocket(table, seat, asked)
+        socket = SeatSocket(sockets, seat, upgrade)
         await asyncio.get_running_loop().create_connection(partial(_itself, socket), host, int(port))
-        table.seats.append(socket)
-    await asyncio.gather(*(socket.open for socket in table.seats))
-    return table
+        sockets.seats.append(socket)
+    await asyncio.gather(*(socket.open for socket in sockets.seats))
+    return sockets
 
 
 def _itself(socket: SeatSocket) -> SeatSocket:
@@ -247,7 +247,7 @@ def cpu_s(pids: Mapping[str, int]) -> dict[str, float]:
 
 
 def boardgame_io() -> Callable[[int], Run] | None:
-    """A run of boardgame.io, by the number of tables; None where it isn't there."""
+    """A run of boardgame.io, by the number of games; None where it isn't installed."""
     start = PEERS / "boardgame.io" / "run.sh"
     if not start.exists():
         return None
@@ -255,7 +255,7 @@ def boardgame_io() -> Callable[[int], Run] | None:
     def run(tables: int) -> Run:
         for _ in range(TRIES):
             run_output = _client_report(start, tables)
-            if run_output["p99_ms"] is not None:  # else its sockets weren't all open when its clock began
+            if run_output["p99_ms"] is not None:  # else its sockets weren't all open when it began to count
                 return Run(run_output["moves_per_s"], run_output["p50_ms"], run_output["p99_ms"], {})
         raise RuntimeError(f"boardgame.io made no moves at {tables} tables")
 

@@ -1,4 +1,4 @@
-"""What a figure is, and how big a run it comes from."""
+"""The result of a benchmark, and the size of its run."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ Report: TypeAlias = Callable[[str], None]  # shows what is being measured; calle
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """Something measured, its goal, whether it was met (None: there is only a report), and
-    the numbers that it was made of."""
+    """The result of a benchmark: what was measured, its goal, whether it was met (None: there is no
+    goal), and the numbers that it was computed from."""
 
     what: str
     measured: str

@@ -1,4 +1,4 @@
-"""`make play` in a fresh clone: what somebody waits for who tries it for the first time.
+"""`make play` in a fresh clone: how long a first try takes.
 
 The clone is of the last commit, so what isn't committed isn't measured; packages come
 through pip as configured, none of them from its cache."""
@@ -35,7 +35,7 @@ def measure(size: Size, report: Report) -> Figure:
 
 
 def run(*command: str, where: Path) -> None:
-    """Run to the end. Raises RuntimeError with the command's last words."""
+    """Run to the end. Raises RuntimeError with the end of the command's output."""
     given = {
         name: value for name, value in os.environ.items() if not name.startswith(("LEDGERLINE_", "VIRTUAL"))
     }

@@ -1,4 +1,4 @@
-"""The games that are measured on: whole ones, through the pure core or the real pipeline."""
+"""The games of the benchmarks: whole ones, through the pure core or the real pipeline."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from services.ledger.embedded_engine import running_engine
 from services.referee.rules import GameState, decide_envelope, fold, legal
 from services.runtime.settings import read_settings
 
-NO_SEED = "00" * 32  # for what the seed given with the game decides
+NO_SEED = "00" * 32  # never used: these games come with a seed
 
 
 @contextmanager
 def fresh_engine(**settings: Any) -> Iterator[str]:
-    """The URL of a new real engine, AOF everysec, on a folder that goes with it."""
+    """The URL of a new real engine, AOF everysec, in a temporary folder."""
     with TemporaryDirectory() as folder, running_engine(Path(folder), **settings) as url:
         yield url
 
@@ -42,8 +42,8 @@ def bots(*policies: Policy) -> tuple[SeatPlan, ...]:
 
 
 def script(game: str, seats: tuple[SeatPlan, ...], seed: str) -> list[CommandEnvelope]:
-    """The envelopes of a whole game of random moves. The seed decides the deal and the moves, so
-    a referee that gets these envelopes in this order accepts each of them."""
+    """The commands of a whole game of random moves. The seed decides the deal and the moves, so
+    a referee that gets these commands in this order accepts each of them."""
     state, rng, envelopes = GameState(), Random(seed), list[CommandEnvelope]()
 
     def send(seat: Seat | None, command: Command) -> None:
@@ -62,8 +62,8 @@ def script(game: str, seats: tuple[SeatPlan, ...], seed: str) -> list[CommandEnv
 
 
 def play(ledger: RedisLedger, plans: Sequence[tuple[SeatPlan, ...]], name: str = "game") -> list[str]:
-    """Play these games of bots to their ends, side by side, with the referee and the bots'
-    worker of the real thing; the games' ids, which begin with this name."""
+    """Play these games of bots to their ends, concurrently, with a real referee and bot worker.
+    Returns the games' ids, which begin with `name`."""
     (referee, _), worker = (
         build_referee(ledger, read_settings(leases=False)),
         BotWorker(ledger, DirectSink(ledger), "bots"),
@@ -77,5 +77,5 @@ def play(ledger: RedisLedger, plans: Sequence[tuple[SeatPlan, ...]], name: str =
             pass
         if all(fold(ledger.read_entries(game)).result for game in games):
             return games
-        assert idle < 10, "the games stand still"
+        assert idle < 10, "the games don't go on"
     raise AssertionError("unreachable")

@@ -1,9 +1,9 @@
 """The cost of growth: one referee and one engine with few live games, with many, with very many.
 
 Each number of games has an engine and a referee of its own, and rounds of all alternate. In a
-round envelopes come in batches, the same for all, each for another game as far as there are games.
-The referee has met every game before: it keeps the latest in memory as they are, and the others packed.
-What it costs to meet them (a restart, a hand-over) is measured apart.
+round commands come in batches, the same for all, each for another game as far as there are games.
+The referee has every game in its cache: the most recent ones as states, the others packed.
+The cost of loading them (a restart, a hand-over) is measured apart.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from tests.bench.referee_workers import Spent, Worker
 GOAL: Final = 0.5
 GAMES: Final = (100, 10_000, 100_000)
 GAMES_QUICK: Final = (20, 200, 400)
-BATCH: Final = 100  # envelopes that the referee finds when it looks
-NO_REWRITE: Final = {"auto-aof-rewrite-percentage": 0}  # growing so fast is not part of it
+BATCH: Final = 100  # commands that wait at each step
+NO_REWRITE: Final = {"auto-aof-rewrite-percentage": 0}  # a rewrite isn't what is measured
 
 
-class Grown:
-    """So many games, their referee, and what its rounds took."""
+class GamesUnderLoad:
+    """So many live games, their referee, and what its rounds took."""
 
     def __init__(
-        self, url: str, games: int, midst: Sequence[Sequence[CommandEnvelope]], worker: Worker
+        self, url: str, games: int, templates: Sequence[Sequence[CommandEnvelope]], worker: Worker
     ) -> None:
-        self.live, self.worker = Live(url, games, midst), worker
-        self.met, self.resident = worker.ask(self.live.names)
+        self.live, self.worker = Live(url, games, templates), worker
+        self.loaded, self.resident = worker.ask(self.live.names)
         self.rounds: list[Spent] = []
         self.engine_s = 0.0
 
     def play(self, envelopes: int, batch: int, poison: int = 0) -> None:
-        """One round, with so many envelopes of poison in each batch besides."""
+        """One round; each batch has so many poison commands as well."""
         spent = Spent(0, 0.0, 0.0, 0.0)
         before = self.live.engine_cpu_s()
         for _ in range(envelopes // batch):
@@ -57,7 +57,7 @@ class Grown:
         return sum(s.user + s.system for s in self.rounds) / sum(s.commands for s in self.rounds) * 1e6
 
     def engine_us(self) -> float:
-        """The engine's CPU time a command, with its taking in of the envelope."""
+        """The engine's CPU time a command, submission included."""
         return self.engine_s / sum(spent.commands for spent in self.rounds) * 1e6
 
 
@@ -66,13 +66,13 @@ def measure(size: Size, report: Report) -> Figure:
     batch = size.of(BATCH, 20)
     with ExitStack() as running:
         report("playing a few games in advance")
-        midst = scripts(size.of(24, 2))
+        templates = scripts(size.of(24, 2))
         grown = []
         for count in counts:
-            report(f"{count:,} games: copying and meeting them")
+            report(f"{count:,} games: copying and loading them")
             url = running.enter_context(fresh_engine(**NO_REWRITE))
             worker = running.enter_context(Worker(run_one, url))
-            grown.append(Grown(url, count, midst, worker))
+            grown.append(GamesUnderLoad(url, count, templates, worker))
         for number in range(size.of(11, 2)):
             report(f"round {number}")
             for each in grown:
@@ -84,7 +84,7 @@ def measure(size: Size, report: Report) -> Figure:
         return build_figure(counts, grown, errors)
 
 
-def build_figure(counts: Sequence[int], grown: Sequence[Grown], errors: int) -> Figure:
+def build_figure(counts: Sequence[int], grown: Sequence[GamesUnderLoad], errors: int) -> Figure:
     few, *_, most = grown
     share, memory = ratio(most.rates, few.rates), [each.live.bytes_each for each in grown]
     in_proportion = max(memory) < 1.2 * min(memory)
@@ -105,12 +105,12 @@ def build_figure(counts: Sequence[int], grown: Sequence[Grown], errors: int) -> 
     )
 
 
-def parts_of(grown: Grown) -> dict[str, Part]:
+def parts_of(grown: GamesUnderLoad) -> dict[str, Part]:
     return {
         "per_s": grown.rates,
         "referee_cpu_us": grown.cpu_us(),
         "engine_cpu_us": grown.engine_us(),
         "engine_bytes_per_game": grown.live.bytes_each,
         "referee_bytes": grown.resident,
-        "games_met_per_s": grown.met.commands / grown.met.seconds,
+        "games_met_per_s": grown.loaded.commands / grown.loaded.seconds,
     }

@@ -1,8 +1,8 @@
-"""Hand-over: how long the games of a referee stand still when it is killed with -9.
+"""Hand-over: how long the games of a referee stop when it is killed with -9.
 
 Three referees and a worker for bots as processes of their own, and games of bots that never
-pause. One referee is killed at a random moment, and the clock runs for each game that it was
-the last to move, until that game's next entry; then another referee joins, and so on."""
+pause. One referee is killed at a random moment, and the time counts for each game that it was
+the last to append to, until that game's next entry; then another referee joins, and so on."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ P99_S: Final = 5.0
 REFEREES: Final = 3
 GAMES: Final = 48
 LOOK_S: Final = 0.01
-SETTLE_S: Final = 0.05  # what the dead one had sent is written by then
-STANDS_S: Final = 60.0  # a game that takes so long will never move
+SETTLE_S: Final = 0.05  # by then, what the killed one had sent is written
+STOPPED_S: Final = 60.0  # a game that takes so long will never go on
 
 
 class Service:
@@ -71,7 +71,7 @@ class Service:
 
 
 class Server:
-    """Referees that come and go, and games that go on."""
+    """Referees that are killed and replaced, and bot games."""
 
     def __init__(self, engine: str, folder: Path) -> None:
         self.engine, self.folder = engine, folder
@@ -80,16 +80,16 @@ class Server:
         self.bots = Service("bots", engine, folder)
         self.referees = [Service("referee", engine, folder) for _ in range(REFEREES)]
         self.games: list[str] = []
-        self.laid = 0
+        self.created = 0
         self.read: dict[str, int] = {}  # entries of each game
         self.ended: set[str] = set()
 
     def top_up(self) -> None:
-        """Have as many games under way as ever."""
+        """Replace the games that have ended."""
         self.games = [game for game in self.games if not self.over(game)]
         while len(self.games) < GAMES:
-            self.games.append(game := f"handover-{self.laid}")
-            self.laid += 1
+            self.games.append(game := f"handover-{self.created}")
+            self.created += 1
             seats = bots("random", "random", "random", "random")
             self.ledger.submit(CommandEnvelope("create", game, None, CreateGame(seats, seed=game)))
             while not self.ledger.read_result(game, None, "create"):  # a start that overtakes it is rejected
@@ -97,7 +97,7 @@ class Server:
             self.ledger.submit(CommandEnvelope("start", game, None, StartGame()))
 
     def over(self, game: str) -> bool:
-        """Whether the game has ended, by what came since it was asked last."""
+        """Whether the game has ended, by the entries since the last call."""
         for data in self.ledger.read_entries(game, self.read.get(game, 0)):
             self.read[game] = self.read.get(game, 0) + 1
             if any(isinstance(event, GameEnded) for event in unpack_entry(data).events):
@@ -105,38 +105,38 @@ class Server:
         return game in self.ended
 
     def await_work(self) -> None:
-        """Return when every referee has moved a game of now."""
+        """Return when every referee has moved a current game."""
         while not all(service.read_log().keys() & {*self.games} for service in self.referees):
             sleep(10 * LOOK_S)
             self.top_up()
 
     def kill(self, victim: Service) -> list[float]:
-        """Kill a referee, and have another join when its games go on; how many seconds each of
-        them stood still."""
+        """Kill a referee, and let another join when its games go on. Returns how many seconds each of
+        them stopped."""
         killed = monotonic()
         victim.end()
         self.referees.remove(victim)
         others = [service.read_log() for service in self.referees]
-        held = [
+        orphaned = [
             game
             for game, number in victim.read_log().items()
             if game in self.games and all(other.get(game, 0) < number for other in others)
         ]
         sleep(SETTLE_S)
-        took = self.await_moves({game: len(self.ledger.read_entries(game)) for game in held}, killed)
+        took = self.await_moves({game: len(self.ledger.read_entries(game)) for game in orphaned}, killed)
         self.referees.append(Service("referee", self.engine, self.folder))
         return took
 
-    def await_moves(self, stood: dict[str, int], killed: float) -> list[float]:
+    def await_moves(self, lengths: dict[str, int], killed: float) -> list[float]:
         """The seconds since the kill until each of these games had a further entry."""
         took: list[float] = []
-        while stood:
+        while lengths:
             sleep(LOOK_S)
-            moved = [game for game, number in stood.items() if self.ledger.read_entries(game, number)]
+            moved = [game for game, number in lengths.items() if self.ledger.read_entries(game, number)]
             took += [monotonic() - killed] * len(moved)
-            ended = [game for game in stood if monotonic() > killed + 1 and self.over(game)]
-            stood = {game: number for game, number in stood.items() if game not in (*moved, *ended)}
-            assert monotonic() < killed + STANDS_S, f"{[*stood]} never move again"
+            ended = [game for game in lengths if monotonic() > killed + 1 and self.over(game)]
+            lengths = {game: number for game, number in lengths.items() if game not in (*moved, *ended)}
+            assert monotonic() < killed + STOPPED_S, f"{[*lengths]} never go on"
         return took
 
     def end(self) -> None:
@@ -148,26 +148,26 @@ class Server:
 @contextmanager
 def server() -> Iterator[Server]:
     with fresh_engine() as engine, TemporaryDirectory() as folder:
-        made = Server(engine, Path(folder))
+        started = Server(engine, Path(folder))
         try:
-            yield made
+            yield started
         finally:
-            made.end()
+            started.end()
 
 
 def measure(size: Size, report: Report) -> Figure:
     kills, took, longest = size.of(20, 2), list[float](), list[float]()
     rng = Random(0)
-    with server() as at:
+    with server() as running:
         for number in range(kills):
             report(f"kill {number + 1} of {kills}")
-            at.top_up()
-            at.await_work()
+            running.top_up()
+            running.await_work()
             sleep(rng.random())  # at any moment
-            at.top_up()
-            stood = at.kill(rng.choice(at.referees))
-            took += stood
-            longest += [max(stood)] if stood else []
+            running.top_up()
+            stopped = running.kill(rng.choice(running.referees))
+            took += stopped
+            longest += [max(stopped)] if stopped else []
     return figure(took, longest, kills)
 
 

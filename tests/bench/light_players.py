@@ -1,8 +1,8 @@
-"""Players as light as they can be: every seat a WebSocket of its own, whose moves are known in advance.
+"""Players that cost little CPU: every seat has a WebSocket, and its moves are known in advance.
 
 The machine's cores are shared by the server and its clients, so a client here reads no more than
-it needs: an entry's number shows it that its turn has come, and the move is a frame that was made
-before. It still sees every entry, in order, and a refused move or a lost socket fails the run.
+it needs: an entry's number shows it that its turn has come, and the move is a frame that was built
+before. It still reads every entry, in order, and a refused move or a lost socket fails the run.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MASK: Final = b"\0\0\0\0"  # a client must mask; a mask of zeros leaves the text
 
 
 class Move(NamedTuple):
-    """Who moves next, and the frame that says it."""
+    """The seat that moves next, and the frame with its command."""
 
     seat: int
     frame: bytes
@@ -40,7 +40,7 @@ def frame(first: int, payload: bytes) -> bytes:
 
 
 def moves(envelopes: Sequence[CommandEnvelope]) -> list[Move]:
-    """A script's moves by the number of the entry that calls for them; the last calls for none."""
+    """A script's moves by the number of the entry that they follow; nothing follows the last."""
     called = []
     for envelope in envelopes:
         message = {"id": envelope.id, "command": write_command(envelope.command)}
@@ -51,21 +51,21 @@ def moves(envelopes: Sequence[CommandEnvelope]) -> list[Move]:
 
 
 class Play:
-    """What all tables have in common: how much was played, the tables that wait, what went wrong."""
+    """What all games of a run share: the moves played, the games that wait, the first failure."""
 
     def __init__(self) -> None:
         self.moves = 0
         self.took: list[float] = []
-        self.waiting: list[Table] = []
+        self.waiting: list[GameSockets] = []
         self.broken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
-    def begin(self, tables: int) -> None:
-        """Begin so many of the tables that wait; they go on with the others."""
-        for _ in range(tables):
+    def begin(self, games: int) -> None:
+        """Begin so many of the waiting games; each is followed by another."""
+        for _ in range(games):
             self.next()
 
     def next(self) -> None:
-        """A table is through: the next begins in its place."""
+        """A game is over: the next one begins in its place."""
         if self.waiting:
             self.waiting.pop().begin()
         else:
@@ -76,7 +76,7 @@ class Play:
             self.broken.set_exception(RuntimeError(why))
 
 
-class Table:
+class GameSockets:
     """One game: its moves, and when the last of them was sent."""
 
     __slots__ = ("begun", "moves", "play", "seats", "sent", "start")
@@ -92,20 +92,20 @@ class Table:
         self.seats[move.seat].transport.write(move.frame)
 
     def over(self) -> None:
-        """The first seat that sees the end makes room for the next table."""
+        """Begin the next game, once, when the first seat sees the end."""
         if self.begun:
             self.begun = False
             self.play.next()
 
 
 class SeatSocket(asyncio.Protocol):
-    """One seat at its table."""
+    """The socket of one seat."""
 
     transport: asyncio.Transport
 
-    def __init__(self, table: Table, seat: int, request: bytes) -> None:
-        self.table, self.seat, self.request = table, seat, request
-        self.number = table.start  # of the last entry that it saw
+    def __init__(self, game: GameSockets, seat: int, request: bytes) -> None:
+        self.game, self.seat, self.request = game, seat, request
+        self.number = game.start  # of the last entry received
         self.rest = b""
         self.open: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
@@ -124,7 +124,7 @@ class SeatSocket(asyncio.Protocol):
                 return
             self.open.set_result(None)
             if b" 101 " not in head[:20]:
-                self.table.play.fail(head.decode(errors="replace"))
+                self.game.play.fail(head.decode(errors="replace"))
         self._frames(data)
 
     def _frames(self, data: bytes) -> None:
@@ -138,37 +138,37 @@ class SeatSocket(asyncio.Protocol):
             if end > size:
                 break
             if first == TEXT:
-                self._sees(data, begin)
+                self._receive(data, begin)
             elif first == PING:
                 self.transport.write(frame(PONG, data[begin:end]))
             else:
-                self.table.play.fail(f"a frame that begins with {first:#x}: {data[begin:end]!r}")
+                self.game.play.fail(f"a frame that begins with {first:#x}: {data[begin:end]!r}")
             place = end
         self.rest = data[place:]
 
-    def _sees(self, data: bytes, begin: int) -> None:
-        """An entry: the next, by its number; who is to move does so at once."""
+    def _receive(self, data: bytes, begin: int) -> None:
+        """Check an entry's number, and send the next move if it is this seat's."""
         self.number = number = self.number + 1
-        table = self.table
+        game = self.game
         if not data.startswith(b'{"type":"entry","number":%d,' % number, begin):
-            table.play.fail(f"instead of entry {number} came {data[begin : begin + 300]!r}")
+            game.play.fail(f"entry {number} expected, got {data[begin : begin + 300]!r}")
             return
-        seat, move = table.moves[number]
+        seat, move = game.moves[number]
         if seat == self.seat:
             now = perf_counter()
-            table.play.took.append(now - table.sent)
-            table.play.moves += 1
-            table.sent = now
+            game.play.took.append(now - game.sent)
+            game.play.moves += 1
+            game.sent = now
             self.transport.write(move)
         elif seat < 0:
-            table.over()
+            game.over()
 
     def connection_lost(self, error: Exception | None) -> None:
-        self.table.play.fail(f"seat {self.seat}'s socket ended: {error}")
+        self.game.play.fail(f"seat {self.seat}'s socket ended: {error}")
 
 
 def request(path: str, host: str, token: str) -> bytes:
-    """What opens a seat's socket."""
+    """The upgrade request that opens a seat's socket."""
     key = base64.b64encode(secrets.token_bytes(16)).decode()
     lines = (
         f"GET {path} HTTP/1.1",

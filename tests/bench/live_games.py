@@ -1,5 +1,5 @@
-"""Games in their midst, as many as wanted: copies of a few that were played so far; and a referee
-for them in a process of its own."""
+"""Half-played games, as many as wanted: copies of a few that were played through the referee; and a
+referee for them in a process of its own."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from tests.bench.games import bots, script
 from tests.bench.referee_workers import spent_since
 
 SEATS: Final = bots(*("random",) * 4)
-ALONE: Final = read_settings(leases=False)
-POISON: Final = "poison"  # how the ids of envelopes begin that are to break a referee
+SINGLE_REFEREE: Final = read_settings(leases=False)
+POISON: Final = "poison"  # prefix of the ids of commands that break a referee
 COPIED_AT_ONCE: Final = 200
-LOOKED_AT: Final = 500  # logs whose length is compared in the end
+CHECKED: Final = 500  # logs whose length is compared in the end
 REGROW: Final = """
 for k = 1, #KEYS, 2 do
   if redis.call('TYPE', KEYS[k]).ok == 'stream' then
@@ -39,17 +39,17 @@ for k = 1, #KEYS, 2 do
     redis.call('COPY', KEYS[k], KEYS[k + 1])
   end
 end
-"""  # COPY leaves no room in a stream's last node, so each entry after it would move the node; play does
+"""  # COPY leaves no room in a stream's last node, so each later entry would reallocate the node; in play there is room
 
 
 def scripts(count: int) -> list[list[CommandEnvelope]]:
-    """The envelopes of so many whole games."""
+    """The commands of so many whole games."""
     return [script(f"midst-{number}", SEATS, f"midst-{number}") for number in range(count)]
 
 
 class Live:
-    """So many live games on one engine. Their envelopes are those of the game that each was copied
-    from, whose seed is in its log: so each of them is accepted."""
+    """So many live games on one engine. Each gets the commands of the game that it was copied from,
+    whose seed is in its log, so each command is accepted."""
 
     def __init__(self, url: str, games: int, scripts: Sequence[Sequence[CommandEnvelope]]) -> None:
         client: Any = connect(url)
@@ -61,9 +61,9 @@ class Live:
         self._scripts = scripts
         self._sent = [len(scripts[number % len(scripts)]) // 2 for number in range(games)]
         self._next = self.poisoned = 0
-        midst = self._midst()
+        templates = self._play_templates()
         before = self.engine_bytes()
-        self._copy(midst)
+        self._copy(templates)
         self.bytes_each = (self.engine_bytes() - before) / games
 
     def engine_bytes(self) -> int:
@@ -74,41 +74,41 @@ class Live:
         return float(info["used_cpu_user"]) + float(info["used_cpu_sys"])
 
     def put(self, envelopes: int, poison: int = 0) -> None:
-        """The next envelope of each of the next so many games; poison to the first of them besides."""
+        """Add the next command of each of the next so many games; and poison to the first of these."""
         pipe = self._client.pipeline(transaction=False)
-        for place in range(envelopes):
-            envelope = self._letter(self._next)
+        for n in range(envelopes):
+            envelope = self._next_envelope(self._next)
             self._next = (self._next + 1) % len(self.names)
             stream = keys.commands(self.ledger.partition_of(envelope.game))
-            if place < poison:
+            if n < poison:
                 pipe.xadd(stream, {"c": pack_envelope(replace(envelope, id=f"{POISON}-{self.poisoned}"))})
                 self.poisoned += 1
             pipe.xadd(stream, {"c": pack_envelope(envelope)})
         pipe.execute()
 
     def errors(self) -> int:
-        """Letters that are left, dead\0envelopes that aren't poison, and games (some are looked at)
-        that didn't go on as they should."""
+        """How many commands are left, how many dead letters aren't poison, and how many games (of a
+        sample) have another length than expected."""
         pipe = self._client.pipeline(transaction=False)
         for stream in (keys.commands, keys.dead_letters):
             for partition in range(self.ledger.partitions):
                 pipe.xlen(stream(partition))
         lengths = pipe.execute()
         left, dead = sum(lengths[: self.ledger.partitions]), sum(lengths[self.ledger.partitions :])
-        some = slice(None, None, -(-len(self.names) // LOOKED_AT))
+        some = slice(None, None, -(-len(self.names) // CHECKED))
         for name in self.names[some]:
             pipe.xlen(keys.log(self.ledger.partition_of(name), name))
         wrong = map(int.__ne__, pipe.execute(), self._sent[some])
         return int(left + abs(dead - self.poisoned) + sum(wrong))
 
-    def _letter(self, number: int) -> CommandEnvelope:
+    def _next_envelope(self, number: int) -> CommandEnvelope:
         envelopes = self._scripts[number % len(self._scripts)]
         self._sent[number] += 1
         return replace(envelopes[self._sent[number] - 1], game=self.names[number])
 
-    def _midst(self) -> list[dict[str, str]]:
-        """Play the games that are copied, to their midst; the keys of each by their last words."""
-        referee, _ = build_referee(self.ledger, ALONE)
+    def _play_templates(self) -> list[dict[str, str]]:
+        """Play the games to be copied to their middle. Returns the keys of each by their last part."""
+        referee, _ = build_referee(self.ledger, SINGLE_REFEREE)
         for envelopes in self._scripts:
             for envelope in envelopes[: len(envelopes) // 2]:
                 self.ledger.submit(envelope)
@@ -124,15 +124,15 @@ class Live:
     def _start(self, game: str) -> str:
         return keys.log(self.ledger.partition_of(game), game).removesuffix("log")
 
-    def _copy(self, midst: Sequence[dict[str, str]]) -> None:
-        """Grow each game as play does, entry by entry; the engine writes it to disk afterwards."""
+    def _copy(self, templates: Sequence[dict[str, str]]) -> None:
+        """Copy each game entry by entry, as play appends; the engine writes it to disk afterwards."""
         self._client.config_set("appendonly", "no")
         regrow = self._client.register_script(REGROW)
         for first in range(0, len(self.names), COPIED_AT_ONCE):
             pipe = self._client.pipeline(transaction=False)
             for number, name in enumerate(self.names[first : first + COPIED_AT_ONCE], first):
                 start = self._start(name)
-                pairs = midst[number % len(midst)].items()
+                pairs = templates[number % len(templates)].items()
                 regrow(keys=[each for end, key in pairs for each in (key, start + end)], client=pipe)
                 pipe.zadd(keys.games(self.ledger.partition_of(name)), {name: number})
             pipe.execute()
@@ -146,30 +146,30 @@ class Live:
 
 
 def run_one(url: str, pipe: Connection) -> None:
-    """A referee: given names, it reads their games; given a number, it answers so many envelopes. It
-    replies what that took, and how many bytes its process had at most."""
+    """A referee: for names, it loads their games; for a number, it processes so many commands. It
+    replies the time that took, and the most bytes that its process had."""
     configure_logging("info", "json", Path(os.devnull).open("w"))  # noqa: SIM115 - for the whole process
     client = connect(url)
-    referee, _ = build_referee(RedisLedger(client, init_partition_count(client)), ALONE)
+    referee, _ = build_referee(RedisLedger(client, init_partition_count(client)), SINGLE_REFEREE)
     referee.step(1)  # makes the consumer groups
     tune_garbage_collector()
     pipe.send("ready")
-    while asked := pipe.recv():
+    while request := pipe.recv():
         start, before = perf_counter(), os.times()
-        if isinstance(asked, int):
-            count = asked
-            answer(referee, count)
+        if isinstance(request, int):
+            count = request
+            process_commands(referee, count)
         else:
-            count = len(asked)
-            referee.processor.game_cache.prefetch(asked)
+            count = len(request)
+            referee.processor.game_cache.prefetch(request)
         pipe.send((spent_since(count, start, before), resident_bytes()))
 
 
-def answer(referee: Referee, envelopes: int) -> None:
-    """Step until so many envelopes are answered."""
+def process_commands(referee: Referee, envelopes: int) -> None:
+    """Step until so many commands are processed."""
     while envelopes > 0:
         envelopes -= (taken := referee.step(1000))
-        assert taken, "letters got lost"
+        assert taken, "commands got lost"
 
 
 def resident_bytes() -> int:

@@ -1,4 +1,4 @@
-"""The machine that the figures were measured on; they mean nothing without it."""
+"""The machine that the benchmarks ran on; the figures mean nothing without it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PEERS = ("redis", "msgpack", "pydantic", "uvloop", "websockets", "eventsourcing", "chess")
 
 
-def machine_facts() -> dict[str, Any]:
+def machine_info() -> dict[str, Any]:
     commit = _git("rev-parse", "--short=12", "HEAD")
     return {
         "when": datetime.now(UTC).isoformat(timespec="seconds"),

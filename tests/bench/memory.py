@@ -1,7 +1,7 @@
 """Redis memory of a finished four-seat USA game: its streams, and its verdict hashes besides.
 
 Measured on the engine as `make play` sets it up, and on one with the engine's own node size,
-because who brings a Redis of their own has that."""
+which a Redis of the operator's own has."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.bench.figure import Figure, Part, Report, Size
 from tests.bench.games import bots, fresh_ledger, play
 
 GOAL = 64 * 1024
-TABLES: dict[str, tuple[Policy, ...]] = {
+SEATINGS: dict[str, tuple[Policy, ...]] = {
     "random": ("random",) * 4,
     "greedy": ("greedy",) * 4,
     "mixed": ("greedy", "greedy", "random", "random"),
@@ -27,11 +27,11 @@ def measure(size: Size, report: Report) -> Figure:
     parts: dict[str, Part] = {}
     for engine, settings in (("ours", {}), ("plain", PLAIN)):
         with fresh_ledger(16, **settings) as ledger:
-            for table, policies in TABLES.items():
+            for table, policies in SEATINGS.items():
                 report(f"{table} games on the engine's {engine} settings")
                 games = play(ledger, [bots(*policies)] * size.of(16, 1), table)
                 parts |= {f"{engine}_{table}_{k}": v for k, v in weigh(ledger, games).items()}
-    worst = max(_number(parts[f"ours_{table}_streams_mean"]) for table in TABLES)
+    worst = max(_number(parts[f"ours_{table}_streams_mean"]) for table in SEATINGS)
     return Figure(
         "Redis memory of a finished four-seat game, all streams, KiB",
         f"{_summary(parts, 'ours')} (default node size: {_summary(parts, 'plain')})",
@@ -45,7 +45,7 @@ def _summary(parts: Mapping[str, Part], engine: str) -> str:
     def kib(table: str, which: str) -> str:
         return f"{_number(parts[f'{engine}_{table}_{which}']) / 1024:.1f}"
 
-    return ", ".join(f"{t} {kib(t, 'streams_mean')}, at most {kib(t, 'streams_max')}" for t in TABLES)
+    return ", ".join(f"{t} {kib(t, 'streams_mean')}, at most {kib(t, 'streams_max')}" for t in SEATINGS)
 
 
 def weigh(ledger: RedisLedger, games: Sequence[str]) -> dict[str, Part]:
@@ -78,7 +78,7 @@ def _keys(ledger: RedisLedger, game: str) -> dict[str, str]:
 
 
 def _bytes(ledger: RedisLedger, key: str) -> int:
-    client: Any = ledger._client  # the port has no question about memory, and needs none
+    client: Any = ledger._client  # the port has no memory query, and needs none
     size: int | None = client.memory_usage(key, samples=0)
     assert size, f"there is no key {key}"
     return size

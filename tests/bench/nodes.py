@@ -36,10 +36,10 @@ class Side:
         self._partitions = init_partition_count(self._client, keys.DEFAULT_PARTITIONS)
         self._engines, self._replicas = engines, replicas
         self._worker = running.enter_context(Worker(run_one, url))
-        self.forget()
+        self.reset()
 
-    def forget(self) -> None:
-        """What was measured so far doesn't count."""
+    def reset(self) -> None:
+        """Drop what was measured so far."""
         self.rounds: list[Spent] = []
         self._before = cpu_s(self._engines), cpu_s(self._replicas)
 
@@ -53,7 +53,7 @@ class Side:
         self.rounds.append(spent)
 
     def left(self) -> int:
-        """Letters that are still there, or were moved to dead letters."""
+        """How many commands wait, or were moved to the dead letters."""
         pipe = self._client.pipeline(transaction=False)
         for partition in range(self._partitions):
             pipe.xlen(keys.commands(partition))
@@ -92,7 +92,7 @@ def measure(size: Size, report: Report) -> Figure:
             for side in (one, three):
                 side.play(envelopes)
                 if number < rounds // 6:  # the games begin
-                    side.forget()
+                    side.reset()
         errors = one.left() + three.left()
         return build_figure(one.cpu_by_process(), three.cpu_by_process(), errors)
 

@@ -1,8 +1,8 @@
-"""What poison costs the others: commands a second while one in a hundred breaks the referee.
+"""What poison costs the other commands: commands a second while one in a hundred breaks the referee.
 
-The referee's judge raises on every envelope whose id begins with "poison". Each such envelope takes the
-real way: decided, folded anew, decided again, reported in the service's log with its traceback, and
-put aside as a dead\0envelope. Rounds with and without poison alternate, on two engines.
+`decide_envelope` raises on every command whose id begins with "poison". Each takes the whole path:
+decided, folded again, decided again, reported in the service's log with its traceback, and
+moved to the dead letters. Rounds with and without poison alternate, on two engines.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from services.referee import command_processor
 from services.referee.rules import GameState, decide_envelope
 from tests.bench.figure import Figure, Report, Size, ratio
 from tests.bench.games import fresh_engine
-from tests.bench.growth import Grown
+from tests.bench.growth import GamesUnderLoad
 from tests.bench.live_games import POISON, run_one, scripts
 from tests.bench.referee_workers import Worker
 
 GOAL: Final = 0.8
 GAMES: Final = 200
-BATCH: Final = 100  # envelopes, and one of poison where there is poison
+BATCH: Final = 100  # commands, and one of poison where there is poison
 
 
 def measure(size: Size, report: Report) -> Figure:
     games, batch = size.of(GAMES, 20), size.of(BATCH, 20)
     with ExitStack() as running:
         report("playing a few games in advance")
-        midst = scripts(size.of(24, 2))
+        templates = scripts(size.of(24, 2))
         clean, poisoned = (
-            Grown(url, games, midst, running.enter_context(Worker(run_breaking, url)))
+            GamesUnderLoad(url, games, templates, running.enter_context(Worker(run_breaking, url)))
             for url in (running.enter_context(fresh_engine()) for _ in range(2))
         )
         for number in range(size.of(11, 2)):
@@ -47,13 +47,13 @@ def measure(size: Size, report: Report) -> Figure:
     return build_figure(clean, poisoned, errors, batch)
 
 
-def build_figure(clean: Grown, poisoned: Grown, errors: int, batch: int) -> Figure:
+def build_figure(clean: GamesUnderLoad, poisoned: GamesUnderLoad, errors: int, batch: int) -> Figure:
     share = ratio(poisoned.rates, clean.rates)
-    per_letter = (poisoned.cpu_us() - clean.cpu_us()) * batch
+    per_command = (poisoned.cpu_us() - clean.cpu_us()) * batch
     return Figure(
         "commands a second while 1 in 100 is poison, of those without",
-        f"{share:.2f} ({median(poisoned.rates):,.0f} of {median(clean.rates):,.0f} a second; a poisonous one costs"
-        f" {per_letter / 1000:.1f} ms CPU; {poisoned.live.poisoned} dead letters, {errors} errors)",
+        f"{share:.2f} ({median(poisoned.rates):,.0f} of {median(clean.rates):,.0f} a second; a poison command costs"
+        f" {per_command / 1000:.1f} ms CPU; {poisoned.live.poisoned} dead letters, {errors} errors)",
         f"at least {GOAL}",
         share >= GOAL and not errors,
         {

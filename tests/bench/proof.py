@@ -1,8 +1,8 @@
-"""What proof costs: the chain in the referee, checking a file, an audit, seeking; and how big a file is.
+"""The cost of proof: the chain in the referee, checking a file, an audit, seeking; and how big a file is.
 
 The referee's figure is of the same referee twice, in turn: in games of today's rules, which are
-sealed, and in games of the version before, which aren't. Each decides its own games, played in
-advance by the same random source.
+sealed, and in games of the previous version, which aren't. Each decides its own games, played in
+advance with the same random source.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ STANDALONE: Final = Path(__file__).parents[2] / "deploy" / "verify_game.py"
 
 
 def measure_sealing(size: Size, report: Report) -> Figure:
-    """What the chain and the commitments cost the referee, alone and in its whole work."""
+    """What the chain and the commitments cost the referee, alone and as part of its work."""
     report("sealing logs again")
     us = [_sealing_us(f"seal-{n}") for n in range(size.of(12, 2))]
     games, blocks, rounds = size.of(100, 10), size.of(16, 2), size.of(12, 4)
@@ -51,16 +51,16 @@ def measure_sealing(size: Size, report: Report) -> Figure:
         fresh_engine() as sealed_url,
         fresh_engine() as plain_url,
         Worker(run_referee, sealed_url) as sealed,
-        Worker(run_former_referee, plain_url) as plain,
+        Worker(run_previous_version_referee, plain_url) as plain,
     ):
-        here, there = ledger_at(sealed_url), ledger_at(plain_url)
+        our_ledger, their_ledger = ledger_at(sealed_url), ledger_at(plain_url)
         ours, theirs = list[Spent](), list[Spent]()
-        feed, former = lanes(games), former_lanes(games)
+        feed, previous = lanes(games), previous_version_lanes(games)
         for block in range(1, blocks + 1):
             report(f"{games} games, block {block} of {blocks}")
-            envelopes, before = list(islice(feed, rounds)), list(islice(former, rounds))
-            ours.append(total(ours_round(here, sealed, each)[0] for each in envelopes))
-            theirs.append(total(ours_round(there, plain, each)[0] for each in before))
+            envelopes, before = list(islice(feed, rounds)), list(islice(previous, rounds))
+            ours.append(total(ours_round(our_ledger, sealed, each)[0] for each in envelopes))
+            theirs.append(total(ours_round(their_ledger, plain, each)[0] for each in before))
     share = ratio([each.commands / each.seconds for each in ours], [e.commands / e.seconds for e in theirs])
     cpu = [sum(e.user for e in each) / sum(e.commands for e in each) * 1e6 for each in (ours, theirs)]
     return Figure(
@@ -72,24 +72,24 @@ def measure_sealing(size: Size, report: Report) -> Figure:
     )
 
 
-def run_former_referee(url: str, pipe: Connection) -> None:
-    """The same referee, with the version before the current one as its current one."""
-    as_before()
+def run_previous_version_referee(url: str, pipe: Connection) -> None:
+    """The same referee, with the previous ruleset versions as its current ones."""
+    use_previous_version()
     run_referee(url, pipe)
 
 
-def as_before() -> None:
+def use_previous_version() -> None:
     rulesets = dict(RULESETS)
     for name, today in rulesets.items():
         RULESETS[name] = RULESET_VERSIONS[name, today.version - 1]  # type: ignore[index]  # a bench's own process
 
 
-def former_lanes(games: int) -> Iterator[Round]:
-    """Rounds of games of the version before; this process returns to the current version after each."""
+def previous_version_lanes(games: int) -> Iterator[Round]:
+    """Rounds of games of the previous version; this process returns to the current version after each."""
     today = dict(RULESETS)
     feed = None
     while True:
-        as_before()
+        use_previous_version()
         feed = feed or lanes(games)
         envelopes = next(feed)
         RULESETS.update(today)  # type: ignore[attr-defined]  # as above
@@ -97,14 +97,14 @@ def former_lanes(games: int) -> Iterator[Round]:
 
 
 def _sealing_us(game: str) -> float:
-    """What sealing an entry takes more than packing it, by event."""
+    """How much longer sealing an entry takes than packing it, by event."""
     log = sealed_game(game)
     entries = [unpack_entry(each.entry) for each in log]
     return (_spent(game, entries, True) - _spent(game, entries, False)) / sum(len(e.events) for e in entries)
 
 
 def _spent(game: str, entries: list[Entry], sealing: bool) -> float:
-    """Microseconds of CPU for packing all entries, sealed or as they were before."""
+    """Microseconds of CPU for packing all entries, sealed or not."""
     state, pile_tracker, chain_state, spent = (
         GameState(),
         PileTracker(),
@@ -149,7 +149,7 @@ def sealed_game(game: str) -> list[SealedEntry]:
     return log
 
 
-# -- what is done with a finished game -------------------------------------------------------
+# -- finished games -------------------------------------------------------
 
 
 def measure_files(size: Size, report: Report) -> Figure:

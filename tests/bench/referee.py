@@ -2,9 +2,9 @@
 
 The games are pre-played, and fed round by round: each game's next command, when all have
 been answered. Feeding isn't counted on either side. The referee's time is that of its
-steps, from taking envelopes to the script's answers, in a process of its own. The client,
+steps, from taking commands to the script's answers, in a process of its own. The client,
 in another process, then runs the append scripts of the same rounds, byte for byte and in the
-same batches, on a second engine, where the same envelopes lie taken in the commands streams,
+same batches, on a second engine, where the same commands are pending in the streams,
 so that acknowledging and deleting them is as much work. Rounds of both alternate.
 """
 
@@ -87,19 +87,19 @@ def build_figure(our: list[Spent], their: list[Spent], errors: int, games: int, 
 
 
 def lanes(games: int) -> Iterator[Round]:
-    """Rounds for ever, with one envelope of each of so many games; where one ends, a new one
-    begins in its place."""
+    """Endless rounds, with one command of each of so many games; a game that ends is replaced by a
+    new one."""
     number = count()
     lane: list[Iterator[CommandEnvelope]] = [iter(()) for _ in range(games)]
-    for moment in count(1):
+    for number_of_round in count(1):
         envelopes: Round = []
-        for place in range(games):
-            envelope = next(lane[place], None)
+        for n in range(games):
+            envelope = next(lane[n], None)
             if envelope is None:
                 name = f"game-{next(number)}"
-                lane[place] = iter(script(name, SEATS, name))
-                envelope = next(lane[place])
-            envelopes.append((f"{moment}-{place + 1}", envelope))
+                lane[n] = iter(script(name, SEATS, name))
+                envelope = next(lane[n])
+            envelopes.append((f"{number_of_round}-{n + 1}", envelope))
         yield envelopes
 
 
@@ -109,8 +109,8 @@ def ledger_at(url: str) -> RedisLedger:
 
 
 def put(ledger: RedisLedger, envelopes: Round) -> None:
-    """Letters onto the commands streams, under ids that are the same on every engine."""
-    client: Any = ledger._client  # the port lets nobody choose these ids
+    """Add commands to the command streams, under ids that are the same on every engine."""
+    client: Any = ledger._client  # the port has no way to choose these ids
     pipe = client.pipeline(transaction=False)
     for id_, envelope in envelopes:
         stream = keys.commands(keys.partition_of(envelope.game, ledger.partitions))
@@ -131,7 +131,7 @@ def theirs_round(ledger: RedisLedger, client: Worker, envelopes: Round, calls: C
     return spent
 
 
-# -- honesty -------------------------------------------------------------------------
+# -- checks -------------------------------------------------------------------------
 
 
 def total(spent: Iterable[Spent]) -> Spent:
@@ -151,7 +151,7 @@ def _bytes(argument: Argument) -> bytes:
 
 
 def unanswered(ledger: RedisLedger) -> int:
-    """Letters that are still there, or were moved to dead letters."""
+    """How many commands wait, or were moved to the dead letters."""
     client: Any = ledger._client
     pipe = client.pipeline(transaction=False)
     for partition in range(ledger.partitions):

@@ -1,4 +1,4 @@
-"""The two processes of the referee's figure: a referee, and a client without rules."""
+"""The two processes of the referee benchmark: a referee, and a client without rules."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Spent(NamedTuple):
 
 
 class Worker:
-    """A process that answers questions over a pipe until it is shown None."""
+    """A process that answers requests over a pipe until it gets None."""
 
     def __init__(self, run: Callable[[str, Connection], None], url: str) -> None:
         spawn = get_context("spawn")
@@ -45,8 +45,8 @@ class Worker:
         self.answer()  # it is ready
         return self
 
-    def ask(self, question: object) -> Any:
-        self.pipe.send(question)
+    def ask(self, request: object) -> Any:
+        self.pipe.send(request)
         return self.answer()
 
     def answer(self) -> Any:
@@ -64,12 +64,12 @@ class Worker:
 
 
 class Recording(RedisLedger):
-    """The ledger, noting down what it has the engine run."""
+    """The ledger, recording the scripts that it runs."""
 
     def __init__(self, url: str) -> None:
         client = connect(url)
         super().__init__(client, init_partition_count(client))
-        client.script_load(APPEND_ENTRY.source)  # else the first batch would be run, and noted, twice
+        client.script_load(APPEND_ENTRY.source)  # else the first batch would be run, and recorded, twice
         self.calls: list[Sequence[ScriptCall]] = []
         vars(event_store)["call_script"] = self.call_script  # in this process, which has one ledger
 
@@ -80,7 +80,7 @@ class Recording(RedisLedger):
 
 
 def run_referee(url: str, pipe: Connection) -> None:
-    """Answer so many envelopes, when asked: what it took, and the scripts that were run."""
+    """For each number received, process so many commands; reply the time and the scripts that were run."""
     configure_logging("info", "json", Path(os.devnull).open("w"))  # noqa: SIM115 - for the whole process
     ledger = Recording(url)
     referee, _ = build_referee(ledger, read_settings(leases=False))
@@ -88,15 +88,15 @@ def run_referee(url: str, pipe: Connection) -> None:
     pipe.send("ready")
     while envelopes := pipe.recv():
         ledger.calls = []
-        start, before, answered = perf_counter(), os.times(), 0
-        while answered < envelopes:
-            answered += (taken := referee.step(1000))
-            assert taken, "letters got lost"
+        start, before, processed = perf_counter(), os.times(), 0
+        while processed < envelopes:
+            processed += (taken := referee.step(1000))
+            assert taken, "commands got lost"
         pipe.send((spent_since(envelopes, start, before), ledger.calls))
 
 
 def run_client(url: str, pipe: Connection) -> None:
-    """Run the scripts of a round, when asked, each batch in one round trip: what it took."""
+    """For each round received, run its scripts, each batch in one round trip; reply the time."""
     client: Any = connect(url)
     client.script_load(APPEND_ENTRY.source)
     pipe.send("ready")

@@ -1,8 +1,8 @@
 """One, two and four referees on one engine, each a process of its own, sharing the partitions by
 their leases.
 
-Letters of many games wait; each referee takes one of each of its partitions at a time, until none
-is left. On a machine of two cores two referees and their engine are in each other's way, so the
+Commands of many games wait; each referee takes one of each of its partitions at a time, until none
+is left. On a machine of two cores two referees and their engine compete for the cores, so the
 CPU time of a command is counted on each side, and what it allows where there are cores enough: a
 referee waits while the engine writes, so one makes 1 / (referee + engine) a second, and several
 make so many times that, up to the engine's own 1 / engine.
@@ -30,7 +30,7 @@ from tests.bench.referee_workers import Worker, spent_since
 
 GOAL: Final = 1.6
 COUNTS: Final = (1, 2, 4)
-LETTERS: Final = 4_000  # that wait when a round begins
+WAITING: Final = 4_000  # commands when a round begins
 RENEW_S: Final = 0.5
 SETTLED_S: Final = 30.0
 
@@ -54,7 +54,7 @@ class Server:
         self.rounds: list[Round] = []
         until = monotonic() + SETTLED_S
         while sum(worker.ask("share") for worker in self.workers) != self.live.ledger.partitions:
-            assert monotonic() < until, "the referees don't come to share the partitions"
+            assert monotonic() < until, "the referees don't share the partitions"
             sleep(0.1)
 
     def play(self, envelopes: int) -> None:
@@ -65,7 +65,7 @@ class Server:
         spent = [worker.answer() for worker in self.workers]
         took, engine_s = perf_counter() - start, self.live.engine_cpu_s() - before
         referee_s = sum(one.user + one.system for one in spent)
-        assert sum(one.commands for one in spent) == envelopes, "letters got lost"
+        assert sum(one.commands for one in spent) == envelopes, "commands got lost"
         self.rounds.append(Round(envelopes, took, referee_s, engine_s))
 
     @property
@@ -89,8 +89,8 @@ def measure(size: Size, report: Report) -> Figure:
         for number in range(size.of(9, 2)):
             report(f"round {number}")
             for server in servers:
-                server.play(size.of(LETTERS, 80))
-                if not number:  # a first round is left out: games are met, boards are read
+                server.play(size.of(WAITING, 80))
+                if not number:  # a first round is left out: games are loaded, boards are read
                     server.rounds.clear()
         errors = sum(server.live.errors() for server in servers)
     return build_figure(counts, servers, errors)
@@ -124,8 +124,8 @@ def build_figure(counts: Sequence[int], servers: Sequence[Server], errors: int) 
 
 
 def run_sharing(url: str, pipe: Connection) -> None:
-    """A referee among others: on `go` it processes what waits in its share; asked, it reports how
-    many partitions that is."""
+    """One of several referees: on `go` it processes what waits in its partitions, on `share` it
+    replies how many these are."""
     configure_logging("info", "json", Path(os.devnull).open("w"))  # noqa: SIM115 - for the whole process
     client = connect(url)
     referee, lease = build_referee(RedisLedger(client, init_partition_count(client)))
@@ -135,11 +135,11 @@ def run_sharing(url: str, pipe: Connection) -> None:
     while True:
         while not pipe.poll(RENEW_S):
             lease.renew()
-        asked = pipe.recv()
+        request = pipe.recv()
         lease.renew()
-        if asked is None:
+        if request is None:
             return
-        if asked == "share":
+        if request == "share":
             pipe.send(len(lease.partitions))
             continue
         start, before, count, renewed = perf_counter(), os.times(), 0, monotonic()

@@ -1,4 +1,4 @@
-"""The bench works: a quick run measures every figure and records what it was measured on."""
+"""The bench works: a quick run measures every figure and records the machine."""
 
 from __future__ import annotations
 

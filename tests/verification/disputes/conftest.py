@@ -1,4 +1,4 @@
-"""A server whose parts are stepped by hand, with its gateway in the same process."""
+"""A server whose services a test steps itself, with its gateway in the same process."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from services.ledger.connection import connect, connect_async, init_partition_co
 from services.referee.command_processor import Clocks
 from services.referee.worker import Referee
 from services.verification.game_repository import ArchiveReader
-from tests.auditor.conftest import At, auditor_at
+from tests.auditor.conftest import Server, auditor_at
 from tests.conftest import ALL, PARTITIONS
 from tests.referee.running_referee import FRESH, GAME, Clock
 
 KEY: Final = b"k" * 32
 
 
-class Office(NamedTuple):
+class WebServer(NamedTuple):
     """The server, and requests to its gateway with a seat's token."""
 
-    at: At
+    server: Server
     loop: asyncio.Runner
     http: httpx.AsyncClient
 
     def headers(self, seat: Seat | None, game: str, key: str | None) -> dict[str, str]:
-        read_dispute = {"Authorization": f"Bearer {tokens.mint(KEY, game, seat)}"}
-        return read_dispute if key is None else read_dispute | {"Idempotency-Key": key}
+        bearer = {"Authorization": f"Bearer {tokens.mint(KEY, game, seat)}"}
+        return bearer if key is None else bearer | {"Idempotency-Key": key}
 
     def dispute(
         self, seat: Seat | None, body: Any, key: str | None = None, game: str = GAME
@@ -47,7 +47,7 @@ class Office(NamedTuple):
         return self.loop.run(self.http.post(path, json=body, headers=self.headers(seat, game, key)))
 
     def raised(self, seat: Seat, number: int, key: str | None = None) -> str:
-        """A dispute that was taken in; its id."""
+        """Raise a dispute that is accepted. Returns its id."""
         reply = self.dispute(seat, {"number": number, "reason": "I doubt it."}, key)
         assert reply.status_code == 202, reply.text
         id_: str = reply.json()["dispute"]
@@ -64,20 +64,20 @@ class Office(NamedTuple):
 
 
 @pytest.fixture
-def office(engine_url: str, tmp_path: Path) -> Iterator[Office]:
-    with open_office(engine_url, tmp_path) as opened:
+def web(engine_url: str, tmp_path: Path) -> Iterator[WebServer]:
+    with open_web_server(engine_url, tmp_path) as opened:
         yield opened
 
 
-def keys_left(office: Office) -> list[bytes]:
-    """What the engine keeps of disputes."""
-    client: Any = office.at.client
+def keys_left(web: WebServer) -> list[bytes]:
+    """The engine's keys of disputes."""
+    client: Any = web.server.client
     return sorted(client.scan_iter("*disputes*"))
 
 
 @contextmanager
-def open_office(url: str, folder: Path, limits: RateLimiter | None = None) -> Iterator[Office]:
-    """A server on an engine that is emptied, with an archive of its own."""
+def open_web_server(url: str, folder: Path, limits: RateLimiter | None = None) -> Iterator[WebServer]:
+    """A server on an emptied engine, with its own archive."""
     client = connect(url)
     client.flushdb()
     ledger = RedisLedger(client, init_partition_count(client, PARTITIONS))
@@ -86,12 +86,12 @@ def open_office(url: str, folder: Path, limits: RateLimiter | None = None) -> It
     referee = Referee(ledger, "referee", times, lambda: FRESH, lambda: ALL, read_archived_length=archived)
     auditor = auditor_at(client, ledger, archive, wall)
     with asyncio.Runner() as loop:
-        web = AsyncLedger(connect_async(url), PARTITIONS)
-        freely = limits or RateLimiter(10_000, 100_000, lambda: 0.0)
-        app = create_app(web, KEY, freely, read_archived_view=ArchiveReader(archive).read_view)
+        async_ledger = AsyncLedger(connect_async(url), PARTITIONS)
+        limits = limits or RateLimiter(10_000, 100_000, lambda: 0.0)
+        app = create_app(async_ledger, KEY, limits, read_archived_view=ArchiveReader(archive).read_view)
         http = httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://server")
-        yield Office(At(url, client, ledger, archive, wall, referee, auditor), loop, http)
+        yield WebServer(Server(url, client, ledger, archive, wall, referee, auditor), loop, http)
         loop.run(http.aclose())
-        loop.run(web.close())
+        loop.run(async_ledger.close())
     auditor.deregister()
     client.close()

@@ -1,4 +1,4 @@
-"""Games of two people for whom a test speaks, one command at a time."""
+"""Games of two human players whose commands a test submits one at a time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from schemas.commands import (
     TakeSeat,
 )
 from schemas.field_types import Seat
-from tests.auditor.conftest import At
+from tests.auditor.conftest import Server
 from tests.referee.running_referee import GAME, submit
 
 NOWHERE = ClaimRoute("nowhere-b", {"red": 1})
@@ -33,33 +33,36 @@ PLAYED: tuple[tuple[Seat, Command], ...] = (
 )
 
 
-def begin(at: At, game: str = GAME) -> None:
+def begin(server: Server, game: str = GAME) -> None:
     plans = (SeatPlan(), SeatPlan())
-    house: tuple[Command, ...] = (
+    opening: tuple[Command, ...] = (
         CreateGame(plans, seed=f"seed of {game}"), TakeSeat("Ada", 0), TakeSeat("Bo", 1), StartGame()
     )  # fmt: skip
-    submit(at.ledger, [CommandEnvelope(f"house-{n}", game, None, command) for n, command in enumerate(house)])
-    answered(at)
+    submit(
+        server.ledger,
+        [CommandEnvelope(f"opening-{n}", game, None, command) for n, command in enumerate(opening)],
+    )
+    process_all(server)
 
 
-def play(at: At, game: str = GAME) -> int:
-    """A game that goes on; the number of its last entry."""
-    begin(at, game)
+def play(server: Server, game: str = GAME) -> int:
+    """Play a game that isn't over. Returns the number of its last entry."""
+    begin(server, game)
     for n, (seat, command) in enumerate(PLAYED):
-        say(at, seat, command, f"said-{n}", game)
-    return len(at.ledger.read_entries(game))
+        send(server, seat, command, f"sent-{n}", game)
+    return len(server.ledger.read_entries(game))
 
 
-def say(at: At, seat: Seat, command: Command, id_: str, game: str = GAME) -> None:
-    submit(at.ledger, [CommandEnvelope(id_, game, seat, command)])
-    answered(at)
+def send(server: Server, seat: Seat, command: Command, id_: str, game: str = GAME) -> None:
+    submit(server.ledger, [CommandEnvelope(id_, game, seat, command)])
+    process_all(server)
 
 
-def end(at: At, game: str = GAME) -> None:
+def end(server: Server, game: str = GAME) -> None:
     for seat in (0, 1):
-        say(at, seat, Leave(), f"leave-{seat}", game)
+        send(server, seat, Leave(), f"leave-{seat}", game)
 
 
-def answered(at: At) -> None:
-    while at.referee.step(0):
+def process_all(server: Server) -> None:
+    while server.referee.step(0):
         pass

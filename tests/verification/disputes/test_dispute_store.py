@@ -1,4 +1,4 @@
-"""Disputes are kept alike on fakeredis, on an engine and on a cluster of them."""
+"""Disputes are stored alike on fakeredis, on an engine and on a cluster."""
 
 from __future__ import annotations
 
@@ -24,48 +24,51 @@ def connection(request: pytest.FixtureRequest) -> Iterator[Connect]:
     yield from connections_to(request)
 
 
-def test_a_dispute_goes_its_way_in_any_store(ledger: RedisLedger) -> None:
-    kept, name, another = (
+def test_a_dispute_is_raised_answered_and_evicted_in_any_store(ledger: RedisLedger) -> None:
+    store, name, another = (
         ledger.disputes(),
         derive_dispute_id(GAME, 0, "a"),
         derive_dispute_id(GAME, None, "a"),
     )
-    assert kept.create(name, DISPUTE) == RaiseOutcome.RAISED
-    assert kept.create(name, DISPUTE) == RaiseOutcome.EXISTS
-    assert kept.create(name, OTHER) == RaiseOutcome.DIFFERS
-    assert kept.create(another, OTHER) == RaiseOutcome.RAISED
-    assert sorted(kept.next_unanswered()) == sorted([name.id, another.id])
-    assert kept.record_answer(name, DisputeState("told"), b"so far", b"for you alone")
-    assert kept.next_unanswered() == [another.id]
+    assert store.create(name, DISPUTE) == RaiseOutcome.RAISED
+    assert store.create(name, DISPUTE) == RaiseOutcome.EXISTS
+    assert store.create(name, OTHER) == RaiseOutcome.DIFFERS
+    assert store.create(another, OTHER) == RaiseOutcome.RAISED
+    assert sorted(store.next_unanswered()) == sorted([name.id, another.id])
+    assert store.record_answer(name, DisputeState("told"), b"so far", b"for you alone")
+    assert store.next_unanswered() == [another.id]
     assert [
-        (provisional.id, provisional.length, provisional.is_idle) for provisional in kept.next_provisional()
+        (provisional.id, provisional.length, provisional.is_idle) for provisional in store.next_provisional()
     ] == [(name.id, 0, False)]
-    assert kept.read_findings(name) == b"for you alone"
-    assert kept.record_answer(name, DisputeState("whole"), b"all", evict_at_ms=7)
-    assert kept.next_provisional() == []
-    assert {held.name.id: held.answer for held in kept.list_all()} == {name.id: b"all", another.id: b""}
-    assert kept.evict(7) == 1
-    assert kept.find(name) is None
-    assert kept.read_findings(name) == b""
-    assert [held.name for held in kept.list_all()] == [another]
+    assert store.read_findings(name) == b"for you alone"
+    assert store.record_answer(name, DisputeState("whole"), b"all", evict_at_ms=7)
+    assert store.next_provisional() == []
+    assert {stored.name.id: stored.answer for stored in store.list_all()} == {
+        name.id: b"all",
+        another.id: b"",
+    }
+    assert store.evict(7) == 1
+    assert store.find(name) is None
+    assert store.read_findings(name) == b""
+    assert [stored.name for stored in store.list_all()] == [another]
 
 
-@pytest.mark.parametrize("store", ["engine", "cluster"])
-def test_a_gateway_raises_and_reads_them_in_any_store(request: pytest.FixtureRequest, store: str) -> None:
-    url = request.getfixturevalue(f"{store}_url")
+@pytest.mark.parametrize("engine", ["engine", "cluster"])
+def test_a_gateway_raises_and_reads_them_in_any_store(request: pytest.FixtureRequest, engine: str) -> None:
+    url = request.getfixturevalue(f"{engine}_url")
     with connect(url) as client:
         client.flushdb()
-        client.script_flush()  # what an engine forgets is brought along
+        client.script_flush()  # scripts are loaded again when they are missing
 
-    async def story() -> None:
-        web = AsyncLedger(connect_async(url), PARTITIONS)
-        kept, name = web.disputes(), derive_dispute_id(GAME, 1, "b")
-        assert await kept.create(name, DISPUTE) == RaiseOutcome.RAISED
-        assert await kept.create(name, DISPUTE) == RaiseOutcome.EXISTS
-        held = await kept.find(name)
-        assert held is not None
-        assert await kept.list_raised_by(GAME, 1) == [held]
-        assert await kept.list_raised_by(GAME, 0) == []
-        await web.close()
+    async def scenario() -> None:
+        async_ledger = AsyncLedger(connect_async(url), PARTITIONS)
+        store, name = async_ledger.disputes(), derive_dispute_id(GAME, 1, "b")
+        assert await store.create(name, DISPUTE) == RaiseOutcome.RAISED
+        assert await store.create(name, DISPUTE) == RaiseOutcome.EXISTS
+        stored = await store.find(name)
+        assert stored is not None
+        assert await store.list_raised_by(GAME, 1) == [stored]
+        assert await store.list_raised_by(GAME, 0) == []
+        await async_ledger.close()
 
-    asyncio.run(story())
+    asyncio.run(scenario())

@@ -1,4 +1,4 @@
-"""A whole house: somebody disputes a move over the web, and the house's own auditor answers."""
+"""A whole server: a seat disputes a move over HTTP, and the embedded auditor answers."""
 
 from __future__ import annotations
 
