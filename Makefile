@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes
 
-.PHONY: help setup dev play serve test test-long check bench soak mutants schemas lock clean
+.PHONY: help setup dev play serve test test-long check bench soak mutants schemas rule-tests lock clean
 
 help:            ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -59,6 +59,9 @@ mutants: dev     ## plant bugs, one at a time, and show which test noticed each
 
 schemas: setup   ## write the JSON Schemas from the contracts
 	@$(BIN)/python -m schemas.json_schema
+
+rule-tests: dev  ## write which tests hold each rule into docs/rules
+	@$(BIN)/python -m tests.rules.tests_by_rule
 
 lock: dev        ## resolve pyproject.toml into the hash-locked requirements files
 	@$(BIN)/uv pip compile -q pyproject.toml --generate-hashes --no-emit-index-url --universal --python-version 3.11 --custom-compile-command "make lock" -o requirements.txt

@@ -19,6 +19,7 @@ PAGE_FOLDERS: Final = (
     Path(__file__).parents[1] / "docs" / "rules",
     Path(sys.prefix) / "share" / "ledgerline" / "rules",
 )
+TESTS_HEADING: Final = "## Which tests hold these rules"  # the last section of a page, for who reads the code
 RULE_PATTERN: Final = re.compile(r"^- \*\*([A-Z]+-\d)\*\* (.*(?:\n(?:  .+|(?=\n  \S)))*)", re.MULTILINE)
 
 

@@ -78,7 +78,7 @@ def test_decided_SCORE_3_a_single_route_counts_as_the_longest(rules: str, route:
 
 
 @pytest.mark.parametrize("pair", ["kristiansand-stavanger", "mo-i-rana-trondheim"])
-def test_decided_DOUBLE_1_2_parallel_routes_of_unequal_length_are_double_routes(pair: str) -> None:
+def test_decided_DOUBLE_1_DOUBLE_2_parallel_routes_of_unequal_length_are_double_routes(pair: str) -> None:
     board = load_board("nordic")
     assert board.routes[f"{pair}-a"].length != board.routes[f"{pair}-b"].length
     claim = ClaimRoute(f"{pair}-a", {LOCO: board.routes[f"{pair}-a"].length})

@@ -1,0 +1,149 @@
+"""Which tests hold each rule: the list at the end of every rule page, made from the names of the tests.
+
+`make rule-tests` writes it. A test belongs to the rules that its name begins with, and to the games that it, or
+what it calls, names; one that names none plays `usa`, as `given` does, or no game at all, and is then on every
+page that has the rule.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from services.referee.rules import RULESETS
+from services.rulebook import TESTS_HEADING
+
+TESTS: Final = Path(__file__).parents[1]
+PAGES: Final = TESTS.parent / "docs" / "rules"
+NAME: Final = re.compile(r"test_(?:[a-z]+_)?((?:[A-Z]+_\d_)+)")
+ON_PAGE: Final = re.compile(r"^- \*\*([A-Z]+-\d)\*\* ", re.MULTILINE)
+SCENES: Final = {"given", "started", "created", "create_from"}  # of tests/rules/given.py: `usa` unless told
+DEFAULT_RULESET: Final = "usa"
+INTRODUCTION: Final = """\
+The files of `tests/` that have tests which are named by a rule and play this game, or no game at all.
+`pytest -k SETUP_1` runs those of SETUP-1; `make rule-tests` writes this list.
+"""
+
+
+class RuleTest(NamedTuple):
+    """A test that is named by rules, where it is, and the games that it plays; none: it plays no game."""
+
+    rules: tuple[str, ...]
+    file: str
+    rulesets: frozenset[str]
+
+
+class Source(NamedTuple):
+    """A module of the tests: its top-level definitions, and what it imports from others, as (module, name)."""
+
+    definitions: dict[str, ast.AST]
+    imports: dict[str, tuple[str, str]]
+    about: frozenset[str]  # the games that its docstring names
+
+
+def rules_in_name(name: str) -> tuple[str, ...]:
+    """The rules that a test's name begins with: of `test_bug_END_1_stuck` END-1."""
+    found = NAME.match(name)
+    return tuple(part.replace("_", "-") for part in re.findall(r"[A-Z]+_\d", found[1])) if found else ()
+
+
+def rule_tests(folder: Path = TESTS) -> Iterator[RuleTest]:
+    """The tests below the folder that are named by rules."""
+    for path in sorted(folder.rglob("test_*.py")):
+        if NAME.search(path.read_text(encoding="utf-8")):
+            source = read_source(path)
+            for name, definition in source.definitions.items():
+                if rules := rules_in_name(name):
+                    file = path.relative_to(folder).as_posix()
+                    yield RuleTest(rules, file, frozenset(games_of(source, definition)))
+
+
+def games_of(source: Source, definition: ast.AST) -> set[str]:
+    """The games that a test plays, as far as its source says."""
+    named = set(names_reached(source, definition, set()))
+    games = named & set(RULESETS) or set(source.about)
+    return games or ({DEFAULT_RULESET} if named & SCENES else set())
+
+
+def names_reached(source: Source, node: ast.AST, seen: set[int]) -> Iterator[str]:
+    """The rulesets and scenes that this code names, itself or through what it uses of the tests."""
+    for part in _parts(node):
+        if isinstance(part, ast.Constant) and part.value in RULESETS:
+            yield str(part.value)
+        elif isinstance(part, ast.Name) and part.id == "RULESETS":
+            yield from RULESETS
+        elif isinstance(part, ast.Name):
+            if part.id in SCENES:
+                yield part.id
+            where, name = source, part.id
+            if name in source.imports:
+                module, name = source.imports[name]
+                where = read_source(TESTS.parent / f"{module.replace('.', '/')}.py")
+            definition = where.definitions.get(name)
+            if definition is not None and id(definition) not in seen:
+                seen.add(id(definition))
+                yield from names_reached(where, definition, seen)
+
+
+def _parts(node: ast.AST) -> Iterator[ast.AST]:
+    """Like ast.walk, but of `RULESETS["usa"]` the key alone, and of `board="usa"` nothing: that is a board."""
+    if isinstance(node, ast.keyword) and node.arg == "board":
+        return
+    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id == "RULESETS":
+        node = node.slice
+    yield node
+    for child in ast.iter_child_nodes(node):
+        yield from _parts(child)
+
+
+@cache
+def read_source(path: Path) -> Source:
+    """A module of the tests; nothing is known of one that doesn't exist, such as a package."""
+    tree = ast.parse(path.read_text(encoding="utf-8")) if path.exists() else ast.Module([], [])
+    definitions: dict[str, ast.AST] = {}
+    imports: dict[str, tuple[str, str]] = {}
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            definitions[node.name] = node
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names = [part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)]
+            definitions |= dict.fromkeys(names, node)
+        elif isinstance(node, ast.ImportFrom):
+            module = str(node.module)
+            if module.startswith("tests.") and module != "tests.rules.given":
+                imports |= {alias.asname or alias.name: (module, alias.name) for alias in node.names}
+    words = set(re.findall(r"\w+", ast.get_docstring(tree) or ""))
+    return Source(definitions, imports, frozenset(words & set(RULESETS)))
+
+
+def section_of(ruleset: str, rules: list[str], tests: list[RuleTest]) -> str:
+    """The section of a ruleset's page: a row for each of these rules, in their order."""
+    rows = ""
+    for rule in rules:
+        held = [
+            test for test in tests if rule in test.rules and (ruleset in test.rulesets or not test.rulesets)
+        ]
+        files = dict.fromkeys(f"`{test.file}`" for test in held)
+        rows += f"| {rule} | {', '.join(files)} |\n"
+    return f"\n{TESTS_HEADING}\n\n{INTRODUCTION}\n| rule | tests |\n|---|---|\n{rows}"
+
+
+def with_section(ruleset: str, page: str, tests: list[RuleTest]) -> str:
+    """The page with its section as it is to be."""
+    text = page.partition(f"\n{TESTS_HEADING}\n")[0]
+    return text + section_of(ruleset, ON_PAGE.findall(text), tests)
+
+
+def main() -> None:
+    tests = list(rule_tests())
+    for path in sorted(PAGES.glob("*.md")):
+        path.write_text(with_section(path.stem, path.read_text(encoding="utf-8"), tests), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
