@@ -1,4 +1,4 @@
-"""A short game that real referees played on a ledger in memory."""
+"""A short game, played by a real referee on a ledger in memory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def client() -> Iterator[Any]:
 
 @pytest.fixture
 def ledger(client: Any) -> RedisLedger:
-    """A ledger that holds one game of two bots, which is over."""
+    """A ledger with one finished game of two bots."""
     ledger = RedisLedger(client, PARTITIONS)
     referee = referee_at(ledger)
     submit(ledger, opening_commands(cars=15))

@@ -1,4 +1,4 @@
-"""Golden games to audit, and what somebody who may write to a log could do to them."""
+"""Golden games to audit, and ways to tamper with their logs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _stored(game: str) -> tuple[bytes, ...]:
 
 
 def golden(game: str = USA) -> list[bytes]:
-    """The log of a golden game, to do with as one likes."""
+    """A copy of the log of a golden game."""
     return list(_stored(game))
 
 
@@ -36,7 +36,7 @@ def entries(game: str = USA) -> list[Entry]:
 
 
 def find(game: str, fits: Callable[[Entry], object], skip: int = 0) -> int:
-    """The number of the first entry that fits, after so many others that do."""
+    """The number of an entry that fits, after skipping so many that do."""
     numbers = [number for number, entry in enumerate(entries(game), 1) if fits(entry)]
     return numbers[skip]
 

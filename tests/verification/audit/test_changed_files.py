@@ -1,4 +1,4 @@
-"""No bit of a game's file can change without a check of it saying so, and saying where (P6)."""
+"""Any changed bit of a game's file is found by a check, which names the entry (P6)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FLIPS = 2_000
 
 @cache
 def played(random_seed: int = 5) -> SmallServer:
-    """A short game: a changed file is checked whole, thousands of times."""
+    """A short game, because changed files are checked thousands of times."""
     return SmallServer().play(seats=2, random_seed=random_seed, options={"cars": 8})
 
 
@@ -41,7 +41,7 @@ def first_bad(file: GameFile) -> int | None:
 
 
 def with_entries(entries: Sequence[bytes]) -> GameFile:
-    """As somebody without the server's key would change it: all that follows from the log is made anew."""
+    """The file with other entries, as somebody without the server's key could change it."""
     changed = decode_game_file(written())
     return changed._replace(entries=[*entries])
 
@@ -50,9 +50,9 @@ def test_P6_the_unchanged_file_has_no_findings() -> None:
     assert findings(decode_game_file(written())) == []
 
 
-def test_P6_every_bit_of_the_file_counts_and_the_first_bad_entry_is_named() -> None:
+def test_P6_every_flipped_bit_of_the_file_is_found_and_the_first_bad_entry_named() -> None:
     rng, whole = Random(1), decode_game_file(written())
-    named, beginning = 0, 400 + len(whole.marks)  # bytes without which nothing can be checked
+    named, header = 0, 400 + len(whole.marks)  # bytes without which nothing can be checked
     for _ in range(FLIPS):
         place, bit = rng.randrange(len(written())), rng.randrange(8)
         data = bytearray(written())
@@ -60,20 +60,18 @@ def test_P6_every_bit_of_the_file_counts_and_the_first_bad_entry_is_named() -> N
         try:
             file, checks = check_file_bytes(bytes(data))
         except GameFileError:
-            assert place < beginning
+            assert place < header
             continue
         [found] = [found for check in checks for found in check.findings]
         if found.number is not None:
             named += 1
             before = found.number - 1
             assert file.entries[:before] == whole.entries[:before]
-            assert (
-                file.entries[before : before + 1] != whole.entries[before : before + 1] or place < beginning
-            )
+            assert file.entries[before : before + 1] != whole.entries[before : before + 1] or place < header
     assert named > FLIPS * 0.6
 
 
-def test_P6_every_bit_of_what_the_file_unfolds_to_counts() -> None:
+def test_P6_every_flipped_bit_of_the_uncompressed_file_is_found() -> None:
     rng, whole = Random(2), zlib.decompress(written()[len(FILE_MAGIC) : -DIGEST_BYTES])
     for _ in range(FLIPS // 4):
         place, bit = rng.randrange(len(whole)), rng.randrange(8)
@@ -85,7 +83,7 @@ def test_P6_every_bit_of_what_the_file_unfolds_to_counts() -> None:
             continue
 
 
-def test_P6_a_bit_of_an_entry_is_found_at_that_entry() -> None:
+def test_P6_a_flipped_bit_of_an_entry_is_found_at_that_entry() -> None:
     rng, entries = Random(3), decode_game_file(written()).entries
     for _ in range(FLIPS // 4):
         number = rng.randrange(len(entries))
@@ -104,13 +102,13 @@ def test_P6_a_dropped_entry_is_found_where_it_is_missing(number: int) -> None:
 
 
 @pytest.mark.parametrize("number", [1, 5, 20])
-def test_P6_entries_that_changed_places_are_found_at_the_first(number: int) -> None:
+def test_P6_swapped_entries_are_found_at_the_first(number: int) -> None:
     entries = decode_game_file(written()).entries
     entries[number], entries[number + 1] = entries[number + 1], entries[number]
     assert first_bad(with_entries(entries)) == number + 1
 
 
-def test_P6_an_entry_that_was_put_in_is_found_there() -> None:
+def test_P6_an_inserted_entry_is_found_there() -> None:
     entries = decode_game_file(written()).entries
     assert first_bad(with_entries([*entries[:9], entries[8], *entries[9:]])) == 10
 
@@ -122,7 +120,7 @@ def test_P6_another_games_entry_is_found_there() -> None:
 
 
 @pytest.mark.parametrize("cut", [1, 5])
-def test_P6_a_tail_that_was_cut_is_found_where_it_ended(cut: int) -> None:
+def test_P6_a_log_without_its_end_is_found_where_it_was_cut(cut: int) -> None:
     entries = decode_game_file(written()).entries[:-cut]
     assert first_bad(with_entries(entries)) == len(entries) + 1
 
@@ -137,13 +135,13 @@ def test_P6_another_signature_or_key_is_found() -> None:
         assert {found.kind for found in findings(changed)} >= {"signature"}
 
 
-def test_P6_a_file_that_is_short_for_a_four_seat_game_stays_short() -> None:
-    """The goal is 40 KiB; marks and signature are all that the log doesn't hold already."""
+def test_P6_the_file_of_a_four_seat_game_is_short() -> None:
+    """The goal is 40 KiB; marks and signature are all that it adds to the log."""
     file = SmallServer().play(seats=4, random_seed=2).file()
     assert len(compress_packed(msgpack.packb(file._asdict()))) < 16 * 1024
 
 
-def test_a_number_of_entries_below_0_is_a_finding_and_breaks_nothing() -> None:
+def test_a_negative_number_of_entries_is_a_finding() -> None:
     changed = decode_game_file(written())._replace(number=-1)
     file, [check] = check_file_bytes(compress_packed(msgpack.packb(changed._asdict())))
     assert file.number == -1
@@ -151,7 +149,7 @@ def test_a_number_of_entries_below_0_is_a_finding_and_breaks_nothing() -> None:
 
 
 @pytest.mark.parametrize("left", [0, 1, 20])
-def test_P6_a_file_that_the_server_itself_ends_before_the_game_does_is_not_good(left: int) -> None:
+def test_P6_a_signed_file_that_ends_before_the_game_does_is_not_good(left: int) -> None:
     log, heads = [each.entry for each in played().log[:left]], [each.head for each in played().log[:left]]
     head = heads[-1] if heads else initial_head(GAME)
     marks = b"".join(each[:MARK_BYTES] for each in heads)

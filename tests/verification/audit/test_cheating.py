@@ -1,4 +1,4 @@
-"""A server that cheats is caught: by its players at once, or by a check of its file (P6)."""
+"""A server that cheats is detected: by its players at once, or by a check of its file (P6)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ LONG = {
 
 
 def findings(server: SmallServer) -> list[Finding]:
-    """All that a check of the server's file finds, every command decided again."""
+    """All findings in the server's file, with every command decided again."""
     file = server.file()
     return list(audit(Replay(file.game, file.entries), check_file(file)).findings)
 
@@ -51,7 +51,7 @@ def first_bad(server: SmallServer) -> int | None:
 
 
 def once(kind: type[Event], alter: Alter, skip: int = 0) -> Callable[[SmallServer, Entry], Events | None]:
-    """A cheat that alters one event of a kind, after so many honest ones."""
+    """A cheat that alters one event of a type, after skipping so many."""
     left = [skip]
 
     def cheat(server: SmallServer, entry: Entry) -> Events | None:
@@ -70,47 +70,47 @@ def honest() -> SmallServer:
     return SmallServer().play()
 
 
-def test_P6_an_honest_game_has_no_findings_and_betrays_nobody() -> None:
+def test_P6_an_honest_game_has_no_findings() -> None:
     assert findings(honest()) == []
     assert honest().detected == []
 
 
-def test_P6_a_swapped_card_is_noticed_by_who_draws_it_and_by_the_check() -> None:
-    def other(server: SmallServer, event: Event) -> Event:
+def test_P6_a_swapped_card_is_detected_by_its_seat_and_by_the_check() -> None:
+    def swapped(server: SmallServer, event: Event) -> Event:
         assert isinstance(event, CardDrawn)
         return replace(event, card="red" if event.card != "red" else "blue")
 
-    server = SmallServer(cheat=once(CardDrawn, other, skip=5)).play()
-    [(viewer, betrayed)] = server.detected
-    assert "isn't what was committed to" in betrayed.reason
+    server = SmallServer(cheat=once(CardDrawn, swapped, skip=5)).play()
+    [(viewer, error)] = server.detected
+    assert "isn't what was committed to" in error.reason
     assert kinds(server) == {"deal", "verdict"}
-    assert first_bad(server) == betrayed.sequence
+    assert first_bad(server) == error.sequence
     assert viewer is not None
 
 
 @pytest.mark.parametrize("epoch", [0, 3], ids=["the first", "a later one, after a peek at the deck"])
-def test_P6_a_shuffle_that_was_made_to_suit_is_found_when_the_seed_is_revealed(epoch: int) -> None:
-    def suited(table: GameState, row: Sequence[str]) -> tuple[str, ...]:
-        return tuple(sorted(row)) if table.epoch == epoch else shuffle_with_key(table, row)
+def test_P6_a_rigged_shuffle_is_found_when_the_seed_is_revealed(epoch: int) -> None:
+    def rigged(state: GameState, row: Sequence[str]) -> tuple[str, ...]:
+        return tuple(sorted(row)) if state.epoch == epoch else shuffle_with_key(state, row)
 
-    server = SmallServer(shuffle=suited).play(**LONG)  # type: ignore[arg-type]
+    server = SmallServer(shuffle=rigged).play(**LONG)  # type: ignore[arg-type]
     assert server.detected == []  # the players can't know yet
     assert "deal" in kinds(server)
     assert any("isn't the one that seed and contributions give" in found.why for found in findings(server))
 
 
 def test_P6_a_seed_that_was_chosen_after_the_contributions_does_not_fit_its_commitment() -> None:
-    def promised(server: SmallServer, event: Event) -> Event:
+    def swap_commitment(server: SmallServer, event: Event) -> Event:
         assert isinstance(event, SeedSealed)
         return replace(event, commitment=commit_to_seed("ab" * 32))
 
-    server = SmallServer(cheat=once(SeedSealed, promised)).play()
+    server = SmallServer(cheat=once(SeedSealed, swap_commitment)).play()
     assert first_bad(server) == 1
     assert "deal" in kinds(server)
 
 
-def test_P6_a_history_that_was_written_anew_with_another_seed_is_convicted_by_a_kept_head() -> None:
-    """It is in order in itself; only, somebody kept a head."""
+def test_P6_a_log_rewritten_with_another_seed_is_found_by_a_head_that_a_player_kept() -> None:
+    """The log is consistent; only the kept head shows that it was replaced."""
     kept = honest().log[3].head
     server = SmallServer(seed="1f" * 32).play()
     assert findings(server) == []
@@ -135,55 +135,55 @@ def test_P6_a_legal_command_that_was_refused_is_found() -> None:
 
 def test_P6_an_illegal_command_that_was_accepted_is_found() -> None:
     """Two seats get the same route."""
-    done: list[int] = []
+    altered: list[int] = []
 
     def accept(server: SmallServer, entry: Entry) -> Events | None:
         first = entry.events[0]
-        if done or not server.table.route_owners or not isinstance(first, RouteClaimed):
+        if altered or not server.state.route_owners or not isinstance(first, RouteClaimed):
             return None
-        taken = next((route for route in server.table.route_owners if route != first.route), None)
+        taken = next((route for route in server.state.route_owners if route != first.route), None)
         if (
             taken is None
-            or server.table.board.routes[taken].length != server.table.board.routes[first.route].length
+            or server.state.board.routes[taken].length != server.state.board.routes[first.route].length
         ):
             return None
-        done.append(len(server.log) + 1)
+        altered.append(len(server.log) + 1)
         return (replace(first, route=taken), *entry.events[1:])
 
     server = SmallServer(cheat=accept).play()
-    assert done
+    assert altered
     assert "verdict" in kinds(server)
-    assert first_bad(server) == done[0]
+    assert first_bad(server) == altered[0]
 
 
 def test_P5_a_view_with_one_private_byte_too_many_is_found() -> None:
-    """All are shown which card a seat drew; the chain and the signature are made over just that."""
-    server = TellTale().play()
+    """Everybody is shown which card a seat drew; chain and signature cover that."""
+    server = LeakyServer().play()
     assert kinds(server) == {"view", "chain"}
-    assert first_bad(server) == TellTale.number
+    assert first_bad(server) == LeakyServer.number
 
 
-class TellTale(SmallServer):
-    """Shows everybody one card that is for one seat alone."""
+class LeakyServer(SmallServer):
+    """It shows everybody one card that only one seat may see."""
 
     number = 0
 
     def seal(self, entry: Entry) -> SealedEntry:
         sealed = super().seal(entry)
-        if TellTale.number or not isinstance(entry.events[0], CardDrawn):
+        if LeakyServer.number or not isinstance(entry.events[0], CardDrawn):
             return sealed
-        TellTale.number = len(self.log) + 1
-        shown, written = [*unpack(sealed.public)], [*unpack(sealed.entry)]
-        row: Row = written[6][entry.seat][0]
+        LeakyServer.number = len(self.log) + 1
+        shown, logged = [*unpack(sealed.public)], [*unpack(sealed.entry)]
+        row: Row = logged[6][entry.seat][0]
         shown[2] = (row, *shown[2][1:])
-        written[5] = shown[2]
+        logged[5] = shown[2]
         public = pack(shown)
-        head = next_head(self.head, TellTale.number, public)
-        return sealed._replace(public=public, entry=pack(written), head=head)
+        head = next_head(self.head, LeakyServer.number, public)
+        return sealed._replace(public=public, entry=pack(logged), head=head)
 
 
 def test_P6_two_players_who_are_shown_different_entries_have_different_heads() -> None:
-    """The server shows one of them another entry; each chain is in order in itself."""
+    """The server shows one of them another entry; each chain is valid by itself."""
     one, other = SmallServer(), SmallServer()
     for server in (one, other):
         server.play(random_seed=3)

@@ -1,4 +1,4 @@
-"""`ledgerline audit`: a game of the ledger or a file, as words, as JSON, as a page; errors in one line."""
+"""`ledgerline audit`: a game of the ledger or a file, as text, as JSON, as a page; errors in one line."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from tests.verification.audit.given import USA, golden
 
 
 def audit(named: str, ledger: Any = None, at: int | None = None, html: Path | None = None) -> bool:
-    def opened() -> AbstractContextManager[Any]:
+    def open_repository() -> AbstractContextManager[Any]:
         return nullcontext(GameRepository(ledger, None))
 
-    return run_audit(named, opened, at, True, html)
+    return run_audit(named, open_repository, at, True, html)
 
 
 def exported(folder: Path, log: list[bytes], game: str = USA) -> Path:
@@ -56,7 +56,7 @@ def test_a_file_is_decided_again_and_makes_a_page(tmp_path: Path, capsys: pytest
     assert "Entry 100" in page.read_text(encoding="utf-8")
 
 
-def test_a_file_with_a_dropped_entry_is_not_well(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_with_a_dropped_entry_has_findings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = golden()
     assert not audit(str(exported(tmp_path, [*log[:99], *log[100:]])))
     output = json.loads(capsys.readouterr().out)
@@ -73,7 +73,7 @@ def test_the_terminal_shows_the_verdict_the_move_and_who_saw_what(
         assert words in output, words
 
 
-def test_a_game_that_there_is_not_is_one_line(ledger: RedisLedger) -> None:
+def test_an_unknown_game_is_one_line(ledger: RedisLedger) -> None:
     with pytest.raises(GameNotFoundError, match=r"^there is no game nobody-s, and no file of that name"):
         audit("nobody-s", ledger)
 
@@ -84,7 +84,7 @@ def test_an_entry_beyond_the_end_is_one_line(ledger: RedisLedger) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"ledgerline/log/1\n", b"PK\x03\x04", b"{}"])
-def test_a_file_that_is_none_is_one_line_that_names_it(tmp_path: Path, content: bytes) -> None:
+def test_an_invalid_file_is_one_line_that_names_it(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "no.game"
     path.write_bytes(content)
     with pytest.raises(InvalidInputError, match=r"no\.game: .+"):

@@ -1,5 +1,5 @@
-"""A server that repeats an event of the deal, or has it too early or too late, is caught by any viewer and by
-any check of its file, though all of it is sealed, chained and signed (P6)."""
+"""A server that logs an event of the deal twice, too early or too late is detected by every viewer and by
+every check of its file, though all entries are sealed, chained and signed (P6)."""
 
 from __future__ import annotations
 
@@ -28,78 +28,79 @@ from services.referee.rules.decide import decide_events
 from services.referee.rules.proof.sealing import SealedEntry
 from services.referee.rules.shuffle import commit_to_seed, derive_seat_secret
 from services.verification.log_check import check_file
-from tests.verification.audit.small_server import GAME, SIGNER, Events, SmallServer
+from tests.verification.audit.small_server import GAME, SIGNER, Cheat, Events, SmallServer
 from tests.verification.proof.given import first_found
 
-Lie = Callable[[SmallServer, Entry], Events | None]
-MIDDLE = 20  # so many entries before the lie
+MIDDLE = 20  # entries before the inserted event
 
 
-def told_before_the_deal(*lies: Event) -> Lie:
-    """All contributions are known; the game is dealt by what these facts make of them."""
+def inserted_before_the_deal(*inserted: Event) -> Cheat:
+    """All contributions are known; the game is dealt from the state after these events."""
 
-    def lie(server: SmallServer, entry: Entry) -> Events | None:
+    def cheat(server: SmallServer, entry: Entry) -> Events | None:
         if not isinstance(entry.command, StartGame):
             return None
-        table, told = fold(each.entry for each in server.log), list(lies)
-        for event in lies:
-            evolve(table, event)
-        for event in decide_events(table, None, entry.command):
-            evolve(table, event)
-            told.append(event)
-        return tuple(told)
+        state, events = fold(each.entry for each in server.log), list(inserted)
+        for event in inserted:
+            evolve(state, event)
+        for event in decide_events(state, None, entry.command):
+            evolve(state, event)
+            events.append(event)
+        return tuple(events)
 
-    return lie
+    return cheat
 
 
-def inserted_between(make: Callable[[GameState], Event]) -> Lie:
-    def lie(server: SmallServer, entry: Entry) -> Events | None:
-        return (make(server.table), *entry.events) if len(server.log) == MIDDLE else None
+def inserted_between(make: Callable[[GameState], Event]) -> Cheat:
+    def cheat(server: SmallServer, entry: Entry) -> Events | None:
+        return (make(server.state), *entry.events) if len(server.log) == MIDDLE else None
 
-    return lie
+    return cheat
 
 
 OTHER_SEED = SeedSealed(commit_to_seed("ab" * 32), False, "ab" * 32)
 NOBODY_NOW = SeatTaken(1, "player 1", None, None, derive_seat_secret("0f" * 32, 1, GAME), "00" * 32, "nobody")
-LIES = {
-    "another seed, once the contributions are known": (told_before_the_deal(OTHER_SEED), 5),
-    "a contribution taken back": (told_before_the_deal(NOBODY_NOW), 5),
-    "a deck laid anew": (inserted_between(lambda table: DeckLaid(tuple(map(str, table.deck)))), 21),
-    "cards laid into a hand": (inserted_between(lambda table: HandLaid(0, ("locomotive",), ())), 21),
-    "the seed revealed before the end": (inserted_between(lambda table: SeedRevealed(table.seed or "")), 21),
+CHEATS = {
+    "another seed, once the contributions are known": (inserted_before_the_deal(OTHER_SEED), 5),
+    "a contribution withdrawn": (inserted_before_the_deal(NOBODY_NOW), 5),
+    "a deck laid again": (inserted_between(lambda state: DeckLaid(tuple(map(str, state.deck)))), 21),
+    "cards laid into a hand": (inserted_between(lambda state: HandLaid(0, ("locomotive",), ())), 21),
+    "the seed revealed before the end": (inserted_between(lambda state: SeedRevealed(state.seed or "")), 21),
 }
 
 
-@pytest.mark.parametrize("lie", LIES)
-def test_P6_a_fact_out_of_its_course_is_noticed_by_every_viewer_and_found_in_the_file(lie: str) -> None:
-    cheat, number = LIES[lie]
+@pytest.mark.parametrize("name", CHEATS)
+def test_P6_an_event_out_of_order_is_detected_by_every_viewer_and_found_in_the_file(name: str) -> None:
+    cheat, number = CHEATS[name]
     server = SmallServer(cheat=cheat).play()
     assert {viewer for viewer, _ in server.detected} == {None, 0, 1, 2}
-    assert {betrayed.sequence for _, betrayed in server.detected} == {number}
+    assert {error.sequence for _, error in server.detected} == {number}
     numbers = {found.number for check in check_file(server.file()) for found in check.findings}
     assert min(filter(None, numbers)) == number
     entries, heads = [each.entry for each in server.log], [each.head for each in server.log]
-    told = first_found(encode_game_file(server.game, entries, heads, SIGNER))
-    assert told is not None
-    assert told[0] == number
+    finding = first_found(encode_game_file(server.game, entries, heads, SIGNER))
+    assert finding is not None
+    assert finding[0] == number
 
 
-def test_P6_a_seed_that_is_recorded_as_named_though_nobody_named_it_is_found() -> None:
-    """So the server would be rid of all contributions but its own."""
+def test_P6_a_seed_recorded_as_given_though_the_creator_gave_none_is_found() -> None:
+    """Otherwise a server could do without the players' contributions."""
 
-    def named(server: SmallServer, entry: Entry) -> Events | None:
+    def record_as_given(server: SmallServer, entry: Entry) -> Events | None:
         if not isinstance(entry.command, CreateGame):
             return None
         return tuple(replace(e, given=True) if isinstance(e, SeedSealed) else e for e in entry.events)
 
     [found, *_] = [
-        found for check in check_file(SmallServer(cheat=named).play().file()) for found in check.findings
+        found
+        for check in check_file(SmallServer(cheat=record_as_given).play().file())
+        for found in check.findings
     ]
     assert (found.number, found.kind) == (1, "deal")
 
 
-class Silent(SmallServer):
-    """From the second entry on it proves nothing, as if the game were an old one."""
+class UnsealedServer(SmallServer):
+    """From the second entry on it seals nothing, as in an old game."""
 
     def seal(self, entry: Entry) -> SealedEntry:
         sealed = super().seal(entry)
@@ -113,15 +114,15 @@ class Silent(SmallServer):
         return sealed._replace(public=public, private_parts=parts, head=head)
 
 
-def test_P6_a_server_that_stops_proving_anything_is_noticed_at_once() -> None:
-    server = Silent().play()
+def test_P6_a_server_that_stops_sealing_is_detected_at_once() -> None:
+    server = UnsealedServer().play()
     assert {viewer for viewer, _ in server.detected} == {None, 0, 1, 2}
-    assert {betrayed.sequence for _, betrayed in server.detected} == {2}
+    assert {error.sequence for _, error in server.detected} == {2}
     assert "proves nothing" in server.detected[0][1].reason
 
 
-class Mute(SmallServer):
-    """It sends no seat its secret, so that none can look for the commitments to its own parts."""
+class SecretlessServer(SmallServer):
+    """It sends no seat its secret, so that none can check the commitments to its private parts."""
 
     def seal(self, entry: Entry) -> SealedEntry:
         sealed = super().seal(entry)
@@ -134,34 +135,36 @@ class Mute(SmallServer):
         return sealed._replace(private_parts=[(seat, bytes(pack((form, before, answers, {0: row}))))])
 
 
-def test_P6_a_seat_that_is_not_sent_its_secret_notices() -> None:
-    server = Mute().play()
+def test_P6_a_seat_without_its_secret_detects_it() -> None:
+    server = SecretlessServer().play()
     assert {viewer for viewer, _ in server.detected} == {0, 1, 2}
-    assert all("seat secret" in betrayed.reason for _, betrayed in server.detected)
+    assert all("seat secret" in error.reason for _, error in server.detected)
 
 
-class Double(SmallServer):
-    """It shows a seat one part, and keeps another for the log, with a commitment to each."""
+class DoubleCommitServer(SmallServer):
+    """It sends a seat one private part and logs another, with a commitment to each."""
 
     number = 0
 
     def seal(self, entry: Entry) -> SealedEntry:
         sealed = super().seal(entry)
-        if Double.number or not isinstance(entry.events[0], TicketsKept) or entry.seat is None:
+        if DoubleCommitServer.number or not isinstance(entry.events[0], TicketsKept) or entry.seat is None:
             return sealed
-        Double.number = len(self.log) + 1
+        DoubleCommitServer.number = len(self.log) + 1
         form, before, answers, rows = unpack(dict(sealed.private_parts)[entry.seat])
         code, seat, kept = rows[0]
         other = bytes(pack((form, before, answers, {0: (code, seat, kept[::-1])})))
-        salt = derive_salt(bytes.fromhex(self.table.seats[entry.seat].seat_secret or ""), Double.number, GAME)
+        salt = derive_salt(
+            bytes.fromhex(self.state.seats[entry.seat].seat_secret or ""), DoubleCommitServer.number, GAME
+        )
         shown = [*unpack(sealed.public)]
         shown[3] += private_part_commitment(salt, other)
         public = bytes(pack(shown))
-        head = next_head(self.head, Double.number, public)
+        head = next_head(self.head, DoubleCommitServer.number, public)
         return sealed._replace(public=public, private_parts=[(entry.seat, other)], head=head)
 
 
-def test_P6_a_second_commitment_to_one_part_is_noticed_by_all() -> None:
-    server = Double().play()
+def test_P6_a_second_commitment_to_one_part_is_detected_by_all() -> None:
+    server = DoubleCommitServer().play()
     assert {viewer for viewer, _ in server.detected} == {None, 0, 1, 2}
-    assert {betrayed.sequence for _, betrayed in server.detected} == {Double.number}
+    assert {error.sequence for _, error in server.detected} == {DoubleCommitServer.number}

@@ -1,4 +1,4 @@
-"""One move explained: who saw what, the command, the verdict, the rule, what else there was to do."""
+"""One move explained: who saw what, the command, the verdict, the rule, the alternatives."""
 
 from __future__ import annotations
 
@@ -39,13 +39,15 @@ def test_a_drawn_card_is_seen_by_its_seat_and_the_referee_and_by_nobody_else() -
     explained = explain(Replay(USA, golden()), number)
     drawn = explained.entry.events[0]
     assert isinstance(drawn, CardDrawn)
-    shown = {viewer: sight.narrated_events[0].event for viewer, sight in explained.perspectives.items()}
+    shown = {
+        viewer: perspective.narrated_events[0].event for viewer, perspective in explained.perspectives.items()
+    }
     for viewer, event in shown.items():
         assert isinstance(event, CardDrawn)
         assert (event.card is not None) == (viewer in ("referee", drawn.seat)), viewer
 
 
-def test_a_viewer_s_table_is_the_fold_of_what_it_was_shown() -> None:
+def test_a_viewer_s_state_is_the_fold_of_what_it_was_shown() -> None:
     number = 100
     explained = explain(Replay(USA, golden()), number)
     for seat in range(4):
@@ -66,7 +68,7 @@ def test_the_alternatives_are_what_the_seat_could_have_done() -> None:
     assert explained.entry.command in explained.alternatives
 
 
-def test_the_rule_that_refused_comes_first_with_its_sentence_and_its_page_s_words() -> None:
+def test_the_refusing_rule_is_cited_first_with_its_sentence_and_its_passage() -> None:
     number = find("usa-mischief", lambda e: e.refusal and e.refusal.rule == "ROUTE-2")
     cited = explain(Replay("usa-mischief", golden("usa-mischief")), number).cited
     assert (cited[0].rule, cited[0].sentence) == ("ROUTE-2", GAME_RULES["ROUTE-2"])
@@ -83,7 +85,7 @@ def test_a_wrong_verdict_is_explained_with_the_move() -> None:
     assert "by the rules it is" in explained.doubt
 
 
-def test_seeking_gives_the_table_after_any_entry() -> None:
+def test_seeking_gives_the_state_after_any_entry() -> None:
     log = golden()
     assert not fold_until(log, 0).game
     for number in (1, 57, len(log)):
@@ -91,29 +93,29 @@ def test_seeking_gives_the_table_after_any_entry() -> None:
 
 
 @pytest.mark.parametrize("number", [0, -1, 10_000])
-def test_an_entry_that_there_is_not_is_one_clear_line(number: int) -> None:
+def test_an_unknown_entry_number_is_one_clear_line(number: int) -> None:
     with pytest.raises(InvalidInputError, match=r"^--at: game usa-four-mixed has 241 entries"):
         explain(Replay(USA, golden()), number)
 
 
-def test_a_move_behind_a_damaged_entry_names_that_entry() -> None:
+def test_explaining_a_move_after_a_damaged_entry_names_that_entry() -> None:
     log = golden()
     with pytest.raises(CorruptDataError, match="entry 41"):
         explain(Replay(USA, [*log[:40], b"\xc1", *log[41:]]), 60)
     assert audit_json(audit(Replay(USA, [b"\xc1"])), Replay(USA, [b"\xc1"]), 1)["move"]["number"] == 1
 
 
-def test_nothing_that_a_seat_is_shown_is_more_than_seen_by_gives_it() -> None:
+def test_a_seat_is_shown_exactly_its_redacted_events() -> None:
     explained = explain(Replay(USA, golden()), 30)
     for seat in range(4):
-        ought = [seen for event in explained.entry.events if (seen := redact_for(seat, event)) is not None]
-        assert [line.event for line in explained.perspectives[seat].narrated_events] == ought
+        expected = [seen for event in explained.entry.events if (seen := redact_for(seat, event)) is not None]
+        assert [line.event for line in explained.perspectives[seat].narrated_events] == expected
     assert isinstance(explained.perspectives["public"].before, GameState)
 
 
 def test_P5_what_a_seat_is_shown_while_the_game_runs_does_not_depend_on_what_it_may_not_know() -> None:
     number = find(USA, lambda e: isinstance(e.events[0], CardDrawn), skip=5)
-    speaks = entries()[number - 1].seat
+    sender = entries()[number - 1].seat
     drawn, *rest = entries()[number - 1].events
     assert isinstance(drawn, CardDrawn)
     other = replace(drawn, card="red" if drawn.card != "red" else "blue")
@@ -123,10 +125,10 @@ def test_P5_what_a_seat_is_shown_while_the_game_runs_does_not_depend_on_what_it_
         same = json.dumps(seat_explanation_json(honest, seat)) == json.dumps(
             seat_explanation_json(swapped, seat)
         )
-        assert same == (seat != speaks)
+        assert same == (seat != sender)
 
 
-def test_the_sender_is_shown_all_of_its_own_move_but_how_a_wrong_verdict_is_wrong() -> None:
+def test_the_sender_is_shown_all_of_its_own_move_but_not_what_is_wrong_with_its_verdict() -> None:
     number = find("usa-mischief", lambda e: e.refusal and e.refusal.rule == "ROUTE-2")
     explained = explain(Replay("usa-mischief", golden("usa-mischief")), number)
     assert explained.entry.seat is not None

@@ -1,4 +1,4 @@
-"""`ledgerline export` and `verify`: a finished game as a file that anybody can check."""
+"""`ledgerline export` and `verify`: a finished game as a file that anybody can verify."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from services.cli.export_verify import export_game, read_heads, verify_file
 from services.ledger import RedisLedger, keys
 from tests.referee.running_referee import GAME, opening_commands, referee_at, submit
 from tests.verification.audit.given import GOLDEN
-from tests.verification.proof.given import of_old
+from tests.verification.proof.given import golden_file
 
 SIGNER = Signer("7f" * 32)
 STANDALONE = Path(__file__).parents[3] / "deploy" / "verify_game.py"
@@ -36,25 +36,25 @@ def payload(capsys: pytest.CaptureFixture[str]) -> Any:
     return json.loads(out[out.index("{\n") :])
 
 
-def test_P6_an_exported_game_is_to_be_believed(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_P6_an_exported_game_is_verified(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert verify_file(file, SIGNER.public_key.hex(), (), as_json=True)
     found = payload(capsys)
     assert (found["game"], found["ok"], found["findings"]) == (GAME, True, [])
     assert found["key"] == SIGNER.public_key.hex()
 
 
-def test_P6_who_has_neither_product_nor_engine_finds_the_same(file: Path) -> None:
-    payload = [sys.executable, "-I", str(STANDALONE), str(file)]
-    checked = subprocess.run(payload, check=False, capture_output=True, text=True)
+def test_P6_the_one_file_verifier_gives_the_same_result(file: Path) -> None:
+    command = [sys.executable, "-I", str(STANDALONE), str(file)]
+    checked = subprocess.run(command, check=False, capture_output=True, text=True)
     assert checked.returncode == 0, checked.stdout + checked.stderr
     assert checked.stdout.startswith(f"GOOD game {GAME}")
 
 
-def test_P6_another_key_is_not_believed(file: Path) -> None:
+def test_P6_another_key_is_refused(file: Path) -> None:
     assert not verify_file(file, "ab" * 32, (), as_json=True)
 
 
-def test_P6_heads_that_players_kept_fit_and_another_one_convicts(
+def test_P6_heads_that_players_kept_fit_and_another_one_is_a_finding(
     file: Path, ledger: RedisLedger, capsys: pytest.CaptureFixture[str]
 ) -> None:
     kept = read_heads(ledger, GAME, 9)
@@ -65,7 +65,7 @@ def test_P6_heads_that_players_kept_fit_and_another_one_convicts(
     assert (found["number"], found["kind"]) == (7, "chain")
 
 
-def test_P6_a_log_that_was_changed_in_the_engine_writes_a_file_that_says_so(
+def test_P6_the_file_of_a_log_changed_in_the_engine_fails_verification(
     ledger: RedisLedger, client: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The heads are those that everybody was sent, so the changed log doesn't give them."""
@@ -73,10 +73,10 @@ def test_P6_a_log_that_was_changed_in_the_engine_writes_a_file_that_says_so(
     rows = client.xrange(stream)
     client.delete(stream)
     for number, (id_, fields) in enumerate(rows, 1):
-        later = unpack(fields[b"e"])
-        later = (later[0], later[1] + (number >= 8), *later[2:])  # a millisecond
-        client.xadd(stream, {"e": pack(later)}, id=id_)
-    path = tmp_path / "bent.ledgerline"
+        row = unpack(fields[b"e"])
+        row = (row[0], row[1] + (number >= 8), *row[2:])  # a millisecond
+        client.xadd(stream, {"e": pack(row)}, id=id_)
+    path = tmp_path / "changed.ledgerline"
     export_game(ledger, SIGNER, GAME, path)
     capsys.readouterr()
     assert not verify_file(path, None, (), as_json=True)
@@ -101,12 +101,12 @@ def test_P5_a_game_that_goes_on_is_not_exported(ledger: RedisLedger, tmp_path: P
         (None, ["9999:" + "ab" * 32], "--head"),
     ],
 )
-def test_what_is_no_key_or_head_is_one_line(file: Path, key: str | None, kept: list[str], field: str) -> None:
+def test_an_invalid_key_or_head_is_one_line(file: Path, key: str | None, kept: list[str], field: str) -> None:
     with pytest.raises(InvalidInputError, match=field):
         verify_file(file, key, kept, as_json=True)
 
 
-def test_what_is_no_file_of_a_game_is_one_line(tmp_path: Path) -> None:
+def test_an_invalid_file_is_one_line(tmp_path: Path) -> None:
     path = tmp_path / "none"
     with pytest.raises(InvalidInputError, match="none"):
         verify_file(path, None, (), as_json=True)
@@ -120,12 +120,12 @@ def test_a_file_that_can_not_be_written_is_one_line(ledger: RedisLedger, tmp_pat
         export_game(ledger, SIGNER, GAME, tmp_path / "no folder" / "x")
 
 
-def test_P6_a_game_whose_rules_prove_nothing_of_what_is_hidden_is_reported_as_one(
+def test_P6_a_game_of_unsealed_rules_is_reported_as_unsealed(
     tmp_path: Path, file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A server could name old rules for a new game."""
     old = tmp_path / "old.ledgerline"
-    old.write_bytes(of_old(GOLDEN / "usa-four-mixed.json"))
+    old.write_bytes(golden_file(GOLDEN / "usa-four-mixed.json"))
     assert verify_file(old, None, (), as_json=False)
     assert "the players did not contribute to its shuffles" in capsys.readouterr().out
     assert verify_file(old, None, (), as_json=True)

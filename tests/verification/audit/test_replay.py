@@ -68,7 +68,7 @@ def test_an_audit_of_the_engine_with_its_page_decodes_every_entry_once(
     assert {decoded[data] for data in log} == {1}
 
 
-def test_entries_of_a_game_from_before_the_chain_are_decoded_twice_at_most(decoded: Counter[bytes]) -> None:
+def test_entries_of_an_unsealed_game_are_decoded_twice_at_most(decoded: Counter[bytes]) -> None:
     log = golden()
     replayed = Replay(USA, log)
     render_page(audit(replayed), replayed, explain(replayed, 100))
@@ -128,7 +128,7 @@ def test_what_nobody_asks_for_is_not_sealed(monkeypatch: pytest.MonkeyPatch) -> 
     assert audit(Replay(USA, golden())).ok
 
 
-def test_a_mistake_in_a_check_is_no_damage(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bug_in_a_check_is_not_reported_as_damage(monkeypatch: pytest.MonkeyPatch) -> None:
     log = rewritten(golden(), 100, at=7)
 
     def mistaken(*_: object) -> str:

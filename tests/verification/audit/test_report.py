@@ -1,4 +1,4 @@
-"""The arbiter's page: whole in itself, in order as HTML, and nothing that stands in a game can break it."""
+"""The arbiter's page: self-contained, well-formed, and safe against markup in a game's texts."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ MISCHIEF = "usa-mischief"
 TEMPLATES = Path(report.__file__).parent / "templates"
 
 
-def shown(game: str, log: list[bytes], number: int | None = None) -> str:
+def page(game: str, log: list[bytes], number: int | None = None) -> str:
     replay = Replay(game, log)
     return render_page(audit(replay), replay, explain(replay, number) if number else None)
 
 
 def parsed(html: str) -> Xml.Element:
-    """The page's own part, read as strictly as XML is. Raises ParseError."""
+    """The page's <main>, parsed as XML. Raises ParseError."""
     start, end = html.index("<main>"), html.index("</main>")
     return Xml.fromstring(html[start : end + len("</main>")])
 
 
 @pytest.mark.parametrize("game", NAMES[::6])
-def test_a_page_of_any_game_is_in_order_and_its_links_lead_somewhere(game: str) -> None:
+def test_the_page_of_any_game_is_well_formed_and_its_links_have_targets(game: str) -> None:
     log = golden(game)
     for number in (1, len(log) // 2, len(log)):
-        tree = parsed(shown(game, log, number))
+        tree = parsed(page(game, log, number))
         ids = [element.get("id") for element in tree.iter() if element.get("id")]
         assert len(ids) == len(set(ids))
         assert {f"e{n}" for n in range(1, len(log) + 1)} <= set(ids)
@@ -47,18 +47,18 @@ def test_a_page_of_any_game_is_in_order_and_its_links_lead_somewhere(game: str) 
 
 
 def test_the_page_asks_no_network_and_runs_no_script() -> None:
-    html = shown(MISCHIEF, golden(MISCHIEF), 100)
+    html = page(MISCHIEF, golden(MISCHIEF), 100)
     assert "default-src 'none'" in html
-    for outside in ("<script", "src=", "@import", "url(", "<link", "javascript:", "//"):
-        assert outside not in html, outside
+    for external in ("<script", "src=", "@import", "url(", "<link", "javascript:", "//"):
+        assert external not in html, external
 
 
-def test_the_verdict_stands_first_and_a_finding_leads_to_its_entry() -> None:
+def test_the_verdict_comes_first_and_a_finding_links_to_its_entry() -> None:
     number = find(USA, lambda e: isinstance(e.events[0], CardDrawn))
     drawn, *rest = entries()[number - 1].events
     assert isinstance(drawn, CardDrawn)
     other = replace(drawn, card="red" if drawn.card != "red" else "blue")
-    html = shown(USA, rewritten(golden(), number, other, *rest), number)
+    html = page(USA, rewritten(golden(), number, other, *rest), number)
     tree = parsed(html)
     header = tree.find("header")
     assert header is not None
@@ -69,15 +69,15 @@ def test_the_verdict_stands_first_and_a_finding_leads_to_its_entry() -> None:
     assert "Not as the rules say." in html
 
 
-def test_a_page_says_what_was_not_checked() -> None:
-    text = "".join(parsed(shown(USA, golden())).itertext())
+def test_the_page_states_what_was_not_checked() -> None:
+    text = "".join(parsed(page(USA, golden())).itertext())
     assert "Nothing wrong was found in game usa-four-mixed; not checked: the chain" in text
     assert "Nothing is wrong" not in text
 
 
 def test_a_refused_claim_is_marked_on_the_map_with_its_rule() -> None:
     number = find(MISCHIEF, lambda e: isinstance(e.command, ClaimRoute) and e.refusal)
-    tree = parsed(shown(MISCHIEF, golden(MISCHIEF), number))
+    tree = parsed(page(MISCHIEF, golden(MISCHIEF), number))
     assert [p for p in tree.iter("path") if p.get("class") == "halo"]
     move = next(section for section in tree.iter("section") if section.get("id") == "move")
     text = "".join(move.itertext())
@@ -88,7 +88,7 @@ def test_a_refused_claim_is_marked_on_the_map_with_its_rule() -> None:
         assert heading in text, heading
 
 
-def test_names_that_would_be_markup_are_only_names() -> None:
+def test_markup_in_names_is_escaped() -> None:
     game, evil = "usa-turns", "<script>alert(1)</script>&\"'"
     log = golden(game)
     number = find(game, lambda e: isinstance(e.command, TakeSeat)) if _has_people(game) else 1
@@ -96,7 +96,7 @@ def test_names_that_would_be_markup_are_only_names() -> None:
         replace(event, name=evil) if isinstance(event, SeatTaken) else event
         for event in entries(game)[number - 1].events
     )
-    html = shown(game, rewritten(log, number, *events), min(number + 2, len(log)))
+    html = page(game, rewritten(log, number, *events), min(number + 2, len(log)))
     assert "<script" not in html
     assert evil in "".join(parsed(html).itertext())
 

@@ -1,4 +1,4 @@
-"""Every command of a log is decided again; what differs is found where it is, and stated in a sentence."""
+"""Every command of a log is decided again; a difference is found at its entry, and stated in a sentence."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def found(log: list[bytes], game: str = USA) -> list[Finding]:
 
 
 @pytest.mark.parametrize("game", NAMES)
-def test_an_honest_game_of_any_age_has_no_findings(game: str) -> None:
+def test_an_honest_game_of_any_version_has_no_findings(game: str) -> None:
     done = audit(Replay(game, golden(game)))
     assert (done.findings, done.ok, done.checked) == ((), True, ("verdict", "fold"))
 
@@ -37,7 +37,7 @@ def test_a_swapped_card_is_found_where_it_was_drawn() -> None:
     assert f"the card {other}; by the rules it is {drawn.card}" in first.why
 
 
-def test_one_lie_does_not_condemn_the_honest_entries_after_it() -> None:
+def test_one_altered_entry_causes_no_findings_in_the_entries_after_it() -> None:
     number = find(USA, lambda e: isinstance(e.events[0], RouteClaimed))
     claimed, *rest = entries()[number - 1].events
     assert isinstance(claimed, RouteClaimed)
@@ -68,17 +68,17 @@ def test_an_illegal_command_that_was_accepted_is_found() -> None:
     assert first.why.startswith("It was accepted, but the rules refuse it by ROUTE-2: ")
 
 
-def test_a_refusal_by_another_rule_is_found_and_one_in_other_words_is_not() -> None:
+def test_a_refusal_by_another_rule_is_found_and_another_wording_is_not() -> None:
     number = find(MISCHIEF, lambda e: e.refusal and e.refusal.rule == "ROUTE-2")
-    said = entries(MISCHIEF)[number - 1].refusal
-    assert said is not None
-    assert found(rewritten(golden(MISCHIEF), number, replace(said, why="no")), MISCHIEF) == []
-    (only,) = found(rewritten(golden(MISCHIEF), number, replace(said, rule="ROUTE-1")), MISCHIEF)
+    refusal = entries(MISCHIEF)[number - 1].refusal
+    assert refusal is not None
+    assert found(rewritten(golden(MISCHIEF), number, replace(refusal, why="no")), MISCHIEF) == []
+    (only,) = found(rewritten(golden(MISCHIEF), number, replace(refusal, rule="ROUTE-1")), MISCHIEF)
     assert only.number == number
     assert only.why.startswith("It was refused by ROUTE-1; the rules refuse it by ROUTE-2: ")
 
 
-def test_an_event_that_was_left_out_and_one_that_was_put_in_are_found() -> None:
+def test_a_missing_and_an_added_event_are_found() -> None:
     number = find(USA, lambda e: len(e.events) > 1 and isinstance(e.events[-1], MarketFilled))
     *kept, filled = entries()[number - 1].events
     less = found(rewritten(golden(), number, *kept))[0]
@@ -87,7 +87,7 @@ def test_an_event_that_was_left_out_and_one_that_was_put_in_are_found() -> None:
     assert (more.number, "turn started, which doesn't come of it" in more.why) == (number, True)
 
 
-def test_a_dropped_entry_is_found_at_the_place_where_it_is_missing() -> None:
+def test_a_dropped_entry_is_found_where_it_is_missing() -> None:
     number = find(USA, lambda e: isinstance(e.command, DrawBlind), skip=3)
     log = golden()
     assert found([*log[: number - 1], *log[number:]])[0].number == number
@@ -101,7 +101,7 @@ def test_P2_a_second_verdict_on_one_command_is_found() -> None:
     assert f"Command {before.id} had its verdict in entry {number - 1} already." in whys
 
 
-def test_a_time_that_runs_backwards_is_found() -> None:
+def test_a_time_before_that_of_the_last_entry_is_found() -> None:
     number = find(USA, lambda e: isinstance(e.command, DrawBlind), skip=3)
     early = entries()[number - 2].at - 7
     assert Finding(
@@ -109,14 +109,14 @@ def test_a_time_that_runs_backwards_is_found() -> None:
     ) in found(rewritten(golden(), number, at=early))  # fmt: skip
 
 
-def test_an_entry_after_the_end_has_no_place_in_the_log() -> None:
+def test_an_entry_after_the_end_of_the_game_is_found() -> None:
     log = golden()
     (after,) = found([*log, rewritten(log, len(log), id="late")[-1]])
     assert (after.number, "GAME-3" in after.why) == (len(log) + 1, True)
 
 
 @pytest.mark.parametrize("damage", [b"", b"\xc1", b"\x90", b"\x91\x01", b"not an entry"])
-def test_what_can_not_be_read_ends_the_audit_with_one_finding(damage: bytes) -> None:
+def test_an_undecodable_entry_ends_the_audit_with_one_finding(damage: bytes) -> None:
     log = golden()
     (only,) = found([*log[:40], damage, *log[41:]])
     assert (only.number, only.kind) == (41, "fold")
@@ -133,7 +133,7 @@ def test_a_log_under_another_game_s_id_is_found() -> None:
     assert (first.number, "game usa-four-mixed; by the rules it is another-game" in first.why) == (1, True)
 
 
-def test_of_long_values_the_finding_names_the_first_that_differs() -> None:
+def test_a_finding_about_a_long_value_names_the_first_field_that_differs() -> None:
     number = find(USA, lambda e: isinstance(e.events[-1], GameEnded))
     *before, ended = entries()[number - 1].events
     assert isinstance(ended, GameEnded)

@@ -1,4 +1,4 @@
-"""What viewers were sent is held against the log: a private byte too many is found."""
+"""The stored views are compared with the log: one private byte too many is found."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def own(seat: int) -> str:
 
 
 def put(client: Any, key: str, number: int, data: bytes) -> None:
-    """Write an entry of a stream anew; those after it as they were."""
+    """Replace one entry of a stream."""
     after = client.xrange(key, f"{number + 1}-0")
     client.xtrim(key, minid=0)
     client.xdel(key, f"{number}-0", *(id_ for id_, _ in after))
@@ -39,7 +39,7 @@ def stored(client: Any, key: str, number: int) -> Any:
 
 
 def drawn(ledger: RedisLedger) -> tuple[int, CardDrawn]:
-    """The first card that was drawn blind, and where."""
+    """The first card that was drawn blind, after the number of its entry."""
     for number, data in enumerate(ledger.read_entries(GAME), 1):
         first = unpack_entry(data).events[0]
         if isinstance(first, CardDrawn):
@@ -52,7 +52,7 @@ def test_honest_views_have_no_findings(ledger: RedisLedger) -> None:
     assert (list(check.findings), check.skipped_reason, check.kind) == ([], "", "view")
 
 
-def test_a_card_that_all_were_shown_is_found(ledger: RedisLedger, client: Any) -> None:
+def test_a_card_that_everybody_was_shown_is_found(ledger: RedisLedger, client: Any) -> None:
     number, event = drawn(ledger)
     form, at, rows, *more = stored(client, PUBLIC, number)
     put(client, PUBLIC, number, pack((form, at, ((*rows[0][:2], event.card), *rows[1:]), *more)))
@@ -78,12 +78,12 @@ def test_the_heads_that_were_sent_are_those_of_the_log(ledger: RedisLedger) -> N
         assert (list(check.findings), check.skipped_reason) == ([], "")
 
 
-def test_a_game_that_went_on_since_its_log_was_read_isn_t_found_wrong_for_that(ledger: RedisLedger) -> None:
+def test_a_game_that_went_on_since_its_log_was_read_has_no_findings(ledger: RedisLedger) -> None:
     checks = check_stored_chain(ledger, Replay(GAME, ledger.read_entries(GAME)[:-3]))
     assert [finding for check in checks for finding in check.findings] == []
 
 
-def test_a_log_that_lost_its_end_is_found_wrong(ledger: RedisLedger, client: Any) -> None:
+def test_a_log_that_lost_its_end_is_found(ledger: RedisLedger, client: Any) -> None:
     before = ledger.read_entries(GAME)[:-2]
     log = keys.log(ledger.partition_of(GAME), GAME)
     client.delete(log)
@@ -93,7 +93,7 @@ def test_a_log_that_lost_its_end_is_found_wrong(ledger: RedisLedger, client: Any
     assert [finding.number for finding in chain.findings] == [len(before) + 1]
 
 
-def test_a_log_that_was_rewritten_isn_t_the_one_whose_heads_were_sent(ledger: RedisLedger) -> None:
+def test_a_rewritten_log_does_not_give_the_heads_that_were_sent(ledger: RedisLedger) -> None:
     number, _ = drawn(ledger)
     log = rewritten(ledger.read_entries(GAME), number, at=7)
     chain = next(check for check in check_stored_chain(ledger, Replay(GAME, log)) if check.kind == "chain")

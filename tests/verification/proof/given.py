@@ -1,4 +1,4 @@
-"""Files of games for the one-file verifier, which is loaded as anybody would who has nothing else."""
+"""Game files for the one-file verifier, which is loaded from its path, without the package."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.verification.audit.small_server import SIGNER
 
 ROOT = Path(__file__).parents[3]
 VERIFIER = ROOT / "deploy" / "verify_game.py"
-BEGINS = b"ledgerline/log/1\n"
+FILE_MAGIC = b"ledgerline/log/1\n"
 
 
 def _loaded() -> Any:
@@ -43,25 +43,24 @@ verify_game: Any = _loaded()
 
 @cache
 def played(scenario: str) -> bytes:
-    """The file of this scenario's game, played under today's rules."""
+    """The file of this scenario's game, played under the current rules."""
     recorder = Recorder(scenario, SCENARIOS[scenario])
     recorder.play()
-    return filed(scenario, recorder.log)
+    return as_file(scenario, recorder.log)
 
 
-def filed(game: str, log: Sequence[bytes]) -> bytes:
+def as_file(game: str, log: Sequence[bytes]) -> bytes:
     steps = list(reseal_log(game, log))
     entries, heads = [step.sealed.entry for step in steps], [step.sealed.head for step in steps]
     return encode_game_file(game, entries, heads, SIGNER)
 
 
 @cache
-def of_old(path: Path) -> bytes:
-    """The file of a golden game: of an unsealed one, entries as they were written then, chained by their
-    public rows."""
+def golden_file(path: Path) -> bytes:
+    """The file of a golden game. An unsealed game's entries stay as they are, chained by their public rows."""
     log = [b64decode(line) for line in loads(path.read_text())["log"]]
     if msgpack.unpackb(log[0], strict_map_key=False)[0] == 2:
-        return filed(path.stem, log)
+        return as_file(path.stem, log)
     heads, head = [], initial_head(path.stem)
     for number, data in enumerate(log, 1):
         _, at, _, _, _, public, _, _ = msgpack.unpackb(data, strict_map_key=False)
@@ -70,22 +69,22 @@ def of_old(path: Path) -> bytes:
 
 
 def repacked(file: bytes, change: Callable[[dict[str, Any]], object]) -> bytes:
-    """The file with its map changed, folded and summed up like a good one."""
+    """The file with some fields changed, compressed and with its digest like a good one."""
     fields = decode_game_file(file)._asdict()
     change(fields)
-    return folded(msgpack.packb(fields))
+    return compressed(msgpack.packb(fields))
 
 
-def folded(packed: bytes) -> bytes:
-    data = BEGINS + zlib.compress(packed, 1)
+def compressed(packed: bytes) -> bytes:
+    data = FILE_MAGIC + zlib.compress(packed, 1)
     return data + sha256(data).digest()
 
 
-def unfolded(file: bytes) -> bytes:
-    return zlib.decompress(file[len(BEGINS) : -32])
+def decompressed(file: bytes) -> bytes:
+    return zlib.decompress(file[len(FILE_MAGIC) : -32])
 
 
 def first_found(file: bytes) -> tuple[int | None, str] | None:
-    """The first thing that the verifier finds, and with which entry; None if the file is good."""
+    """The verifier's first finding: the entry's number and the reason. None if the file is good."""
     findings = verify_game.verify(file)["findings"]
     return (findings[0]["entry"], findings[0]["why"]) if findings else None

@@ -1,5 +1,5 @@
-"""A server that cheats, commits to it, chains it and signs it: the one-file verifier finds what the
-cards, the seed and the key tell against it (P6)."""
+"""A server that cheats, and commits to, chains and signs the result: the one-file verifier finds what
+contradicts the cards, the seed and the key (P6)."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from tests.verification.proof.given import first_found
 OTHER = {"red": "blue", "blue": "red"}
 
 
-def other(card: Any) -> str:
+def other_color(card: Any) -> str:
     return OTHER.get(card, "red")
 
 
 def first(row: tuple[Any, ...]) -> tuple[Any, ...]:
-    return (other(row[0]), *row[1:])
+    return (other_color(row[0]), *row[1:])
 
 
 def once(
     kind: type[Event], skip: int, alter: Callable[[Any], Event]
 ) -> Callable[[SmallServer, Entry], Events | None]:
-    """Alter the event of a kind that comes after so many others."""
+    """Alter the event of a type, after skipping so many."""
     left = [skip]
 
     def cheat(server: SmallServer, entry: Entry) -> Events | None:
@@ -58,14 +58,14 @@ def found_in(server: SmallServer) -> tuple[int | None, str] | None:
     return first_found(encode_game_file(server.game, entries, heads, SIGNER))
 
 
-def test_an_honest_server_is_found_to_be_one() -> None:
+def test_an_honest_server_has_no_findings() -> None:
     assert found_in(SmallServer().play()) is None
 
 
 @pytest.mark.parametrize(
     ("kind", "skip", "alter", "why"),
     [
-        (CardDrawn, 4, lambda e: replace(e, card=other(e.card)), "from a pile on whose top"),
+        (CardDrawn, 4, lambda e: replace(e, card=other_color(e.card)), "from a pile on whose top"),
         (HandDealt, 0, lambda e: replace(e, cards=first(e.cards)), "from a pile on whose top"),
         (MarketFilled, 3, lambda e: replace(e, cards=first(e.cards)), "from a pile on whose top"),
         (TicketsOffered, 0, lambda e: replace(e, tickets=e.tickets[::-1]), "from a pile on whose top"),
@@ -77,29 +77,29 @@ def test_an_honest_server_is_found_to_be_one() -> None:
         (SeatTaken, 0, lambda e: replace(e, luck="ab" * 32), "secret or contribution of seat 0"),
     ],
 )  # fmt: skip
-def test_P6_what_a_server_alters_is_found_though_it_signed_it(
+def test_P6_an_altered_event_is_found_though_the_server_signed_it(
     kind: type[Event], skip: int, alter: Callable[[Any], Event], why: str
 ) -> None:
-    at: list[int] = []
+    altered: list[int] = []
 
-    def noted(server: SmallServer, entry: Entry) -> Events | None:
+    def recorded(server: SmallServer, entry: Entry) -> Events | None:
         events = cheat(server, entry)
         if events is not None:
-            at.append(len(server.log) + 1)
+            altered.append(len(server.log) + 1)
         return events
 
     cheat = once(kind, skip, alter)
-    found = found_in(SmallServer(cheat=noted).play())
+    found = found_in(SmallServer(cheat=recorded).play())
     assert found is not None
-    assert [found[0]] == at
+    assert [found[0]] == altered
     assert why in found[1]
 
 
 @pytest.mark.parametrize("epoch", [0, 1])
-def test_P6_a_shuffle_that_was_made_to_suit_is_found(epoch: int) -> None:
+def test_P6_a_rigged_shuffle_is_found(epoch: int) -> None:
     server = SmallServer(
-        shuffle=lambda table, row: (
-            tuple(sorted(row)) if table.epoch == epoch else shuffle_with_key(table, row)
+        shuffle=lambda state, row: (
+            tuple(sorted(row)) if state.epoch == epoch else shuffle_with_key(state, row)
         )
     )
     found = found_in(server.play())

@@ -1,4 +1,4 @@
-"""The verifier in one file: good files are good, everything else is found, whatever the bytes (P6)."""
+"""The verifier in one file: good files pass, any change is found, whatever the bytes (P6)."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from tests.golden.scenarios import SCENARIOS
 from tests.long_runs import long_after, long_but_every
 from tests.verification.audit.small_server import SIGNER
 from tests.verification.proof.given import (  # fmt: skip
-    BEGINS,
+    FILE_MAGIC,
     ROOT,
     VERIFIER,
+    compressed,
+    decompressed,
     first_found,
-    folded,
-    of_old,
+    golden_file,
     played,
     repacked,
-    unfolded,
     verify_game,
 )
 
@@ -45,7 +45,7 @@ LAST = 1_000  # stands for the last entry's number
 
 
 @pytest.mark.parametrize("scenario", long_but_every(8, SCENARIOS))
-def test_a_game_of_today_is_good(scenario: str) -> None:
+def test_a_game_of_the_current_rules_is_good(scenario: str) -> None:
     report = verify_game.verify(played(scenario))
     assert report["findings"] == []
     assert report["head"] == decode_game_file(played(scenario)).head.hex()
@@ -53,17 +53,17 @@ def test_a_game_of_today_is_good(scenario: str) -> None:
 
 @pytest.mark.parametrize("path", long_but_every(8, GOLDEN, lambda path: Path(str(path)).stem))
 def test_P4_a_golden_game_is_good_and_reported_as_unsealed_if_it_is(path: Path) -> None:
-    report = verify_game.verify(of_old(path))
+    report = verify_game.verify(golden_file(path))
     assert report["good"]
     assert any("an old game" in note for note in report["notes"]) == (entry_format(path) == 1)
 
 
 def entry_format(path: Path) -> int:
-    found: int = msgpack.unpackb(decode_game_file(of_old(path)).entries[0], strict_map_key=False)[0]
+    found: int = msgpack.unpackb(decode_game_file(golden_file(path)).entries[0], strict_map_key=False)[0]
     return found
 
 
-def test_it_is_one_short_file_that_needs_nothing_but_python() -> None:
+def test_it_is_one_short_file_that_needs_only_python() -> None:
     text = VERIFIER.read_text()
     assert len(text.splitlines()) < 500
     imported = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Import | ast.ImportFrom)]
@@ -85,24 +85,24 @@ def test_a_game_of_four_is_checked_within_two_seconds() -> None:
 def test_P6_every_flipped_bit_of_a_file_is_found(sampled: int) -> None:
     file, rng = played(SMALL), Random(4)
     for place in [*rng.sample(range(8 * len(file)), sampled), *range(8 * len(file) - 400, 8 * len(file))]:
-        bent = bytearray(file)
-        bent[place // 8] ^= 1 << place % 8
+        changed = bytearray(file)
+        changed[place // 8] ^= 1 << place % 8
         try:
-            assert first_found(bytes(bent)) is not None, place
+            assert first_found(bytes(changed)) is not None, place
         except verify_game.InvalidProofError:
             continue
 
 
 def test_P6_a_flipped_bit_of_an_entry_names_that_entry() -> None:
-    """Even where the file is packed anew after the flip."""
-    packed, rng = unfolded(played(SMALL)), Random(4)
+    """Even if the file is compressed again after the flip."""
+    packed, rng = decompressed(played(SMALL)), Random(4)
     entries = decode_game_file(played(SMALL)).entries
     for _ in range(300):
         number = rng.randrange(len(entries))
         start, size = packed.index(entries[number]), len(entries[number])
-        bent, place = bytearray(packed), 8 * start + rng.randrange(8 * size)
-        bent[place // 8] ^= 1 << place % 8
-        found = first_found(folded(bytes(bent)))
+        changed, place = bytearray(packed), 8 * start + rng.randrange(8 * size)
+        changed[place // 8] ^= 1 << place % 8
+        found = first_found(compressed(bytes(changed)))
         assert found is not None
         assert found[0] == number + 1
 
@@ -131,7 +131,7 @@ def test_P6_a_flipped_bit_of_an_entry_names_that_entry() -> None:
         *("number", "head", "game", "tail", "signature", "key", "short key"),
     ],
 )  # fmt: skip
-def test_P6_what_was_changed_is_found_where_it_was_changed(change: Any, number: int | None) -> None:
+def test_P6_a_change_is_found_where_it_was_made(change: Any, number: int | None) -> None:
     found = first_found(repacked(played(FOUR_SEATS), change))
     assert found is not None
     last = decode_game_file(played(FOUR_SEATS)).number
@@ -145,36 +145,40 @@ def test_P6_a_file_whose_end_is_damaged_is_checked_as_far_as_it_can_be_read() ->
     assert 100 < (found[0] or 0) < decode_game_file(file).number
 
 
-# -- bytes from anywhere -----------------------------------------------------------------------
+# -- arbitrary bytes -----------------------------------------------------------------------
 
 
-def bytes_from_anywhere() -> list[bytes]:
+def arbitrary_files() -> list[bytes]:
     rng = Random(1)
-    packed = unfolded(played(SMALL))
-    cut = [folded(packed[: rng.randrange(len(packed))]) for _ in range(30)]
-    nested = [folded(b"\x91" * 100_000), folded(b"\x81\x01" * 100_000), folded(b"\xdd\xff\xff\xff\xff")]
+    packed = decompressed(played(SMALL))
+    cut = [compressed(packed[: rng.randrange(len(packed))]) for _ in range(30)]
+    nested = [
+        compressed(b"\x91" * 100_000),
+        compressed(b"\x81\x01" * 100_000),
+        compressed(b"\xdd\xff\xff\xff\xff"),
+    ]
     unpacked: list[Any] = [None, [], {}, {"game": []}, {1: 2}, [[]] * 7]
-    maps = [folded(msgpack.packb(value)) for value in unpacked]
+    maps = [compressed(msgpack.packb(value)) for value in unpacked]
     names = ("game", "number", "head", "key", "signature", "marks", "entries")
     good, values = decode_game_file(played(SMALL))._asdict(), [None, -1, list[Any]([[]])]
     odd = [{**good, name: value} for name in names for value in values]
     rows: list[Any] = [b"", b"\xc1", [], 7, "text", b"\x98" + b"\xc0" * 8, b"\x98\x02" + b"\x90" * 7]
     odd += [{**good, "entries": [row]} for row in rows]
-    bomb = BEGINS + zlib.compress(bytes(1 << 26), 9)
-    plain = [b"", BEGINS, BEGINS + bytes(40), BEGINS + b"\x78", rng.randbytes(10_000), bomb]
-    return [*plain, *cut, *nested, *maps, *(folded(msgpack.packb(unpacked)) for unpacked in odd)]
+    bomb = FILE_MAGIC + zlib.compress(bytes(1 << 26), 9)
+    plain = [b"", FILE_MAGIC, FILE_MAGIC + bytes(40), FILE_MAGIC + b"\x78", rng.randbytes(10_000), bomb]
+    return [*plain, *cut, *nested, *maps, *(compressed(msgpack.packb(unpacked)) for unpacked in odd)]
 
 
-def test_whatever_the_bytes_are_it_says_so_and_never_breaks() -> None:
-    for number, data in enumerate(bytes_from_anywhere()):
+def test_invalid_bytes_are_reported_and_never_raise_anything_else() -> None:
+    for number, data in enumerate(arbitrary_files()):
         try:
             assert first_found(data) is not None, number
         except verify_game.InvalidProofError as wrong:
             assert str(wrong).startswith("the file "), number
 
 
-def test_rows_of_any_form_are_findings_never_a_traceback() -> None:
-    """Entries in which one value is another: what a malicious server could write."""
+def test_entries_of_any_shape_are_findings_never_a_traceback() -> None:
+    """Entries with one value replaced, as a malicious server could write them."""
     file, rng = decode_game_file(played("europe-tunnels-and-stations")), Random(2)
     odd: list[Any] = [None, True, -1, 1 << 63, 1.5, "", "red", b"x", [], [[]], {}, {0: []}, {"a": None}]
     for _ in range(300):
@@ -206,12 +210,15 @@ def verify(file: bytes, tmp_path: Path, *options: str) -> tuple[int, str]:
 
 
 def test_the_command_reports_by_its_exit_code(tmp_path: Path) -> None:
-    key, bent = SIGNER.public_key.hex(), repacked(played(SMALL), lambda unpacked: unpacked["entries"].pop(3))
+    key, changed = (
+        SIGNER.public_key.hex(),
+        repacked(played(SMALL), lambda unpacked: unpacked["entries"].pop(3)),
+    )
     assert verify(played(SMALL), tmp_path)[0] == 0
     assert verify(played(SMALL), tmp_path, "--key", key.upper())[0] == 0
     assert verify(played(SMALL), tmp_path, "--key", "00" * 32)[0] == 1
-    assert verify(bent, tmp_path)[0] == 1
-    assert "entry 4" in verify(bent, tmp_path)[1]
+    assert verify(changed, tmp_path)[0] == 1
+    assert "entry 4" in verify(changed, tmp_path)[1]
     assert verify(b"nothing", tmp_path)[0] == 2
 
 
@@ -222,7 +229,7 @@ def test_the_command_reports_the_same_as_json(tmp_path: Path) -> None:
     assert (bad["good"], len(bad["findings"]), bad["findings"][0]["entry"]) == (False, 1, None)
 
 
-def test_what_a_file_calls_its_game_can_say_nothing_of_its_own(tmp_path: Path) -> None:
+def test_the_name_of_a_game_can_not_forge_output(tmp_path: Path) -> None:
     code, text = verify(repacked(played(SMALL), lambda of: of.update(game="x\nGOOD \x1b[2J")), tmp_path)
     assert code == 1
     assert "\x1b" not in text
@@ -241,22 +248,22 @@ def test_signatures_are_those_of_the_standard() -> None:
         assert not verify_game.is_signed(key, message + b".", signature)
         more = int.from_bytes(signature[32:], "little") + verify_game.ORDER
         assert not verify_game.is_signed(key, message, signature[:32] + more.to_bytes(32, "little"))
-        bent = bytearray(signature)
-        bent[rng.randrange(64)] ^= 1 << rng.randrange(8)
-        assert not verify_game.is_signed(key, message, bytes(bent))
+        changed = bytearray(signature)
+        changed[rng.randrange(64)] ^= 1 << rng.randrange(8)
+        assert not verify_game.is_signed(key, message, bytes(changed))
 
 
 SCALARS = st.none() | st.booleans() | st.integers(-(1 << 63), (1 << 64) - 1) | st.floats(allow_nan=False)
 VALUES = st.recursive(
     SCALARS | st.text() | st.binary(),
-    lambda held: (
-        st.lists(held, max_size=20) | st.dictionaries(st.text() | st.integers(0, 300), held, max_size=20)
+    lambda values: (
+        st.lists(values, max_size=20) | st.dictionaries(st.text() | st.integers(0, 300), values, max_size=20)
     ),
 )
 
 
 @given(VALUES)
-def test_msgpack_is_written_and_read_as_others_do(value: Any) -> None:
+def test_its_msgpack_is_that_of_the_library(value: Any) -> None:
     packed = msgpack.packb(value)
     assert verify_game.pack(value) == packed
     assert verify_game.Reader(packed).value() == value

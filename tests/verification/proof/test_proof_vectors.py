@@ -1,4 +1,4 @@
-"""docs/proof-vectors.md, recomputed: by the product, and by the words of docs/proof.md alone."""
+"""docs/proof-vectors.md, recomputed: by the product, and from docs/proof.md alone."""
 
 from __future__ import annotations
 
@@ -63,10 +63,10 @@ def test_the_key() -> None:
     assert packed.hex() == key["packed"]
     assert h("rules", packed).hex() == key["rules"]
     assert key["contribution 1"] == SEED_BLOCK["contribution of seat 1"]
-    made = SEED + key["rules"] + key["contribution 0"] + key["contribution 1"]
-    assert h("key", bytes.fromhex(made), key["game"].encode()).hex() == key["key"]
-    given = SEED + key["rules"] + derive_contribution(SEED, 0) + key["contribution 1"]
-    assert h("key", bytes.fromhex(given)).hex() == key["key of a given seed"]
+    material = SEED + key["rules"] + key["contribution 0"] + key["contribution 1"]
+    assert h("key", bytes.fromhex(material), key["game"].encode()).hex() == key["key"]
+    of_given_seed = SEED + key["rules"] + derive_contribution(SEED, 0) + key["contribution 1"]
+    assert h("key", bytes.fromhex(of_given_seed)).hex() == key["key of a given seed"]
 
 
 def test_leaves_and_roots() -> None:
@@ -83,7 +83,7 @@ def test_leaves_and_roots() -> None:
         assert verify_game.root(leaves[:count]).hex() == root["root"]
 
 
-def test_the_root_of_three_is_what_the_words_say() -> None:
+def test_the_root_of_three_leaves_is_as_described() -> None:
     one, two, three = (bytes.fromhex(leaf["leaf"]) for leaf in vectors("leaf")[:3])
     assert h("node", h("node", one, two), three).hex() == vectors("root")[3]["root"]
 
@@ -117,7 +117,7 @@ def part_commitment(number: int, entry: Vector) -> str:
 
 
 def read(packed: bytes) -> list[Any]:
-    """A row, which must be spelled as it is always spelled."""
+    """A row, which must have the canonical encoding."""
     row: list[Any] = msgpack.unpackb(packed, strict_map_key=False)
     assert verify_game.pack(row) == packed
     return row
