@@ -38,7 +38,7 @@ test: dev        ## the tests: every promise, rule and engine, in a few minutes
 	@$(BIN)/python -m pytest $(ARGS)
 
 test-long: dev   ## the rest of the tests: more seeds and positions, long runs of real faults
-	@$(BIN)/python -m pytest -m long $(ARGS)
+	@$(BIN)/python -m pytest -m "long or hypothesis" --hypothesis-profile=long $(ARGS)
 
 check: dev       ## lint, format, types, imports
 	@$(BIN)/ruff check .

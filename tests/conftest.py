@@ -21,8 +21,10 @@ PARTITIONS = 4
 ALL = range(PARTITIONS)
 Connect = Callable[[], redis.Redis]
 
-settings.register_profile("repeatable", derandomize=True, deadline=None)  # the same examples in every run
-settings.load_profile("repeatable")
+# The same examples in every run: few in the short one, many with `--hypothesis-profile=long`.
+settings.register_profile("short", derandomize=True, deadline=None, database=None, max_examples=40)
+settings.register_profile("long", settings.get_profile("short"), max_examples=300)
+settings.load_profile("short")
 if (
     signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 ):  # as a shell's `&` leaves it, for every child process too

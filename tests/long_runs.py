@@ -17,6 +17,11 @@ def long_but_every(
     ]
 
 
+def short_and_long(short: object, long: object) -> list[pytest.ParameterSet]:
+    """Parameters of a test that is run in two sizes, of which the second is marked `long`."""
+    return [pytest.param(short, id="short"), pytest.param(long, id="long", marks=pytest.mark.long)]
+
+
 def long_after(short: int, values: Iterable[object]) -> list[pytest.ParameterSet]:
     """Parameters of a test, one for each value; all but the first `short` are marked `long`."""
     return [

@@ -232,13 +232,7 @@ def change(draw: st.DrawFn, inner: Any) -> None:
         inner.append(copy.deepcopy(draw(VALUES)))
 
 
-@settings(
-    max_examples=400,
-    derandomize=True,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-    database=None,
-)
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(mutated())
 def test_every_question_is_answered_or_refused_as_invalid(question: Any) -> None:
     try:

@@ -31,7 +31,7 @@ from tests.process_faults.seeds import run_seed, sizes
 from tests.referee.running_referee import Player, entries, view_problems
 
 SEATS: Final = 3
-GAMES: Final = 6
+GAMES: Final = 3
 QUIET: Final = {"LEDGERLINE_LOG_LEVEL": "info"}
 
 
@@ -107,7 +107,7 @@ def play_on(ledger: RedisLedger, games: list[str]) -> None:
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize(("cuts",), sizes((3,), (20,), (200,)))
+@pytest.mark.parametrize(("cuts",), sizes((2,), (20,), (200,)))
 def test_P1_what_is_durable_is_there_wherever_the_log_is_cut(
     recorded: Recorded, tmp_path: Path, cuts: int
 ) -> None:

@@ -15,6 +15,7 @@ from services.referee.rules import RULESETS, GameState, fold
 from services.referee.rules.seat_state import SeatState
 from services.referee.slots import attribute_writer
 from services.referee.snapshots import RARE_FIELDS, SHARED_FIELDS, SnapshotCache
+from tests.long_runs import long_after
 from tests.rules.given import full_state
 from tests.rules.random_games import RANDOM_GAMES, RandomGame
 
@@ -34,11 +35,12 @@ def contents(state: GameState) -> dict[str, Any]:
     return contents | {"order of": [[*held] for held in contents.values() if isinstance(held, dict)]}
 
 
+@pytest.mark.parametrize("examples", long_after(1, (3, 20)))
 @pytest.mark.parametrize("rules", RULESETS)
-def test_P7_a_restored_state_is_the_state_folded_anew(rules: str) -> None:
+def test_P7_a_restored_state_is_the_state_folded_anew(rules: str, examples: int) -> None:
     """Whole games go on with the restored state, at any moment of a game of any ruleset."""
 
-    @settings(REPEATABLE, max_examples=12)
+    @settings(REPEATABLE, max_examples=examples)
     @given(play=RANDOM_GAMES[rules], often=st.sampled_from([1, 7]))
     def check(play: RandomGame, often: int) -> None:
         cache = SnapshotCache(PLENTY)

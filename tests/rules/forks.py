@@ -31,6 +31,7 @@ SOURCE_GAME = "random"  # what a random game is called
 SEED = "f0" * 32
 OPENED_AT_MS = 7_000_000
 CHANCES = range(12)  # of each ruleset
+SHORT_CHANCES = range(3)
 PLAY_OFF_EVENTS = (PlayOffCalled, PlayOffEnded)
 SHUFFLE_EVENTS = (DeckShuffled, TicketsShuffled)
 # the fields in which a fork differs from its source game

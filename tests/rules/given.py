@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from schemas.commands import (
@@ -27,6 +29,7 @@ from services.referee.rules.state import MIX
 SEED = "5e" * 32
 CREATED_AT_MS = 1_700_000_000_000
 MARKET = ("red", "blue", "green", "yellow", "white")
+ATOMS = frozenset((int, str, type(None)))
 NEW_YORK, TORONTO = "montreal-new-york-a", "montreal-toronto-a"
 
 
@@ -35,13 +38,13 @@ class Scene:
 
     def __init__(self, state: GameState) -> None:
         self.state, self.now_ms = state, CREATED_AT_MS + state.at_ms
-        self.state_before = full_state(state)
+        self.state_before = state.copy()
         self.events: tuple[Event, ...] = ()
 
     def when(self, seat: Seat | None, *commands: Command) -> Scene:
         """The seat (None: the server) sends these commands, one after the other."""
         for command in commands:
-            self.state_before = full_state(self.state)
+            self.state_before = self.state.copy()
             envelope = CommandEnvelope("test", "scene", seat, command)
             self.events = decide_envelope(self.state, envelope, self.now_ms, SEED)
         return self
@@ -74,7 +77,7 @@ class Scene:
         assert refusal.why.strip()
         after = full_state(self.state)
         recorded = after.pop("refusal_counts")
-        before = {**self.state_before, "at_ms": self.state.at_ms}
+        before = {**full_state(self.state_before), "at_ms": self.state.at_ms}
         for seat_state in (*after["seats"], *before["seats"]):
             del seat_state["clock_ms"]
         expected = dict(before.pop("refusal_counts"))
@@ -117,9 +120,7 @@ def given(
     Decks are given top first; hands, tickets, cars and merchandise from seat 0 on; tokens by city (a city
     that isn't named keeps its stack); `ticket_deck` is the deck "regular". Unless they are given, the
     market is MARKET, which isn't flushed, and the discard pile is empty."""
-    state = created(seats, options, rules=rules, board=board, ages=ages).state
-    decide_and_apply(state, None, StartGame())
-    make_start_choices(state)
+    state = _opened(seats, rules, json.dumps(board), json.dumps(options), tuple(ages)).copy()
     set_market_and_decks(state, market, deck, discards)
     regular = {} if ticket_deck is None else {"regular": ticket_deck}
     for name, row in {**regular, **(ticket_decks or {})}.items():
@@ -136,6 +137,15 @@ def given(
         state.seats[seat].passengers_left -= 1
     state.tokens.update((city, tuple(stack)) for city, stack in (tokens or {}).items())
     return Scene(state)
+
+
+@cache
+def _opened(seats: int, rules: str, board: str, options: str, ages: tuple[int, ...]) -> GameState:
+    """A game after its setup, which is the same for every test: board and options as JSON, so that they hash."""
+    state = created(seats, json.loads(options), rules=rules, board=json.loads(board), ages=ages).state
+    decide_and_apply(state, None, StartGame())
+    make_start_choices(state)
+    return state
 
 
 def make_start_choices(state: GameState) -> None:
@@ -239,10 +249,8 @@ def full_state(state: GameState) -> dict[str, Any]:
     fields = {name: getattr(state, name, None) for name in GameState.__slots__}
     fields["board"] = state.board.digest if state.game else None
     fields["seats"] = [_seat_fields(seat_state) for seat_state in state.seats]
-    for name, value in fields.items():
-        fields[name] = _copy_value(value)
     fields["open_routes"] = {fare: list(routes) for fare, routes in state.open_routes.items()}
-    return fields
+    return {name: _copy_value(value) for name, value in fields.items()}
 
 
 def _seat_fields(seat_state: SeatState) -> dict[str, Any]:
@@ -251,5 +259,5 @@ def _seat_fields(seat_state: SeatState) -> dict[str, Any]:
 
 def _copy_value(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _copy_value(value) for key, value in value.items()}
+        return {key: held if type(held) in ATOMS else _copy_value(held) for key, held in value.items()}
     return value.copy() if isinstance(value, list | set) else value

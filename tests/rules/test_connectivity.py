@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as some
 
 from services.referee.rules.search.connectivity import Networks
 
 Pair = tuple[str, str]
-REPEATABLE = settings(derandomize=True, deadline=None, max_examples=300)
 PLACES = "abcdefgXYZ"
 COUNTRIES = frozenset("XYZ")
 place = some.sampled_from(PLACES)
@@ -27,7 +26,6 @@ def walked(routes: list[Pair], countries: frozenset[str], start: str) -> set[str
     return seen
 
 
-@REPEATABLE
 @given(networks, some.sampled_from([COUNTRIES, frozenset("")]))
 def test_SCORE_2_joins_what_a_walk_that_stops_at_countries_reaches(
     routes: list[Pair], countries: frozenset[str]

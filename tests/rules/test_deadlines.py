@@ -37,6 +37,7 @@ from schemas.events import (
 from schemas.field_types import Seat
 from schemas.positions import Position
 from services.referee.rules import RULESETS, GameState, UnloggedRejectionError, fold_events
+from tests.long_runs import long_after
 from tests.rules.given import Scene, create_from, created, given, started
 from tests.rules.random_games import RANDOM_GAMES, RandomGame
 from tests.rules.test_properties import EVERY_RULESET, REPEATABLE
@@ -257,11 +258,12 @@ def expected_deadline(state: GameState, seat: Seat, since: int) -> int | None:
     return min(ends, default=None)
 
 
+@pytest.mark.parametrize("examples", long_after(1, (5, 30)))
 @EVERY_RULESET
 def test_CLOCK_1_the_time_of_a_move_counts_from_the_entry_that_makes_the_game_wait_for_its_seat(
-    rules: str,
+    rules: str, examples: int
 ) -> None:
-    @settings(REPEATABLE, max_examples=15)
+    @settings(REPEATABLE, max_examples=examples)
     @given_any(RANDOM_GAMES[rules])
     def holds(play: RandomGame) -> None:
         reckoning, state = DeadlineModel(), play.state

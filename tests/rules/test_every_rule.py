@@ -100,6 +100,7 @@ def test_a_rule_that_can_refuse_has_tests_in_which_it_does_and_does_not(rule: st
 # -- ids in the code ---------------------------------------------------------------------
 
 
+@cache
 def ids_in_the_code() -> dict[str, list[str]]:
     """Every id that the code names in a literal, and the files where it does."""
     named: dict[str, list[str]] = {}

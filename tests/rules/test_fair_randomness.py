@@ -6,7 +6,7 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.commands import Command, CommandEnvelope, CreateGame, SeatPlan, StartGame, TakeSeat
@@ -170,7 +170,6 @@ def by_halves(leaves: list[bytes]) -> bytes:
     return h(b"ledgerline/node/1", by_halves(leaves[:half]), by_halves(leaves[half:]))
 
 
-@settings(max_examples=60, deadline=None)
 @given(leaves=st.lists(st.binary(min_size=16, max_size=16), max_size=70))
 def test_P5_the_root_is_that_of_the_page(leaves: list[bytes]) -> None:
     alone = h(b"ledgerline/node/1", *leaves)

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from itertools import product
 from random import Random
 
+import pytest
+
 from schemas.codec import unpack_entry
 from schemas.commands import ForkGame
 from schemas.events import GameForked
@@ -13,10 +15,12 @@ from schemas.field_types import Seat
 from services.referee.rules import RULESETS, fold
 from services.referee.rules.determinization import determinize
 from services.referee.rules.setup.fork import ForkSource, fork_command
+from tests.long_runs import short_and_long
 from tests.rules.forks import (
     CHANCES,
     KINDS,
     SEED,
+    SHORT_CHANCES,
     SOURCE_GAME,
     ForkedGame,
     all_cards,
@@ -32,7 +36,10 @@ from tests.rules.forks import (
 )  # fmt: skip
 from tests.rules.test_properties import EVERY_RULESET
 
+SHORT_AND_LONG = pytest.mark.parametrize("chances", short_and_long(SHORT_CHANCES, CHANCES))
 
+
+@pytest.mark.long
 def test_every_kind_of_moment_is_among_these() -> None:
     met: set[str] = set()
     for rules, chance in product(RULESETS, CHANCES):
@@ -46,8 +53,11 @@ def test_every_kind_of_moment_is_among_these() -> None:
 
 
 @EVERY_RULESET
-def test_a_fork_of_a_game_that_is_over_goes_on_like_it_given_the_same_chance(rules: str) -> None:
-    for chance in CHANCES:
+@SHORT_AND_LONG
+def test_a_fork_of_a_game_that_is_over_goes_on_like_it_given_the_same_chance(
+    rules: str, chances: range
+) -> None:
+    for chance in chances:
         play = whole_game(rules, chance)
         for at in fork_entries(play, 2):
             fork = ForkedGame(play.log, at).with_shuffles_of(fold(play.log[:at]))
@@ -56,8 +66,9 @@ def test_a_fork_of_a_game_that_is_over_goes_on_like_it_given_the_same_chance(rul
 
 
 @EVERY_RULESET
-def test_everybody_sees_the_state_that_it_saw_in_the_source_game(rules: str) -> None:
-    for chance in CHANCES:
+@SHORT_AND_LONG
+def test_everybody_sees_the_state_that_it_saw_in_the_source_game(rules: str, chances: range) -> None:
+    for chance in chances:
         play = whole_game(rules, chance)
         for at in fork_entries(play, 1):
             fork = ForkedGame(play.log, at)
@@ -66,8 +77,9 @@ def test_everybody_sees_the_state_that_it_saw_in_the_source_game(rules: str) -> 
 
 
 @EVERY_RULESET
-def test_a_fork_can_be_forked(rules: str) -> None:
-    for chance in CHANCES[:5]:
+@SHORT_AND_LONG
+def test_a_fork_can_be_forked(rules: str, chances: range) -> None:
+    for chance in chances[:5]:
         play = whole_game(rules, chance)
         for at in fork_entries(play, 1)[1:]:
             fork = ForkedGame(play.log, at).with_shuffles_of(fold(play.log[:at]))
@@ -84,9 +96,10 @@ def test_a_fork_can_be_forked(rules: str) -> None:
 
 
 @EVERY_RULESET
-def test_the_asker_sees_the_state_that_it_saw_and_all_counts_stay(rules: str) -> None:
+@SHORT_AND_LONG
+def test_the_asker_sees_the_state_that_it_saw_and_all_counts_stay(rules: str, chances: range) -> None:
     differ = 0
-    for chance in CHANCES:
+    for chance in chances:
         play = whole_game(rules, chance)
         for at in fork_entries(play, 2):
             source_state, asker = fold(play.log[:at]), asker_at(play, at)
@@ -101,8 +114,9 @@ def test_the_asker_sees_the_state_that_it_saw_and_all_counts_stay(rules: str) ->
 
 
 @EVERY_RULESET
-def test_the_same_cards_are_dealt_where_none_has_left_the_game(rules: str) -> None:
-    for chance in CHANCES:
+@SHORT_AND_LONG
+def test_the_same_cards_are_dealt_where_none_has_left_the_game(rules: str, chances: range) -> None:
+    for chance in chances:
         play = whole_game(rules, chance)
         for at in fork_entries(play, 1):
             source_state = fold(play.log[:at])
@@ -114,9 +128,12 @@ def test_the_same_cards_are_dealt_where_none_has_left_the_game(rules: str) -> No
 
 
 @EVERY_RULESET
-def test_P5_a_fresh_deal_follows_from_the_seed_and_from_what_the_asker_knows(rules: str) -> None:
+@SHORT_AND_LONG
+def test_P5_a_fresh_deal_follows_from_the_seed_and_from_what_the_asker_knows(
+    rules: str, chances: range
+) -> None:
     """With other hidden cards in the source game, the fork would be the same in every card."""
-    for chance in CHANCES:
+    for chance in chances:
         play = whole_game(rules, chance)
         for at in fork_entries(play, 1):
             source, asker = ForkSource(), asker_at(play, at)

@@ -6,14 +6,13 @@ from collections.abc import Iterator
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as some
 
 from services.referee.rules.search import longest_path as search
 from services.referee.rules.search.longest_path import longest_path
 
 Edge = tuple[str, str, int]
-REPEATABLE = settings(derandomize=True, deadline=None, max_examples=300)
 WAYS_MOST = 9_000
 
 cities = some.sampled_from("abcdefgh")
@@ -46,13 +45,11 @@ def grid(side: int, rng: Random) -> Iterator[Edge]:
                 yield city, f"{row}/{column + 1}", rng.randint(1, 6)
 
 
-@REPEATABLE
 @given(networks)
 def test_SCORE_3_a_simple_path_agrees_with_brute_force_on_small_graphs(edges: list[Edge]) -> None:
     assert longest_path(edges) == brute_force(edges)
 
 
-@REPEATABLE
 @given(networks, some.randoms(use_true_random=False))
 def test_SCORE_3_neither_order_nor_direction_of_the_connections_matters(
     edges: list[Edge], rng: Random

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from random import Random
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,15 +15,17 @@ from schemas.field_types import Seat
 from schemas.positions import Position, TicketGiven
 from services.referee.rules import GameState, decide_envelope
 from services.referee.rules import board as boards
+from tests.long_runs import long_after
 from tests.rules.given import CREATED_AT_MS, SEED
 from tests.rules.random_games import BOARDS_BY_RULESET, random_position, seat_counts
 from tests.rules.test_properties import EVERY_RULESET, REPEATABLE
 from tests.rules.test_secrecy import shown_to
 
 
+@pytest.mark.parametrize("examples", long_after(1, (2, 8)))
 @EVERY_RULESET
-def test_a_position_shows_a_viewer_only_what_it_may_know(rules: str) -> None:
-    @settings(REPEATABLE, max_examples=4)
+def test_a_position_shows_a_viewer_only_what_it_may_know(rules: str, examples: int) -> None:
+    @settings(REPEATABLE, max_examples=examples)
     @given(st.integers(0, 2**32), st.sampled_from(BOARDS_BY_RULESET[rules]))
     def holds(chance: int, board: str) -> None:
         rng = Random(chance)

@@ -19,6 +19,7 @@ from services.referee.rules.proof.pile_tracker import PileTracker
 from services.referee.rules.proof.sealing import ChainState, seal_entry
 from services.referee.rules.rulesets import RULESET_VERSIONS
 from services.referee.rules.state import GameState
+from tests.long_runs import long_after
 from tests.rules.random_games import RandomGame
 from tests.rules.sealed_games import GAME, SEALED_GAMES, SealedGame, fixed_games, play_and_seal, verify_all
 
@@ -32,9 +33,10 @@ def require_believed(game: SealedGame) -> None:
         assert (verifier.sequence, verifier.head) == (len(game.entries), game.sealed[-1].head)
 
 
+@pytest.mark.parametrize("examples", long_after(1, (2, 10)))
 @EVERY_RULESET
-def test_P6_every_viewer_verifies_every_whole_game(rules: str) -> None:
-    @settings(REPEATABLE, max_examples=5)
+def test_P6_every_viewer_verifies_every_whole_game(rules: str, examples: int) -> None:
+    @settings(REPEATABLE, max_examples=examples)
     @given(game=SEALED_GAMES[rules])
     def believed(game: SealedGame) -> None:
         require_believed(game)

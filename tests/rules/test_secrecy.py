@@ -201,7 +201,7 @@ def decks_kept(state: GameState, seat: Seat, command: Command) -> list[str] | No
 # -- what holds --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("examples", long_after(1, (2, 6)))
+@pytest.mark.parametrize("examples", long_after(1, (1, 6)))
 @EVERY_RULESET
 def test_no_viewer_can_infer_what_it_may_not_know(rules: str, examples: int) -> None:
     other_tables = 0
@@ -224,7 +224,7 @@ def test_no_viewer_can_infer_what_it_may_not_know(rules: str, examples: int) -> 
             play.process(*next_command)
 
     holds()
-    assert other_tables > 300
+    assert other_tables > 100 * examples
 
 
 @EVERY_RULESET

@@ -10,7 +10,7 @@ from itertools import islice, permutations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.field_types import CARDS
@@ -95,14 +95,12 @@ def test_what_the_page_derives_from_a_text_comes_out() -> None:
     assert derive_seat_secret(seed.hex(), 2) == seat_secret == derived["seat secret of seat 2"]
 
 
-@settings(max_examples=100, deadline=None)
 @given(count=st.integers(0, 150), seed=SEEDS, epoch=EPOCHS)
 def test_the_page_and_the_product_agree(count: int, seed: str, epoch: int) -> None:
     items = [f"i{n}" for n in range(count)]
     assert list(shuffled(items, seed, epoch)) == page_shuffle(items, bytes.fromhex(seed), epoch)
 
 
-@settings(max_examples=100, deadline=None)
 @given(items=st.lists(st.sampled_from(CARDS), max_size=120), seed=SEEDS, epoch=EPOCHS)
 def test_a_shuffle_loses_and_adds_nothing_and_repeats(items: list[str], seed: str, epoch: int) -> None:
     before = items.copy()
@@ -112,7 +110,6 @@ def test_a_shuffle_loses_and_adds_nothing_and_repeats(items: list[str], seed: st
     assert items == before
 
 
-@settings(max_examples=50, deadline=None)
 @given(seed=SEEDS, epoch=st.integers(0, 2**64 - 2))
 def test_every_epoch_and_every_seed_has_an_order_of_its_own(seed: str, epoch: int) -> None:
     deck = range(110)

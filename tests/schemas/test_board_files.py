@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.boards.aimas import read_aimas_map
@@ -252,7 +252,6 @@ def some_bytes_changed(draw: st.DrawFn) -> bytes:
     return content
 
 
-@settings(max_examples=400, deadline=None)
 @given(content=one_place_changed() | some_bytes_changed() | st.binary(max_size=60))
 def test_only_a_board_or_a_refusal_ever_comes(
     tmp_path_factory: pytest.TempPathFactory, content: bytes

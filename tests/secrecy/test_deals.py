@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from itertools import islice
 
+import pytest
+
 from schemas.commands import ForkGame
 from services.referee.rules.determinization import determinize
 from services.referee.rules.setup.fork import ForkSource
+from tests.long_runs import long_after
 from tests.rules.test_properties import EVERY_RULESET
 from tests.secrecy.deals import check_deals, created_twice
 from tests.secrecy.matches import Match
 from tests.secrecy.test_determinization import shuffle_with
 
 
+@pytest.mark.parametrize("games", long_after(1, (8, 24)))
 @EVERY_RULESET
-def test_P5_no_viewer_receives_anything_of_what_others_are_dealt(rules: str) -> None:
-    assert check_deals(rules, 24) > 24
+def test_P5_no_viewer_receives_anything_of_what_others_are_dealt(rules: str, games: int) -> None:
+    assert check_deals(rules, games) > games
 
 
 @EVERY_RULESET
@@ -28,11 +32,12 @@ def test_P5_what_a_viewer_receives_is_equally_long_for_every_seed(rules: str) ->
                 assert one == other
 
 
+@pytest.mark.parametrize("games", long_after(1, (3, 6)))
 @EVERY_RULESET
-def test_P5_a_fork_follows_from_what_its_asker_knows(rules: str) -> None:
+def test_P5_a_fork_follows_from_what_its_asker_knows(rules: str, games: int) -> None:
     """All of the fork's state does, hidden cards too: so it reveals nothing of the running game."""
     forks = 0
-    for chance in range(6):
+    for chance in range(games):
         match = Match(rules, chance)
         for step in islice(match.steps(), 5, 60, 6):
             viewer = match.rng.choice([*match.knowledge])
@@ -46,4 +51,4 @@ def test_P5_a_fork_follows_from_what_its_asker_knows(rules: str) -> None:
                 creations.append(source.build_command(command, "5e" * 32, is_over=False))
             assert creations[0] == creations[1]
             forks += 1
-    assert forks > 10
+    assert forks > games

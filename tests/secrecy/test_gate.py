@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from tests.long_runs import long_after
 from tests.secrecy.gate import POSITIONS, run_gate
 
-SHARES = range(0, 10_000, 1000)  # the first seed of each share; games of the short run come from the first
+SHARES = range(0, 10_000, 1000)  # the first seed of each share
+SHARE = POSITIONS // (4 * len(SHARES))  # positions of a ruleset
+SHORT_SHARE = 150
+
+SIZES = [pytest.param(0, SHORT_SHARE, id="short")] + [
+    pytest.param(first, SHARE, id=str(first), marks=pytest.mark.long) for first in SHARES
+]
 
 
-@pytest.mark.parametrize("chance", long_after(1, SHARES))
+@pytest.mark.parametrize(("chance", "positions"), SIZES)
 @pytest.mark.parametrize("rules", ["usa", "europe", "marklin", "trains"])
-def test_P5_what_a_viewer_receives_does_not_depend_on_what_it_may_not_know(rules: str, chance: int) -> None:
-    gate = run_gate(rules, POSITIONS // (4 * len(SHARES)), chance)
+def test_P5_what_a_viewer_receives_does_not_depend_on_what_it_may_not_know(
+    rules: str, chance: int, positions: int
+) -> None:
+    gate = run_gate(rules, positions, chance)
     assert gate.tried > 4 * gate.positions
     assert gate.twins > gate.positions / 5

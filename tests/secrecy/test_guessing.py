@@ -10,6 +10,7 @@ import pytest
 
 from schemas.commands import DrawBlind, KeepTickets, RequestCards
 from schemas.field_types import Seat
+from tests.long_runs import long_after
 from tests.rules.test_properties import EVERY_RULESET
 from tests.secrecy.guesser import Observed, leaves_opened, matching_seeds, next_cards, observe, parts_opened
 from tests.secrecy.matches import Match
@@ -40,9 +41,10 @@ def with_secrets(view: Observed) -> Observed:
     return view._replace(values=secrets)
 
 
+@pytest.mark.parametrize("games", long_after(1, (1, 4)))
 @EVERY_RULESET
-def test_P6_nothing_that_is_sent_opens_what_is_hidden(rules: str) -> None:
-    for chance in range(2):
+def test_P6_nothing_that_is_sent_opens_what_is_hidden(rules: str, games: int) -> None:
+    for chance in range(games):
         for viewer in (None, 1):
             view = view_of(rules, chance, viewer)
             if view.match.state.result:
@@ -62,10 +64,11 @@ def test_the_secrets_themselves_open_what_is_hidden(rules: str) -> None:
     assert parts_opened(view)
 
 
-def test_P6_the_next_card_is_guessed_no_more_often_than_by_chance() -> None:
+@pytest.mark.parametrize("beginnings", long_after(1, (120, 600)))
+def test_P6_the_next_card_is_guessed_no_more_often_than_by_chance(beginnings: int) -> None:
     """Every value that was sent, used as the key and as the seed, over the beginnings of many games."""
     hits, games, expected, variance = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
-    for chance in range(200):
+    for chance in range(beginnings):
         view = view_of("usa", chance, envelopes=0)
         deck = view.match.state.deck
         if view.match.state.epoch != 2:
@@ -76,7 +79,7 @@ def test_P6_the_next_card_is_guessed_no_more_often_than_by_chance() -> None:
             hits[way] += card == deck[-1]
             expected[way] += share  # type: ignore[assignment]
             variance[way] += share * (1 - share)  # type: ignore[assignment]
-    frequent = [way for way, count in games.items() if count > 100]
+    frequent = [way for way, count in games.items() if count > beginnings / 2]
     z = -NormalDist().inv_cdf(LEVEL / len(frequent))
     assert len(frequent) > 50
     assert not [way for way in frequent if hits[way] > expected[way] + z * variance[way] ** 0.5 + 1]

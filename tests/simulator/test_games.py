@@ -5,16 +5,19 @@ from __future__ import annotations
 
 import pytest
 
-from tests.long_runs import long_after
 from tests.simulator.simulate import simulate
 
 ROW = 5  # seeds of one case
 SEEDS = 220
-SHORT_ROWS = 4
+SHORT = range(4, 9)
+SIZES = [pytest.param(SHORT, id="short")] + [
+    pytest.param(range(first, first + ROW), id=str(first), marks=pytest.mark.long)
+    for first in range(0, SEEDS, ROW)
+]
 
 
-@pytest.mark.parametrize("first", long_after(SHORT_ROWS, range(0, SEEDS, ROW)))
-def test_P1_to_P10_hold_in_games_of_five_seeds_from(first: int) -> None:
-    for seed in range(first, first + ROW):
+@pytest.mark.parametrize("seeds", SIZES)
+def test_P1_to_P10_hold_in_games_of_the_seeds_from(seeds: range) -> None:
+    for seed in seeds:
         outcome = simulate(seed)
         assert not outcome.complaints, outcome.summary()

@@ -16,15 +16,17 @@ from services.verification.audit import audit, audit_json
 from services.verification.explanation import explain
 from services.verification.explanation_json import seat_explanation_json
 from services.verification.replay import Replay, fold_until
+from tests.long_runs import long_after
 from tests.verification.audit.given import USA, entries, find, golden, rewritten
 
 GAMES = ("usa-mischief", "europe-mischief", "marklin-mischief", "trains-requests", "usa-own-board")
 
 
+@pytest.mark.parametrize("step", long_after(1, (29, 5)))
 @pytest.mark.parametrize("game", GAMES)
-def test_every_entry_of_a_game_can_be_explained_and_written_as_json(game: str) -> None:
+def test_every_entry_of_a_game_can_be_explained_and_written_as_json(game: str, step: int) -> None:
     log = golden(game)
-    for number in range(1, len(log) + 1, 7):
+    for number in {*range(1, len(log) + 1, step), len(log)}:
         explained = explain(Replay(game, log), number)
         assert explained.doubt == ""
         move = json.loads(
