@@ -1,22 +1,24 @@
 """The map of the AI-MAS competition as XML:
 
     <map name="Europe"><nodes><node name="Wien" x="517" y="402"/>..</nodes>
-    <edges><edge node1="0" node2="1" color1="r" color2="0" value="4" eng="0" cars="3" tunnel="0"/>..</edges></map>
+    <edges><edge node1="Wien" node2="Praha" color1="r" color2="0" value="4" eng="0" cars="3" tunnel="0"/>..</edges></map>
 
-A node's number is its index in the list, from 0, and so is an edge's here. `value` is the
-route's points, `eng` the locomotives that it asks for, `cars` its other spaces. The file has
-no tickets: every pair of joined cities is one.
+An edge refers to its cities by their names, or by their positions in the list of nodes, from 0; messages number
+nodes and edges by position. `x` and `y` may be missing, attributes that aren't known are ignored. `value` is the
+route's points, `eng` the locomotives that it asks for, `cars` its other spaces. The file has no tickets: every
+pair of joined cities is one, unless a file beside it lists them (aimas_tickets.py).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from math import cos, pi, sin
 from reprlib import repr as short_repr
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from xml.etree import ElementTree as Xml
 
-from schemas.boards.form import BoardForm, read_board
+from schemas.boards.form import MAX_CITIES, MAX_ROUTES, BoardForm, read_board
 from schemas.boards.ids import make_unique, slug
 from schemas.errors import InvalidInputError
 
@@ -34,8 +36,38 @@ COLORS: Final = {
 }
 NO_SECOND_COLOR: Final = ("0", "none")
 _MARGIN: Final = 20  # of the picture, around the outermost cities
-_NODE_ATTRIBUTES: Final = {"name", "x", "y"}
+_CIRCLE_RADIUS: Final = 480  # of a board whose cities have no places
+_AXES: Final = ("x", "y")
+_MAX_NAME_LENGTH: Final = 40
+_NODE_ATTRIBUTES: Final = {"name"}
 _EDGE_ATTRIBUTES: Final = {"node1", "node2", "color1", "color2", "value", "eng", "cars", "tunnel"}
+
+
+class NodeNames:
+    """The names of a map's nodes, looked up as an edge or a ticket refers to them."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.count = len(names)
+        self._positions: dict[str, list[int]] = {}
+        for position, name in enumerate(names):
+            self._positions.setdefault(name.strip(), []).append(position)
+
+    def find(self, entry: str, reference: str) -> int:
+        """The position of the node that is called so, or else of the one at that position, from 0.
+
+        Raises InvalidInputError for `entry` where there is none, or where several have the name."""
+        name = reference.strip()
+        match self._positions.get(name, ()):
+            case (position,):
+                return position
+            case (_, *_) as namesakes:
+                reason = f"{len(namesakes)} nodes are called {short_repr(name)}: refer to one by its position"
+                raise InvalidInputError(entry, reason)
+        if not re.fullmatch(r"[0-9]{1,6}", name):
+            raise InvalidInputError(entry, f"there is no node {short_repr(name)}")
+        if int(name) >= self.count:
+            raise InvalidInputError(entry, f"there is no node {name}; there are {self.count}, from 0")
+        return int(name)
 
 
 class _Edge(NamedTuple):
@@ -51,19 +83,18 @@ class _Edge(NamedTuple):
 def read_aimas_map(text: str, name: str = "map") -> BoardForm:
     """The board of an AI-MAS map. Raises InvalidInputError, naming the node or edge by its number."""
     root = _parse_xml(text)
-    nodes, edges = _find_section(root, "nodes"), _find_section(root, "edges")
-    cities = [_read_city(n, node) for n, node in enumerate(_iter_rows(nodes, "node", _NODE_ATTRIBUTES))]
-    for city, id_ in zip(cities, make_unique(slug(city["name"], "city") for city in cities), strict=True):
-        city["id"] = id_
-    parsed_edges = [
-        _read_edge(n, edge, len(cities)) for n, edge in enumerate(_iter_rows(edges, "edge", _EDGE_ATTRIBUTES))
-    ]
-    width, height = (max((city["at"][axis] for city in cities), default=0) for axis in (0, 1))
+    nodes = [*_iter_rows(_find_section(root, "nodes", MAX_CITIES), "node", _NODE_ATTRIBUTES)]
+    edges = [*_iter_rows(_find_section(root, "edges", MAX_ROUTES), "edge", _EDGE_ATTRIBUTES)]
+    names, points = [_read_name(f"node {n}", node) for n, node in enumerate(nodes)], _read_points(nodes)
+    ids = make_unique(slug(city, "city") for city in names)
+    node_names = NodeNames(names)
+    parsed_edges = [_read_edge(n, edge, node_names) for n, edge in enumerate(edges)]
+    width, height = (max((point[axis] for point in points), default=0) for axis in (0, 1))
     return read_board(
         {
             "format": 1,
             "id": name,
-            "title": root.get("name") or "AI-MAS map",
+            "title": _read_name("map", root) if root.get("name") else "AI-MAS map",
             "size": [min(width + _MARGIN, 10_000), min(height + _MARGIN, 10_000)],
             "rules": "europe",
             "options": {
@@ -73,8 +104,10 @@ def read_aimas_map(text: str, name: str = "map") -> BoardForm:
                 "draw_tickets": {"regular": 3},
                 "route_points": _route_points(parsed_edges),
             },
-            "cities": cities,
-            "routes": _build_routes(parsed_edges, [city["id"] for city in cities]),
+            "cities": [
+                {"id": id_, "name": city, "at": at} for id_, city, at in zip(ids, names, points, strict=True)
+            ],
+            "routes": _build_routes(parsed_edges, ids),
             "tickets": [],
         }
     )
@@ -86,7 +119,7 @@ def _parse_xml(text: str) -> Xml.Element:
     if re.search("<!(DOCTYPE|ENTITY)", text, re.IGNORECASE):
         raise InvalidInputError("map", "may not declare a document type or entities")
     try:
-        root = Xml.fromstring(text)  # noqa: S314  # it declares no entities that could grow
+        root = Xml.fromstring(text.lstrip())  # noqa: S314  # it declares no entities that could grow
     except Xml.ParseError as error:
         raise InvalidInputError("map", f"is no XML: {error}") from None
     if root.tag != "map":
@@ -94,10 +127,12 @@ def _parse_xml(text: str) -> Xml.Element:
     return root
 
 
-def _find_section(root: Xml.Element, tag: str) -> Xml.Element:
+def _find_section(root: Xml.Element, tag: str, max_rows: int) -> Xml.Element:
     sections = root.findall(tag)
     if len(sections) != 1:
         raise InvalidInputError("map", f"must have one <{tag}>, and has {len(sections)}")
+    if len(sections[0]) > max_rows:
+        raise InvalidInputError(tag, f"there are {len(sections[0])}, {max_rows} at most")
     return sections[0]
 
 
@@ -105,22 +140,37 @@ def _iter_rows(section: Xml.Element, tag: str, attributes: set[str]) -> Iterator
     for n, row in enumerate(section):
         if row.tag != tag:
             raise InvalidInputError(f"{tag} {n}", f"is a <{row.tag[:40]}>")
-        if set(row.keys()) != attributes:
-            raise InvalidInputError(f"{tag} {n}", f"must have {', '.join(sorted(attributes))}, and no more")
+        if missing := attributes.difference(row.keys()):
+            raise InvalidInputError(f"{tag} {n}", f"has no {', '.join(sorted(missing))}")
         yield row
 
 
-def _read_city(n: int, node: Xml.Element) -> dict[str, Any]:  # its form is checked by read_board
-    at = [_read_integer(f"node {n}", node, axis, 10_000) for axis in ("x", "y")]
-    return {"name": (node.get("name") or "").strip(), "at": at}
+def _read_name(entry: str, row: Xml.Element) -> str:
+    name = (row.get("name") or "").strip()
+    if not 1 <= len(name) <= _MAX_NAME_LENGTH or not name.isprintable():
+        reason = f"name must have 1 to {_MAX_NAME_LENGTH} characters that can be seen, not {short_repr(name)}"
+        raise InvalidInputError(entry, reason)
+    return name
 
 
-def _read_edge(n: int, edge: Xml.Element, node_count: int) -> _Edge:
+def _read_points(nodes: list[Xml.Element]) -> list[list[int]]:
+    """The place of each node, [x, y]; all of them lie on a circle, the first on top, where any has no place."""
+    points = [
+        [_read_integer(f"node {n}", node, axis, 10_000) for axis in _AXES if node.get(axis) is not None]
+        for n, node in enumerate(nodes)
+    ]
+    if all(len(point) == len(_AXES) for point in points):
+        return points
+    centre, angle = _CIRCLE_RADIUS + _MARGIN, 2 * pi / len(nodes)
+    return [
+        [centre + round(_CIRCLE_RADIUS * sin(n * angle)), centre - round(_CIRCLE_RADIUS * cos(n * angle))]
+        for n in range(len(nodes))
+    ]
+
+
+def _read_edge(n: int, edge: Xml.Element, node_names: NodeNames) -> _Edge:
     entry = f"edge {n}"
-    one, other = (_read_integer(entry, edge, end, 10_000) for end in ("node1", "node2"))
-    for node in (one, other):
-        if node >= node_count:
-            raise InvalidInputError(entry, f"there is no node {node}; there are {node_count}, from 0")
+    one, other = (node_names.find(f"{entry}: {end}", edge.get(end) or "") for end in ("node1", "node2"))
     if one == other:
         raise InvalidInputError(entry, f"joins node {one} to itself")
     colors = [edge.get("color1") or ""]

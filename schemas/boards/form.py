@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reprlib import repr as short_repr
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field, model_validator
 
@@ -22,6 +22,9 @@ from schemas.field_types import (
     Text,
     TicketId,
 )
+
+MAX_CITIES: Final = 500
+MAX_ROUTES: Final = 1000
 
 Coordinate = Annotated[Int, Field(ge=0, le=10_000)]
 Remark = Annotated[Text, Field(min_length=1, max_length=400)]
@@ -70,8 +73,8 @@ class BoardForm:
     id: Slug
     title: Name
     size: tuple[Coordinate, Coordinate]
-    cities: Annotated[tuple[CityForm, ...], Field(max_length=500)]
-    routes: Annotated[tuple[RouteForm, ...], Field(max_length=1000)]
+    cities: Annotated[tuple[CityForm, ...], Field(max_length=MAX_CITIES)]
+    routes: Annotated[tuple[RouteForm, ...], Field(max_length=MAX_ROUTES)]
     tickets: Annotated[tuple[TicketForm, ...], Field(max_length=2000)]
     rules: Slug = "usa"  # the ruleset that it is usually played with
     options: JsonObject | None = None  # rule options that differ from that ruleset's
