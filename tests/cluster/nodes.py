@@ -181,7 +181,7 @@ class Cluster:
         self.end_move(source, partition, to)
 
     def move_at_once(self, partition: int, to: Node) -> None:
-        """The way that Valkey has since 9: the slot changes deliveries in one moment."""
+        """The way that Valkey has since 9: the slot changes its owner in one moment."""
         source, slot = self.holder(partition), slot_of(partition)
         source.call.execute_command("CLUSTER MIGRATESLOTS", "SLOTSRANGE", slot, slot, "NODE", to.id)
         wait_until(lambda: slot in own_slots(to), f"slot {slot} is at {to}")

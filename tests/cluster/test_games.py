@@ -72,11 +72,11 @@ def test_P3_P10_games_end_though_a_fail_over_loses_what_was_written_last(nodes: 
 def test_P3_P8_games_end_though_their_partition_moves_to_another_node_and_back(
     nodes: Cluster, way: str
 ) -> None:
-    here = nodes.holder(PARTITION)
-    there = nodes.other_primary(here)
+    source = nodes.holder(PARTITION)
+    target = nodes.other_primary(source)
 
     def move(games: Games) -> None:
-        for to in (there, here):
+        for to in (target, source):
             if way == "key by key":
                 nodes.move(PARTITION, to, pause_s=0.05)
             else:
@@ -84,4 +84,4 @@ def test_P3_P8_games_end_though_their_partition_moves_to_another_node_and_back(
             games.await_length(games.length() + 20)
 
     with played_through(nodes, move):
-        assert nodes.holder(PARTITION) is here
+        assert nodes.holder(PARTITION) is source

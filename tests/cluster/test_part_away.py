@@ -33,18 +33,18 @@ def test_P8_a_service_that_starts_while_a_part_is_away_serves_the_others_and_tha
     nodes: Cluster, away: tuple[Node, Node]
 ) -> None:
     held = {partition for node in nodes.primaries() for partition in EVERYWHERE if has(node, partition)}
-    here, there = (games_of(next(iter(part)), 1)[0] for part in (held, set(EVERYWHERE) - held))
+    reachable, unreachable = (games_of(next(iter(part)), 1)[0] for part in (held, set(EVERYWHERE) - held))
     with ledger_at(nodes.url) as ledger:
-        ledger.submit(envelope_of("c1", game=here))
+        ledger.submit(envelope_of("c1", game=reachable))
         assert [delivery.partition for delivery in ledger.take("one", EVERYWHERE, 10, 0)] == [
-            keys.partition_of(here, PARTITIONS)
+            keys.partition_of(reachable, PARTITIONS)
         ]
         assert ledger.take_tasks("bots", 10, 0) == []
         assert len(ledger.reclaim("two", EVERYWHERE, 0)) == 1
         ledger.prune_consumers(EVERYWHERE, 60_000)
         for node in away:
             nodes.revive(node)
-        patiently(lambda: ledger.submit(envelope_of("c1", game=there)))
+        patiently(lambda: ledger.submit(envelope_of("c1", game=unreachable)))
         found: list[DeliveredCommand] = []
 
         def look() -> bool:
@@ -55,7 +55,7 @@ def test_P8_a_service_that_starts_while_a_part_is_away_serves_the_others_and_tha
             return bool(found)
 
         wait_until(look, "the command of the part that was away is taken")
-    assert [delivery.partition for delivery in found] == [keys.partition_of(there, PARTITIONS)]
+    assert [delivery.partition for delivery in found] == [keys.partition_of(unreachable, PARTITIONS)]
 
 
 def has(node: Node, partition: int) -> bool:

@@ -33,12 +33,12 @@ def moving(nodes: Cluster, ledger: RedisLedger) -> Iterator[tuple[Node, Node]]:
     referee = referee_at(ledger)
     submit(ledger, opening_commands()[:1])
     assert referee.step(0) == 1
-    here = nodes.holder(PARTITION)
-    there = nodes.other_primary(here)
-    nodes.begin_move(PARTITION, there)
-    nodes.carry(here, PARTITION, there, names=[keys.commands(PARTITION)])
-    yield here, there
-    nodes.end_move(here, PARTITION, there)
+    source = nodes.holder(PARTITION)
+    target = nodes.other_primary(source)
+    nodes.begin_move(PARTITION, target)
+    nodes.carry(source, PARTITION, target, names=[keys.commands(PARTITION)])
+    yield source, target
+    nodes.end_move(source, PARTITION, target)
 
 
 def test_P8_the_others_in_a_batch_are_answered_and_the_command_waits(

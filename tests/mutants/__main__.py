@@ -1,4 +1,4 @@
-"""`python -m tests.mutants`: plant every bug, and see it noticed."""
+"""`python -m tests.mutants`: plant every bug, and check that a test notices it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PATIENCE_S: Final = 900
 
 
 class Found(NamedTuple):
-    """What became of a bug: the test that noticed it, or none."""
+    """A bug, and the test that noticed it, if any."""
 
     mutant: Mutant
     caught_by: str | None
@@ -44,17 +44,17 @@ def mutants(
     ] = None,
     jobs: Annotated[int, typer.Option(min=1, max=64, help="How many at a time.")] = 2,
 ) -> None:
-    """Plant bugs, one at a time, in copies of this tree, and tell which test noticed each.
+    """Plant bugs, one at a time, in copies of this tree, and report which test noticed each.
 
     First the tests are run without any bug: they must pass. Exit code 1 if a bug survives."""
     chosen = [mutant for mutant in MUTANTS if not names or any(name in mutant.name for name in names)]
     if not chosen:
-        raise typer.BadParameter(f"no bug is called so; there is {', '.join(m.name for m in MUTANTS)}")
+        raise typer.BadParameter(f"unknown bug; there are {', '.join(m.name for m in MUTANTS)}")
     with trees(jobs) as free:
         aside.print(f"the tests without a bug, then {len(chosen)} bugs, {jobs} at a time", style="dim")
         watched_by = sorted({test for mutant in chosen for test in mutant.watched_by})
         if (failed := first_failure(None, watched_by, free, jobs)) is not None:
-            out.print(f"without any bug, {failed} fails already: nothing can be told", style="red")
+            out.print(f"{failed} fails without any bug: fix it first", style="red")
             raise typer.Exit(2)
         found = all_found(chosen, free, jobs)
     show(found)
@@ -64,7 +64,7 @@ def mutants(
 
 @contextmanager
 def trees(count: int) -> Iterator[SimpleQueue[Path]]:
-    """Copies of the tree, to be taken and given back."""
+    """A queue of copies of the tree."""
     free: SimpleQueue[Path] = SimpleQueue()
     with TemporaryDirectory() as folder:
         for number in range(count):
@@ -122,8 +122,8 @@ def first_failure(
 def show(found: Sequence[Found]) -> None:
     table = Table("bug", "promise", "noticed by", "s", title=f"{len(found)} planted bugs", show_lines=False)
     for mutant, caught_by, seconds in found:
-        told = caught_by.removeprefix("tests/") if caught_by else "[red]nobody: it survives[/]"
-        table.add_row(mutant.name, mutant.promise, told, f"{seconds:.0f}")
+        result = caught_by.removeprefix("tests/") if caught_by else "[red]nobody: it survives[/]"
+        table.add_row(mutant.name, mutant.promise, result, f"{seconds:.0f}")
     out.print(table)
     survived = sum(each.caught_by is None for each in found)
     out.print(f"{len(found) - survived} of {len(found)} noticed.")

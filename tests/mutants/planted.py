@@ -1,7 +1,7 @@
-"""The planted bugs: what is broken, which promise it breaks, where, and who watches.
+"""The planted bugs: what is broken, which promise it breaks, where, and which tests should notice.
 
-Each takes away one thing that a promise hangs on. A bug that survives means that a promise
-is kept by luck: then a test is missing, not a line in this list.
+Each removes one thing that a promise depends on. A bug that survives means that a test is
+missing.
 """
 
 from __future__ import annotations
@@ -32,40 +32,40 @@ LEDGER_MUTANTS: Final = (
         "if known then", "if false then", CONTRACT,
     ),
     Mutant(
-        "an id's verdict isn't noted", "P2", "services/ledger/lua/append_entry.lua",
+        "an id's verdict isn't recorded", "P2", "services/ledger/lua/append_entry.lua",
         "redis.call('HSET', KEYS[4], ARGV[5], number)", "", CONTRACT,
     ),
     Mutant(
-        "the answered letter stays in hand", "P9", "services/ledger/lua/append_entry.lua",
+        "a decided command stays pending", "P9", "services/ledger/lua/append_entry.lua",
         "    redis.call('XACK', KEYS[1], ARGV[1], ARGV[2])\n", "", CONTRACT,
     ),
     Mutant(
-        "the answered letter stays in the stream", "P9", "services/ledger/lua/append_entry.lua",
+        "a decided command stays in the stream", "P9", "services/ledger/lua/append_entry.lua",
         "    redis.call('XDEL', KEYS[1], ARGV[2])\n", "", CONTRACT,
     ),
     Mutant(
-        "acknowledged before the append is sure", "P1", "services/ledger/lua/append_entry.lua",
+        "acknowledged before the append is checked", "P1", "services/ledger/lua/append_entry.lua",
         "local known = redis.call(", "acknowledge()\nlocal known = redis.call(", CONTRACT,
     ),
     Mutant(
-        "the public view is forgotten", "P5", "services/ledger/lua/append_entry.lua",
+        "no public entry is written", "P5", "services/ledger/lua/append_entry.lua",
         "redis.call('XADD', KEYS[3], id, 'e', ARGV[8], 'h', ARGV[9])", "", CONTRACT,
     ),
     Mutant(
-        "the last seat's part is forgotten", "P5", "services/ledger/lua/append_entry.lua",
+        "the last seat's private part isn't written", "P5", "services/ledger/lua/append_entry.lua",
         "for k = 9, #KEYS do\n  redis.call(", "for k = 9, #KEYS - 1 do\n  redis.call(", CONTRACT,
     ),
     Mutant(
-        "a part goes to the next seat", "P5", "services/ledger/lua/append_entry.lua",
+        "a private part goes to another seat", "P5", "services/ledger/lua/append_entry.lua",
         "redis.call('XADD', KEYS[k], id, 'e', ARGV[first + k - 9])",
         "redis.call('XADD', KEYS[9], id, 'e', ARGV[first + k - 9])", CONTRACT,
     ),
     Mutant(
-        "a deadline that is none any more stays", "P10", "services/ledger/lua/append_entry.lua",
+        "a deadline isn't removed", "P10", "services/ledger/lua/append_entry.lua",
         "  redis.call('ZREM', KEYS[6], ARGV[12])\n", "", CONTRACT,
     ),
     Mutant(
-        "a started game still leaves", "P9", "services/ledger/lua/append_entry.lua",
+        "a started game is still evicted", "P9", "services/ledger/lua/append_entry.lua",
         "if ARGV[11] == '' then\n  redis.call('ZREM', KEYS[8], ARGV[12])",
         "if ARGV[11] == '' then", ("tests/referee/test_eviction.py",),
     ),
@@ -75,15 +75,15 @@ LEDGER_MUTANTS: Final = (
         ("tests/ledger_contract",),
     ),
     Mutant(
-        "letters are dropped when too many wait", "P8", "services/ledger/lua/submit_command.lua",
+        "commands are dropped when too many wait", "P8", "services/ledger/lua/submit_command.lua",
         "  return 0\n", "  return 1\n", CONTRACT,
     ),
     Mutant(
-        "any number of letters may wait", "P8", "services/ledger/lua/submit_command.lua",
+        "any number of commands may wait", "P8", "services/ledger/lua/submit_command.lua",
         ">= tonumber(ARGV[1])", ">= 1e9", CONTRACT,
     ),
     Mutant(
-        "a letter is buried by whoever had it once", "P8", "services/ledger/lua/reject_command.lua",
+        "a consumer that lost a command moves it to the dead letters", "P8", "services/ledger/lua/reject_command.lua",
         "if redis.call('XACK', KEYS[1], ARGV[1], ARGV[2]) == 0 then",
         "if redis.call('XACK', KEYS[1], ARGV[1], ARGV[2]) == 9 then", CONTRACT,
     ),
@@ -93,11 +93,11 @@ LEDGER_MUTANTS: Final = (
         ("tests/referee/test_eviction.py",),
     ),
     Mutant(
-        "a consumer goes with what it holds", "P1", "services/ledger/lua/remove_consumer.lua",
+        "a consumer is removed with its pending commands", "P1", "services/ledger/lua/remove_consumer.lua",
         "ARGV[2]) > 0 then", "ARGV[2]) > 99 then", CONTRACT,
     ),
     Mutant(
-        "the house's time goes back", "P10", "services/ledger/lua/heartbeat.lua",
+        "the game clock goes back", "P10", "services/ledger/lua/heartbeat.lua",
         "(lead > 0 and", "(true and", ("tests/referee/test_leases.py",),
     ),
     Mutant(
@@ -110,7 +110,7 @@ LEDGER_MUTANTS: Final = (
         "RECLAIM_IDLE_MS: Final = 2_000", "RECLAIM_IDLE_MS: Final = 0", REFEREE,
     ),
     Mutant(
-        "suspects are decided together with others",
+        "redelivered commands are decided together with others",
         "P8",
         "services/ledger/consumer_groups.py",
         "delivered_once = [delivery for delivery in stale if delivery.pending.delivery_count <= 1]",
@@ -118,14 +118,14 @@ LEDGER_MUTANTS: Final = (
         (*CONTRACT, "tests/referee/test_poison.py"),
     ),
     Mutant(
-        "why it was dismissed before answers the next sending", "P2", "services/ledger/lua/submit_command.lua",
+        "an earlier rejection answers the next submission", "P2", "services/ledger/lua/submit_command.lua",
         "redis.call('DEL', KEYS[2])\n", "", ("tests/ledger_contract", "tests/gateway/test_idempotency.py"),
     ),
 )  # fmt: skip
 
 REFEREE_MUTANTS: Final = (
     Mutant(
-        "what conflicted isn't folded anew", "P3", "services/referee/command_processor.py",
+        "a game isn't folded again after a conflict", "P3", "services/referee/command_processor.py",
         "elif status is AppendStatus.CONFLICT or not isinstance(request, DuplicateCommand):", "elif False:",
         REFEREE,
     ),
@@ -134,11 +134,11 @@ REFEREE_MUTANTS: Final = (
         "if status is AppendStatus.CONFLICT and request.delivery.id:", "if status is None and request.delivery.id:", REFEREE,
     ),
     Mutant(
-        "letters of several partitions that have the same id are taken for one", "P8", "services/referee/command_processor.py",
+        "commands of several partitions with the same stream id are taken for one", "P8", "services/referee/command_processor.py",
         "delivery_key = request.delivery.partition, request.delivery.id", "delivery_key = 0, request.delivery.id", ("tests/referee",),
     ),
     Mutant(
-        "a dismissal is decided on an old table", "P2", "services/referee/command_processor.py",
+        "a rejection is decided on a stale state", "P2", "services/referee/command_processor.py",
         "if not self.game_cache.is_current(envelope.game):", "if False:", ("tests/referee",),
     ),
     Mutant(
@@ -146,7 +146,7 @@ REFEREE_MUTANTS: Final = (
         "except PROGRAMMING_ERRORS as error:", "except ZeroDivisionError as error:", ("tests/referee/test_poison.py",),
     ),
     Mutant(
-        "a broken table is used again",
+        "a broken state is used again",
         "P8",
         "services/referee/command_processor.py",
         "if attempt is nullcontext:",
@@ -154,7 +154,7 @@ REFEREE_MUTANTS: Final = (
         REFEREE,
     ),
     Mutant(
-        "a letter that kills is tried for ever", "P8", "services/referee/worker.py",
+        "a command that kills is retried for ever", "P8", "services/referee/worker.py",
         "if delivery.delivery_count <= self.max_deliveries:", "if True:", ("tests/referee/test_poison.py",),
     ),
     Mutant(
@@ -172,12 +172,12 @@ REFEREE_MUTANTS: Final = (
         "(task.seat not in previously_pending or task.seat == sender)", "True", ("tests/referee", *SIMULATOR),
     ),
     Mutant(
-        "the lease is trusted: what others left isn't looked at", "P7", "services/referee/worker.py",
+        "commands that other referees left pending aren't reclaimed", "P7", "services/referee/worker.py",
         "self.ledger.reclaim(self.name, self.owned_partitions(), idle_ms)",
         "self.ledger.reclaim(self.name, (), idle_ms)", (*REFEREE, *SIMULATOR),
     ),
     Mutant(
-        "a seat that has time left can be called out", "P10", "services/referee/rules/moves/withdrawal.py",
+        "time can be called on a seat that has time left", "P10", "services/referee/rules/moves/withdrawal.py",
         "require(state.is_out_of_time(late_seat), \"CLOCK-2\"", 'require(True, "CLOCK-2"',
         ("tests/rules/test_deadlines.py", "tests/rules/test_conduct.py"),
     ),
@@ -194,41 +194,41 @@ REFEREE_MUTANTS: Final = (
         "clocks = Clocks(clock, now_ms,", "clocks = Clocks(now_ms, now_ms,", ("tests/referee/test_leases.py",),
     ),
     Mutant(
-        "a game that is played retires", "P9", "services/referee/worker.py",
+        "a running game is evicted", "P9", "services/referee/worker.py",
         "if state.started and not state.result:", "if False:", ("tests/referee/test_eviction.py",),
     ),
     Mutant(
-        "partitions fall to nobody when shares are uneven", "P7", "services/referee/leases.py",
+        "partitions have no owner when shares are uneven", "P7", "services/referee/leases.py",
         "(count == base_count and full < extra_count)", "False", ("tests/referee/test_leases.py",),
     ),
     Mutant(
-        "the house's time runs while nobody keeps it", "P10", "services/referee/leases.py",
+        "the game clock runs while no referee does", "P10", "services/referee/leases.py",
         "min(self._monotonic_ms() - self._base_read_at_ms, MAX_HEARTBEAT_AGE_MS)", "(self._monotonic_ms() - self._base_read_at_ms)",
         ("tests/referee/test_leases.py",),
     ),
     Mutant(
-        "a bot believes what it saw before a fail-over", "P7", "services/bots/worker.py",
+        "a bot keeps a state that a fail-over took back", "P7", "services/bots/worker.py",
         "if last_seen is None or last_seen.shown.head not in (self.view_verifier.head, b\"\"):",
         "if last_seen is None:", ("tests/bots", *SIMULATOR),
     ),
     Mutant(
-        "a bot believes whatever it is shown", "P6", "services/bots/worker.py",
+        "a bot doesn't verify what it is shown", "P6", "services/bots/worker.py",
         "                self.view_verifier.verify(entry)\n",
         "                self.view_verifier.sequence, self.view_verifier.head = entry.sequence, entry.shown.head\n", ("tests/bots",),
     ),
     Mutant(
-        "a verdict says that it was decided on itself", "P3", "services/referee/command_processor.py",
+        "a verdict names its own head as the previous one", "P3", "services/referee/command_processor.py",
         "previous_head = cached_game.head\n        cached_game.record_entry", "previous_head = sealed_entry.head\n        cached_game.record_entry",
         REFEREE,
     ),
     Mutant(
-        "a remembered game isn't held to its head", "P3", "services/referee/game_cache.py",
+        "a cached game's head isn't compared", "P3", "services/referee/game_cache.py",
         "if length == cached_game.length and (not length or head in (cached_game.head, b\"\")):",
         "if length == cached_game.length:",
         ("tests/referee/test_game_cache.py",),
     ),
     Mutant(
-        "a bot's note is done before its command is sent",
+        "a bot task is finished before its command is sent",
         "P7",
         "services/bots/worker.py",
         "(requeued if wait_reason else finished).append(remaining[0])",
@@ -244,7 +244,7 @@ REFEREE_MUTANTS: Final = (
         ("tests/referee/test_redispatch.py",),
     ),
     Mutant(
-        "a letter conflicts with a damaged game for ever",
+        "a command conflicts with a damaged game for ever",
         "P8",
         "services/referee/command_processor.py",
         "if conflict_counts[delivery_key] >= MAX_STUCK_CONFLICTS:",

@@ -1,4 +1,4 @@
-"""Planted bugs of the archive: a game that leaves too early, or never, or is written over."""
+"""Planted bugs of the archive: a game that is evicted too early or never, or overwritten."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.mutants.mutant import Mutant
 ARCHIVING: Final = ("tests/auditor/test_archive_job.py",)
 MARKS: Final = ("tests/auditor/test_archive_index.py",)
 JOBS: Final = ("tests/auditor/test_jobs.py",)
-HOUSE: Final = ("tests/auditor/test_whole_server.py",)
+SERVER: Final = ("tests/auditor/test_whole_server.py",)
 
 ARCHIVE_MUTANTS: Final = (
     Mutant(
@@ -17,7 +17,7 @@ ARCHIVE_MUTANTS: Final = (
         "if archive.read(game) != data:", "if False:", ARCHIVING,
     ),
     Mutant(
-        "another game in the archive is written over", "P6", "services/auditor/archive_job.py",
+        "another game in the archive is overwritten", "P6", "services/auditor/archive_job.py",
         "            _require_continuation(archived, entries)", "            pass", ARCHIVING,
     ),
     Mutant(
@@ -25,7 +25,7 @@ ARCHIVE_MUTANTS: Final = (
         "if stored_head and stored_head != head:", "if False:", ARCHIVING,
     ),
     Mutant(
-        "a finished game leaves before it is archived", "P9", "services/referee/worker.py",
+        "a finished game is evicted before it is archived", "P9", "services/referee/worker.py",
         "self.read_archived_length(game) != cached_game.length", "False", ARCHIVING,
     ),
     Mutant(
@@ -33,15 +33,15 @@ ARCHIVE_MUTANTS: Final = (
         "xx=True, lt=True", "xx=True", MARKS,
     ),
     Mutant(
-        "a mark makes a game leave that is played", "P10", "services/ledger/archive_index.py",
+        "a mark evicts a running game", "P10", "services/ledger/archive_index.py",
         "xx=True, lt=True", "lt=True", MARKS,
     ),
     Mutant(
-        "the mark stays when the game leaves", "P9", "services/ledger/lua/evict_game.lua",
+        "the mark stays when the game is evicted", "P9", "services/ledger/lua/evict_game.lua",
         "for k = 2, 5 do", "for k = 2, 4 do", MARKS,
     ),
     Mutant(
-        "a killed auditor's job is nobody's", "P7", "services/auditor/worker.py",
+        "a killed auditor's job is never retried", "P7", "services/auditor/worker.py",
         "clean_registries(queue, [_log_failure])", "pass", JOBS,
     ),
     Mutant(
@@ -49,7 +49,7 @@ ARCHIVE_MUTANTS: Final = (
         "if self.queue.count >= self.max_waiting:", "if False:", JOBS,
     ),
     Mutant(
-        "a game in the archive is made anew under its id", "P2", "services/gateway/service.py",
-        "return (entries[0], str(DECIDED)) if entries else None", "return None", HOUSE,
+        "a game in the archive is created again under its id", "P2", "services/gateway/service.py",
+        "return (entries[0], str(DECIDED)) if entries else None", "return None", SERVER,
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Planted bugs of the gateway: what it says too early, twice, or not at all."""
+"""Planted bugs of the gateway: what it sends too early, twice, or not at all."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ SIMULATOR: Final = ("tests/simulator/test_games.py", "tests/simulator/test_losse
 
 GATEWAY_MUTANTS: Final = (
     Mutant(
-        "durable is said without asking the engine", "P1", "services/gateway/command_tracking.py",
+        "durable is acknowledged without asking the engine", "P1", "services/gateway/command_tracking.py",
         "if level.needs_confirmation:", "if False:", ("tests/gateway/test_ack_levels.py", "tests/gateway/test_fail_over.py"),
     ),
     Mutant(
-        "accepted is said before the letter is in",
+        "accepted is acknowledged before the command is submitted",
         "P1",
         "services/gateway/command_tracking.py",
         "                    await self.send(envelope)\n                    progress.level = ACCEPTED",
@@ -47,7 +47,7 @@ GATEWAY_MUTANTS: Final = (
         "        await self.require_level(envelope.game, ack_request.level)\n", "", ("tests/gateway/test_ack_levels.py",),
     ),
     Mutant(
-        "a full partition is an error of the house", "P8", "services/gateway/command_tracking.py",
+        "a full partition is an internal error", "P8", "services/gateway/command_tracking.py",
         "except QueueFullError as error:", "except ZeroDivisionError as error:", ("tests/gateway/test_overload.py",),
     ),
     Mutant(
@@ -65,7 +65,7 @@ GATEWAY_MUTANTS: Final = (
         "return retry_after_s\n", "return 0.0\n", ("tests/gateway/test_refusals.py",),
     ),
     Mutant(
-        "viewers aren't told that a fail-over took back what they saw",
+        "viewers don't learn that a fail-over took back entries",
         "P5",
         "services/gateway/subscriptions.py",
         "if self.head and notification.previous_head and notification.previous_head != self.head:",
@@ -73,7 +73,7 @@ GATEWAY_MUTANTS: Final = (
         ("tests/gateway/test_log_rewound.py",),
     ),
     Mutant(
-        "a page that follows another branch is handed out",
+        "a page of another branch is delivered",
         "P5",
         "services/ledger/view_merge.py",
         "if head and public[0][2] and public[0][2] != head:",
@@ -81,16 +81,16 @@ GATEWAY_MUTANTS: Final = (
         ("tests/gateway/test_log_rewound.py",),
     ),
     Mutant(
-        "who comes is handed what the others have yet to be handed", "P3", "services/gateway/hub.py",
+        "a new subscriber reads what the hub has yet to deliver", "P3", "services/gateway/hub.py",
         "limit = min(PAGE_SIZE, subscription.start - after)", "limit = PAGE_SIZE", ("tests/gateway/test_log_rewound.py",),
     ),
     Mutant(
-        "who comes may have read another branch than the others are handed", "P3",
+        "a new subscriber may have read another branch than the hub delivers", "P3",
         "services/gateway/subscriptions.py",
         "if len(self.start_heads) > 1:", "if False:", ("tests/gateway/test_log_rewound.py",),
     ),
     Mutant(
-        "the look at silent games compares lengths alone", "P3", "services/gateway/subscriptions.py",
+        "the idle poll compares lengths alone", "P3", "services/gateway/subscriptions.py",
         "self.last_sequence == sequence and (not head or self.head in (b\"\", head))", "self.last_sequence == sequence",
         ("tests/gateway/test_log_rewound.py",),
     ),

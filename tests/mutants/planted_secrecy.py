@@ -27,7 +27,7 @@ SECRECY_MUTANTS: Final = (
         GATE,
     ),
     Mutant(
-        "a card drawn blind lies open", "P5", "schemas/events/playing.py",
+        "a card drawn blind is public", "P5", "schemas/events/playing.py",
         '@event(type="card_drawn", code=13, visibility=Private(owner="seat", hides=("card",)))',
         '@event(type="card_drawn", code=13, visibility=PUBLIC)', GATE,
     ),
@@ -51,16 +51,16 @@ SECRECY_MUTANTS: Final = (
         "for seat in sorted(state.pending_choices, key=lambda s: str(seat_states[s].offer))\n        if (policy", DEALS,
     ),
     Mutant(
-        "a seat's part goes to the next one", "P5", "services/referee/rules/proof/sealing.py",
+        "a seat's private part goes to the next seat", "P5", "services/referee/rules/proof/sealing.py",
         "(seat, _pack_private_part(chain_state, entry, seat, rows, openings.get(seat, b\"\"), ENTRY_FORMAT))",
         "((seat + 1) % len(state.seats), _pack_private_part(chain_state, entry, seat, rows, openings.get(seat, b\"\"), ENTRY_FORMAT))", GATE,
     ),
     Mutant(
-        "the number of commitments tells of a part", "P5", "services/referee/rules/proof/sealing.py",
+        "the number of commitments depends on a private part", "P5", "services/referee/rules/proof/sealing.py",
         "commitments += hash_chain.private_part_commitment(", "commitments += (1 + private_part[-1] % 2) * hash_chain.private_part_commitment(", GATE,
     ),
     Mutant(
-        "a deadline tells of a hand", "P5", "services/referee/scheduling.py",
+        "a deadline depends on a hand", "P5", "services/referee/scheduling.py",
         "wakeups_ms = [deadline[0]] if deadline else []",
         "wakeups_ms = [deadline[0] + state.seats[deadline[1]].hand[\"red\"]] if deadline else []", GATE,
     ),
@@ -73,11 +73,11 @@ SECRECY_MUTANTS: Final = (
         "size = last + 1", "size = len(result)", ("tests/secrecy/test_chance.py",),
     ),
     Mutant(
-        "salts follow from what is told of the seed", "P6", "services/referee/rules/proof/sealing.py",
+        "salts follow from the seed's public commitment", "P6", "services/referee/rules/proof/sealing.py",
         "salt_key = derive_salt_key(state.seed, state.game)", "salt_key = derive_salt_key(state.commitment, state.game)", GUESSING,
     ),
     Mutant(
-        "the key follows from what is told of the seed", "P6", "services/referee/rules/fair_randomness.py",
+        "the key follows from the seed's public commitment", "P6", "services/referee/rules/fair_randomness.py",
         "sha256(b\"ledgerline/key/1\" + bytes.fromhex(state.seed)",
         "sha256(b\"ledgerline/key/1\" + bytes.fromhex(state.commitment)", GUESSING,
     ),

@@ -1,4 +1,4 @@
-"""Planted bugs that let a stranger in: each opens one of the attacks of tests/security."""
+"""Planted bugs of security: each opens one of the attacks of tests/security."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class Services:
 
 
 def unfinished(client: Any, partitions: int) -> int:
-    """How many commands and bot tasks wait, and how many dead envelopes there are."""
+    """How many commands and bot tasks wait, and how many dead letters there are."""
     streams = (keys.commands, keys.bot_tasks, keys.dead_letters)
     return sum(client.xlen(name(partition)) for name in streams for partition in range(partitions))
 

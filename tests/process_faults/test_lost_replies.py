@@ -86,7 +86,7 @@ class Setup:
         return [int(length) for length in pipe.execute()]
 
     def waiting(self) -> int:
-        """How many commands have no result yet, and how many dead envelopes there are."""
+        """How many commands have no result yet, and how many dead letters there are."""
         streams = [
             name(partition) for name in (keys.commands, keys.dead_letters) for partition in range(PARTITIONS)
         ]

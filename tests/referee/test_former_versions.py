@@ -1,4 +1,4 @@
-"""P4: a game of an earlier ruleset version, from before the hash chain, is play_game by that version to its end."""
+"""P4: a game of an earlier ruleset version, from before the hash chain, is played by that version to its end."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def create_by_version(ledger: RedisLedger, client: Any, ruleset: str, version: i
 
 
 def play_game(ledger: RedisLedger, client: Any, ruleset: str, version: int) -> list[bytes]:
-    """The log of a whole game that was created by an earlier version, and play_game by today's referee."""
+    """The log of a whole game that was created by an earlier version, and played by today's referee."""
     create_by_version(ledger, client, ruleset, version)
     players, referee = Players(ledger, Random(version)), referee_at(ledger)
     submit(ledger, opening_commands()[1:])
@@ -101,7 +101,7 @@ def test_P4_a_game_of_an_earlier_version_goes_on_without_commitments_and_with_he
 def test_P4_a_game_of_an_earlier_version_is_restored_wherever_it_was_packed(
     ledger: RedisLedger, client: Any, version: int
 ) -> None:
-    """The piles of such a game aren't tracked while it is play_game, nor when further entries are folded."""
+    """The piles of such a game aren't tracked while it is played, nor when further entries are folded."""
     log = play_game(ledger, client, "usa", version)
     drawn = max(n for n, data in enumerate(log) if isinstance(unpack_entry(data).events[0], CardDrawn))
     cached_game = CachedGame()

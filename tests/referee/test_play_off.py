@@ -1,4 +1,4 @@
-"""TIE-1: a shared first seat_state leads to one new game, whatever crashes and however often."""
+"""TIE-1: a shared first place leads to one new game, whatever crashes and however often."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ EVER = NOON + 10**12
 
 
 def equal_seats_commands(*seats: SeatPlan, ruleset: str = "europe", **options: Any) -> list[CommandEnvelope]:
-    """A game where all do the same, and so share the first seat_state in the end."""
+    """A game where all do the same, and so share the first place in the end."""
     plans = seats or (SeatPlan("bot", "random"),) * 2
     create = CreateGame(plans, ruleset, options={**LEVEL, **options})
     return [CommandEnvelope("create", GAME, None, create), CommandEnvelope("start", GAME, None, StartGame())]
@@ -55,7 +55,7 @@ def play(ledger: RedisLedger, referee: Referee, game: str = GAME) -> GameState:
 
 
 def shared(ledger: RedisLedger, referee: Referee) -> GameState:
-    """A game that has just ended with a shared first seat_state."""
+    """A game that has just ended with a shared first place."""
     submit(ledger, equal_seats_commands())
     referee.step(0)
     state = play(ledger, referee)

@@ -117,14 +117,14 @@ def test_PASSENGER_2_cached_journeys_are_those_that_a_new_search_would_find(seat
         ]
         tokens = {city: stack[0] for city, stack in state.tokens.items() if stack}
         held = state.seats[seat].hand[PASSENGER]
-        anew = [
+        searched = [
             MovePassenger(city, journey.path)
             for city, owner in state.passenger_owners.items()
             if owner == seat
             for journey in best_journeys(city, ways, tokens, held)
         ]
-        assert list(move_offers(state, seat)) == anew
-        asked += bool(anew)
+        assert list(move_offers(state, seat)) == searched
+        asked += bool(searched)
     assert asked > 10
 
 

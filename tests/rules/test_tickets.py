@@ -21,7 +21,7 @@ def test_TICKET_1_three_are_drawn_and_one_must_be_kept() -> None:
 @pytest.mark.parametrize("keep", [(0,), (1,), (0, 2), (0, 1, 2)])
 def test_TICKET_1_what_is_not_kept_goes_to_the_bottom(keep: tuple[int, ...]) -> None:
     scene = given(ticket_deck=FOUR, tickets=[[], []]).when(0, DrawTickets(), KeepTickets(keep))
-    kept = tuple(FOUR[seat_state] for seat_state in keep)
+    kept = tuple(FOUR[index] for index in keep)
     back = tuple(ticket for ticket in FOUR[:3] if ticket not in kept)
     assert scene.events[0] == TicketsKept(0, kept)
     assert scene.events_of(TicketsReturned) == (

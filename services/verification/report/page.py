@@ -42,7 +42,7 @@ class SummarySection(NamedTuple):
     game: str
     ok: bool
     verdict: str
-    facts: Sequence[tuple[str, str]]
+    details: Sequence[tuple[str, str]]
     findings: Sequence[FindingLine]
     checks: Sequence[CheckLine]
 
@@ -83,7 +83,7 @@ def _summary_section(audit: Audit, replay: Replay, end: GameState | None) -> Sum
         game=audit.game,
         ok=audit.ok,
         verdict=audit.summary,
-        facts=[*_game_facts(replay, end)],
+        details=[*_game_details(replay, end)],
         findings=[
             FindingLine(finding.number, CHECK_NAMES[finding.kind].lower(), finding.why)
             for finding in audit.findings
@@ -92,7 +92,7 @@ def _summary_section(audit: Audit, replay: Replay, end: GameState | None) -> Sum
     )
 
 
-def _game_facts(replay: Replay, end: GameState | None) -> Iterator[tuple[str, str]]:
+def _game_details(replay: Replay, end: GameState | None) -> Iterator[tuple[str, str]]:
     try:
         game_created = replay.entry(1).events[0] if replay.log else None
     except (CorruptDataError, IndexError):

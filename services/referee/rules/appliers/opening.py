@@ -46,7 +46,7 @@ def game_created(state: GameState, event: GameCreated) -> None:
         boards.load_board(event.board) if event.board_form is None else boards.build_board(event.board_form)
     )
     if board.digest != event.board_digest:
-        raise CorruptDataError(f"game {event.game} was played on another edition of the board {event.board}")
+        raise CorruptDataError(f"game {event.game} was played on another version of the board {event.board}")
     state.board = (
         boards.with_pair_tickets(board, rule_options.pair_tickets) if rule_options.pair_tickets else board
     )
