@@ -26,6 +26,7 @@ from rq.serializers import JSONSerializer
 
 from schemas.errors import InvalidInputError
 from services.archive import Archive, Signer
+from services.auditor.rq_job import RqJob
 from services.ledger import GameReader
 from services.ledger.archive_index import ArchiveIndex
 from services.ledger.connection import EngineClient
@@ -114,7 +115,7 @@ class Jobs:
     """The jobs of a server, on one engine. `client` isn't a cluster's: RQ can't run on one."""
 
     def __init__(self, client: EngineClient, max_waiting: int = MAX_WAITING_JOBS) -> None:
-        self.queue = Queue(QUEUE_NAME, connection=client, serializer=JSONSerializer)
+        self.queue = Queue(QUEUE_NAME, connection=client, serializer=JSONSerializer, job_class=RqJob)
         self.max_waiting = max_waiting
 
     def enqueue(self, name: str, subject: str, *arguments: JobArgument) -> bool | None:
@@ -199,7 +200,7 @@ class Jobs:
 
     def _fetch(self, ids: list[str]) -> list[Job]:
         try:
-            jobs = Job.fetch_many(ids, self.queue.connection, JSONSerializer)
+            jobs = RqJob.fetch_many(ids, self.queue.connection, JSONSerializer)
         except ValueError:  # no job can have such an id
             return []
         return [job for job in jobs if job is not None]

@@ -22,6 +22,7 @@ from rq.worker_registration import clean_worker_registry
 
 from services.auditor import archive_job, dispute_job
 from services.auditor.jobs import CURRENT_CONTEXT, MAX_FAILED_JOBS, JobContext, Jobs, record_failure
+from services.auditor.rq_job import RqJob
 from services.ledger.connection import EngineClient
 from services.ledger.errors import ENGINE_ERRORS
 from services.runtime.logging_setup import get_logger
@@ -65,6 +66,7 @@ class Auditor:
             exception_handlers=[_log_failure],
             worker_ttl=WORKER_TTL_S,
             serializer=JSONSerializer,
+            job_class=RqJob,
         )
         self._worker.register_birth()  # type: ignore[no-untyped-call]  # RQ declares no types here
 
@@ -75,6 +77,7 @@ class Auditor:
                 [self.jobs.queue],
                 None,
                 connection=self.client,
+                job_class=RqJob,
                 serializer=JSONSerializer,
                 death_penalty_class=TimerDeathPenalty,
             )
@@ -101,7 +104,7 @@ class Auditor:
         queue, scheduled = self.jobs.queue, self.jobs.queue.scheduled_job_registry
         for id_ in scheduled.get_jobs_to_schedule():
             with suppress(NoSuchJobError):
-                queue.enqueue_job(Job.fetch(id_, self.client, JSONSerializer))
+                queue.enqueue_job(RqJob.fetch(id_, self.client, JSONSerializer))
             scheduled.remove(id_)
         try:
             clean_registries(queue, [_log_failure])

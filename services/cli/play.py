@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import os.path
-import secrets
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from reprlib import repr as short_repr
 from typing import Annotated
 
-import httpx
 import typer
 
 from schemas.boards.form import BOARD_SCHEMA
@@ -20,7 +18,7 @@ from schemas.errors import InvalidInputError
 from schemas.field_types import is_json_value
 from services.bootstrap import composition
 from services.bootstrap.embedded import run_embedded_server
-from services.cli.exit import CommandLineError
+from services.cli.game_requests import create_games
 from services.cli.options import DEFAULT_DATA, DataOption, JsonOption, load_settings, set_up_logging
 from services.cli.output import console, print_json
 from services.cli.tables import final_score_table
@@ -143,11 +141,7 @@ def play_games(
 
     `failure_reason` says why the server can't go on; empty while it can.
     Raises InvalidInputError where the request is wrong, CommandLineError where the server fails."""
-    try:
-        with httpx.Client(base_url=url, timeout=30, trust_env=False) as http:
-            watched = [WatchedGame(_create_game(http, body, index)) for index in range(game_count)]
-    except httpx.HTTPError as error:
-        raise CommandLineError(f"the gateway doesn't answer: {error}") from None
+    watched = [WatchedGame(game) for game in create_games(url, body, game_count, failure_reason)]
     display = SilentDisplay()
     if not as_json:
         display = LiveDisplay(watched) if console.is_terminal else LineDisplay(watched)
@@ -159,23 +153,3 @@ def _print_result(game: WatchedGame, replay_command: str) -> None:
     console.print(final_score_table(game.state))
     summary = f"Game {game.id}: {game.event_count} events in {game.sequence} entries."
     console.print(f"{summary} See it again: {replay_command} {game.id}")
-
-
-def _create_game(http: httpx.Client, body: Mapping[str, object], index: int) -> str:
-    """Create and start the game of this index; each has its own seed, derived from the given one."""
-    if "seed" in body and index:
-        body = {**body, "seed": f"{body['seed']}/{index}"}
-    response = http.post("/games", json=body, headers={"Idempotency-Key": secrets.token_hex(12)})
-    _require_ok(response)
-    game: str = response.json()["game"]
-    authorization = {"Authorization": f"Bearer {response.json()['token']}"}
-    _require_ok(http.post(f"/games/{game}/start", headers=authorization))
-    return game
-
-
-def _require_ok(response: httpx.Response) -> None:
-    if response.is_server_error:
-        raise CommandLineError(f"the gateway can't create games now: {response.text[:200]}")
-    if response.is_error:
-        problem = response.json()
-        raise InvalidInputError(problem.get("rule", ""), problem.get("detail", problem["title"]))

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final
 
 from rich.console import Group
 from rich.live import Live
@@ -14,13 +12,12 @@ from rich.progress import BarColumn, Progress, TextColumn
 from schemas.entries import ViewEntry
 from services.cli.exit import CommandLineError
 from services.cli.output import console, print_line
+from services.cli.stall_watch import StallWatch
 from services.cli.tables import game_progress, standings_table
 from services.ledger import ViewFollower
 from services.referee.rules import GameState, fold_events
 from services.referee.rules.proof.view_verifier import VerificationFailedError, ViewVerifier
 from services.text.events import event_sentence, game_summary_json
-
-STALL_TIMEOUT_S: Final = 30.0  # without an entry in any of the games
 
 
 class WatchedGame:
@@ -119,18 +116,16 @@ def follow_games(
 ) -> None:
     """Follow every game to its end. The play-offs that follow from them are appended to `watched`.
 
-    Raises CommandLineError where `failure_reason` names one, or the games stand still."""
+    Raises CommandLineError where `failure_reason` names one, or all games stand still (`StallWatch`)."""
     with display:
-        open_games, last_progress_s = deque(watched), time.monotonic()
+        open_games, stall_watch = deque(watched), StallWatch(failure_reason)
         while open_games:
             game = open_games.popleft()
             if entries := views.follow_view(game.id, None, game.sequence, 10 if open_games else 1000):
                 display.show(game, game.apply_entries(entries))
-                last_progress_s = time.monotonic()
-            elif reason := failure_reason():
-                raise CommandLineError(reason)
-            elif time.monotonic() - last_progress_s > STALL_TIMEOUT_S:
-                raise CommandLineError(f"game {game.id} has stood still for {STALL_TIMEOUT_S:g} s")
+                stall_watch.note_progress()
+            else:
+                stall_watch.check(f"game {game.id}")
             if not game.state.result:
                 open_games.append(game)
             elif game.state.next_play_off:  # a play-off for its first place

@@ -18,6 +18,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from enum import Enum, auto
 from pathlib import Path
 from typing import IO, Final
 
@@ -37,8 +38,8 @@ ENGINE_CONFIG: Final[dict[str, str | int]] = {
     "hash-max-listpack-entries": 512,  # a seat's verdicts stay compact for a whole game
 }
 ALIVE_LOCK: Final = "engine.alive"
-START_TIMEOUT_S: Final = 60.0  # a long AOF takes its time to load
-STOP_TIMEOUT_S: Final = 30.0
+START_TIMEOUT_S: Final = 300.0  # without an answer; one that loads a long AOF answers that it does
+STOP_TIMEOUT_S: Final = 300.0  # it writes the rest of its AOF first
 _child_processes: Final[dict[Path, subprocess.Popen[bytes]]] = {}  # engines of this process, to be reaped
 
 
@@ -139,9 +140,11 @@ def _running_engine_url(data_folder: Path) -> str:
 
 
 def _wait_until_ready(data_folder: Path, url: str) -> None:
-    """Return when the folder's engine has loaded its data and answers."""
+    """Return when the folder's engine has loaded its data and answers, however long it loads."""
     deadline_s = time.monotonic() + START_TIMEOUT_S
-    while not _is_answering(url):
+    while (readiness := _ask_readiness(url)) is not Readiness.READY:
+        if readiness is Readiness.LOADING:
+            deadline_s = time.monotonic() + START_TIMEOUT_S
         if is_vacant(data_folder) or time.monotonic() > deadline_s:
             raise EngineUnavailableError(
                 f"the embedded engine can't start in {data_folder}: {_last_log_line(data_folder)}"
@@ -149,13 +152,23 @@ def _wait_until_ready(data_folder: Path, url: str) -> None:
         time.sleep(0.01)
 
 
-def _is_answering(url: str) -> bool:
+class Readiness(Enum):
+    """What an engine that starts answers, if it does."""
+
+    SILENT = auto()
+    LOADING = auto()
+    READY = auto()
+
+
+def _ask_readiness(url: str) -> Readiness:
     try:
         with redis.Redis.from_url(url, socket_timeout=2, socket_connect_timeout=2, protocol=2) as client:
             client.exists("ledgerline:birth")  # refused while the AOF is being loaded
+    except redis.BusyLoadingError:
+        return Readiness.LOADING
     except redis.RedisError:
-        return False
-    return True
+        return Readiness.SILENT
+    return Readiness.READY
 
 
 def _stop_if_last(data_folder: Path, users_file: IO[str]) -> None:
