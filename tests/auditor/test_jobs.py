@@ -282,30 +282,6 @@ def test_P7_an_auditor_killed_anywhere_loses_no_game(server: Server, tmp_path: P
     again.deregister()
 
 
-def expired_execution(client: Any, job: str) -> None:
-    """An execution as one leaves it whose worker was killed: its record has expired, and its id is listed."""
-    client.zadd(f"rq:executions:{job}", {"5e" * 16: time.time() + 60})
-
-
-def test_P7_a_job_that_another_worker_does_again_is_gone_when_it_is_done(server: Server) -> None:
-    call: Any = server.client
-    server.auditor.jobs.enqueue("note", "a", "in the end")
-    expired_execution(call, "note-a")
-    run_all(server)
-    server.auditor.maintain()
-    run_all(server)
-    assert (done, server.auditor.jobs.list_jobs()) == (["in the end"], [])
-    assert not [*call.scan_iter("rq:execution*")]
-
-
-def test_a_job_whose_worker_was_killed_can_be_dropped(server: Server) -> None:
-    server.auditor.jobs.enqueue("break", "a", "this")
-    run_all(server)
-    expired_execution(server.client, "break-a")
-    server.auditor.jobs.drop("break-a")
-    assert server.auditor.jobs.list_jobs() == []
-
-
 def test_a_job_that_was_taken_and_never_begun_is_not_lost(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
