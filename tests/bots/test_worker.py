@@ -132,7 +132,7 @@ def test_a_policy_that_fails_once_is_called_again(
     assert errors(lines) == ["bot can't choose"]
     assert len(sink.sent) == 2
     assert sink.sent[0].command != first_legal(ledger, 0)
-    assert states[1] is not states[0]  # projected anew
+    assert states[1] is not states[0]  # projected again
     assert left_in_streams(client) == {}
 
 

@@ -52,13 +52,13 @@ def ledger_at(url: str) -> Iterator[RedisLedger]:
 
 
 class Games:
-    """Games that were laid on a cluster, seen from outside."""
+    """Games created on a cluster, seen from outside."""
 
     def __init__(self, ledger: RedisLedger, names: Sequence[str]) -> None:
         self.ledger, self.names = ledger, names
 
-    def lay(self) -> None:
-        """Submit the commands that open each game. Once more is as good as once."""
+    def create(self) -> None:
+        """Submit the commands that open each game; repeating them changes nothing."""
         for name in self.names:
             patiently(partial(submit, self.ledger, opening_commands(name, SEATS, cars=12)))
 
@@ -72,13 +72,13 @@ class Games:
         self._await(lambda: self.length() >= least, f"{least} entries")
 
     def await_end(self) -> None:
-        self._await(lambda: all(self.table(name).result for name in self.names), "every game's end")
+        self._await(lambda: all(self.state(name).result for name in self.names), "every game's end")
 
-    def table(self, name: str) -> GameState:
-        table = GameState()
+    def state(self, name: str) -> GameState:
+        state = GameState()
         for entry in patiently(partial(entries, self.ledger, name)):
-            fold_events(table, entry.at, entry.events)
-        return table
+            fold_events(state, entry.at, entry.events)
+        return state
 
     def complaints(self) -> list[str]:
         """What is wrong with the logs and views of all games; a gap raises by itself."""
@@ -91,16 +91,16 @@ class Games:
     def _await(self, holds: Callable[[], bool], what: str) -> None:
         until = time.monotonic() + PATIENCE_S
         while not holds():
-            assert time.monotonic() < until, f"waited for long, and still not: {what}"
+            assert time.monotonic() < until, f"timed out waiting for {what}"
             time.sleep(PAUSE_S)
 
 
-def patiently(ask: Callable[[], T]) -> T:
-    """Ask again while a node is away."""
+def patiently(call: Callable[[], T]) -> T:
+    """Repeat the call while a node is away. Raises RedisError after PATIENCE_S."""
     until = time.monotonic() + PATIENCE_S
     while True:
         try:
-            return ask()
+            return call()
         except RedisError:
             if time.monotonic() > until:
                 raise
@@ -108,7 +108,7 @@ def patiently(ask: Callable[[], T]) -> T:
 
 
 def every_game_of(partition: int) -> Iterator[str]:
-    """Names of games that live in this partition, without end."""
+    """Endless names of games of this partition."""
     names = (f"game-{number}" for number in count())
     return (name for name in names if keys.partition_of(name, PARTITIONS) == partition)
 

@@ -1,4 +1,4 @@
-"""The address says whether it is one engine or a cluster, and a wrong one says what to do."""
+"""The address names one engine or a cluster, and the error for a wrong one names what to do."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_any_other_address_is_of_one_engine(url: str) -> None:
         ("redis+cluster://", "names no node"),
     ],
 )
-def test_a_wrong_address_says_what_is_wrong(url: str, why: str) -> None:
+def test_the_error_for_a_wrong_address_names_what_is_wrong(url: str, why: str) -> None:
     with pytest.raises(InvalidInputError, match=f"LEDGERLINE_REDIS_URL: .*{why}"):
         require_engine_url(url)
 

@@ -78,7 +78,7 @@ def test_P8_a_node_that_is_away_costs_only_its_own_replies() -> None:
         available_replies([[1], ResponseError("NOGROUP")])
 
 
-def test_a_slot_that_nobody_has_is_no_hindrance_to_others() -> None:
+def test_a_slot_without_a_node_delays_no_other() -> None:
     def node_of(slot: int) -> str:
         return {12182: "here"}[slot]
 

@@ -22,14 +22,14 @@ def everywhere() -> list[str]:
 
 @contextmanager
 def played_through(nodes: Cluster, meanwhile: Callable[[Games], object]) -> Iterator[Games]:
-    """Every game, laid and played to its end while something happens."""
+    """Every game, created and played to its end while something happens."""
     with ledger_at(nodes.url) as ledger:
         games = Games(ledger, everywhere())
         with services(nodes.url):
-            games.lay()
+            games.create()
             games.await_length(UNDER_WAY)
             meanwhile(games)
-            games.lay()  # what was asked for and never confirmed may be lost; asking again is safe
+            games.create()  # what was never confirmed may be lost; submitting again is safe
             games.await_end()
         assert games.complaints() == []
         yield games

@@ -110,7 +110,7 @@ def _die(nodes: Cluster, primary: Node) -> None:
 async def first_notification_at_any_node(
     nodes: Cluster, ledger: AsyncLedger, writer: RedisLedger, partition: int
 ) -> EntryNotification:
-    """The same, subscribing anew at any node that lives, as a gateway does."""
+    """The same, subscribing again at any node that lives, as a gateway does."""
     while True:
         notifications = ledger.subscribe()
         with suppress(RedisError):

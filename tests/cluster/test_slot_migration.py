@@ -29,7 +29,7 @@ def ledger(nodes: Cluster) -> Iterator[RedisLedger]:
 
 @pytest.fixture
 def moving(nodes: Cluster, ledger: RedisLedger) -> Iterator[tuple[Node, Node]]:
-    """A partition on its way, with its logs still on one node and its commands stream on the other."""
+    """A partition that is moving, with its logs still on one node and its commands stream on the other."""
     referee = referee_at(ledger)
     submit(ledger, opening_commands()[:1])
     assert referee.step(0) == 1
@@ -65,7 +65,7 @@ def test_P8_a_command_that_waits_is_not_counted_as_one_that_breaks_referees(
 
 
 @pytest.mark.usefixtures("moving")
-def test_P1_a_command_is_taken_in_while_its_partition_moves(nodes: Cluster, ledger: RedisLedger) -> None:
+def test_P1_a_command_is_accepted_while_its_partition_moves(nodes: Cluster, ledger: RedisLedger) -> None:
     async def submit_by_gateway() -> None:
         gateway = AsyncLedger(connect_async(nodes.url), PARTITIONS)
         await gateway.submit(opening_commands()[1])
@@ -77,7 +77,7 @@ def test_P1_a_command_is_taken_in_while_its_partition_moves(nodes: Cluster, ledg
     assert taken == ["start", "create"]
 
 
-def test_P7_a_script_that_one_node_never_saw_is_brought_to_it(nodes: Cluster, ledger: RedisLedger) -> None:
+def test_P7_a_script_that_one_node_lacks_is_loaded_there(nodes: Cluster, ledger: RedisLedger) -> None:
     """As a replica that took over never saw one that was run by its hash."""
     referee = referee_at(ledger)
     submit(ledger, [*opening_commands(), *opening_commands(ELSEWHERE)])

@@ -93,7 +93,7 @@ def test_P4_every_old_entry_is_sealed_as_it_was_then(path: Path) -> None:
 
 
 def resealed(game: str, entries: Iterable[Entry]) -> list[SealedEntry]:
-    """The entries, sealed anew."""
+    """The entries, sealed again."""
     state, chain_state, pile_tracker = GameState(), ChainState(0, initial_head(game), {}), PileTracker()
     sealed: list[SealedEntry] = []
     for entry in entries:

@@ -237,7 +237,7 @@ def test_P8_a_conflict_in_one_game_stops_no_other(ledger: RedisLedger) -> None:
     ]
 
 
-def test_P7_a_forgotten_script_is_taught_again(ledger: RedisLedger, client: Any) -> None:
+def test_P7_a_forgotten_script_is_loaded_again(ledger: RedisLedger, client: Any) -> None:
     ledger.append([append_request()])
     client.script_flush()
     batch = [append_request(expected=n, id_=f"c{n + 1}") for n in (1, 2, 3)]
@@ -254,5 +254,5 @@ def test_the_clocks_own_verdicts_touch_no_command(ledger: RedisLedger, client: A
     assert pending_entries(client, COMMANDS, keys.REFEREE_GROUP) == [(delivery.id.encode(), b"one")]
 
 
-def test_no_verdicts_are_no_round_trip(ledger: RedisLedger) -> None:
+def test_an_empty_batch_makes_no_round_trip(ledger: RedisLedger) -> None:
     assert ledger.append([]) == []

@@ -59,7 +59,7 @@ def test_P6_every_viewer_gets_the_head_after_each_entry(ledger: RedisLedger) -> 
     }
 
 
-def test_a_game_that_there_is_not_has_the_first_head(ledger: RedisLedger) -> None:
+def test_an_unknown_game_has_the_initial_head(ledger: RedisLedger) -> None:
     assert ledger.head(GAME) == (0, b"")
     assert ledger.read_log(GAME) == ([], initial_head(GAME))
 

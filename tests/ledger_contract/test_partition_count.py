@@ -1,4 +1,4 @@
-"""What is fixed when an engine is first met, and engines that can't be met."""
+"""The number of partitions is fixed by the first connection; engines that can't be reached."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from services.ledger.connection import (
 )
 
 
-def test_the_first_to_come_fixes_the_number_of_partitions(client: Any) -> None:
+def test_the_first_connection_fixes_the_number_of_partitions(client: Any) -> None:
     assert init_partition_count(client, 8) == 8
     assert init_partition_count(client) == 8
     assert init_partition_count(client, 8) == 8
@@ -28,7 +28,7 @@ def test_another_number_of_partitions_is_refused(client: Any) -> None:
     assert init_partition_count(client) == 8
 
 
-def test_nobody_who_names_a_number_gets_the_usual_one(client: Any) -> None:
+def test_without_a_number_the_default_is_used(client: Any) -> None:
     assert init_partition_count(client) == keys.DEFAULT_PARTITIONS
 
 

@@ -37,7 +37,7 @@ def test_P7_reclaim_takes_what_another_left(ledger: RedisLedger, other_ledger: R
     ]
 
 
-def test_P7_a_command_stays_in_hand_when_nobody_answers(ledger: RedisLedger) -> None:
+def test_P7_a_command_stays_pending_until_it_is_acknowledged(ledger: RedisLedger) -> None:
     deliveries = submit_and_take(ledger, envelope_of("c1"))
     assert ledger.reclaim("two", ALL, 0) == redelivered_as(deliveries, 2)
     for count in range(3, 6):

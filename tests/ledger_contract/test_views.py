@@ -48,7 +48,7 @@ def test_a_view_is_read_in_pages(ten: RedisLedger, after: int, most: int) -> Non
     assert ten.read_view(GAME, 0, after, most) == whole[after : after + most]
 
 
-def test_a_game_that_there_is_not_shows_nothing(ledger: RedisLedger) -> None:
+def test_an_unknown_game_shows_nothing(ledger: RedisLedger) -> None:
     assert ledger.read_view("no-such-game", 0) == []
     assert ledger.read_entries("no-such-game") == []
 

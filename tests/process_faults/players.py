@@ -68,7 +68,7 @@ class HttpPlayer:
         return self._post(self._path("start"), {}, start, self.token).is_success
 
     def look(self) -> None:
-        """Fold the new entries; all of them anew where the engine lost some that were shown."""
+        """Fold the new entries; all of them again where the engine lost some that were shown."""
         reply = ask(
             lambda: self.http.get(self._path("view"), params={"after": self.number}, headers=self._headers)
         )

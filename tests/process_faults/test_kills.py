@@ -97,5 +97,5 @@ def test_P7_whatever_is_killed_no_acknowledgement_is_broken_and_every_game_ends(
         wait_until(lambda: unfinished(client, ledger.partitions) == 0)
         client.close()
         for process in at.running:
-            trouble = "given up" if "engine" in victims else "Traceback"  # bots begin anew after a loss
+            trouble = "given up" if "engine" in victims else "Traceback"  # bots start over after a loss
             assert trouble not in process.text(), process.text()

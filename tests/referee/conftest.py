@@ -1,4 +1,4 @@
-"""A referee, and one at an open table."""
+"""A referee, and one with a game whose seats choose their starting tickets."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def referee(ledger: RedisLedger) -> Referee:
 
 @pytest.fixture
 def opened(ledger: RedisLedger, referee: Referee) -> Referee:
-    """A game of two bots that have their starting tickets before them."""
+    """The referee of a game of two bots, both to choose their starting tickets."""
     submit(ledger, opening_commands())
     referee.step(0)
     assert len(ledger.read_entries(GAME)) == 2

@@ -203,7 +203,7 @@ def tail_length(referee: Referee, game: str) -> int:
 
 
 def test_P7_a_packed_game_with_a_tail_is_the_game_folded_anew(ledger: RedisLedger, crowded: Referee) -> None:
-    """Refusals are entries too, each with its id. A few are in the tail; then the game is packed anew."""
+    """Refusals are entries too, each with its id. A few are in the tail; then the game is packed again."""
     seen = []
     for number in range(10):
         submit(ledger, [CommandEnvelope(f"again-{number}", GAME, 0, KeepTickets((0, 1)))])

@@ -60,7 +60,7 @@ class Gate:
     def __init__(self, seed: int) -> None:
         self.rng = Random(seed)
         self.referee = Referee()
-        self.pool: list[Command] = []  # legal and illegal commands, made anew for each stretch
+        self.pool: list[Command] = []  # legal and illegal commands, made again for each stretch
         self.positions = self.twins = self.tried = 0
 
     def check(self, match: Match) -> None:

@@ -1,4 +1,4 @@
-"""Random games of every ruleset on the referee's own command processor: people and bots, options, positions, lapses."""
+"""Random games of every ruleset on the referee's own command processor: human players and bots, options, positions, missed deadlines."""
 
 from __future__ import annotations
 

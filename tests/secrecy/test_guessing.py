@@ -48,7 +48,7 @@ def test_P6_nothing_that_is_sent_opens_what_is_hidden(rules: str, games: int) ->
         for viewer in (None, 1):
             view = view_of(rules, chance, viewer)
             if view.match.state.result:
-                continue  # every seat lapsed: the seed is revealed by then
+                continue  # every seat missed a deadline: the seed is revealed by then
             assert len(view.values) > 30
             assert not matching_seeds(view)
             assert not leaves_opened(view)

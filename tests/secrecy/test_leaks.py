@@ -1,4 +1,4 @@
-"""Leaks planted on purpose: the gate catches every one of them, or it would prove nothing."""
+"""Leaks planted on purpose: the gate must catch every one of them."""
 
 from __future__ import annotations
 
