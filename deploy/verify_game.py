@@ -184,17 +184,15 @@ def root(leaves: list[bytes]) -> bytes:
 
 
 # -- who may see what
-ROW_LENGTHS = {  # of the rows of events, by code
-    1: 11, 2: 6, 3: 2, 4: 2, 5: 3, 6: 3, 7: 3, 8: 1, 9: 5, 10: 3, 11: 5, 12: 2, 13: 3, 14: 4, 15: 5, 16: 2, 17: 2,
-    18: 3, 19: 3, 20: 3, 21: 4, 22: 3, 23: 2, 24: 3, 25: 6, 26: 2, 27: 1, 28: 5, 29: 3, 30: 7, 31: 3, 32: 2, 33: 12,
-    34: 2, 35: 3, 36: 4, 37: 4, 38: 3, 39: 2, 40: 12, 41: 3, 42: 8, 43: 4, 44: 2, 45: 4, 50: 5, 51: 13, 52: 6,
-    53: 4, 54: 1,
-}  # fmt: skip
+ROW_LENGTHS = dict(zip((*range(1, 48), *range(50, 55)), (  # of the rows of events, by code
+    11, 6, 2, 2, 3, 3, 3, 1, 5, 3, 5, 2, 3, 4, 5, 2, 2, 3, 3, 3, 4, 3, 2, 3, 6, 2, 1, 5, 3, 7, 3, 2, 12, 2, 3, 4, 4,
+    3, 2, 12, 3, 8, 4, 2, 4, 3, 3, 5, 13, 6, 4, 1,
+), strict=True))  # fmt: skip
 HIDDEN = {  # by code: which fields are face down, for all but the event's seat if it has one
-    2: (5,), 42: (5,), 6: (2,), 9: (3,), 10: (2,), 11: (4,), 13: (2,), 24: (2,), 31: (2,), 36: (2, 3), 21: (),
-    22: (2,), 43: (3,), 4: (1,), 41: (1,), 5: (2,), 45: (2,), 34: (1,), 35: (2,), 52: (2, 5), 53: (3,),
+    2: (5,), 42: (5,), 6: (2,), 9: (3,), 10: (2,), 11: (4,), 13: (2,), 24: (2,), 31: (2,), 36: (2, 3), 21: (), 47: (2,),
+    22: (2,), 43: (3,), 4: (1,), 41: (1,), 46: (1,), 5: (2,), 45: (2,), 34: (1,), 35: (2,), 52: (2, 5), 53: (3,),
 }  # fmt: skip
-SECRET = (22, 43, 4, 41, 5, 45, 34, 35)  # what they hide nobody sees before the end; others' only their seat
+SECRET = (22, 43, 4, 41, 46, 5, 45, 34, 35)  # what they hide nobody sees before the end; others' one seat
 SEAT_TAKEN, REFUSED = (2, 42), 21
 OPENING = (1, 40, 22, 43, 33, 34, 35, 36, 50, 51, 52, 53)  # the game, its seed, a position or a fork
 
@@ -238,13 +236,11 @@ class Game:
         self.name, self.seed, self.key, self.vault = name, b"", b"", b""
         self.created, self.turned_up = list[Any](), list[str]()
         self.sealed = self.given = self.over = self.revealed = False
-        self.error = ""  # the first thing in this entry that isn't as the deal has it
         self.piles: dict[str | None, Pile] = defaultdict(list)
         self.epochs = {"shuffled": 0, "laid": 1 << 32, "returned": 1 << 33}  # the next of each
-        self.last_parts: Counter[int] = Counter()  # the number of each seat's last part
-        self.shares: dict[int, str] = {}  # the seats' contributions
+        self.last_parts, self.discards = Counter[int](), Counter[str]()  # numbers of the seats' last parts
         self.market, self.secrets = dict[int, str | None](), dict[int, bytes]()
-        self.discards: Counter[str] = Counter()
+        self.shares, self.error = dict[int, str](), ""  # contributions; the first wrong thing in this entry
 
     def expect(self, condition: object, why: str) -> None:
         self.error = self.error or ("" if condition else why)
@@ -362,8 +358,11 @@ class Game:
     def move_cards(self, row: list[Any]) -> None:  # noqa: C901, PLR0912 -- a case each
         """What an event of play does to the piles and what lies open, and who sees which card."""
         match row:
-            case [4 | 41, order, *roots]:
-                self.expect(Counter(order) == +self.discards, "shuffles other cards than were discarded")
+            case [4 | 41 | 46, order, *roots]:
+                rest = [name for name, _ in self.piles.pop(None, [])] if row[0] == 46 else []
+                self.expect(
+                    Counter(order) == self.discards + Counter(rest), "shuffles other cards than it may"
+                )
                 self.piles[None][:0] = self.shuffle("cards", sorted(order, key=CARDS.index), order, roots)
                 self.discards.clear()
             case [5 | 45, deck, order, *roots]:
@@ -391,7 +390,8 @@ class Game:
             case [9, seat, decks, names, _]:
                 for deck, name in zip(decks, names, strict=True):
                     self.seat_salts[seat] += self.take_top(deck, [name])
-            case [11, seat, deck, to, names]:
+            case [11 | 47, seat, *where, names]:
+                deck, to = where or (None, "top")  # a hand goes on the deck of cards
                 pile = [(name, b"") for name in reversed(names)]
                 if to in ("bottom", "top"):
                     pile, _ = self.place_face_down("returned", names)

@@ -14,6 +14,7 @@ from pydantic import Field
 from schemas.contract import Schema, contract
 from schemas.field_types import Bool, Card, Int, Slug
 
+TicketDestination = Literal["bottom", "out", "shuffled", "top"]  # of tickets that are given back
 Count = Annotated[Int, Field(ge=0, le=1000)]
 
 
@@ -23,20 +24,20 @@ class RuleOptions:
 
     seats_least: Annotated[Int, Field(ge=1, le=8)]
     seats_most: Annotated[Int, Field(ge=1, le=8)]
-    order: Literal["seated", "age"]  # of the turns: by seat, or the oldest first
+    order: Literal["seated", "age", "youngest"]  # of the turns: by seat, or by age, oldest or youngest first
     cars: Annotated[Int, Field(ge=1, le=100)]  # more would make the longest trail a long search
     cards: Mapping[Card, Count]  # the whole deck, by kind
     hand: Annotated[Int, Field(ge=0, le=50)]  # cards dealt to each seat
     market: Annotated[Int, Field(ge=0, le=10)]  # cards face up
     flush: Mapping[Card, Annotated[Int, Field(ge=1, le=10)]]  # this many of a kind flush the market
-    flush_most: Annotated[Int, Field(ge=1, le=20)]  # flushes in a row before it stays (MARKET-2)
+    flush_most: Annotated[Int, Field(ge=1, le=20)]  # reshuffles for flushes in a row (MARKET-2)
     start_tickets: Mapping[Slug, Count]  # offered at the start, by deck
     start_named: Annotated[
         Int, Field(ge=0, le=10)
     ]  # so many, in a mix the seat names; 0: as start_tickets says
     start_keep: Count  # at least
     start_keep_most: Count | None
-    start_return: Literal["bottom", "out", "shuffled", "top"]  # where those given back go: see docs/rules
+    start_return: TicketDestination  # where those given back go: see docs/rules
     draw_tickets: Mapping[Slug, Count]  # offered by a later draw, by deck
     draw_named: Annotated[Int, Field(ge=0, le=10)]
     draw_keep: Count

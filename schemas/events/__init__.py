@@ -31,12 +31,14 @@ from schemas.events.opening import (
     Contributor,
     DeckKnown,
     DeckLaid,
+    DeckRecreated,
     DeckShuffled,
     GameCreated,
     GameForked,
     GameStarted,
     HandDealt,
     HandLaid,
+    HandReturned,
     MomentLaid,
     PlayResumed,
     PositionLaid,
@@ -78,6 +80,7 @@ __all__ = [
     "Contributor",
     "DeckKnown",
     "DeckLaid",
+    "DeckRecreated",
     "DeckShuffled",
     "EVENTS",
     "EndReason",
@@ -89,6 +92,7 @@ __all__ = [
     "GameStarted",
     "HandDealt",
     "HandLaid",
+    "HandReturned",
     "LastTurnsBegan",
     "MarketCardTaken",
     "MarketFilled",
@@ -133,7 +137,7 @@ Event: TypeAlias = (
     | CommandRefused | TicketsNamed | TunnelRevealed | TunnelDeclined | RevealedDiscarded | StationBuilt
     | PassengerPlaced | PassengerMoved | CardsGiven | RequestUnmet | PositionLaid | DeckLaid | TicketsLaid
     | HandLaid | PlayOffCalled | PlayOffEnded | MixAsked | SeedRevealed
-    | GameForked | MomentLaid | ChoiceLaid | DeckKnown | PlayResumed
+    | GameForked | MomentLaid | ChoiceLaid | DeckKnown | PlayResumed | DeckRecreated | HandReturned
 )  # fmt: skip
 
 EVENTS: Final[tuple[type[Event], ...]] = union_members(Event, EVENT_REGISTRY.classes)

@@ -95,6 +95,14 @@ class DeckShuffled(EventContract):
     root: Hex32 | None  # of what its cards are committed to by; null in old games
 
 
+@event(type="deck_recreated", code=46, visibility=Secret(hides=("order",)))
+class DeckRecreated(EventContract):
+    """The rest of the deck and the discards were shuffled together: they are the deck."""
+
+    order: CardRow  # secret, top first
+    root: Hex32 | None  # as of a deck's that was shuffled
+
+
 @event(type="tickets_shuffled", code=45, version=2, visibility=Secret(hides=("order",)))
 class TicketsShuffled(EventContract):
     deck: Slug
@@ -106,6 +114,14 @@ class TicketsShuffled(EventContract):
 class HandDealt(EventContract):
     seat: Seat
     cards: CardRow  # private
+
+
+@event(type="hand_returned", code=47, visibility=Private(owner="seat", hides=("cards",)))
+class HandReturned(EventContract):
+    """The hand of a seat that was removed before it had chosen its tickets went back on top of the deck."""
+
+    seat: Seat
+    cards: CardRow  # private, top first
 
 
 @event(type="position_laid", code=33, visibility=PUBLIC)

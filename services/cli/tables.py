@@ -17,7 +17,7 @@ def standings_table(state: GameState) -> Table:
         mark = "> " if seat == state.turn else "  "
         row = (
             seat_state.name or "(free)",
-            seat_state.points,
+            seat_state.running_score,
             seat_state.cars,
             seat_state.cards,
             len(seat_state.tickets),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
@@ -9,6 +10,7 @@ from schemas.entries import Entry
 from schemas.events import (
     CardDrawn,
     CardsGiven,
+    DeckRecreated,
     DeckShuffled,
     Event,
     HandDealt,
@@ -65,6 +67,12 @@ def _check_deck_shuffle(state: GameState, event: DeckShuffled, entry: Entry) -> 
     return _check_shuffle(state, in_canonical_order(state.discards.items()), event, "the deck")
 
 
+def _check_deck_recreated(state: GameState, event: DeckRecreated, entry: Entry) -> str:
+    cards = Counter(state.discards)
+    cards.update(state.deck)
+    return _check_shuffle(state, in_canonical_order(cards.items()), event, "the deck")
+
+
 def _check_ticket_shuffle(state: GameState, event: TicketsShuffled, entry: Entry) -> str:
     remaining: Sequence[str | None] | None = state.ticket_decks.get(event.deck)
     if remaining is None:
@@ -75,7 +83,7 @@ def _check_ticket_shuffle(state: GameState, event: TicketsShuffled, entry: Entry
 
 
 def _check_shuffle(
-    state: GameState, row: Sequence[str], event: DeckShuffled | TicketsShuffled, what: str
+    state: GameState, row: Sequence[str], event: DeckShuffled | DeckRecreated | TicketsShuffled, what: str
 ) -> str:
     randomness = state.ruleset.randomness
     if tuple(event.order) != randomness.shuffle(state, row):
@@ -102,6 +110,7 @@ CHECKS: Final[Mapping[type[Event], DealCheck]] = {
     SeedSealed: _check_seed,
     SeatTaken: _check_seat,
     DeckShuffled: _check_deck_shuffle,
+    DeckRecreated: _check_deck_recreated,
     TicketsShuffled: _check_ticket_shuffle,
     HandDealt: lambda state, event, _: _check_top_cards(event.cards, state),
     CardsGiven: lambda state, event, _: _check_top_cards(event.cards, state),

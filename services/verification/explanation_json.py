@@ -48,7 +48,7 @@ def _seat_json(seat: int, seat_state: SeatState) -> Json:
     return {
         "seat": seat,
         "name": seat_state.name,
-        "points": seat_state.points,
+        "points": seat_state.running_score,
         "cars": seat_state.cars,
         "cards": seat_state.cards,
         "hand": card_counts(seat_state.hand),

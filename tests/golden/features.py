@@ -17,6 +17,7 @@ from schemas.events import (
     ChoiceLaid,
     CommandRefused,
     Contributor,
+    DeckRecreated,
     DeckShuffled,
     Event,
     GameCreated,
@@ -191,15 +192,22 @@ DETECTORS: Final[Mapping[type[Event], Mapping[str, Detector]]] = {
             and bool(moment.entry.command.decks)
             and moment.state.turn is not None
         ),
+        "fewer tickets left than a mix has": lambda moment, event: (
+            moment.state.turn is not None and len(event.tickets) < moment.state.rule_options.draw_named
+        ),
     },
     DeckShuffled: {"deck rebuilt": lambda moment, event: moment.state.turn is not None},
+    DeckRecreated: {"rest of the deck shuffled in": lambda moment, event: bool(moment.state.deck)},
     MarketFlushed: {
         "flush by locomotives": _flushed_by(LOCOMOTIVE),
         "flush by passenger cards": lambda moment, event: (
             PASSENGER in moment.state.rule_options.flush and _flushed_by(PASSENGER)(moment, event)
         ),
-        "market left alone after five flushes": lambda moment, event: (
-            sum(isinstance(each, MarketFlushed) for each in moment.entry.events) == 5
+        "market left alone after five reshuffles": lambda moment, event: (
+            sum(isinstance(each, DeckShuffled | DeckRecreated) for each in moment.entry.events) >= 5
+        ),
+        "more flushes than five": lambda moment, event: (
+            sum(isinstance(each, MarketFlushed) for each in moment.entry.events) > 5
         ),
     },
     RouteClaimed: {

@@ -11,6 +11,7 @@ from tests.golden.own_boards import ISLES, VALLEY
 from tests.golden.scenario import Scenario
 from tests.golden.sealed import sealed
 from tests.golden.ties import TIES
+from tests.golden.version_4 import version_4
 
 EMPTY: Final[dict[str, Any]] = {"market": [], "deck": [], "discard": {}}
 FEW_CARDS: Final = {**dict.fromkeys(COLORS, 1), "red": 4, "blue": 3, "white": 4, "locomotive": 2}
@@ -183,4 +184,5 @@ MOVES: Final[dict[str, Scenario]] = {  # that took too long, and games that ever
 }  # fmt: skip
 
 UNSEALED: Final[dict[str, Scenario]] = {**WHOLE, **ENDS, **TIES, **MOMENTS, **MOVES, **FORKS}
-SCENARIOS: Final[dict[str, Scenario]] = {**UNSEALED, **sealed(UNSEALED)}
+SEALED: Final[dict[str, Scenario]] = sealed(UNSEALED)
+SCENARIOS: Final[dict[str, Scenario]] = {**UNSEALED, **SEALED, **version_4(SEALED)}

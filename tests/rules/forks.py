@@ -12,12 +12,12 @@ from typing import Any, Final
 from schemas.codec import pack_entry, unpack_entry
 from schemas.commands import Command, CommandEnvelope, CreateGame, ForkGame, StartGame, TakeSeat
 from schemas.entries import Entry
-from schemas.events import DeckShuffled, Event, PlayOffCalled, PlayOffEnded, TicketsShuffled
+from schemas.events import Event, PlayOffCalled, PlayOffEnded
 from schemas.field_types import Seat
 from services.referee.rules import GameState, decide_envelope, fold, fold_events, split_by_visibility
 from services.referee.rules.determinization import ViewerKnowledge
 from services.referee.rules.setup.fork import fork_command
-from tests.rules.given import full_state
+from tests.rules.given import SHUFFLES, full_state
 from tests.rules.random_games import (
     BOARDS_BY_RULESET,
     HABITS,
@@ -33,7 +33,6 @@ OPENED_AT_MS = 7_000_000
 CHANCES = range(12)  # of each ruleset
 SHORT_CHANCES = range(3)
 PLAY_OFF_EVENTS = (PlayOffCalled, PlayOffEnded)
-SHUFFLE_EVENTS = (DeckShuffled, TicketsShuffled)
 # the fields in which a fork differs from its source game
 OWN_FIELDS = (
     "game", "at_ms", "opened_at_ms", "created_at_ms", "play_off", "seed", "commitment", "epoch", "refusal_counts",
@@ -91,7 +90,7 @@ def comparable(events: Sequence[Event]) -> list[Event]:
     """Without play-off events: a fork belongs to no play-off. And without the roots of shuffles, which
     are made of the game's id too."""
     kept = (event for event in events if not isinstance(event, PLAY_OFF_EVENTS))
-    return [replace(event, root=None) if isinstance(event, SHUFFLE_EVENTS) else event for event in kept]
+    return [replace(event, root=None) if isinstance(event, SHUFFLES) else event for event in kept]
 
 
 @cache

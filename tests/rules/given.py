@@ -17,7 +17,7 @@ from schemas.commands import (
     SeatPlan,
     StartGame,
 )
-from schemas.events import CommandRefused, DeckShuffled, Event, TicketsShuffled, TurnStarted
+from schemas.events import CommandRefused, DeckRecreated, DeckShuffled, Event, TicketsShuffled, TurnStarted
 from schemas.field_types import Seat
 from schemas.refusals import ALL_RULES
 from services.referee.rules import GameState, decide_and_apply, decide_envelope, evolve, legal
@@ -27,6 +27,7 @@ from services.referee.rules.seat_state import SeatState
 from services.referee.rules.state import MIX
 
 SEED = "5e" * 32
+SHUFFLES = (DeckShuffled, DeckRecreated, TicketsShuffled)
 CREATED_AT_MS = 1_700_000_000_000
 MARKET = ("red", "blue", "green", "yellow", "white")
 ATOMS = frozenset((int, str, type(None)))
@@ -241,7 +242,7 @@ def replay_onto(scene: Scene, state: GameState) -> GameState:
 
 def without_root(event: Event) -> Event:
     """A root is over salted leaves, so it reveals no card; but each seed gives a different one."""
-    return replace(event, root=None) if isinstance(event, DeckShuffled | TicketsShuffled) else event
+    return replace(event, root=None) if isinstance(event, SHUFFLES) else event
 
 
 def full_state(state: GameState) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import pytest
 from schemas.commands import ClaimRoute, CreateGame, DrawBlind, DrawMarket, Leave, SeatPlan, StartGame
 from schemas.events import (
     CardDrawn,
+    DeckRecreated,
     DeckShuffled,
     GameStarted,
     HandDealt,
@@ -201,7 +202,46 @@ def test_MARKET_2_if_the_deck_cannot_give_five_the_discards_go_under_it_first() 
     assert sorted(shuffled.order) == sorted(["red"] * 2 + [LOCO] * 3 + ["white"] * 40)
 
 
-def test_MARKET_2_a_market_that_five_flushes_left_as_it_was_stays_until_a_card_is_turned_up() -> None:
+def test_MARKET_2_in_europe_all_the_cards_are_shuffled_together_if_the_deck_cannot_give_five() -> None:
+    scene = given(
+        rules="europe",
+        market=(LOCO, LOCO, "red", "red", "red"),
+        deck=[LOCO, "blue", "blue"],
+        discards={"white": 40},
+    )
+    scene.when(0, DrawMarket(2))
+    scene.then_types(MarketCardTaken, MarketFilled, MarketFlushed, DeckRecreated, MarketFilled)
+    (recreated,) = scene.events_of(DeckRecreated)
+    assert sorted(recreated.order) == sorted(["red"] * 2 + [LOCO] * 3 + ["white"] * 40 + ["blue"] * 2)
+    assert tuple(scene.state.market) == recreated.order[:5]
+    assert scene.state.deck[::-1] == list(recreated.order[5:])
+    assert not any(scene.state.discards.values())
+
+
+def test_MARKET_2_flushes_that_the_deck_can_pay_for_go_on_until_the_market_is_below_the_count() -> None:
+    scene = given(market=(LOCO, LOCO, "red", "red", "blue"), deck=[LOCO] * 36 + ["green"] * 5)
+    scene.when(0, DrawMarket(4))
+    assert len(scene.events_of(MarketFlushed)) == 8
+    assert not scene.events_of(DeckShuffled)
+    assert scene.state.market == ["green"] * 5
+
+
+def test_MARKET_2_after_five_reshuffles_in_a_row_the_market_stays_as_it_is() -> None:
+    scene = given(market=(LOCO, LOCO, LOCO, LOCO, "red"), deck=[LOCO] * 16)
+    scene.when(0, DrawMarket(4))
+    assert len(scene.events_of(DeckShuffled)) == 5
+    assert len(scene.events_of(MarketFlushed)) > 5
+    assert scene.state.market == [LOCO] * 5
+    assert [type(event) for event in scene.events[-2:]] == [DeckShuffled, MarketFilled]
+
+
+def test_MARKET_2_the_reshuffle_that_fills_the_first_gap_is_not_one_of_the_five() -> None:
+    scene = given(market=("red", *[LOCO] * 4), deck=[], discards={LOCO: 1})
+    scene.when(0, DrawMarket(0))
+    assert len(scene.events_of(DeckShuffled)) == 1 + 5
+
+
+def test_MARKET_2_a_market_that_was_left_as_it_was_stays_until_a_card_is_turned_up() -> None:
     scene = given(3, market=(LOCO,) * 4 + ("red",), deck=[LOCO] * 9)
     scene.when(2, Leave()).then(SeatGone(2, "left"))
     scene.when(0, Leave()).then(SeatGone(0, "left"), TurnStarted(1))

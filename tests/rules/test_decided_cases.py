@@ -20,9 +20,10 @@ from tests.rules.given import NEW_YORK, given, started
 LOCO = "locomotive"
 
 
-def test_decided_MARKET_2_a_flush_that_loops_stops_after_five() -> None:
-    scene = given(market=("red", *[LOCO] * 4), deck=[LOCO], discards={LOCO: 9})
+def test_decided_MARKET_2_a_flush_that_loops_stops_after_five_reshuffles() -> None:
+    scene = given(market=("red", *[LOCO] * 4), deck=[LOCO], discards={LOCO: 4})
     scene.when(0, DrawMarket(0))
+    assert len(scene.events_of(DeckShuffled)) == 5
     assert len(scene.events_of(MarketFlushed)) == 5
     assert scene.state.market == [LOCO] * 5
     assert scene.state.turn == 0  # and a second card may be drawn, blind

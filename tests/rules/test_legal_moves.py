@@ -41,6 +41,8 @@ def normal_form(state: GameState, command: Command) -> object:
         case DrawTickets(decks):
             fixed = None if state.rule_options.draw_named else held(state.rule_options.draw_tickets)
             named = held(decks or {})
+            if state.turn is not None and is_any_mix_of_scarce_tickets(state, decks or {}):
+                return (command.type, "all that are left")
             return (command.type, frozenset() if named == fixed else named)
         case KeepTickets(keep):
             return (command.type, tuple(sorted(keep)))
@@ -51,6 +53,14 @@ def normal_form(state: GameState, command: Command) -> object:
         case BuildStation(city, cards, _):
             return (command.type, city, held(cards))
     return command.type
+
+
+def is_any_mix_of_scarce_tickets(state: GameState, decks: Mapping[str, int]) -> bool:
+    """TICKET-3: fewer tickets are left than a mix has, and the command names them, or any mix."""
+    options = state.rule_options
+    left = {deck: len(state.ticket_decks[deck]) for deck in options.draw_tickets}
+    is_a_mix = decks.keys() <= left.keys() and sum(decks.values()) == options.draw_named
+    return sum(left.values()) < options.draw_named and (is_a_mix or held(decks) == held(left))
 
 
 def held(cards: Mapping[str, int]) -> frozenset[tuple[str, int]]:

@@ -1,4 +1,4 @@
-"""SETUP-3, TICKET-1 and TICKET-3 where a seat names its mix of short and long tickets."""
+"""SETUP-3 where a seat names its mix of short and long tickets."""
 
 from __future__ import annotations
 
@@ -21,21 +21,15 @@ from schemas.events import (
 )  # fmt: skip
 from schemas.field_types import HIDDEN, Seat
 from services.referee.rules import GameState, UnloggedRejectionError, evolve, redact_for
-from tests.rules.given import Scene, created, full_state, given
+from tests.rules.given import Scene, created, full_state
 from tests.rules.given import started as started_as
 
-SHORT = ["berlin:chemnitz", "bremen:kassel", "koblenz:ulm", "koln:schweiz", "hamburg:koln"]
-LONG = ["berlin:mainz", "kiel:schweiz", "leipzig:ulm", "emden:freiburg", "berlin:munchen"]
 MIXES = [{"long": 4}, {"short": 1, "long": 3}, {"short": 2, "long": 2}, {"short": 3, "long": 1}, {"short": 4}]
 CLOCK = {"clock_ms": 1000}
 
 
 def started(seats: int = 3, options: dict[str, Any] | None = None) -> Scene:
     return started_as(seats, options, rules="marklin")
-
-
-def marklin(short: list[str], long: list[str], **fields: Any) -> Scene:
-    return given(2, rules="marklin", ticket_decks={"short": short, "long": long}, tickets=[[], []], **fields)
 
 
 def mix(short: int, long: int) -> DrawTickets:
@@ -236,53 +230,3 @@ def test_CONDUCT_2_a_wrong_mix_in_a_strict_game_removes_its_seat_and_the_others_
     scene = started(3, {"strict": True}).when(0, mix(2, 2)).when(1, mix(2, 2)).when(2, mix(2, 3))
     assert scene.events_of(SeatGone, SeatCleared) == (SeatGone(2, "removed"), SeatCleared(2))
     assert [event.seat for event in scene.events_of(TicketsOffered)] == [0, 1]
-
-
-# -- drawing more -----------------------------------------------------------------------------
-
-
-def test_TICKET_3_the_mix_is_named_before_drawing_four_in_all() -> None:
-    scene = marklin(SHORT, LONG)
-    assert [c for c in scene.legal(0) if isinstance(c, DrawTickets)] == [DrawTickets(m) for m in MIXES]
-    for decks in (None, {}, {"short": 3}, {"short": 3, "long": 2}, {"regular": 4}):
-        scene.when(0, DrawTickets(decks)).refused("TICKET-3")
-    scene.when(0, mix(1, 3)).then(
-        TicketsOffered(0, ("short", "long", "long", "long"), (SHORT[0], *LONG[:3]), 1)
-    )
-
-
-def test_TICKET_3_a_deck_that_is_short_gives_what_it_has_and_the_other_does_not_make_up_for_it() -> None:
-    scene = marklin(SHORT[:1], LONG).when(0, mix(3, 1))
-    scene.then(TicketsOffered(0, ("short", "long"), (SHORT[0], LONG[0]), 1))
-    assert scene.state.ticket_decks["long"][::-1] == LONG[1:]
-
-
-def test_TICKET_3_a_mix_that_brings_nothing_is_not_drawn() -> None:
-    scene = marklin([], LONG[:2])
-    offered = [c.decks for c in scene.legal(0) if isinstance(c, DrawTickets)]
-    assert offered == MIXES[:4]
-    scene.when(0, mix(4, 0)).refused("TICKET-3")
-    scene.when(0, mix(3, 1)).then(TicketsOffered(0, ("long",), (LONG[0],), 1))
-
-
-def test_TICKET_1_with_both_decks_empty_there_is_no_draw() -> None:
-    scene = marklin([], [])
-    assert not any(isinstance(choice, DrawTickets) for choice in scene.legal(0))
-    scene.when(0, mix(2, 2)).refused("TICKET-1")
-
-
-def test_TICKET_1_at_least_one_is_kept_and_the_others_go_to_the_bottom_of_their_own_decks() -> None:
-    scene = marklin(SHORT, LONG).when(0, mix(2, 2)).when(0, KeepTickets(())).refused("TICKET-1")
-    scene.when(0, KeepTickets((1,))).then(
-        TicketsKept(0, (SHORT[1],)),
-        TicketsReturned(0, "short", "bottom", (SHORT[0],)),
-        TicketsReturned(0, "long", "bottom", (LONG[0], LONG[1])),
-        TurnStarted(1),
-    )
-    assert scene.state.ticket_decks["short"][::-1] == [*SHORT[2:], SHORT[0]]
-    assert scene.state.ticket_decks["long"][::-1] == [*LONG[2:], *LONG[:2]]
-
-
-@pytest.mark.parametrize("keep", [(4,), (0, 0)])
-def test_TICKET_1_only_what_was_offered_is_kept(keep: tuple[int, ...]) -> None:
-    marklin(SHORT, LONG).when(0, mix(2, 2), KeepTickets(keep)).refused("TICKET-1")

@@ -59,7 +59,7 @@ def a_board(kind: str, rules: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("rules", ["usa", "trains"])
+@pytest.mark.parametrize("rules", ["usa", "marklin"])
 def test_FERRY_1_rules_without_ferries_refuse_routes_that_ask_for_locomotives(rules: str) -> None:
     with pytest.raises(UnloggedRejectionError, match="GAME-6: board: ash-bow asks for locomotives"):
         created(2, rules=rules, board=a_board("rail", rules))

@@ -9,7 +9,15 @@ from typing import Any
 import pytest
 
 from schemas.commands import ClaimRoute, DrawBlind, DrawMarket
-from schemas.events import CardDrawn, MarketCardTaken, MarketFilled, MarketFlushed, RouteClaimed, TurnStarted
+from schemas.events import (
+    CardDrawn,
+    DeckShuffled,
+    MarketCardTaken,
+    MarketFilled,
+    MarketFlushed,
+    RouteClaimed,
+    TurnStarted,
+)
 from schemas.field_types import CARDS, COLORS, LOCOMOTIVE, PASSENGER, PLUS_FOUR
 from schemas.refusals import CommandRefusedError
 from services.referee.rules import decide
@@ -231,10 +239,10 @@ def test_MARKET_2_a_plus_four_is_no_locomotive_and_kinds_do_not_add_up(lying: tu
 
 
 @pytest.mark.parametrize("kind", [LOCOMOTIVE, PASSENGER])
-def test_MARKET_2_five_flushes_in_a_row_and_then_it_stays(kind: str) -> None:
-    scene = marklin(market=(kind, kind, "red", "blue", "green"), deck=[kind] * 40)
-    scene.when(0, DrawMarket(2))
-    assert len(scene.events_of(MarketFlushed)) == 5
+def test_MARKET_2_five_reshuffles_in_a_row_and_then_it_stays(kind: str) -> None:
+    scene = marklin(market=(kind, kind, kind, kind, "red"), deck=[kind] * 3)
+    scene.when(0, DrawMarket(4))
+    assert len(scene.events_of(DeckShuffled)) == len(scene.events_of(MarketFlushed)) == 5
     assert scene.state.market == [kind] * 5
     scene.when(0, DrawBlind())
     assert not scene.events_of(MarketFlushed)

@@ -47,6 +47,23 @@ def test_P4_the_first_version_differs_only_in_that_moves_have_no_limit(rules: st
 
 
 @every_ruleset
+def test_P4_the_third_version_differs_in_parts_only(rules: str) -> None:
+    old, new = RULESET_VERSIONS[rules, 3], RULESETS[rules]
+    differing = {field.name for field in fields(old) if getattr(old, field.name) != getattr(new, field.name)}
+    of_all = {"version", "may_flush"}
+    assert (
+        differing
+        == of_all
+        | {
+            "usa": set(),
+            "europe": {"rebuild_deck"},
+            "marklin": {"moves"},
+            "trains": {"require_board", "return_unchosen", "after_start_choice"},
+        }[rules]
+    )
+
+
+@every_ruleset
 def test_P4_a_game_is_created_again_by_the_version_that_its_log_names(rules: str) -> None:
     for version, move_ms in ((1, None), (2, 3 * DAY_MS)):
         state, created = create_old(rules, version)

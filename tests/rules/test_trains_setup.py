@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import combinations
 from typing import Any, TypeAlias
 
 import pytest
 
-from schemas.commands import CreateGame, KeepTickets, Leave, RequestCards, SeatPlan, StartGame, TakeSeat
+from schemas.commands import (
+    CallTime,
+    CreateGame,
+    KeepTickets,
+    Leave,
+    RequestCards,
+    SeatPlan,
+    StartGame,
+    TakeSeat,
+)
 from schemas.events import (
     CommandRefused,
     DeckShuffled,
     GameStarted,
     HandDealt,
+    HandReturned,
     SeatCleared,
     SeatGone,
     TicketsKept,
@@ -21,7 +32,7 @@ from schemas.events import (
     TicketsShuffled,
     TurnStarted,
 )
-from services.referee.rules import UnloggedRejectionError
+from services.referee.rules import UnloggedRejectionError, redact_for
 from tests.rules.given import create_from, created, given, started
 from tests.rules.trains_map import SMALL, choosing_destinations, trains_board
 
@@ -121,30 +132,99 @@ def test_SETUP_4_at_the_least_number_the_last_seat_is_still_offered_five() -> No
     assert len(scene.state.ticket_decks["regular"]) == 3
 
 
-def test_SETUP_4_a_seat_that_is_removed_while_it_chooses_leaves_its_offer_to_the_next() -> None:
-    scene = choosing_destinations(3, options=TOP)
-    offer = list(scene.seat_state(0).offer)
+def test_CONDUCT_2_a_seat_removed_while_it_chooses_leaves_destinations_and_hand_to_the_next() -> None:
+    scene = choosing_destinations(3)
+    offer, hand = list(scene.seat_state(0).offer), Counter(scene.seat_state(0).hand)
     scene.when(0, KeepTickets((0,)))
-    scene.then_types(CommandRefused, TicketsReturned, SeatGone, SeatCleared, TicketsOffered)
-    assert scene.seat_state(1).offer == offer
+    scene.then_types(CommandRefused, TicketsReturned, HandReturned, SeatGone, SeatCleared, TicketsOffered)
+    assert scene.seat_state(1).offer == offer  # at the front of theirs, in their order
     assert not scene.seat_state(0).offer
-    scene.when(1, KeepTickets((0, 1))).when(2, KeepTickets((0, 1))).then_types(
-        TicketsKept, TicketsReturned, TurnStarted
-    )
-    assert scene.state.turn == 1
+    assert Counter(scene.state.deck[-4:]) == +hand
+    assert scene.seat_state(0).cards == 0
 
 
-def test_SETUP_4_a_seat_that_is_removed_before_its_choice_is_passed_over() -> None:
-    scene = choosing_destinations(3).when(1, RequestCards())
-    scene.then_types(CommandRefused, SeatGone, SeatCleared)
+@pytest.mark.parametrize("reason", ["leaves", "is out of time"])
+def test_CONDUCT_2_so_does_one_that_leaves_or_is_out_of_time(reason: str) -> None:
+    scene = choosing_destinations(3, options={"move_ms": 1000})
+    offer, cards = list(scene.seat_state(0).offer), scene.seat_state(0).cards
+    scene.when(0, Leave()) if reason == "leaves" else scene.after_ms(1000).when(None, CallTime(0))
+    scene.then_types(TicketsReturned, HandReturned, SeatGone, SeatCleared, TicketsOffered)
+    assert scene.events_of(TicketsReturned)[0].to == "top"
+    assert (scene.seat_state(1).offer, cards) == (offer, 4)
+
+
+def test_CONDUCT_2_the_next_seats_are_dealt_the_hand_from_the_top() -> None:
+    scene = choosing_destinations(2)
+    hand = Counter(scene.seat_state(0).hand)
+    scene.when(0, Leave())
+    before = Counter(scene.seat_state(1).hand)
+    scene.when(1, KeepTickets((0, 1)), RequestCards(), RequestCards())
+    assert Counter(scene.seat_state(1).hand) == before + hand
+
+
+def test_CONDUCT_2_the_hand_of_a_seat_that_is_removed_before_its_turn_to_choose_goes_on_top_too() -> None:
+    scene = choosing_destinations(3)
+    hand = Counter(scene.seat_state(1).hand)
+    scene.when(1, RequestCards())
+    scene.then_types(CommandRefused, HandReturned, SeatGone, SeatCleared)
+    assert Counter(scene.state.deck[-4:]) == +hand
     scene.when(0, KeepTickets((0, 1)))
     assert list(scene.state.pending_choices) == [2]
+
+
+def test_CONDUCT_2_others_do_not_see_the_hand_that_goes_on_top() -> None:
+    (returned,) = choosing_destinations(2).when(0, Leave()).events_of(HandReturned)
+    assert redact_for(0, returned) == returned
+    assert redact_for(1, returned) == redact_for(None, returned) == HandReturned(0, (None,) * 4)
+
+
+def test_CONDUCT_2_a_hand_that_has_been_played_with_is_out_of_the_game() -> None:
+    scene = given(2, rules="trains", board=SMALL).when(0, Leave())
+    scene.then_types(SeatGone, SeatCleared, TurnStarted)
 
 
 def test_SETUP_4_one_that_is_removed_after_its_choice_takes_its_destinations_out() -> None:
     scene = choosing_destinations(3, options=TOP).when(0, KeepTickets((0, 1))).when(0, Leave())
     assert (scene.seat_state(0).exit_reason, scene.seat_state(0).tickets) == ("removed", [])
     assert len(scene.state.ticket_decks["regular"]) + len(scene.seat_state(1).offer) == 8
+
+
+# -- the board ---------------------------------------------------------------------------------
+
+
+def own_board(*connections: tuple[str, str, int]) -> Board:
+    """The small map in the product's own form, with these connections (id, colour, length) of Ash and Bow too."""
+    row = next(row for row in SMALL["routes"] if row["id"] == "ash-bow-red")
+    rows = [{**row, "id": name, "color": color, "length": length} for name, color, length in connections]
+    return {**SMALL, "routes": [*SMALL["routes"], *rows]}
+
+
+@pytest.mark.parametrize(
+    ("connection", "fault"),
+    [
+        (("x", "gray", 20), "x is gray"),
+        (("x", "black", 3), "x is black"),
+        (("x", "blue", 2), "x is 2 spaces long"),
+        (("x", "blue", 6), "x is 6 spaces long"),
+        (("x", "red", 4), "x joins two cities that another red connection joins"),
+        (("x", "blue", 5), "x joins two cities that another blue connection joins"),
+    ],
+)
+def test_GAME_6_a_board_of_any_form_has_the_connections_of_the_game(
+    connection: tuple[str, str, int], fault: str
+) -> None:
+    with pytest.raises(UnloggedRejectionError, match=f"GAME-6: board: {fault}"):
+        created(2, rules="trains", board=own_board(connection))
+
+
+def test_GAME_6_two_cities_may_be_joined_by_connections_of_several_colours() -> None:
+    board = own_board(("x", "green", 4), ("y", "white", 5))
+    assert len(created(2, rules="trains", board=board).state.board.routes) == len(SMALL["routes"]) + 2
+
+
+def test_GAME_6_a_built_in_board_of_another_game_is_no_board_of_this_one() -> None:
+    with pytest.raises(UnloggedRejectionError, match="GAME-6: board: "):
+        created(2, rules="trains", board="usa")
 
 
 # -- by age ----------------------------------------------------------------------------------
@@ -169,6 +249,23 @@ def test_TURN_1_the_oldest_begins_and_turns_go_by_age(ages: tuple[int, ...], ord
     for seat in (*order, order[0]):
         assert scene.state.turn == seat
         scene.when(seat, RequestCards())
+
+
+@pytest.mark.parametrize("rules", ["usa", "marklin", "trains"])
+@pytest.mark.parametrize(
+    ("ages", "order"),
+    [
+        ((20, 30, 10), (2, 0, 1)),
+        ((30, 20, 20), (1, 2, 0)),  # the same age: as seated
+        ((None, 20, None), (1, 0, 2)),  # no age: last, as seated
+        ((20, 0, None), (1, 0, 2)),  # nought is an age
+    ],
+)
+def test_TURN_1_the_youngest_begins_where_the_order_says_so(
+    rules: str, ages: tuple[int, ...], order: tuple[int, ...]
+) -> None:
+    scene = started(len(ages), {"order": "youngest"}, rules=rules, ages=ages)
+    assert scene.events_of(GameStarted) == (GameStarted(order),)
 
 
 def test_TURN_1_people_say_their_age_when_they_sit_down() -> None:

@@ -15,7 +15,7 @@ from schemas.commands import (
 from schemas.events import (
     CardDrawn,
     CommandRefused,
-    DeckShuffled,
+    DeckRecreated,
     MarketFilled,
     RevealedDiscarded,
     RouteClaimed,
@@ -57,25 +57,40 @@ def test_TUNNEL_1_a_deck_of_three_is_not_shuffled() -> None:
     assert scene.events[0] == TunnelRevealed(0, PAMPLONA, {"red": 2}, ("blue", "blue", "green"), 0)
 
 
-def test_TUNNEL_1_with_fewer_than_three_the_discards_are_shuffled_in_below() -> None:
-    scene = begin_tunnel({"red": 2}, {"red": 2}, ("blue", "green"), discards={"white": 9})
-    shuffled, shown = scene.events[:2]
-    assert isinstance(shuffled, DeckShuffled)
-    assert shuffled.order == ("white",) * 9
-    assert shown == TunnelRevealed(0, PAMPLONA, {"red": 2}, ("blue", "green", "white"), 0)
-    assert scene.state.deck == ["white"] * 8
+def test_TUNNEL_1_with_fewer_than_three_all_the_cards_are_shuffled_together() -> None:
+    scene = begin_tunnel({"red": 2}, {"red": 2}, ("blue", "blue"), discards={"white": 20})
+    recreated, shown = scene.events[:2]
+    assert isinstance(recreated, DeckRecreated)
+    assert sorted(map(str, recreated.order)) == ["blue"] * 2 + ["white"] * 20
+    assert isinstance(shown, TunnelRevealed)
+    assert (shown.revealed, shown.extra) == (recreated.order[:3], 0)
+    assert scene.state.deck[::-1] == list(recreated.order[3:])
+
+
+def test_TUNNEL_1_what_was_left_of_the_deck_may_come_up_anywhere() -> None:
+    """Of two blue cards and twenty white discards, a random three are not blue, blue, white each time."""
+    turned_up = set()
+    for seed in range(60):
+        scene = given(
+            rules="europe", hands=[{"red": 2}], deck=("blue", "blue"), discards={"white": 20}, market=MARKET
+        )
+        scene.state.shuffle_key = f"{seed:064x}"
+        scene.when(0, ClaimRoute(PAMPLONA, {"red": 2}))
+        turned_up.add(scene.events_of(TunnelRevealed)[0].revealed)
+    assert ("white",) * 3 in turned_up
+    assert len(turned_up) > 2
 
 
 def test_TUNNEL_1_the_base_payment_is_not_among_what_is_shuffled_in() -> None:
     scene = begin_tunnel({"red": 4}, {"red": 2}, (), discards={"red": 1, "blue": 4})
     shuffled = scene.events[0]
-    assert isinstance(shuffled, DeckShuffled)
+    assert isinstance(shuffled, DeckRecreated)
     assert sorted(map(str, shuffled.order)) == ["blue"] * 4 + ["red"]
 
 
 def test_TUNNEL_1_with_too_few_cards_as_many_are_turned_up_as_there_are() -> None:
     scene = begin_tunnel({"red": 4}, {"red": 2}, ("red",), discards={"red": 1})
-    scene.then_types(DeckShuffled, TunnelRevealed)
+    scene.then_types(DeckRecreated, TunnelRevealed)
     assert scene.events[1] == TunnelRevealed(0, PAMPLONA, {"red": 2}, ("red", "red"), 2)
 
 
@@ -264,10 +279,10 @@ def test_TUNNEL_4_they_fill_a_gap_in_the_market_only_once_they_are_discarded() -
     scene = begin_tunnel({"red": 4}, {"red": 2}, market=(None, *MARKET[1:]))
     assert scene.state.market[0] is None
     scene.when(0, DeclineTunnel())
-    scene.then_types(TunnelDeclined, RevealedDiscarded, DeckShuffled, MarketFilled, TurnStarted)
+    scene.then_types(TunnelDeclined, RevealedDiscarded, DeckRecreated, MarketFilled, TurnStarted)
     assert scene.state.market[0] in EXAMPLE
 
 
 def test_TUNNEL_4_they_can_be_drawn_again_by_the_next_seat() -> None:
     scene = begin_tunnel({"red": 4}, {"red": 2}).when(0, DeclineTunnel())
-    scene.when(1, DrawBlind()).then_types(DeckShuffled, CardDrawn)
+    scene.when(1, DrawBlind()).then_types(DeckRecreated, CardDrawn)

@@ -75,6 +75,8 @@ EVENT_CODES = {
     ("play_off_ended", 1): 38,
     ("mix_asked", 1): 39,
     ("game_created", 2): 40,
+    ("deck_recreated", 1): 46,
+    ("hand_returned", 1): 47,
     ("game_forked", 1): 50,
     ("moment_laid", 1): 51,
     ("choice_laid", 1): 52,
@@ -165,6 +167,8 @@ EVENT_FIELDS = {
     "play_off_called": ("game", "play_off", "seats"),
     "play_off_ended": ("of", "winners"),
     "mix_asked": ("seat",),
+    "deck_recreated": ("order", "root"),
+    "hand_returned": ("seat", "cards"),
     "game_forked": ("of", "at", "asker", "afresh"),
     "moment_laid": (
         "order",

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 import msgpack
 
 from schemas.commands import CommandEnvelope
-from schemas.events import DeckShuffled, Event, TicketsShuffled
+from schemas.events import Event
 from schemas.field_types import Seat
 from schemas.hash_chain import COMMITMENT_BYTES
 from services.ledger import AppendRequest, BotTask, DeliveredCommand
@@ -18,6 +18,7 @@ from services.referee.fork_expansion import ForkExpander, PendingCommand
 from services.referee.game_cache import CachedGame
 from services.referee.rules import GameState, UnloggedRejectionError
 from services.referee.rules.proof.pile_tracker import PileTracker
+from tests.rules.given import SHUFFLES
 
 OPENED_MS: Final = 1_700_000_000_000
 NO_LEDGER: Final[Any] = None
@@ -141,4 +142,4 @@ def comparable_private_part(data: bytes) -> object:
     return len(data), entry_format, previous_part, answers, rows, [len(salts) for salts in openings]
 
 
-ROOTED: Final = (DeckShuffled.code, TicketsShuffled.code)  # rows whose last field is the root
+ROOTED: Final = tuple(kind.code for kind in SHUFFLES)  # rows whose last field is the root

@@ -18,9 +18,11 @@ from schemas.events import (
     CardDrawn,
     CardsGiven,
     CommandRefused,
+    DeckRecreated,
     DeckShuffled,
     Event,
     HandDealt,
+    HandReturned,
     MarketCardTaken,
     MarketFilled,
     Passed,
@@ -46,6 +48,7 @@ from services.referee.rules.determinization import (
 from tests.rules.given import full_state
 
 FROM_A_SHUFFLE = -1  # the place of a card that enters the deck only in this future
+FROM_A_HAND = -2  # the place of a card that a removed seat gave back in this future
 
 
 @dataclass
@@ -63,6 +66,7 @@ class Future:
 
     def __post_init__(self) -> None:
         self._places = list(range(len(self.state.deck)))
+        self._shuffled_in: list[int] = []  # places of cards that were shuffled together with the discards
         self._drawn: dict[Seat, list[tuple[int, str]]] = {}  # by others, in this future
         self._owing: dict[Seat, Counter[str]] = {}
 
@@ -81,6 +85,13 @@ class Future:
                 self._from_deck(event)
             case DeckShuffled():
                 self._places[:0] = [FROM_A_SHUFFLE] * len(event.order)
+            case DeckRecreated():
+                self._shuffled_in += [place for place in self._places if place >= 0]
+                self._places = [FROM_A_SHUFFLE] * len(event.order)
+            case HandReturned():
+                if event.seat != self.viewer:
+                    self._holds(event.seat)
+                self._places += [FROM_A_HAND] * len(event.cards)
             case MarketCardTaken() if event.seat != self.viewer:
                 self._owing.setdefault(event.seat, Counter())[event.card] -= 1
             case RouteClaimed() | StationBuilt() if event.seat != self.viewer:
@@ -114,8 +125,9 @@ class Future:
     def _keep(self, cards: Sequence[tuple[int, str]]) -> None:
         for place, card in cards:
             if place == FROM_A_SHUFFLE:
-                self.shuffles = True
-            else:
+                self.shuffles = True  # and so must be what was shuffled
+                self.deck.update((old, str(self.state.deck[old])) for old in self._shuffled_in)
+            elif place != FROM_A_HAND:
                 self.deck[place] = card
 
     def _pays(self, seat: Seat, cards: Counter[str], *, for_good: bool = True) -> None:

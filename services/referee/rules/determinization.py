@@ -9,7 +9,7 @@ gate in tests/secrecy checks that.
 Known is what was seen where it is: cards that others took face up and still hold, or showed for a
 tunnel; tickets that the viewer itself put under a deck, until somebody draws or shuffles them. What could
 only be inferred from several observations (which cards a reshuffle brought back, who may have drawn a
-ticket since) counts as unknown. It is dealt afresh too, so that nothing true is revealed by mistake.
+ticket since), and where in the deck a removed seat's hand went, counts as unknown. It is dealt afresh too, so that nothing true is revealed by mistake.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from schemas.events import (
     Event,
     HandDealt,
     HandLaid,
+    HandReturned,
     MarketCardTaken,
     MomentLaid,
     PassengerMoved,
@@ -223,6 +224,10 @@ def _tunnel_revealed(knowledge: ViewerKnowledge, event: TunnelRevealed) -> None:
     knowledge.hands[event.seat] = knowledge.hand(event.seat) | Counter(event.cards)
 
 
+def _hand_returned(knowledge: ViewerKnowledge, event: HandReturned) -> None:
+    knowledge.hands.pop(event.seat, None)
+
+
 def _seat_cleared(knowledge: ViewerKnowledge, event: SeatCleared) -> None:
     knowledge.removed_cards += knowledge.hands.pop(event.seat, Counter())
 
@@ -278,6 +283,7 @@ _APPLIERS: Final[Mapping[type[Event], Callable[[ViewerKnowledge, Any], None]]] =
     StationBuilt: _cards_paid,
     PassengerMoved: _passenger_moved,
     TunnelRevealed: _tunnel_revealed,
+    HandReturned: _hand_returned,
     SeatCleared: _seat_cleared,
     TicketsShuffled: _tickets_stacked,
     TicketsLaid: _tickets_stacked,

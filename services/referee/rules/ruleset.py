@@ -57,10 +57,16 @@ class Ruleset:
     bot_policies: frozenset[str]  # the policies that can play it
     moves: Mapping[Choice, tuple[Move, ...]]  # by the choice that they answer
     setup: Callable[[GameState], EventStream]  # from the shuffled decks to the first choices
+    # the deck when it has fewer cards than are needed
+    rebuild_deck: Callable[[GameState], EventStream]
+    # whether the market is flushed again after so many flushes in a row, and so many reshuffles for them
+    may_flush: Callable[[GameState, int, int], bool]
+    # refuses a board that these rules can't be played on
+    require_board: Callable[[RuleOptions, Board], None]
     # refuses a game whose board has too few tickets for so many seats
     require_enough_tickets: Callable[[RuleOptions, Board, int], None]
-    # what happens to the starting tickets that a removed seat was choosing from
-    resolve_open_offer: Callable[[GameState, Seat], EventStream]
+    # what a seat gives back that is removed before it has chosen its starting tickets
+    return_unchosen: Callable[[GameState, Seat], EventStream]
     # after a starting choice was made, or its seat left the game
     after_start_choice: Callable[[GameState], EventStream]
     # what a hand and a number of cars can claim

@@ -62,7 +62,7 @@ class SeatState:
         self.stations: dict[str, str | None] = {}  # city to the neighbour named for it (STATION-3)
         self.passengers_left = rule_options.passengers  # still to be placed
         self.merchandise = 0  # points of the tokens that it collected
-        self.points = 0
+        self.points = 0  # of its routes, where these score at once
         self.clock_ms = rule_options.clock_ms or 0
         self.deadline_ms: int | None = None  # like `at_ms`: when the time for its last pending choice ends
         self.exit_reason: ExitReason | None = None
@@ -71,6 +71,11 @@ class SeatState:
     def cards(self) -> int:
         """How many cards the seat holds."""
         return sum(self.hand.values())
+
+    @property
+    def running_score(self) -> int:
+        """What the seat has scored so far: for routes, where they score at once, and for merchandise."""
+        return self.points + self.merchandise
 
     def copy(self) -> SeatState:
         """A copy that shares no mutable part with this one."""

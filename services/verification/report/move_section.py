@@ -247,7 +247,7 @@ def _changes(explanation: Explanation) -> Changes:
 
 def _seat_counts(seat_state: SeatState) -> tuple[int, ...]:
     lists = (seat_state.tickets, seat_state.offer, seat_state.routes)
-    return (seat_state.points, seat_state.cars, seat_state.cards, *(len(values) for values in lists))
+    return (seat_state.running_score, seat_state.cars, seat_state.cards, *(len(values) for values in lists))
 
 
 def _pending_text(before: GameState, after: GameState) -> str:

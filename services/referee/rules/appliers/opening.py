@@ -9,12 +9,14 @@ from schemas.events import (
     ChoiceLaid,
     DeckKnown,
     DeckLaid,
+    DeckRecreated,
     DeckShuffled,
     GameCreated,
     GameForked,
     GameStarted,
     HandDealt,
     HandLaid,
+    HandReturned,
     MomentLaid,
     PlayResumed,
     PositionLaid,
@@ -94,6 +96,13 @@ def deck_shuffled(state: GameState, event: DeckShuffled) -> None:
     state.epoch += 1
 
 
+@applies(DeckRecreated)
+def deck_recreated(state: GameState, event: DeckRecreated) -> None:
+    state.deck = list(reversed(event.order))
+    state.discards = dict.fromkeys(state.rule_options.cards, 0)
+    state.epoch += 1
+
+
 @applies(TicketsShuffled)
 def tickets_shuffled(state: GameState, event: TicketsShuffled) -> None:
     state.ticket_decks[event.deck] = list(reversed(event.order))
@@ -106,6 +115,14 @@ def hand_dealt(state: GameState, event: HandDealt) -> None:
     for card in event.cards:
         state.deck.pop()
         hand[card] += 1
+
+
+@applies(HandReturned)
+def hand_returned(state: GameState, event: HandReturned) -> None:
+    hand = state.seats[event.seat].hand
+    for card in event.cards:
+        hand[card] -= 1
+    state.deck.extend(reversed(event.cards))
 
 
 # -- a position in place of a deal -----------------------------------------------------

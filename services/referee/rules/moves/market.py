@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Generator
 
-from schemas.events import DeckShuffled, Event, MarketFilled, MarketFlushed
+from schemas.events import DeckRecreated, DeckShuffled, Event, MarketFilled, MarketFlushed
 from services.referee.rules.ruleset import EventStream
 from services.referee.rules.shuffle import in_canonical_order
 from services.referee.rules.state import GameState
@@ -15,31 +16,25 @@ def has_cards_left(state: GameState) -> bool:
     return bool(state.deck) or any(state.discards.values())
 
 
-def shuffle_deck(state: GameState) -> EventStream:
-    """The discards are shuffled and go under what is left of the deck."""
-    order = state.ruleset.randomness.shuffle(state, in_canonical_order(state.discards.items()))
-    yield DeckShuffled(order, state.ruleset.randomness.order_root(state, order))
-
-
 def ensure_deck(state: GameState, count: int) -> EventStream:
-    """Shuffle the discards in if the deck has fewer than `count` cards. It may still have fewer then."""
+    """Rebuild the deck if it has fewer than `count` cards. It may still have fewer then."""
     if len(state.deck) < count and any(state.discards.values()):
-        yield from shuffle_deck(state)
+        yield from state.ruleset.rebuild_deck(state)
 
 
 def fill_market(state: GameState) -> EventStream:
-    """Fill every gap; flush while too many cards of a kind lie open, `flush_most` times in a row at most.
+    """Fill every gap; flush while too many cards of a kind lie open and the ruleset's limit allows it.
 
-    Nothing is flushed unless a card was turned up. So a market that stayed as it was after five flushes,
-    or that a position began with, is not flushed before the next gap is filled (MARKET-2)."""
-    flushes = 0
+    Nothing is flushed unless a card was turned up. So a market that stayed as it was at the limit, or that
+    a position began with, is not flushed before the next gap is filled (MARKET-2)."""
+    is_turned_up = yield from fill_empty_slots(state)
+    flushes, epoch = 0, state.epoch
     while (
-        (yield from fill_empty_slots(state))
-        and flushes < state.rule_options.flush_most
-        and is_flush_due(state)
+        is_turned_up and is_flush_due(state) and state.ruleset.may_flush(state, flushes, state.epoch - epoch)
     ):
         yield MarketFlushed()
         flushes += 1
+        is_turned_up = yield from fill_empty_slots(state)
 
 
 def fill_empty_slots(state: GameState) -> Generator[Event, None, bool]:
@@ -57,3 +52,33 @@ def fill_empty_slots(state: GameState) -> Generator[Event, None, bool]:
 def is_flush_due(state: GameState) -> bool:
     """Whether enough cards of one kind lie open for a flush (MARKET-2)."""
     return any(state.market.count(kind) >= count for kind, count in state.rule_options.flush.items())
+
+
+# -- parts of rulesets: how the deck is rebuilt ------------------------------------------------
+
+
+def shuffle_discards_under(state: GameState) -> EventStream:
+    """The discards are shuffled and go under what is left of the deck."""
+    order = state.ruleset.randomness.shuffle(state, in_canonical_order(state.discards.items()))
+    yield DeckShuffled(order, state.ruleset.randomness.order_root(state, order))
+
+
+def shuffle_all_together(state: GameState) -> EventStream:
+    """What is left of the deck and the discards are shuffled together."""
+    cards = Counter(state.discards)
+    cards.update(state.deck)
+    order = state.ruleset.randomness.shuffle(state, in_canonical_order(cards.items()))
+    yield DeckRecreated(order, state.ruleset.randomness.order_root(state, order))
+
+
+# -- parts of rulesets: how often the market is flushed in a row -------------------------------
+
+
+def within_reshuffle_limit(state: GameState, flushes: int, reshuffles: int) -> bool:
+    """Flushes go on until they had the deck rebuilt `flush_most` times: what it can pay for ends by itself."""
+    return reshuffles < state.rule_options.flush_most
+
+
+def within_flush_limit(state: GameState, flushes: int, reshuffles: int) -> bool:
+    """At most `flush_most` flushes in a row, whether or not the deck can pay for more."""
+    return flushes < state.rule_options.flush_most

@@ -10,6 +10,7 @@ from schemas.commands import DrawTickets, KeepTickets
 from schemas.events import TicketsKept, TicketsNamed, TicketsOffered, TicketsReturned, TicketsShuffled
 from schemas.field_types import Seat
 from schemas.refusals import require
+from schemas.rule_options import TicketDestination
 from services.referee.rules.moves.turns import end_turn
 from services.referee.rules.ruleset import EventStream, Move
 from services.referee.rules.state import GameState
@@ -46,14 +47,60 @@ def draw_tickets(state: GameState, seat: Seat, command: DrawTickets) -> EventStr
 
 
 def mix_offers(state: GameState, seat: Seat) -> Sequence[DrawTickets]:
+    """Every mix that the decks can supply; all that is left, where it is less than a mix (TICKET-3)."""
+    rule_options, left = state.rule_options, tickets_left(state)
+    rest = {deck: count for deck, count in left.items() if count}
+    if sum(rest.values()) < rule_options.draw_named:
+        return [DrawTickets(rest)] if rest else ()
+    mixes = _mix_commands(tuple(rule_options.draw_tickets), rule_options.draw_named)
+    return [draw for draw in mixes if can_supply(left, draw.decks or {})]
+
+
+def draw_mix(state: GameState, seat: Seat, command: DrawTickets) -> EventStream:
+    """The draw of rules where the seat names how many tickets of each deck. With fewer left than it has to
+    name it gets all of them, whatever mix it names, and may name just these. Refuses with TICKET-1, TICKET-3."""
+    rule_options, left = state.rule_options, tickets_left(state)
+    rest = {deck: count for deck, count in left.items() if count}
+    is_scarce = sum(rest.values()) < rule_options.draw_named
+    mix: Mapping[str, int] = {deck: count for deck, count in (command.decks or {}).items() if count}
+    if not is_scarce or mix != rest:
+        mix = require_mix(command, rule_options.draw_tickets, rule_options.draw_named, "TICKET-3")
+    require(rest, "TICKET-1", "no ticket is left")
+    supply = " and ".join(f"{count} {deck}" for deck, count in left.items())
+    require(is_scarce or can_supply(left, mix), "TICKET-3", f"no such mix can be had: {supply} are left")
+    yield from offer_tickets(state, seat, rest if is_scarce else mix, rule_options.draw_keep)
+
+
+def tickets_left(state: GameState) -> dict[str, int]:
+    """How many tickets each deck still has of those that are drawn in a mix."""
+    return {deck: len(state.ticket_decks[deck]) for deck in state.rule_options.draw_tickets}
+
+
+def can_supply(left: Mapping[str, int], decks: Mapping[str, int]) -> bool:
+    """Whether each deck has as many tickets as the mix takes from it."""
+    return all(count <= left[deck] for deck, count in decks.items())
+
+
+def require_mix(command: DrawTickets, deck_names: Iterable[str], total: int, rule: str) -> Mapping[str, int]:
+    """The mix that a command names, in the order of `deck_names`. Refuses with `rule` a wrong total or deck."""
+    named_counts, decks = command.decks or {}, tuple(deck_names)
+    is_valid = set(named_counts) <= set(decks) and sum(named_counts.values()) == total
+    require(is_valid, rule, f"name how many tickets of {' and of '.join(decks)}, {total} in all")
+    return {deck: named_counts[deck] for deck in decks if named_counts.get(deck)}
+
+
+# -- drawing more before version 4 of the rules ------------------------------------------------
+
+
+def mix_in_part_offers(state: GameState, seat: Seat) -> Sequence[DrawTickets]:
     """Every mix that offers at least one ticket."""
     rule_options = state.rule_options
     mixes = _mix_commands(tuple(rule_options.draw_tickets), rule_options.draw_named)
     return [draw for draw in mixes if has_tickets_in(state, draw.decks or {})]
 
 
-def draw_mix(state: GameState, seat: Seat, command: DrawTickets) -> EventStream:
-    """The draw of rules where the seat names how many tickets of each deck (TICKET-3)."""
+def draw_mix_in_part(state: GameState, seat: Seat, command: DrawTickets) -> EventStream:
+    """The draw of rules where a deck that is short of what the mix names gives what it has."""
     rule_options = state.rule_options
     decks = require_mix(command, rule_options.draw_tickets, rule_options.draw_named, "TICKET-3")
     require(any(state.ticket_decks.values()), "TICKET-1", "no ticket is left")
@@ -64,14 +111,6 @@ def draw_mix(state: GameState, seat: Seat, command: DrawTickets) -> EventStream:
 def has_tickets_in(state: GameState, decks: Mapping[str, int]) -> bool:
     """Whether a deck that the mix takes tickets from has any."""
     return any(count and state.ticket_decks[deck] for deck, count in decks.items())
-
-
-def require_mix(command: DrawTickets, deck_names: Iterable[str], total: int, rule: str) -> Mapping[str, int]:
-    """The mix that a command names, in the order of `deck_names`. Refuses with `rule` a wrong total or deck."""
-    named_counts, decks = command.decks or {}, tuple(deck_names)
-    is_valid = set(named_counts) <= set(decks) and sum(named_counts.values()) == total
-    require(is_valid, rule, f"name how many tickets of {' and of '.join(decks)}, {total} in all")
-    return {deck: named_counts[deck] for deck in decks if named_counts.get(deck)}
 
 
 # -- the mix of the starting tickets -------------------------------------------------------
@@ -134,12 +173,17 @@ def keep_tickets(state: GameState, seat: Seat, command: KeepTickets) -> EventStr
 
 def return_tickets(state: GameState, seat: Seat) -> EventStream:
     """What the seat didn't keep goes back: at the start as `start_return` says, later to the bottom."""
-    is_setup, board_tickets = state.turn is None, state.board.tickets
-    destination = state.rule_options.start_return if is_setup else "bottom"
+    is_setup = state.turn is None
+    yield from return_tickets_to(state, seat, state.rule_options.start_return if is_setup else "bottom")
+
+
+def return_tickets_to(state: GameState, seat: Seat, destination: TicketDestination) -> EventStream:
+    """What the seat was offered and didn't keep goes to the bottom or the top of its decks, out of the game, or
+    into its decks before they are shuffled."""
     returned: dict[str, list[str]] = {}
     for ticket in state.seats[seat].offer:
         assert ticket is not None, "the referee's state hides no ticket"
-        returned.setdefault(board_tickets[ticket].deck, []).append(ticket)
+        returned.setdefault(state.board.tickets[ticket].deck, []).append(ticket)
     for deck, tickets in returned.items():
         yield TicketsReturned(seat, deck, destination, tuple(tickets))
 
@@ -177,5 +221,6 @@ _DRAW = DrawTickets()
 
 DRAW_TICKETS = Move(DrawTickets, draw_offers, draw_tickets)
 DRAW_MIX = Move(DrawTickets, mix_offers, draw_mix)
+DRAW_MIX_IN_PART = Move(DrawTickets, mix_in_part_offers, draw_mix_in_part)
 NAME_TICKETS = Move(DrawTickets, name_offers, name_tickets)
 KEEP_TICKETS = Move(KeepTickets, keep_offers, keep_tickets)

@@ -14,9 +14,11 @@ from schemas.events import (
     CardDrawn,
     CardsGiven,
     DeckLaid,
+    DeckRecreated,
     DeckShuffled,
     Event,
     HandDealt,
+    HandReturned,
     MarketFilled,
     TicketsLaid,
     TicketsOffered,
@@ -27,7 +29,7 @@ from schemas.events import (
 
 CARD_PILE: Final = ""  # the pile of cards; a pile of tickets has its deck's name
 FIRST_LAID_EPOCH: Final = 1 << 32  # the first epoch of piles that a position lays
-FIRST_RETURNED_EPOCH: Final = 1 << 33  # the first epoch of tickets that are given back
+FIRST_RETURNED_EPOCH: Final = 1 << 33  # the first epoch of tickets and hands that are given back
 
 CardSlot: TypeAlias = tuple[int, int]  # epoch, position
 SlotRun: TypeAlias = tuple[int, int, int]  # epoch, first position, end
@@ -106,8 +108,19 @@ class PileTracker:
         self.laid_count += 1
         return FIRST_LAID_EPOCH + self.laid_count - 1
 
+    def next_returned_epoch(self) -> int:
+        """The epoch of the next tickets or cards that a seat gives back."""
+        self.returned_count += 1
+        return FIRST_RETURNED_EPOCH + self.returned_count - 1
+
 
 def _deck_shuffled(pile_tracker: PileTracker, event: DeckShuffled) -> PileChange:
+    added = pile_tracker.add(CARD_PILE, pile_tracker.next_shuffle_epoch(), len(event.order))
+    return PileChange(added, (), event.order, None, is_hidden=True)
+
+
+def _deck_recreated(pile_tracker: PileTracker, event: DeckRecreated) -> PileChange:
+    pile_tracker.runs[CARD_PILE] = []
     added = pile_tracker.add(CARD_PILE, pile_tracker.next_shuffle_epoch(), len(event.order))
     return PileChange(added, (), event.order, None, is_hidden=True)
 
@@ -160,15 +173,20 @@ def _tickets_returned(pile_tracker: PileTracker, event: TicketsReturned) -> Pile
     """Tickets that are shuffled in get their slots from the shuffle that follows."""
     if event.to not in ("bottom", "top"):
         return None
-    pile_tracker.returned_count += 1
-    epoch = FIRST_RETURNED_EPOCH + pile_tracker.returned_count - 1
-    added = pile_tracker.add(event.deck, epoch, len(event.tickets), on_top=event.to == "top")
+    epoch, on_top = pile_tracker.next_returned_epoch(), event.to == "top"
+    added = pile_tracker.add(event.deck, epoch, len(event.tickets), on_top=on_top)
     return PileChange(added, (), event.tickets, event.seat)
+
+
+def _hand_returned(pile_tracker: PileTracker, event: HandReturned) -> PileChange:
+    added = pile_tracker.add(CARD_PILE, pile_tracker.next_returned_epoch(), len(event.cards), on_top=True)
+    return PileChange(added, (), event.cards, event.seat)
 
 
 # Any: each function takes the type of event that is its key
 PILE_APPLIERS: Final[Mapping[type[Event], Callable[[PileTracker, Any], PileChange | None]]] = {
     DeckShuffled: _deck_shuffled,
+    DeckRecreated: _deck_recreated,
     TicketsShuffled: _tickets_shuffled,
     DeckLaid: _deck_laid,
     TicketsLaid: _tickets_laid,
@@ -179,4 +197,5 @@ PILE_APPLIERS: Final[Mapping[type[Event], Callable[[PileTracker, Any], PileChang
     TunnelRevealed: _tunnel_revealed,
     TicketsOffered: _tickets_offered,
     TicketsReturned: _tickets_returned,
+    HandReturned: _hand_returned,
 }

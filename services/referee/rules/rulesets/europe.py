@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from services.referee.rules.moves.market import shuffle_all_together
 from services.referee.rules.moves.payment import require_ferry_locomotives, require_one_colour
 from services.referee.rules.moves.stations import BUILD_STATION
 from services.referee.rules.moves.tunnels import DECLINE_TUNNEL, PAY_TUNNEL
@@ -36,6 +37,7 @@ EUROPE: Final = replace(
         ACTION: (*USA.moves[ACTION], BUILD_STATION),
         TUNNEL: (PAY_TUNNEL, DECLINE_TUNNEL),
     },
+    rebuild_deck=shuffle_all_together,
     payment_checks=(require_one_colour, require_ferry_locomotives),
     tie_breaks=(points_of_tickets_made, points_of_stations, longest_bonus),
 )

@@ -7,13 +7,17 @@ from typing import Final
 
 from services.referee.rules.moves.requests import REQUEST_CARDS
 from services.referee.rules.moves.routes import CLAIM_ROUTE
-from services.referee.rules.moves.tickets import KEEP_TICKETS, return_tickets
+from services.referee.rules.moves.tickets import KEEP_TICKETS
 from services.referee.rules.moves.turns import PASS
 from services.referee.rules.rulesets.usa import RULE_OPTIONS as USA_RULE_OPTIONS
 from services.referee.rules.rulesets.usa import USA
 from services.referee.rules.search.longest_path import longest_path
-from services.referee.rules.setup.deal import continue_after_seat_choice, offer_to_first
-from services.referee.rules.setup.validation import require_tickets_in_turn
+from services.referee.rules.setup.deal import (
+    continue_after_seat_choice,
+    offer_to_first,
+    return_hand_and_offer,
+)
+from services.referee.rules.setup.validation import require_connections, require_tickets_in_turn
 from services.referee.rules.state import ACTION, TICKETS
 
 RULE_OPTIONS: Final = replace(
@@ -46,8 +50,9 @@ TRAINS: Final = replace(
     bot_policies=USA.bot_policies | {"hold-10", "buy-now"},
     moves={ACTION: (REQUEST_CARDS, CLAIM_ROUTE, PASS), TICKETS: (KEEP_TICKETS,)},
     setup=offer_to_first,
-    resolve_open_offer=return_tickets,
+    return_unchosen=return_hand_and_offer,
     after_start_choice=continue_after_seat_choice,
+    require_board=require_connections,
     require_enough_tickets=require_tickets_in_turn,
     measure_longest=longest_path,
     tie_breaks=(),

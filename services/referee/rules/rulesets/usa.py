@@ -8,6 +8,7 @@ from schemas.field_types import COLORS, LOCOMOTIVE
 from schemas.rule_options import RuleOptions
 from services.referee.rules.fair_randomness import SHARED_RANDOMNESS
 from services.referee.rules.moves.cards import DRAW_BLIND, DRAW_MARKET
+from services.referee.rules.moves.market import shuffle_discards_under, within_reshuffle_limit
 from services.referee.rules.moves.payment import one_colour_payable, require_one_colour
 from services.referee.rules.moves.routes import CLAIM_ROUTE
 from services.referee.rules.moves.tickets import DRAW_TICKETS, KEEP_TICKETS
@@ -15,8 +16,8 @@ from services.referee.rules.moves.turns import PASS
 from services.referee.rules.ruleset import Ruleset
 from services.referee.rules.scoring import holds_longest, most_tickets_made
 from services.referee.rules.search.longest_trail import longest_trail
-from services.referee.rules.setup.deal import continue_after_all_choices, offer_to_all, remove_offered_tickets
-from services.referee.rules.setup.validation import require_tickets_for_all
+from services.referee.rules.setup.deal import continue_after_all_choices, offer_to_all, return_nothing
+from services.referee.rules.setup.validation import accept_board, require_tickets_for_all
 from services.referee.rules.state import ACTION, SECOND_CARD, TICKETS
 
 RULE_OPTIONS: Final = RuleOptions(
@@ -61,7 +62,7 @@ RULE_OPTIONS: Final = RuleOptions(
 
 USA: Final = Ruleset(
     name="usa",
-    version=3,
+    version=4,
     default_board="usa",
     rule_options=RULE_OPTIONS,
     randomness=SHARED_RANDOMNESS,
@@ -73,8 +74,11 @@ USA: Final = Ruleset(
         TICKETS: (KEEP_TICKETS,),
     },
     setup=offer_to_all,
-    resolve_open_offer=remove_offered_tickets,
+    rebuild_deck=shuffle_discards_under,
+    may_flush=within_reshuffle_limit,
+    return_unchosen=return_nothing,
     after_start_choice=continue_after_all_choices,
+    require_board=accept_board,
     require_enough_tickets=require_tickets_for_all,
     find_payable_routes=one_colour_payable,
     payment_checks=(require_one_colour,),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from schemas.boards.form import BOARD_SCHEMA
 from schemas.commands import CreateGame, SeatPlan, StartGame, TakeSeat
@@ -24,6 +24,8 @@ from services.referee.rules.setup.position import require_position, set_up_posit
 from services.referee.rules.setup.validation import require_dealable, require_playable
 from services.referee.rules.shuffle import commit_to_seed, seed_from_text
 from services.referee.rules.state import GameState
+
+AGE_SIGNS: Final = {"age": -1, "youngest": 1}  # by `order`: of the ages by which the turns are sorted
 
 
 class NewGameContext(NamedTuple):
@@ -219,9 +221,10 @@ def start_game(state: GameState, seat: Seat | None, command: StartGame) -> Event
 
 
 def turn_order(state: GameState) -> tuple[Seat, ...]:
-    """Seat order; or the oldest first, and last those who gave no age, as `order` says."""
+    """Seat order; or the oldest or the youngest first, and last those who gave no age, as `order` says."""
     seats = range(len(state.seats))
     if state.rule_options.order == "seated":
         return tuple(seats)
-    ages = [seat_state.age for seat_state in state.seats]
-    return tuple(sorted(seats, key=lambda seat: -1 if (age := ages[seat]) is None else age, reverse=True))
+    sign = AGE_SIGNS[state.rule_options.order]
+    ages = {seat: seat_state.age for seat, seat_state in enumerate(state.seats)}
+    return tuple(sorted(seats, key=lambda seat: ((age := ages[seat]) is None, sign * (age or 0))))

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from schemas.events import HandDealt, MixAsked
+from schemas.events import HandDealt, HandReturned, MixAsked
 from schemas.field_types import Seat
 from services.referee.rules.board import ticket_decks
-from services.referee.rules.moves.market import fill_market, shuffle_deck
-from services.referee.rules.moves.tickets import offer_tickets, return_tickets, shuffle_tickets
+from services.referee.rules.moves.market import fill_market, shuffle_discards_under
+from services.referee.rules.moves.tickets import (
+    offer_tickets,
+    return_tickets,
+    return_tickets_to,
+    shuffle_tickets,
+)
 from services.referee.rules.moves.turns import first_turn
 from services.referee.rules.ruleset import EventStream
+from services.referee.rules.shuffle import in_canonical_order
 from services.referee.rules.state import GameState
 
 
 def shuffle_all(state: GameState) -> EventStream:
     """Shuffles the cards, then every deck of tickets."""
-    yield from shuffle_deck(state)
+    yield from shuffle_discards_under(state)
     for deck in ticket_decks(state.rule_options):
         tickets = [ticket.id for ticket in state.board.tickets.values() if ticket.deck == deck]
         yield from shuffle_tickets(state, deck, tickets)
@@ -39,8 +45,8 @@ def offer_to_all(state: GameState) -> EventStream:
         yield from offer_tickets(state, seat, state.rule_options.start_tickets, state.rule_options.start_keep)
 
 
-def remove_offered_tickets(state: GameState, seat: Seat) -> EventStream:
-    """The offer leaves the game with its seat; the others don't wait for it (CONDUCT-2)."""
+def return_nothing(state: GameState, seat: Seat) -> EventStream:
+    """Hand and offer leave the game with their seat; the others don't wait for it (CONDUCT-2)."""
     yield from ()
 
 
@@ -100,11 +106,34 @@ def offer_start_tickets(state: GameState, seat: Seat) -> EventStream:
     yield from offer_tickets(state, seat, state.rule_options.start_tickets, state.rule_options.start_keep)
 
 
+def return_hand_and_offer(state: GameState, seat: Seat) -> EventStream:
+    """Destinations and hand go back on top, for the next seat (CONDUCT-2)."""
+    yield from return_tickets_to(state, seat, "top")
+    if cards := in_canonical_order(state.seats[seat].hand.items()):
+        yield HandReturned(seat, tuple(cards))
+
+
 def continue_after_seat_choice(state: GameState) -> EventStream:
-    """What a seat gave back is shuffled in before the next seat is offered tickets (SETUP-4)."""
+    """What a seat gave back is shuffled in before the next seat is offered tickets (SETUP-4). Where it gave
+    nothing back, as it was removed, the tickets stay in their order (CONDUCT-2)."""
+    if state.pending_choices:
+        return
+    if any(seat_state.offer for seat_state in state.seats):
+        yield from return_all_tickets(state)
+    yield from offer_to_next(state)
+
+
+def shuffle_after_seat_choice(state: GameState) -> EventStream:
+    """The tickets are shuffled before the next seat is offered some, though nothing was given back: the rule
+    before version 4."""
     if state.pending_choices:
         return
     yield from return_all_tickets(state)
+    yield from offer_to_next(state)
+
+
+def offer_to_next(state: GameState) -> EventStream:
+    """The next seat that hasn't chosen is offered starting tickets; without one the play begins."""
     for seat in state.active_seats:
         if not state.seats[seat].start_tickets_chosen:
             yield from offer_start_tickets(state, seat)

@@ -16,6 +16,7 @@ from services.referee.rules.ruleset import Ruleset
 MAX_OFFERED_TICKETS: Final = 10
 MAX_CARDS: Final = 2_000
 FERRY_KIND: Final = "ferry"
+CONNECTION_LENGTHS: Final = range(3, 6)  # of the game "Trains"
 # options that mean nothing to rules without this command
 COMMAND_BY_OPTION: Final[dict[str, type[Command]]] = {
     "market": DrawMarket,
@@ -41,6 +42,7 @@ def require_playable(ruleset: Ruleset, rule_options: RuleOptions, board: Board, 
         is_unused = bool(getattr(rule_options, name)) and not ruleset.has_command(command)
         require(not is_unused, "GAME-6", f"options.{name}: the rules {ruleset.name} have no {command.type}")
     require_cards(ruleset, rule_options)
+    ruleset.require_board(rule_options, board)
     require_routes(ruleset, rule_options, board)
     require_offers(rule_options)
     require_token_stacks(rule_options)
@@ -118,6 +120,29 @@ def require_offer(phase: str, offered: int, keep: int) -> int:
     )
     require(keep <= offered, "GAME-6", f"options.{phase}_keep: {keep} of {offered} offered tickets")
     return offered
+
+
+# -- parts of rulesets: which boards can be played on ------------------------------------------
+
+
+def accept_board(rule_options: RuleOptions, board: Board) -> None:
+    """Any board will do, as far as its form goes."""
+
+
+def require_connections(rule_options: RuleOptions, board: Board) -> None:
+    """Every connection has a colour of the cards and a length of CONNECTION_LENGTHS, and two cities are joined
+    by one colour at most once."""
+    joined: set[tuple[frozenset[str], str]] = set()
+    for route in board.routes.values():
+        ends_and_color = frozenset((route.a, route.b)), route.color
+        colors, lengths = ", ".join(rule_options.cards), ", ".join(map(str, CONNECTION_LENGTHS))
+        reason = f"board: {route.id} is {route.color}; the colours of connections are {colors}"
+        require(route.color in rule_options.cards, "GAME-6", reason)
+        reason = f"board: {route.id} is {route.length} spaces long; connections have {lengths}"
+        require(route.length in CONNECTION_LENGTHS, "GAME-6", reason)
+        reason = f"board: {route.id} joins two cities that another {route.color} connection joins already"
+        require(ends_and_color not in joined, "GAME-6", reason)
+        joined.add(ends_and_color)
 
 
 # -- parts of rulesets: are there enough tickets -----------------------------------------------
