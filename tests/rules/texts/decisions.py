@@ -54,7 +54,7 @@ DECISIONS: Final = (
         "Sweeps without end",
         "MARKET-2",
         MARKET,
-        ("test_decided_MARKET_2_a_flush_that_loops_stops_after_five",),
+        ("test_decided_MARKET_2_a_flush_that_loops_stops_after_five_reshuffles",),
     ),
     Decision(
         "When the discards become the deck",
