@@ -198,10 +198,11 @@ def test_the_deck_is_drawn_from_its_front_and_the_market_filled_from_it() -> Non
     ]
 
 
-def test_a_tunnel_reveals_the_front_of_the_deck_then_of_the_discard_pile() -> None:
+def test_a_tunnel_reveals_the_front_of_all_the_cards_that_a_short_deck_is_shuffled_together_from() -> None:
     position = {**hand(red=2), "deck": ["blue"], "discard": {"green": 1, "white": 1, "black": 0}}
     shuffled, revealed, claimed, *_ = events("europe", position, claim(0, TUNNEL, red=2))
-    assert (shuffled["type"], revealed["revealed"]) == ("deck_shuffled", ["blue", *shuffled["order"]])
+    assert (shuffled["type"], revealed["revealed"]) == ("deck_recreated", shuffled["order"])
+    assert sorted(shuffled["order"]) == ["blue", "green", "white"]
     assert (revealed["extra"], claimed["points"]) == (0, 2)
     again = events("europe", position, claim(0, TUNNEL, red=2))
     assert again[0]["order"] == shuffled["order"]
