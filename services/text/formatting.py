@@ -7,6 +7,7 @@ from typing import Final
 
 from schemas.field_types import Seat
 from services.referee.rules import GameState
+from services.runtime.visible_text import visible_text
 
 MAX_LINE_LENGTH: Final = 400  # characters
 
@@ -42,14 +43,9 @@ def pluralize(number: int, noun: str) -> str:
     return f"{number} {noun}" + ("" if number == 1 else "s")
 
 
-def as_printable(text: str) -> str:
-    """Text from outside without characters that break the line or move the cursor."""
-    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
-
-
 def in_one_line(text: str) -> str:
-    """The same, cut to MAX_LINE_LENGTH."""
-    shown = as_printable(text)
+    """Text from outside with visible characters only, cut to MAX_LINE_LENGTH."""
+    shown = visible_text(text)
     return shown if len(shown) <= MAX_LINE_LENGTH else f"{shown[: MAX_LINE_LENGTH - 4]} ..."
 
 

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import track
 from rich.table import Table
 
 from schemas.errors import InvalidInputError
-from services.text.formatting import as_printable, in_one_line
+from services.text.formatting import in_one_line
 from services.trains.case_kinds import KINDS, answer_case
 from services.trains.cases import Case, read_cases
 
@@ -111,11 +110,11 @@ def tally_table(tallies: Iterable[Tally]) -> Table:
             counts = (tally.passed, len(tally.failures), len(tally.unreadable))
             row = (
                 *map(str, counts),
-                _as_cell(", ".join(failure.id.partition("/")[2] for failure in tally.failures)),
+                ", ".join(failure.id.partition("/")[2] for failure in tally.failures),
             )
         else:
             row = ("-", "-", "-", "not played")
-        table.add_row(_as_cell(tally.kind), str(tally.cases), *row)
+        table.add_row(tally.kind, str(tally.cases), *row)
     return table
 
 
@@ -141,8 +140,3 @@ def tally_json(tallies: Iterable[Tally]) -> dict[str, object]:
             for tally in tallies
         ]
     }
-
-
-def _as_cell(text: str) -> str:
-    """Text from a folder as the cell of a table, which reads no markup from it."""
-    return escape(as_printable(text))

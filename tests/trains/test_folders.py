@@ -174,14 +174,14 @@ def test_a_case_that_cannot_be_read_is_counted_and_the_next_one_is_answered(tmp_
 
 
 def test_what_a_folder_says_of_its_cases_cannot_steer_a_terminal(tmp_path: Path) -> None:
-    name, twice = "3-xmap/\x1b[2J\n", "3-xmap/[bold]"
-    entries = [{"id": name, "in": "a", "out": "b"}, {"id": twice, "in": "in", "out": "out"}]
+    name, markup = "3-xmap/\x1b[2J\n", "3-xmap/[/bold]"
+    entries = [{"id": name, "in": "a", "out": "b"}, {"id": markup, "in": "in", "out": "out"}]
     (tmp_path / "index.json").write_text(json.dumps(entries))
     (tmp_path / "in").write_text("\n".join(json.dumps(value) for value in REACH))
     (tmp_path / "out").write_text("false")
     result = run_trains_cases(str(tmp_path))
     assert "\x1b" not in result.stdout
-    assert rows(result) == [["3-xmap", "2", "0", "1", "1", "[bold]"]]
+    assert rows(result) == [["3-xmap", "2", "0", "1", "1", "[/bold]"]]
     assert result.stdout.splitlines()[-1].startswith("3-xmap/\\x1b[2J\\n can't be read: ")
 
 
