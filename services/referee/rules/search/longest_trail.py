@@ -2,7 +2,8 @@
 
 Connected routes form one trail exactly when at most two of their cities are odd, that is, have an odd
 number of these routes (Euler). So the search leaves out routes, at the least loss of spaces, until that
-is so. It needs few guesses: an odd city is an end of the trail, or loses a route.
+is so. On most boards that needs few guesses: an odd city is an end of the trail, or loses a route. Where it
+needs more, the cities are swept instead (trail_sweep), which is slower and never very slow.
 """
 
 from __future__ import annotations
@@ -11,21 +12,28 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-Edge = tuple[str, str, int]
+from services.referee.rules.search.trail_over_bridges import longest_trail_over_bridges
+from services.referee.rules.search.trail_sweep import Edge
+
 INFINITE_LOSS: Final = 1 << 30
+MAX_GUESSES: Final = 100
 
 
 def longest_trail(edges: Iterable[Edge]) -> int:
     """Spaces of the longest trail over these routes (city, city, length); 0 for none."""
-    inside, core = _without_trees(list(edges))
-    return _Search(core).best_over(inside) if core else inside
+    inside, core, arms = _without_trees(list(edges))
+    if not core:
+        return inside
+    search = _Search([*core, *_arms_as_routes(arms)], inside)
+    search.search_all()
+    return search.best if search.is_complete else longest_trail_over_bridges(core, arms, search.best)
 
 
-def _without_trees(edges: list[Edge]) -> tuple[int, list[Edge]]:
-    """The longest path that stays inside trees, and the rest of the routes.
+def _without_trees(edges: list[Edge]) -> tuple[int, list[Edge], dict[str, tuple[int, int]]]:
+    """The longest path that stays inside trees, the rest of the routes, and the trees that hang on it.
 
-    A trail enters a tree that hangs on the rest only at its start or its end. So of the trees at one city
-    only the two longest paths into them matter: each is returned as one route."""
+    A trail enters such a tree only at its start or its end. So of the trees at one city only the two longest
+    paths into them matter: its arms, the longest first."""
     degree: dict[str, int] = defaultdict(int)
     route_xor: dict[str, int] = defaultdict(int)  # the numbers of a city's routes, xor-ed: of one, its own
     for number, (a, b, _) in enumerate(edges):
@@ -50,16 +58,22 @@ def _without_trees(edges: list[Edge]) -> tuple[int, list[Edge]]:
         if degree[root] == 1:
             leaves.append(root)
     core = list(remaining.values())
-    for city in {city for a, b, _ in core for city in (a, b)} & arms.keys():
-        core += [(city, f"{city}/arm {n}", arm) for n, arm in enumerate(arms[city]) if arm]
-    return inside, core
+    cities = {city for a, b, _ in core for city in (a, b)}
+    return inside, core, {city: (pair[0], pair[1]) for city, pair in arms.items() if city in cities}
+
+
+def _arms_as_routes(arms: dict[str, tuple[int, int]]) -> Iterator[Edge]:
+    for city, pair in arms.items():
+        for number, length in enumerate(pair):
+            if length:
+                yield city, f"{city}/arm {number}", length
 
 
 class _Search:
-    """Which routes to leave out. Sets of routes and of cities are bit masks,
-    the shortest route the lowest bit."""
+    """Which routes to leave out. Sets of routes and of cities are bit masks, the shortest route the lowest
+    bit. After MAX_GUESSES it gives up: `best` is then the longest trail found, or the known one."""
 
-    def __init__(self, edges: list[Edge]) -> None:
+    def __init__(self, edges: list[Edge], best_known: int) -> None:
         edges = sorted(edges, key=lambda edge: edge[2])
         names = dict.fromkeys(city for a, b, _ in edges for city in (a, b))
         city_numbers = {name: number for number, name in enumerate(names)}
@@ -69,21 +83,27 @@ class _Search:
         for number, (a, b) in enumerate(self.ends):
             self.routes_at[a] |= 1 << number
             self.routes_at[b] |= 1 << number
-        self.best = 0
-
-    def best_over(self, best_known: int) -> int:
-        """The longest trail, or `known` if none is longer."""
         self.best = best_known
+        self.guesses_left = MAX_GUESSES
+
+    @property
+    def is_complete(self) -> bool:
+        return self.guesses_left >= 0
+
+    def search_all(self) -> None:
+        """Searches every network of connected routes."""
         waiting = (1 << len(self.lengths)) - 1
         while waiting:
             part = self._component(waiting & -waiting, waiting)
             waiting ^= part
             self._search(part, self._spaces(part), 0, 0)
-        return self.best
 
     def _search(self, routes: int, spaces: int, kept: int, ends: int) -> None:
-        """All trails among the connected routes `left` that use all of `kept`, and whose
-        ends are `ends`, as far as these are chosen."""
+        """All trails among these connected routes that use all of `kept`, and whose ends are `ends`, as far
+        as these are chosen."""
+        self.guesses_left -= 1
+        if not self.is_complete:
+            return
         odd = self._odd_cities(routes)
         if odd.bit_count() <= 2:
             self.best = max(self.best, spaces)
@@ -96,6 +116,8 @@ class _Search:
         if more and not ends >> city & 1:
             self._search(routes, spaces, kept, ends | 1 << city)
         for number in _bits(self.routes_at[city] & loose):
+            if not self.is_complete:
+                return
             self._search_without(number, routes, spaces, kept, ends)
             kept |= 1 << number  # what follows is without another one
 
