@@ -12,7 +12,8 @@ import pytest
 from services.referee.rules.board import Route, load_board
 from services.referee.rules.search import longest_trail as guesses
 from services.referee.rules.search import trail_sweep
-from services.referee.rules.search.longest_trail import Edge, longest_trail
+from services.referee.rules.search.longest_trail import longest_trail
+from services.referee.rules.search.trail_sweep import Edge
 from tests.long_runs import long_after
 from tests.rules.hostile_networks import hostile_networks
 

@@ -102,7 +102,7 @@ class _Search:
         """All trails among these connected routes that use all of `kept`, and whose ends are `ends`, as far
         as these are chosen."""
         self.guesses_left -= 1
-        if not self.is_complete:
+        if self.guesses_left < 0:
             return
         odd = self._odd_cities(routes)
         if odd.bit_count() <= 2:
@@ -116,7 +116,7 @@ class _Search:
         if more and not ends >> city & 1:
             self._search(routes, spaces, kept, ends | 1 << city)
         for number in _bits(self.routes_at[city] & loose):
-            if not self.is_complete:
+            if self.guesses_left < 0:
                 return
             self._search_without(number, routes, spaces, kept, ends)
             kept |= 1 << number  # what follows is without another one
