@@ -119,10 +119,7 @@ class ConsumerGroup:
 
     def acknowledge(self, entries: Iterable[tuple[int, str]]) -> None:
         """Acknowledge these entries and delete them from their streams."""
-        by_partition: dict[int, list[str]] = {}
-        for partition, id_ in entries:
-            by_partition.setdefault(partition, []).append(id_)
-        calls = [([self._streams[p]], [self.name, *ids]) for p, ids in by_partition.items()]
+        calls = [([self._streams[p]], [self.name, *ids]) for p, ids in _ids_by_partition(entries).items()]
         run_script(self._client, ACKNOWLEDGE, calls)
 
     def requeue(self, entries: Iterable[tuple[int, str, int]]) -> None:
@@ -141,10 +138,11 @@ class ConsumerGroup:
         by that too, whatever the engine's clock does, that they are in use. Old names are removed."""
         self._renewals += 1
         new_name = f"{consumer}#{self._renewals}"
-        old_names, self._renewed_by = self._renewed_by, {partition: new_name for partition, _ in entries}
+        ids_by_partition = _ids_by_partition(entries)
+        old_names, self._renewed_by = self._renewed_by, dict.fromkeys(ids_by_partition, new_name)
         pipe = self._client.pipeline(transaction=False)
-        for partition, id_ in entries:
-            pipe.xclaim(self._streams[partition], self.name, new_name, 0, [id_], justid=True)
+        for partition, ids in ids_by_partition.items():
+            pipe.xclaim(self._streams[partition], self.name, new_name, 0, ids, justid=True)
         if entries:
             pipe.execute(raise_on_error=False)  # what wasn't renewed is reclaimed, and harmless
         run_script(
@@ -272,6 +270,13 @@ class ConsumerGroup:
             [None if _is_group_exists_error(reply) else reply for reply in pipe.execute(raise_on_error=False)]
         )
         self._is_created = True
+
+
+def _ids_by_partition(entries: Iterable[tuple[int, str]]) -> dict[int, list[str]]:
+    by_partition: dict[int, list[str]] = {}
+    for partition, id_ in entries:
+        by_partition.setdefault(partition, []).append(id_)
+    return by_partition
 
 
 def _is_group_exists_error(reply: Reply) -> bool:

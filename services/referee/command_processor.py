@@ -37,6 +37,7 @@ from services.runtime.worker_loop import PROGRAMMING_ERRORS
 
 log = get_logger("referee")
 MAX_STUCK_CONFLICTS: Final = 3  # of a command with a log that nobody else wrote to: see `_append`
+FORK_BUDGET_MS: Final = 100  # how long commands of other games wait for forks that are expanded
 DAY_MS: Final = 86_400_000
 
 
@@ -96,9 +97,13 @@ class CommandProcessor:
         )
 
     def process_expanded(self) -> None:
-        """Decide the forks that are expanded by now, and the commands that waited for them."""
+        """Decide the forks that are expanded by now, and the commands that waited for them, for as long as
+        commands of other games can wait. The next call goes on."""
+        started_ms = self.clocks.game_time_ms()
         for commands in self.forks.pop_expanded():
             self._process(commands)
+            if self.clocks.game_time_ms() - started_ms > FORK_BUDGET_MS:
+                return
 
     def expire_clock(self, game: str, seat: Seat) -> None:
         """Decide that a seat is out of time. Another referee may have decided that: the id is the same."""

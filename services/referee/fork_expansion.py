@@ -27,6 +27,9 @@ from services.runtime.logging_setup import get_logger
 
 log = get_logger("referee")
 MAX_EXPANSIONS: Final = 64  # at once, running or waiting for a thread; more are rejected
+MAX_HELD_PER_FORK: Final = (
+    32  # commands of its game; with more, a partition's queue would fill up for other games
+)
 
 ReadSourceLog = Callable[[str], Sequence[bytes]]
 
@@ -71,13 +74,19 @@ class ForkExpander:
     def __init__(self, read_source_log: ReadSourceLog, executor: Executor | None = None) -> None:
         self._read_source_log, self._executor = read_source_log, executor or InlineExecutor()
         self._held: dict[str, list[PendingCommand]] = {}  # by game: the fork, then what came after it
+        self._held_keys: set[tuple[int, str]] = set()  # partition and stream id of all of them
 
     def admit(self, command: PendingCommand, new_seed: Callable[[], str]) -> PendingCommand | None:
         """The command, if it can be decided now; None if it is held until a fork is expanded, which
-        starts here. Raises UnloggedRejectionError: too many forks are being expanded."""
+        starts here. Raises UnloggedRejectionError (WAIT-1): too many forks are being expanded, or too many
+        commands wait for this one."""
         game, fork = command.envelope.game, command.envelope.command
         if game in self._held:
-            self._held[game].append(command)
+            if len(self._held[game]) > MAX_HELD_PER_FORK:
+                raise UnloggedRejectionError(
+                    "WAIT-1", f"too many commands wait for the fork {game}; ask again in a minute"
+                )
+            self._hold(command)
             return None
         if not isinstance(fork, ForkGame) or command.expansion is not None:
             return command
@@ -86,7 +95,7 @@ class ForkExpander:
         command = command._replace(expansion=self._start(fork, new_seed(), self._executor))
         if command.expansion is not None and command.expansion.create_command.done():
             return command
-        self._held[game] = [command]
+        self._hold(command)
         return None
 
     def expand_now(self, fork: ForkGame, seed: str) -> ForkExpansion:
@@ -98,7 +107,9 @@ class ForkExpander:
         They are no longer held."""
         for game, (fork, *_) in list(self._held.items()):
             if fork.expansion is not None and fork.expansion.create_command.done():
-                yield self._held.pop(game)
+                commands = self._held.pop(game)
+                self._held_keys.difference_update(_delivery_key(held.delivery) for held in commands)
+                yield commands
 
     def held_deliveries(self) -> list[DeliveredCommand]:
         """The deliveries that wait for a fork."""
@@ -106,12 +117,23 @@ class ForkExpander:
 
     def holds(self, delivery: DeliveredCommand) -> bool:
         """Whether the delivery waits for a fork, however often it was delivered."""
-        return any(
-            (held.partition, held.id) == (delivery.partition, delivery.id) for held in self.held_deliveries()
-        )
+        return _delivery_key(delivery) in self._held_keys
+
+    def is_holding(self) -> bool:
+        """Whether any delivery waits for a fork."""
+        return bool(self._held)
+
+    def _hold(self, command: PendingCommand) -> None:
+        self._held.setdefault(command.envelope.game, []).append(command)
+        self._held_keys.add(_delivery_key(command.delivery))
 
     def _start(self, fork: ForkGame, seed: str, executor: Executor) -> ForkExpansion:
         return ForkExpansion(fork.of, seed, executor.submit(self._build_create_command, fork, seed))
 
     def _build_create_command(self, fork: ForkGame, seed: str) -> CreateGame:
         return fork_command(self._read_source_log(fork.of), fork, seed)
+
+
+def _delivery_key(delivery: DeliveredCommand) -> tuple[int, str]:
+    """What names a delivery: a stream id is unique within its partition only."""
+    return delivery.partition, delivery.id

@@ -75,7 +75,7 @@ class Referee:
         were taken. That is no more than can be decided before other referees reclaim them."""
         partitions = self.owned_partitions()
         count = min(self.batch, max(1, MAX_ENVELOPES_PER_STEP // max(1, len(partitions))))
-        if self.forks.held_deliveries():
+        if self.forks.is_holding():
             block_ms = min(block_ms, FORK_POLL_MS)
         deliveries = self.ledger.take(self.name, partitions, count, block_ms)
         for start in range(0, len(deliveries), self.batch):

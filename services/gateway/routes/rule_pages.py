@@ -12,7 +12,6 @@ from typing import Annotated, Final, NamedTuple
 
 from fastapi import APIRouter, Depends, Header, Request, Response
 from fastapi.responses import HTMLResponse
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
@@ -20,19 +19,14 @@ from schemas.refusals import ALL_RULES, MESSAGE_RULES
 from services.gateway.problem_details import HttpProblemError
 from services.gateway.response_models import RuleIndex, RulePassages, RulesetPage
 from services.rulebook import TESTS_HEADING, extract_passages, read_pages
+from services.runtime.html_templates import html_templates
 
 RULE_ID: Final = re.compile(r"(<strong>)?\b([A-Z]+-\d)\b(?:</strong>)?")
 VARY_HEADER: Final = {"Vary": "Accept"}  # one address, two forms
 HTML_OR_JSON: Final = {"content": {"text/html": {"schema": {"type": "string"}}}}
 
 _MARKDOWN: Final = MarkdownIt("commonmark", {"html": False}).enable("table")
-_TEMPLATES: Final = Environment(
-    loader=PackageLoader("services.gateway.routes"),
-    autoescape=True,
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-)
+_TEMPLATES: Final = html_templates("services.gateway.routes")
 
 
 class Rulebook(NamedTuple):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markdown_it import MarkdownIt
 from markupsafe import Markup
+
+from services.runtime.html_templates import html_templates
 
 _MARKDOWN: Final = MarkdownIt("commonmark", {"html": False}).disable(["link", "image", "autolink"])
 
@@ -16,11 +17,5 @@ def markdown(text: str) -> Markup:
     return Markup(_MARKDOWN.render(text))  # noqa: S704  # the renderer escapes what stands in the text
 
 
-ENVIRONMENT: Final = Environment(
-    loader=PackageLoader("services.verification.report"),
-    autoescape=True,
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-)
+ENVIRONMENT: Final = html_templates("services.verification.report")
 ENVIRONMENT.filters["markdown"] = markdown
