@@ -15,9 +15,11 @@ from tests.cli.command_line import (
     read_json,
     read_json_of_process,
     run_in_process,
-    run_process,
     start_process,
 )
+from tests.long_runs import long_after
+
+SHORT_GAME = ("--seed", "friday", "--option", "cars=12")
 
 
 @pytest.fixture(scope="module")
@@ -28,8 +30,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def played(data: Path) -> Any:
-    """The summary of a game of four bots, played in a process of its own."""
-    return read_json_of_process("play", "--seed", "friday", data=data)
+    """The summary of a short game of four bots, played in a process of its own."""
+    return read_json_of_process("play", *SHORT_GAME, data=data)
 
 
 def test_play_ends_with_every_seat_placed(played: Any) -> None:
@@ -66,7 +68,7 @@ def test_replay_as_a_seat_shows_its_cards_and_no_others(played: Any, data: Path)
 
 
 def test_the_same_seed_gives_the_same_log_but_for_times_and_ids(played: Any, data: Path) -> None:
-    other = read_json_of_process("play", "--seed", "friday", data=data)
+    other = read_json("play", *SHORT_GAME, data=data)
     assert other["game"] != played["game"]
 
     def comparable_log(game: str) -> list[Any]:
@@ -84,7 +86,7 @@ def test_games_lists_what_was_played(played: Any, data: Path) -> None:
 
 
 def test_plain_lines_end_with_the_final_table_and_the_games_id(data: Path) -> None:
-    result = run_process("play", "--seats", "random,greedy", data=data)
+    result = run_in_process("play", "--seats", "random,greedy", data=data)
     assert result.returncode == 0, result.stderr
     assert "claims" in result.stdout
     for heading in ("place", "routes", "made", "missed", "longest", "total"):
@@ -96,9 +98,8 @@ def test_plain_lines_end_with_the_final_table_and_the_games_id(data: Path) -> No
 
 
 def test_games_side_by_side_all_end(data: Path) -> None:
-    result = read_json_of_process(
-        "play", "--games", "3", "--seats", "random,random", "--seed", "x", data=data
-    )
+    words = ("play", "--games", "3", "--seats", "random,random", "--seed", "x", "--option", "cars=12")
+    result = read_json(*words, data=data)
     assert len({game["game"] for game in result["games"]}) == 3
     assert all(game["ended"] for game in result["games"])
 
@@ -126,7 +127,7 @@ def test_bad_input_gets_a_clear_error_and_exit_code_2(
 
 
 def test_a_refusal_of_the_gateway_gets_a_clear_error_and_exit_code_2(data: Path) -> None:
-    result = run_process("play", "--seats", "greedy", data=data)
+    result = run_in_process("play", "--seats", "greedy", data=data)
     assert result.returncode == 2
     assert "2 to 5" in result.stderr
     assert "Traceback" not in result.stderr
@@ -157,7 +158,7 @@ def test_a_malformed_engine_address_is_one_clear_line(address: str, data: Path) 
     assert "Traceback" not in result.stderr
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+@pytest.mark.parametrize("number", long_after(1, [signal.SIGTERM, signal.SIGHUP, signal.SIGINT]))
 def test_play_that_is_stopped_by_a_signal_leaves_no_engine_behind(
     number: signal.Signals, tmp_path: Path
 ) -> None:
@@ -173,8 +174,8 @@ def test_play_that_is_stopped_by_a_signal_leaves_no_engine_behind(
 
 
 def test_a_damaged_game_is_listed_as_such_and_hides_no_other(tmp_path: Path) -> None:
-    words = ("play", "--seats", "random,random", "--games", "2")
-    sound, damaged = read_json_of_process(*words, data=tmp_path)["games"]
+    words = ("play", "--seats", "random,random", "--games", "2", "--option", "cars=8")
+    sound, damaged = read_json(*words, data=tmp_path)["games"]
     with running_engine(tmp_path) as url:
         with connect(url) as client:
             (log,) = client.keys(f"*:g:{damaged['game']}:log")

@@ -10,7 +10,7 @@ import pytest
 from schemas.commands import CommandEnvelope, DrawBlind
 from services.ledger import RedisLedger
 from services.ledger.connection import connect, init_partition_count
-from tests.cli.command_line import CommandResult, run_in_process, run_process
+from tests.cli.command_line import CommandResult, run_in_process
 from tests.conftest import ALL, PARTITIONS
 
 RunDead = Callable[..., CommandResult]
@@ -45,10 +45,10 @@ def add_dead_letter(ledger: RedisLedger, command_id: str) -> str:
     return ledger.dead_letters().list_all()[-1].reference
 
 
-def test_P8_dead_letters_are_listed_and_shown(dead: RunDead, ledger: RedisLedger, engine_url: str) -> None:
+def test_P8_dead_letters_are_listed_and_shown(dead: RunDead, ledger: RedisLedger) -> None:
     assert "No dead letters" in dead("list").stdout
     reference = add_dead_letter(ledger, "c1")
-    listed = run_process("dead", "list", LEDGERLINE_REDIS_URL=engine_url).stdout
+    listed = dead("list").stdout
     assert reference in listed
     assert "KeyError: 'purple'" in listed
     [fields] = json.loads(dead("list", "--json").stdout)["dead"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.command_line import read_json, read_json_of_process, run_in_process, run_process
+from tests.cli.command_line import read_json, read_json_of_process, run_in_process
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +17,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def played(data: Path) -> Any:
-    return read_json_of_process("play", "--seed", "forks", "--seats", "greedy,random", data=data)
+    return read_json("play", "--seed", "forks", "--seats", "greedy,random", data=data)
 
 
 def test_a_game_of_bots_starts_at_once_where_the_other_one_stood(played: Any, data: Path) -> None:
@@ -35,9 +35,9 @@ def test_its_bots_play_on_while_the_server_runs_and_an_audit_finds_nothing_wrong
     played: Any, data: Path
 ) -> None:
     fork = read_json("fork", played["game"], "--at", "100", data=data)
-    read_json_of_process("play", "--seed", "others", "--seats", "greedy,greedy,random", data=data)
+    read_json("play", "--seed", "others", "--seats", "random,random", "--option", "cars=12", data=data)
     assert read_json("replay", fork["game"], data=data)["entries"] > 2
-    audited = run_process("audit", fork["game"], data=data)
+    audited = run_in_process("audit", fork["game"], data=data)
     assert audited.returncode == 0, audited.stdout + audited.stderr
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from base64 import b64decode
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -32,7 +31,6 @@ from tests.golden.scenarios import SCENARIOS
 from tests.golden.wanted_features import wanted
 
 FILES = sorted(Path(__file__).parent.glob("*.json"))
-each_game = pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 
 
 class Golden(NamedTuple):
@@ -50,69 +48,79 @@ def read(path: Path) -> Golden:
     return Golden(golden["document"], log, entries, golden.get("head"))
 
 
-@each_game
-def test_P4_an_old_log_folds_to_the_same_state_and_scores(path: Path) -> None:
-    document, log, *_ = read(path)
-    state = fold(log)
-    assert game_summary_json(state, document["events"], len(log)) == document
-    assert state.result is not None
-    assert state.result.scores == score(state)
+def test_P4_an_old_log_folds_to_the_same_state_and_scores(subtests: pytest.Subtests) -> None:
+    for path in FILES:
+        with subtests.test(path.stem):
+            document, log, *_ = read(path)
+            state = fold(log)
+            assert game_summary_json(state, document["events"], len(log)) == document
+            assert state.result is not None
+            assert state.result.scores == score(state)
 
 
-@each_game
-def test_P4_every_old_command_is_decided_as_it_was_then(path: Path) -> None:
-    entries = read(path).entries
-    created, sealed = entries[0].events[:2]
-    assert isinstance(created, GameCreated)
-    assert isinstance(sealed, SeedSealed)
-    old_rulesets = {created.ruleset: RULESET_VERSIONS[created.ruleset, created.rules]}
-    state = GameState()
-    for entry in entries:
-        envelope, now = (
-            CommandEnvelope(entry.id, path.stem, entry.seat, entry.command),
-            created.opened + entry.at,
-        )
-        events = decide_envelope(
-            state, envelope, now, sealed.seed or "", created_at_ms=created.created, rulesets=old_rulesets
-        )
-        assert [without_reason(event) for event in events] == [
-            without_reason(event) for event in entry.events
-        ]
+def test_P4_every_old_command_is_decided_as_it_was_then(subtests: pytest.Subtests) -> None:
+    for path in FILES:
+        with subtests.test(path.stem):
+            entries = read(path).entries
+            created, sealed = entries[0].events[:2]
+            assert isinstance(created, GameCreated)
+            assert isinstance(sealed, SeedSealed)
+            old_rulesets = {created.ruleset: RULESET_VERSIONS[created.ruleset, created.rules]}
+            state = GameState()
+            for entry in entries:
+                envelope, now = (
+                    CommandEnvelope(entry.id, path.stem, entry.seat, entry.command),
+                    created.opened + entry.at,
+                )
+                events = decide_envelope(
+                    state,
+                    envelope,
+                    now,
+                    sealed.seed or "",
+                    created_at_ms=created.created,
+                    rulesets=old_rulesets,
+                )
+                assert [without_reason(event) for event in events] == [
+                    without_reason(event) for event in entry.events
+                ]
 
 
-@each_game
-def test_P4_every_old_entry_is_sealed_as_it_was_then(path: Path) -> None:
-    _, log, entries, head = read(path)
-    sealed = resealed(path.stem, entries)
-    for data, entry, resealed_entry in zip(log, entries, sealed, strict=True):
-        assert unpack_entry(resealed_entry.entry) == entry
-        # byte for byte, unless an event has a newer version now
-        assert resealed_entry.entry == data or codes(data) & FORMER_VERSIONS.keys()
-    assert head in (None, sealed[-1].head.hex())
-    assert head is not None or unpack(log[-1])[0] == UNSEALED_FORMAT
+def test_P4_every_old_entry_is_sealed_as_it_was_then(subtests: pytest.Subtests) -> None:
+    for path in FILES:
+        with subtests.test(path.stem):
+            _, log, entries, head = read(path)
+            sealed = resealed(path)
+            for data, entry, resealed_entry in zip(log, entries, sealed, strict=True):
+                assert unpack_entry(resealed_entry.entry) == entry
+                # byte for byte, unless an event has a newer version now
+                assert resealed_entry.entry == data or codes(data) & FORMER_VERSIONS.keys()
+            assert head in (None, sealed[-1].head.hex())
+            assert head is not None or unpack(log[-1])[0] == UNSEALED_FORMAT
 
 
-def resealed(game: str, entries: Iterable[Entry]) -> list[SealedEntry]:
+@cache
+def resealed(path: Path) -> list[SealedEntry]:
     """The entries, sealed again."""
-    state, chain_state, pile_tracker = GameState(), ChainState(0, initial_head(game), {}), PileTracker()
+    state, chain_state, pile_tracker = GameState(), ChainState(0, initial_head(path.stem), {}), PileTracker()
     sealed: list[SealedEntry] = []
-    for entry in entries:
+    for entry in read(path).entries:
         fold_events(state, entry.at, entry.events)
         sealed.append(seal_entry(state, chain_state, pile_tracker, entry))
         chain_state = chain_state.after(sealed[-1])
     return sealed
 
 
-@each_game
-def test_P4_every_viewer_can_still_check_an_old_game(path: Path) -> None:
-    document, _, entries, head = read(path)
-    sealed = resealed(path.stem, entries)
-    for viewer in (None, *range(len(document["seats"]))):
-        verifier = ViewVerifier(path.stem, viewer)
-        for number, shown in enumerate(sealed, 1):
-            part = dict(shown.private_parts).get(-1 if viewer is None else viewer)
-            verifier.verify(build_view_entry(number, shown.public, part, shown.head))
-        assert head in (None, verifier.head.hex())
+def test_P4_every_viewer_can_still_check_an_old_game(subtests: pytest.Subtests) -> None:
+    for path in FILES:
+        with subtests.test(path.stem):
+            document, _, _, head = read(path)
+            sealed = resealed(path)
+            for viewer in (None, *range(len(document["seats"]))):
+                verifier = ViewVerifier(path.stem, viewer)
+                for number, shown in enumerate(sealed, 1):
+                    part = dict(shown.private_parts).get(-1 if viewer is None else viewer)
+                    verifier.verify(build_view_entry(number, shown.public, part, shown.head))
+                assert head in (None, verifier.head.hex())
 
 
 def codes(data: bytes) -> set[int]:
@@ -125,17 +133,18 @@ def without_reason(event: Event) -> Event:
     return replace(event, why="") if isinstance(event, CommandRefused) else event
 
 
-@each_game
-def test_P4_every_viewer_of_an_old_log_sees_the_same_end(path: Path) -> None:
-    document, log, entries, _ = read(path)
-    for viewer in (None, *range(len(document["seats"]))):
-        view = GameState()
-        for entry in entries:
-            shown = (redact_for(viewer, event) for event in entry.events)
-            fold_events(view, entry.at, [event for event in shown if event is not None])
-        assert game_summary_json(view, document["events"], len(log)) == document
-        assert view.result is not None
-        assert view.result.scores == score(view)
+def test_P4_every_viewer_of_an_old_log_sees_the_same_end(subtests: pytest.Subtests) -> None:
+    for path in FILES:
+        with subtests.test(path.stem):
+            document, log, entries, _ = read(path)
+            for viewer in (None, *range(len(document["seats"]))):
+                view = GameState()
+                for entry in entries:
+                    shown = (redact_for(viewer, event) for event in entry.events)
+                    fold_events(view, entry.at, [event for event in shown if event is not None])
+                assert game_summary_json(view, document["events"], len(log)) == document
+                assert view.result is not None
+                assert view.result.scores == score(view)
 
 
 # -- coverage --------------------------------------------------------------------------------

@@ -168,12 +168,12 @@ def any_schedule_leaves_one_log(seed: int, ledger: RedisLedger) -> None:
 
 
 @pytest.mark.parametrize("connection", ["fake"], indirect=True)
-@pytest.mark.parametrize("seed", long_after(4, SEEDS["fake"]))
+@pytest.mark.parametrize("seed", long_after(2, SEEDS["fake"]))
 def test_P2_P3_any_schedule_leaves_one_log(seed: int, ledger: RedisLedger) -> None:
     any_schedule_leaves_one_log(seed, ledger)
 
 
 @pytest.mark.parametrize("connection", ["engine"], indirect=True)
-@pytest.mark.parametrize("seed", long_after(3, SEEDS["engine"]))
+@pytest.mark.parametrize("seed", long_after(2, SEEDS["engine"]))
 def test_P2_P3_any_schedule_leaves_one_log_on_an_engine(seed: int, ledger: RedisLedger) -> None:
     any_schedule_leaves_one_log(seed, ledger)

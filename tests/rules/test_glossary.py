@@ -53,11 +53,12 @@ def reaches(thing: object, parts: list[str]) -> bool:
     return True
 
 
-@pytest.mark.parametrize("entry", list(entries()), ids=lambda entry: entry.word)
-def test_the_code_name_of_an_entry_exists(entry: Entry) -> None:
-    assert re.fullmatch(r"(schemas|services)(\.\w+)+", entry.name)
-    assert resolve(entry.name), entry.name
-    assert entry.meaning.endswith(".")
+def test_the_code_name_of_an_entry_exists(subtests: pytest.Subtests) -> None:
+    for entry in entries():
+        with subtests.test(entry.word):
+            assert re.fullmatch(r"(schemas|services)(\.\w+)+", entry.name)
+            assert resolve(entry.name), entry.name
+            assert entry.meaning.endswith(".")
 
 
 def test_an_unknown_name_is_not_found() -> None:

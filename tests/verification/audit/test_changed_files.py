@@ -15,9 +15,10 @@ from services.archive import GameFile, GameFileError, build_statement, decode_ga
 from services.archive.game_file import DIGEST_BYTES, FILE_MAGIC, MARK_BYTES, compress_packed
 from services.verification.findings import Finding
 from services.verification.log_check import check_file, check_file_bytes
+from tests.long_runs import long_after
 from tests.verification.audit.small_server import GAME, SIGNER, SmallServer
 
-FLIPS = 2_000
+FLIPS = pytest.mark.parametrize("flips", long_after(1, (400, 4_000)))
 
 
 @cache
@@ -50,10 +51,11 @@ def test_P6_the_unchanged_file_has_no_findings() -> None:
     assert findings(decode_game_file(written())) == []
 
 
-def test_P6_every_flipped_bit_of_the_file_is_found_and_the_first_bad_entry_named() -> None:
+@FLIPS
+def test_P6_every_flipped_bit_of_the_file_is_found_and_the_first_bad_entry_named(flips: int) -> None:
     rng, whole = Random(1), decode_game_file(written())
     named, header = 0, 400 + len(whole.marks)  # bytes without which nothing can be checked
-    for _ in range(FLIPS):
+    for _ in range(flips):
         place, bit = rng.randrange(len(written())), rng.randrange(8)
         data = bytearray(written())
         data[place] ^= 1 << bit
@@ -68,12 +70,13 @@ def test_P6_every_flipped_bit_of_the_file_is_found_and_the_first_bad_entry_named
             before = found.number - 1
             assert file.entries[:before] == whole.entries[:before]
             assert file.entries[before : before + 1] != whole.entries[before : before + 1] or place < header
-    assert named > FLIPS * 0.6
+    assert named > flips * 0.6
 
 
-def test_P6_every_flipped_bit_of_the_uncompressed_file_is_found() -> None:
+@FLIPS
+def test_P6_every_flipped_bit_of_the_uncompressed_file_is_found(flips: int) -> None:
     rng, whole = Random(2), zlib.decompress(written()[len(FILE_MAGIC) : -DIGEST_BYTES])
-    for _ in range(FLIPS // 4):
+    for _ in range(flips // 4):
         place, bit = rng.randrange(len(whole)), rng.randrange(8)
         data = bytearray(whole)
         data[place] ^= 1 << bit
@@ -83,9 +86,10 @@ def test_P6_every_flipped_bit_of_the_uncompressed_file_is_found() -> None:
             continue
 
 
-def test_P6_a_flipped_bit_of_an_entry_is_found_at_that_entry() -> None:
+@FLIPS
+def test_P6_a_flipped_bit_of_an_entry_is_found_at_that_entry(flips: int) -> None:
     rng, entries = Random(3), decode_game_file(written()).entries
-    for _ in range(FLIPS // 4):
+    for _ in range(flips // 4):
         number = rng.randrange(len(entries))
         data = bytearray(entries[number])
         place, bit = rng.randrange(len(data)), rng.randrange(8)
