@@ -18,7 +18,9 @@ class Decision(NamedTuple):
 
 MARKET: Final = ("usa", "europe", "marklin")
 DECISIONS: Final = (
-    Decision("Who begins", "TURN-1", MARKET, ("test_decided_TURN_1_turns_go_as_seated_whatever_the_ages",)),
+    Decision(
+        "Who begins", "TURN-1", MARKET, ("test_decided_TURN_1_turns_go_as_seated_unless_an_order_is_set",)
+    ),
     Decision("Who begins", "TURN-1", ("trains",), ("test_TURN_1_the_oldest_begins_and_turns_go_by_age",)),
     Decision(
         "The order of the set-up",

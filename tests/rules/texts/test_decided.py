@@ -45,10 +45,11 @@ def test_decided_MARKET_2_a_market_that_was_set_up_with_three_is_swept_at_the_ne
 
 
 @IN_EVERY_MARKET_GAME
-def test_decided_TURN_1_turns_go_as_seated_whatever_the_ages(game: MarketGame) -> None:
+def test_decided_TURN_1_turns_go_as_seated_unless_an_order_is_set(game: MarketGame) -> None:
     assert started(3, rules=game.rules, ages=(20, 70, 8)).state.turn_order == (0, 1, 2)
-    aged = started(3, {"order": "age"}, rules=game.rules, ages=(20, 70, 8))
-    assert aged.state.turn_order == (1, 0, 2)
+    for order, seats in (("age", (1, 0, 2)), ("youngest", (2, 0, 1))):
+        aged = started(3, {"order": order}, rules=game.rules, ages=(20, 70, 8))
+        assert aged.state.turn_order == seats
 
 
 @pytest.mark.parametrize("rules", RULESETS)

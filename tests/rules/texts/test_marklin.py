@@ -90,6 +90,14 @@ def test_PASSENGER_3_the_token_is_gone_and_so_is_the_passenger() -> None:
     assert (scene.state.passenger_owners, scene.seat_state(0).passengers_left) == ({}, 2)
 
 
+def test_PASSENGER_3_what_a_journey_scores_is_in_the_running_score_at_once() -> None:
+    scene = on_the_journey(0)
+    score_before, total_before = scene.seat_state(0).running_score, score(scene.state)[0].total
+    scene.when(0, MovePassenger("koln", ("frankfurt-koln-a",)))
+    assert scene.seat_state(0).running_score == score_before + 4
+    assert score(scene.state)[0].total == total_before + 4
+
+
 # -- countries and the end -----------------------------------------------------------------------
 
 

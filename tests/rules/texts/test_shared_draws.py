@@ -236,6 +236,29 @@ def test_MARKET_2_as_many_again_are_swept_again(game: MarketGame) -> None:
 
 
 @IN_EVERY_MARKET_GAME
+def test_MARKET_2_CARD_4_of_a_deck_of_fewer_than_five_the_rest_comes_first_except_in_europe(
+    game: MarketGame,
+) -> None:
+    """The deck has two blue cards left when the market is swept; twenty red ones were discarded."""
+    scene = given(
+        rules=game.rules,
+        market=(LOCO, LOCO, "green", "green", "green"),
+        deck=(LOCO, "blue", "blue"),
+        discards={"red": 20},
+    )
+    scene.when(0, DrawMarket(2))
+    (rebuilt,) = scene.events_of(DeckShuffled, DeckRecreated)
+    if game.rules == "europe":
+        assert isinstance(rebuilt, DeckRecreated)
+        assert (rebuilt.order.count("blue"), len(rebuilt.order)) == (2, 2 + 20 + 5)
+        assert scene.state.market == list(rebuilt.order[:5])
+    else:
+        assert isinstance(rebuilt, DeckShuffled)
+        assert (rebuilt.order.count("blue"), len(rebuilt.order)) == (0, 20 + 5)
+        assert scene.state.market == ["blue", "blue", *rebuilt.order[:3]]
+
+
+@IN_EVERY_MARKET_GAME
 def test_MARKET_2_the_market_is_looked_at_only_when_a_card_is_turned_up_in_it(game: MarketGame) -> None:
     three = (LOCO, LOCO, LOCO, "red", "blue")
     scene = given(rules=game.rules, market=three, deck=SUPPLY)

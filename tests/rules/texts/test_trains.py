@@ -65,6 +65,19 @@ def test_SETUP_4_four_seats_need_eleven_destinations_and_the_fourth_is_offered_t
 # -- a turn ------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("order", "seats"), [("seated", (0, 1, 2)), ("youngest", (2, 0, 1)), ("age", (1, 0, 2))]
+)
+def test_TURN_1_with_another_order_the_first_seat_or_the_youngest_begins(
+    order: str, seats: tuple[int, ...]
+) -> None:
+    scene = choosing_destinations(3, options={"order": order}, ages=(30, 40, 20))
+    assert list(scene.state.pending_choices) == [seats[0]]
+    for seat in seats:
+        scene.when(seat, KeepTickets((0, 1)))
+    assert (scene.state.turn, scene.state.turn_order) == (seats[0], seats)
+
+
 def test_TURN_3_with_destinations_to_choose_a_seat_can_do_nothing_else() -> None:
     scene = choosing_destinations(2, options=LENIENT)
     for command in (ASK, ClaimRoute(ASH_BOW_RED, RED), Pass()):
