@@ -9,6 +9,8 @@ import pytest
 
 from schemas.boards.form import BoardForm
 from schemas.boards.trains import read_trains_map
+from schemas.commands import KeepTickets, RequestCards
+from services.referee.rules import decide_and_apply
 from services.trains.case_kinds import TOO_FEW_DESTINATIONS, answer_case
 from services.trains.given_cards import PLAYERS, GameOutcome, TooFewDestinationsError, play_game, start_game
 from services.trains.player_state import STATE, build_game_state
@@ -52,6 +54,32 @@ def test_hands_are_dealt_from_the_front_of_the_given_cards_four_to_each_in_turn_
 def test_destinations_are_offered_in_the_order_of_their_names(form: BoardForm) -> None:
     state = start_game(form, 2, CARDS)
     assert state.seats[0].offer == ["ash:bow", "ash:cam", "ash:dee", "ash:esk", "bow:cam"]
+
+
+def test_the_next_is_offered_the_first_five_destinations_not_yet_kept(form: BoardForm) -> None:
+    state = start_game(form, 2, CARDS)
+    decide_and_apply(state, 0, KeepTickets((1, 3)))
+    assert state.seats[1].offer == ["ash:bow", "ash:dee", "bow:cam", "bow:dee", "bow:esk"]
+
+
+def test_a_request_gives_the_two_cards_at_the_front(form: BoardForm) -> None:
+    state = start_game(form, 2, ["red"] * 8 + ["green", "white", "blue"])
+    for seat in (0, 1):
+        decide_and_apply(state, seat, KeepTickets((0, 1)))
+    decide_and_apply(state, 0, RequestCards())
+    assert {card: n for card, n in state.seats[0].hand.items() if n} == {"red": 4, "green": 1, "white": 1}
+    assert state.deck == ["blue"]
+
+
+def test_a_result_has_the_names_of_a_rank_and_of_the_removed_sorted() -> None:
+    """With nothing but four white cards each nobody can acquire anything, so that all who play fair are equal."""
+    players = [["Zoe", "Cheat"], ["Yan", "Hold-10"], ["Bob", "Cheat"], ["Ann", "Hold-10"]]
+    cities = [[city, [10 * n, 20]] for n, city in enumerate(("Ash", "Bow", "Cam", "Dee", "Esk", "Fen"))]
+    line = {"Ash": {"Bow": {"red": 3}}, "Bow": {"Cam": {"red": 3}}, "Cam": {"Dee": {"red": 3}},
+            "Dee": {"Esk": {"red": 3}}, "Esk": {"Fen": {"red": 3}}}  # fmt: skip
+    wide = {**MAP, "cities": cities, "connections": line}
+    assert answer_case("8-xref", [wide, players, ["white"] * 16]) == [[["Ann", "Yan"]], ["Bob", "Zoe"]]
+    assert answer_case("9-xmanager", [wide, players, ["white"] * 16]) == [["Ann", "Yan"], ["Bob", "Zoe"]]
 
 
 def test_a_cheat_keeps_destinations_and_is_removed_at_its_first_turn(form: BoardForm) -> None:

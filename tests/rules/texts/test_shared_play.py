@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from schemas.commands import CallTime, ClaimRoute, Command, DrawBlind, KeepTickets, Leave, Pass
+from schemas.commands import CallTime, ClaimRoute, Command, DrawBlind, KeepTickets, Leave, Pass, StartGame
 from schemas.events import (
     CommandRefused,
     GameEnded,
@@ -17,8 +17,8 @@ from schemas.events import (
     TicketsShown,
     TurnStarted,
 )
-from services.referee.rules import UnloggedRejectionError
-from tests.rules.given import Scene, given
+from services.referee.rules import GameState, UnloggedRejectionError, fold_events
+from tests.rules.given import Scene, created, given
 from tests.rules.texts.market_games import IN_EVERY_MARKET_GAME, MarketGame
 
 DRAW: tuple[Command, ...] = (DrawBlind(), DrawBlind())
@@ -109,6 +109,21 @@ def test_CLOCK_1_a_clock_runs_only_while_the_game_waits_for_its_seat(game: Marke
     scene = given(2, rules=game.rules, options=CLOCK).after_ms(300).when(0, *DRAW)
     scene.after_ms(600).when(1, *DRAW)
     assert [seat.clock_ms for seat in scene.state.seats] == [700, 400]
+
+
+@IN_EVERY_MARKET_GAME
+def test_CLOCK_1_a_replay_takes_all_time_from_the_log(game: MarketGame) -> None:
+    """What the log records is folded again, at another hour, by who has no clock of its own."""
+    scene = created(2, CLOCK, rules=game.rules)
+    log = [(scene.state.at_ms, scene.events)]
+    for passed, seat, command in ((0, None, StartGame()), (300, 0, Leave()), (200, None, CallTime(1))):
+        scene.after_ms(passed).when(seat, command)
+        log.append((scene.state.at_ms, scene.events))
+    replayed = GameState()
+    for at_ms, events in log:
+        fold_events(replayed, at_ms, events)
+    assert [seat.clock_ms for seat in replayed.seats] == [seat.clock_ms for seat in scene.state.seats]
+    assert replayed.seats[1].clock_ms == 500
 
 
 @IN_EVERY_MARKET_GAME
