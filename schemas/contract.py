@@ -142,7 +142,8 @@ class Schema(Generic[T]):
         """The contract as a JSON-like value; `exclude_defaults` leaves out fields with their default."""
         return self._adapter.dump_python(value, mode="json", exclude_defaults=exclude_defaults)
 
-    def json_schema(self) -> dict[str, Any]:
+    def json_schema(self) -> dict[str, Any]:  # values of any JSON type
+        """The contract as JSON Schema."""
         return self._adapter.json_schema()
 
 
@@ -163,6 +164,7 @@ _PLAIN_MESSAGES = {
 
 
 def field_names(cls: type[Any]) -> tuple[str, ...]:  # a dataclass, which has no name as a type
+    """The names of a dataclass's fields, in the order of their declaration."""
     return tuple(field.name for field in fields(cls))
 
 

@@ -106,6 +106,7 @@ def parse_dispute_id(id_: str) -> DisputeId:
 
 
 def pack_dispute(dispute: DisputeMove) -> bytes:
+    """A dispute as the bytes that are stored: its format, the entry's number, the reason."""
     return pack((DISPUTE_FORMAT, dispute.number, dispute.reason))
 
 

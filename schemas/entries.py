@@ -29,6 +29,7 @@ class Entry:
 
     @property
     def refusal(self) -> CommandRefused | None:
+        """The refusal that the entry records; None where the command was accepted."""
         first = self.events[0] if self.events else None
         return first if isinstance(first, CommandRefused) else None
 

@@ -263,6 +263,7 @@ def _to_json_text(document: JsonSchema) -> str:
 
 
 def main(arguments: list[str]) -> int:
+    """Write the schemas' files, or with `--check` compare them. Returns the exit code: 1 if any is out of date."""
     if arguments not in ([], ["--check"]):
         print("usage: python -m schemas.json_schema [--check]", file=sys.stderr)
         return 2

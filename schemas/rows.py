@@ -60,6 +60,7 @@ _FIELD_GETTERS: Final = {cls: _make_field_getter(cls) for cls in EVENTS}
 
 
 def event_to_row(event: Event) -> Row:
+    """An event as the row that is stored: its code, then its fields in the order of their declaration."""
     cls = type(event)
     if cls in _NESTED_EVENTS:
         dumped = SCHEMAS[cls.type].write(event, exclude_defaults=True)

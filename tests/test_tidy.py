@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
+import tokenize
+from collections.abc import Iterator
 from functools import cache
+from io import StringIO
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -12,6 +15,7 @@ ROOT: Final = Path(__file__).parents[1]
 TOPS: Final = ("schemas", "services", "deploy", "tests")
 SOURCES: Final = sorted(path for top in TOPS for path in (ROOT / top).rglob("*.py"))
 PRODUCT: Final = [path for path in SOURCES if path.relative_to(ROOT).parts[0] != "tests"]
+DOCUMENTED: Final = [path for path in PRODUCT if path.relative_to(ROOT).parts[0] in {"schemas", "services"}]
 TESTS: Final = [path for path in SOURCES if path.name.startswith("test_")]
 MAX_FUNCTION_LINES, MAX_MODULE_LINES = 50, 300
 ONE_FILE: Final = {"deploy/verify_game.py": 500}  # by design one file, which people can read and take along
@@ -97,6 +101,76 @@ def test_a_module_named_by_one_word_is_in_the_glossary() -> None:
 def test_every_module_says_what_it_is_for() -> None:
     silent = [path for path in SOURCES if text_of(path).strip() and not ast.get_docstring(tree_of(path))]
     assert silent == []
+
+
+def public_functions(node: ast.AST) -> Iterator[Function]:
+    """The functions and methods of a module without a leading underscore, but those inside of others."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
+            if not child.name.startswith("_"):
+                yield child
+        else:
+            yield from public_functions(child)
+
+
+def is_said_elsewhere(function: Function) -> bool:
+    """An applier, whose event says what it means; a route, whose declaration has a summary; a property that
+    only returns an expression of one line; a method of a Protocol whose types say all."""
+    for decorator in function.decorator_list:
+        if isinstance(decorator, ast.Call):
+            if isinstance(decorator.func, ast.Name) and decorator.func.id == "applies":
+                return True
+            if any(keyword.arg == "summary" for keyword in decorator.keywords):
+                return True
+    (body, *more), is_short = function.body, function.body[0].lineno == function.body[0].end_lineno
+    is_property = any(
+        isinstance(each, ast.Name) and "property" in each.id for each in function.decorator_list
+    )
+    is_stub = isinstance(body, ast.Expr) and isinstance(body.value, ast.Constant) and body.value.value is ...
+    return not more and is_short and (is_stub or (is_property and isinstance(body, ast.Return)))
+
+
+def test_every_public_function_says_what_it_does() -> None:
+    assert [
+        f"{name_of(path)}:{function.lineno} {function.name}"
+        for path in DOCUMENTED
+        for function in public_functions(tree_of(path))
+        if not ast.get_docstring(function) and not is_said_elsewhere(function)
+    ] == []
+
+
+def any_lines(path: Path) -> Iterator[int]:
+    """The lines on which a module says `Any`, but where it imports it."""
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.Name) and node.id == "Any":
+            yield node.lineno
+
+
+def commented_lines(path: Path) -> set[int]:
+    """The lines with a comment, each with those of the innermost statement, or of its head, that it stands in;
+    and those of a statement that a comment stands on top of."""
+    source = tokenize.generate_tokens(StringIO(text_of(path)).readline)
+    tokens = [token for token in source if token.type == tokenize.COMMENT]
+    comments = {token.start[0] for token in tokens}
+    on_top = {token.start[0] + 1 for token in tokens if token.line.strip() == token.string}
+    covered = set(comments)
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.stmt):
+            body = getattr(node, "body", None)
+            end = body[0].lineno - 1 if body else node.end_lineno or node.lineno
+            lines = set(range(node.lineno, end + 1))
+            if node.lineno in on_top or lines & comments:
+                covered |= lines
+    return covered
+
+
+def test_every_Any_has_its_reason_in_a_comment() -> None:
+    assert [
+        f"{name_of(path)}:{line}"
+        for path in DOCUMENTED
+        if (lines := set(any_lines(path)))
+        for line in sorted(lines - commented_lines(path))
+    ] == []
 
 
 def test_a_contract_on_the_wire_names_its_type() -> None:

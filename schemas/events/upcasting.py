@@ -67,7 +67,7 @@ FORMER_VERSIONS: Final[Mapping[int, FormerVersion]] = {  # by code
 assert not FORMER_VERSIONS.keys() & BY_CODE.keys(), "an earlier version's code was given again"
 
 
-def upcast(row: Sequence[Any]) -> Sequence[object]:
+def upcast(row: Sequence[Any]) -> Sequence[object]:  # a code, then fields of any type
     """The row in the next version of its type. Raises LookupError for an unknown code, and ValueError for a
     row that doesn't have the fields of its version."""
     former = FORMER_VERSIONS[row[0]]

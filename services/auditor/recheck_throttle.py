@@ -24,6 +24,7 @@ class RecheckThrottle:
         return checked_length == length and self.clock() < until
 
     def add(self, name: str, length: int) -> None:
+        """Remember a name with its length for `interval_s` seconds from now."""
         if len(self._checked) >= MAX_REMEMBERED:
             self._checked.clear()
         self._checked[name] = (length, self.clock() + self.interval_s)

@@ -40,6 +40,7 @@ class RqWorker(SimpleWorker):
     death_penalty_class = TimerDeathPenalty  # the usual one needs a signal
 
     def get_heartbeat_ttl(self, job: Job) -> int:
+        """How many seconds after its start a job counts as abandoned."""
         return int(job.timeout or 0) + OVERTIME_S
 
     def procline(self, message: str) -> None:
@@ -124,6 +125,7 @@ class Auditor:
 
     @property
     def worker(self) -> RqWorker:
+        """RQ's worker, once `register` has made it."""
         assert self._worker is not None, "register comes first"
         return self._worker
 

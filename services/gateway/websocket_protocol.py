@@ -23,6 +23,7 @@ class DirectSendProtocol(WebSocketsSansIOProtocol):
     """A connection whose ASGI scope has `send_nowait`; the class is all that uvicorn lets a server choose."""
 
     def handle_connect(self, event: Request) -> None:
+        """Open the connection as uvicorn does, with `send_nowait` in its ASGI scope."""
         super().handle_connect(event)
         if not self.handshake_complete:  # else the handshake was refused
             self.scope["extensions"][SEND_EXTENSION] = self.send_nowait  # type: ignore[assignment]

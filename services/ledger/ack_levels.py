@@ -49,6 +49,7 @@ DURABLE: Final = AckLevel("durable")
 
 
 def replicated(replicas: int) -> AckLevel:
+    """The level at which so many replicas have the entry."""
     return AckLevel("replicated", replicas)
 
 

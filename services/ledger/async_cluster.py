@@ -26,11 +26,16 @@ class AsyncCluster(RedisCluster):
     """redis-py's client with this pipeline, and a subscription at any primary."""
 
     def pipeline(self, transaction: object = False, shard_hint: object = None) -> Any:  # not redis-py's
+        """A pipeline that may name keys of many nodes."""
         assert not transaction, "what must be atomic is a script"
         return AsyncPipeline(self)
 
     def pubsub(
-        self, node: Client = None, host: Client = None, port: Client = None, **kwargs: Any
+        self,
+        node: Client = None,
+        host: Client = None,
+        port: Client = None,
+        **kwargs: Any,  # redis-py's
     ) -> ClusterPubSub:
         """A subscription at any node: each receives what is published anywhere on the cluster. It ends
         with ConnectionError when that node dies; the next one may be at another."""
@@ -40,7 +45,7 @@ class AsyncCluster(RedisCluster):
 class AsyncPipeline(AsyncCoreCommands):
     """See cluster.Pipeline."""
 
-    _event_dispatcher: Any = None
+    _event_dispatcher: Any = None  # as in cluster.Pipeline
 
     def __init__(self, cluster: RedisCluster) -> None:
         self._cluster = cluster
@@ -48,6 +53,7 @@ class AsyncPipeline(AsyncCoreCommands):
         self._commands: list[ClusterCommand] = []
 
     def execute_command(self, *args: Argument, **options: object) -> AsyncPipeline:
+        """Queue a command until `execute`; redis-py's methods for single commands call this."""
         self._commands.append(ClusterCommand(args, options))
         return self
 

@@ -111,9 +111,11 @@ class AsyncLedger:
         return AsyncDisputeStore(self._client, self.partitions)
 
     async def ping(self) -> None:
+        """Ask the engine for an answer. Raises redis.RedisError or OSError where it gives none."""
         await self._client.ping()
 
     async def close(self) -> None:
+        """End the batchers, and then the connections."""
         for submit_batcher in self._submit_batchers.values():
             await submit_batcher.close()
         for confirmation_batcher in self._confirmation_batchers.values():

@@ -32,10 +32,13 @@ class Cluster(RedisCluster):
     """redis-py's client with this pipeline, and a subscription at any primary."""
 
     def pipeline(self, transaction: bool | None = False, shard_hint: object = None) -> Any:  # not redis-py's
+        """A pipeline that may name keys of many nodes."""
         assert not transaction, "what must be atomic is a script"
         return Pipeline(self)
 
-    def pubsub(self, node: Client = None, host: object = None, port: object = None, **kwargs: Any) -> PubSub:
+    def pubsub(
+        self, node: Client = None, host: object = None, port: object = None, **kwargs: Any
+    ) -> PubSub:  # redis-py's
         """A subscription at any node: each receives what is published anywhere on the cluster. It ends
         with ConnectionError when that node dies; the next one may be at another."""
         nodes: Client = self.nodes_manager
@@ -53,6 +56,7 @@ class Pipeline(CoreCommands):
         self._commands: list[ClusterCommand] = []
 
     def execute_command(self, *args: Argument, **options: object) -> Pipeline:
+        """Queue a command until `execute`; redis-py's methods for single commands call this."""
         self._commands.append(ClusterCommand(args, options))
         return self
 

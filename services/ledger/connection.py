@@ -33,7 +33,7 @@ MAX_BLOCK_MS: Final = 5_000
 MAX_CONNECTIONS: Final = 1_000  # of a gateway, to each engine
 URL_SETTING: Final = "LEDGERLINE_REDIS_URL"
 CLUSTER_SUFFIX: Final = "+cluster"
-CONNECTION_OPTIONS: Final[Any] = {
+CONNECTION_OPTIONS: Final[Any] = {  # keywords of many types for redis-py's constructors
     "protocol": 2,
     "socket_timeout": SOCKET_TIMEOUT_S,
     "socket_connect_timeout": 5,
@@ -144,13 +144,13 @@ def connect_async(url: str) -> redis.asyncio.Redis:
     client = redis.asyncio.Redis.from_url(
         url, retry=AsyncRetry(NoBackoff(), 0), max_connections=MAX_CONNECTIONS, **CONNECTION_OPTIONS
     )
-    pool: Any = client.connection_pool
+    pool: Any = client.connection_pool  # its class is that of every pool
     pool.connection_class = with_cancellable_send(pool.connection_class)
     return client
 
 
 def _connect_async_cluster(nodes: SeedNodes) -> AsyncCluster:
-    client: Any = AsyncCluster.from_url(
+    client: Any = AsyncCluster.from_url(  # it has no types
         nodes.first_url,
         startup_nodes=[AsyncNode(host, port) for host, port in nodes.addresses[1:]],
         retry=AsyncRetry(NoBackoff(), 0),
@@ -179,8 +179,9 @@ class CancellableSend:
     socket_timeout: float | None
 
     async def send_packed_command(self, command: object, check_health: bool = True) -> None:
+        """Send a command, within the socket's timeout. Raises redis.TimeoutError."""
         timeout_s, self.socket_timeout = self.socket_timeout, None
-        base: Any = super()
+        base: Any = super()  # whichever class this one is mixed into
         try:
             async with asyncio.timeout(timeout_s):
                 await base.send_packed_command(command, check_health)

@@ -86,6 +86,7 @@ class ConsumerGroup:
         )
 
     def close(self) -> None:
+        """End the subscription to wake-ups, if there is one."""
         if self._wakeups is not None:
             self._wakeups.close()
 

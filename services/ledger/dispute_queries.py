@@ -122,6 +122,7 @@ def list_raised_by(partitions: int, game: str, seat: Seat | None) -> Query[list[
 
 
 def record_key(partitions: int, name: DisputeId) -> str:
+    """The key of the hash that holds all disputes of this dispute's sender."""
     return keys.sender_disputes(keys.partition_of(name.game, partitions), name.game, name.seat)
 
 

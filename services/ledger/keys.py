@@ -99,6 +99,7 @@ def command_results(partition: int, game: str, sender: int | None) -> str:
 
 
 def all_commands(partitions: Iterable[int]) -> list[str]:
+    """The command streams of these partitions."""
     return [commands(partition) for partition in partitions]
 
 

@@ -27,6 +27,7 @@ Query = Generator[Sequence[RedisCommand], Sequence[Reply], Result]
 
 
 def command(*arguments: Argument, **options: object) -> RedisCommand:
+    """A command of redis-py's, to be sent by a query."""
     return RedisCommand(arguments, options)
 
 

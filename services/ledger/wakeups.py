@@ -53,6 +53,7 @@ class WakeupChannel:
             time.sleep(timeout_s)
 
     def close(self) -> None:
+        """End the subscription; the next `wait` begins another."""
         if self._pubsub is not None:
             with suppress(RedisError, OSError):
                 self._pubsub.close()

@@ -33,7 +33,7 @@ def attribute_writer(names: Sequence[str]) -> Callable[[object, Iterable[object]
 
 
 def _define(name: str, source: str) -> Any:  # a function of the type that its source has
-    namespace: dict[str, Any] = {}
+    namespace: dict[str, Any] = {}  # what the source defines
     exec(source, namespace)  # noqa: S102 - of names only, see _checked
     return namespace[name]
 

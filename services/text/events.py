@@ -233,7 +233,7 @@ def game_status(state: GameState) -> str:
     return "playing" if state.started else "waiting"
 
 
-def game_summary_json(state: GameState, event_count: int, entry_count: int) -> dict[str, Any]:
+def game_summary_json(state: GameState, event_count: int, entry_count: int) -> dict[str, Any]:  # JSON
     """A game as a JSON object: its seats and their scores, as far as this state knows them."""
     scores = state.result.scores if state.result else score(state)
     seats = []

@@ -30,6 +30,7 @@ class ReconstructedGame(NamedTuple):
     resealed: Sequence[ResealedEntry]
 
     def view(self, viewer: Seat | None) -> list[ViewEntry]:
+        """All entries of the game as this viewer is shown them; None is the public."""
         return [_view_entry(resealed_entry, viewer) for resealed_entry in self.resealed]
 
 

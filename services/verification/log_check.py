@@ -26,6 +26,7 @@ class LogCheck(NamedTuple):
     over: bool = False  # the game is over at the end of the log
 
     def checks(self) -> list[Check]:
+        """The findings as the checks of an audit."""
         return [Check("chain", self.chain), Check("deal", self.deal), Check("view", self.view)]
 
 

@@ -13,6 +13,7 @@ router = APIRouter(tags=["server"])
 
 @router.get("/", include_in_schema=False)
 async def front() -> RedirectResponse:
+    """The start page is that of the API."""
     return RedirectResponse("/docs")
 
 

@@ -104,6 +104,7 @@ async def view(
 async def play(
     service: ServiceParam, websocket: WebSocket, game: str, after: int = 0, proofs: bool = False
 ) -> None:
+    """The WebSocket of a player or spectator: `websocket_session` has its messages."""
     await WebSocketSession(service, websocket, game, after, proofs).run()
 
 
