@@ -111,6 +111,16 @@ def _request_unmet(state: GameState, event: events.RequestUnmet) -> str:
     return f"{seat_name(state, event.seat)} asks for cards, and there are too few."
 
 
+@sentence(events.DeckRecreated)
+def _deck_recreated(state: GameState, event: events.DeckRecreated) -> str:
+    return "What is left of the deck and the discards are shuffled together."
+
+
+@sentence(events.HandReturned)
+def _hand_returned(state: GameState, event: events.HandReturned) -> str:
+    return f"{seat_name(state, event.seat)} leaves {pluralize(len(event.cards), 'card')} on top of the deck."
+
+
 @sentence(events.MarketFlushed)
 def _market_flushed(state: GameState, event: events.MarketFlushed) -> str:
     return "The market is swept and laid anew."
@@ -203,10 +213,8 @@ SENTENCE_TABLE.none_for(
     events.SeedRevealed,
     events.SeedSealed,
     events.DeckShuffled,
-    events.DeckRecreated,
     events.TicketsShuffled,
     events.HandDealt,
-    events.HandReturned,
     events.DeckLaid,
     events.TicketsLaid,
     events.HandLaid,

@@ -22,7 +22,7 @@ CHANGED: Final[dict[str, Scenario]] = {
             "cars": [6, 6],
             "ticket_decks": {"regular": [], "long": []},
         },
-        script=(claims(0, "barcelona-pamplona", red=2),),
+        script=(claims(0, "barcelona-pamplona-a", red=2),),
     ),
     "usa-v4-paid-flushes": Scenario(
         "usa",
