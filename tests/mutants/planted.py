@@ -11,6 +11,7 @@ from typing import Final
 from tests.mutants.mutant import Mutant
 from tests.mutants.planted_archive import ARCHIVE_MUTANTS
 from tests.mutants.planted_gateway import GATEWAY_MUTANTS, SIMULATOR
+from tests.mutants.planted_rules import RULES_MUTANTS
 from tests.mutants.planted_secrecy import SECRECY_MUTANTS
 from tests.mutants.planted_security import SECURITY_MUTANTS
 
@@ -258,6 +259,7 @@ MUTANTS: Final = (
     *REFEREE_MUTANTS,
     *GATEWAY_MUTANTS,
     *ARCHIVE_MUTANTS,
+    *RULES_MUTANTS,
     *SECRECY_MUTANTS,
     *SECURITY_MUTANTS,
 )

@@ -1,0 +1,80 @@
+"""Planted bugs of the rules: what version 4 changed, undone point by point."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tests.mutants.mutant import Mutant
+
+CARDS: Final = ("tests/rules/test_cards.py", "tests/rules/test_version_4.py")
+TUNNELS: Final = ("tests/rules/test_tunnels.py", "tests/rules/test_cards.py")
+DRAWS: Final = ("tests/rules/test_marklin_draws.py",)
+TRAINS: Final = ("tests/rules/test_trains_setup.py",)
+SCORES: Final = ("tests/verification/audit/test_running_score.py",)
+FILES: Final = ("tests/verification/proof/test_version_4_files.py", "tests/golden/test_golden.py")
+VERSIONS: Final = ("tests/rules/test_version_4.py",)
+
+RULES_MUTANTS: Final = (
+    Mutant(
+        "shuffled discards go under the rest in europe too", "TUNNEL-1", "services/referee/rules/rulesets/europe.py",
+        "    rebuild_deck=shuffle_all_together,\n", "", TUNNELS,
+    ),
+    Mutant(
+        "flushes are counted, not reshuffles", "MARKET-2", "services/referee/rules/moves/market.py",
+        "return reshuffles < state.rule_options.flush_most", "return flushes < state.rule_options.flush_most", CARDS,
+    ),
+    Mutant(
+        "reshuffles for flushes have no limit", "MARKET-2", "services/referee/rules/moves/market.py",
+        "return reshuffles < state.rule_options.flush_most", "return reshuffles < 50", CARDS,
+    ),
+    Mutant(
+        "a mix that the decks can't supply is legal", "TICKET-3", "services/referee/rules/moves/tickets.py",
+        "return all(count <= left[deck] for deck, count in decks.items())", "return True", DRAWS,
+    ),
+    Mutant(
+        "where few are left only the named ones are offered", "TICKET-3", "services/referee/rules/moves/tickets.py",
+        "yield from offer_tickets(state, seat, rest if is_scarce else mix,", "yield from offer_tickets(state, seat, mix,",
+        DRAWS,
+    ),
+    Mutant(
+        "what is there can't be named where few are left", "TICKET-3", "services/referee/rules/moves/tickets.py",
+        "if not is_scarce or mix != rest:", "if True:", DRAWS,
+    ),
+    Mutant(
+        "a passenger's points wait for the end", "PASSENGER-3", "services/referee/rules/seat_state.py",
+        "return self.points + self.merchandise", "return self.points", SCORES,
+    ),
+    Mutant(
+        "a board of any connections plays", "GAME-6", "services/referee/rules/rulesets/trains.py",
+        "    require_board=require_connections,\n", "", TRAINS,
+    ),
+    Mutant(
+        "two connections of one colour join two cities", "GAME-6", "services/referee/rules/setup/validation.py",
+        "        joined.add(ends_and_color)\n", "", TRAINS,
+    ),
+    Mutant(
+        "the hand of a seat removed before it chose is lost", "CONDUCT-2", "services/referee/rules/setup/deal.py",
+        "        yield HandReturned(seat, tuple(cards))\n", "        yield from ()\n", TRAINS,
+    ),
+    Mutant(
+        "destinations given back by removal are shuffled", "CONDUCT-2", "services/referee/rules/setup/deal.py",
+        "    if any(seat_state.offer for seat_state in state.seats):\n", "    if True:\n", TRAINS,
+    ),
+    Mutant(
+        "the hand goes under the deck", "CONDUCT-2", "services/referee/rules/appliers/opening.py",
+        "    state.deck.extend(reversed(event.cards))\n", "    state.deck[:0] = reversed(event.cards)\n", TRAINS,
+    ),
+    Mutant(
+        "the youngest is last", "TURN-1", "services/referee/rules/setup/create_game.py",
+        '"youngest": 1}', '"youngest": -1}', TRAINS,
+    ),
+    Mutant(
+        "games of version 3 go on by version 4", "P4", "services/referee/rules/rulesets/former.py",
+        "    former: T = PARTS_BEFORE_4.get(part, part)\n", "    former: T = part\n", VERSIONS,
+    ),
+    Mutant(
+        "a rebuilt deck's old places are kept", "P6", "services/referee/rules/proof/pile_tracker.py",
+        "PileChange:\n    pile_tracker.runs[CARD_PILE] = []\n    added = pile_tracker.add(CARD_PILE, pile_tracker.next_shuffle_epoch()",
+        "PileChange:\n    added = pile_tracker.add(CARD_PILE, pile_tracker.next_shuffle_epoch()", FILES,
+    ),
+)  # fmt: skip
