@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 MAGIC = b"ledgerline/log/1\n"
-MAX_FILE_SIZE, MAX_UNPACKED_SIZE, MAX_DEPTH = 1 << 22, 1 << 25, 32  # a long game has a hundredth of it
+MAX_FILE_SIZE, MAX_UNPACKED_SIZE, MAX_VALUES, MAX_DEPTH = 1 << 22, 1 << 24, 1 << 19, 32
 SEALED_SINCE = 3  # the version of the rules from which games are sealed
 CARDS = "purple white blue yellow orange red green black locomotive locomotive4 passenger".split()  # noqa: SIM905
 CONSTANTS = {0xC0: None, 0xC2: False, 0xC3: True}  # of msgpack
@@ -49,7 +49,7 @@ class Reader:
     """Values from msgpack that somebody else wrote."""
 
     def __init__(self, data: bytes) -> None:
-        self.data, self.at = data, 0
+        self.data, self.at, self.values_left = data, 0, min(len(data), MAX_VALUES)
         self.open: list[list[Any]] = []  # rows that aren't read to their end yet
 
     def take(self, size: int) -> bytes:
@@ -80,11 +80,11 @@ class Reader:
         return struct.unpack(form, self.take(struct.calcsize(form)))[0]
 
     def row(self, size: int) -> list[Any]:
-        require(size <= len(self.data) - self.at and len(self.open) < MAX_DEPTH, "is too long or too deep")
+        require(size <= self.values_left and len(self.open) < MAX_DEPTH, "is too long or too deep")
+        self.values_left -= size
         self.open.append([])
         for _ in range(size):
-            value = self.value()
-            self.open[-1].append(value)
+            self.open[-1].append(self.value())
         return self.open.pop()
 
 

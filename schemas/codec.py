@@ -15,7 +15,7 @@ games that began under version 2 of their rules or before have format 1, and non
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from reprlib import repr as short_repr  # a value may be nested too deep to show
 from typing import Any, Final, NamedTuple
 
@@ -26,11 +26,12 @@ from schemas.contract import Schema, contract
 from schemas.entries import Entry, ShownBytes, ViewEntry
 from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.events import Event, RouteClaimed
-from schemas.field_types import CommandId, GameId, Seat
+from schemas.field_types import CommandId, GameId, Milliseconds, Seat
 from schemas.rows import (
     Row,
     VisibilitySplit,
     command_to_row,
+    foreign_row_to_event,
     pack,
     row_to_command,
     row_to_event,
@@ -116,9 +117,25 @@ def _claim_from_events(events: Sequence[Event]) -> Command | None:
 
 def unpack_entry(data: bytes) -> Entry:
     """A log entry, its command read as strictly as from a client. Raises CorruptDataError."""
+    return _unpack_entry(data, row_to_event)
+
+
+def unpack_foreign_entry(data: bytes) -> Entry:
+    """A log entry that anybody may have written: each of its fields is checked as strictly as a client's.
+
+    Raises CorruptDataError, naming the field."""
+    entry = _unpack_entry(data, foreign_row_to_event)
+    try:
+        _ENTRY_HEADER.read({"at": entry.at, "id": entry.id, "seat": entry.seat})
+    except InvalidInputError as error:
+        raise CorruptDataError(f"no log entry can be read from {data[:60]!r}: {error}") from None
+    return entry
+
+
+def _unpack_entry(data: bytes, read_row: Callable[[Row], Event]) -> Entry:
     try:
         _, at, id_, seat, command, public, private, secret = _unpack_formatted(data)
-        events = _merge_rows(public, (*private.values(), secret))
+        events = _merge_rows(public, (*private.values(), secret), read_row)
         claim = _claim_from_events(events) if command == (ClaimRoute.code,) else None
         return Entry(at, id_, seat, claim or row_to_command(command), events)
     except InvalidInputError as error:
@@ -217,13 +234,15 @@ def _unpack_formatted(data: bytes) -> Any:  # a tuple; the caller takes its part
     return value
 
 
-def _merge_rows(public: Row, private_rows: Iterable[dict[int, Row]]) -> tuple[Event, ...]:
+def _merge_rows(
+    public: Row, private_rows: Iterable[dict[int, Row]], read_row: Callable[[Row], Event] = row_to_event
+) -> tuple[Event, ...]:
     """The events of public rows, each replaced by a fuller row where there is one; null rows are left out."""
     rows = list(public)
     for rows_by_index in private_rows:
         for index, row in rows_by_index.items():
             rows[index] = row
-    return tuple(row_to_event(row) for row in rows if row is not None)
+    return tuple(read_row(row) for row in rows if row is not None)
 
 
 @contract()
@@ -233,4 +252,12 @@ class _EnvelopeHeader:
     seat: Seat | None
 
 
+@contract()
+class _EntryHeader:
+    at: Milliseconds
+    id: CommandId
+    seat: Seat | None
+
+
+_ENTRY_HEADER: Final[Schema[_EntryHeader]] = Schema(_EntryHeader, "entry")
 _ENVELOPE_HEADER: Final[Schema[_EnvelopeHeader]] = Schema(_EnvelopeHeader, "letter")

@@ -86,6 +86,19 @@ def row_to_event(row: Row) -> Event:
         raise CorruptDataError(f"no event can be read from {short_repr(row)}: {error}") from None
 
 
+def foreign_row_to_event(row: Row) -> Event:
+    """The event of a row that anybody may have written: its fields are checked as strictly as a client's.
+
+    Raises CorruptDataError, naming the field."""
+    event = row_to_event(row)
+    if type(event) in _NESTED_EVENTS:
+        return event  # it was read by its schema already
+    try:
+        return SCHEMAS[event.type].read(dict(zip(FIELDS[type(event)], event_to_row(event)[1:], strict=True)))
+    except InvalidInputError as error:
+        raise CorruptDataError(f"no {event.type} can be read from {short_repr(row)}: {error}") from None
+
+
 def trusted_row_to_event(row: Row) -> Event:
     """The same of a row that was read before: faster, and what a damaged one raises is Python's own."""
     cls = BY_CODE.get(row[0])

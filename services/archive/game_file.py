@@ -1,15 +1,16 @@
 """The file of a game (docs/proof.md): its log, marks of its hash chain, and the server's signature. Pure.
 
 Decoding checks the form only; whether the game is valid, and where it isn't, is found by an audit.
-But a file has exactly one encoding, so that no bit of it can change unnoticed.
+But a file has exactly one encoding, so that no bit of it can change unnoticed. It may come from anybody, so
+it is read in parts of bounded size: no file takes more than a few times MAX_UNCOMPRESSED_BYTES of memory.
 """
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgpack
 
@@ -18,8 +19,11 @@ from services.archive.signing import Signer
 
 FILE_MAGIC: Final = b"ledgerline/log/1\n"
 MARK_BYTES: Final = 4  # of a head: enough to find the entry at which damage begins
-MAX_FILE_BYTES: Final = 64 * 1024 * 1024
-MAX_UNCOMPRESSED_BYTES: Final = 256 * 1024 * 1024
+MAX_FILE_BYTES: Final = 4 * 1024 * 1024
+MAX_UNCOMPRESSED_BYTES: Final = 16 * 1024 * 1024  # a long game has a fiftieth of it
+MAX_ENTRY_BYTES: Final = 512 * 1024  # the creation of a game with a board of its own has a quarter of it
+MAX_ENTRIES: Final = 1 << 18
+MAX_NAME_BYTES: Final = 64  # of a field, and of the game's id
 DIGEST_BYTES: Final = 32  # SHA-256 over all before it: the same data has many zlib streams
 
 
@@ -39,7 +43,10 @@ class GameFile(NamedTuple):
     entries: list[bytes]  # as the log stores them
 
 
-FIELD_TYPES: Final = dict(zip(GameFile._fields, (str, int, bytes, bytes, bytes, bytes, list), strict=True))
+FIELD_TYPES: Final[Mapping[str, type]] = dict(
+    zip(GameFile._fields, (str, int, bytes, bytes, bytes, bytes, list), strict=True)
+)
+_NO_FIELDS: Final = f"the file isn't a map of {', '.join(GameFile._fields)}"
 
 
 def build_statement(game: str, sequence: int, head: bytes) -> bytes:
@@ -48,13 +55,18 @@ def build_statement(game: str, sequence: int, head: bytes) -> bytes:
 
 
 def encode_game_file(game: str, entries: Sequence[bytes], heads: Sequence[bytes], signer: Signer) -> bytes:
-    """The file of a game, from the entries of its log (at least one) and the head after each of them."""
+    """The file of a game, from the entries of its log (at least one) and the head after each of them.
+
+    Raises GameFileError where the log is so large that no reader would take its file."""
     sequence, head = len(entries), heads[-1]
     assert len(heads) == sequence, "every entry has its head"
     marks = b"".join(entry_head[:MARK_BYTES] for entry_head in heads)
     signature = signer.sign(build_statement(game, sequence, head))
     game_file = GameFile(game, sequence, head, signer.public_key, signature, marks, [*entries])
-    return compress_packed(msgpack.packb(game_file._asdict()))
+    packed = msgpack.packb(game_file._asdict())
+    if len(packed) > MAX_UNCOMPRESSED_BYTES or sequence > MAX_ENTRIES:
+        raise GameFileError(f"{sequence} entries in {len(packed)} bytes are more than a file may hold")
+    return compress_packed(packed)
 
 
 def compress_packed(packed: bytes) -> bytes:
@@ -71,22 +83,60 @@ def decode_game_file(data: bytes) -> GameFile:
     if sha256(body).digest() != stored_digest:
         raise GameFileError("the file is damaged: its bytes don't give its own sum")
     packed = _decompress(body[len(FILE_MAGIC) :])
-    try:
-        fields: object = msgpack.unpackb(packed)
-    except (ValueError, TypeError, RecursionError, msgpack.UnpackException) as error:
-        raise GameFileError(f"the file holds no msgpack: {error}") from None
-    if not isinstance(fields, dict) or tuple(fields) != GameFile._fields:
-        raise GameFileError(f"the file isn't a map of {', '.join(GameFile._fields)}")
-    for name, field_type in FIELD_TYPES.items():
-        if fields[name].__class__ is not field_type:
-            raise GameFileError(f"{name} isn't {field_type.__name__}")
-    if fields["number"] < 0:
-        raise GameFileError("number is below 0")
-    if any(entry.__class__ is not bytes for entry in fields["entries"]):
-        raise GameFileError("an entry isn't bytes")
+    fields, fault = read_fields(packed)
+    if fault:
+        raise GameFileError(fault)
     if msgpack.packb(fields) != packed:
         raise GameFileError("the file isn't msgpack in its shortest forms")
     return GameFile(**fields)
+
+
+def read_fields(packed: bytes) -> tuple[dict[str, Any], str]:  # the fields' types are those of FIELD_TYPES
+    """The fields of a file as far as they can be read, in their order, and what is wrong after them; the text
+    is empty where nothing is. Of entries, those before the fault are among them."""
+    unpacker = msgpack.Unpacker(
+        max_buffer_size=len(packed) or 1,
+        max_array_len=0,  # no value of a file is a list of more than nothing, but for the entries
+        max_map_len=0,
+        max_ext_len=0,
+        max_bin_len=MAX_ENTRY_BYTES,
+        max_str_len=MAX_NAME_BYTES,
+    )
+    fields: dict[str, Any] = {}  # as above
+    name = "the file"
+    try:
+        unpacker.feed(packed)
+        if unpacker.read_map_header() != len(FIELD_TYPES):
+            return fields, _NO_FIELDS
+        for name, field_type in FIELD_TYPES.items():
+            if unpacker.unpack() != name:
+                return fields, _NO_FIELDS
+            if field_type is list:
+                fields[name] = []
+                _read_entries(unpacker, fields[name])
+            elif (value := unpacker.unpack()).__class__ is not field_type:
+                return fields, f"{name} isn't {field_type.__name__}"
+            else:
+                fields[name] = value
+    except GameFileError as error:
+        return fields, str(error)
+    except (ValueError, TypeError, RecursionError, msgpack.UnpackException, msgpack.BufferFull) as error:
+        return fields, f"{name} can't be read: {error or 'it ends too early'}"
+    if unpacker.tell() != len(packed):
+        return fields, "the file goes on after its last field"
+    return fields, "number is below 0" if fields["number"] < 0 else ""
+
+
+def _read_entries(unpacker: msgpack.Unpacker, entries: list[bytes]) -> None:
+    """Append the entries that come next to the list, up to a fault. Raises GameFileError, or what msgpack raises."""
+    count = unpacker.read_array_header()
+    if count > MAX_ENTRIES:
+        raise GameFileError(f"the file has {count} entries, and at most {MAX_ENTRIES} are read")
+    for _ in range(count):
+        entry = unpacker.unpack()
+        if entry.__class__ is not bytes:
+            raise GameFileError("an entry isn't bytes")
+        entries.append(entry)
 
 
 def _decompress(compressed: bytes) -> bytes:

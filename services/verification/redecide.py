@@ -9,7 +9,7 @@ from typing import NamedTuple
 from schemas.commands import CommandEnvelope
 from schemas.entries import Entry
 from schemas.errors import CorruptDataError
-from schemas.events import CommandRefused, Event, GameCreated, SeedSealed
+from schemas.events import CommandRefused, Event, GameCreated, SeatTaken, SeedSealed
 from services.referee.rules import GameState, UnloggedRejectionError, decide_envelope, fold_events
 from services.referee.rules.ruleset import Ruleset
 from services.referee.rules.rulesets import RULESET_VERSIONS
@@ -81,7 +81,7 @@ class Redecider:
 
 def redecide_entries(game: str, entries: Iterable[Entry]) -> Iterator[RedecidedEntry]:
     """The command of every entry of a log decided again, in order. Raises one of REPLAY_ERRORS at the first
-    entry that can't be applied."""
+    entry that can't be applied, or that follows a creation which the rules don't decide."""
     redecider, state = Redecider(game), GameState()
     for sequence, entry in enumerate(entries, 1):
         early_by_ms = 0
@@ -90,7 +90,28 @@ def redecide_entries(game: str, entries: Iterable[Entry]) -> Iterator[RedecidedE
             hash((entry.seat, entry.id))  # a sender and a command id, of whatever type
             early_by_ms = max(0, state.at_ms - entry.at)
             fold_events(state, entry.at, entry.events)
-        yield RedecidedEntry(sequence, entry, redecider.decide(entry, state), early_by_ms)
+        decision = redecider.decide(entry, state)
+        yield RedecidedEntry(sequence, entry, decision, early_by_ms)
+        if sequence == 1:
+            require_ruled_creation(decision, entry)
+
+
+def require_ruled_creation(decision: ReplayedDecision, creation: Entry) -> None:
+    """Require that the rules create the logged game, whatever the names: with its board, options and position.
+
+    Otherwise these may be anything, and what the rules search on them has no bound. Raises CorruptDataError."""
+    if [*map(_without_names, decision.events)] != [*map(_without_names, creation.events)]:
+        raise CorruptDataError(
+            "the rules don't create a game with the board, options and position of entry 1"
+        )
+
+
+def _without_names(event: Event) -> Event | None:
+    if isinstance(event, SeedSealed):  # its commitment is made with the name
+        return None
+    if isinstance(event, SeatTaken):
+        return replace(event, name="")
+    return replace(event, game="") if isinstance(event, GameCreated) else event
 
 
 def read_replay_context(game: str, first: Entry) -> ReplayContext:

@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
-from schemas.codec import unpack_entry, unpack_for_fold
+from schemas.codec import unpack_for_fold, unpack_foreign_entry
 from schemas.entries import Entry
 from schemas.errors import CorruptDataError
 from schemas.events import Event
 from services.referee.rules import GameState, fold_events
-from services.verification.redecide import RedecidedEntry, redecide_entries
+from services.verification.redecide import RedecidedEntry, redecide_entries, require_ruled_creation
 from services.verification.replay_errors import REPLAY_ERRORS, replaying
 from services.verification.reseal import ResealedEntry, reseal_entries
 
@@ -58,11 +58,21 @@ class Replay:
     def entry(self, sequence: int) -> Entry:
         """The entry of this number. Raises CorruptDataError: it can't be decoded."""
         decoded = self.decoded.entries
-        return decoded[sequence - 1] if sequence <= len(decoded) else unpack_entry(self.log[sequence - 1])
+        return (
+            decoded[sequence - 1]
+            if sequence <= len(decoded)
+            else unpack_foreign_entry(self.log[sequence - 1])
+        )
 
     def timed_events(self, length: int) -> Iterator[TimedEvents]:
         """Time and events of the first entries, also of those after one that can't be decoded whole. Raises
-        CorruptDataError, naming the entry whose events can't be decoded."""
+        CorruptDataError, naming the entry whose events can't be decoded, or that follows a creation which the
+        rules don't decide."""
+        if length > 1 and (first := self.redecided.entries[:1]):
+            try:
+                require_ruled_creation(first[0].decision, first[0].entry)
+            except CorruptDataError as error:
+                raise unreadable_entry(2, error) from None
         return _timed_events(self.log, length, self.decoded.entries)
 
     def state_after(self, length: int) -> GameState:
@@ -82,7 +92,7 @@ def _run(found: Iterator[T]) -> Pass[T]:
 
 def _decode(data: bytes) -> Entry:
     with replaying():
-        return unpack_entry(data)
+        return unpack_foreign_entry(data)
 
 
 def fold_until(log: Sequence[bytes], length: int) -> GameState:

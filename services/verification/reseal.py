@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from schemas.codec import UNSEALED_FORMAT, pack_public, unpack_entry
+from schemas.codec import UNSEALED_FORMAT, pack_public, unpack_foreign_entry
 from schemas.entries import Entry
 from schemas.errors import CorruptDataError
 from schemas.events import Event
@@ -86,7 +86,7 @@ def reseal_log(game: str, log: Iterable[bytes]) -> Iterator[ResealedEntry]:
 def _decode_entries(log: Iterable[bytes]) -> Iterator[tuple[Entry, bytes]]:
     for data in log:
         with replaying():
-            entry = unpack_entry(data)
+            entry = unpack_foreign_entry(data)
         yield entry, data
 
 

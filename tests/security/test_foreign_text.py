@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
+from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
+import structlog
 
 from schemas.commands import CommandEnvelope, CreateGame, DrawBlind, SeatPlan, StartGame
 from services.archive import MAX_FILE_BYTES
@@ -169,15 +172,26 @@ def test_a_table_holds_no_escape_of_a_damaged_log(ledger: RedisLedger) -> None:
     assert_visible(out.getvalue())
 
 
+@contextmanager
+def logging_to(out: StringIO) -> Iterator[None]:
+    """Log as on a terminal that is this stream; then as before."""
+    before, handlers = structlog.get_config() if structlog.is_configured() else None, logging.root.handlers[:]
+    configure_logging("info", "console", out)
+    try:
+        yield
+    finally:
+        logging.root.handlers[:] = handlers
+        structlog.reset_defaults() if before is None else structlog.configure(**before)
+
+
 def test_a_log_line_on_a_terminal_holds_no_escape_of_a_stranger_and_no_variable() -> None:
     out = StringIO()
-    configure_logging("info", "console", out)
     secret = "5e" * 16
-    try:
-        raise ValueError(ESCAPES)
-    except ValueError:
-        get_logger("gateway").exception("refused", why=ESCAPES)
-    configure_logging()
+    with logging_to(out):
+        try:
+            raise ValueError(ESCAPES)
+        except ValueError:
+            get_logger("gateway").exception("refused", why=ESCAPES)
     assert out.getvalue().count("\\x1b[2J") == 2
     assert_visible(out.getvalue())
     assert secret not in out.getvalue()

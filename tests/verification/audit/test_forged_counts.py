@@ -54,6 +54,6 @@ def all_findings(file: GameFile) -> list[Finding]:
 @pytest.mark.parametrize("many", [10**7, 10**19])
 def test_an_absurd_number_of_cards_is_found_at_once(many: int) -> None:
     data, since = forged(many), thread_time()
-    assert {found.kind for found in all_findings(decode_game_file(data))} >= {"chain", "verdict"}
+    assert {found.kind for found in all_findings(decode_game_file(data))} >= {"chain", "fold"}
     assert first_found(data) is not None
     assert thread_time() - since < LIMIT_S
