@@ -7,6 +7,7 @@ from typing import Final
 from tests.mutants.mutant import Mutant
 
 LONGEST_TRAIL: Final = ("tests/rules/test_longest_trail.py",)
+HOSTILE_FILES: Final = ("tests/security/test_hostile_files.py",)
 FOREIGN_TEXT: Final = ("tests/security/test_foreign_text.py",)
 
 SECURITY_MUTANTS: Final = (
@@ -35,5 +36,26 @@ SECURITY_MUTANTS: Final = (
     Mutant(
         "an escape sequence reaches a terminal in a traceback", "security", "services/runtime/logging_setup.py",
         ", exception_formatter=_write_traceback", "", FOREIGN_TEXT,
+    ),
+    Mutant(
+        "any value may be an entry of a file", "security", "services/archive/game_file.py",
+        "        max_array_len=0,", "        max_array_len=MAX_UNCOMPRESSED_BYTES,", HOSTILE_FILES,
+    ),
+    Mutant(
+        "a file has entries without number", "security", "services/archive/game_file.py",
+        "    if count > MAX_ENTRIES:", "    if False:", HOSTILE_FILES,
+    ),
+    Mutant(
+        "a log that no rules create is replayed", "security", "services/verification/redecide.py",
+        "        if sequence == 1:\n            require_ruled_creation(decision, entry)\n", "", HOSTILE_FILES,
+    ),
+    Mutant(
+        "the header of a foreign entry isn't checked", "security", "schemas/codec.py",
+        '        _ENTRY_HEADER.read({"at": entry.at, "id": entry.id, "seat": entry.seat})', "        pass",
+        HOSTILE_FILES,
+    ),
+    Mutant(
+        "the one-file verifier takes values without number", "security", "deploy/verify_game.py",
+        "min(len(data), MAX_VALUES)", "len(data)", HOSTILE_FILES,
     ),
 )  # fmt: skip

@@ -1,6 +1,8 @@
 """Attacks on a running server, one module each, as a stranger would try them.
 
 Each test plays an attack over the public API or the command line, and fails where the product lets it in:
-`test_endless_search` plays games on boards whose search for the best never ended,
-`test_foreign_text` plants markup and escape sequences in what commands print.
+
+- `test_endless_search` plays games on boards whose search for the best never ended;
+- `test_foreign_text` plants markup and escape sequences in what commands print;
+- `test_hostile_files` hands bombs and forged logs to whoever reads files of games.
 """

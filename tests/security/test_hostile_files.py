@@ -47,6 +47,7 @@ def bomb(name: str) -> bytes:
         "small entries": fields + b"\xdd" + (FULL // 4).to_bytes(4, "big") + b"\xc4\x02ab" * (FULL // 4),
         "no entries": fields + b"\xdd" + (FULL // 2).to_bytes(4, "big") + b"\xc4\x00" * (FULL // 2),
         "a list of lists": fields + b"\xdc\x10\x00" + (b"\xdc\x10\x00" + b"\x90" * 4096) * 4000,
+        "a list among the entries": fields + b"\x91" + long_list + b"\x90" * FULL,
         "deep lists": fields + b"\x91" * FULL,
         "a map": b"\xdf" + (FULL // 2).to_bytes(4, "big") + b"\xa1a\xc0" * (FULL // 3),
         "one entry": fields + b"\x91\xc6" + (FULL).to_bytes(4, "big") + b"\x90" * FULL,
@@ -59,8 +60,17 @@ def bomb(name: str) -> bytes:
 BOMBS: Final = long_after(
     4,
     [
-        *("an entry of lists", "empty lists", "small entries", "one entry"),
-        *("a list of lists", "empty maps", "numbers", "no entries", "deep lists", "a map", "times"),
+        *("an entry of lists", "empty lists", "small entries", "a list among the entries"),
+        *(
+            "one entry",
+            "a list of lists",
+            "empty maps",
+            "numbers",
+            "no entries",
+            "deep lists",
+            "a map",
+            "times",
+        ),
     ],
 )
 
