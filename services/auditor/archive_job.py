@@ -13,7 +13,8 @@ from typing import Final
 
 from schemas.errors import CorruptDataError, LedgerlineError
 from services.archive import decode_game_file, encode_game_file
-from services.auditor.jobs import JobContext, Jobs, job_type
+from services.auditor.job_queue import Jobs
+from services.auditor.jobs import JobContext, job_type
 from services.auditor.recheck_throttle import RecheckThrottle
 from services.ledger import MissingEntryError
 from services.referee.rules import fold

@@ -7,8 +7,7 @@ the game is over, every dispute in it is answered by the whole audit.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from schemas.codec import unpack_entry
@@ -17,8 +16,7 @@ from schemas.disputes import DisputeId, DisputeState, pack_answer, parse_dispute
 from schemas.entries import ViewEntry
 from schemas.errors import CorruptDataError
 from services.archive import ArchiveUnavailableError
-from services.auditor.jobs import JobContext, Jobs, job_type
-from services.auditor.recheck_throttle import RecheckThrottle
+from services.auditor.jobs import JobContext, job_type
 from services.ledger import EntryReader, MissingEntryError, iter_view
 from services.ledger.dispute_queries import DisputeRecord
 from services.runtime.logging_setup import get_logger
@@ -32,7 +30,6 @@ from services.verification.view_check import SIGNATURE_NOT_CHECKED, check_stored
 
 log = get_logger("auditor")
 JOB_NAME: Final = "dispute"
-RECHECK_INTERVAL_S: Final = 300.0  # between two jobs for one dispute, unless its game went on
 MAX_STORED_FINDINGS: Final = 20  # of one audit; `ledgerline audit` shows all
 ENTRY_GONE: Final = "This entry of the game is no longer kept, so nothing more of it can be checked."
 
@@ -197,34 +194,3 @@ def _summary(result: Audit) -> bytes:
         "findings": findings,
     }
     return pack_answer(payload)
-
-
-# -- scanning ---------------------------------------------------------------------------
-
-
-class DisputeScanner:
-    """Finds disputes that wait for an answer, or for the end of their game, and evicts old ones."""
-
-    def __init__(self, context: JobContext, jobs: Jobs, clock: Callable[[], float] = time.monotonic) -> None:
-        self.context, self.jobs, self.throttle = context, jobs, RecheckThrottle(RECHECK_INTERVAL_S, clock)
-        self.disputes = context.ledger.disputes()
-
-    def enqueue_due(self) -> int:
-        """Enqueue jobs for some of them. Returns how many."""
-        self.disputes.evict(self.context.wall_ms())
-        due = [(id_, -1) for id_ in self.disputes.next_unanswered()]
-        due += [
-            (answered.id, answered.length)
-            for answered in self.disputes.next_provisional()
-            if answered.is_idle or not answered.length
-        ]
-        count = 0
-        for id_, length in due:
-            if (id_, length) in self.throttle:
-                continue
-            enqueued = self.jobs.enqueue(JOB_NAME, id_, id_)
-            if enqueued is None:
-                break  # the queue is full: the next scan goes on from here
-            count += enqueued
-            self.throttle.add(id_, length)
-        return count

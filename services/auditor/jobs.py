@@ -1,4 +1,4 @@
-"""Jobs: work off the move path, on RQ.
+"""Jobs: work off the move path. Here are their types; `job_queue` has the jobs themselves.
 
 A type of job is one function, under a name that never changes, since queued jobs hold it:
 
@@ -13,43 +13,17 @@ try it has failed, and stays for an operator (`ledgerline jobs`). `worker.JOB_MO
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextvars import ContextVar
-from datetime import UTC, datetime
-from enum import StrEnum
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
-from rq import Queue, Retry
-from rq.exceptions import DuplicateJobError
-from rq.job import Job
-from rq.serializers import JSONSerializer
-
-from schemas.errors import InvalidInputError
 from services.archive import Archive, Signer
-from services.auditor.rq_job import RqJob
 from services.ledger import GameReader
 from services.ledger.archive_index import ArchiveIndex
-from services.ledger.connection import EngineClient
 from services.ledger.dispute_store import DisputeStore
 from services.runtime.settings import Settings
 
-QUEUE_NAME: Final = "ledgerline"
-PERFORM_PATH: Final = "services.auditor.jobs.perform"  # queued jobs hold it, so it never changes
-BACK_OFF_S: Final = (5, 30, 120, 600, 3_600, 21_600, 86_400)  # before each try after the first
-MAX_WAITING_JOBS: Final = 1_000  # a scanner asks again for what the queue doesn't take
-MAX_FAILED_JOBS: Final = 10_000  # the latest are kept
-FAILED_TTL_S: Final = 365 * 86_400  # how long a failed job is kept
-
 JobArgument: TypeAlias = str | int
-
-
-class JobState(StrEnum):
-    """Where a job is: it failed for good, runs, waits for a worker, or for its next try."""
-
-    FAILED = "failed"
-    RUNNING = "running"
-    WAITING = "waiting"
-    LATER = "later"
 
 
 class AuditorLedger(GameReader, Protocol):
@@ -96,130 +70,3 @@ def perform(name: str, *arguments: JobArgument) -> None:
     if name not in JOB_TYPES:
         raise LookupError(f"this auditor knows no job named {name}; a later version may")
     JOB_TYPES[name].function(CURRENT_CONTEXT.get(), *arguments)
-
-
-class JobInfo(NamedTuple):
-    """A job, for an operator."""
-
-    id: str
-    state: JobState
-    kind: str
-    about: list[JobArgument]
-    tries: int  # that failed
-    why: str  # why the last of them failed; empty where none did
-    since: datetime | None  # when it was enqueued
-    again: datetime | None  # when it is tried next
-
-
-class Jobs:
-    """The jobs of a server, on one engine. `client` isn't a cluster's: RQ can't run on one."""
-
-    def __init__(self, client: EngineClient, max_waiting: int = MAX_WAITING_JOBS) -> None:
-        self.queue = Queue(QUEUE_NAME, connection=client, serializer=JSONSerializer, job_class=RqJob)
-        self.max_waiting = max_waiting
-
-    def enqueue(self, name: str, subject: str, *arguments: JobArgument) -> bool | None:
-        """Enqueue a job about a subject, such as a game's id; at most one of this name for each subject.
-        Returns True if it is enqueued now, False if there is one already (a failed one counts), None if the
-        queue is full."""
-        if self.queue.count >= self.max_waiting:
-            return None
-        try:
-            self.queue.enqueue(
-                PERFORM_PATH,
-                args=(name, *arguments),
-                job_id=f"{name}-{subject}",
-                unique=True,
-                job_timeout=JOB_TYPES[name].timeout_s,
-                result_ttl=0,
-                failure_ttl=FAILED_TTL_S,
-                retry=Retry(len(BACK_OFF_S), BACK_OFF_S),
-                description=name,
-            )
-        except DuplicateJobError:
-            return False
-        return True
-
-    def list_jobs(self, limit: int = 1_000) -> list[JobInfo]:
-        """All jobs, at most `limit` of each state; the failed ones first."""
-        return [job for state in JobState for job in self._jobs_in(state, limit)]
-
-    def count(self) -> dict[JobState, int]:
-        """The number of jobs in each state."""
-        queue = self.queue
-        counts = (
-            queue.failed_job_registry.get_job_count(cleanup=False),
-            queue.started_job_registry.get_job_count(cleanup=False),
-            queue.count,
-            queue.scheduled_job_registry.get_job_count(cleanup=False),
-        )
-        return dict(zip(JobState, counts, strict=True))
-
-    def retry(self, id_: str) -> None:
-        """Run a job now that failed, or waits for its next try. Raises InvalidInputError: there is none."""
-        job = self._fetch_idle(id_)
-        job.retries_left = len(BACK_OFF_S)
-        job.meta.pop("tries", None)
-        for registry in (self.queue.failed_job_registry, self.queue.scheduled_job_registry):
-            registry.remove(job)
-        self.queue.enqueue_job(job)
-
-    def drop(self, id_: str) -> None:
-        """Delete a job that failed, or waits for its next try. Raises InvalidInputError: there is none."""
-        self._fetch_idle(id_).delete()
-
-    def _fetch_idle(self, id_: str) -> Job:
-        """A job that neither runs nor waits for a worker."""
-        jobs = self._fetch([id_])
-        if not jobs or (
-            id_ not in self.queue.failed_job_registry and id_ not in self.queue.scheduled_job_registry
-        ):
-            raise InvalidInputError(
-                "job", f"there is no {id_} to try again; `ledgerline jobs` shows those there are"
-            )
-        return jobs[0]
-
-    def _jobs_in(self, state: JobState, limit: int) -> Iterator[JobInfo]:
-        queue = self.queue
-        match state:
-            case JobState.FAILED:
-                ids = queue.failed_job_registry.get_job_ids(0, limit - 1, desc=True, cleanup=False)
-            case JobState.RUNNING:
-                ids = queue.started_job_registry.get_job_ids(0, limit - 1, cleanup=False)
-            case JobState.WAITING:
-                ids = queue.get_job_ids(0, limit)
-            case JobState.LATER:
-                ids = queue.scheduled_job_registry.get_job_ids(0, limit - 1, cleanup=False)
-        for job in self._fetch(ids):
-            retry_at = (
-                queue.scheduled_job_registry.get_scheduled_time(job) if state is JobState.LATER else None
-            )
-            name, arguments = _job_arguments(job)
-            tries, why = int(job.meta.get("tries", 0)), str(job.meta.get("why", ""))
-            yield JobInfo(job.id, state, name, arguments, tries, why, job.created_at, retry_at)
-
-    def _fetch(self, ids: list[str]) -> list[Job]:
-        try:
-            jobs = RqJob.fetch_many(ids, self.queue.connection, JSONSerializer)
-        except ValueError:  # no job can have such an id
-            return []
-        return [job for job in jobs if job is not None]
-
-
-def record_failure(job: Job, error_type: type[BaseException], error: BaseException, _: object) -> bool:
-    """Store the reason with a job that raised, or whose worker ended: what RQ calls then."""
-    why = str(error) or ("its worker ended" if error_type.__name__ == "AbandonedJobError" else "")
-    job.meta["tries"] = int(job.meta.get("tries", 0)) + 1
-    job.meta["why"] = f"{error_type.__name__}: {why}"[:500]
-    job.meta["at"] = datetime.now(UTC).isoformat(timespec="seconds")
-    job.save_meta()  # type: ignore[no-untyped-call]  # RQ declares no types here
-    return True
-
-
-def _job_arguments(job: Job) -> tuple[str, list[JobArgument]]:
-    """A job's name and arguments; of one that can't be read, its description instead of the name."""
-    try:
-        name, *arguments = job.args
-    except Exception:  # another version's: RQ decodes the arguments here, and may raise anything
-        return job.description or "?", []
-    return str(name), arguments

@@ -21,7 +21,9 @@ from rq.timeouts import BaseTimeoutException, TimerDeathPenalty
 from rq.worker_registration import clean_worker_registry
 
 from services.auditor import archive_job, dispute_job
-from services.auditor.jobs import CURRENT_CONTEXT, MAX_FAILED_JOBS, JobContext, Jobs, record_failure
+from services.auditor.dispute_scanner import DisputeScanner
+from services.auditor.job_queue import MAX_FAILED_JOBS, Jobs, record_failure
+from services.auditor.jobs import CURRENT_CONTEXT, JobContext
 from services.auditor.rq_job import RqJob
 from services.ledger.connection import EngineClient
 from services.ledger.errors import ENGINE_ERRORS
@@ -54,7 +56,7 @@ class Auditor:
         self.context, self.client, self.name = context, client, name
         self.jobs = Jobs(client)
         self.finished_games = archive_job.FinishedGameScanner(context, self.jobs)
-        self.disputed_moves = dispute_job.DisputeScanner(context, self.jobs)
+        self.disputed_moves = DisputeScanner(context, self.jobs)
         self._worker: RqWorker | None = None
         _silence_rq_logging()
 

@@ -17,8 +17,9 @@ from services.archive import Archive, Signer
 from services.auditor.config import build_signer, resolve_jobs_url
 from services.auditor.jobs import JobContext
 from services.auditor.worker import Auditor
+from services.bots.command_sink import CommandSink, DirectSink
 from services.bots.gateway_client import GatewaySink
-from services.bots.worker import BotWorker, CommandSink, DirectSink
+from services.bots.worker import BotWorker
 from services.gateway.archive_views import ArchiveViewReader
 from services.gateway.server import build_server, open_listener
 from services.ledger import RedisLedger

@@ -6,19 +6,17 @@ the same objects that run in processes of their own elsewhere; here each runs on
 
 from __future__ import annotations
 
-import secrets
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from pathlib import Path
 from threading import Event, Thread
 from typing import Final, NamedTuple
 
 from pydantic import SecretStr
 
-from schemas.errors import InvalidInputError
 from services.auditor.config import resolve_jobs_url
-from services.auditor.jobs import Jobs
+from services.auditor.job_queue import Jobs
 from services.bootstrap.composition import (
     build_auditor_parts,
     open_archive_views,
@@ -27,6 +25,7 @@ from services.bootstrap.composition import (
     run_bots,
     run_referee,
 )
+from services.bootstrap.data_folder_keys import load_signing_key, load_token_key
 from services.gateway.server import build_server, open_listener
 from services.ledger import RedisLedger, keys
 from services.ledger.connection import EngineUnavailableError, connect, init_partition_count
@@ -36,7 +35,6 @@ from services.runtime.settings import Settings
 
 DEFAULT_PARTITIONS: Final = 16  # one machine's worth; fixed when the data folder is new
 STARTUP_TIMEOUT_S: Final = 300.0  # of a gateway that still tries; a busy machine is slow
-MIN_KEY_CHARACTERS: Final = 32
 
 
 class EmbeddedServer(NamedTuple):
@@ -152,39 +150,6 @@ def _start_thread(name: str, target: Callable[[], object], failed: Event) -> Thr
 def default_archive_url(data: Path) -> str:
     """The URL of the archive in the data folder."""
     return (data.resolve() / "archive").as_uri()
-
-
-def load_token_key(data: Path) -> str:
-    """The data folder's key for seat tokens. Raises InvalidInputError."""
-    return _load_key(data, "token", "seat tokens", "old tokens end")
-
-
-def load_signing_key(data: Path) -> str:
-    """The data folder's key for signing finished games. Raises InvalidInputError."""
-    return _load_key(data, "signing", "signatures", "what the old one signed stays signed by it")
-
-
-def _load_key(data: Path, name: str, purpose: str, consequence: str) -> str:
-    """A key in the data folder, made on first use and readable by its owner only.
-
-    Raises InvalidInputError: it can't be made, or the file there holds no key."""
-    path, new_path = data / f"{name}.key", data / f"{name}.{secrets.token_hex(4)}"
-    try:
-        data.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not path.exists():
-            new_path.touch(mode=0o600)
-            new_path.write_text(secrets.token_hex(32))
-            with suppress(FileExistsError):  # another process was first, and its key is used
-                path.hardlink_to(new_path)
-            new_path.unlink()
-        key = path.read_text().strip()
-    except OSError as error:
-        raise InvalidInputError("--data", f"the key for {purpose} can't be kept in {data}: {error}") from None
-    if len(key) < MIN_KEY_CHARACTERS:
-        raise InvalidInputError(
-            "--data", f"{path} holds no key; delete it, and a new one is made ({consequence})"
-        )
-    return key
 
 
 def _wait_until_up(server: object, thread: Thread) -> None:

@@ -17,20 +17,21 @@ from typing import Final, Protocol
 from schemas.commands import Command, CommandEnvelope
 from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
+from services.bots.command_sink import CommandSink
 from services.bots.gateway_client import RetryLaterError
 from services.bots.policies import POLICIES
 from services.bots.policies.random_source import SeatRandom
+from services.bots.seat_projection import SeatProjection
 from services.ledger import (
     BotTask,
     BotTaskQueue,
-    CommandSubmitter,
     DeliveredBotTask,
     MissingEntryError,
     QueueFullError,
     ViewReader,
 )
-from services.referee.rules import GameState, fold_events, legal
-from services.referee.rules.proof.view_verifier import VerificationFailedError, ViewVerifier
+from services.referee.rules import legal
+from services.referee.rules.proof.view_verifier import VerificationFailedError
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import ENGINE_COMMAND_ERROR, PROGRAMMING_ERRORS
 
@@ -42,55 +43,6 @@ MAX_DELIVERIES: Final = 20  # a task that was delivered more often seems to cras
 NO_SEAT_SECRET: Final = "00" * 32
 # The task that meets one of them is requeued; no other task waits.
 RETRYABLE_ERRORS: Final = (QueueFullError, RetryLaterError, ENGINE_COMMAND_ERROR)
-
-
-class CommandSink(Protocol):
-    """Where a bot's commands go: straight to the commands stream, or through the gateway."""
-
-    def send(self, envelope: CommandEnvelope) -> None:
-        """Submit the command. Raises QueueFullError or RetryLaterError where this one must wait,
-        ConnectionError where all must."""
-
-
-class DirectSink:
-    """Submits commands straight to the commands stream."""
-
-    def __init__(self, commands: CommandSubmitter) -> None:
-        self.commands = commands
-
-    def send(self, envelope: CommandEnvelope) -> None:
-        """Submit the command. Raises QueueFullError."""
-        self.commands.submit(envelope)
-
-
-class SeatProjection:
-    """The state of a game as one seat sees it: its view so far, verified and folded."""
-
-    __slots__ = ("answered_commands", "state", "view_verifier")
-
-    def __init__(self, game: str, seat: Seat) -> None:
-        self.state, self.view_verifier = GameState(), ViewVerifier(game, seat)
-        self.answered_commands = 0  # commands of this seat that were decided
-
-    def refresh(self, views: ViewReader) -> None:
-        """Apply the entries that are new.
-
-        Raises MissingEntryError where the last entry that was applied is gone or has another chain head: a
-        fail-over lost the end of the log. Raises VerificationFailedError where the view doesn't fit its chain."""
-        game, seat = self.view_verifier.game, self.view_verifier.viewer
-        while True:
-            after = self.view_verifier.sequence
-            entries = views.read_view(game, seat, max(0, after - 1))
-            if after:
-                last_seen, *entries = entries or (None,)
-                if last_seen is None or last_seen.shown.head not in (self.view_verifier.head, b""):
-                    raise MissingEntryError(f"view of {game}: entry {after} isn't what seat {seat} saw")
-            if not entries:
-                return
-            for entry in entries:
-                self.view_verifier.verify(entry)
-                fold_events(self.state, entry.at, entry.events)
-                self.answered_commands += entry.answers is not None
 
 
 class BotLedger(BotTaskQueue, ViewReader, Protocol):

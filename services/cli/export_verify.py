@@ -15,7 +15,7 @@ from schemas.contract import Schema
 from schemas.errors import InvalidInputError
 from schemas.field_types import GameId
 from services.archive import MAX_FILE_BYTES, GameFileError, Signer, encode_game_file
-from services.bootstrap.embedded import load_signing_key
+from services.bootstrap.data_folder_keys import load_signing_key
 from services.cli.exit import GameNotFoundError
 from services.cli.options import DEFAULT_DATA, DataOption, JsonOption, load_settings, open_repository
 from services.cli.output import console, print_json, print_line

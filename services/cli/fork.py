@@ -15,7 +15,7 @@ from schemas.errors import InvalidInputError
 from schemas.events import GameForked
 from schemas.field_types import Seat
 from services.bootstrap.composition import build_referee, open_archive_reader
-from services.bootstrap.embedded import load_token_key
+from services.bootstrap.data_folder_keys import load_token_key
 from services.cli.options import (
     DEFAULT_DATA,
     DataOption,

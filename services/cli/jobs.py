@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 
 from schemas.errors import InvalidInputError
-from services.auditor.jobs import JobInfo, Jobs
+from services.auditor.job_queue import JobInfo, Jobs
 from services.cli.options import DEFAULT_DATA, DataOption, JsonOption, open_jobs
 from services.cli.output import console, print_json
 

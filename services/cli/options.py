@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from schemas.errors import InvalidInputError
-from services.auditor.jobs import Jobs
+from services.auditor.job_queue import Jobs
 from services.bootstrap.composition import open_archive_reader
 from services.bootstrap.embedded import default_archive_url, open_jobs_for_reading, open_ledger_for_reading
 from services.ledger import RedisLedger

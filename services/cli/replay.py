@@ -21,8 +21,9 @@ from services.cli.tables import final_score_table, standings_table
 from services.ledger import MissingEntryError, iter_view
 from services.referee.rules import GameState, fold, fold_events
 from services.runtime.worker_loop import PROGRAMMING_ERRORS
-from services.text.events import event_sentence, game_summary_json
+from services.text.events import event_sentence
 from services.text.formatting import format_game_time
+from services.text.game_summary import game_summary_json
 from services.verification.game_repository import GameRepository
 
 app = typer.Typer()

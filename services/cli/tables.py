@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.table import Table
 
 from services.referee.rules import GameState
-from services.text.events import game_status, game_summary_json
+from services.text.game_summary import game_status, game_summary_json
 
 
 def standings_table(state: GameState) -> Table:

@@ -17,7 +17,8 @@ from services.cli.tables import game_progress, standings_table
 from services.ledger import ViewFollower
 from services.referee.rules import GameState, fold_events
 from services.referee.rules.proof.view_verifier import VerificationFailedError, ViewVerifier
-from services.text.events import event_sentence, game_summary_json
+from services.text.events import event_sentence
+from services.text.game_summary import game_summary_json
 
 
 class WatchedGame:

@@ -1,4 +1,4 @@
-"""A game in words: a sentence for each event, and a summary of the game's state.
+"""A game in words: a sentence for each event.
 
 Importing this module checks that every declared event has a sentence, or is listed as having none.
 """
@@ -12,7 +12,7 @@ from schemas import events
 from schemas.contract import EVENT_REGISTRY, EventContract
 from schemas.events import Event
 from schemas.registry import HandlerTable
-from services.referee.rules import GameState, score
+from services.referee.rules import GameState
 from services.text.formatting import (
     city_name,
     describe_route,
@@ -229,55 +229,3 @@ SENTENCE_TABLE.none_for(
     events.RevealedDiscarded,
 )
 SENTENCES: Final = SENTENCE_TABLE.complete()
-
-
-# -- the state of a game -----------------------------------------------------------------
-
-
-def game_status(state: GameState) -> str:
-    """`waiting` (for players, or to be started), `playing`, or `over`."""
-    if state.result:
-        return "over"
-    return "playing" if state.started else "waiting"
-
-
-def game_summary_json(state: GameState, event_count: int, entry_count: int) -> dict[str, Any]:  # JSON
-    """A game as a JSON object: its seats and their scores, as far as this state knows them."""
-    scores = state.result.scores if state.result else score(state)
-    seats = []
-    for seat_score, seat_state in zip(scores, state.seats, strict=True):
-        seats.append(
-            {
-                "seat": seat_score.seat,
-                "name": seat_state.name,
-                "policy": seat_state.policy,
-                "routes": seat_score.routes,
-                "tickets": seat_score.tickets,
-                "made": list(seat_score.made),
-                "missed": list(seat_score.missed),
-                "lent": list(seat_score.lent),
-                "longest": seat_score.longest,
-                "bonus": seat_score.bonus,
-                "most": seat_score.most,
-                "stations": seat_score.stations,
-                "merchandise": seat_score.merchandise,
-                "total": seat_score.total,
-                "place": seat_score.place,
-                "cars": seat_state.cars,
-                "cards": seat_state.cards,
-                "gone": seat_state.exit_reason,
-            }
-        )
-    return {
-        "game": state.game,
-        "ruleset": state.ruleset.name,
-        "board": state.board.id,
-        "state": game_status(state),
-        "ended": state.result.reason if state.result else None,
-        "play_off": state.next_play_off.game if state.next_play_off else None,
-        "play_off_of": state.play_off.of if state.play_off else None,
-        **({"forked": dict(zip(("of", "at"), state.fork_origin, strict=True))} if state.fork_origin else {}),
-        "events": event_count,
-        "entries": entry_count,
-        "seats": seats,
-    }

@@ -11,7 +11,7 @@ from schemas.field_types import Seat
 from services.referee.rules import GameState
 from services.referee.rules.seat_state import SeatState
 from services.text.commands import describe_command, sender_name
-from services.text.events import game_status
+from services.text.game_summary import game_status
 from services.verification.explanation import Explanation, ViewerPerspective
 
 Json: TypeAlias = dict[str, Any]  # a JSON object; Any, since its values nest

@@ -28,8 +28,9 @@ from services.referee.rules.evolve import advance_clocks
 from services.referee.rules.fair_randomness import SERVER_SEED
 from services.referee.rules.proof.view_verifier import VerificationFailedError, ViewVerifier
 from services.text.events import event_sentence
-from services.verification.explanation import Explanation, NarratedEvent, ViewerPerspective, cite
+from services.verification.explanation import Explanation, NarratedEvent, ViewerPerspective
 from services.verification.explanation_json import Json, seat_explanation_json
+from services.verification.rule_citations import cite
 
 HIDDEN_COMMAND: Final = Pass()  # stands for another's command, which `seat_explanation_json` leaves out
 OTHERS_MOVE_ANSWER: Final = (

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from services.archive import Archive, build_statement, decode_game_file, encode_game_file, is_signed
-from services.auditor.jobs import Jobs
+from services.auditor.job_queue import Jobs
 from services.ledger import keys
 from services.verification.game_repository import ArchiveReader, GameRepository
 from tests.auditor.conftest import STAYS_S, Server

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from services.auditor.jobs import JOB_TYPES, JobContext, job_type
+from services.auditor.jobs import JOB_TYPES, JobContext, JobType
 from tests.auditor.conftest import Server
 
 done: list[str] = []
@@ -16,16 +16,16 @@ done: list[str] = []
 @pytest.fixture(autouse=True)
 def job_types(monkeypatch: pytest.MonkeyPatch) -> None:
     """Types of jobs that only these tests have."""
-    monkeypatch.setattr("services.auditor.jobs.JOB_TYPES", JOB_TYPES.copy())
     done.clear()
 
-    @job_type("note")
     def note(context: JobContext, word: str) -> None:
         done.append(word)
 
-    @job_type("break")
     def break_(context: JobContext, word: str) -> None:
         raise RuntimeError(f"{word} is broken")
+
+    monkeypatch.setitem(JOB_TYPES, "note", JobType(note, 60))
+    monkeypatch.setitem(JOB_TYPES, "break", JobType(break_, 60))
 
 
 def run_all(server: Server) -> None:

@@ -17,8 +17,9 @@ from typing import Any
 import pytest
 
 from schemas.errors import InvalidInputError
-from services.auditor import jobs as of_jobs
-from services.auditor.jobs import JOB_TYPES, JobContext, Jobs, job_type
+from services.auditor import job_queue
+from services.auditor.job_queue import Jobs
+from services.auditor.jobs import JOB_TYPES, JobContext, job_type
 from services.auditor.worker import Auditor
 from tests.auditor.conftest import Server, auditor_at
 from tests.auditor.given import play_out
@@ -90,7 +91,7 @@ def test_the_queue_is_bounded(server: Server) -> None:
 def test_a_job_that_fails_is_retried_after_growing_delays_and_then_kept(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(of_jobs, "BACK_OFF_S", (1, 2))
+    monkeypatch.setattr(job_queue, "BACK_OFF_S", (1, 2))
     server.auditor.jobs.enqueue("break", "a", "this")
     waited = []
     for _ in range(2):
@@ -119,7 +120,7 @@ def test_P8_a_job_that_fails_stops_no_other(server: Server) -> None:
 
 
 def test_a_failed_job_can_be_tried_again_or_dropped(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(of_jobs, "BACK_OFF_S", (0,))
+    monkeypatch.setattr(job_queue, "BACK_OFF_S", (0,))
     server.auditor.jobs.enqueue("break", "a", "this")
     run_all(server)
     assert server.auditor.jobs.list_jobs()[0].state == "failed"

@@ -13,7 +13,8 @@ from typing import Any
 from schemas.commands import Command, CommandEnvelope, CreateGame, Policy, SeatPlan, StartGame, TakeSeat
 from schemas.field_types import Seat
 from services.bootstrap.composition import build_referee
-from services.bots.worker import BotWorker, DirectSink
+from services.bots.command_sink import DirectSink
+from services.bots.worker import BotWorker
 from services.ledger import RedisLedger
 from services.ledger.connection import connect, init_partition_count
 from services.ledger.embedded_engine import running_engine

@@ -12,10 +12,11 @@ from schemas.commands import Command, CommandEnvelope
 from schemas.entries import ViewEntry
 from schemas.field_types import Seat
 from services.bots import worker
+from services.bots.command_sink import DirectSink
 from services.bots.gateway_client import GatewayUnreachableError, RetryLaterError
 from services.bots.policies import POLICIES
 from services.bots.policies.random_source import SeatRandom
-from services.bots.worker import MAX_DELIVERIES, BotWorker, DirectSink
+from services.bots.worker import MAX_DELIVERIES, BotWorker
 from services.ledger import QueueFullError, RedisLedger, keys
 from services.referee.rules import GameState
 from services.runtime.worker_loop import ENGINE_COMMAND_ERROR

@@ -26,7 +26,7 @@ from services.referee.rules import GameState, UnloggedRejectionError, decide_env
 from services.referee.rules.proof.pile_tracker import PileTracker
 from services.referee.rules.proof.sealing import ChainState, seal_entry
 from services.referee.rules.setup.fork import fork_command
-from services.text.events import game_summary_json
+from services.text.game_summary import game_summary_json
 from tests.golden.scenario import Forked, Scenario, ScriptedCommand
 from tests.golden.scenarios import SCENARIOS
 from tests.golden.wrong_commands import any_command, respelled

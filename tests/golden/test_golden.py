@@ -25,7 +25,7 @@ from services.referee.rules.proof.pile_tracker import PileTracker
 from services.referee.rules.proof.sealing import ChainState, SealedEntry, seal_entry
 from services.referee.rules.proof.view_verifier import ViewVerifier
 from services.referee.rules.rulesets import RULESET_VERSIONS
-from services.text.events import game_summary_json
+from services.text.game_summary import game_summary_json
 from tests.golden.features import features
 from tests.golden.scenarios import SCENARIOS
 from tests.golden.wanted_features import wanted

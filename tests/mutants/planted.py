@@ -208,12 +208,12 @@ REFEREE_MUTANTS: Final = (
         ("tests/referee/test_leases.py",),
     ),
     Mutant(
-        "a bot keeps a state that a fail-over took back", "P7", "services/bots/worker.py",
+        "a bot keeps a state that a fail-over took back", "P7", "services/bots/seat_projection.py",
         "if last_seen is None or last_seen.shown.head not in (self.view_verifier.head, b\"\"):",
         "if last_seen is None:", ("tests/bots", *SIMULATOR),
     ),
     Mutant(
-        "a bot doesn't verify what it is shown", "P6", "services/bots/worker.py",
+        "a bot doesn't verify what it is shown", "P6", "services/bots/seat_projection.py",
         "                self.view_verifier.verify(entry)\n",
         "                self.view_verifier.sequence, self.view_verifier.head = entry.sequence, entry.shown.head\n", ("tests/bots",),
     ),

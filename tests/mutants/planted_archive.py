@@ -45,7 +45,7 @@ ARCHIVE_MUTANTS: Final = (
         "clean_registries(queue, [_log_failure])", "pass", JOBS,
     ),
     Mutant(
-        "the queue of jobs has no bound", "P9", "services/auditor/jobs.py",
+        "the queue of jobs has no bound", "P9", "services/auditor/job_queue.py",
         "if self.queue.count >= self.max_waiting:", "if False:", JOBS,
     ),
     Mutant(

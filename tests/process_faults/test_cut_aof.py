@@ -19,7 +19,8 @@ import pytest
 
 from schemas.commands import CommandEnvelope, StartGame, TakeSeat
 from services.bootstrap.composition import build_referee
-from services.bots.worker import BotWorker, DirectSink
+from services.bots.command_sink import DirectSink
+from services.bots.worker import BotWorker
 from services.ledger import RedisLedger
 from services.ledger.connection import connect, init_partition_count
 from services.ledger.embedded_engine import running_engine

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from redis.exceptions import RedisError
 
+from services.bots.command_sink import DirectSink
 from services.bots.worker import RECLAIM_IDLE_MS as TASKS_IDLE_MS
-from services.bots.worker import BotWorker, DirectSink
+from services.bots.worker import BotWorker
 from services.ledger import RedisLedger, keys
 from services.referee.command_processor import Clocks
 from services.referee.leases import GameClock, Lease

@@ -14,8 +14,9 @@ from services.referee.rules import GameState
 from services.referee.rules.seat_state import SeatState
 from services.text.commands import describe_command, group_commands, sender_name
 from services.text.formatting import city_name, format_cards, format_game_time, pluralize
-from services.verification.explanation import Explanation, RuleCitation, Viewer
+from services.verification.explanation import Explanation, Viewer
 from services.verification.report.board_map import BoardMap, board_map
+from services.verification.rule_citations import RuleCitation
 
 MAX_NEXT_CARDS: Final = 5  # cards of the deck that are shown: a draw takes no more of them
 MAX_OPEN_GROUPS: Final = 12  # groups of alternatives that stand open

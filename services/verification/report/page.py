@@ -9,8 +9,8 @@ from typing import NamedTuple
 from schemas.errors import CorruptDataError
 from schemas.events import GameCreated
 from services.referee.rules import GameState
-from services.text.events import game_summary_json
 from services.text.formatting import pluralize
+from services.text.game_summary import game_summary_json
 from services.verification.audit import CHECK_NAMES, PASS_SENTENCES, Audit
 from services.verification.explanation import Explanation
 from services.verification.replay import Replay

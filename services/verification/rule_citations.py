@@ -1,0 +1,68 @@
+"""The rules that concern an entry, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Final, NamedTuple
+
+from schemas import commands
+from schemas.commands import Command
+from schemas.entries import Entry
+from schemas.refusals import ALL_RULES
+from services.rulebook import extract_passages, read_pages
+
+
+class RuleCitation(NamedTuple):
+    """A rule: its id, its sentence, and the passage on the ruleset's page, in Markdown."""
+
+    rule: str
+    sentence: str
+    passage: str
+
+
+def cite(ruleset: str, entry: Entry) -> tuple[RuleCitation, ...]:
+    """The rules that concern an entry: the one that refused it, then those of its command in this ruleset."""
+    pages = _rule_pages()
+    refusal = entry.refusal
+    refused_by = () if refusal is None else (refusal.rule,)
+    related = (
+        rule for rule in RULES_BY_COMMAND.get(type(entry.command), ()) if ruleset in pages.get(rule, {})
+    )
+    rules = dict.fromkeys((*refused_by, *related))
+    return tuple(
+        RuleCitation(rule, ALL_RULES.get(rule, ""), pages.get(rule, {}).get(ruleset, "")) for rule in rules
+    )
+
+
+@cache
+def _rule_pages() -> Mapping[str, Mapping[str, str]]:
+    return extract_passages(read_pages())
+
+
+_PAYMENT_RULES: Final = ("ROUTE-1", "ROUTE-2", "ROUTE-3", "ROUTE-4")
+
+
+RULES_BY_COMMAND: Final[Mapping[type[Command], tuple[str, ...]]] = {  # that decide on each command
+    commands.DrawBlind: ("CARD-1", "CARD-4"),
+    commands.DrawMarket: ("CARD-1", "CARD-2", "CARD-4"),
+    commands.DrawTickets: ("TICKET-1", "TICKET-3"),
+    commands.KeepTickets: ("SETUP-2", "SETUP-3", "SETUP-4", "TICKET-1"),
+    commands.ClaimRoute: (
+        *_PAYMENT_RULES,
+        "ROUTE-7",
+        "DOUBLE-1",
+        "DOUBLE-2",
+        "FERRY-1",
+        "TUNNEL-1",
+        "PASSENGER-1",
+    ),
+    commands.PayTunnel: ("TUNNEL-2", "TUNNEL-3"),
+    commands.DeclineTunnel: ("TUNNEL-3", "TUNNEL-4"),
+    commands.BuildStation: ("STATION-1", "STATION-2", "STATION-3"),
+    commands.MovePassenger: ("PASSENGER-2",),
+    commands.RequestCards: ("CARD-6",),
+    commands.Pass: ("TURN-4",),
+    commands.Leave: ("CONDUCT-3",),
+    commands.CallTime: ("CLOCK-1", "CLOCK-2"),
+}
