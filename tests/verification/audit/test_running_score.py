@@ -8,7 +8,7 @@ from rich.console import Console
 from schemas.events import PassengerMoved
 from services.cli.tables import standings_table
 from services.referee.rules import fold
-from services.text.events import game_summary_json
+from services.text.game_summary import game_summary_json
 from services.verification.audit import audit
 from services.verification.explanation import explain
 from services.verification.explanation_json import explanation_json, game_state_json
