@@ -44,7 +44,9 @@ def test_SETUP_1_every_hand_is_four_cards_of_the_shuffled_deck_and_the_market_co
 ) -> None:
     scene = started(3, rules=game.rules)
     (shuffled,), hands = scene.events_of(DeckShuffled), scene.events_of(HandDealt)
-    assert [card for hand in hands for card in hand.cards] == list(shuffled.order[:12])
+    assert [(hand.seat, hand.cards) for hand in hands] == [
+        (seat, shuffled.order[4 * seat : 4 * seat + 4]) for seat in range(3)
+    ]
     laid = scene.events_of(MarketFilled)[0]
     assert laid.cards == shuffled.order[12:17]
     assert scene.events.index(hands[-1]) < scene.events.index(laid)
@@ -265,6 +267,8 @@ def test_MARKET_2_the_market_is_looked_at_only_when_a_card_is_turned_up_in_it(ga
     scene.when(0, DrawBlind(), DrawBlind()).then_types(CardDrawn, TurnStarted)
     scene.when(1, Leave())
     assert scene.state.market == list(three)
+    scene = given(rules=game.rules, market=(*three[:4], None), deck=())
+    scene.when(0, DrawMarket(3)).then(MarketCardTaken(0, 3, "red"), TurnStarted(1))
 
 
 @IN_EVERY_MARKET_GAME
