@@ -40,18 +40,17 @@ BOT_HABITS: Final = ("greedy", "greedy", "greedy", "hold-10", "buy-now")  # wher
 
 # Equal tickets and routes, so that seats are often level.
 CLOSE_GAME: Final = {
-    "cars": 6,
+    "cars": 12,
     "pair_tickets": 1,
-    "start_tickets": {"regular": 3},
+    "start_tickets": {"regular": 10},
+    "start_keep": 8,
     "route_points": [1] * 9,
-    "longest_bonus": 1,
+    "longest_bonus": 2,
 }
 # So many tickets that stations often lend a route that makes one.
 STATION_GAME: Final = {
     **CLOSE_GAME,
     "cars": 45,
-    "start_tickets": {"regular": 10},
-    "start_keep": 10,
     "station_costs": [1, 2, 3],
     "station_points": 4,
 }
@@ -61,7 +60,7 @@ OPTIONS_BY_KIND: Final[Mapping[Kind, Mapping[str, Any]]] = {
     "stations": STATION_GAME,
 }
 KINDS_BY_RULESET: Final[Mapping[str, Sequence[Kind]]] = {
-    "usa": ("usual", "usual", "usual", "usual", "close"),
+    "usa": ("usual", "usual", "usual", "close", "close"),
     "europe": ("usual", "usual", "usual", "close", "stations"),
     "marklin": ("usual",),  # its tickets come from two decks
     "trains": ("usual",),
