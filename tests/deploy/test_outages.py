@@ -5,11 +5,14 @@ from __future__ import annotations
 import signal
 import time
 from pathlib import Path
+from threading import Event
 
 import pytest
 
+from services.bootstrap.composition import wait_for_ledger
 from services.ledger import RedisLedger
-from services.ledger.connection import connect, init_partition_count
+from services.ledger.connection import EngineUnreachableError, connect, init_partition_count
+from services.runtime.settings import read_settings
 from tests.cli.command_line import run_in_process
 from tests.deploy.compose import Stage, free_port, stage, wait_until
 
@@ -29,6 +32,7 @@ def read_log(servers: Stage, game: str) -> list[bytes]:
         client.close()
 
 
+@pytest.mark.long
 def test_services_that_start_before_their_engine_wait_and_then_play(tmp_path: Path) -> None:
     with stage(tmp_path) as servers:
         services = [servers.start(name) for name in SERVICES]
@@ -55,6 +59,13 @@ def test_a_service_that_waits_for_its_engine_stops_on_sigterm(tmp_path: Path) ->
         assert all("Traceback" not in service.text() for service in services)
 
 
+def test_waiting_for_an_engine_that_never_comes_has_an_end() -> None:
+    settings = read_settings(redis_url=f"redis://127.0.0.1:{free_port()}/0", engine_wait_s=0.1)
+    with pytest.raises(EngineUnreachableError):
+        wait_for_ledger("referee", settings, Event())
+
+
+@pytest.mark.long
 def test_a_service_gives_up_on_an_engine_that_never_comes(tmp_path: Path) -> None:
     with stage(tmp_path) as servers:
         referee = servers.start("referee", LEDGERLINE_ENGINE_WAIT_S="0.5")
@@ -75,10 +86,12 @@ def test_a_command_that_reads_does_not_wait(words: tuple[str, ...]) -> None:
 
 def test_an_engine_killed_for_three_seconds_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:
     with stage(tmp_path) as servers:
-        engine = servers.start_engine()
         services = [servers.start(name) for name in SERVICES]
         leaving = servers.start("referee")
+        wait_until(lambda: all(service.says(AWAY) for service in (*services, leaving)))
+        engine = servers.start_engine()  # they started before it, and waited
         wait_until(servers.healthy)
+        wait_until(lambda: all(service.says(BACK) for service in (*services, leaving)))
         games = [servers.new_game(POLICIES) for _ in range(3)]
         wait_until(lambda: all(len(servers.view(game)) > 20 for game in games))
         games.append(servers.new_game(POLICIES))  # acknowledged just before the engine is killed
@@ -95,7 +108,7 @@ def test_an_engine_killed_for_three_seconds_loses_nothing_that_was_acknowledged(
             referee.process.send_signal(signal.SIGCONT)
 
         killed_at_s = time.monotonic()
-        wait_until(lambda: all(service.says(AWAY) for service in (*services, leaving)))
+        wait_until(lambda: all(service.says(AWAY) == 2 for service in (*services, leaving)))
         assert servers.http.get("/health").status_code == 503
         assert not servers.healthy()
         assert leaving.stop() == 0
@@ -103,7 +116,7 @@ def test_an_engine_killed_for_three_seconds_loses_nothing_that_was_acknowledged(
         servers.start_engine()
 
         wait_until(lambda: all(servers.ended(game) for game in games))
-        wait_until(lambda: all(service.says(BACK) for service in services))
+        wait_until(lambda: all(service.says(BACK) == 2 for service in services))
         for game in games:
             assert servers.view(game)[: len(views[game])] == views[game]
             assert read_log(servers, game)[: len(logs[game])] == logs[game]
@@ -111,7 +124,7 @@ def test_an_engine_killed_for_three_seconds_loses_nothing_that_was_acknowledged(
         assert answered.count(ID["Idempotency-Key"]) == 1
         for service in services:
             assert service.stop() == 0
-            assert (service.says(AWAY), service.says(BACK)) == (1, 1), service.text()
+            assert (service.says(AWAY), service.says(BACK)) == (2, 2), service.text()
         assert all("Traceback" not in service.text() for service in (*services, leaving))
 
 

@@ -173,7 +173,7 @@ def test_a_whole_game_of_two_is_played_over_http(http: httpx.Client, ledger: Red
 
 
 def begun_with_seed(http: httpx.Client, seed: str) -> list[Player]:
-    created = CreatedGame(http, "human", "human", seed=seed)
+    created = CreatedGame(http, "human", "human", seed=seed, options={"cars": 20})
     players = [created.join("Ada"), created.join("Bo")]
     created.start()
     return players

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import tomllib
+from functools import cache, partial
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -92,12 +93,13 @@ def test_the_index_leads_everywhere_and_no_link_is_broken(http: httpx.Client) ->
     index = http.get("/rules").json()
     rules = {*ALL_RULES, *extract_passages(read_pages())}
     assert (set(index["rulesets"]), set(index["rules"])) == (set(read_pages()), rules)
-    page = browse(http, "/rules")
+    open_page = cache(partial(browse, http))
+    page = open_page("/rules")
     assert page.links >= {f"/rules/{name}" for name in (*rules, *read_pages())}
     for link in sorted(page.links - {"/docs"}):
-        for onward in browse(http, link).links - page.links:
+        for onward in open_page(link).links - page.links:
             path, _, anchor = onward.partition("#")
-            assert anchor in browse(http, path).ids, onward
+            assert anchor in open_page(path).ids, onward
 
 
 @pytest.mark.parametrize("unknown", ["ROUTE-99", "usa.md", "turn-1", "%3Cscript%3E"])

@@ -124,8 +124,8 @@ def test_an_envelope_fits_its_schema(command: Command) -> None:
 
 
 def test_entries_fit_their_schemas() -> None:
-    for command in examples.COMMANDS:
-        entry = Entry(250, "id-1", 1, command, examples.EVENTS)
+    for number, command in enumerate(examples.COMMANDS):
+        entry = Entry(250, "id-1", 1, command, examples.EVENTS[number :: len(examples.COMMANDS)])
         published("log-entry").validate(through_json(write_entry(1, entry)))
     for shown in (ShownBytes(), ShownBytes(head=b"\x0e" * 32)):
         view = ViewEntry(7, 250, None, examples.OPEN, shown)

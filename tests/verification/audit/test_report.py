@@ -18,6 +18,7 @@ from services.verification.explanation import explain
 from services.verification.replay import Replay
 from services.verification.report.page import render_page
 from services.verification.report.templating import ENVIRONMENT, markdown
+from tests.long_runs import long_but_every
 from tests.verification.audit.given import NAMES, USA, entries, find, golden, rewritten
 
 MISCHIEF = "usa-mischief"
@@ -35,7 +36,7 @@ def parsed(html: str) -> Xml.Element:
     return Xml.fromstring(html[start : end + len("</main>")])
 
 
-@pytest.mark.parametrize("game", NAMES[::6])
+@pytest.mark.parametrize("game", long_but_every(16, NAMES))
 def test_the_page_of_any_game_is_well_formed_and_its_links_have_targets(game: str) -> None:
     log = golden(game)
     for number in (1, len(log) // 2, len(log)):
