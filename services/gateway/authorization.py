@@ -5,9 +5,6 @@ A token is a signed statement (schemas/tokens.py), so checking one takes no read
 
 from __future__ import annotations
 
-import hmac
-from hashlib import sha256
-
 from schemas import tokens
 from schemas.field_types import Seat
 from services.gateway.problem_details import HttpProblemError
@@ -22,10 +19,6 @@ class Authorization:
     def mint(self, game: str, seat: Seat | None) -> str:
         """The token of a seat, or of the game's host (None): always the same."""
         return tokens.mint(self._token_key, game, seat)
-
-    def derive_game_id(self, command_id: str) -> str:
-        """The id of the game that a command creates: 12 hex digits that only the server can compute."""
-        return hmac.new(self._token_key, b"game" + command_id.encode(), sha256).hexdigest()[:12]
 
     def require_holder(self, game: str, bearer: str | None) -> tokens.Holder:
         """The seat that this token names, or None as its seat for the host.

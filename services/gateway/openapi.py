@@ -32,7 +32,9 @@ happen; send `{"id": "c1", "command": {"type": "draw_blind"}}`. Give the token i
 Authorization header, or from a browser as the subprotocols `ledgerline, token.<token>`.
 
 Every command has an id (`Idempotency-Key`, or `id` on the socket). Sending one again never
-executes it twice: you get the same verdict again.
+executes it twice: you get the same verdict again. The id of a creation, a join or a fork is a secret like
+the token that it is answered with: choose it at random, and use it for nothing else. It is good for the
+token until the game is over.
 
 To reconnect with the entries up to number n, read from `after=n-1` and compare the first entry's
 `head` with your last: a fail-over may have replaced it. If it differs or is gone, read from 0.

@@ -6,7 +6,6 @@ envelope, and reads the verdict from the sender's own view.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
@@ -14,30 +13,31 @@ from schemas.commands import Command, CommandEnvelope, CreateGame, StartGame, Ta
 from schemas.contract import Schema
 from schemas.entries import ViewEntry
 from schemas.errors import InvalidInputError
-from schemas.events import GameStarted, SeatTaken
-from schemas.field_types import CommandId, GameId, Seat
+from schemas.events import GameEnded, GameStarted, SeatTaken
+from schemas.field_types import GameId, Seat
 from services.gateway import response_models as responses
 from services.gateway.archive_views import ArchiveViews
 from services.gateway.authorization import Authorization
+from services.gateway.command_ids import (
+    LoggedIds,
+    read_command_id,
+    read_secret_command_id,
+    read_system_command_id,
+)
 from services.gateway.command_tracking import (
     RETRY_HINT,
+    UNLOGGED_LEVEL,
     AckRequest,
     CommandProgress,
     CommandTracker,
     parse_ack_request,
 )
 from services.gateway.hub import Hub
-from services.gateway.problem_details import HttpProblemError
+from services.gateway.problem_details import HttpProblemError, refusal_problem
 from services.gateway.rate_limit import RateLimiter
 from services.ledger.ack_levels import ACCEPTED, DECIDED
 from services.ledger.async_ledger import AsyncLedger
 
-MIN_SECRET_ID_LENGTH: Final = 16  # an id that a new token depends on must not be guessable
-
-# How the server's own ids begin: one that a client used up would stop a clock, or a play-off.
-RESERVED_ID_PREFIXES: Final = ("clock:", "play-off:")
-
-_COMMAND_ID: Final[Schema[str]] = Schema(CommandId, "Idempotency-Key")
 _GAME_ID: Final[Schema[str]] = Schema(GameId, "game")
 
 
@@ -62,6 +62,7 @@ class GatewayService:
     ) -> None:
         self.ledger, self.hub = ledger, hub
         self.authorization = Authorization(token_key)
+        self.logged_ids = LoggedIds(ledger, token_key)
         self.archive_views = archive_views or ArchiveViews(None)
         self.command_tracker = CommandTracker(ledger, hub)
         self.rate_limiter, self.answer_timeout_s = rate_limiter, answer_timeout_s
@@ -80,11 +81,11 @@ class GatewayService:
         self, command: Command, id_: str | None, client: str, ack_request: AckRequest
     ) -> tuple[responses.GameCreated, ViewEntry]:
         """A new game by the command that creates it, and its first entry. The game's id follows from `id_`."""
-        requested_id, id_ = id_, self._secret_command_id(id_)
+        requested_id, id_ = id_, read_secret_command_id(id_)
         self.enforce_rate_limit(("system commands", client))
-        game = self.authorization.derive_game_id(id_)
+        game = self.logged_ids.derive_game_id(id_)
         entry, level = await self._find_archived_creation(game, requested_id) or await self._execute_decided(
-            CommandEnvelope(id_, game, None, command), ack_request
+            game, id_, command, ack_request
         )
         created = responses.GameCreated(
             game=game,
@@ -103,16 +104,15 @@ class GatewayService:
     async def join(
         self, game: str, body: Mapping[str, object], id_: str | None, client: str, ack_request: AckRequest
     ) -> responses.SeatJoined:
-        """Take a seat. The same id again gives the same seat and token."""
+        """Take a seat. The same id again gives the same seat and token, until the game is over."""
         await self.require_game(game)
-        envelope = CommandEnvelope(
-            self._secret_command_id(id_), game, None, _read_system_command(TakeSeat, body)
-        )
+        id_, command = read_secret_command_id(id_), _read_system_command(TakeSeat, body)
         self.enforce_rate_limit(("system commands", client))
-        entry, level = await self._execute_decided(envelope, ack_request)
+        entry, level = await self._execute_decided(game, id_, command, ack_request)
         seat_taken = entry.events[0]
         if not isinstance(seat_taken, SeatTaken):  # another command's: a creation also seats bots, say
             raise reused_id_error()
+        await self.require_unfinished(game, id_)
         return responses.SeatJoined(
             game=game,
             seat=seat_taken.seat,
@@ -128,9 +128,9 @@ class GatewayService:
         """Shuffle and deal; the host and every seat may ask for it."""
         await self.require_game(game)
         holder = self.authorization.require_holder(game, bearer)
-        envelope = CommandEnvelope(self._system_command_id(id_), game, None, StartGame())
+        id_ = read_system_command_id(id_)
         self.enforce_rate_limit((game, holder.seat))
-        entry, level = await self._execute_decided(envelope, ack_request)
+        entry, level = await self._execute_decided(game, id_, StartGame(), ack_request)
         if not isinstance(entry.events[0], GameStarted):
             raise reused_id_error()
         return responses.GameStarted(game=game, number=entry.number, level=level, head=hex_head(entry))
@@ -176,6 +176,16 @@ class GatewayService:
                 raise not_found from None
             return GameLocation(len(entries), archived=True)
 
+    async def require_unfinished(self, game: str, id_: str | None) -> None:
+        """Raise HttpProblemError where the game is over: then no verdict is answered with a token any more."""
+        length = await self.ledger.read_length(game)
+        last_entries = await self.ledger.read_view(game, None, length - 1, 1) if length else ()
+        is_archived = not length
+        if is_archived or any(
+            isinstance(event, GameEnded) for entry in last_entries for event in entry.events
+        ):
+            raise refusal_problem("GAME-3", "the game is over", id=id_, level=UNLOGGED_LEVEL)
+
     # -- commands --------------------------------------------------------------------------
 
     def build_envelope(self, game: str, seat: Seat, body: object, id_: str | None) -> CommandEnvelope:
@@ -186,7 +196,7 @@ class GatewayService:
             if claimed_seat.__class__ is not int or claimed_seat != seat:
                 raise HttpProblemError(403, "TOKEN-1", f"your token is for seat {seat}")
         command = read_command(body, players_only=True)
-        envelope = CommandEnvelope(self._command_id(id_), game, seat, command)
+        envelope = CommandEnvelope(read_command_id(id_), game, seat, command)
         self.enforce_rate_limit((game, seat))
         return envelope
 
@@ -212,24 +222,26 @@ class GatewayService:
         return (entries[0], str(DECIDED)) if entries else None
 
     async def _execute_decided(
-        self, envelope: CommandEnvelope, ack_request: AckRequest
+        self, game: str, id_: str, command: Command, ack_request: AckRequest
     ) -> tuple[ViewEntry, str]:
-        """The verdict on a system command, and its level. Raises HttpProblemError where there is none in time."""
+        """The verdict on a system command, and its level. Raises HttpProblemError where there is none in time.
+
+        The log has it under an id that is derived from `id_`; answers name `id_` itself."""
         if ack_request.level == ACCEPTED:
             raise InvalidInputError(
                 "level", "must be decided or more here: the answer is what the verdict says"
             )
-        progress = await self.execute(envelope, ack_request)
+        envelope = CommandEnvelope(await self.logged_ids.find(game, id_), game, None, command)
+        try:
+            progress = await self.execute(envelope, ack_request)
+        except HttpProblemError as problem:
+            if "id" in problem.extensions:
+                problem.extensions["id"] = id_
+            raise
         if progress.entry is None:
-            detail = f"no verdict at level {ack_request.level} within {ack_request.wait_s:g} s; Idempotency-Key: {envelope.id}; {RETRY_HINT}"
+            detail = f"no verdict at level {ack_request.level} within {ack_request.wait_s:g} s; Idempotency-Key: {id_}; {RETRY_HINT}"
             raise HttpProblemError(
-                503,
-                "WAIT-1",
-                detail,
-                retry_after=1,
-                id=envelope.id,
-                verdict="unknown",
-                **progress.json_fields(),
+                503, "WAIT-1", detail, retry_after=1, id=id_, verdict="unknown", **progress.json_fields()
             )
         return progress.entry, str(progress.level)
 
@@ -244,25 +256,6 @@ class GatewayService:
                 f"more than {self.rate_limiter.rate:g} commands a second",
                 retry_after=max(1, round(retry_after_s)),
             )
-
-    def _command_id(self, id_: str | None) -> str:
-        return secrets.token_hex(12) if id_ is None else _COMMAND_ID.read(id_)
-
-    def _system_command_id(self, id_: str | None) -> str:
-        command_id = self._command_id(id_)
-        if command_id.startswith(RESERVED_ID_PREFIXES):
-            raise InvalidInputError(
-                "Idempotency-Key", f"can't begin with {' or '.join(RESERVED_ID_PREFIXES)} here"
-            )
-        return command_id
-
-    def _secret_command_id(self, id_: str | None) -> str:
-        command_id = self._system_command_id(id_)
-        if len(command_id) < MIN_SECRET_ID_LENGTH:
-            raise InvalidInputError(
-                "Idempotency-Key", f"needs {MIN_SECRET_ID_LENGTH} characters here, chosen at random"
-            )
-        return command_id
 
 
 def hex_head(entry: ViewEntry) -> str | None:

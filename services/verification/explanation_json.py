@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
 from schemas.commands import write_command
+from schemas.entries import Entry
 from schemas.events import CommandRefused, write_event
 from schemas.field_types import Seat
 from services.referee.rules import GameState
@@ -65,7 +66,7 @@ def explanation_json(explained: Explanation) -> Json:
     return {
         "number": explained.sequence,
         "at": entry.at,
-        "id": entry.id,
+        "id": shown_id(entry),
         "seat": entry.seat,
         "speaker": sender_name(explained.after, entry.seat),
         "command": write_command(entry.command),
@@ -81,6 +82,12 @@ def explanation_json(explained: Explanation) -> Json:
             for viewer, perspective in explained.perspectives.items()
         },
     }
+
+
+def shown_id(entry: Entry) -> str | None:
+    """The id of a seat's command. That of a system command is left out: in logs of before such ids were derived
+    (services/gateway/command_ids.py) that of a join is the key to its seat."""
+    return None if entry.seat is None else entry.id
 
 
 def seat_explanation_json(explained: Explanation, seat: Seat) -> Json:

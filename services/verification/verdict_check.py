@@ -24,9 +24,8 @@ def replay_findings(replay: Replay) -> Iterator[Finding]:
             )
         earlier = first_answers.setdefault((entry.seat, entry.id), sequence)
         if earlier != sequence:
-            yield Finding(
-                sequence, "verdict", f"Command {entry.id} had its verdict in entry {earlier} already."
-            )
+            command = "The command" if entry.seat is None else f"Command {entry.id}"
+            yield Finding(sequence, "verdict", f"{command} had its verdict in entry {earlier} already.")
         if why := _difference(entry, decision):
             yield Finding(sequence, "verdict", why)
     if error is not None:

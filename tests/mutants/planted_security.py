@@ -8,6 +8,7 @@ from tests.mutants.mutant import Mutant
 
 LONGEST_TRAIL: Final = ("tests/rules/test_longest_trail.py",)
 HOSTILE_FILES: Final = ("tests/security/test_hostile_files.py",)
+CREDENTIALS: Final = ("tests/security/test_credentials.py",)
 FOREIGN_TEXT: Final = ("tests/security/test_foreign_text.py",)
 
 SECURITY_MUTANTS: Final = (
@@ -57,5 +58,23 @@ SECURITY_MUTANTS: Final = (
     Mutant(
         "the one-file verifier takes values without number", "security", "deploy/verify_game.py",
         "min(len(data), MAX_VALUES)", "len(data)", HOSTILE_FILES,
+    ),
+    Mutant(
+        "the log holds the key of a join", "security", "services/gateway/command_ids.py",
+        "        return LOGGED_ID_PREFIX + hmac.new(self._token_key, message, sha256).hexdigest()[:32]\n",
+        "        return command_id\n", CREDENTIALS,
+    ),
+    Mutant(
+        "the id in a log is taken for the key that it stands for", "security", "services/gateway/command_ids.py",
+        'RESERVED_ID_PREFIXES: Final = ("clock:", "play-off:", LOGGED_ID_PREFIX)',
+        'RESERVED_ID_PREFIXES: Final = ("clock:", "play-off:")', CREDENTIALS,
+    ),
+    Mutant(
+        "a join is answered with its token after the end", "security", "services/gateway/service.py",
+        "        await self.require_unfinished(game, id_)\n", "", CREDENTIALS,
+    ),
+    Mutant(
+        "an explanation shows the key of a join", "security", "services/verification/explanation_json.py",
+        "    return None if entry.seat is None else entry.id\n", "    return entry.id\n", CREDENTIALS,
     ),
 )  # fmt: skip

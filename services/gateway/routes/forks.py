@@ -59,7 +59,8 @@ async def fork_game(
     """A new game from where this one stood, by what the token's seat knew there, or by what was public.
 
     While this game goes on, who asks with a seat's token holds that seat of the new game too, because it shows
-    what nobody else may see. The same id again gives the same game and tokens."""
+    what nobody else may see. The same id again gives the same game and tokens, the seat's until
+    that game is over."""
     await service.locate_game(game, client)
     asker = service.authorization.resolve_viewer(game, bearer)
     for field in sorted(body.keys() - {"at"}):
@@ -71,6 +72,7 @@ async def fork_game(
         raise reused_id_error()
     forked = GameForked(**created.model_dump(), of=game, at=event.at, afresh=event.afresh)
     if event.asker is not None:
+        await service.require_unfinished(created.game, id_)
         forked.seat = event.asker
         forked.seat_token = service.authorization.mint(created.game, event.asker)
     return forked

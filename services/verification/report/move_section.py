@@ -15,6 +15,7 @@ from services.referee.rules.seat_state import SeatState
 from services.text.commands import describe_command, group_commands, sender_name
 from services.text.formatting import city_name, format_cards, format_game_time, pluralize
 from services.verification.explanation import Explanation, Viewer
+from services.verification.explanation_json import shown_id
 from services.verification.report.board_map import BoardMap, board_map
 from services.verification.rule_citations import RuleCitation
 
@@ -267,7 +268,7 @@ def _pending_text(before: GameState, after: GameState) -> str:
 def _raw_entry(explanation: Explanation) -> str:
     entry = explanation.entry
     fields: Mapping[str, object] = {
-        "id": entry.id,
+        "id": shown_id(entry),
         "seat": entry.seat,
         "at": entry.at,
         "command": write_command(entry.command),

@@ -1,0 +1,77 @@
+"""The ids of commands: what a client sends as its Idempotency-Key, and what the log holds in its place.
+
+Whoever sends the key of a join again is given the token of that seat, and a log is shown to many: in files, audits and
+answers to disputes. So of a system command (create, join, fork, start) the log holds an HMAC of the key, made with the
+token key, which opens nothing. A seat's own commands keep their ids: those open nothing without the seat's token,
+and the seat's client finds its verdicts by them.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from hashlib import sha256
+from typing import Final
+
+from schemas.contract import Schema
+from schemas.errors import InvalidInputError
+from schemas.field_types import CommandId
+from services.ledger.async_ledger import AsyncLedger
+
+MIN_SECRET_ID_LENGTH: Final = 16  # an id that a new token depends on must not be guessable
+LOGGED_ID_PREFIX: Final = (
+    "hmac:"  # of the ids in a log; a client that sent one would be answered as its owner
+)
+
+# How the server's own ids begin: one that a client used up would stop a clock, or a play-off.
+RESERVED_ID_PREFIXES: Final = ("clock:", "play-off:", LOGGED_ID_PREFIX)
+
+_COMMAND_ID: Final[Schema[str]] = Schema(CommandId, "Idempotency-Key")
+
+
+def read_command_id(id_: str | None) -> str:
+    """The id of a seat's command, or a new one. Raises InvalidInputError."""
+    return secrets.token_hex(12) if id_ is None else _COMMAND_ID.read(id_)
+
+
+def read_system_command_id(id_: str | None) -> str:
+    """The same for a system command, whose id must not be one of the server's own. Raises InvalidInputError."""
+    command_id = read_command_id(id_)
+    if command_id.startswith(RESERVED_ID_PREFIXES):
+        raise InvalidInputError(
+            "Idempotency-Key", f"can't begin with {' or '.join(RESERVED_ID_PREFIXES)} here"
+        )
+    return command_id
+
+
+def read_secret_command_id(id_: str | None) -> str:
+    """The same for a command that is answered with a token: it must be long. Raises InvalidInputError."""
+    command_id = read_system_command_id(id_)
+    if len(command_id) < MIN_SECRET_ID_LENGTH:
+        raise InvalidInputError(
+            "Idempotency-Key", f"needs {MIN_SECRET_ID_LENGTH} characters here, chosen at random"
+        )
+    return command_id
+
+
+class LoggedIds:
+    """The ids under which the log holds system commands, and the ids of the games that they create."""
+
+    def __init__(self, ledger: AsyncLedger, token_key: bytes) -> None:
+        self._ledger, self._token_key = ledger, token_key
+
+    def derive_game_id(self, command_id: str) -> str:
+        """The id of the game that a command creates: 12 hex digits that only the server can compute."""
+        return hmac.new(self._token_key, b"game" + command_id.encode(), sha256).hexdigest()[:12]
+
+    def derive(self, game: str, command_id: str) -> str:
+        """The id that the log of `game` holds in place of the client's: it is no key to anything."""
+        message = f"ledgerline/command-id/1 {game} {command_id}".encode()
+        return LOGGED_ID_PREFIX + hmac.new(self._token_key, message, sha256).hexdigest()[:32]
+
+    async def find(self, game: str, command_id: str) -> str:
+        """The id under which the log has this command's verdict, or will have it.
+
+        Logs of before these ids were derived hold the client's own; its verdict is found there."""
+        result = await self._ledger.read_result(game, None, command_id)
+        return command_id if result is not None and result.sequence else self.derive(game, command_id)
