@@ -24,7 +24,7 @@ from services.gateway.archive_views import ArchiveViewReader
 from services.gateway.server import build_server, open_listener
 from services.ledger import RedisLedger
 from services.ledger.connection import EngineUnreachableError, connect, init_partition_count
-from services.ledger.consumer_groups import monotonic_ms
+from services.ledger.stale_deliveries import monotonic_ms
 from services.referee.command_processor import Clocks
 from services.referee.fork_expansion import ForkExpander
 from services.referee.leases import GameClock, Lease

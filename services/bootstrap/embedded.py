@@ -29,7 +29,8 @@ from services.bootstrap.data_folder_keys import load_signing_key, load_token_key
 from services.gateway.server import build_server, open_listener
 from services.ledger import RedisLedger, keys
 from services.ledger.connection import EngineUnavailableError, connect, init_partition_count
-from services.ledger.embedded_engine import is_vacant, running_engine
+from services.ledger.embedded_engine import running_engine
+from services.ledger.engine_folder import is_vacant
 from services.runtime.logging_setup import get_logger
 from services.runtime.settings import Settings
 

@@ -10,28 +10,22 @@ on one connection.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Final, NamedTuple
 
-from redis.asyncio.cluster import RedisCluster
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
-from redis.exceptions import ConnectionError, RedisClusterException, RedisError, ResponseError
+from redis.exceptions import RedisError, ResponseError
 
 from schemas.codec import build_view_entry
 from schemas.entries import ViewEntry
 from services.ledger.ack_levels import (
     DURABLE,
-    FSYNC_SETTINGS,
     AckLevel,
-    EngineCapabilities,
     count_replicas,
-    is_aof_in_force,
-    parse_fsync_policy,
     read_capabilities,
     send_command,
 )
+from services.ledger.confirmation_connection import ConfirmationConnection, EngineNode
 from services.ledger.ports import MissingEntryError
 from services.ledger.queries import Argument, Client, Reply
 from services.ledger.scripts import Script
@@ -41,53 +35,6 @@ log = get_logger("gateway")
 CONFIRM_ENTRY: Final = Script("confirm_entry")
 MAX_CONNECTIONS: Final = 8  # rounds under way at once, for each node and level
 MAX_ROUND_SIZE: Final = 512
-ROUND_TIMEOUT_MS: Final = 5_000  # below a socket's time-out; a longer wait takes another round
-
-
-class EngineNode(NamedTuple):
-    """The node that holds a key, and how to open another connection to it."""
-
-    name: str
-    make_connection: Callable[[], Client]
-
-
-async def find_node(client: Client, key: str) -> EngineNode:
-    """The node that holds a key, of a cluster or a single engine. Raises ConnectionError: none does."""
-    if not isinstance(client, RedisCluster):
-        return EngineNode("", client.connection_pool.make_connection)
-    await client.initialize()
-    try:
-        node = client.get_node_from_key(key)
-    except RedisClusterException as error:
-        raise ConnectionError(f"no node has {key}: {error}") from None
-    assert node is not None, "only a replica may be missing"
-    options = {**node.connection_kwargs, "retry": Retry(NoBackoff(), 0)}
-    return EngineNode(node.name, lambda: node.connection_class(**options))
-
-
-class ConfirmationConnection(NamedTuple):
-    """A connection, and what its engine can do."""
-
-    connection: Client
-    capabilities: EngineCapabilities
-
-    def proof_commands(self, level: AckLevel) -> list[tuple[Argument, ...]]:
-        """The commands whose replies prove that everything before them has the level."""
-        if level != DURABLE:
-            return [("WAIT", level.replicas, ROUND_TIMEOUT_MS)]
-        if self.capabilities.supports_waitaof:
-            return [("WAITAOF", 1, 0, ROUND_TIMEOUT_MS)]
-        return [("CONFIG", "GET", FSYNC_SETTINGS), ("INFO", "persistence")]
-
-    def is_proved_by(self, level: AckLevel, replies: Sequence[Reply]) -> bool:
-        """Whether the replies to `proof_commands` prove the level."""
-        if any(isinstance(reply, ResponseError) for reply in replies):
-            return False
-        if level != DURABLE:
-            return bool(replies[0] >= level.replicas)
-        if self.capabilities.supports_waitaof:
-            return bool(replies[0][0] >= 1)
-        return parse_fsync_policy(replies[0]) == "always" and is_aof_in_force(replies[1])
 
 
 class PendingConfirmation(NamedTuple):

@@ -12,9 +12,10 @@ from schemas.entries import ViewEntry
 from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
 from services.ledger import keys, ledger_queries, view_queries
-from services.ledger.ack_confirmation import ConfirmationBatcher, find_node
+from services.ledger.ack_confirmation import ConfirmationBatcher
 from services.ledger.ack_levels import AckLevel
 from services.ledger.batching import RequestBatcher
+from services.ledger.confirmation_connection import find_node
 from services.ledger.dispute_store import AsyncDisputeStore
 from services.ledger.notifications import EntryNotification, subscribe
 from services.ledger.queries import Client, RedisCommand, Reply, run_async, run_rounds, send_commands

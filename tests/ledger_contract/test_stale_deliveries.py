@@ -9,7 +9,7 @@ import pytest
 
 from services.ledger import RedisLedger, consumer_groups, keys
 from services.ledger.connection import connect, init_partition_count
-from services.ledger.consumer_groups import FULL_SCAN_INTERVAL_MS
+from services.ledger.stale_deliveries import FULL_SCAN_INTERVAL_MS
 from tests.conftest import ALL, PARTITIONS
 from tests.ledger_contract.given import (
     PARTITION,

@@ -24,7 +24,7 @@ GATEWAY_MUTANTS: Final = (
     Mutant(
         "what WAITAOF answers isn't read",
         "P1",
-        "services/ledger/ack_confirmation.py",
+        "services/ledger/confirmation_connection.py",
         "return bool(replies[0][0] >= 1)",
         "return True",
         ("tests/gateway/test_ack_confirmation.py", "tests/gateway/test_ack_levels.py"),
@@ -32,7 +32,7 @@ GATEWAY_MUTANTS: Final = (
     Mutant(
         "what WAIT answers isn't read",
         "P1",
-        "services/ledger/ack_confirmation.py",
+        "services/ledger/confirmation_connection.py",
         "return bool(replies[0] >= level.replicas)",
         "return True",
         ("tests/gateway/test_ack_confirmation.py", "tests/cluster/test_replicated.py"),
@@ -95,7 +95,7 @@ GATEWAY_MUTANTS: Final = (
         ("tests/gateway/test_log_rewound.py",),
     ),
     Mutant(
-        "an AOF that isn't in force yet counts as durable", "P1", "services/ledger/ack_confirmation.py",
+        "an AOF that isn't in force yet counts as durable", "P1", "services/ledger/confirmation_connection.py",
         "return parse_fsync_policy(replies[0]) == \"always\" and is_aof_in_force(replies[1])",
         "return parse_fsync_policy(replies[0]) == \"always\"",
         ("tests/gateway/test_aof_in_force.py",),

@@ -9,17 +9,16 @@ from typing import Final, NamedTuple
 from schemas import commands
 from schemas.commands import write_command
 from schemas.events import write_event
-from schemas.field_types import Seat
 from services.referee.rules import GameState
-from services.referee.rules.seat_state import SeatState
 from services.text.commands import describe_command, group_commands, sender_name
-from services.text.formatting import city_name, format_cards, format_game_time, pluralize
+from services.text.formatting import format_game_time, pluralize
 from services.verification.explanation import Explanation, Viewer
 from services.verification.explanation_json import shown_id
 from services.verification.report.board_map import BoardMap, board_map
+from services.verification.report.knowledge_table import KnowledgeRow, knowledge_rows
+from services.verification.report.state_changes import Changes, state_changes
 from services.verification.rule_citations import RuleCitation
 
-MAX_NEXT_CARDS: Final = 5  # cards of the deck that are shown: a draw takes no more of them
 MAX_OPEN_GROUPS: Final = 12  # groups of alternatives that stand open
 
 
@@ -31,13 +30,6 @@ class Verdict(NamedTuple):
     rules: str
     doubt: str
     consequences: Sequence[str]
-
-
-class KnowledgeRow(NamedTuple):
-    """What each viewer knew of one thing; each cell has one part or more."""
-
-    name: str
-    cells: Sequence[Sequence[str]]
 
 
 class ShownSentences(NamedTuple):
@@ -53,20 +45,6 @@ class Alternatives(NamedTuple):
     total: str
     ways: Sequence[tuple[str, str]]
     is_open: bool
-
-
-class SeatChange(NamedTuple):
-    """A seat's counts before and after."""
-
-    name: str
-    counts: Sequence[tuple[int, int]]
-
-
-class Changes(NamedTuple):
-    """What the entry changed; no rows where that is nothing, or the whole state is new."""
-
-    rows: Sequence[SeatChange]
-    text: str
 
 
 class MoveSection(NamedTuple):
@@ -102,14 +80,14 @@ def move_section(explanation: Explanation) -> MoveSection:
         map=board_map(before if before.game else explanation.after, *_marked_places(explanation)),
         seats=seat_names(before if before.game else explanation.after),
         viewers=tuple(_viewer_name(explanation, viewer) for viewer in explanation.perspectives),
-        knowledge=_knowledge(explanation),
+        knowledge=knowledge_rows(explanation),
         shown=[
             ShownSentences(_sentences(explanation, viewer), bool(perspective.narrated_events))
             for viewer, perspective in explanation.perspectives.items()
         ],
         alternatives=_alternatives(explanation),
         no_alternatives=_no_alternatives(explanation),
-        changes=_changes(explanation),
+        changes=state_changes(explanation),
         raw=_raw_entry(explanation),
     )
 
@@ -145,9 +123,6 @@ def seat_names(state: GameState) -> list[str]:
     return [seat_state.name or "free" for seat_state in state.seats]
 
 
-# -- who saw what ------------------------------------------------------------------------------
-
-
 def _viewer_name(explanation: Explanation, viewer: Viewer) -> str:
     return sender_name(explanation.after, viewer) if isinstance(viewer, int) else f"The {viewer}"
 
@@ -155,59 +130,6 @@ def _viewer_name(explanation: Explanation, viewer: Viewer) -> str:
 def _sentences(explanation: Explanation, viewer: Viewer) -> list[str]:
     events = explanation.perspectives[viewer].narrated_events
     return [narrated.sentence for narrated in events if narrated.sentence]
-
-
-def _knowledge(explanation: Explanation) -> list[KnowledgeRow]:
-    """What each viewer knew before the entry: of the market, of the deck, and of each seat."""
-    if not explanation.before.game:
-        return []
-    states = [perspective.before for perspective in explanation.perspectives.values()]
-    return [
-        KnowledgeRow("Market", [[_market_text(state)] for state in states]),
-        KnowledgeRow("Deck", [[_deck_text(state)] for state in states]),
-        *(
-            KnowledgeRow(sender_name(explanation.before, seat), [_holding(state, seat) for state in states])
-            for seat in range(len(explanation.before.seats))
-        ),
-    ]
-
-
-def _market_text(state: GameState) -> str:
-    return ", ".join(card or "-" for card in state.market) or "none"
-
-
-def _deck_text(state: GameState) -> str:
-    text = pluralize(len(state.deck), "card")
-    next_cards = [card for card in reversed(state.deck[-MAX_NEXT_CARDS:]) if card is not None]
-    return f"{text}; next: {', '.join(next_cards)}" if next_cards else text
-
-
-def _holding(state: GameState, seat: Seat) -> list[str]:
-    seat_state = state.seats[seat]
-    known_tickets = [ticket for ticket in seat_state.tickets if ticket is not None]
-    offered = [ticket for ticket in seat_state.offer if ticket is not None]
-    parts = [
-        f"{pluralize(seat_state.cards, 'card')}{_hand_text(seat_state)}",
-        f"{pluralize(len(seat_state.tickets), 'ticket')}{_tickets_text(state, known_tickets)}",
-    ]
-    if seat_state.offer:
-        parts.append(f"is offered {len(seat_state.offer)}{_tickets_text(state, offered)}")
-    return parts
-
-
-def _hand_text(seat_state: SeatState) -> str:
-    """The cards that the viewer knows of, and how many more there are."""
-    known_cards = {card: n for card, n in seat_state.hand.items() if card is not None and n > 0}
-    hidden = seat_state.cards - sum(known_cards.values())
-    parts = [format_cards(known_cards)] if known_cards else []
-    parts += [f"{hidden} hidden"] if hidden else []
-    return f": {', '.join(parts)}" if known_cards else ""
-
-
-def _tickets_text(state: GameState, tickets: Sequence[str]) -> str:
-    board_tickets = [state.board.tickets[ticket] for ticket in tickets]
-    texts = (f"{city_name(state, t.a)} - {city_name(state, t.b)} ({t.points})" for t in board_tickets)
-    return f": {', '.join(texts)}" if board_tickets else ""
 
 
 # -- what else, and what came of it ------------------------------------------------------------
@@ -232,37 +154,6 @@ def _no_alternatives(explanation: Explanation) -> str:
         f"{sender_name(explanation.before, s)} ({c})" for s, c in explanation.before.pending_choices.items()
     )
     return f"Nothing: the table didn't wait for it. It waited for {pending or 'nobody'}."
-
-
-def _changes(explanation: Explanation) -> Changes:
-    before, after = explanation.before, explanation.after
-    if not before.game:
-        return Changes((), "It laid the table.")
-    if explanation.entry.refusal and before.pending_choices == after.pending_choices:
-        return Changes((), f"Nothing but the time. {_pending_text(before, after)}")
-    rows = [
-        SeatChange(sender_name(after, seat), [*zip(_seat_counts(was), _seat_counts(now), strict=True)])
-        for seat, (was, now) in enumerate(zip(before.seats, after.seats, strict=True))
-    ]
-    return Changes(rows, _pending_text(before, after))
-
-
-def _seat_counts(seat_state: SeatState) -> tuple[int, ...]:
-    lists = (seat_state.tickets, seat_state.offer, seat_state.routes)
-    return (seat_state.running_score, seat_state.cars, seat_state.cards, *(len(values) for values in lists))
-
-
-def _pending_text(before: GameState, after: GameState) -> str:
-    def pending_seats(state: GameState) -> str:
-        return (
-            ", ".join(f"{sender_name(state, s)} ({choice})" for s, choice in state.pending_choices.items())
-            or "nobody"
-        )
-
-    was, now = pending_seats(before), pending_seats(after)
-    if was == now:
-        return f"The table waits for {now}, as before."
-    return f"The table waited for {was}; now it waits for {now}."
 
 
 def _raw_entry(explanation: Explanation) -> str:

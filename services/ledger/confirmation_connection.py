@@ -1,0 +1,69 @@
+"""Connections that confirm how safe an entry is: to one node each, with what its engine can do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
+
+from redis.asyncio.cluster import RedisCluster
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import ConnectionError, RedisClusterException, ResponseError
+
+from services.ledger.ack_levels import (
+    DURABLE,
+    FSYNC_SETTINGS,
+    AckLevel,
+    EngineCapabilities,
+    is_aof_in_force,
+    parse_fsync_policy,
+)
+from services.ledger.queries import Argument, Client, Reply
+
+ROUND_TIMEOUT_MS: Final = 5_000  # below a socket's time-out; a longer wait takes another round
+
+
+class EngineNode(NamedTuple):
+    """The node that holds a key, and how to open another connection to it."""
+
+    name: str
+    make_connection: Callable[[], Client]
+
+
+async def find_node(client: Client, key: str) -> EngineNode:
+    """The node that holds a key, of a cluster or a single engine. Raises ConnectionError: none does."""
+    if not isinstance(client, RedisCluster):
+        return EngineNode("", client.connection_pool.make_connection)
+    await client.initialize()
+    try:
+        node = client.get_node_from_key(key)
+    except RedisClusterException as error:
+        raise ConnectionError(f"no node has {key}: {error}") from None
+    assert node is not None, "only a replica may be missing"
+    options = {**node.connection_kwargs, "retry": Retry(NoBackoff(), 0)}
+    return EngineNode(node.name, lambda: node.connection_class(**options))
+
+
+class ConfirmationConnection(NamedTuple):
+    """A connection, and what its engine can do."""
+
+    connection: Client
+    capabilities: EngineCapabilities
+
+    def proof_commands(self, level: AckLevel) -> list[tuple[Argument, ...]]:
+        """The commands whose replies prove that everything before them has the level."""
+        if level != DURABLE:
+            return [("WAIT", level.replicas, ROUND_TIMEOUT_MS)]
+        if self.capabilities.supports_waitaof:
+            return [("WAITAOF", 1, 0, ROUND_TIMEOUT_MS)]
+        return [("CONFIG", "GET", FSYNC_SETTINGS), ("INFO", "persistence")]
+
+    def is_proved_by(self, level: AckLevel, replies: Sequence[Reply]) -> bool:
+        """Whether the replies to `proof_commands` prove the level."""
+        if any(isinstance(reply, ResponseError) for reply in replies):
+            return False
+        if level != DURABLE:
+            return bool(replies[0] >= level.replicas)
+        if self.capabilities.supports_waitaof:
+            return bool(replies[0][0] >= 1)
+        return parse_fsync_policy(replies[0]) == "always" and is_aof_in_force(replies[1])
