@@ -26,6 +26,7 @@ class Changes(NamedTuple):
 
 
 def state_changes(explanation: Explanation) -> Changes:
+    """What each seat has before and after the entry, and for whom the game waits."""
     before, after = explanation.before, explanation.after
     if not before.game:
         return Changes((), "It laid the table.")
