@@ -98,29 +98,33 @@ def test_STATION_3_of_equals_fewest_routes_and_then_the_first() -> None:
     assert best_loans([], round_about, [("a", "b", 7)]) == (None, None, round_about[2][0])
 
 
-def test_STATION_3_four_full_stations_are_settled_in_a_thousand_looks(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.fixture
+def combinations(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """Grows by every combination that is tried."""
+    tried: list[object] = []
+
+    def counted(search: station_loans._Search, made: int, chosen: tuple[tuple[str, str] | None, ...]) -> None:
+        tried.append(chosen)
+        compare(search, made, chosen)
+
+    compare = station_loans._Search._compare
+    monkeypatch.setattr(station_loans._Search, "_compare", counted)
+    return tried
+
+
+@pytest.mark.parametrize("country", [False, True])
+def test_STATION_3_four_full_stations_are_settled_in_as_many_steps_whatever_tickets_and_countries(
+    combinations: list[object], *, country: bool
 ) -> None:
-    looks = 0
-
-    def counted(search: station_loans._Search, *rest: object) -> None:
-        nonlocal looks
-        looks += 1
-        look(search, *rest)  # type: ignore[arg-type]  # passed on unchanged
-
-    look = station_loans._Search._search_last_station
-    monkeypatch.setattr(station_loans._Search, "_search_last_station", counted)
-    rng, cities = Random(4), [f"c{n}" for n in range(12)]
-    stations = [
-        [Loan(f"{hub}-{far}", hub, far) for far in rng.sample(cities, 10) if far != hub][:9]
-        for hub in rng.sample(cities, 4)
-    ]
-    best_loans([], stations, [(a, b, rng.randint(5, 12)) for a in cities for b in cities if a < b])
-    assert 500 < looks <= 1_000
+    rng, cities = Random(4), [f"c{n}" for n in range(60)]
+    stations = [[Loan(f"{hub}-{far}", hub, far) for far in rng.sample(cities[4:], 7)] for hub in cities[:4]]
+    pairs = [rng.sample(cities, 2) for _ in range(2_000)]
+    countries = frozenset(cities[-10:] if country else ())
+    best_loans([], stations, [(a, b, rng.randint(1, 100)) for a, b in pairs], countries)
+    assert 2_000 < len(combinations) <= 8**4
 
 
-def test_STATION_3_loans_that_lead_nowhere_are_not_even_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(station_loans, "_join", lambda blocks, a, b: pytest.fail("blocks were joined"))
+def test_STATION_3_loans_that_lead_nowhere_are_not_even_tried(combinations: list[object]) -> None:
     stations = [[Loan(f"{hub}{n}", hub, f"{hub}{n}") for n in range(9)] for hub in "abcd"]
-    monkeypatch.setattr(station_loans, "_join_all", lambda blocks, pairs: blocks)
     assert best_loans([], stations, [("a", "b", 9)]) == (None,) * 4
+    assert combinations == [(None,) * 4]

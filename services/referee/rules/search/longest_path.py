@@ -15,14 +15,15 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
+from services.referee.rules.search.sweep_order import sweep_order
+
 Graph = dict[str, dict[str, int]]  # by city its neighbours, and the spaces to each
 Frontier = dict[bytes, int]  # by state of the frontier the most spaces of a partial path
 
 CLOSED: Final = 255  # the path passes through this city already
 END: Final = 254  # the piece that is open here has its other end fixed
 FREE_SLOTS: Final = [bytes([slot]) for slot in range(END)]  # more than a frontier ever has
-NARROW_BEAM: Final = 12
-MAX_STARTS: Final = 12
+BEAMS: Final = (30, 2_000)  # states kept at a step by each sweep, unless fewer are hopeful
 
 
 def longest_path(edges: Iterable[tuple[str, str, int]]) -> int:
@@ -34,8 +35,10 @@ def longest_path(edges: Iterable[tuple[str, str, int]]) -> int:
     best, arms = _cut_trees(graph)
     for part in sorted(_components(graph), key=lambda part: (-_total_spaces(graph, part), part)):
         sweep = _Sweep(graph, arms, part)
-        best = sweep.best_over(best, NARROW_BEAM)
-        best = sweep.best_over(best, None)
+        for beam in BEAMS:
+            best, is_complete = sweep.best_over(best, beam)
+            if is_complete:
+                break
     return best
 
 
@@ -73,24 +76,6 @@ def _total_spaces(graph: Graph, part: list[str]) -> int:
     return sum(sum(graph[city].values()) for city in part) // 2
 
 
-def _sweep_order(graph: Graph, part: list[str]) -> list[str]:
-    """An order of the cities that keeps the frontier small: the best of a few greedy ones."""
-    least, chosen = float("inf"), part
-    for start in sorted(part, key=lambda city: (len(graph[city]), city))[:MAX_STARTS]:
-        order, seen, cost = [start], {start, *graph[start]}, 0
-        edge = dict.fromkeys(graph[start])
-        while edge and cost < least:
-            city = min(edge, key=lambda city: len(graph[city].keys() - seen))
-            del edge[city]
-            edge.update(dict.fromkeys(other for other in graph[city] if other not in seen))
-            seen.update(graph[city])
-            order.append(city)
-            cost += 3 ** len(edge)
-        if cost < least:
-            least, chosen = cost, order
-    return chosen
-
-
 class _Step(NamedTuple):
     """One city of the sweep. Frontier cities have slots, which are reused for later cities."""
 
@@ -100,7 +85,7 @@ class _Step(NamedTuple):
     longest_left: dict[int, int]  # by slot of a frontier city: its longest unswept route
     two_longest_left: dict[int, int]  # by slot: the sum of its two longest
     beyond: int  # the sum of the two longest routes of every city beyond the frontier
-    arms: list[int]  # twice the longest arms left, by how many ends are fixed already
+    ends: list[int]  # what the ends that aren't fixed add at most, by how many are: twice an arm for a route
 
 
 def _steps(graph: Graph, arms: dict[str, int], order: list[str]) -> Iterator[_Step]:
@@ -122,8 +107,8 @@ def _steps(graph: Graph, arms: dict[str, int], order: list[str]) -> Iterator[_St
         one = {other_slot: max(longest[other], default=0) for other, other_slot in slots.items()}
         two = {other_slot: sum(longest[other]) for other, other_slot in slots.items()}
         beyond = sum(sum(two) for other, two in longest.items() if other not in slots)
-        tips = sorted((arms.get(other, 0) for other in unswept), reverse=True)[:2]
-        yield _Step(slot, arms.get(city, 0), ways, one, two, beyond, [2 * sum(tips), 2 * sum(tips[:1]), 0])
+        ends = sorted((2 * arms.get(other, 0) - sum(longest[other][:-1]) for other in unswept), reverse=True)
+        yield _Step(slot, arms.get(city, 0), ways, one, two, beyond, [sum(ends[:2]), sum(ends[:1]), 0])
         free_slots.append(slot)
 
 
@@ -133,14 +118,16 @@ class _Sweep:
 
     def __init__(self, graph: Graph, arms: dict[str, int], part: list[str]) -> None:
         self.best = 0
-        self.steps = list(_steps(graph, arms, _sweep_order(graph, part)))
+        self.state_count = 0  # over all sweeps: the measure of what they cost
+        self.steps = list(_steps(graph, arms, sweep_order({city: graph[city] for city in part})))
         self.empty_sides = bytes(
             range(1 + max(slot for step in self.steps for slot in (step.slot, *step.two_longest_left)))
         )
 
-    def best_over(self, best_known: int, beam_width: int | None) -> int:
-        """The longest path, or `best_known` if none is longer; with `beam_width`, at most so many states a city."""
-        self.best = best_known
+    def best_over(self, best_known: int, beam_width: int) -> tuple[int, bool]:
+        """The longest path found, or `best_known` if none is longer, and whether none can be longer. At most
+        `beam_width` states are kept at each step."""
+        self.best, is_complete = best_known, True
         frontier: Frontier = {self.empty_sides: 0}
         for step in self.steps:
             next_frontier: Frontier = {}
@@ -148,12 +135,14 @@ class _Sweep:
                 for after, total in self._expand(step, sides, spaces):
                     if next_frontier.get(after, -1) < total:
                         next_frontier[after] = total
+            self.state_count += len(next_frontier)
             bounds = {sides: _upper_bound(step, sides, spaces) for sides, spaces in next_frontier.items()}
             hopeful = [sides for sides, bound in bounds.items() if bound // 2 > self.best]
-            if beam_width and len(hopeful) > beam_width:
+            if len(hopeful) > beam_width:
                 hopeful = sorted(hopeful, key=bounds.__getitem__, reverse=True)[:beam_width]
+                is_complete = False
             frontier = {sides: next_frontier[sides] for sides in hopeful}
-        return self.best
+        return self.best, is_complete
 
     def _expand(self, step: _Step, sides: bytes, spaces: int) -> Iterator[tuple[bytes, int]]:
         """The states that follow from all ways to use this city, and their spaces."""
@@ -217,7 +206,7 @@ def _free_slot(sides: bytes, slot: int) -> bytes:
 def _upper_bound(step: _Step, sides: bytes, spaces: int) -> int:
     """An upper bound of twice the spaces that this state can reach: a city on the path has two routes, and
     an open one has one left."""
-    bound = 2 * spaces + step.beyond + step.arms[sides.count(END)]
+    bound = 2 * spaces + step.beyond + step.ends[sides.count(END)]
     for slot, two in step.two_longest_left.items():
         far = sides[slot]
         if far == slot:

@@ -1,23 +1,23 @@
 """What stations lend, so that their owner's tickets score the most (STATION-3). Exact.
 
-The seat's own routes form blocks of connected cities, and a loan does nothing but join two blocks. Loans
-that can't help any ticket are dropped first; of the others every combination is tried. For the last
-station nothing is tried: one pass over the blocks gives what each of its loans would add. So four
-stations with nine loans each take a thousand passes. A country is part of no block, since no path goes
-through it; where a route leads to one, blocks aren't enough, and every combination is tried.
+The seat's own routes form blocks of connected cities, and a loan does nothing but join two blocks, or bring
+a country to one. Every combination of loans is tried; how many there are is bounded when a game is created
+(GAME-6). So that a combination costs the same however many tickets there are, a block keeps two bit masks:
+the tickets whose first city is in it or in a country beside it, and those whose second is. The tickets in both
+are made. No path goes through a country, so a country is in no block.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from itertools import product
-from typing import NamedTuple
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import reduce
+from operator import or_
+from typing import Final, NamedTuple
 
 from services.referee.rules.search.connectivity import Networks
 
-Pair = tuple[int, int]  # two blocks, the lower first
-BlockLabels = tuple[int, ...]  # for each block, the lowest block that it is connected to
+Pair = tuple[str, str]  # two blocks, or a block and a country, or two countries
 
 
 class Loan(NamedTuple):
@@ -26,6 +26,53 @@ class Loan(NamedTuple):
     route: str
     a: str
     b: str
+
+
+class _Ends(NamedTuple):
+    """The tickets that begin, and those that end, in some places: bit masks of tickets."""
+
+    first: int = 0
+    second: int = 0
+
+
+NOTHING: Final = _Ends()
+
+
+class _Blocks(NamedTuple):
+    """The blocks as some loans join them."""
+
+    own_ends: Mapping[str, _Ends]  # by block or country, before any loan
+    ends: Mapping[str, _Ends]  # of blocks that loans changed
+    joined: Mapping[str, str]  # a block that is part of another one now, and that one
+    made: int  # bit mask of the tickets made
+
+    def with_loan(self, pair: Pair, countries: Collection[str]) -> _Blocks:
+        """The blocks after one more loan."""
+        a, b, ends = self._ends_with_loan(pair)
+        if a == b:
+            return self
+        made = self.made | ends.first & ends.second
+        if a in countries and b in countries:
+            return _Blocks(self.own_ends, self.ends, self.joined, made)
+        if a in countries or b in countries:
+            changed = b if a in countries else a
+            return _Blocks(self.own_ends, {**self.ends, changed: ends}, self.joined, made)
+        joined = {place: a if block == b else block for place, block in self.joined.items()}
+        return _Blocks(self.own_ends, {**self.ends, a: ends}, {**joined, b: a}, made)
+
+    def made_with_loan(self, pair: Pair) -> int:
+        """The tickets made after one more loan."""
+        _, _, ends = self._ends_with_loan(pair)
+        return self.made | ends.first & ends.second
+
+    def _ends_with_loan(self, pair: Pair) -> tuple[str, str, _Ends]:
+        """The two blocks that the loan joins, and the tickets that begin or end there."""
+        a, b = pair
+        if self.joined:
+            a, b = self.joined.get(a, a), self.joined.get(b, b)
+        first_a, second_a = self.ends.get(a) or self.own_ends.get(a, NOTHING)
+        first_b, second_b = self.ends.get(b) or self.own_ends.get(b, NOTHING)
+        return a, b, _Ends(first_a | first_b, second_a | second_b)
 
 
 def best_loans(
@@ -40,108 +87,40 @@ def best_loans(
     same score the one with the fewest loans is returned, then the first in the order of the stations and
     of their loans, None being last."""
     own = list(own)
-    all_ends = (*own, *((loan.a, loan.b) for loans in stations for loan in loans))
-    if not all(countries.isdisjoint(ends) for ends in all_ends):
-        return _best_by_exhaustion(own, stations, tickets, countries)
-    networks = Networks(own)
-    blocks: dict[str, int] = {}
+    networks = Networks(route for route in own if countries.isdisjoint(route))
 
-    def block_pair(a: str, b: str) -> Pair:
-        first, second = (blocks.setdefault(networks.network(city), len(blocks)) for city in (a, b))
-        return _ordered_pair(first, second)
+    def block(place: str) -> str:
+        return place if place in countries else networks.network(place)
 
-    loans_by_pair: list[dict[Pair, Loan]] = [{} for _ in stations]
-    for station, loans in zip(loans_by_pair, stations, strict=True):
-        for loan in loans:
-            station.setdefault(block_pair(loan.a, loan.b), loan)  # of those that join the same, the first
-    ticket_points: Counter[Pair] = Counter()
-    for a, b, points in tickets:
-        ticket_points[block_pair(a, b)] += points
-    choice = _Search(loans_by_pair, ticket_points, tuple(range(len(blocks)))).choice if loans_by_pair else ()
-    return tuple(station[pair] if pair else None for station, pair in zip(loans_by_pair, choice, strict=True))
-
-
-def _best_by_exhaustion(
-    own: Sequence[tuple[str, str]],
-    stations: Sequence[Sequence[Loan]],
-    tickets: Sequence[tuple[str, str, int]],
-    countries: frozenset[str],
-) -> tuple[Loan | None, ...]:
-    """The same where routes lead to countries: every combination is tried."""
-
-    def choice_value(choice: tuple[Loan | None, ...]) -> tuple[int, int]:
-        lent = [(loan.a, loan.b) for loan in choice if loan]
-        networks = Networks([*own, *lent], countries)
-        return sum(points for a, b, points in tickets if networks.connects(a, b)), -len(lent)
-
-    choices: list[list[Loan | None]] = []
+    ends: dict[str, _Ends] = defaultdict(_Ends)
+    for number, (a, b, _) in enumerate(tickets):
+        (first, second), bit = ends[block(a)], 1 << number
+        ends[block(a)] = _Ends(first | bit, second)
+        first, second = ends[block(b)]
+        ends[block(b)] = _Ends(first, second | bit)
+    blocks = _Blocks(ends, {}, {}, 0)
+    for a, b in own:
+        if not countries.isdisjoint((a, b)):
+            blocks = blocks.with_loan((block(a), block(b)), countries)
+    own_ends = {**ends, **blocks.ends}
+    made = reduce(or_, (first & second for first, second in own_ends.values()), blocks.made)
+    blocks = _Blocks(own_ends, {}, {}, made)
+    loans_by_pair: list[dict[Pair, Loan]] = []
     for loans in stations:
-        loans_by_cities: dict[frozenset[str], Loan] = {}
-        for loan in loans:
-            loans_by_cities.setdefault(frozenset((loan.a, loan.b)), loan)  # of parallel ones the first
-        choices.append([*loans_by_cities.values(), None])
-    return max(product(*choices), key=choice_value)
+        loans_by_pair.append({})
+        for loan in loans:  # of those that join the same, the first
+            loans_by_pair[-1].setdefault(_ordered_pair(block(loan.a), block(loan.b)), loan)
+    pairs = _useful_pairs(loans_by_pair, blocks.own_ends)
+    search = _Search(pairs, [points for *_, points in tickets], countries)
+    search.search(blocks, ())
+    return tuple(row[pair] if pair else None for row, pair in zip(loans_by_pair, search.choice, strict=True))
 
 
-class _Search:
-    """Tries all combinations; of equal ones the first is kept."""
-
-    def __init__(
-        self, loan_pairs: Sequence[Iterable[Pair]], ticket_points: Counter[Pair], blocks: BlockLabels
-    ) -> None:
-        together = _join_all(blocks, [pair for pairs in loan_pairs for pair in pairs])
-        self.ticket_points = {
-            (a, b): points
-            for (a, b), points in ticket_points.items()
-            if a != b and together[a] == together[b]
-        }
-        self.pairs = _useful_pairs(loan_pairs, {block for pair in self.ticket_points for block in pair})
-        self.choice: tuple[Pair | None, ...] = (None,) * len(loan_pairs)
-        self.best = (0, 0)  # the points, and the loans below nothing
-        self._search(blocks, (), 0)
-
-    def _search(self, blocks: BlockLabels, chosen: tuple[Pair | None, ...], loans: int) -> None:
-        """Tries what the stations after the chosen ones can lend."""
-        if len(chosen) == len(self.pairs) - 1:
-            self._search_last_station(blocks, chosen, loans)
-            return
-        for a, b in self.pairs[len(chosen)]:
-            if blocks[a] != blocks[b]:
-                self._search(_join(blocks, a, b), (*chosen, (a, b)), loans + 1)
-        self._search(blocks, (*chosen, None), loans)
-
-    def _search_last_station(self, blocks: BlockLabels, chosen: tuple[Pair | None, ...], loans: int) -> None:
-        """The same for the last station: one pass gives what each of its loans would add."""
-        across: Counter[Pair] = Counter()
-        for (a, b), points in self.ticket_points.items():
-            across[_ordered_pair(blocks[a], blocks[b])] += points
-        points_made = sum(points for (a, b), points in across.items() if a == b)
-        for pair in (*self.pairs[-1], None):
-            value = (points_made, -loans)
-            if pair:
-                a, b = blocks[pair[0]], blocks[pair[1]]
-                value = (points_made + across[_ordered_pair(a, b)] * (a != b), -loans - 1)
-            if value > self.best:
-                self.best, self.choice = value, (*chosen, pair)
-
-
-def _ordered_pair(a: int, b: int) -> Pair:
+def _ordered_pair(a: str, b: str) -> Pair:
     return (a, b) if a < b else (b, a)
 
 
-def _join(blocks: BlockLabels, a: int, b: int) -> BlockLabels:
-    low, high = _ordered_pair(blocks[a], blocks[b])
-    return tuple([low if block == high else block for block in blocks])
-
-
-def _join_all(blocks: BlockLabels, pairs: Iterable[Pair]) -> BlockLabels:
-    for a, b in pairs:
-        if blocks[a] != blocks[b]:
-            blocks = _join(blocks, a, b)
-    return blocks
-
-
-def _useful_pairs(loan_pairs: Sequence[Iterable[Pair]], ticket_blocks: set[int]) -> list[list[Pair]]:
+def _useful_pairs(loan_pairs: Sequence[Iterable[Pair]], ends: Mapping[str, _Ends]) -> list[list[Pair]]:
     """The loans without those that end where no ticket ends and no other station can continue."""
     useful = [[(a, b) for a, b in pairs if a != b] for pairs in loan_pairs]
     while True:
@@ -149,13 +128,51 @@ def _useful_pairs(loan_pairs: Sequence[Iterable[Pair]], ticket_blocks: set[int])
             block for pairs in useful for block in {block for pair in pairs for block in pair}
         )
         reduced = [
-            [
-                pair
-                for pair in pairs
-                if all(block in ticket_blocks or station_counts[block] > 1 for block in pair)
-            ]
+            [pair for pair in pairs if all(block in ends or station_counts[block] > 1 for block in pair)]
             for pairs in useful
         ]
         if reduced == useful:
             return useful
         useful = reduced
+
+
+class _Search:
+    """Tries all combinations; of equal ones the first is kept."""
+
+    def __init__(
+        self, pairs: Sequence[Sequence[Pair]], ticket_points: Sequence[int], countries: Collection[str]
+    ) -> None:
+        self.pairs = pairs
+        self.countries = countries
+        # The tickets once more, digit by digit: those whose points have this binary digit.
+        digits = range(max(ticket_points, default=0).bit_length())
+        self.bit_planes = [
+            sum(1 << number for number, points in enumerate(ticket_points) if points >> digit & 1)
+            for digit in digits
+        ]
+        self.choice: tuple[Pair | None, ...] = (None,) * len(pairs)
+        self.best = (-1, 0)  # the points, and the stations without a loan
+
+    def search(self, blocks: _Blocks, chosen: tuple[Pair | None, ...]) -> None:
+        """Tries what the stations after the chosen ones can lend."""
+        if len(chosen) == len(self.pairs):
+            self._compare(blocks.made, chosen)
+            return
+        is_last = len(chosen) == len(self.pairs) - 1
+        for pair in self.pairs[len(chosen)]:
+            if is_last:
+                made = blocks.made_with_loan(pair)
+                if made != blocks.made:  # else it's better to lend nothing
+                    self._compare(made, (*chosen, pair))
+            elif (joined := blocks.with_loan(pair, self.countries)) is not blocks:
+                self.search(joined, (*chosen, pair))
+        self.search(blocks, (*chosen, None))
+
+    def _compare(self, made: int, chosen: tuple[Pair | None, ...]) -> None:
+        """Remembers this combination if it is better than those before it."""
+        value = (self._points(made), chosen.count(None))
+        if value > self.best:
+            self.best, self.choice = value, chosen
+
+    def _points(self, tickets: int) -> int:
+        return sum((tickets & plane).bit_count() << digit for digit, plane in enumerate(self.bit_planes))

@@ -24,7 +24,7 @@ from services.referee.rules.board import GRAY, Board, Route
 MAX_ROUTES_PER_SEAT: Final = 52  # the search for the longest route grows with their number
 MAX_PAIRED_CITIES: Final = 100  # every two of them are a ticket
 MAX_PAYMENTS: Final = 100_000  # ways to pay, summed over all routes
-MAX_STATION_LOANS: Final = 4_000  # combinations of what all stations but the last lend
+MAX_STATION_LOANS: Final = 5_000  # combinations of what a seat's stations lend, or don't
 RESERVED_OPTION_BYTES: Final = 8_192  # of an envelope, for everything but the board
 MAX_PASSENGER_WAYS: Final = 60  # passengers of a seat times routes at the busiest city
 
@@ -42,8 +42,8 @@ def require_within_limits(rule_options: RuleOptions, board: Board) -> None:
         _require_at_most("pair_tickets", "cities in pairs", paired_cities, MAX_PAIRED_CITIES)
     _require_at_most("cards", "ways to pay for routes", _count_payments(rule_options, routes), MAX_PAYMENTS)
     neighbour_counts = Counter(city for pair in {frozenset((r.a, r.b)) for r in routes} for city in pair)
-    borrowing_stations = max(0, len(rule_options.station_costs) - 1)
-    loan_choices = prod(count for _, count in neighbour_counts.most_common(borrowing_stations))
+    busiest = neighbour_counts.most_common(len(rule_options.station_costs))
+    loan_choices = prod(1 + count for _, count in busiest)
     _require_at_most("station_costs", "choices of what stations lend", loan_choices, MAX_STATION_LOANS)
     max_degree = max(Counter(city for r in routes for city in (r.a, r.b)).values(), default=0)
     _require_at_most(
