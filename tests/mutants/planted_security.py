@@ -21,6 +21,25 @@ SECURITY_MUTANTS: Final = (
         "        city = min(waiting, key=growth)\n", "        city = next(iter(waiting))\n", LONGEST_TRAIL,
     ),
     Mutant(
+        "what stations lend isn't bounded", "security", "services/referee/rules/setup/complexity_limits.py",
+        "prod(1 + count for _, count in busiest)", "0", ("tests/rules/test_complexity_limits.py",),
+    ),
+    Mutant(
+        "any number of ticket decks", "security", "services/referee/rules/setup/complexity_limits.py",
+        "comb(named + deck_count - 1, named) if named else 1", "1", ("tests/rules/test_complexity_limits.py",),
+    ),
+    Mutant(
+        "a sweep for the simple path forgets its ends", "security",
+        "services/referee/rules/search/longest_path.py",
+        "2 * arms.get(other, 0) - sum(longest[other][:-1])", "2 * arms.get(other, 0)",
+        ("tests/rules/test_longest_path.py",),
+    ),
+    Mutant(
+        "a journey is searched for as long where many ways leave a city", "security",
+        "services/referee/rules/search/passenger_journeys.py",
+        " if self.busiest <= PRINTED_BUSIEST else MAX_WALKS", "", ("tests/rules/test_passenger_journeys.py",),
+    ),
+    Mutant(
         "what lies beyond a bridge is swept with the rest", "security",
         "services/referee/rules/search/trail_over_bridges.py",
         "        if earliest == visits[city]:", "        if not visits[city]:", LONGEST_TRAIL,

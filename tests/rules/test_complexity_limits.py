@@ -104,3 +104,10 @@ def test_GAME_6_an_inline_board_leaves_room_for_the_play_off_that_may_follow() -
     assert refusal_reason("europe", board, {**options, "play_off": 0}) == ""
     board["tickets"] = board["tickets"][:20]
     assert refusal_reason("europe", board, options) == ""
+
+
+@pytest.mark.parametrize("phase", ["start", "draw"])
+def test_GAME_6_so_many_decks_that_naming_a_mix_takes_for_ever_are_refused(phase: str) -> None:
+    decks = {f"deck{n}": 1 for n in range(12)}
+    reason = refusal_reason("marklin", a_board(10, row(10)), {f"{phase}_tickets": decks})
+    assert reason.startswith(f"options.{phase}_tickets: up to 1365 mixes to name")

@@ -11,9 +11,11 @@ from hypothesis import strategies as some
 
 from services.referee.rules.search import longest_path as search
 from services.referee.rules.search.longest_path import longest_path
+from tests.rules.hostile_networks import hostile_networks
 
 Edge = tuple[str, str, int]
 WAYS_MOST = 9_000
+HOSTILE = hostile_networks()
 
 cities = some.sampled_from("abcdefgh")
 edge = some.tuples(cities, cities, some.integers(1, 6)).filter(lambda edge: edge[0] != edge[1])
@@ -100,3 +102,25 @@ def test_SCORE_3_a_grid_as_large_as_two_players_boards_is_swept_with_few_ways_ke
         assert len(edges) == 60
         assert longest_path(edges) >= sum(length for _, _, length in edges) // 2
         assert kept < WAYS_MOST, kept
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_SCORE_3_a_board_made_to_take_many_ways_is_swept_with_few_kept(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    kept = 0
+
+    def counted(step: object, sides: bytes, spaces: int) -> int:
+        nonlocal kept
+        kept += 1
+        assert kept <= WAYS_MOST
+        return bound(step, sides, spaces)  # type: ignore[arg-type]  # passed on unchanged
+
+    bound = search._upper_bound
+    monkeypatch.setattr(search, "_upper_bound", counted)
+    assert longest_path(HOSTILE[name]) > 0
+
+
+@pytest.mark.parametrize(("name", "longest"), [("K(3,17)", 6), ("K(5,10)", 10), ("K(10)", 9), ("K(7,7)", 13)])
+def test_SCORE_3_on_such_a_board_a_simple_path_takes_turns_between_the_sides(name: str, longest: int) -> None:
+    assert longest_path(HOSTILE[name]) == longest

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import combinations, product
+from itertools import combinations
 
 from schemas.commands import DrawTickets, KeepTickets
 from schemas.events import TicketsKept, TicketsNamed, TicketsOffered, TicketsReturned, TicketsShuffled
@@ -209,12 +209,21 @@ def _keep_commands(offered: int, min_keep: int, max_keep: int) -> Sequence[KeepT
 @lru_cache(maxsize=200)
 def _mix_commands(decks: tuple[str, ...], total: int) -> Sequence[DrawTickets]:
     """Every way to take `total` tickets from these decks."""
-    counts = product(range(total + 1), repeat=len(decks))
     return tuple(
         DrawTickets({deck: n for deck, n in zip(decks, mix, strict=True) if n})
-        for mix in counts
-        if sum(mix) == total
+        for mix in _counts(len(decks), total)
     )
+
+
+def _counts(length: int, total: int) -> Iterator[tuple[int, ...]]:
+    """Every row of so many counts with this sum, in order."""
+    if length <= 1:
+        if length or not total:
+            yield (total,) * length
+        return
+    for first in range(total + 1):
+        for rest in _counts(length - 1, total - first):
+            yield (first, *rest)
 
 
 _DRAW = DrawTickets()

@@ -23,7 +23,7 @@ Frontier = dict[bytes, int]  # by state of the frontier the most spaces of a par
 CLOSED: Final = 255  # the path passes through this city already
 END: Final = 254  # the piece that is open here has its other end fixed
 FREE_SLOTS: Final = [bytes([slot]) for slot in range(END)]  # more than a frontier ever has
-BEAMS: Final = (30, 2_000)  # states kept at a step by each sweep, unless fewer are hopeful
+BEAMS: Final = (30, 20_000)  # states kept at a step by each sweep, unless fewer are hopeful
 
 
 def longest_path(edges: Iterable[tuple[str, str, int]]) -> int:

@@ -12,11 +12,15 @@ from __future__ import annotations
 from bisect import insort
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain
+from itertools import chain, islice
 from typing import Final, NamedTuple
 
+MAX_WAYS: Final = 120  # a search sees the nearest ways only
 NARROW_BUDGET: Final = 200  # walks that the first search extends
 MAX_EXPANSIONS: Final = 3_000  # walks that the wide search extends, if the first one dropped any
+PRINTED_BUSIEST: Final = 10  # ways out of the busiest city of the printed board; it has MAX_WAYS or fewer
+MAX_WALKS: Final = 4_000  # walks that either search makes where a city has more ways out
+MANY_CARDS: Final = 12  # more than the rules' deck has
 BEAM_SHARE: Final = 10  # of the remaining budget, a tenth may go to walks of one length
 
 
@@ -49,9 +53,31 @@ def best_journeys(
     even if it scores nothing. Of equal journeys the one with the fewest routes is returned; then the
     first, with own routes before others' and otherwise in the order given.
 
-    The journeys are optimal unless the search would need more than MAX_EXPANSIONS walks; then they are the
-    best found among so many. The result is deterministic."""
-    return _Search(start, edges, tokens, cards).journeys()
+    The journeys are optimal unless there are more than MAX_WAYS ways or the search would need more than
+    MAX_EXPANSIONS walks (fewer where a city has many ways out); then they are the best found among so many. The result is deterministic."""
+    return _Search(start, _nearest(start, list(edges)), tokens, cards).journeys()
+
+
+def _nearest(start: str, edges: list[JourneyEdge]) -> list[JourneyEdge]:
+    """At most MAX_WAYS of these ways, in their order: those with the fewest ways from the start."""
+    if len(edges) <= MAX_WAYS:
+        return edges
+    ways_at: dict[str, list[int]] = defaultdict(list)
+    for number, way in enumerate(edges):
+        ways_at[way.a].append(number)
+        ways_at[way.b].append(number)
+    cities, near = dict.fromkeys([start]), dict.fromkeys(ways_at[start])
+    waiting = [start]
+    for city in waiting:
+        near.update(dict.fromkeys(ways_at[city]))
+        if len(near) >= MAX_WAYS:
+            break
+        for number in ways_at[city]:
+            for end in (edges[number].a, edges[number].b):
+                if end not in cities:
+                    cities[end] = None
+                    waiting.append(end)
+    return [edges[number] for number in sorted([*near][:MAX_WAYS])]
 
 
 class _Walk(NamedTuple):
@@ -98,8 +124,14 @@ class _Search:
             self.exits[self.city_numbers[b]].append(_Exit(way, self.city_numbers[a], toll, first))
             parallel[frozenset((a, b))] |= 1 << way
         self.free = sum(1 << way for way, (_, _, _, toll) in enumerate(self.edges) if not toll)
-        stretches = {self._connected(1 << city, 0) for city in range(len(names))}
+        stretches: list[int] = []
+        for city in range(len(names)):
+            if not any(stretch >> city & 1 for stretch in stretches):
+                stretches.append(self._connected(1 << city, 0))
         self.stretches_of = {0: sorted(map(self._stretch, stretches), reverse=True)}
+        self.busiest = max(1, *map(len, self.exits))
+        most_printed = (NARROW_BUDGET + MAX_EXPANSIONS) * PRINTED_BUSIEST
+        self.max_walks = most_printed if self.busiest <= PRINTED_BUSIEST else MAX_WALKS
         self.enterable_cities: dict[int, list[int]] = {}
 
     def journeys(self) -> tuple[Journey, ...]:
@@ -123,10 +155,12 @@ class _Search:
         was complete. At most `budget` walks are extended."""
         best_walks: dict[int, _Walk] = {}
         walks, is_complete = [_Walk(0, 0, 1, 0, 0, ())], True
+        walks_left = self.max_walks
         while walks and budget:
             budget -= len(walks)
             longer: dict[tuple[int, int], _Walk] = {}
-            for longer_walk in chain.from_iterable(map(self._extend, walks)):
+            for longer_walk in islice(chain.from_iterable(map(self._extend, walks)), walks_left):
+                walks_left -= 1
                 if (
                     longer.setdefault((longer_walk.city, longer_walk.used), longer_walk).points
                     > best_points[longer_walk.toll]
@@ -135,8 +169,10 @@ class _Search:
                     best_points[longer_walk.toll :] = [
                         max(most, longer_walk.points) for most in best_points[longer_walk.toll :]
                     ]
+            if not walks_left:
+                return best_walks, False
             ranks = [(rank, walk) for walk in longer.values() if (rank := self._rank(walk, best_points))]
-            most = min(budget, max(1, budget // BEAM_SHARE))
+            most = min(budget, max(1, budget // BEAM_SHARE), max(1, walks_left // self.busiest // BEAM_SHARE))
             if len(ranks) > most:
                 is_complete = False
                 least = sorted(rank for rank, _ in ranks)[-most:][0]
@@ -163,6 +199,9 @@ class _Search:
         """An upper bound of the walk's points plus 1; 0 if it can't beat a known walk."""
         cards = self.cards - walk.toll
         fresh = self._enterable(walk.city, cards) & ~walk.seen
+        if cards > MANY_CARDS:  # as if they paid for everything
+            most = walk.points + self._tokens(fresh)
+            return 1 + most if most > best_points[walk.toll] else 0
         home, stretches = 1 << walk.city, self._stretches(walk.used & self.free, walk.path)
         beyond: list[int] = []  # what the best of the other stretches hold, least first
         own_stretch_tokens = 0

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from math import prod
+from math import comb, prod
 from typing import Final
 
 from schemas.boards.form import BOARD_SCHEMA, BoardForm
@@ -26,6 +26,7 @@ MAX_PAIRED_CITIES: Final = 100  # every two of them are a ticket
 MAX_PAYMENTS: Final = 100_000  # ways to pay, summed over all routes
 MAX_STATION_LOANS: Final = 5_000  # combinations of what a seat's stations lend, or don't
 RESERVED_OPTION_BYTES: Final = 8_192  # of an envelope, for everything but the board
+MAX_TICKET_MIXES: Final = 300  # ways to name how many tickets of each deck
 MAX_PASSENGER_WAYS: Final = 60  # passengers of a seat times routes at the busiest city
 
 
@@ -41,6 +42,17 @@ def require_within_limits(rule_options: RuleOptions, board: Board) -> None:
         paired_cities = len({city for route in routes for city in (route.a, route.b)})
         _require_at_most("pair_tickets", "cities in pairs", paired_cities, MAX_PAIRED_CITIES)
     _require_at_most("cards", "ways to pay for routes", _count_payments(rule_options, routes), MAX_PAYMENTS)
+    for option in ("start", "draw"):
+        deck_count, named = (
+            len(getattr(rule_options, f"{option}_tickets")),
+            getattr(rule_options, f"{option}_named"),
+        )
+        _require_at_most(
+            f"{option}_tickets",
+            "mixes to name",
+            comb(named + deck_count - 1, named) if named else 1,
+            MAX_TICKET_MIXES,
+        )
     neighbour_counts = Counter(city for pair in {frozenset((r.a, r.b)) for r in routes} for city in pair)
     busiest = neighbour_counts.most_common(len(rule_options.station_costs))
     loan_choices = prod(1 + count for _, count in busiest)
