@@ -467,7 +467,7 @@ def verify(data: bytes, trusted: str | None = None) -> dict[str, Any]:
         (bool(damage), damage),
     )
     wrong = [{"entry": None if place is True else place, "why": why} for place, why in checks if place]
-    notes = ["whether the moves were legal isn't checked here (ledgerline audit FILE)"]
+    notes = ["unchecked: the moves (ledgerline audit FILE)" + ", whose key signed (--key)" * (not trusted)]
     notes += [] if game.sealed or first else ["an old game: its chain doesn't hold what was hidden"]
     notes += [] if game.over or first else ["the game isn't over at its end"]
     about = {"game": name, "entries": len(entries), "head": end.hex(), "key": key.hex()}

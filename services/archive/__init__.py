@@ -1,5 +1,5 @@
 """Finished games outside of the engine. `game_file` is the format of one, `store` where the files
-are, `recovery` what can be read of a damaged one, `signing` the server's signature. No rules here."""
+are, `recovery` what can be read of a damaged one, `signing` the server's signature, `trusted_keys` whose is believed. No rules here."""
 
 from services.archive.game_file import (
     MAX_FILE_BYTES,
@@ -11,8 +11,9 @@ from services.archive.game_file import (
 )
 from services.archive.signing import Signer, is_signed
 from services.archive.store import Archive, ArchiveUnavailableError
+from services.archive.trusted_keys import TrustedKey, TrustedKeys, trusted_keys
 
 __all__ = [
     "MAX_FILE_BYTES", "Archive", "ArchiveUnavailableError", "GameFile", "Signer", "GameFileError", "is_signed", "decode_game_file", "build_statement",
-    "encode_game_file",
+    "encode_game_file", "TrustedKey", "TrustedKeys", "trusted_keys",
 ]  # fmt: skip

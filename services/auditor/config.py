@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from schemas.errors import InvalidInputError
-from services.archive import Signer
+from services.archive import Signer, TrustedKeys, trusted_keys
 from services.ledger.connection import parse_seed_nodes
 from services.runtime.settings import Settings
 
@@ -17,6 +17,12 @@ def build_signer(settings: Settings) -> Signer | None:
         why = "is missing: finished games are signed with it before they go into the archive"
         raise InvalidInputError("LEDGERLINE_SIGNING_KEY", why)
     return Signer(secret) if secret else None
+
+
+def own_keys(settings: Settings) -> TrustedKeys:
+    """The keys whose signature is the service's own. Raises InvalidInputError."""
+    secret = settings.signing_key.get_secret_value()
+    return trusted_keys(settings.public_keys, Signer(secret) if secret else None)
 
 
 def resolve_jobs_url(settings: Settings) -> str:

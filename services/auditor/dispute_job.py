@@ -160,14 +160,19 @@ def audit_game(context: JobContext, game: str) -> AuditedGame | None:
     entries = context.ledger.read_entries(game)
     replay = Replay(game, entries)
     is_over = not entries or _is_over(replay)
-    file = ArchiveReader(context.archive).read_game_file(game) if context.archive and is_over else None
+    trusted = context.trusted
+    file = (
+        ArchiveReader(context.archive, trusted).read_game_file(game) if context.archive and is_over else None
+    )
     if not entries:
         if file is None:
             return None
         replay = Replay(game, file.entries)
-        return AuditedGame(audit(replay, check_file(file, replay=replay)), replay, is_over=True)
+        return AuditedGame(audit(replay, check_file(file, trusted, replay=replay)), replay, is_over=True)
     signature = (
-        check_signature(file, None) if file is not None and file.entries == entries else SIGNATURE_NOT_CHECKED
+        check_signature(file, trusted)
+        if file is not None and file.entries == entries
+        else SIGNATURE_NOT_CHECKED
     )
     checks = (
         *check_stored_chain(context.ledger, replay),

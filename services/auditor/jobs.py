@@ -17,7 +17,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
-from services.archive import Archive, Signer
+from services.archive import Archive, Signer, TrustedKeys, trusted_keys
 from services.ledger import GameReader
 from services.ledger.archive_index import ArchiveIndex
 from services.ledger.dispute_store import DisputeStore
@@ -42,6 +42,11 @@ class JobContext(NamedTuple):
     wall_ms: Callable[[], int]
     archive: Archive | None = None  # without one, nothing is archived
     signer: Signer | None = None
+
+    @property
+    def trusted(self) -> TrustedKeys:
+        """Whose signature under an archived game is believed. Raises InvalidInputError."""
+        return trusted_keys(self.settings.public_keys, self.signer)
 
 
 class JobType(NamedTuple):

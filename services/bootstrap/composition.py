@@ -14,7 +14,8 @@ from redis.exceptions import RedisError
 
 from schemas.errors import InvalidInputError
 from services.archive import Archive, Signer
-from services.auditor.config import build_signer, resolve_jobs_url
+from services.archive.trusted_keys import PUBLIC_KEYS_VARIABLE
+from services.auditor.config import build_signer, own_keys, resolve_jobs_url
 from services.auditor.jobs import JobContext
 from services.auditor.worker import Auditor
 from services.bots.command_sink import CommandSink, DirectSink
@@ -106,7 +107,9 @@ def _build_referee(ledger: RedisLedger, settings: Settings, fork_executor: Execu
 
 
 def run_referee(settings: Settings, stop: Event) -> None:
-    """Run a referee until `stop` is set. Raises EngineUnavailableError; InvalidInputError: the archive's URL."""
+    """Run a referee until `stop` is set. Raises EngineUnavailableError; InvalidInputError: the archive's
+    URL or keys."""
+    require_own_keys(settings)
     ledger = wait_for_ledger("referee", settings, stop)
     if ledger is None:
         return
@@ -156,7 +159,16 @@ def run_bots(settings: Settings, stop: Event) -> None:
 
 def open_archive_reader(settings: Settings) -> ArchiveReader | None:
     """The reader of the archive; None if there is none. Raises InvalidInputError."""
-    return ArchiveReader(Archive(settings.archive_url)) if settings.archive_url else None
+    return ArchiveReader(Archive(settings.archive_url), own_keys(settings)) if settings.archive_url else None
+
+
+def require_own_keys(settings: Settings) -> None:
+    """Raises InvalidInputError where a service reads an archive, and isn't told whose games to believe."""
+    if settings.archive_url and not own_keys(settings).keys:
+        raise InvalidInputError(
+            PUBLIC_KEYS_VARIABLE,
+            "is missing: name the key that signs your games; `ledgerline public-key` prints it",
+        )
 
 
 def open_archive_views(settings: Settings) -> ArchiveViewReader | None:
@@ -191,11 +203,12 @@ def run_auditor(settings: Settings, stop: Event) -> None:
 
 
 def run_gateway(settings: Settings, stop: Event) -> None:
-    """Run the gateway until `stop` is set. Raises InvalidInputError: there is no token key."""
+    """Run the gateway until `stop` is set. Raises InvalidInputError: a key is missing."""
     if not settings.token_key.get_secret_value():
         raise InvalidInputError(
             "LEDGERLINE_TOKEN_KEY", "is missing: set one secret for all gateways and bots"
         )
+    require_own_keys(settings)
     archive_views = open_archive_views(settings)
     ledger = wait_for_ledger("gateway", settings, stop)
     if ledger is None:

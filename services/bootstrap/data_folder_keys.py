@@ -22,6 +22,11 @@ def load_signing_key(data: Path) -> str:
     return _load_key(data, "signing", "signatures", "what the old one signed stays signed by it")
 
 
+def read_signing_key(data: Path) -> str:
+    """The data folder's key for signing; empty where none was made yet. Raises InvalidInputError."""
+    return load_signing_key(data) if (data / "signing.key").exists() else ""
+
+
 def _load_key(data: Path, name: str, purpose: str, consequence: str) -> str:
     """A key in the data folder, made on first use and readable by its owner only.
 

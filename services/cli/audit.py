@@ -14,9 +14,9 @@ from rich.table import Table
 from schemas.contract import Schema
 from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.field_types import GameId
-from services.archive import MAX_FILE_BYTES, GameFile, GameFileError, decode_game_file
+from services.archive import MAX_FILE_BYTES, GameFile, GameFileError, TrustedKeys, decode_game_file
 from services.cli.exit import GameNotFoundError
-from services.cli.options import DEFAULT_DATA, DataOption, JsonOption, open_repository
+from services.cli.options import DEFAULT_DATA, DataOption, JsonOption, open_repository, parse_public_key
 from services.cli.output import console, print_json, print_line
 from services.cli.tables import standings_table
 from services.documents.files import read_bytes, write_bytes
@@ -50,12 +50,15 @@ def audit_command(
         str, typer.Argument(metavar="GAME|FILE", help="A game's id, or a file that `export` wrote.")
     ],
     at: Annotated[int | None, typer.Option(min=1, help="Explain this entry: the disputed move.")] = None,
+    key: Annotated[
+        str | None, typer.Option(help="Of a FILE: the server's public key, which must have signed it.")
+    ] = None,
     html: Annotated[Path | None, typer.Option(help="Write a page for an arbiter to this file.")] = None,
     data: DataOption = DEFAULT_DATA,
     as_json: JsonOption = False,
 ) -> None:
     """Check everything of a game that can be checked, and explain a move. Exit code 1: something is wrong."""
-    if not run_audit(game_or_file, lambda: open_repository(data), at, as_json, html):
+    if not run_audit(game_or_file, lambda: open_repository(data), at, as_json, html, key):
         raise typer.Exit(1)
 
 
@@ -65,12 +68,16 @@ def run_audit(
     sequence: int | None,
     as_json: bool,
     html: Path | None,
+    key: str | None = None,
 ) -> bool:
-    """Audit a game or a file, and print the result. Returns whether nothing is wrong.
+    """Audit a game or a file, and print the result. Returns whether nothing is wrong. `key` is the public key that
+    must have signed a file; without it nothing is said about who signed.
 
     Raises InvalidInputError or GameNotFoundError."""
     source = (
-        _load_file(Path(game_or_file)) if _is_file(game_or_file) else _load_game(game_or_file, open_games)
+        _load_file(Path(game_or_file), parse_public_key(key))
+        if _is_file(game_or_file)
+        else _load_game(game_or_file, open_games)
     )
     if sequence is not None and sequence > len(source.replay.log):
         raise InvalidInputError(
@@ -97,13 +104,13 @@ def _is_file(game_or_file: str) -> bool:
     return not _GAME_ID_PATTERN.fullmatch(game_or_file) or Path(game_or_file).is_file()
 
 
-def _load_file(path: Path) -> AuditSource:
+def _load_file(path: Path, trusted: TrustedKeys | None) -> AuditSource:
     """The game of a file. Raises InvalidInputError."""
     try:
         game_file = decode_game_file(read_bytes(path, MAX_FILE_BYTES, str(path)))
     except GameFileError as error:
         raise InvalidInputError(str(path), str(error)) from None
-    return _file_source(game_file)
+    return _file_source(game_file, trusted)
 
 
 def _load_game(game: str, open_games: Callable[[], AbstractContextManager[GameRepository]]) -> AuditSource:
@@ -112,7 +119,7 @@ def _load_game(game: str, open_games: Callable[[], AbstractContextManager[GameRe
         ledger = repository.ledger
         log = ledger.read_entries(_GAME_ID.read(game))
         if not log and (file := repository.read_game_file(game)) is not None:
-            return _file_source(file)
+            return _file_source(file, repository.trusted)
         if not log:
             message = f"there is no game {game}, and no file of that name; `ledgerline games` lists games"
             raise GameNotFoundError(message)
@@ -125,9 +132,9 @@ def _load_game(game: str, open_games: Callable[[], AbstractContextManager[GameRe
         return AuditSource(replay, checks)
 
 
-def _file_source(file: GameFile) -> AuditSource:
+def _file_source(file: GameFile, trusted: TrustedKeys | None) -> AuditSource:
     replay = Replay(file.game, file.entries)
-    return AuditSource(replay, check_file(file, replay=replay))
+    return AuditSource(replay, check_file(file, trusted, replay=replay))
 
 
 def _explain_entry(source: AuditSource, sequence: int | None) -> Explanation | None:

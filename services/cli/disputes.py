@@ -30,7 +30,7 @@ from services.cli.options import (
     JsonOption,
     load_settings,
     open_read_ledger,
-    with_archive_url,
+    with_own_archive,
 )
 from services.cli.output import console, print_json, print_line
 from services.ledger import RedisLedger
@@ -61,7 +61,7 @@ class DisputeContext(NamedTuple):
 def _open_context(data: Path) -> Iterator[DisputeContext]:
     with open_read_ledger(data) as ledger:
         yield DisputeContext(
-            ledger, GameRepository(ledger, open_archive_reader(with_archive_url(load_settings(), data)))
+            ledger, GameRepository(ledger, open_archive_reader(with_own_archive(load_settings(), data)))
         )
 
 

@@ -17,7 +17,14 @@ from schemas.field_types import GameId
 from services.archive import MAX_FILE_BYTES, GameFileError, Signer, encode_game_file
 from services.bootstrap.data_folder_keys import load_signing_key
 from services.cli.exit import GameNotFoundError
-from services.cli.options import DEFAULT_DATA, DataOption, JsonOption, load_settings, open_repository
+from services.cli.options import (
+    DEFAULT_DATA,
+    DataOption,
+    JsonOption,
+    load_settings,
+    open_repository,
+    parse_public_key,
+)
 from services.cli.output import console, print_json, print_line
 from services.documents.files import read_bytes, write_bytes
 from services.ledger import GameReader, iter_view
@@ -28,6 +35,7 @@ from services.verification.findings import Check
 from services.verification.log_check import check_file_bytes, recompute_heads
 from services.verification.view_check import is_unchained
 
+UNKNOWN_SIGNER: Final = "It fits the key {}, and nothing says whose that is: name the server's with --key."
 OLD_RULES_WARNING: Final = (
     "Its rules are older than version 3: its chain holds nothing of what was hidden, and the players did not "
     "contribute to its shuffles. A game that began since then should name a later version."
@@ -48,7 +56,7 @@ def export(
     data: DataOption = DEFAULT_DATA,
 ) -> None:
     """Write a finished game to one file that everybody can check: see docs/proof.md."""
-    signer = Signer(load_settings().signing_key.get_secret_value() or load_signing_key(data))
+    signer = _own_signer(data)
     with open_repository(data) as repository:
         export_game(repository, signer, game, file)
 
@@ -76,6 +84,17 @@ def read_heads(reader: GameReader, game: str, length: int) -> list[bytes]:
     return recompute_heads(game, [(entry.number, entry.shown.public, entry.shown.head) for entry in entries])
 
 
+@app.command("public-key")
+def public_key(data: DataOption = DEFAULT_DATA) -> None:
+    """Print the public key that signs finished games here: LEDGERLINE_SIGNING_KEY's, or the data folder's."""
+    print_line(_own_signer(data).public_key.hex())
+
+
+def _own_signer(data: Path) -> Signer:
+    """The service's signer. Raises InvalidInputError."""
+    return Signer(load_settings().signing_key.get_secret_value() or load_signing_key(data))
+
+
 # -- verify --------------------------------------------------------------------------------------
 
 
@@ -96,11 +115,9 @@ def verify(
 
 def verify_file(path: Path, key: str | None, recorded_heads: Sequence[str], as_json: bool) -> bool:
     """Check a file, and print the findings. Returns whether there are none. Raises InvalidInputError."""
-    expected_key, expected_heads = _parse_key(key), dict(map(_parse_head, recorded_heads))
+    trusted, expected_heads = parse_public_key(key), dict(map(_parse_head, recorded_heads))
     try:
-        file, checks = check_file_bytes(
-            read_bytes(path, MAX_FILE_BYTES, str(path)), expected_key, expected_heads
-        )
+        file, checks = check_file_bytes(read_bytes(path, MAX_FILE_BYTES, str(path)), trusted, expected_heads)
     except GameFileError as error:
         raise InvalidInputError(str(path), str(error)) from None
     if beyond := [number for number in expected_heads if number > len(file.entries)]:
@@ -118,6 +135,7 @@ def verify_file(path: Path, key: str | None, recorded_heads: Sequence[str], as_j
                 "sealed": sealed,
                 "head": file.head.hex(),
                 "key": file.key.hex(),
+                "signer_checked": trusted is not None,
                 "findings": [finding._asdict() for finding in findings],
             }
         )
@@ -126,18 +144,20 @@ def verify_file(path: Path, key: str | None, recorded_heads: Sequence[str], as_j
         if not sealed:
             print_line(OLD_RULES_WARNING)
         if not findings:
-            signer_label = "the key that you named" if expected_key else f"the key {file.key.hex()}"
-            console.print(
-                f"Signed with {signer_label}. Verdicts are checked by `ledgerline audit`.", markup=False
+            signer = (
+                "Signed with the key that you named." if trusted else UNKNOWN_SIGNER.format(file.key.hex())
             )
+            print_line(f"{signer} Verdicts are checked by `ledgerline audit`.")
     return not findings
 
 
 def _print_checks(game: str, entry_count: int, checks: Sequence[Check]) -> None:
     table = Table("what", "finding", title=f"{game}: {entry_count} entries")
     findings_by_kind = {check.kind: list(check.findings) for check in checks}
+    skipped = {check.kind: f"not checked: {check.skipped_reason}" for check in checks if check.skipped_reason}
     for kind in CHECK_KINDS:
         good_result = PASS_SENTENCES[kind] if kind in findings_by_kind else "not checked: the file is damaged"
+        good_result = skipped.get(kind, good_result)
         table.add_row(
             CHECK_NAMES[kind],
             pluralize(len(findings_by_kind[kind]), "finding") if findings_by_kind.get(kind) else good_result,
@@ -146,14 +166,6 @@ def _print_checks(game: str, entry_count: int, checks: Sequence[Check]) -> None:
     for finding in (finding for findings in findings_by_kind.values() for finding in findings):
         where = "the game" if finding.number is None else f"entry {finding.number}"
         print_line(f"{where}: {finding.why}")
-
-
-def _parse_key(text: str | None) -> bytes | None:
-    if text is None:
-        return None
-    if not re.fullmatch(r"[0-9a-fA-F]{64}", text):
-        raise InvalidInputError("--key", "must be the server's public key, 64 hex digits")
-    return bytes.fromhex(text)
 
 
 def _parse_head(text: str) -> tuple[int, bytes]:

@@ -22,7 +22,7 @@ from services.cli.options import (
     JsonOption,
     load_settings,
     open_read_ledger,
-    with_archive_url,
+    with_own_archive,
 )
 from services.cli.output import console, print_json, print_line
 from services.cli.replay import parse_viewer, read_game_log
@@ -59,7 +59,7 @@ def fork(
     as_json: JsonOption = False,
 ) -> None:
     """Start a new game from how another one stood. While that one runs, what is hidden is dealt afresh."""
-    settings = with_archive_url(load_settings(), data)
+    settings = with_own_archive(load_settings(), data)
     with open_read_ledger(data) as ledger:
         token_key = settings.token_key.get_secret_value() or load_token_key(data)
         result = fork_game(ledger, settings, game, at, viewer, token_key)

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from pydantic import SecretStr
 
 from schemas.errors import InvalidInputError
+from services.archive import TrustedKey, TrustedKeys
 from services.auditor.job_queue import Jobs
 from services.bootstrap.composition import open_archive_reader
-from services.bootstrap.embedded import default_archive_url, open_jobs_for_reading, open_ledger_for_reading
+from services.bootstrap.data_folder_keys import read_signing_key
+from services.bootstrap.embedded import (
+    default_archive_url,
+    open_jobs_for_reading,
+    open_ledger_for_reading,
+)
 from services.ledger import RedisLedger
 from services.runtime.logging_setup import configure_logging
 from services.runtime.settings import Settings, read_settings
@@ -49,12 +57,27 @@ def open_read_ledger(data: Path) -> Iterator[RedisLedger]:
 def open_repository(data: Path) -> Iterator[GameRepository]:
     """All games to read: those of that ledger, and those that have left it for the archive."""
     with open_read_ledger(data) as ledger:
-        yield GameRepository(ledger, open_archive_reader(with_archive_url(load_settings(), data)))
+        yield GameRepository(ledger, open_archive_reader(with_own_archive(load_settings(), data)))
 
 
-def with_archive_url(settings: Settings, data: Path) -> Settings:
-    """The settings, with the data folder's own archive where they name none."""
-    return settings.model_copy(update={"archive_url": settings.archive_url or default_archive_url(data)})
+def with_own_archive(settings: Settings, data: Path) -> Settings:
+    """The settings, with the data folder's own archive and signing key where they name none. Raises
+    InvalidInputError."""
+    return settings.model_copy(
+        update={
+            "archive_url": settings.archive_url or default_archive_url(data),
+            "signing_key": SecretStr(settings.signing_key.get_secret_value() or read_signing_key(data)),
+        }
+    )
+
+
+def parse_public_key(text: str | None) -> TrustedKeys | None:
+    """The one key that `--key` names, whatever the game's time; None without it. Raises InvalidInputError."""
+    if text is None:
+        return None
+    if not re.fullmatch(r"[0-9a-fA-F]{64}", text):
+        raise InvalidInputError("--key", "must be the server's public key, 64 hex digits")
+    return TrustedKeys([TrustedKey(bytes.fromhex(text))])
 
 
 @contextmanager

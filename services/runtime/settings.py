@@ -39,6 +39,11 @@ class Settings(BaseSettings):
         3_600.0, description="how long a finished game stays in the engine once it is in the archive"
     )
     signing_key: SecretStr = Field(SecretStr(""), description="signs finished games: 64 hex digits")
+    public_keys: str = Field(
+        "",
+        description="whose signature under archived games is believed: public keys, each for its time; "
+        "that of the own signing key is one of them",
+    )
     jobs_url: Annotated[str, Field(pattern=r"^(rediss?|unix)://")] | None = Field(
         None, description="the engine of the auditor's jobs, never a cluster; left out, that of the games"
     )

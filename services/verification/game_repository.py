@@ -15,8 +15,9 @@ from schemas.codec import build_view_entry
 from schemas.entries import ViewEntry
 from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
-from services.archive import Archive, GameFile, GameFileError, build_statement, decode_game_file, is_signed
+from services.archive import Archive, GameFile, GameFileError, TrustedKeys, decode_game_file
 from services.ledger import GameCatalog, GameReader
+from services.verification.log_check import check_signature
 from services.verification.replay_errors import REPLAY_ERRORS
 from services.verification.reseal import ResealedEntry, reseal_log
 
@@ -35,15 +36,17 @@ class ReconstructedGame(NamedTuple):
 
 
 class ArchiveReader:
-    """Reads the games of an archive; safe on any thread. It caches the last few."""
+    """Reads the games of an archive that one of the trusted keys has signed; safe on any thread. It caches the last
+    few."""
 
-    def __init__(self, archive: Archive) -> None:
-        self.archive = archive
+    def __init__(self, archive: Archive, trusted: TrustedKeys) -> None:
+        self.archive, self.trusted = archive, trusted
         self._lock = Lock()
         self._recent_games: OrderedDict[str, ReconstructedGame] = OrderedDict()
 
     def read_game_file(self, game: str) -> GameFile | None:
-        """The file of a game, or None if there is none. Raises ArchiveUnavailableError, CorruptDataError."""
+        """The file of a game, whoever signed it, or None if there is none. Raises ArchiveUnavailableError,
+        CorruptDataError."""
         data = self.archive.read(game)
         if data is None:
             return None
@@ -51,6 +54,13 @@ class ArchiveReader:
             return decode_game_file(data)
         except GameFileError as error:
             raise CorruptDataError(f"the archive's file of {game}: {error}") from None
+
+    def read_trusted_file(self, game: str) -> GameFile | None:
+        """The same of a file that one of the trusted keys has signed. Raises CorruptDataError for any other."""
+        file = self.read_game_file(game)
+        for finding in () if file is None else check_signature(file, self.trusted).findings:
+            raise CorruptDataError(f"the archive's file of {game} isn't to be believed. {finding.why}")
+        return file
 
     def read_view(self, game: str, viewer: Seat | None) -> list[ViewEntry] | None:
         """A viewer's whole view of a game, or None if there is no such game. Raises ArchiveUnavailableError,
@@ -63,14 +73,14 @@ class ArchiveReader:
             if (cached := self._recent_games.get(game)) is not None:
                 self._recent_games.move_to_end(game)
                 return cached
-        file = self.read_game_file(game)
+        file = self.read_trusted_file(game)
         if file is None:
             return None
         try:
             reconstructed = ReconstructedGame(file, [*reseal_log(game, file.entries)])
         except REPLAY_ERRORS as error:
             raise CorruptDataError(f"the archive's file of {game}: {error}") from None
-        if not _matches_signature(reconstructed):
+        if not _ends_as_signed(reconstructed):
             raise CorruptDataError(f"the archive's file of {game} isn't as it was signed")
         with self._lock:
             self._recent_games[game] = reconstructed
@@ -89,17 +99,23 @@ class GameRepository:
     def __init__(self, ledger: ReadableLedger, archive_reader: ArchiveReader | None) -> None:
         self.ledger, self.archive_reader = ledger, archive_reader
 
+    @property
+    def trusted(self) -> TrustedKeys:
+        """The keys that may have signed archived games; none where there is no archive."""
+        return self.archive_reader.trusted if self.archive_reader else TrustedKeys(())
+
     def read_entries(self, game: str, after: int = 0) -> list[bytes]:
         """As the ledger's, of archived games too. Raises MissingEntryError, CorruptDataError,
         ArchiveUnavailableError."""
         entries = self.ledger.read_entries(game, after)
         if entries or (after and self.ledger.read_entries(game)):
             return entries
-        file = self.read_game_file(game)
+        file = None if self.archive_reader is None else self.archive_reader.read_trusted_file(game)
         return [] if file is None else file.entries[after:]
 
     def read_game_file(self, game: str) -> GameFile | None:
-        """The archive's file of a game, if there is one. Raises CorruptDataError, ArchiveUnavailableError."""
+        """The archive's file of a game, whoever signed it, if there is one. Raises CorruptDataError,
+        ArchiveUnavailableError."""
         return None if self.archive_reader is None else self.archive_reader.read_game_file(game)
 
     def read_view(self, game: str, viewer: Seat | None, after: int = 0, limit: int = 1000) -> list[ViewEntry]:
@@ -126,9 +142,7 @@ def _view_entry(resealed: ResealedEntry, viewer: Seat | None) -> ViewEntry:
     return build_view_entry(resealed.sequence, sealed.public, private_part, sealed.head)
 
 
-def _matches_signature(reconstructed: ReconstructedGame) -> bool:
-    """Whether the file's signature is of the head that follows from its log."""
+def _ends_as_signed(reconstructed: ReconstructedGame) -> bool:
+    """Whether the head that is signed is the one that follows from the log."""
     file, last = reconstructed.file, reconstructed.resealed[-1] if reconstructed.resealed else None
-    if last is None or (last.sequence, last.sealed.head) != (file.number, file.head):
-        return False
-    return is_signed(build_statement(file.game, file.number, file.head), file.signature, file.key)
+    return last is not None and (last.sequence, last.sealed.head) == (file.number, file.head)

@@ -6,9 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from schemas.errors import CorruptDataError
-from schemas.events import GameEnded
+from schemas.events import GameCreated, GameEnded
 from schemas.hash_chain import initial_head, next_head
-from services.archive import GameFile, GameFileError, build_statement, decode_game_file, is_signed
+from services.archive import (
+    GameFile,
+    GameFileError,
+    TrustedKeys,
+    build_statement,
+    decode_game_file,
+    is_signed,
+)
 from services.archive.game_file import FILE_MAGIC, MARK_BYTES
 from services.archive.recovery import recover_game_file
 from services.verification.findings import Check, Finding
@@ -77,11 +84,11 @@ def recompute_heads(game: str, public_entries: Iterable[tuple[int, bytes, bytes]
 
 def check_file(
     file: GameFile,
-    key: bytes | None = None,
+    trusted: TrustedKeys | None = None,
     noted_heads: Mapping[int, bytes] | None = None,
     replay: Replay | None = None,
 ) -> list[Check]:
-    """The same of a game's file, and its signature: by the key in the file, or by this `key`. `noted_heads`
+    """The same of a game's file, and its signature, by one of the `trusted` keys if any are given. `noted_heads`
     are heads, by sequence, that somebody wrote down while the game was played. A `replay` of the file's log,
     where there is one, saves a pass over it."""
     marks = _split_marks(file)
@@ -98,11 +105,11 @@ def check_file(
         result.chain.append(Finding(None, "chain", why))
     elif result.head and not result.over:
         result.chain.append(Finding(None, "chain", "The game isn't over at the end of its file."))
-    return [*result.checks(), check_signature(file, key)]
+    return [*result.checks(), check_signature(file, trusted)]
 
 
 def check_file_bytes(
-    data: bytes, key: bytes | None = None, noted_heads: Mapping[int, bytes] | None = None
+    data: bytes, trusted: TrustedKeys | None = None, noted_heads: Mapping[int, bytes] | None = None
 ) -> tuple[GameFile, list[Check]]:
     """The same of a file's bytes. A damaged file has one finding, at the first entry that its marks don't
     confirm. Raises GameFileError where nothing can be recovered."""
@@ -113,7 +120,7 @@ def check_file_bytes(
         if recovered is None:
             raise
         return recovered, [Check("chain", [_damage_finding(recovered, error)])]
-    return file, check_file(file, key, noted_heads)
+    return file, check_file(file, trusted, noted_heads)
 
 
 def _damage_finding(file: GameFile, error: GameFileError) -> Finding:
@@ -130,12 +137,25 @@ def _split_marks(file: GameFile) -> list[bytes]:
     return [file.marks[offset : offset + MARK_BYTES] for offset in range(0, len(file.marks), MARK_BYTES)]
 
 
-def check_signature(file: GameFile, key: bytes | None) -> Check:
-    """Whether the file's last head is signed, with `key` if one is given, else with the key in the file."""
-    if key is not None and key != file.key:
-        return Check(
-            "signature", [Finding(None, "signature", f"It is signed with the key {file.key.hex()}.")]
-        )
+def check_signature(file: GameFile, trusted: TrustedKeys | None) -> Check:
+    """Whether the file's last head is signed, and by one of these keys. Without any, a signature that fits says
+    nothing: anybody can sign, so the check counts as not made."""
     if not is_signed(build_statement(file.game, file.number, file.head), file.signature, file.key):
         return Check("signature", [Finding(None, "signature", "The signature isn't of this game and head.")])
+    if trusted is None:
+        return Check(
+            "signature",
+            skipped_reason="It fits the key in the file, and nothing says whose that is: name the server's with --key.",
+        )
+    if not trusted.may_sign(file.key, created_ms(file)):
+        why = f"It is signed with the key {file.key.hex()}, which isn't the server's, or wasn't when the game was created."
+        return Check("signature", [Finding(None, "signature", why)])
     return Check("signature")
+
+
+def created_ms(file: GameFile) -> int:
+    """When the game was created, by its own log: milliseconds since 1970; 0 where that can't be read."""
+    events = [
+        event for entry in Replay(file.game, file.entries[:1]).decoded.entries for event in entry.events
+    ]
+    return next((event.created for event in events if isinstance(event, GameCreated)), 0)

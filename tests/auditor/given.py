@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import fakeredis
 
 from schemas.hash_chain import initial_head, next_head
-from services.archive import Signer
+from services.archive import Signer, trusted_keys
 from services.ledger import RedisLedger, keys
 from services.referee.rules import fold
 from services.referee.worker import Referee
@@ -17,6 +17,7 @@ from tests.conftest import PARTITIONS
 from tests.referee.running_referee import GAME, Players, opening_commands, referee_at, submit
 
 SIGNER = Signer("7f" * 32)
+TRUSTED = trusted_keys("", SIGNER)
 
 
 class Played(NamedTuple):

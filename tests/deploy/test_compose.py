@@ -91,7 +91,7 @@ def test_every_service_knows_that_there_is_an_archive_and_only_the_auditor_write
     mounted = {name: file["services"][name].get("volumes", []) for name in SERVICES}
     assert mounted == {
         "gateway": ["archive:/archive:ro"],
-        "referee": [],
+        "referee": ["archive:/archive:ro"],
         "bots": [],
         "auditor": ["archive:/archive"],
     }

@@ -9,6 +9,7 @@ from tests.mutants.mutant import Mutant
 LONGEST_TRAIL: Final = ("tests/rules/test_longest_trail.py",)
 HOSTILE_FILES: Final = ("tests/security/test_hostile_files.py",)
 CREDENTIALS: Final = ("tests/security/test_credentials.py",)
+FOREIGN_SIGNATURES: Final = ("tests/security/test_foreign_signatures.py",)
 FOREIGN_TEXT: Final = ("tests/security/test_foreign_text.py",)
 
 SECURITY_MUTANTS: Final = (
@@ -95,5 +96,14 @@ SECURITY_MUTANTS: Final = (
     Mutant(
         "an explanation shows the key of a join", "security", "services/verification/explanation_json.py",
         "    return None if entry.seat is None else entry.id\n", "    return entry.id\n", CREDENTIALS,
+    ),
+    Mutant(
+        "an archived game is served whoever signed it", "security", "services/verification/game_repository.py",
+        "        for finding in () if file is None else check_signature(file, self.trusted).findings:",
+        "        for finding in ():", FOREIGN_SIGNATURES,
+    ),
+    Mutant(
+        "a key is believed for games of any time", "security", "services/archive/trusted_keys.py",
+        "            and (self.before_ms is None or created_ms < self.before_ms)", "", FOREIGN_SIGNATURES,
     ),
 )  # fmt: skip

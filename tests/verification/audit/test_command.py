@@ -10,28 +10,31 @@ from typing import Any
 import pytest
 
 from schemas.errors import InvalidInputError
-from services.archive import Signer, encode_game_file
+from services.archive import encode_game_file
 from services.cli.audit import run_audit
 from services.cli.exit import GameNotFoundError
 from services.ledger import RedisLedger
 from services.verification.game_repository import GameRepository
 from services.verification.reseal import reseal_log
+from tests.auditor.given import SIGNER
 from tests.referee.running_referee import GAME
 from tests.verification.audit.given import USA, golden
 
 
-def audit(named: str, ledger: Any = None, at: int | None = None, html: Path | None = None) -> bool:
+def audit(
+    named: str, ledger: Any = None, at: int | None = None, html: Path | None = None, key: str | None = None
+) -> bool:
     def open_repository() -> AbstractContextManager[Any]:
         return nullcontext(GameRepository(ledger, None))
 
-    return run_audit(named, open_repository, at, True, html)
+    return run_audit(named, open_repository, at, True, html, key)
 
 
 def exported(folder: Path, log: list[bytes], game: str = USA) -> Path:
     """The file of a game, with the heads that follow from its log."""
     path = folder / "game.ledgerline"
     heads = [step.sealed.head for step in reseal_log(game, log)]
-    path.write_bytes(encode_game_file(game, log, heads, Signer("7f" * 32)))
+    path.write_bytes(encode_game_file(game, log, heads, SIGNER))
     return path
 
 
@@ -48,7 +51,7 @@ def test_a_game_of_the_ledger_is_audited_with_its_views(
 
 def test_a_file_is_decided_again_and_makes_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tmp_path / "page.html"
-    assert audit(str(exported(tmp_path, golden())), at=100, html=page)
+    assert audit(str(exported(tmp_path, golden())), at=100, html=page, key=SIGNER.public_key.hex())
     output = json.loads(capsys.readouterr().out)
     assert (output["game"], output["move"]["number"]) == (USA, 100)
     assert output["checked"] == ["chain", "signature", "deal", "view", "verdict", "fold"]

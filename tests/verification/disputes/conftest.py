@@ -23,6 +23,7 @@ from services.referee.command_processor import Clocks
 from services.referee.worker import Referee
 from services.verification.game_repository import ArchiveReader
 from tests.auditor.conftest import Server, auditor_at
+from tests.auditor.given import TRUSTED
 from tests.conftest import ALL, PARTITIONS
 from tests.referee.running_referee import FRESH, GAME, Clock
 
@@ -88,7 +89,9 @@ def open_web_server(url: str, folder: Path, limits: RateLimiter | None = None) -
     with asyncio.Runner() as loop:
         async_ledger = AsyncLedger(connect_async(url), PARTITIONS)
         limits = limits or RateLimiter(10_000, 100_000, lambda: 0.0)
-        app = create_app(async_ledger, KEY, limits, read_archived_view=ArchiveReader(archive).read_view)
+        app = create_app(
+            async_ledger, KEY, limits, read_archived_view=ArchiveReader(archive, TRUSTED).read_view
+        )
         http = httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://server")
         yield WebServer(Server(url, client, ledger, archive, wall, referee, auditor), loop, http)
         loop.run(http.aclose())

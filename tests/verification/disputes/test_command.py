@@ -10,6 +10,7 @@ import pytest
 from schemas.errors import InvalidInputError
 from services.cli import disputes
 from services.cli.exit import GameNotFoundError
+from tests.auditor.given import SIGNER
 from tests.referee.running_referee import GAME
 from tests.verification.disputes.conftest import WebServer
 from tests.verification.disputes.games import end, play
@@ -20,6 +21,7 @@ def run(web: WebServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     """Runs the command on the server's engine and archive. Returns its output; errors are raised."""
     monkeypatch.setenv("LEDGERLINE_REDIS_URL", web.server.url)
     monkeypatch.setenv("LEDGERLINE_ARCHIVE_URL", web.server.archive.url)
+    monkeypatch.setenv("LEDGERLINE_PUBLIC_KEYS", SIGNER.public_key.hex())
     monkeypatch.setattr(
         "services.cli.options.set_up_logging", lambda *_, **__: None
     )  # its handlers would stay after the test
