@@ -113,7 +113,9 @@ def test_the_engine_is_configured_as_the_embedded_one(file: dict[str, Any]) -> N
 
 def test_services_without_an_address_can_be_scaled(file: dict[str, Any]) -> None:
     for name in ("referee", "bots"):
-        assert not file["services"][name].keys() & {"container_name", "ports", "hostname", "volumes"}
+        service = file["services"][name]
+        assert not service.keys() & {"container_name", "hostname", "ports"}
+        assert all(volume.endswith(":ro") for volume in service.get("volumes", []))
 
 
 def test_the_services_wait_for_the_engine_restart_and_have_few_rights(file: dict[str, Any]) -> None:
