@@ -18,8 +18,7 @@ from services.archive.trusted_keys import PUBLIC_KEYS_VARIABLE
 from services.auditor.config import build_signer, own_keys, resolve_jobs_url
 from services.auditor.jobs import JobContext
 from services.auditor.worker import Auditor
-from services.bots.command_sink import CommandSink, DirectSink
-from services.bots.gateway_client import GatewaySink
+from services.bots.command_sink import DirectSink
 from services.bots.worker import BotWorker
 from services.gateway.archive_views import ArchiveViewReader
 from services.gateway.server import build_server, open_listener
@@ -139,21 +138,14 @@ def run_referee(settings: Settings, stop: Event) -> None:
 
 
 def run_bots(settings: Settings, stop: Event) -> None:
-    """Run the bots until `stop` is set. Raises InvalidInputError: a gateway is set, but no token key."""
-    if settings.gateway_url and not settings.token_key.get_secret_value():
-        raise InvalidInputError("LEDGERLINE_TOKEN_KEY", "is missing: bots need their gateway's secret")
+    """Run the bots until `stop` is set. Raises EngineUnavailableError."""
     ledger = wait_for_ledger("bots", settings, stop)
     if ledger is None:
         return
     with ExitStack() as exit_stack:
         exit_stack.enter_context(closing(ledger))
-        sink: CommandSink = DirectSink(ledger)
-        if settings.gateway_url:
-            sink = GatewaySink(settings.gateway_url, settings.token_key.get_secret_value().encode())
-            exit_stack.enter_context(closing(sink))
-        bots = BotWorker(
-            ledger, sink, new_consumer_name("bots"), batch=max(1, MAX_TASKS_PER_STEP // ledger.partitions)
-        )
+        batch = max(1, MAX_TASKS_PER_STEP // ledger.partitions)
+        bots = BotWorker(ledger, DirectSink(ledger), new_consumer_name("bots"), batch)
         worker_loop.run_worker("bots", bots.step, [PeriodicTask(1.0, bots.reclaim)], stop)
 
 
@@ -205,9 +197,7 @@ def run_auditor(settings: Settings, stop: Event) -> None:
 def run_gateway(settings: Settings, stop: Event) -> None:
     """Run the gateway until `stop` is set. Raises InvalidInputError: a key is missing."""
     if not settings.token_key.get_secret_value():
-        raise InvalidInputError(
-            "LEDGERLINE_TOKEN_KEY", "is missing: set one secret for all gateways and bots"
-        )
+        raise InvalidInputError("LEDGERLINE_TOKEN_KEY", "is missing: set one secret for all gateways")
     require_own_keys(settings)
     archive_views = open_archive_views(settings)
     ledger = wait_for_ledger("gateway", settings, stop)

@@ -100,7 +100,6 @@ def run_embedded_server(data: Path, settings: Settings) -> Iterator[EmbeddedServ
             update={
                 "redis_url": url,
                 "partitions": partition_count,
-                "gateway_url": address,
                 "token_key": SecretStr(settings.token_key.get_secret_value() or load_token_key(data)),
                 "signing_key": SecretStr(settings.signing_key.get_secret_value() or load_signing_key(data)),
                 "archive_url": settings.archive_url or default_archive_url(data),

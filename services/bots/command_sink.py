@@ -1,25 +1,22 @@
-"""Where a bot's commands go when no gateway is set: straight onto the command queue."""
+"""Where a bot's commands go: straight onto the command queue."""
 
 from __future__ import annotations
 
 from typing import Protocol
 
 from schemas.commands import CommandEnvelope
-from services.ledger import (
-    CommandSubmitter,
-)
+from services.ledger import CommandSubmitter
 
 
 class CommandSink(Protocol):
-    """Where a bot's commands go: straight to the commands stream, or through the gateway."""
+    """Where a bot's commands go."""
 
     def send(self, envelope: CommandEnvelope) -> None:
-        """Submit the command. Raises QueueFullError or RetryLaterError where this one must wait,
-        ConnectionError where all must."""
+        """Submit the command. Raises QueueFullError where this one must wait."""
 
 
 class DirectSink:
-    """Submits commands straight to the commands stream."""
+    """Submits commands onto the command queue, as a gateway does."""
 
     def __init__(self, commands: CommandSubmitter) -> None:
         self.commands = commands

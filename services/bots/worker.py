@@ -4,7 +4,7 @@ A bot task names a seat that has to act, and the entry after which. The command'
 number, so a task that is delivered twice, to any worker, makes one move.
 
 A task whose command isn't accepted now, or whose game can't be read now, is requeued and delays no other.
-All tasks wait only where the gateway or the engine can't be reached.
+All tasks wait only where the engine can't be reached.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from schemas.commands import Command, CommandEnvelope
 from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
 from services.bots.command_sink import CommandSink
-from services.bots.gateway_client import RetryLaterError
 from services.bots.policies import POLICIES
 from services.bots.policies.random_source import SeatRandom
 from services.bots.seat_projection import SeatProjection
@@ -33,7 +32,7 @@ from services.ledger import (
 from services.referee.rules import legal
 from services.referee.rules.proof.view_verifier import VerificationFailedError
 from services.runtime.logging_setup import get_logger
-from services.runtime.worker_loop import ENGINE_COMMAND_ERROR, PROGRAMMING_ERRORS
+from services.runtime.worker_loop import CONNECTION_ERRORS, ENGINE_COMMAND_ERROR, PROGRAMMING_ERRORS
 
 log = get_logger("bots")
 MAX_PROJECTIONS: Final = 4_096
@@ -42,7 +41,7 @@ MAX_RECLAIM_S: Final = 0.5  # how long new tasks wait for reclaimed ones, of eit
 MAX_DELIVERIES: Final = 20  # a task that was delivered more often seems to crash its workers
 NO_SEAT_SECRET: Final = "00" * 32
 # The task that meets one of them is requeued; no other task waits.
-RETRYABLE_ERRORS: Final = (QueueFullError, RetryLaterError, ENGINE_COMMAND_ERROR)
+RETRYABLE_ERRORS: Final = (QueueFullError, ENGINE_COMMAND_ERROR)
 
 
 class BotLedger(BotTaskQueue, ViewReader, Protocol):
@@ -62,7 +61,6 @@ class BotWorker:
     ) -> None:
         self.ledger, self.command_sink, self.name, self.batch = ledger, command_sink, name, batch
         self.clock = clock
-        self.retry_times: dict[tuple[int, str], float] = {}  # of a task: when the gateway allows the next try
         self.projections: OrderedDict[tuple[str, Seat], SeatProjection] = OrderedDict()
 
     def step(self, block_ms: int = 500) -> int:
@@ -103,10 +101,6 @@ class BotWorker:
     def _process_tasks(self, deliveries: Sequence[DeliveredBotTask]) -> int:
         """Returns how many of these tasks are finished. The others are requeued, and this delivery of them
         isn't counted."""
-        now = self.clock()
-        self.retry_times = {
-            task_key: retry_at for task_key, retry_at in self.retry_times.items() if retry_at > now
-        }
         finished: list[DeliveredBotTask] = []
         requeued: list[DeliveredBotTask] = []
         remaining, reason = deque(deliveries), ""
@@ -118,10 +112,10 @@ class BotWorker:
                 remaining.popleft()
             if requeued:
                 log.warning("bot tasks wait", count=len(requeued), why=reason)
-        except ConnectionError:
+        except CONNECTION_ERRORS:
             requeued.extend(remaining)
             raise
-        finally:  # what was sent before the gateway went away isn't sent again
+        finally:  # what was sent before the engine went away isn't sent again
             if finished:
                 self.ledger.acknowledge_tasks(finished)
             if requeued:
@@ -130,13 +124,9 @@ class BotWorker:
 
     def _process_task(self, delivery: DeliveredBotTask) -> str | None:
         """Send the command of a task. Returns why the task must wait; None where it is finished."""
-        if (delivery.partition, delivery.id) in self.retry_times:
-            return "the gateway asked to wait"
         try:
             self._send_command(delivery.task)
         except RETRYABLE_ERRORS as error:
-            if isinstance(error, RetryLaterError):
-                self.retry_times[delivery.partition, delivery.id] = self.clock() + error.retry_after_s
             return str(error) or "not now"
         return None
 

@@ -53,15 +53,10 @@ class Settings(BaseSettings):
     waiting: Annotated[int, Field(ge=1, le=100_000)] = Field(
         1_000, description="commands that may wait in a partition before senders must slow down"
     )
-    token_key: SecretStr = Field(
-        SecretStr(""), description="signs seat tokens; the same for all gateways and bots"
-    )
+    token_key: SecretStr = Field(SecretStr(""), description="signs seat tokens; the same for all gateways")
     host: str = Field("127.0.0.1", description="the gateway's address")
     port: Annotated[int, Field(ge=0, le=65535)] = Field(
         8720, description="the gateway's port; 0 takes a free one"
-    )
-    gateway_url: str | None = Field(
-        None, description="where bots send their commands; left out, directly to the commands stream"
     )
     rate: Annotated[float, Field(gt=0, le=10_000)] = Field(50, description="commands a second, per seat")
     burst: Annotated[int, Field(ge=1, le=100_000)] = Field(200, description="commands at once, per seat")

@@ -79,8 +79,6 @@ def run_worker(
                 outage.record_failure("engine", next(iter(failures.values())))
             else:
                 outage.record_success()
-        except ConnectionError as error:  # not redis-py's: it is raised by a bot's gateway
-            stop.wait(outage.record_failure("gateway", error))
         except CONNECTION_ERRORS as error:
             stop.wait(outage.record_failure("engine", error))
     log.info("stopped")
@@ -91,7 +89,5 @@ def _run_task(index: int, task: PeriodicTask, failures: dict[int, Exception]) ->
     try:
         task.action()
         failures.pop(index, None)
-    except ConnectionError:
-        raise
     except CONNECTION_ERRORS as error:
         failures[index] = error

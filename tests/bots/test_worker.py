@@ -1,4 +1,4 @@
-"""A bot worker with unreadable tasks, failing policies and a gateway that becomes unreachable."""
+"""A bot worker with unreadable tasks, failing policies and an engine that becomes unreachable."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import fakeredis
 import pytest
+from redis.exceptions import ConnectionError
 from structlog.testing import capture_logs
 
 from schemas.commands import Command, CommandEnvelope, CreateGame, SeatPlan
@@ -16,7 +17,6 @@ from schemas.field_types import Seat
 from schemas.hash_chain import next_head
 from schemas.rows import pack, unpack
 from services.bots import worker
-from services.bots.gateway_client import GatewayUnreachableError
 from services.bots.policies import POLICIES, Policy
 from services.bots.policies.random_source import SeatRandom
 from services.bots.worker import BotWorker
@@ -58,7 +58,7 @@ class RecordingSink:
 
     def send(self, envelope: CommandEnvelope) -> None:
         if len(self.sent) == self.capacity:
-            raise GatewayUnreachableError("gone")
+            raise ConnectionError("gone")
         self.sent.append(envelope)
 
 
@@ -245,10 +245,10 @@ def test_P8_a_task_of_a_damaged_view_is_dropped_and_no_other(
     assert left_in_streams(client) == {}
 
 
-def test_when_the_gateway_becomes_unreachable_in_a_batch_only_what_was_not_sent_stays(
+def test_when_the_engine_becomes_unreachable_in_a_batch_only_what_was_not_sent_stays(
     ledger: RedisLedger, other_ledger: RedisLedger, opened: Referee, client: Any
 ) -> None:
-    with pytest.raises(GatewayUnreachableError):
+    with pytest.raises(ConnectionError):
         BotWorker(ledger, RecordingSink(1), "one").step(0)
     assert left_in_streams(client) == {TASKS: 1}
     recovered = RecordingSink()
