@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import fakeredis
@@ -16,8 +18,10 @@ from services.ledger import RedisLedger
 from services.ledger.connection import connect, init_partition_count
 from services.ledger.embedded_engine import running_engine
 from tests.cluster.nodes import cluster
+from tests.left_processes import left_processes, mark_children
 
 PARTITIONS = 4
+EXIT_S = 30  # within which what was killed is gone, on a busy machine too
 ALL = range(PARTITIONS)
 Connect = Callable[[], redis.Redis]
 
@@ -29,6 +33,22 @@ if (
     signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 ):  # as a shell's `&` leaves it, for every child process too
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+mark_children()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_process_is_left() -> Iterator[None]:
+    """Fails the run, after all else is closed, where a test left a process; it names and ends them."""
+    yield
+    end_s = time.monotonic() + EXIT_S
+    while (left := left_processes()) and time.monotonic() < end_s:
+        time.sleep(0.05)
+    for process in left:
+        with suppress(ProcessLookupError):
+            os.kill(process.id, signal.SIGKILL)
+    assert not left, "left by tests: " + "; ".join(map(str, left))
 
 
 @pytest.fixture(scope="session")

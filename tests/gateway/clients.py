@@ -68,7 +68,7 @@ class Player:
         headers = bearer(self.token) | ({} if id_ is None else {"Idempotency-Key": id_})
         return self.http.post(f"/games/{self.game}/commands", json=command, headers=headers | more)
 
-    def ask(self, command: Any, id_: str, level: str, wait_ms: int = 20_000) -> httpx.Response:
+    def ask(self, command: Any, id_: str, level: str, wait_ms: int = 60_000) -> httpx.Response:
         """Send a command, and ask for a level of acknowledgement."""
         path, params = f"/games/{self.game}/commands", {"level": level, "wait_ms": str(wait_ms)}
         headers = bearer(self.token) | {"Idempotency-Key": id_}

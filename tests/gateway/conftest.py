@@ -21,7 +21,7 @@ from services.runtime.settings import read_settings
 
 @pytest.fixture(scope="package")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServer]:
-    settings = read_settings(port=0, rate=10_000, burst=100_000, answer_s=5)
+    settings = read_settings(port=0, rate=10_000, burst=100_000, answer_s=30)
     with run_embedded_server(tmp_path_factory.mktemp("server"), settings) as running:
         yield running
 
@@ -34,7 +34,7 @@ def ledger(server: EmbeddedServer) -> Iterator[RedisLedger]:
 
 @pytest.fixture(scope="package")
 def http(server: EmbeddedServer) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=server.url, timeout=20, trust_env=False) as client:
+    with httpx.Client(base_url=server.url, timeout=120, trust_env=False) as client:
         yield client
 
 

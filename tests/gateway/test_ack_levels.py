@@ -33,7 +33,7 @@ def server(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[EmbeddedServer]:
     """A server of the module's own, whose engine settings it changes."""
-    settings = read_settings(port=0, rate=10_000, burst=100_000, answer_s=5)
+    settings = read_settings(port=0, rate=10_000, burst=100_000, answer_s=30)
     with run_embedded_server(tmp_path_factory.mktemp("levels"), settings) as running:
         with redis.Redis.from_url(running.settings.redis_url) as client:
             client.config_set("appendfsync", request.param)
@@ -42,7 +42,7 @@ def server(
 
 @pytest.fixture(scope="module")
 def http(server: EmbeddedServer) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=server.url, timeout=30, trust_env=False) as client:
+    with httpx.Client(base_url=server.url, timeout=120, trust_env=False) as client:
         yield client
 
 
@@ -51,7 +51,7 @@ def http(server: EmbeddedServer) -> Iterator[httpx.Client]:
 
 @pytest.mark.parametrize("level", ["decided", "durable"])
 def test_P1_every_answer_names_the_level_that_it_has(http: httpx.Client, level: str) -> None:
-    sure = httpx.QueryParams(level=level, wait_ms=20_000)
+    sure = httpx.QueryParams(level=level, wait_ms=60_000)
     created = http.post("/games", json=PAIR, params=sure)
     assert (created.status_code, created.json()["level"], created.json()["number"]) == (201, level, 1)
     path, host = f"/games/{created.json()['game']}", created.json()["token"]

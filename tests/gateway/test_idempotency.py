@@ -36,7 +36,7 @@ def at_once(calls: list[Callable[[], T]]) -> list[T]:
 
 def by_http(server: EmbeddedServer, player: Player, command: Json, id_: str) -> Json:
     """The verdict on a command that is sent over a connection of its own."""
-    with httpx.Client(base_url=server.url, timeout=20, trust_env=False) as http:
+    with httpx.Client(base_url=server.url, timeout=120, trust_env=False) as http:
         reply = Player(http, player.game, player.seat, player.token).send(command, id_)
         body: Json = reply.json()
         return (
@@ -112,7 +112,7 @@ def test_P2_the_same_id_creates_one_game(server: EmbeddedServer, unchanged: Unch
     key = {"Idempotency-Key": new_id()}
 
     def create() -> Json:
-        with httpx.Client(base_url=server.url, timeout=20, trust_env=False) as http:
+        with httpx.Client(base_url=server.url, timeout=120, trust_env=False) as http:
             reply = http.post("/games", json=HUMANS, headers=key)
             assert reply.status_code == 201, reply.text
             body: Json = reply.json()

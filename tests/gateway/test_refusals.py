@@ -145,7 +145,7 @@ def slow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     settings = read_settings(port=0, rate=0.1, burst=6)
     with (
         run_embedded_server(tmp_path_factory.mktemp("slow"), settings) as running,
-        httpx.Client(base_url=running.url, timeout=20, trust_env=False) as client,
+        httpx.Client(base_url=running.url, timeout=120, trust_env=False) as client,
     ):
         yield client
 

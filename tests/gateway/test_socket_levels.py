@@ -11,6 +11,8 @@ import pytest
 from schemas.codec import pack_envelope
 from schemas.commands import CommandEnvelope, DrawBlind
 from services.bootstrap.embedded import EmbeddedServer
+from services.gateway import service
+from services.gateway.command_tracking import AckRequest, parse_ack_request
 from services.gateway.websocket_session import MAX_PENDING_COMMANDS
 from services.ledger import keys
 from services.ledger.records import MAX_WAITING_COMMANDS
@@ -23,7 +25,7 @@ def test_P1_a_socket_gets_an_acknowledgement_when_its_command_has_the_level(
 ) -> None:
     ada, _ = in_turn(http)
     with Socket(http, ada.game, ada.token, 6) as socket:
-        socket.send("c1", DRAW, level="durable", wait_ms=20_000)
+        socket.send("c1", DRAW, level="durable", wait_ms=60_000)
         by_type = {message["type"]: message for message in (socket.next(), socket.next())}
         assert by_type["entry"]["answers"] == "c1"
         reached = {"level": "durable", "number": 7, "head": by_type["entry"]["head"]}
@@ -60,14 +62,26 @@ def test_P8_unanswered_commands_block_no_socket(http: httpx.Client, request: pyt
 
 
 def test_P8_a_command_without_a_level_is_unknown_after_the_default_time(
-    http: httpx.Client, request: pytest.FixtureRequest
+    http: httpx.Client,
+    server: EmbeddedServer,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    waits_s = []
+
+    def impatient(level: object, wait_ms: object, default_wait_s: float) -> AckRequest:
+        waits_s.append(default_wait_s)
+        return parse_ack_request(level, wait_ms, 0.4)
+
+    monkeypatch.setattr(service, "parse_ack_request", impatient)
     ada, _ = in_turn(http)
+    waits_s.clear()
     request.getfixturevalue("paused_referee")
     with Socket(http, ada.game, ada.token, 6) as socket:
         socket.send("c1", DRAW)
         message = socket.next(SOON_S)
         assert (message["type"], message["id"], message["level"]) == ("unknown", "c1", "accepted")
+    assert waits_s == [server.settings.answer_s]
 
 
 def test_BUSY_1_a_socket_gets_the_problem_and_nothing_stays_pending(

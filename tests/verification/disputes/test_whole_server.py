@@ -17,7 +17,7 @@ def test_the_server_answers_while_the_game_runs_and_again_when_it_is_over(tmp_pa
     settings = read_settings(port=0, archived_stays_s=0)
     with (
         run_embedded_server(tmp_path, settings) as running,
-        httpx.Client(base_url=running.url, timeout=20, trust_env=False) as http,
+        httpx.Client(base_url=running.url, timeout=120, trust_env=False) as http,
     ):
         ada, bo = begun(http)
         number = ada.do(ada.legal()[0])["number"]

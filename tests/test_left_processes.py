@@ -1,0 +1,55 @@
+"""What a test starts and leaves is found, whoever is its parent by then."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.left_processes import PROC, left_processes
+
+SLEEP = [sys.executable, "-c", "import time; time.sleep(1000)"]
+STARTS_ONE = """
+import subprocess, sys
+quiet = subprocess.DEVNULL
+print(subprocess.Popen(sys.argv[1:], start_new_session=True, stdout=quiet, stderr=quiet).pid)
+"""
+
+pytestmark = pytest.mark.skipif(not PROC.is_dir(), reason="processes are found in /proc")
+
+
+@pytest.fixture
+def orphan() -> Iterator[int]:
+    """The id of a process whose parent has ended."""
+    started = subprocess.run(
+        [sys.executable, "-c", STARTS_ONE, *SLEEP], capture_output=True, text=True, check=True
+    )
+    yield int(started.stdout)
+    os.kill(int(started.stdout), signal.SIGKILL)
+
+
+def left() -> set[int]:
+    return {process.id for process in left_processes()}
+
+
+def test_a_child_is_found_as_long_as_it_is_alive() -> None:
+    with subprocess.Popen(SLEEP, env={}) as child:
+        assert child.pid in left()
+        child.kill()
+    assert child.pid not in left()
+
+
+def test_a_process_that_has_outlived_its_parent_is_found(orphan: int) -> None:
+    parent = (PROC / str(orphan) / "stat").read_text().rpartition(")")[2].split()[1]
+    assert int(parent) != os.getpid()
+    assert orphan in left()
+    assert str(orphan) in str(next(each for each in left_processes() if each.id == orphan))
+
+
+def test_other_processes_are_not_found() -> None:
+    assert not {os.getpid(), os.getppid(), *map(int, Path("/proc/1").name.split())} & left()
