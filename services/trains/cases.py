@@ -23,9 +23,12 @@ class Case(NamedTuple):
     kind: str  # the part of its id before the first slash
     input_path: Path
     expected_path: Path
+    folder: Path
 
     def read(self) -> tuple[list[object], object]:
         """The values of its input, and the expected answer. Raises InvalidInputError, naming the file."""
+        for path in (self.input_path, self.expected_path):
+            _require_file_inside(self.folder, path)
         values, expected = read_values(self.input_path), read_values(self.expected_path)
         if len(expected) != 1:
             raise InvalidInputError(str(self.expected_path), f"must hold one JSON value, not {len(expected)}")
@@ -38,16 +41,16 @@ def read_cases(folder: Path) -> list[Case]:
     Raises InvalidInputError, naming file and entry."""
     index = folder / INDEX_FILE
     if not index.exists() and (input_paths := sorted(folder.glob(f"*/*{INPUT_SUFFIX}"))):
-        return [_case_of_file(input_path) for input_path in input_paths]
+        return [_case_of_file(folder, input_path) for input_path in input_paths]
     match read_values(index):
         case [[*entries]]:
             return [_parse_case(folder, entry, f"{index}: {number}") for number, entry in enumerate(entries)]
     raise InvalidInputError(str(index), "must hold one JSON list of cases")
 
 
-def _case_of_file(input_path: Path) -> Case:
+def _case_of_file(folder: Path, input_path: Path) -> Case:
     kind, name = input_path.parent.name, input_path.name.removesuffix(INPUT_SUFFIX)
-    return Case(f"{kind}/{name}", kind, input_path, input_path.with_name(f"{name}-out.json"))
+    return Case(f"{kind}/{name}", kind, input_path, input_path.with_name(f"{name}-out.json"), folder)
 
 
 def _parse_case(folder: Path, entry: object, where: str) -> Case:
@@ -61,6 +64,7 @@ def _parse_case(folder: Path, entry: object, where: str) -> Case:
                 kind,
                 _resolve_inside(folder, input_name, f"{where}.in"),
                 _resolve_inside(folder, expected_name, f"{where}.out"),
+                folder,
             )
     raise InvalidInputError(where, "must be an object with the texts id, in and out")
 
@@ -70,6 +74,20 @@ def _resolve_inside(folder: Path, path: str, where: str) -> Path:
     if pure.is_absolute() or ".." in pure.parts or not pure.parts:
         raise InvalidInputError(where, f"must be a path inside the folder, not {path!r}")
     return folder / pure
+
+
+def _require_file_inside(folder: Path, path: Path) -> None:
+    """Raises InvalidInputError for a link that leads out of the folder, which a stranger may have packed, and for a
+    pipe or a device, which may never end."""
+    try:
+        target = path.resolve(strict=True)
+        is_inside, is_file = target.is_relative_to(folder.resolve()), target.is_file()
+    except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: a link to itself
+        raise InvalidInputError(str(path), f"can't be read: {error.args[-1]}") from None
+    if not is_inside:
+        raise InvalidInputError(str(path), "is a link that leads out of the folder")
+    if not is_file:
+        raise InvalidInputError(str(path), "isn't a file")
 
 
 def read_values(path: Path) -> list[object]:

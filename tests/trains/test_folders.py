@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import os
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -142,6 +143,24 @@ def test_a_bad_index_is_reported_by_file_and_entry(tmp_path: Path, bad: str) -> 
 def test_a_case_whose_file_cannot_be_opened_is_counted(tmp_path: Path, name: str) -> None:
     (tmp_path / "index.json").write_text(f'[{{"id": "3-xmap/a", "in": "{name}", "out": "b"}}]')
     assert "can't be read: " in unreadable(tmp_path).why
+
+
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        (lambda path: path.symlink_to("/etc/passwd"), "is a link that leads out of the folder"),
+        (lambda path: path.symlink_to(path), "can't be read: "),
+        (os.mkfifo, "isn't a file"),
+        (Path.mkdir, "isn't a file"),
+    ],
+    ids=["a link out of the folder", "a link to itself", "a pipe that nobody writes", "a folder"],
+)
+def test_a_case_whose_file_is_a_trap_is_counted(
+    tmp_path: Path, make: Callable[[Path], object], why: str
+) -> None:
+    (tmp_path / "index.json").write_text('[{"id": "3-xmap/a", "in": "a", "out": "b"}]')
+    make(tmp_path / "a")
+    assert why in unreadable(tmp_path).why
 
 
 def test_a_case_that_cannot_be_read_is_counted_and_the_next_one_is_answered(tmp_path: Path) -> None:
