@@ -17,7 +17,7 @@ from tests.verification.disputes.games import play
 # -- floods ------------------------------------------------------------------------------
 
 
-def test_a_seat_has_a_limit_of_open_disputes_and_of_all(web: WebServer) -> None:
+def test_DISPUTE_2_a_seat_has_a_limit_of_open_disputes_and_of_all(web: WebServer) -> None:
     play(web.server)
     for n in range(MAX_OPEN_PER_SEAT):
         web.raised(0, 1 + n % 14, f"key-{n}")
@@ -110,7 +110,7 @@ def test_an_invalid_id_is_refused(web: WebServer, key: str) -> None:
     problem(reply, 422, "SHAPE-1", "Idempotency-Key")
 
 
-def test_a_seat_sees_only_its_own_disputes(web: WebServer) -> None:
+def test_DISPUTE_1_a_seat_sees_only_its_own_disputes(web: WebServer) -> None:
     play(web.server)
     id_ = web.raised(0, 7)
     problem(web.get(1, f"/{id_}"), 404, "DISPUTE-1")
