@@ -26,6 +26,7 @@ from tests.bench import (  # fmt: skip
     fold,
     fresh_clone,
     growth,
+    hostile_boards,
     latency,
     lease_handover,
     machine,
@@ -54,6 +55,7 @@ FIGURES: Final[Mapping[str, Measure]] = {
     "memory": memory.measure,
     "rulesets": rulesets.measure,
     "searches": searches.measure,
+    "hostile": hostile_boards.measure,
     "ask": ask.measure,
     "handover": lease_handover.measure,
     "sealing": proof.measure_sealing,
@@ -97,6 +99,7 @@ def bench(
     - decoded: the fold without the wire
     - memory: what a finished game takes in the engine
     - rulesets: random whole games a second, for every ruleset
+    - hostile: the slowest list of moves and scores on boards made to be slow
     - searches: the longest trail, the stations' loans, the passengers' journeys
     - ask: one question, a whole process
     - handover: kill -9 of a referee, until its games move again

@@ -38,7 +38,7 @@ SECURITY_MUTANTS: Final = (
     Mutant(
         "a journey is searched for as long where many ways leave a city", "security",
         "services/referee/rules/search/passenger_journeys.py",
-        " if self.busiest <= PRINTED_BUSIEST else MAX_WALKS", "", ("tests/rules/test_passenger_journeys.py",),
+        "PRINTED_WALKS if is_printed else MAX_WALKS", "PRINTED_WALKS", ("tests/rules/test_passenger_journeys.py",),
     ),
     Mutant(
         "what lies beyond a bridge is swept with the rest", "security",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from itertools import combinations, product
 from random import Random
 from typing import Final
@@ -28,13 +29,17 @@ def grid(rows: int, columns: int) -> list[Edge]:
 
 
 def regular(cities: int, degree: int, rng: Random) -> list[Edge]:
-    """So many routes at every city, at random, no two of them parallel."""
-    while True:
-        ends = [city for city in range(cities) for _ in range(degree)]
-        rng.shuffle(ends)
-        pairs = {frozenset(pair) for pair in zip(ends[::2], ends[1::2], strict=True)}
-        if len(pairs) == len(ends) // 2 and all(len(pair) == 2 for pair in pairs):
-            return [(f"c{a}", f"c{b}", 1) for a, b in (sorted(pair) for pair in pairs)]
+    """So many routes at every city, no two of them parallel: those of a ring, with many pairs of ends swapped."""
+    steps = range(1, degree // 2 + 1)
+    pairs = [(city, (city + step) % cities) for city in range(cities) for step in steps]
+    pairs += [(city, city + cities // 2) for city in range(cities // 2) if degree % 2]
+    for _ in range(10 * len(pairs)):
+        (m, (a, b)), (n, (c, d)) = rng.sample([*enumerate(pairs)], 2)
+        others = {frozenset(pair) for place, pair in enumerate(pairs) if place not in (m, n)}
+        swapped = [(a, d), (c, b)]
+        if a != d and c != b and others.isdisjoint(map(frozenset, swapped)) and {a, d} != {c, b}:
+            pairs[m], pairs[n] = swapped
+    return [(f"c{a}", f"c{b}", 1) for a, b in pairs]
 
 
 def clusters(count: int, size: int, links: int, rng: Random) -> list[Edge]:
@@ -50,11 +55,12 @@ def clusters(count: int, size: int, links: int, rng: Random) -> list[Edge]:
 
 def with_loops_beyond_bridges(edges: list[Edge], count: int) -> list[Edge]:
     """The same with so many double routes, each at the end of a route of its own: a trail uses two at most."""
-    loops = [(f"c{3 * n}", f"near {n}", 1) for n in range(count)]
-    loops += [(f"near {n}", f"far {n}", length) for n in range(count) for length in (3, 2)]
+    loops = [(f"c{3 * n}", f"near.{n}", 1) for n in range(count)]
+    loops += [(f"near.{n}", f"far.{n}", length) for n in range(count) for length in (3, 2)]
     return [*edges, *loops]
 
 
+@cache
 def hostile_networks() -> Mapping[str, list[Edge]]:
     """By name networks that one seat can own (52 routes, 100 cars). K(few,many) joins every city of one side to every
     one of the other; K(3,13) once took minutes, and K(3,17) for ever."""

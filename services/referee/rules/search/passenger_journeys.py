@@ -18,8 +18,10 @@ from typing import Final, NamedTuple
 MAX_WAYS: Final = 120  # a search sees the nearest ways only
 NARROW_BUDGET: Final = 200  # walks that the first search extends
 MAX_EXPANSIONS: Final = 3_000  # walks that the wide search extends, if the first one dropped any
-PRINTED_BUSIEST: Final = 10  # ways out of the busiest city of the printed board; it has MAX_WAYS or fewer
-MAX_WALKS: Final = 4_000  # walks that either search makes where a city has more ways out
+MAX_WALKS: Final = 1_500  # walks that either search makes on a board with more ways than a printed one
+PRINTED_BUSIEST: Final = 10  # ways out of the busiest city of the printed board
+PRINTED_FREE: Final = 30  # more ways than one seat can own there
+PRINTED_WALKS: Final = 10_000  # more than any search there makes
 MANY_CARDS: Final = 12  # more than the rules' deck has
 BEAM_SHARE: Final = 10  # of the remaining budget, a tenth may go to walks of one length
 
@@ -130,8 +132,8 @@ class _Search:
                 stretches.append(self._connected(1 << city, 0))
         self.stretches_of = {0: sorted(map(self._stretch, stretches), reverse=True)}
         self.busiest = max(1, *map(len, self.exits))
-        most_printed = (NARROW_BUDGET + MAX_EXPANSIONS) * PRINTED_BUSIEST
-        self.max_walks = most_printed if self.busiest <= PRINTED_BUSIEST else MAX_WALKS
+        is_printed = self.busiest <= PRINTED_BUSIEST and self.free.bit_count() <= PRINTED_FREE
+        self.max_walks = PRINTED_WALKS if is_printed else MAX_WALKS
         self.enterable_cities: dict[int, list[int]] = {}
 
     def journeys(self) -> tuple[Journey, ...]:
@@ -172,7 +174,8 @@ class _Search:
             if not walks_left:
                 return best_walks, False
             ranks = [(rank, walk) for walk in longer.values() if (rank := self._rank(walk, best_points))]
-            most = min(budget, max(1, budget // BEAM_SHARE), max(1, walks_left // self.busiest // BEAM_SHARE))
+            share = walks_left // self.busiest // BEAM_SHARE if self.max_walks == MAX_WALKS else budget
+            most = min(budget, max(1, budget // BEAM_SHARE), max(1, share))
             if len(ranks) > most:
                 is_complete = False
                 least = sorted(rank for rank, _ in ranks)[-most:][0]
