@@ -12,6 +12,7 @@ from services.cli import (
     audit,
     dead_letters,
     disputes,
+    engine_users,
     export_verify,
     fork,
     jobs,
@@ -28,7 +29,7 @@ from services.ledger.errors import EngineError
 
 def run_app(app: typer.Typer, arguments: Sequence[str]) -> None:
     """Run the app with these commands added to its own. An error is one clear line."""
-    for module in (play, replay, fork, audit, export_verify, trains_cases, services):
+    for module in (play, replay, fork, audit, export_verify, trains_cases, services, engine_users):
         app.add_typer(module.app)
     app.add_typer(dead_letters.app, name="dead")
     app.add_typer(jobs.app, name="jobs")

@@ -113,6 +113,6 @@ def _is_script_damage(error: ResponseError) -> bool:
     """Whether the script itself met a key that isn't as we write it. Any other error is the
     engine's: it can't write now, or not here, and did nothing."""
     message = str(error)
-    if type(error) is not ResponseError or message.startswith(("MISCONF", "NOREPLICAS", "BUSY")):
+    if type(error) is not ResponseError or message.startswith(("MISCONF", "NOREPLICAS", "BUSY", "ACL")):
         return False
     return "WRONGTYPE" in message or "script" in message

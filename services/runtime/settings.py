@@ -1,14 +1,22 @@
-"""Settings, read once from the environment (LEDGERLINE_*) when a process is composed."""
+"""Settings, read once from the environment (LEDGERLINE_*) when a process is composed.
+
+Each may be in a file instead, named like its variable, in the folder LEDGERLINE_SECRETS_DIR: what is in the
+environment can be read by whoever may look at the process."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+import os
+from pathlib import Path
+from typing import Annotated, Final, Literal, Self
+from urllib.parse import quote
 
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from schemas.contract import to_invalid_input_error
 from schemas.errors import InvalidInputError
+
+SECRETS_DIR_VARIABLE: Final = "LEDGERLINE_SECRETS_DIR"
 
 
 class Settings(BaseSettings):
@@ -18,6 +26,12 @@ class Settings(BaseSettings):
 
     redis_url: Annotated[str, Field(pattern=r"^(rediss?(\+cluster)?|unix)://")] = Field(
         "redis://127.0.0.1:6379/0", description="the engine, or some nodes of a cluster"
+    )
+    redis_password: SecretStr = Field(
+        SecretStr(""), description="the password of the user that the engine's address names"
+    )
+    secrets_dir: str | None = Field(
+        None, description="a folder of files, each named like a variable, that hold settings"
     )
     engine_wait_s: Annotated[float, Field(ge=0, le=86_400)] = Field(
         60, description="how long a service that starts waits for the engine before it gives up"
@@ -70,11 +84,45 @@ class Settings(BaseSettings):
         "auto", description="the format of log lines; auto is console on a terminal and json elsewhere"
     )
 
+    @field_validator("redis_password")
+    @classmethod
+    def _require_one_password(cls, password: SecretStr, info: ValidationInfo) -> SecretStr:
+        """The engine's address names no password where there is this one."""
+        if password.get_secret_value() and has_password(info.data.get("redis_url", "")):
+            raise ValueError("is set, but LEDGERLINE_REDIS_URL has a password too")
+        return password
+
+    @model_validator(mode="after")
+    def _put_password_into_url(self) -> Self:
+        """Whoever connects needs only the address."""
+        if password := self.redis_password.get_secret_value():
+            self.redis_url = add_password(self.redis_url, password)
+            self.redis_password = SecretStr("")
+        return self
+
+
+def has_password(url: str) -> bool:
+    """Whether an engine's address names a password."""
+    user_and_password, at_sign, _ = url.partition("://")[2].rpartition("@")
+    return bool(at_sign) and ":" in user_and_password
+
+
+def add_password(url: str, password: str) -> str:
+    """The address of an engine or a cluster, with the password for the user that it names, or for none."""
+    scheme, separator, rest = url.partition("://")
+    user, _, hosts = rest.rpartition("@")
+    return f"{scheme}{separator}{user}:{quote(password, safe='')}@{hosts}"
+
 
 def read_settings(**overrides: object) -> Settings:
-    """The settings from the environment. Raises InvalidInputError, naming the variable."""
+    """The settings from the environment, and from the folder that it names for them.
+
+    Raises InvalidInputError, naming the variable."""
+    folder = os.environ.get(SECRETS_DIR_VARIABLE)
+    if folder and not Path(folder).is_dir():
+        raise InvalidInputError(SECRETS_DIR_VARIABLE, f"is no folder: {folder}")
     try:
-        return Settings(**overrides)  # type: ignore[arg-type]  # checked by the model itself
+        return Settings(_secrets_dir=folder or None, **overrides)  # type: ignore[call-arg,arg-type]  # the model checks
     except ValidationError as error:
         problem = to_invalid_input_error(error, "settings")
         raise InvalidInputError(f"LEDGERLINE_{problem.field.upper()}", problem.reason) from None

@@ -10,6 +10,7 @@ LONGEST_TRAIL: Final = ("tests/rules/test_longest_trail.py",)
 HOSTILE_FILES: Final = ("tests/security/test_hostile_files.py",)
 CREDENTIALS: Final = ("tests/security/test_credentials.py",)
 FOREIGN_SIGNATURES: Final = ("tests/security/test_foreign_signatures.py",)
+ENGINE_USERS: Final = ("tests/security/test_engine_users.py",)
 FOREIGN_TEXT: Final = ("tests/security/test_foreign_text.py",)
 
 SECURITY_MUTANTS: Final = (
@@ -105,5 +106,25 @@ SECURITY_MUTANTS: Final = (
     Mutant(
         "a key is believed for games of any time", "security", "services/archive/trusted_keys.py",
         "            and (self.before_ms is None or created_ms < self.before_ms)", "", FOREIGN_SIGNATURES,
+    ),
+    Mutant(
+        "bots read logs", "security", "deploy/redis/users.acl",
+        "  (+xrange %R~{p*}:g:*:public %R~{p*}:g:*:seat:*)",
+        "  (+xrange %R~{p*}:g:*:public %R~{p*}:g:*:seat:* %R~{p*}:g:*:log)", ENGINE_USERS,
+    ),
+    Mutant(
+        "a gateway reads what audits found", "security", "deploy/redis/users.acl",
+        "  (+hget +hmget +hgetall +hkeys +hset ~{p*}:g:*:disputes:[0-9]*)",
+        "  (+hget +hmget +hgetall +hkeys +hset ~{p*}:g:*:disputes:*)", ENGINE_USERS,
+    ),
+    Mutant(
+        "a gateway takes commands from referees", "security", "deploy/redis/users.acl",
+        "  (+xadd +xlen %W~{p*}:commands)\n  (+get +del", "  (+xadd +xlen +xreadgroup ~{p*}:commands)\n  (+get +del",
+        ENGINE_USERS,
+    ),
+    Mutant(
+        "every user of the engine has one password", "security", "services/ledger/engine_users.py",
+        "password_file(folder, user)) for user in users}", "password_file(folder, users[0])) for user in users}",
+        ENGINE_USERS,
     ),
 )  # fmt: skip

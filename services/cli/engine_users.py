@@ -1,0 +1,24 @@
+"""`ledgerline engine-users`: passwords for the engine's users, and the file by which the engine knows them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from services.cli.output import console
+from services.ledger.engine_users import USERS_FILE, write_users
+
+app = typer.Typer()
+
+
+@app.command("engine-users")
+def engine_users(
+    folder: Annotated[Path, typer.Argument(help="Folder of the passwords; made where it is missing.")],
+) -> None:
+    """Write the users file of an engine (aclfile), and the passwords that are missing, into a folder."""
+    users = write_users(folder)
+    console.print(
+        f"{folder / USERS_FILE} has the users {', '.join(users)}, each with <user>.password beside it."
+    )

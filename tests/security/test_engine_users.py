@@ -1,0 +1,175 @@
+"""Least privilege on the engine: a table of who may do what to which key, and each user's commands tried."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from fnmatch import filter as filter_names
+from typing import Any, Final
+
+import pytest
+from redis.exceptions import AuthenticationError, NoPermissionError, ResponseError
+
+from services.ledger import keys
+from services.ledger.connection import connect
+from services.ledger.engine_users import RULES_FILES, read_rules
+from tests.security.engine_with_users import UsersEngine, engine_with_users
+
+SERVICES: Final = ("gateway", "referee", "bots", "auditor")
+PARTITION, GAME = 3, "probed"
+# What each letter of the table stands for: at least one of these commands is allowed on the key.
+COMMANDS: Final = {
+    "read": (
+        "XRANGE {} - +", "XREVRANGE {} + -", "XREAD STREAMS {} 0", "HGET {} f", "HMGET {} f", "HGETALL {}",
+        "HKEYS {}", "ZSCORE {} m", "ZRANGE {} 0 -1", "ZREVRANGE {} 0 -1", "ZRANGEBYSCORE {} 0 1", "ZSCAN {} 0",
+        "GET {}", "DUMP {}", "LRANGE {} 0 -1", "COPY {} {}-copy",
+    ),
+    "take": ("XREADGROUP GROUP g me STREAMS {} >", "XCLAIM {} g me 0 1-1", "XAUTOCLAIM {} g me 0 0"),
+    "add": (
+        "XADD {} * f v", "HSET {} f v", "HSETNX {} f v", "ZADD {} 1 m", "SET {} v", "RESTORE {} 0 v", "APPEND {} v",
+        "ZINCRBY {} 1 m", "LPUSH {} v", "XSETID {} 9-0",
+    ),
+    "delete": (
+        "XDEL {} 1-1", "XTRIM {} MAXLEN 0", "HDEL {} f", "ZREM {} m", "DEL {}", "UNLINK {}", "RENAME {} {}-new",
+        "EXPIRE {} 1", "GETDEL {}",
+    ),
+}  # fmt: skip
+LETTERS: Final = {name[0]: name for name in COMMANDS}
+# By key: what gateway, referee, bots and auditor may do to it.
+TABLE: Final = {
+    keys.commands(PARTITION): ("a", "tad", "a", ""),
+    keys.bot_tasks(PARTITION): ("", "a", "td", ""),
+    keys.dead_letters(PARTITION): ("", "a", "", ""),
+    keys.log(PARTITION, GAME): ("", "rad", "", "r"),
+    keys.public_view(PARTITION, GAME): ("r", "rad", "r", "r"),
+    keys.private_view(PARTITION, GAME, 0): ("r", "rad", "r", "r"),
+    keys.command_results(PARTITION, GAME, None): ("r", "rad", "", ""),
+    keys.rejection(PARTITION, GAME, 0, "id"): ("rd", "rad", "d", ""),
+    keys.deadlines(PARTITION): ("", "rad", "", ""),
+    keys.evictions(PARTITION): ("", "rad", "", "ra"),
+    keys.archived_lengths(PARTITION): ("", "rd", "", "ra"),
+    keys.games(PARTITION): ("r", "ad", "", ""),
+    keys.confirmation_mark(PARTITION): ("a", "", "", ""),
+    keys.sender_disputes(PARTITION, GAME, 0): ("ra", "", "", "rad"),
+    keys.sender_disputes(PARTITION, GAME, None): ("", "", "", "rad"),
+    keys.dispute_findings(PARTITION, GAME): ("", "", "", "rad"),
+    keys.disputes(PARTITION): ("a", "", "", "rad"),
+    keys.unanswered_disputes(PARTITION): ("ra", "", "", "rad"),
+    keys.provisional_disputes(PARTITION): ("", "", "", "rad"),
+    keys.MEMBERSHIP_KEY: ("", "rad", "", ""),
+    keys.GAME_CLOCK_KEY: ("", "ra", "", ""),
+    keys.PARTITION_COUNT_KEY: ("ra", "ra", "ra", "ra"),  # HSETNX alone: what is there stays
+    "rq:job:archive-probed": ("", "", "", "rtad"),
+    "another program's": ("", "", "", ""),
+}
+ENGINE_COMMANDS: Final = (
+    "CONFIG GET requirepass", "CONFIG SET appendonly no", "ACL LIST", "ACL SETUSER bots +@all", "KEYS *", "SCAN 0",
+    "DBSIZE", "RANDOMKEY", "FLUSHALL", "FLUSHDB", "SWAPDB 0 1", "MONITOR", "SAVE", "BGREWRITEAOF", "SHUTDOWN NOSAVE",
+    "SYNC", "PSYNC ? -1", "REPLICAOF NO ONE", "CLIENT KILL TYPE normal", "CLIENT PAUSE 1", "SCRIPT FLUSH",
+    "FUNCTION FLUSH", "MODULE LIST", "SLOWLOG GET", "LATENCY RESET", "CLUSTER RESET", "SUBSCRIBE anything",
+    "PSUBSCRIBE *", "PUBLISH anything x",
+)  # fmt: skip
+IN_A_SCRIPT: Final = ("ACL failure in script", "The user executing the script can't")  # Valkey, Redis
+A_SCRIPT: Final = "return redis.call(ARGV[1], ARGV[2], '-', '+')"
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[UsersEngine]:
+    with engine_with_users(tmp_path_factory.mktemp("engine")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def clients(engine: UsersEngine) -> Iterator[Callable[[str], Any]]:
+    """A client of each user."""
+    made = {user: connect(engine.url(user)) for user in ("", "operator", *SERVICES)}
+    yield made.__getitem__
+    for client in made.values():
+        client.close()
+
+
+def is_refused(client: Any, *words: str) -> bool:
+    """Whether the engine refuses a command to this user; an allowed one may fail for other reasons."""
+    try:
+        client.execute_command(*words)
+    except NoPermissionError:
+        return True
+    except ResponseError as error:
+        return any(words in str(error) for words in IN_A_SCRIPT)
+    return False
+
+
+def allowed(client: Any, key: str) -> str:
+    """The letters of what a user may do to a key."""
+    return "".join(
+        letter
+        for letter, name in LETTERS.items()
+        if not all(
+            is_refused(client, *(word.format(key) for word in command.split())) for command in COMMANDS[name]
+        )
+    )
+
+
+@pytest.mark.parametrize("key", TABLE)
+def test_a_user_may_do_to_a_key_what_the_table_says_and_nothing_else(
+    clients: Callable[[str], Any], key: str
+) -> None:
+    assert tuple(allowed(clients(user), key) for user in SERVICES) == TABLE[key]
+
+
+def test_the_table_has_a_row_for_every_key_that_the_file_names() -> None:
+    rules = read_rules(RULES_FILES[0].read_text())
+    words = [word.strip("()") for user in SERVICES for word in rules[user].split()]
+    patterns = {word.partition("~")[2] for word in words if "~" in word} - {"of?another?slot"}
+    assert len(patterns) > 20
+    assert [pattern for pattern in patterns if not filter_names(TABLE, pattern)] == []
+
+
+@pytest.mark.parametrize("user", SERVICES)
+def test_no_service_asks_anything_of_the_engine_as_a_whole(clients: Callable[[str], Any], user: str) -> None:
+    assert [each for each in ENGINE_COMMANDS if not is_refused(clients(user), *each.split())] == []
+
+
+@pytest.mark.parametrize(
+    ("user", "channel", "is_allowed"),
+    [
+        ("referee", keys.notification_channel(PARTITION), True),
+        ("gateway", keys.notification_channel(PARTITION), False),
+        ("bots", keys.notification_channel(PARTITION), False),
+        ("auditor", keys.notification_channel(PARTITION), False),
+    ],
+)
+def test_only_a_referee_notifies_of_entries(
+    clients: Callable[[str], Any], user: str, channel: str, is_allowed: bool
+) -> None:
+    assert is_refused(clients(user), "PUBLISH", channel, "x") is not is_allowed
+
+
+@pytest.mark.parametrize("user", ["gateway", "bots"])
+@pytest.mark.parametrize("declared", [keys.log(PARTITION, GAME), keys.commands(PARTITION)])
+def test_a_script_opens_no_more_than_its_user_may(
+    clients: Callable[[str], Any], user: str, declared: str
+) -> None:
+    log = keys.log(PARTITION, GAME)
+    assert is_refused(clients(user), "EVAL", A_SCRIPT, "1", declared, "XRANGE", log)
+    assert is_refused(clients(user), "EVAL", A_SCRIPT, "0", "XRANGE", log)
+    assert is_refused(clients(user), "EVAL", A_SCRIPT, "1", declared, "XRANGE", keys.commands(PARTITION))
+
+
+def test_without_a_password_the_engine_says_that_it_is_up_and_nothing_else(
+    clients: Callable[[str], Any], engine: UsersEngine
+) -> None:
+    nobody = clients("")
+    assert nobody.ping()
+    assert all(allowed(nobody, key) == "" for key in TABLE)
+    assert [each for each in ENGINE_COMMANDS if not is_refused(nobody, *each.split())] == []
+    for password in ("gateway", "0" * 64):
+        url = engine.url("gateway").split("@")[1]
+        with closing(connect(f"redis://gateway:{password}@{url}")) as client:
+            untyped: Any = client
+            with pytest.raises(AuthenticationError):
+                untyped.get("x")
+
+
+def test_the_operator_may_do_all(clients: Callable[[str], Any]) -> None:
+    assert all(allowed(clients("operator"), key) == "rtad" for key in TABLE)
