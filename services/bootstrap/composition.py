@@ -212,7 +212,7 @@ def run_gateway(settings: Settings, stop: Event) -> None:
     # uvicorn handles signals itself, but only once it runs; a stop before that is handled here.
     Thread(target=stop_server, name="gateway-stop", daemon=True).start()
     log = get_logger("gateway")
-    with open_listener(settings.host, settings.port) as listening:
+    with open_listener(settings.host, settings.port, settings.unread_s) as listening:
         log.info("listening", host=settings.host, port=listening.getsockname()[1])
         server.run([listening])
     log.info("stopped")

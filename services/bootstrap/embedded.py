@@ -90,7 +90,7 @@ def run_embedded_server(data: Path, settings: Settings) -> Iterator[EmbeddedServ
     """Run all services until the end of the block. Raises EngineUnavailableError or InvalidInputError."""
     with (
         open_engine_url(data, settings) as url,
-        open_listener(settings.host, settings.port) as listening_socket,
+        open_listener(settings.host, settings.port, settings.unread_s) as listening_socket,
     ):
         own_data = data if url != settings.redis_url else None
         partition_count = _init_partition_count(url, settings)

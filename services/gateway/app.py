@@ -18,6 +18,7 @@ from services.gateway.archive_views import ArchiveViewReader, ArchiveViews
 from services.gateway.hub import Hub
 from services.gateway.problem_details import install_error_handlers
 from services.gateway.rate_limit import RateLimiter
+from services.gateway.read_limit import ReadLimitMiddleware
 from services.gateway.request_models import component_schemas
 from services.gateway.routes import disputes, forks, games, health, play, play_offs, rule_pages
 from services.gateway.service import GatewayService
@@ -35,13 +36,14 @@ def create_app(
     rate_limiter: RateLimiter,
     answer_timeout_s: float = 5.0,
     read_archived_view: ArchiveViewReader | None = None,
+    read_limiter: RateLimiter | None = None,
 ) -> FastAPI:
     """The gateway over a ledger, which it closes at its end.
 
     `token_key` signs tokens; `read_archived_view` reads games that the engine no longer has."""
     hub = Hub(ledger)
     service = GatewayService(
-        ledger, hub, token_key, rate_limiter, answer_timeout_s, ArchiveViews(read_archived_view)
+        ledger, hub, token_key, rate_limiter, answer_timeout_s, ArchiveViews(read_archived_view), read_limiter
     )
 
     @asynccontextmanager
@@ -63,6 +65,7 @@ def create_app(
     app.state.service, app.state.listening = service, False
     app.state.rulebook = rule_pages.read_rulebook()
     app.add_middleware(SizeLimitMiddleware)
+    app.add_middleware(ReadLimitMiddleware, service)
     install_error_handlers(app)
     for routes in (games, forks, play_offs, play, health, disputes, rule_pages):
         app.include_router(routes.router)

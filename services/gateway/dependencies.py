@@ -13,6 +13,7 @@ from fastapi.security import HTTPBearer
 
 from services.gateway import openapi
 from services.gateway.command_tracking import MAX_WAIT_MS, AckRequest
+from services.gateway.connection_limits import network_of
 from services.gateway.request_parsing import JsonBody, parse_bearer_token, parse_json_object
 from services.gateway.service import GatewayService
 
@@ -20,8 +21,8 @@ _BEARER: Final = HTTPBearer(auto_error=False, description="A seat's token, or th
 
 
 def client_address(connection: HTTPConnection) -> str:
-    """Where a request or a socket comes from; empty where the server doesn't know."""
-    return connection.client.host if connection.client else ""
+    """Where a request or a socket comes from, as limits count it; empty where the server doesn't know."""
+    return network_of(connection.client.host) if connection.client else ""
 
 
 async def read_body(request: Request) -> JsonBody:

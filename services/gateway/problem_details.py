@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Final
 
 from fastapi import FastAPI, Request, Response
@@ -26,6 +27,7 @@ STATUS_BY_RULE: Final = {
     "GAME-6": 422,
     "POISON-1": 500,
 }
+EXCESS_PAUSE_S: Final = 0.5
 PROBLEM_MEDIA_TYPE = "application/problem+json"
 
 
@@ -59,6 +61,16 @@ class HttpProblemError(LedgerlineError):
         return JSONResponse(self.body(), self.status, headers, PROBLEM_MEDIA_TYPE)
 
 
+class RateExceededError(HttpProblemError):
+    """A sender sends or reads too often. It is answered after EXCESS_PAUSE_S: connections are limited, and so
+    are these answers."""
+
+    def __init__(self, limit: str, retry_after_s: float) -> None:
+        super().__init__(
+            429, "RATE-1", f"more than {limit} a second", retry_after=max(1, round(retry_after_s))
+        )
+
+
 def refusal_problem(rule: str, detail: str, **extensions: object) -> HttpProblemError:
     """A referee's refusal: 409 for a rule of the game, a status of its own for a rule about messages."""
     if rule == "RATE-1":
@@ -77,6 +89,8 @@ def install_error_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(HttpProblemError)
     async def _problem(request: Request, error: HttpProblemError) -> JSONResponse:
+        if isinstance(error, RateExceededError):
+            await asyncio.sleep(EXCESS_PAUSE_S)
         return error.response()
 
     @app.exception_handler(InvalidInputError)

@@ -1,4 +1,4 @@
-"""Rate limits: so many commands a second for each sender, with bursts."""
+"""Rate limits: so many commands, reads or frames a second for each sender, with bursts."""
 
 from __future__ import annotations
 
@@ -9,6 +9,26 @@ from typing import Final
 MAX_SENDERS: Final = 100_000
 
 
+class TokenBucket:
+    """`rate` tokens a second, `burst` at most; `now` is in seconds."""
+
+    __slots__ = ("available", "burst", "rate", "refilled_at")
+
+    def __init__(self, rate: float, burst: float, now: float) -> None:
+        self.rate, self.burst = rate, burst
+        self.available, self.refilled_at = float(burst), now
+
+    def acquire(self, now: float, cost: float = 1) -> float:
+        """Take so many tokens, at most a full bucket: 0 if they were there, else the seconds until they are."""
+        cost = min(cost, self.burst)
+        refill = max(0.0, now - self.refilled_at) * self.rate
+        self.available, self.refilled_at = min(self.burst, self.available + refill), now
+        if self.available < cost:
+            return (cost - self.available) / self.rate
+        self.available -= cost
+        return 0.0
+
+
 class RateLimiter:
     """A token bucket for each sender. `rate` is per second, `burst` the most at once, `clock` in seconds.
 
@@ -16,15 +36,13 @@ class RateLimiter:
 
     def __init__(self, rate: float, burst: int, clock: Callable[[], float]) -> None:
         self.rate, self.burst, self.clock = rate, burst, clock
-        self._buckets: OrderedDict[object, tuple[float, float]] = OrderedDict()
+        self._buckets: OrderedDict[object, TokenBucket] = OrderedDict()
 
-    def acquire(self, sender: object) -> float:
-        """Take a token: 0 if this sender had one, else the seconds until it has."""
+    def acquire(self, sender: object, cost: float = 1) -> float:
+        """Take so many tokens: 0 if this sender had them, else the seconds until it has."""
         now = self.clock()
-        available, refilled_at = self._buckets.pop(sender, (float(self.burst), now))
-        available = min(float(self.burst), available + max(0.0, now - refilled_at) * self.rate)
-        retry_after_s = 0.0 if available >= 1 else (1 - available) / self.rate
-        self._buckets[sender] = (available if retry_after_s else available - 1, now)
+        bucket = self._buckets.pop(sender, None) or TokenBucket(self.rate, self.burst, now)
+        self._buckets[sender] = bucket
         if len(self._buckets) > MAX_SENDERS:
             self._buckets.popitem(last=False)
-        return retry_after_s
+        return bucket.acquire(now, cost)

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+import resource
 import socket
 import time
+from functools import partial
+from typing import Any, Final
 
 import uvicorn
 
 from schemas.errors import InvalidInputError
 from services.gateway.app import create_app
 from services.gateway.archive_views import ArchiveViewReader
+from services.gateway.connection_limits import ConnectionLimits, OpenConnections
+from services.gateway.http_protocol import LimitedHttpProtocol
 from services.gateway.rate_limit import RateLimiter
 from services.gateway.request_parsing import MAX_BODY_BYTES
 from services.gateway.websocket_protocol import DirectSendProtocol
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.connection import connect_async
 from services.runtime.settings import Settings
+
+FRAMES_PER_MESSAGE: Final = (
+    4  # frames that a socket may send, of its rate and its burst: pings, pieces of messages
+)
+KERNEL_SEND_BYTES: Final = 262_144  # that the kernel keeps for a client; left to itself it takes up to 4 MiB
+OTHER_FILES: Final = 256  # that the process has open besides connections: the engine, logs, pages
 
 
 def build_server(
@@ -25,7 +36,19 @@ def build_server(
     ledger = AsyncLedger(connect_async(settings.redis_url), partitions, settings.waiting)
     token_key = settings.token_key.get_secret_value().encode()
     rate_limiter = RateLimiter(settings.rate, settings.burst, time.monotonic)
-    app = create_app(ledger, token_key, rate_limiter, settings.answer_s, read_archived_view)
+    read_limiter = RateLimiter(settings.read_rate, settings.read_burst, time.monotonic)
+    app = create_app(ledger, token_key, rate_limiter, settings.answer_s, read_archived_view, read_limiter)
+    allow_open_files(settings.connections + OTHER_FILES)
+    limits: dict[str, Any] = {  # the protocols' own arguments
+        "limits": ConnectionLimits(
+            header_s=settings.header_s,
+            body_s=settings.body_s,
+            unsent_bytes=settings.unsent_kib * 1024,
+            frames_a_second=FRAMES_PER_MESSAGE * settings.rate,
+            frames_at_once=FRAMES_PER_MESSAGE * settings.burst,
+        ),
+        "open_connections": OpenConnections(settings.connections, settings.connections_per_address),
+    }
     return uvicorn.Server(
         uvicorn.Config(
             app,
@@ -33,7 +56,8 @@ def build_server(
             port=settings.port,
             log_config=None,
             access_log=False,
-            ws=DirectSendProtocol,
+            http=partial(LimitedHttpProtocol, **limits),  # type: ignore[arg-type]  # uvicorn only calls it
+            ws=partial(DirectSendProtocol, **limits),  # type: ignore[arg-type]  # the same
             ws_max_size=MAX_BODY_BYTES,
             ws_per_message_deflate=False,  # small messages: compressing them only costs latency
             timeout_graceful_shutdown=5,
@@ -41,10 +65,15 @@ def build_server(
     )
 
 
-def open_listener(host: str, port: int) -> socket.socket:
-    """A listening TCP socket; port 0 takes a free one. Raises InvalidInputError where it can't listen."""
+def open_listener(host: str, port: int, unread_s: float | None = None) -> socket.socket:
+    """A listening TCP socket; port 0 takes a free one. Its connections end where a client takes in nothing for
+    `unread_s`, as far as the system can do that. Raises InvalidInputError where it can't listen."""
     listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if unread_s is not None:  # both are inherited by the connections
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, KERNEL_SEND_BYTES)
+        if hasattr(socket, "TCP_USER_TIMEOUT"):
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, round(unread_s * 1000))
     try:
         listener.bind((host, port))
     except OSError as error:
@@ -54,3 +83,11 @@ def open_listener(host: str, port: int) -> socket.socket:
         )
         raise InvalidInputError("--host, --port", reason) from None
     return listener
+
+
+def allow_open_files(wanted: int) -> None:
+    """Raise the process's limit of open files to this, or as far as the system lets it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < allowed:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))

@@ -33,11 +33,12 @@ from services.gateway.command_tracking import (
     parse_ack_request,
 )
 from services.gateway.hub import Hub
-from services.gateway.problem_details import HttpProblemError, refusal_problem
+from services.gateway.problem_details import HttpProblemError, RateExceededError, refusal_problem
 from services.gateway.rate_limit import RateLimiter
 from services.ledger.ack_levels import ACCEPTED, DECIDED
 from services.ledger.async_ledger import AsyncLedger
 
+LIST_COST: Final = 20  # what a list of games costs of the rate, in commands
 _GAME_ID: Final[Schema[str]] = Schema(GameId, "game")
 
 
@@ -59,6 +60,7 @@ class GatewayService:
         rate_limiter: RateLimiter,
         answer_timeout_s: float,
         archive_views: ArchiveViews | None = None,
+        read_limiter: RateLimiter | None = None,
     ) -> None:
         self.ledger, self.hub = ledger, hub
         self.authorization = Authorization(token_key)
@@ -66,6 +68,7 @@ class GatewayService:
         self.archive_views = archive_views or ArchiveViews(None)
         self.command_tracker = CommandTracker(ledger, hub)
         self.rate_limiter, self.answer_timeout_s = rate_limiter, answer_timeout_s
+        self.read_limiter = read_limiter
 
     # -- games ---------------------------------------------------------------------------
 
@@ -136,8 +139,8 @@ class GatewayService:
         return responses.GameStarted(game=game, number=entry.number, level=level, head=hex_head(entry))
 
     async def list_games(self, limit: int, client: str) -> list[str]:
-        """The latest games. It reads every partition, so it has a rate limit."""
-        self.enforce_rate_limit(("games", client))
+        """The latest games. It reads every partition, so it costs as much as many commands."""
+        _enforce(self.rate_limiter, ("games", client), "commands", LIST_COST)
         return await self.ledger.games(limit)
 
     async def read_page(
@@ -189,16 +192,14 @@ class GatewayService:
     # -- commands --------------------------------------------------------------------------
 
     def build_envelope(self, game: str, seat: Seat, body: object, id_: str | None) -> CommandEnvelope:
-        """A seat's command in its envelope, after the checks of its form, its rate and the seat it names."""
+        """A seat's command in its envelope, after the checks of its form and the seat it names."""
         if isinstance(body, dict) and "seat" in body:
             body = dict(body)
             claimed_seat = body.pop("seat")
             if claimed_seat.__class__ is not int or claimed_seat != seat:
                 raise HttpProblemError(403, "TOKEN-1", f"your token is for seat {seat}")
         command = read_command(body, players_only=True)
-        envelope = CommandEnvelope(read_command_id(id_), game, seat, command)
-        self.enforce_rate_limit((game, seat))
-        return envelope
+        return CommandEnvelope(read_command_id(id_), game, seat, command)
 
     def parse_ack_request(self, level: object, wait_ms: object) -> AckRequest:
         """The level of acknowledgement that a caller asks for, and its time. Raises InvalidInputError."""
@@ -249,13 +250,17 @@ class GatewayService:
 
     def enforce_rate_limit(self, sender: object) -> None:
         """Count a request of this sender. Raises HttpProblemError: it sent too many."""
-        if retry_after_s := self.rate_limiter.acquire(sender):
-            raise HttpProblemError(
-                429,
-                "RATE-1",
-                f"more than {self.rate_limiter.rate:g} commands a second",
-                retry_after=max(1, round(retry_after_s)),
-            )
+        _enforce(self.rate_limiter, sender, "commands")
+
+    def enforce_read_limit(self, client: str) -> None:
+        """Count a read from this address, or a socket that it opens. Raises HttpProblemError: it reads too often."""
+        if self.read_limiter is not None:
+            _enforce(self.read_limiter, client, "reads")
+
+
+def _enforce(limiter: RateLimiter, sender: object, what: str, cost: float = 1) -> None:
+    if retry_after_s := limiter.acquire(sender, cost):
+        raise RateExceededError(f"{limiter.rate:g} {what}", retry_after_s)
 
 
 def hex_head(entry: ViewEntry) -> str | None:

@@ -1,41 +1,157 @@
-"""uvicorn's WebSocket, with a direct way to send the entries that the hub delivers.
+"""uvicorn's WebSocket, with a direct way to send the entries that the hub delivers, and with limits.
 
 An entry goes to every viewer of a game in one iteration of the event loop. Through ASGI each of them costs
 a queue, a task that wakes and six coroutines; this way each costs a write. The opening, incoming messages,
 pings and the closing stay uvicorn's.
+
+What waits for a client that reads slowly is limited: past that it is closed with 1013, and cut off when it
+doesn't take the closing either. Only the latest of several pings is answered then (RFC 6455, 5.5.3). Frames of
+all kinds are counted, also those that the session never sees.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
-from typing import Final, cast
+from enum import IntEnum
+from typing import Any, Final, cast
 
+from uvicorn._types import ASGISendEvent
+from uvicorn.config import Config
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from uvicorn.server import ServerState
+from websockets.frames import Frame
 from websockets.http11 import Request
 
+from services.gateway.connection_limits import ConnectionLimits, OpenConnections
+from services.gateway.rate_limit import TokenBucket
+from services.runtime.logging_setup import get_logger
+
+log = get_logger("gateway")
 SEND_EXTENSION: Final = "ledgerline.wire"  # where an ASGI scope has it
 TEXT_FRAME: Final = 0x81  # a whole message in one frame
 
-SendNowait = Callable[[str], int]
+SendNowait = Callable[[str], bool]
+
+
+class CloseCode(IntEnum):
+    """Why the gateway closes a WebSocket (RFC 6455, 7.4)."""
+
+    NORMAL = 1000  # the game is over
+    GOING_AWAY = 1001
+    POLICY_VIOLATION = 1008  # the opening was wrong, or there were too many messages
+    INTERNAL_ERROR = 1011  # the game's view is damaged, or the client answers no ping
+    TRY_AGAIN_LATER = 1013  # the client reads too slowly, or the engine is away: come back and go on
 
 
 class DirectSendProtocol(WebSocketsSansIOProtocol):
     """A connection whose ASGI scope has `send_nowait`; the class is all that uvicorn lets a server choose."""
 
+    def __init__(
+        self,
+        config: Config,
+        server_state: ServerState,
+        app_state: dict[str, Any],  # uvicorn's own type
+        _loop: asyncio.AbstractEventLoop | None = None,
+        *,
+        limits: ConnectionLimits,
+        open_connections: OpenConnections,
+    ) -> None:
+        super().__init__(config, server_state, app_state, _loop)
+        self.limits, self.open_connections = limits, open_connections
+        self.frames_allowed = TokenBucket(limits.frames_a_second, limits.frames_at_once, self.loop.time())
+        self.waiting_pong = b""  # of the latest ping, while the client reads slowly
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Count the connection no longer: the HTTP protocol that it came from doesn't learn of its end."""
+        self.open_connections.close(self.client[0] if self.client else "")
+        super().connection_lost(exc)
+
+    # -- sending -----------------------------------------------------------------------------
+
+    def send_nowait(self, text: str) -> bool:
+        """Send a message without waiting; False, and it isn't sent, where too many bytes wait for a client
+        that reads slowly. Once the connection closes nothing is sent."""
+        if self.close_sent or self.transport.is_closing():
+            return True
+        if self.transport.get_write_buffer_size() > self.limits.unsent_bytes:
+            return False
+        self.transport.write(encode_text_frame(text.encode()))
+        return True
+
+    async def send(self, message: ASGISendEvent) -> None:
+        """As uvicorn's; but a closing doesn't wait until the client has read what was sent before."""
+        if message["type"] != "websocket.close" or not self.handshake_complete or self.initial_response:
+            await super().send(message)
+            return
+        if not (self.close_sent or self.disconnected):
+            self.close_now(message.get("code") or 1000, message.get("reason") or "")
+
+    def close_now(self, code: int, reason: str) -> None:
+        """Send the closing; the connection is cut off where the client doesn't answer it in time."""
+        self.queue.put_nowait({"type": "websocket.disconnect", "code": code, "reason": reason})
+        self.conn.send_close(code, reason)
+        self.transport.write(b"".join(self.conn.data_to_send()))
+        self.close_sent = True
+        if self.read_paused:
+            self.read_paused = False
+            self.transport.resume_reading()
+        self.close_timer = self.loop.call_later(self.close_timeout, self.transport.abort)
+
+    # -- receiving ---------------------------------------------------------------------------
+
     def handle_connect(self, event: Request) -> None:
-        """Open the connection as uvicorn does, with `send_nowait` in its ASGI scope."""
+        """Open the WebSocket, with `send_nowait` in its scope."""
         super().handle_connect(event)
         if not self.handshake_complete:  # else the handshake was refused
             self.scope["extensions"][SEND_EXTENSION] = self.send_nowait  # type: ignore[assignment]
 
-    def send_nowait(self, text: str) -> int:
-        """Send a message without waiting; returns how many bytes are unsent, as the client reads them slowly.
+    def handle_ping(self) -> None:
+        """Answer, or keep the latest answer until the client reads on."""
+        if not self._count_frame():
+            return
+        if self.writable.is_set():
+            super().handle_ping()
+        else:
+            self.waiting_pong = b"".join(self.conn.data_to_send())
 
-        Sends nothing once the connection closes, and returns 0."""
-        if self.close_sent or self.transport.is_closing():
-            return 0
-        self.transport.write(encode_text_frame(text.encode()))
-        return self.transport.get_write_buffer_size()
+    def resume_writing(self) -> None:
+        """The client reads on: send the latest answer that it missed."""
+        super().resume_writing()
+        pong, self.waiting_pong = self.waiting_pong, b""
+        if pong and not self.close_sent:
+            self.transport.write(pong)
+
+    def handle_pong(self, event: Frame) -> None:
+        """Count the frame, and take it in."""
+        if self._count_frame():
+            super().handle_pong(event)
+
+    def handle_text(self, event: Frame) -> None:
+        """Count the frame, and take it in."""
+        if self._count_frame():
+            super().handle_text(event)
+
+    def handle_bytes(self, event: Frame) -> None:
+        """Count the frame, and take it in."""
+        if self._count_frame():
+            super().handle_bytes(event)
+
+    def handle_cont(self, event: Frame) -> None:
+        """Count the frame, and take it in."""
+        if self._count_frame():
+            super().handle_cont(event)
+
+    def _count_frame(self) -> bool:
+        """Count a frame; False once the connection closes. Too many of them close it."""
+        if self.close_sent:
+            return False
+        if not self.frames_allowed.acquire(self.loop.time()):
+            return True
+        log.debug("socket closed", address=self.client and self.client[0], why="too many messages")
+        self.close_now(CloseCode.POLICY_VIOLATION, "too many messages in too short a time")
+        self.transport.close()  # and read nothing more
+        return False
 
 
 def encode_text_frame(payload: bytes) -> bytes:

@@ -30,11 +30,17 @@ from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.field_types import CommandId, Seat
 from services.gateway.command_tracking import RETRY_HINT, UNLOGGED_LEVEL, AckRequest, CommandProgress
 from services.gateway.dependencies import client_address
-from services.gateway.problem_details import HttpProblemError, invalid_input_problem, refusal_problem
+from services.gateway.problem_details import (
+    EXCESS_PAUSE_S,
+    HttpProblemError,
+    RateExceededError,
+    invalid_input_problem,
+    refusal_problem,
+)
 from services.gateway.request_parsing import parse_bearer_token, parse_message
 from services.gateway.service import GatewayService
 from services.gateway.subscriptions import EncodedEntry, SlowConsumerError, ViewDamagedError, encode_entry
-from services.gateway.websocket_protocol import find_send_nowait
+from services.gateway.websocket_protocol import CloseCode, find_send_nowait
 from services.ledger import MissingEntryError
 from services.ledger.ack_levels import ACCEPTED
 from services.ledger.errors import ENGINE_ERRORS
@@ -45,19 +51,11 @@ log = get_logger("gateway")
 SUBPROTOCOL: Final = "ledgerline"
 TOKEN_PREFIX: Final = "token."  # noqa: S105 - no secret; a browser can't send headers: its token comes as a subprotocol
 MAX_PENDING_COMMANDS: Final = 64  # commands of one socket that wait for their verdict
-MAX_UNSENT_BYTES: Final = 1 << 20  # bytes that wait for a slow client before it is dropped
 
 MESSAGE_FIELDS: Final = {"id", "command", "level", "wait_ms"}
 
 _COMMAND_ID: Final[Schema[str]] = Schema(CommandId, "id")
 MAX_CLOSE_REASON_BYTES: Final = 123  # bytes that fit into a closing frame
-CLOSE_NORMAL, CLOSE_GOING_AWAY, CLOSE_POLICY_VIOLATION, CLOSE_INTERNAL_ERROR, CLOSE_TRY_AGAIN_LATER = (
-    1000,
-    1001,
-    1008,
-    1011,
-    1013,
-)
 LOG_REWOUND_REASON: Final = (
     "the engine lost the last entries, and the game went on before them: come back from 0"
 )
@@ -83,6 +81,7 @@ class WebSocketSession:
         subprotocols = self.websocket.scope.get("subprotocols") or []
         await self.websocket.accept(SUBPROTOCOL if SUBPROTOCOL in subprotocols else None)
         try:
+            self.service.enforce_read_limit(client_address(self.websocket))
             length, archived = await self.service.locate_game(self.game, client_address(self.websocket))
             bearer = parse_bearer_token(self.websocket.headers.get("authorization")) or _offered_token(
                 subprotocols
@@ -98,11 +97,11 @@ class WebSocketSession:
         except HttpProblemError as problem:
             with suppress(RuntimeError, WebSocketDisconnect):
                 await self._send_problem(problem, None)
-            await self._close(CLOSE_POLICY_VIOLATION, problem.detail)
+            await self._close(CloseCode.POLICY_VIOLATION, problem.detail)
             return
         except ENGINE_ERRORS as error:
             log.error("socket ended", game=self.game, error=str(error))
-            await self._close(CLOSE_TRY_AGAIN_LATER, ENGINE_UNREACHABLE_REASON)
+            await self._close(CloseCode.TRY_AGAIN_LATER, ENGINE_UNREACHABLE_REASON)
             return
         await self._serve()
 
@@ -112,7 +111,7 @@ class WebSocketSession:
             for entry in await self.service.archive_views.read_view(self.game, self.viewer) or ():
                 if entry.number > self.last_sequence:
                     await self.websocket.send_text(encode_entry(entry, self.proofs)[2])
-        await self._close(CLOSE_NORMAL, "the game is over")
+        await self._close(CloseCode.NORMAL, "the game is over")
 
     async def _serve(self) -> None:
         try:
@@ -126,16 +125,16 @@ class WebSocketSession:
             log.info(
                 "viewer dropped", game=self.game, seat=self.viewer, sequence=self.last_sequence, why=reason
             )
-            await self._close(CLOSE_TRY_AGAIN_LATER, f"{reason}: come back and go on")
+            await self._close(CloseCode.TRY_AGAIN_LATER, f"{reason}: come back and go on")
         except* LogRewoundError as rewound:
             log.error("socket ended", game=self.game, seat=self.viewer, error=str(rewound.exceptions[0]))
-            await self._close(CLOSE_TRY_AGAIN_LATER, LOG_REWOUND_REASON)
+            await self._close(CloseCode.TRY_AGAIN_LATER, LOG_REWOUND_REASON)
         except* (ViewDamagedError, MissingEntryError, CorruptDataError) as damaged:
             log.error("socket ended", game=self.game, seat=self.viewer, error=str(damaged.exceptions[0]))
-            await self._close(CLOSE_INTERNAL_ERROR, "this game's view is damaged")
+            await self._close(CloseCode.INTERNAL_ERROR, "this game's view is damaged")
         except* ENGINE_ERRORS as unreachable:
             log.error("socket ended", game=self.game, seat=self.viewer, error=str(unreachable.exceptions[0]))
-            await self._close(CLOSE_TRY_AGAIN_LATER, ENGINE_UNREACHABLE_REASON)
+            await self._close(CloseCode.TRY_AGAIN_LATER, ENGINE_UNREACHABLE_REASON)
 
     async def _send_entries(self) -> None:
         subscription = self.service.hub.subscribe(self.game, self.viewer, self.last_sequence, self.proofs)
@@ -155,8 +154,9 @@ class WebSocketSession:
         sequence, answers, text = encoded
         if sequence <= self.last_sequence:
             return True
-        self._mark_answered(sequence, answers)
-        return self.send_nowait(text) <= MAX_UNSENT_BYTES
+        if is_sent := self.send_nowait(text):
+            self._mark_answered(sequence, answers)
+        return is_sent
 
     def _mark_answered(self, sequence: int, answers: str | None) -> None:
         """Note that an entry is sent: it answers the command that waits for it."""
@@ -169,15 +169,18 @@ class WebSocketSession:
         while True:
             message = await self.websocket.receive()
             if message["type"] == "websocket.disconnect":
-                raise WebSocketDisconnect(message.get("code", CLOSE_GOING_AWAY))
+                raise WebSocketDisconnect(message.get("code", CloseCode.GOING_AWAY))
             await self._handle_message(message.get("text") or message.get("bytes") or "")
 
     async def _handle_message(self, text: bytes | str) -> None:
         """Submit the command in a client's message; answer anything else with a problem."""
         id_: object = None
         try:
-            message = parse_message(text)
-            id_ = message.get("id")
+            try:
+                message = parse_message(text)
+                id_ = message.get("id")
+            finally:  # whatever was sent is counted
+                self.service.enforce_rate_limit(self._sender())
             if unknown_fields := message.keys() - MESSAGE_FIELDS:
                 raise InvalidInputError(sorted(unknown_fields)[0], "there is no such field")
             if self.viewer is None:
@@ -194,6 +197,14 @@ class WebSocketSession:
             await self._send_problem(invalid_input_problem(error), id_)
         except HttpProblemError as problem:
             await self._send_problem(problem, id_)
+            if isinstance(problem, RateExceededError):
+                await asyncio.sleep(EXCESS_PAUSE_S)  # nothing is read meanwhile, so TCP slows the client
+
+    def _sender(self) -> object:
+        """Whose messages count together: a seat's, or those from one address."""
+        if self.viewer is None:
+            return "messages", client_address(self.websocket)
+        return self.game, self.viewer
 
     async def _submit(self, envelope: CommandEnvelope, ack_request: AckRequest, *, acknowledge: bool) -> None:
         """Submit a command. Raises HttpProblemError: then it wasn't submitted."""

@@ -74,6 +74,30 @@ class Settings(BaseSettings):
     )
     rate: Annotated[float, Field(gt=0, le=10_000)] = Field(50, description="commands a second, per seat")
     burst: Annotated[int, Field(ge=1, le=100_000)] = Field(200, description="commands at once, per seat")
+    read_rate: Annotated[float, Field(gt=0, le=10_000)] = Field(
+        50, description="reads and opened sockets a second, per address"
+    )
+    read_burst: Annotated[int, Field(ge=1, le=100_000)] = Field(
+        200, description="reads and opened sockets at once, per address"
+    )
+    connections: Annotated[int, Field(ge=1, le=100_000)] = Field(
+        2_000, description="connections at once, over HTTP and WebSocket"
+    )
+    connections_per_address: Annotated[int, Field(ge=1, le=100_000)] = Field(
+        100, description="connections at once, per address"
+    )
+    header_s: Annotated[float, Field(gt=0, le=600)] = Field(
+        10, description="how long the header of a request may take to arrive"
+    )
+    body_s: Annotated[float, Field(gt=0, le=600)] = Field(
+        30, description="how long the body of a request may take to arrive"
+    )
+    unread_s: Annotated[float, Field(ge=1, le=600)] = Field(
+        30, description="how long a client may take in nothing of what it was sent"
+    )
+    unsent_kib: Annotated[int, Field(ge=1, le=65_536)] = Field(
+        256, description="KiB that wait for a client that reads slowly before its socket is closed"
+    )
     answer_s: Annotated[float, Field(gt=0, le=30)] = Field(
         5, description="how long the gateway waits for the decision on a command"
     )

@@ -35,7 +35,9 @@ class RunningServer(NamedTuple):
 @pytest.fixture(scope="module")
 def running_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     data = tmp_path_factory.mktemp("server")
-    settings = read_settings(port=0, rate=10_000, burst=100_000, archived_stays_s=0)
+    settings = read_settings(
+        port=0, rate=10_000, burst=100_000, read_rate=10_000, read_burst=100_000, archived_stays_s=0
+    )
     with (
         run_embedded_server(data, settings) as running,
         httpx.Client(base_url=running.url, timeout=120, trust_env=False) as http,

@@ -23,6 +23,7 @@ from tests.bench import (  # fmt: skip
     core,
     decoded,
     endtoend,
+    floods,
     fold,
     fresh_clone,
     growth,
@@ -49,6 +50,7 @@ FIGURES: Final[Mapping[str, Measure]] = {
     "poison": poison.measure,
     "nodes": nodes.measure,
     "latency": latency.measure,
+    "floods": floods.measure,
     "endtoend": endtoend.measure,
     "core": core.measure,
     "decoded": decoded.measure,
@@ -93,6 +95,7 @@ def bench(
     - poison: commands a second while one in a hundred breaks the referee
     - nodes: three primaries of a cluster against one engine, CPU a command
     - latency: from one WebSocket to another, all services as processes
+    - floods: 50 games of people while strangers flood the gateway, and its memory
     - endtoend: 32 and 256 games over WebSockets as fast as they go, against boardgame.io (node, npm;
       LEDGERLINE_PEERS says where its run.sh lies)
     - core: decisions a second, against python-chess

@@ -147,7 +147,15 @@ def ours(scripts: Sequence[list[CommandEnvelope]], tables: int, syncing: str, se
     wanted = int(MOVES_MOST * (WARM_S + seconds) / min(len(envelopes) for envelopes in scripts))
     with (
         fresh_engine(appendfsync=syncing) as engine,
-        running_services(engine, rate=10_000, burst=100_000) as running,
+        running_services(
+            engine,
+            rate=10_000,
+            burst=100_000,
+            read_rate=10_000,
+            read_burst=100_000,
+            connections=10_000,
+            connections_per_address=10_000,
+        ) as running,
     ):
         plans = [scripts[number % len(scripts)] for number in range(tables + wanted)]
         games = create_games(engine, plans)

@@ -22,7 +22,8 @@ from services.gateway.hub import Hub
 from services.gateway.rate_limit import RateLimiter
 from services.gateway.service import GatewayService
 from services.gateway.subscriptions import Subscription, ViewDamagedError, encode_entry
-from services.gateway.websocket_session import CLOSE_INTERNAL_ERROR, CLOSE_TRY_AGAIN_LATER, WebSocketSession
+from services.gateway.websocket_protocol import CloseCode
+from services.gateway.websocket_session import WebSocketSession
 from services.ledger import MissingEntryError, RedisLedger, keys
 from services.ledger.ack_levels import DECIDED
 from services.ledger.async_ledger import AsyncLedger
@@ -114,9 +115,9 @@ def test_P8_clients_learn_that_a_view_is_damaged(
 
     with Socket(http, ada.game, ada.token, 6) as socket:
         asyncio.run(damage())
-        assert closed_why(socket) == (CLOSE_INTERNAL_ERROR, "this game's view is damaged")
+        assert closed_why(socket) == (CloseCode.INTERNAL_ERROR, "this game's view is damaged")
     with Socket(http, ada.game, ada.token, 0) as socket:
-        assert closed_why(socket) == (CLOSE_INTERNAL_ERROR, "this game's view is damaged")
+        assert closed_why(socket) == (CloseCode.INTERNAL_ERROR, "this game's view is damaged")
     reply = http.get(f"/games/{ada.game}/view", headers=bearer(ada.token))
     assert plain_problem(reply, 500)["detail"] == "an entry can't be read"
     assert "secret" not in reply.text
@@ -140,7 +141,7 @@ def test_P8_a_socket_that_opens_while_the_engine_is_away_is_closed_with_try_agai
 
     asyncio.run(scenario())
     assert [message["type"] for message in sent] == ["websocket.accept", "websocket.close"]
-    assert sent[-1]["code"] == CLOSE_TRY_AGAIN_LATER
+    assert sent[-1]["code"] == CloseCode.TRY_AGAIN_LATER
     assert "come back" in sent[-1]["reason"]
 
 

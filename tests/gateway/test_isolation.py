@@ -15,6 +15,7 @@ from schemas.errors import CorruptDataError
 from services.gateway import app as web
 from services.gateway.app import create_app
 from services.gateway.rate_limit import RateLimiter
+from services.gateway.service import LIST_COST
 from services.gateway.subscriptions import ViewDamagedError
 from services.ledger import keys
 from services.ledger.async_ledger import AsyncLedger
@@ -170,7 +171,7 @@ def test_RATE_1_the_list_of_games_has_a_rate_limit() -> None:
 
     async def scenario() -> None:
         ledger = AsyncLedger(fakeredis.FakeAsyncRedis(), PARTITIONS)
-        app = create_app(ledger, b"key", RateLimiter(1, 3, lambda: 0.0))
+        app = create_app(ledger, b"key", RateLimiter(1, 3 * LIST_COST, lambda: 0.0))
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://gateway") as http:
             replies = [await http.get("/games") for _ in range(4)]
             assert [reply.status_code for reply in replies] == [200, 200, 200, 429]

@@ -13,7 +13,8 @@ from schemas.codec import pack_public
 from schemas.hash_chain import initial_head, next_head
 from services.bootstrap.embedded import EmbeddedServer
 from services.gateway import hub as hubs
-from services.gateway.websocket_session import CLOSE_TRY_AGAIN_LATER, LOG_REWOUND_REASON
+from services.gateway.websocket_protocol import CloseCode
+from services.gateway.websocket_session import LOG_REWOUND_REASON
 from services.ledger import RedisLedger, keys
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.connection import connect_async
@@ -252,7 +253,7 @@ def test_P3_clients_are_closed_with_the_reason_to_read_from_the_beginning(
     name = keys.public_view(keys.partition_of(ada.game, ledger.partitions), ada.game)
     with Socket(http, ada.game, ada.token, 6) as socket:
         asyncio.run(cut(server, name))
-        assert closed_why(socket) == (CLOSE_TRY_AGAIN_LATER, LOG_REWOUND_REASON)
+        assert closed_why(socket) == (CloseCode.TRY_AGAIN_LATER, LOG_REWOUND_REASON)
     with Socket(http, ada.game, ada.token, 0) as socket:
         assert [entry["number"] for entry in socket.read(4)] == [1, 2, 3, 4]
 

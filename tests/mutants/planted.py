@@ -10,6 +10,7 @@ from typing import Final
 
 from tests.mutants.mutant import Mutant
 from tests.mutants.planted_archive import ARCHIVE_MUTANTS
+from tests.mutants.planted_floods import FLOOD_MUTANTS
 from tests.mutants.planted_gateway import GATEWAY_MUTANTS, SIMULATOR
 from tests.mutants.planted_rules import RULES_MUTANTS
 from tests.mutants.planted_secrecy import SECRECY_MUTANTS
@@ -261,5 +262,6 @@ MUTANTS: Final = (
     *ARCHIVE_MUTANTS,
     *RULES_MUTANTS,
     *SECRECY_MUTANTS,
+    *FLOOD_MUTANTS,
     *SECURITY_MUTANTS,
 )

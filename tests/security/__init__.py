@@ -4,6 +4,7 @@ Each test plays an attack over the public API or the command line, and fails whe
 
 - `test_credentials` tries everything that is shown of a game as a key to a seat;
 - `test_endless_search` plays games on boards whose search for the best never ended;
+- `test_floods` opens connections, sends requests and messages without end, and reads nothing;
 - `test_foreign_signatures` puts games into the archive that somebody else signed;
 - `test_foreign_text` plants markup and escape sequences in what commands print;
 - `test_hostile_files` hands bombs and forged logs to whoever reads files of games.

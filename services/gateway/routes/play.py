@@ -58,6 +58,7 @@ async def command(
 ) -> CommandAccepted | Response:
     archived = (await service.locate_game(game, client)).archived
     seat = service.authorization.require_seat(game, bearer)
+    service.enforce_rate_limit((game, seat))
     envelope = service.build_envelope(game, seat, await read_body(request), idempotency_key)
     if prefer == "respond-async":
         ack_request = AckRequest(ACCEPTED, ack_request.wait_s)

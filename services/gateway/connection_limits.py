@@ -1,0 +1,84 @@
+"""How many connections there may be at once, and what each of them may do: the server's limits on strangers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from typing import Final, NamedTuple
+
+IPV6_PREFIX: Final = 64  # bits: a network this large is one household, which may use any address in it
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionLimits:
+    """What one connection may do."""
+
+    header_s: float = 10  # until a request's header is there
+    body_s: float = 30  # until its body is there
+    unsent_bytes: int = 256 << 10  # that wait for a client that reads slowly
+    frames_a_second: float = 200  # of a WebSocket, of all kinds
+    frames_at_once: int = 800
+
+
+class RefusedConnection(NamedTuple):
+    """Why there is no room for a connection: the HTTP status of the answer, and its title."""
+
+    status: int
+    title: str
+
+
+class OpenConnections:
+    """Counts connections, by address and in total. Those of `proxies` count in total only: a proxy limits its own
+    clients."""
+
+    def __init__(
+        self, most: int, most_per_address: int, proxies: Collection[IPv4Network | IPv6Network] = ()
+    ) -> None:
+        self.most, self.most_per_address, self.proxies = most, most_per_address, proxies
+        self.total = 0
+        self.by_address: Counter[str] = Counter()
+
+    def open(self, host: str) -> RefusedConnection | None:
+        """Count a new connection. Where there are too many already: why, and it isn't counted."""
+        address = network_of(host)
+        if self.total >= self.most:
+            return RefusedConnection(503, f"The gateway has {self.most} connections: as many as it takes")
+        if self.by_address[address] >= self.most_per_address and not self._is_proxy(host):
+            return RefusedConnection(
+                429, f"Your address has {self.most_per_address} connections: as many as one may have"
+            )
+        self.total += 1
+        self.by_address[address] += 1
+        return None
+
+    def close(self, host: str) -> None:
+        """Count a connection no longer."""
+        address = network_of(host)
+        self.total -= 1
+        self.by_address[address] -= 1
+        if not self.by_address[address]:
+            del self.by_address[address]
+
+    def _is_proxy(self, host: str) -> bool:
+        address = _parse_address(host) if self.proxies else None
+        return address is not None and any(address in network for network in self.proxies)
+
+
+def network_of(host: str) -> str:
+    """What limits count as one address: an IPv4 address, the network of an IPv6 address, or any other name of a
+    client as it is."""
+    address = _parse_address(host)
+    if isinstance(address, IPv6Address):
+        return str(IPv6Network((int(address), IPV6_PREFIX), strict=False))
+    return host if address is None else str(address)
+
+
+def _parse_address(host: str) -> IPv4Address | IPv6Address | None:
+    """The address; an IPv4 address where IPv6 only carries one."""
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return None
+    return address.ipv4_mapped or address if isinstance(address, IPv6Address) else address

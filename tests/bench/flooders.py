@@ -1,0 +1,133 @@
+"""Strangers who flood a gateway, in a process of their own: `python -m tests.bench.flooders URL GAME SECONDS`.
+
+Each kind has addresses of its own on this machine, and as many connections as it is given; one that is closed is
+opened again after a while. It ends with one line of JSON: how often connections were made, and refused or closed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import socket
+import sys
+from collections import Counter
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from typing import Any, Final
+
+import uvloop
+
+from tests.bench.light_players import PING, TEXT, frame, request
+
+AGAIN_S: Final = 0.2  # until a closed connection is opened again
+RECEIVE_BYTES: Final = 4_096  # of a client that never reads: what its kernel takes for it
+PINGS: Final = frame(PING, b"x" * 125) * 100
+SENSELESS: Final = frame(TEXT, b"senseless") * 100
+HALF_A_HEADER: Final = b"POST /games HTTP/1.1\r\nHost: x\r\nX-Half: "
+HALF_A_BODY: Final = b"POST /games HTTP/1.1\r\nHost: x\r\nContent-Length: 16000\r\n\r\n{"
+
+Wire = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+class Flood:
+    """One flood: the gateway and the game that it goes to, and what became of its connections."""
+
+    def __init__(self, url: str, game: str) -> None:
+        self.host, _, port = url.removeprefix("http://").partition(":")
+        self.port = int(port)
+        self.upgrade = request(f"/games/{game}/play", "x", "").replace(b"Authorization: Bearer \r\n", b"")
+        self.view = f"GET /games/{game}/view HTTP/1.1\r\nHost: x\r\n\r\n".encode()
+        self.count: Counter[str] = Counter()
+
+    async def open(self, address: str, receive_bytes: int | None = None) -> Wire:
+        """A connection from this address."""
+        wire = socket.socket()
+        wire.setblocking(False)
+        if receive_bytes is not None:
+            wire.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
+        wire.bind((address, 0))
+        await asyncio.get_running_loop().sock_connect(wire, (self.host, self.port))
+        self.count["connections"] += 1
+        return await asyncio.open_connection(sock=wire)
+
+    async def never_read(self, address: str) -> None:
+        """A WebSocket that pings and never reads."""
+        reader, writer = await self.open(address, RECEIVE_BYTES)
+        writer.write(self.upgrade)
+        await reader.read(1)
+        writer.transport.pause_reading()  # type: ignore[attr-defined]  # a stream's transport can
+        while True:
+            writer.write(PINGS)
+            await writer.drain()
+            await asyncio.sleep(0.01)
+
+    async def say_nothing(self, address: str) -> None:
+        """A WebSocket that is only held."""
+        reader, writer = await self.open(address)
+        writer.write(self.upgrade)
+        while await reader.read(65_536):
+            pass
+
+    async def send_half(self, address: str, half: bytes) -> None:
+        """A request that never ends: a byte a second."""
+        reader, writer = await self.open(address)
+        writer.write(half)
+        with suppress(TimeoutError):
+            while not reader.at_eof():
+                async with asyncio.timeout(1):
+                    await reader.read(65_536)
+                writer.write(b"x")
+                await writer.drain()
+
+    async def send_senseless(self, address: str) -> None:
+        """A WebSocket that sends messages without sense, and reads the answers."""
+        reader, writer = await self.open(address)
+        writer.write(self.upgrade)
+        while True:
+            writer.write(SENSELESS)
+            await writer.drain()
+            if not await reader.read(65_536):
+                return
+
+    async def read_views(self, address: str) -> None:
+        """Reads the list of games and a view as fast as they are answered."""
+        reader, writer = await self.open(address)
+        while True:
+            writer.write(b"GET /games HTTP/1.1\r\nHost: x\r\n\r\n" + self.view)
+            if not await reader.read(65_536):
+                return
+
+    async def repeat(self, attack: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Attack again and again: each time the connection is closed, or isn't taken."""
+        while True:
+            with suppress(OSError, asyncio.IncompleteReadError):
+                await attack()
+            self.count["closed"] += 1
+            await asyncio.sleep(AGAIN_S)
+
+
+async def flood(url: str, game: str, seconds: float, scale: float) -> Counter[str]:
+    """Everything at once for so many seconds; `scale` is the part of the connections of a full flood."""
+    each = Flood(url, game)
+    kinds: list[tuple[int, Callable[[], Coroutine[Any, Any, None]]]] = [
+        (20, lambda: each.never_read("127.0.2.1")),
+        (1_000, lambda: each.say_nothing("127.0.2.2")),
+        (600, lambda: each.send_half("127.0.2.3", HALF_A_HEADER)),
+        (600, lambda: each.send_half("127.0.2.6", HALF_A_BODY)),
+        (10, lambda: each.send_senseless("127.0.2.4")),
+        (10, lambda: each.read_views("127.0.2.5")),
+    ]
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds), asyncio.TaskGroup() as tasks:
+            for most, attack in kinds:
+                for _ in range(max(1, round(most * scale))):
+                    tasks.create_task(each.repeat(attack))
+                    await asyncio.sleep(0)
+    return each.count
+
+
+if __name__ == "__main__":
+    os.nice(19)  # elsewhere they have machines of their own
+    url, game, seconds, scale = sys.argv[1:]
+    print(json.dumps(uvloop.run(flood(url, game, float(seconds), float(scale)))))

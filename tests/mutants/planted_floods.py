@@ -1,0 +1,54 @@
+"""Planted bugs of the limits on strangers: each opens one of the attacks of tests/security/test_floods.py."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tests.mutants.mutant import Mutant
+
+FLOODS: Final = ("tests/security/test_floods.py",)
+
+FLOOD_MUTANTS: Final = (
+    Mutant(
+        "pongs wait for a client that never reads", "P8", "services/gateway/websocket_protocol.py",
+        "        if self.writable.is_set():\n", "        if True:\n", FLOODS,
+    ),
+    Mutant(
+        "a closing waits until the client reads", "P8", "services/gateway/websocket_protocol.py",
+        "        if message[\"type\"] != \"websocket.close\" or", "        if True or", FLOODS,
+    ),
+    Mutant(
+        "messages wait without limit for a slow client", "P8", "services/gateway/websocket_protocol.py",
+        "        if self.transport.get_write_buffer_size() > self.limits.unsent_bytes:", "        if False:", FLOODS,
+    ),
+    Mutant(
+        "pings aren't counted", "P8", "services/gateway/websocket_protocol.py",
+        "until the client reads on.\"\"\"\n        if not self._count_frame():\n            return\n",
+        "until the client reads on.\"\"\"\n", FLOODS,
+    ),
+    Mutant(
+        "an address may have any number of connections", "P8", "services/gateway/connection_limits.py",
+        "        if self.by_address[address] >= self.most_per_address and", "        if False and", FLOODS,
+    ),
+    Mutant(
+        "connections that ended still count", "P8", "services/gateway/websocket_protocol.py",
+        "        self.open_connections.close(self.client[0] if self.client else \"\")\n", "", FLOODS,
+    ),
+    Mutant(
+        "half of a header is waited for without end", "P8", "services/gateway/http_protocol.py",
+        "        if refused is None:\n            self._set_deadline(self.limits.header_s)\n",
+        "        if refused is None:\n            pass\n", FLOODS,
+    ),
+    Mutant(
+        "half of a body is waited for without end", "P8", "services/gateway/http_protocol.py",
+        "        self._set_deadline(self.limits.body_s)\n", "        self._clear_deadline()\n", FLOODS,
+    ),
+    Mutant(
+        "senseless messages have no rate", "P8", "services/gateway/websocket_session.py",
+        "                self.service.enforce_rate_limit(self._sender())\n", "                pass\n", FLOODS,
+    ),
+    Mutant(
+        "reads have no rate", "P8", "services/gateway/read_limit.py",
+        "        if scope[\"method\"] == COMMAND_METHOD:\n", "        if True:\n", FLOODS,
+    ),
+)  # fmt: skip
