@@ -47,7 +47,9 @@ def build_server(
             frames_a_second=FRAMES_PER_MESSAGE * settings.rate,
             frames_at_once=FRAMES_PER_MESSAGE * settings.burst,
         ),
-        "open_connections": OpenConnections(settings.connections, settings.connections_per_address),
+        "open_connections": OpenConnections(
+            settings.connections, settings.connections_per_address, settings.proxies or ()
+        ),
     }
     return uvicorn.Server(
         uvicorn.Config(
@@ -56,6 +58,10 @@ def build_server(
             port=settings.port,
             log_config=None,
             access_log=False,
+            proxy_headers=bool(
+                settings.proxies
+            ),  # left to itself, uvicorn believes every client on this machine
+            forwarded_allow_ips=[str(network) for network in settings.proxies or ()],
             http=partial(LimitedHttpProtocol, **limits),  # type: ignore[arg-type]  # uvicorn only calls it
             ws=partial(DirectSendProtocol, **limits),  # type: ignore[arg-type]  # the same
             ws_max_size=MAX_BODY_BYTES,

@@ -6,17 +6,31 @@ environment can be read by whoever may look at the process."""
 from __future__ import annotations
 
 import os
+from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self
 from urllib.parse import quote
 
-from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import (
+    BeforeValidator,
+    Field,
+    SecretStr,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from schemas.contract import to_invalid_input_error
 from schemas.errors import InvalidInputError
 
 SECRETS_DIR_VARIABLE: Final = "LEDGERLINE_SECRETS_DIR"
+
+
+def _split(value: object) -> object:
+    """The parts of a list that is written with commas."""
+    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
 
 class Settings(BaseSettings):
@@ -85,6 +99,12 @@ class Settings(BaseSettings):
     )
     connections_per_address: Annotated[int, Field(ge=1, le=100_000)] = Field(
         100, description="connections at once, per address"
+    )
+    proxies: Annotated[tuple[IPv4Network | IPv6Network, ...] | None, NoDecode, BeforeValidator(_split)] = (
+        Field(
+            None,
+            description="addresses or networks of proxies whose X-Forwarded-For is believed, with commas between",
+        )
     )
     header_s: Annotated[float, Field(gt=0, le=600)] = Field(
         10, description="how long the header of a request may take to arrive"

@@ -51,4 +51,9 @@ FLOOD_MUTANTS: Final = (
         "reads have no rate", "P8", "services/gateway/read_limit.py",
         "        if scope[\"method\"] == COMMAND_METHOD:\n", "        if True:\n", FLOODS,
     ),
+    Mutant(
+        "X-Forwarded-For is believed from this machine", "P8", "services/gateway/server.py",
+        "[str(network) for network in settings.proxies or ()]", '"127.0.0.0/8"',
+        ("tests/security/test_forwarded_for.py",),
+    ),
 )  # fmt: skip
