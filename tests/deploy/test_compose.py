@@ -82,6 +82,19 @@ def test_only_one_service_holds_each_key(file: dict[str, Any], key: str, holder:
     assert [name for name in SERVICES if key in file["services"][name]["environment"]] == [holder]
 
 
+def test_each_service_is_its_own_user_of_the_engine_and_has_that_password_alone(file: dict[str, Any]) -> None:
+    for name in (*SERVICES, "operator"):
+        service = file["services"][name]
+        assert service["environment"]["LEDGERLINE_REDIS_URL"] == f"redis://{name}@engine:6379/0"
+        assert service["secrets"] == [{"source": f"{name}.password", "target": "ledgerline_redis_password"}]
+    assert file["services"]["engine"]["secrets"] == ["users.acl"]
+    assert file["secrets"] == {
+        secret: {"file": f"./secrets/{secret}"}
+        for secret in ("users.acl", *(f"{name}.password" for name in (*SERVICES, "operator")))
+    }
+    assert file["services"]["operator"]["profiles"] == ["operator"]
+
+
 def test_every_service_knows_that_there_is_an_archive_and_only_the_auditor_writes_it(
     file: dict[str, Any],
 ) -> None:
@@ -105,7 +118,7 @@ def test_the_engine_is_configured_as_the_embedded_one(file: dict[str, Any]) -> N
     embedded = {
         f"--{key}": str(value) for key, value in ENGINE_CONFIG.items() if key != "bind"
     }  # there: loopback
-    assert options == {**embedded, "--protected-mode": "no"}
+    assert options == {**embedded, "--protected-mode": "no", "--aclfile": "/run/secrets/users.acl"}
     (volume,) = file["services"]["engine"]["volumes"]
     assert volume.partition(":")[0] in file["volumes"]
     assert "ports" not in file["services"]["engine"]

@@ -16,6 +16,7 @@ import redis
 from schemas.commands import Command, CommandEnvelope, CreateGame, KeepTickets, SeatPlan, StartGame, TakeSeat
 from services.ledger import RedisLedger, keys
 from services.ledger.connection import connect, init_partition_count
+from services.ledger.engine_users import password_file
 from tests.deploy.compose import Stage, stage, wait_until
 from tests.process_faults.proxy import LossyProxy
 from tests.process_faults.seeds import run_seed, sizes
@@ -73,7 +74,7 @@ class Setup:
     @contextmanager
     def open(self) -> Iterator[ThreadPoolExecutor]:
         with self.senders.open(), self.referees.open(), ThreadPoolExecutor(SENDERS) as pool:
-            url = f"redis://127.0.0.1:{self.referees.port}/0"
+            url = f"redis://referee@127.0.0.1:{self.referees.port}/0"
             for _ in range(2):
                 self.at.start("referee", LEDGERLINE_REDIS_URL=url, LEDGERLINE_LOG_LEVEL="info")
             yield pool
@@ -94,7 +95,10 @@ class Setup:
 
     def send(self, pool: ThreadPoolExecutor, envelopes: Sequence[CommandEnvelope]) -> None:
         """Submit all of these, with redis-py as it comes, ten silent retries included."""
-        runs = [pool.submit(send_all, self.senders.port, envelopes[n::SENDERS]) for n in range(SENDERS)]
+        password = password_file(self.at.folder / "secrets", "gateway").read_text()
+        runs = [
+            pool.submit(send_all, self.senders.port, password, envelopes[n::SENDERS]) for n in range(SENDERS)
+        ]
         for run in runs:
             run.result()
 
@@ -103,8 +107,8 @@ class Setup:
         wait_until(lambda: min(self.lengths(games)) >= length)
 
 
-def send_all(port: int, envelopes: Sequence[CommandEnvelope]) -> None:
-    with redis.Redis(port=port, socket_timeout=0.5) as stock:
+def send_all(port: int, password: str, envelopes: Sequence[CommandEnvelope]) -> None:
+    with redis.Redis(port=port, username="gateway", password=password, socket_timeout=0.5) as stock:
         ledger = RedisLedger(stock, PARTITIONS)
         for envelope in envelopes:
             ledger.submit(envelope)

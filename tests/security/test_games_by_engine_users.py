@@ -1,4 +1,4 @@
-"""Least privilege on the engine: what a service's password opens there, if the service is taken over."""
+"""Least privilege on the engine: each service does all of its work as its own user, and asks for nothing more."""
 
 from __future__ import annotations
 
