@@ -15,12 +15,12 @@ import pytest
 from schemas.codec import unpack_entry
 from schemas.commands import CommandEnvelope, TakeSeat
 from services.archive import decode_game_file
-from services.runtime.logging_setup import configure_logging
 from tests.cli.command_line import run_in_process
 from tests.deploy.compose import wait_until
 from tests.gateway.clients import CreatedGame, Player, bearer, new_id, plan, problem
 from tests.gateway.test_play_off import QUICK, seated_again
 from tests.long_runs import short_and_long
+from tests.security.captured_logging import logging_to
 from tests.security.conftest import WholeServer
 
 ADA_JOINED: Final = 2  # the number of that entry
@@ -66,9 +66,8 @@ def play_to_the_end(whole: WholeServer) -> PlayedGame:
 @pytest.fixture(scope="module")
 def played(whole: WholeServer) -> Iterator[PlayedGame]:
     lines = StringIO()
-    configure_logging("debug", "json", lines)
-    game = play_to_the_end(whole)
-    configure_logging()
+    with logging_to(lines, "json", "debug"):
+        game = play_to_the_end(whole)
     yield game._replace(log_lines=lines.getvalue())
 
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
-from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
-import structlog
 
 from schemas.commands import CommandEnvelope, CreateGame, DrawBlind, SeatPlan, StartGame
 from services.archive import MAX_FILE_BYTES
@@ -22,11 +19,12 @@ from services.documents.files import read_bytes
 from services.ledger import RedisLedger
 from services.ledger.connection import connect, init_partition_count
 from services.referee.rules import fold
-from services.runtime.logging_setup import configure_logging, get_logger
+from services.runtime.logging_setup import get_logger
 from services.runtime.visible_text import visible_json, visible_text
 from tests.cli.command_line import CommandResult, run_in_process
 from tests.conftest import ALL, PARTITIONS
 from tests.referee.running_referee import Players, referee_at, submit
+from tests.security.captured_logging import logging_to
 
 CLOSING = "[/b]"  # markup that closes what was never opened: it ends a program that reads markup
 LINK = "[link=file:///etc]x[/link] :bomb:"
@@ -172,22 +170,10 @@ def test_a_table_holds_no_escape_of_a_damaged_log(ledger: RedisLedger) -> None:
     assert_visible(out.getvalue())
 
 
-@contextmanager
-def logging_to(out: StringIO) -> Iterator[None]:
-    """Log as on a terminal that is this stream; then as before."""
-    before, handlers = structlog.get_config() if structlog.is_configured() else None, logging.root.handlers[:]
-    configure_logging("info", "console", out)
-    try:
-        yield
-    finally:
-        logging.root.handlers[:] = handlers
-        structlog.reset_defaults() if before is None else structlog.configure(**before)
-
-
 def test_a_log_line_on_a_terminal_holds_no_escape_of_a_stranger_and_no_variable() -> None:
     out = StringIO()
     secret = "5e" * 16
-    with logging_to(out):
+    with logging_to(out, "console"):
         try:
             raise ValueError(ESCAPES)
         except ValueError:
