@@ -88,9 +88,8 @@ def go_on_without(t: Table, seat: int, choice: str | None) -> None:
     if t.turn == seat:
         end_turn(t, seat)
         return
-    if t.turn is None and choice == "mix":
-        deal_mixes(t)
-    all_chosen = t.turn is None and choice != "mix" and chosen(t, seat)
+    choices_over = t.turn is None and (choice != "mix" or deal_mixes(t))
+    all_chosen = choices_over and chosen(t, seat)
     if reason := why_over(t, seat):
         t.over, t.reason = True, reason
     elif all_chosen:

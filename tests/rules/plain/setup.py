@@ -69,15 +69,17 @@ def name_mix(t: Table) -> None:
     deal_mixes(t)
 
 
-def deal_mixes(t: Table) -> None:
-    if t.waits or not t.named:
-        return
+def deal_mixes(t: Table) -> bool:
+    """When all have named their mixes, those who are still there are dealt theirs. Whether the choices are
+    over with that, as nobody is there."""
+    if t.waits:
+        return False
     for seat in t.order:
-        if seat in t.named and not t.seats[seat].cleared:
+        if seat in t.named and not t.seats[seat].gone:
             offer_starting(t, seat)
-            if not t.seats[seat].gone:
-                t.waits[seat] = ("tickets", t.at_ms)
+            t.waits[seat] = ("tickets", t.at_ms)
     t.named.clear()
+    return not t.waits
 
 
 def choose(t: Table) -> bool:
