@@ -25,8 +25,10 @@ from services.gateway.server import build_server, open_listener
 from services.ledger import RedisLedger
 from services.ledger.connection import EngineUnreachableError, connect, init_partition_count
 from services.ledger.stale_deliveries import monotonic_ms
-from services.referee.command_processor import Clocks
+from services.referee.decision_building import Clocks
+from services.referee.decision_limit import STUCK_LIMITS, DecisionLimit
 from services.referee.fork_expansion import ForkExpander
+from services.referee.heartbeat import Heartbeat
 from services.referee.leases import GameClock, Lease
 from services.referee.worker import Referee
 from services.runtime import worker_loop
@@ -101,13 +103,15 @@ def _build_referee(ledger: RedisLedger, settings: Settings, fork_executor: Execu
         forks=ForkExpander(
             GameRepository(ledger, open_archive_reader(settings)).read_entries, executor=fork_executor
         ),
+        decision_limit=DecisionLimit(settings.decision_s),
     )
     return referee, lease
 
 
-def run_referee(settings: Settings, stop: Event) -> None:
-    """Run a referee until `stop` is set. Raises EngineUnavailableError; InvalidInputError: the archive's
-    URL or keys."""
+def run_referee(settings: Settings, stop: Event, end_process: Callable[[], object] = lambda: None) -> None:
+    """Run a referee until `stop` is set. `end_process` is called where a decision can't be interrupted.
+
+    Raises EngineUnavailableError; InvalidInputError: the archive's URL or keys."""
     require_own_keys(settings)
     ledger = wait_for_ledger("referee", settings, stop)
     if ledger is None:
@@ -117,8 +121,10 @@ def run_referee(settings: Settings, stop: Event) -> None:
         fork_executor = DaemonThreadPool("forks", FORK_THREADS)
         exit_stack.callback(fork_executor.shutdown)
         referee, lease = _build_referee(ledger, settings, fork_executor)
+        decision_limit = referee.processor.decision_limit
+        heartbeat = Heartbeat(lease, lambda: decision_limit.decisions, STUCK_LIMITS * decision_limit.limit_s)
         periodic_tasks = [
-            PeriodicTask(0.5, lease.renew),
+            PeriodicTask(0.5, heartbeat.report_round),
             PeriodicTask(0.25, referee.process_due_games),
             PeriodicTask(0.5, referee.tend_forks),
             PeriodicTask(0.5, referee.reclaim),
@@ -132,7 +138,12 @@ def run_referee(settings: Settings, stop: Event) -> None:
             else:  # there are more referees than partitions
                 stop.wait(IDLE_PAUSE_S)
 
-        worker_loop.run_worker("referee", step, periodic_tasks, stop, on_start=lease.renew)
+        def give_up() -> None:
+            referee.processor.give_up_stuck()
+            end_process()
+
+        with decision_limit.watching(on_stuck=give_up), heartbeat.beating():
+            worker_loop.run_worker("referee", step, periodic_tasks, stop, on_start=lease.renew)
         with suppress(RedisError, OSError):  # the lease ends by itself where the engine is away
             lease.leave()
 

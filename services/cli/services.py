@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import signal
+from functools import partial
 from threading import Event, Thread
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -15,6 +17,7 @@ from services.cli.options import DEFAULT_DATA, DataOption, load_settings, set_up
 from services.runtime.gc_tuning import tune_garbage_collector
 
 app = typer.Typer()
+STUCK_EXIT_CODE: Final = 70  # of a referee that a decision holds; whoever runs it starts it again
 
 
 @app.command()
@@ -38,7 +41,7 @@ def serve(
 @app.command()
 def referee() -> None:
     """Run a referee alone, on the engine of the settings (LEDGERLINE_REDIS_URL)."""
-    _run_service(composition.run_referee)
+    _run_service(partial(composition.run_referee, end_process=partial(os._exit, STUCK_EXIT_CODE)))
 
 
 @app.command()

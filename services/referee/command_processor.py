@@ -9,16 +9,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from typing import Final, NamedTuple, Protocol
+from typing import Final, Protocol
 
 from schemas.codec import unpack_envelope
-from schemas.commands import CallTime, CommandEnvelope, CreateGame, ForkGame
-from schemas.entries import Entry
+from schemas.commands import CallTime, CommandEnvelope, ForkGame
 from schemas.errors import CorruptDataError, InvalidInputError
-from schemas.events import Event, GameEnded
+from schemas.events import GameEnded
 from schemas.field_types import Seat
 from services.ledger import (
-    AppendRequest,
     AppendStatus,
     CommandQueue,
     DeliveredCommand,
@@ -26,45 +24,19 @@ from services.ledger import (
     EventStore,
     MissingEntryError,
 )
+from services.referee.decision_building import Clocks, Decision, UnloggedRejection, build_decision
+from services.referee.decision_limit import DecisionLimit, DecisionTooLongError
 from services.referee.decision_log import FailureLog, log_decision, log_fields
 from services.referee.fork_expansion import ForkExpander, PendingCommand
 from services.referee.game_cache import GameCache
-from services.referee.rules import UnloggedRejectionError, decide_envelope
-from services.referee.rules.proof.sealing import ChainState, seal_entry
-from services.referee.scheduling import eviction_after, new_bot_tasks, next_wakeup
+from services.referee.rules import UnloggedRejectionError
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import PROGRAMMING_ERRORS
 
 log = get_logger("referee")
 MAX_STUCK_CONFLICTS: Final = 3  # of a command with a log that nobody else wrote to: see `_append`
+MAX_INTERRUPTED_DELIVERIES: Final = 3  # a decision that is too long again then is a dead letter
 FORK_BUDGET_MS: Final = 100  # how long commands of other games wait for forks that are expanded
-DAY_MS: Final = 86_400_000
-
-
-class Clocks(NamedTuple):
-    """The clocks of a referee: the game clock decides, the wall clock is only recorded. Both are in
-    milliseconds, the wall clock's since 1970. `retention_ms` is how long a game that isn't being
-    played stays in the engine."""
-
-    game_time_ms: Callable[[], int]
-    wall_time_ms: Callable[[], int]
-    retention_ms: int = 30 * DAY_MS
-
-
-class Decision(NamedTuple):
-    """The events that a command leads to, and the request that writes them."""
-
-    command: PendingCommand
-    request: AppendRequest | DuplicateCommand
-    events: tuple[Event, ...]
-
-
-class UnloggedRejection(NamedTuple):
-    """A command that gets no entry, and why, by the state that it was decided on."""
-
-    command: PendingCommand
-    rule: str
-    reason: str
 
 
 class ProcessorLedger(EventStore, CommandQueue, Protocol):
@@ -81,10 +53,14 @@ class CommandProcessor:
         new_seed: Callable[[], str],
         cache_bytes: int,
         forks: ForkExpander,
+        decision_limit: DecisionLimit,
     ) -> None:
         self.ledger, self.clocks, self.new_seed, self.forks = ledger, clocks, new_seed, forks
+        self.decision_limit = decision_limit
         self.game_cache = GameCache(ledger, max_packed_bytes=cache_bytes)
         self._failures = FailureLog()
+        self._deciding: PendingCommand | None = None
+        self._interrupted_games: set[str] = set()  # whose other commands wait until they are delivered again
 
     def process(self, deliveries: Sequence[DeliveredCommand]) -> None:
         """Decide these commands and write the decisions, except those that wait for a fork."""
@@ -120,7 +96,7 @@ class CommandProcessor:
     def process_system_command(self, envelope: CommandEnvelope) -> None:
         """Decide a command of the server's own, which is in no stream. A fork is expanded on this thread.
 
-        Raises UnloggedRejectionError: the command gets no entry."""
+        Raises UnloggedRejectionError: the command gets no entry; DecisionTooLongError."""
         command = PendingCommand(
             DeliveredCommand(self.ledger.partition_of(envelope.game), "", b""),
             envelope,
@@ -128,7 +104,7 @@ class CommandProcessor:
             if isinstance(envelope.command, ForkGame)
             else None,
         )
-        self._append([self._build_decision(command)], Counter())
+        self._append([self._decide_within_limit(command)], Counter())
 
     def move_to_dead_letters(self, delivery: DeliveredCommand, reason: str) -> None:
         """Move a command that can't be decided to the dead letters, for an operator."""
@@ -146,11 +122,17 @@ class CommandProcessor:
     # -- one command -------------------------------------------------------------------
 
     def _process(self, commands: Sequence[PendingCommand]) -> None:
-        """Decide the commands, in order, and again those that conflict, until none does."""
+        """Decide the commands, in order, and again those that conflict, until none does. Those of a game
+        with a decision that was interrupted stay pending: each may take as long."""
         conflict_counts: Counter[tuple[int, str]] = Counter()
+        self._interrupted_games.clear()
         while commands:
             self.game_cache.prefetch(list(dict.fromkeys(command.envelope.game for command in commands)))
-            outcomes = [outcome for command in commands if (outcome := self._decide(command))]
+            outcomes = [
+                outcome
+                for command in commands
+                if command.envelope.game not in self._interrupted_games and (outcome := self._decide(command))
+            ]
             retries = self._append(
                 [outcome for outcome in outcomes if isinstance(outcome, Decision)], conflict_counts
             )
@@ -169,16 +151,19 @@ class CommandProcessor:
 
     def _decide(self, command: PendingCommand) -> Decision | UnloggedRejection | None:
         """The decision on a command, or why the log takes no entry for it. None if the command waits
-        for a fork, and None if it is a dead letter now: deciding it failed on the cached state,
-        and again on a state that was folded anew."""
+        for a fork, None if it was interrupted, and None if it is a dead letter now: deciding it failed
+        on the cached state, and again on a state that was folded anew."""
         envelope, reason = command.envelope, ""
         for attempt in (nullcontext, self.game_cache.rollback_on_error):
             try:
                 with attempt(envelope.game):
                     ready = self._admit(command)
-                    return ready and self._build_decision(ready)
+                    return ready and self._decide_within_limit(ready)
             except UnloggedRejectionError as rejection:
                 return UnloggedRejection(command, rejection.rule, rejection.reason)
+            except DecisionTooLongError as error:
+                self._set_aside_interrupted(command, str(error))
+                return None
             except (MissingEntryError, CorruptDataError) as error:
                 reason = f"the log can't be read: {error}"
             except PROGRAMMING_ERRORS as error:
@@ -221,46 +206,39 @@ class CommandProcessor:
         if delivery.id:  # a command of the server itself is in no stream
             self.ledger.move_to_dead_letters(delivery, envelope, reason)
 
-    def _build_decision(self, command: PendingCommand) -> Decision:
-        """Decide a command; the cached game moves on as if the entry were appended already.
-
-        Raises UnloggedRejectionError: the log takes no entry for it."""
-        delivery, envelope, expansion = command
-        cached_game = self.game_cache.get(envelope.game)
-        state = cached_game.state
-        if cached_game.has_answered(envelope.seat, envelope.id):
-            duplicate = DuplicateCommand(delivery, envelope.game, envelope.seat, envelope.id)
-            return Decision(command, duplicate, ())
-        previously_pending = set(state.pending_choices)
-        now_ms = self.clocks.wall_time_ms()
-        if expansion is not None:
-            envelope, seed = expansion.expand(envelope), expansion.seed
-        else:
-            seed = self.new_seed() if isinstance(envelope.command, CreateGame) else ""
-        events = decide_envelope(state, envelope, self.clocks.game_time_ms(), seed, created_at_ms=now_ms)
-        chain_state = ChainState(cached_game.length, cached_game.head, cached_game.last_private_sequences)
-        entry = Entry(state.at_ms, envelope.id, envelope.seat, envelope.command, events)
-        sealed_entry = seal_entry(state, chain_state, cached_game.pile_tracker, entry)
-        previous_head = cached_game.head
-        cached_game.record_entry(envelope.seat, envelope.id, [seat for seat, _ in sealed_entry.private_parts])
-        cached_game.last_entry, cached_game.head = sealed_entry.entry, sealed_entry.head
-        request = AppendRequest(
-            delivery=delivery,
-            game=envelope.game,
-            expected_length=chain_state.sequence,
-            previous_head=previous_head,
-            sender=envelope.seat,
-            command_id=envelope.id,
-            at_ms=now_ms,
-            entry=sealed_entry.entry,
-            public=sealed_entry.public,
-            head=sealed_entry.head,
-            private_parts=sealed_entry.private_parts,
-            tasks=new_bot_tasks(state, cached_game.length, envelope.seat, previously_pending),
-            deadline_ms=next_wakeup(state),
-            eviction=eviction_after(events, now_ms + self.clocks.retention_ms),
+    def _set_aside_interrupted(self, command: PendingCommand, reason: str) -> None:
+        """Leave a command pending whose decision was interrupted: it is delivered again, alone from the third
+        time on, and that is counted. The machine may have been busy, so only then it is a dead letter."""
+        delivery, envelope, _ = command
+        self.game_cache.invalidate(envelope.game)
+        self._interrupted_games.add(envelope.game)
+        if delivery.delivery_count >= MAX_INTERRUPTED_DELIVERIES:
+            self._move_to_dead_letters(delivery, envelope, reason)
+            return
+        log.warning(
+            "decision interrupted", **log_fields(envelope), why=reason, deliveries=delivery.delivery_count
         )
-        return Decision(command, request, events)
+
+    def give_up_stuck(self) -> None:
+        """For another thread: move the command whose decision can't be interrupted to the dead letters, if it
+        was delivered often enough."""
+        if command := self._deciding:
+            log.error("decision can't be interrupted", **log_fields(command.envelope))
+            if command.delivery.delivery_count >= MAX_INTERRUPTED_DELIVERIES:
+                self._move_to_dead_letters(command.delivery, command.envelope, self.decision_limit.reason)
+
+    def _decide_within_limit(self, command: PendingCommand) -> Decision:
+        """Decide a command. Only what is pure is interrupted: no reply of the engine is read halfway.
+
+        Raises UnloggedRejectionError, or DecisionTooLongError."""
+        cached_game = self.game_cache.get(command.envelope.game)
+        self._deciding = command
+        try:
+            return self.decision_limit.run(
+                lambda: build_decision(command, cached_game, self.clocks, self.new_seed)
+            )
+        finally:
+            self._deciding = None
 
     def _append(
         self, decisions: Sequence[Decision], conflict_counts: Counter[tuple[int, str]]

@@ -26,19 +26,19 @@ class GameClock:
     time since then."""
 
     def __init__(self, monotonic_ms: Callable[[], int]) -> None:
-        self._monotonic_ms = monotonic_ms
-        self._base_ms: int | None = None
-        self._base_read_at_ms = 0
+        self.monotonic_ms = monotonic_ms
+        self._base: tuple[int, int] | None = None  # one value: the heartbeat's thread sets it
 
-    def set(self, game_time_ms: int) -> None:
-        """Set the clock to the time that a heartbeat returned."""
-        self._base_ms, self._base_read_at_ms = game_time_ms, self._monotonic_ms()
+    def set(self, game_time_ms: int, read_at_ms: int) -> None:
+        """Set the clock to a time that was read at that moment of the monotonic clock."""
+        self._base = game_time_ms, read_at_ms
 
     def read(self) -> int | None:
         """The time, or None before it was ever set."""
-        if self._base_ms is None:
+        if (base := self._base) is None:
             return None
-        return self._base_ms + min(self._monotonic_ms() - self._base_read_at_ms, MAX_HEARTBEAT_AGE_MS)
+        base_ms, read_at_ms = base
+        return base_ms + min(self.monotonic_ms() - read_at_ms, MAX_HEARTBEAT_AGE_MS)
 
     def __call__(self) -> int:
         now_ms = self.read()
@@ -69,12 +69,23 @@ class Lease:
 
     def renew(self) -> None:
         """Send a heartbeat; take the game clock and the members from its reply."""
-        reply = self.membership.heartbeat(self.name, self.clock.read(), self.wall_time_ms())
-        self.clock.set(reply.game_time_ms)
+        asked_at_ms, asked_ms = self.clock.monotonic_ms(), self.clock.read()
+        reply = self.membership.heartbeat(self.name, asked_ms, self.wall_time_ms())
+        self._set_clock(asked_ms, asked_at_ms, reply.game_time_ms)
         if reply.members != self.members:
             self.members = reply.members
             if not self.all_partitions:
                 self.partitions = assign_partitions(self.name, reply.members, len(self._partition_range))
+
+    def _set_clock(self, asked_ms: int | None, asked_at_ms: int, reply_ms: int) -> None:
+        """Set the clock by a heartbeat's reply. Others read it meanwhile, and never see it go back, unless
+        the engine says that it is too far ahead."""
+        if reply_ms == asked_ms:
+            self.clock.set(reply_ms, asked_at_ms)
+            return
+        if asked_ms is not None and reply_ms > asked_ms:
+            reply_ms = max(reply_ms, self.clock.read() or 0)
+        self.clock.set(reply_ms, self.clock.monotonic_ms())
 
     def leave(self) -> None:
         """Give up all partitions at once, instead of when the lease expires."""

@@ -7,6 +7,7 @@ another. The head of the log and the command ids make the second time harmless.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Protocol
 
@@ -18,7 +19,13 @@ from services.ledger import (
     EvictionIndex,
     MissingEntryError,
 )
-from services.referee.command_processor import Clocks, CommandProcessor, ProcessorLedger
+from services.referee.command_processor import (
+    MAX_INTERRUPTED_DELIVERIES,
+    CommandProcessor,
+    ProcessorLedger,
+)
+from services.referee.decision_building import Clocks
+from services.referee.decision_limit import DecisionLimit, DecisionTooLongError
 from services.referee.fork_expansion import ForkExpander
 from services.referee.game_cache import MAX_PACKED_BYTES
 from services.referee.scheduling import BOT_SILENCE_MS, advance_play_off, bot_tasks, next_wakeup
@@ -49,7 +56,8 @@ class Referee:
     games in `cache_bytes`. A command that was delivered more than `max_deliveries` times becomes a
     dead letter. `read_archived_length`, where there is an archive, returns how many entries of a
     game it has: a finished game isn't evicted before it has them all. `forks` expands forks; without
-    it, they are expanded in the step itself, from the logs of the ledger."""
+    it, they are expanded in the step itself, from the logs of the ledger. A decision takes no longer
+    than `decision_limit`, where something watches that."""
 
     def __init__(
         self,
@@ -63,12 +71,16 @@ class Referee:
         cache_bytes: int = MAX_PACKED_BYTES,
         read_archived_length: Callable[[str], int] | None = None,
         forks: ForkExpander | None = None,
+        decision_limit: DecisionLimit | None = None,
     ) -> None:
         self.ledger, self.name, self.clocks, self.max_deliveries = ledger, name, clocks, max_deliveries
         self.owned_partitions, self.batch = owned_partitions, batch
         self.read_archived_length = read_archived_length
         self.forks = forks or ForkExpander(ledger.read_entries)
-        self.processor = CommandProcessor(ledger, clocks, new_seed, cache_bytes, self.forks)
+        self.processor = CommandProcessor(
+            ledger, clocks, new_seed, cache_bytes, self.forks, decision_limit or DecisionLimit()
+        )
+        self._interrupted_deadlines: Counter[str] = Counter()
 
     def step(self, block_ms: int = 500) -> int:
         """Take the next commands, waiting up to `block_ms` for one, and decide them; returns how many
@@ -146,6 +158,8 @@ class Referee:
             except (MissingEntryError, CorruptDataError) as error:
                 log.error("game is damaged", game=game, error=str(error))
                 self.processor.game_cache.invalidate(game)
+            except DecisionTooLongError as error:
+                self._set_aside_interrupted(game, str(error))
             except PROGRAMMING_ERRORS:
                 log.exception("periodic task failed", game=game)
                 self.processor.game_cache.invalidate(game)
@@ -159,6 +173,17 @@ class Referee:
         if connection_errors:
             raise connection_errors[0]
         return count
+
+    def _set_aside_interrupted(self, game: str, reason: str) -> None:
+        """A deadline's decision was interrupted: it is due again later, but not for ever. The next entry of
+        the game sets its deadline again."""
+        self.processor.game_cache.invalidate(game)
+        self._interrupted_deadlines[game] += 1
+        given_up = self._interrupted_deadlines[game] >= MAX_INTERRUPTED_DELIVERIES
+        log.error("deadline's decision interrupted", game=game, why=reason, given_up=given_up)
+        if given_up:
+            del self._interrupted_deadlines[game]
+            self.ledger.set_deadline(game, None)
 
     def _process_due_game(self, game: str) -> None:
         # The deadline is moved first: if this game crashes the referee, it must not crash the next one

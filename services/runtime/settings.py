@@ -78,6 +78,9 @@ class Settings(BaseSettings):
     remembers_mib: Annotated[int, Field(ge=0, le=1_048_576)] = Field(
         768, description="MiB of packed games that a referee keeps beside those in use"
     )
+    decision_s: Annotated[float, Field(ge=0.1, le=60)] = Field(
+        2.0, description="how long a decision may take before it is interrupted; a dead letter the third time"
+    )
     waiting: Annotated[int, Field(ge=1, le=100_000)] = Field(
         1_000, description="commands that may wait in a partition before senders must slow down"
     )

@@ -15,7 +15,7 @@ from services.auditor.jobs import JobContext
 from services.auditor.worker import Auditor
 from services.ledger import RedisLedger
 from services.ledger.connection import connect, init_partition_count
-from services.referee.command_processor import Clocks
+from services.referee.decision_building import Clocks
 from services.referee.worker import Referee
 from services.runtime.settings import read_settings
 from tests.auditor.given import SIGNER

@@ -14,7 +14,7 @@ from typing import Final
 
 from schemas.commands import CommandEnvelope
 from schemas.events import Event
-from services.referee import command_processor
+from services.referee import decision_building
 from services.referee.rules import GameState, decide_envelope
 from tests.bench.figure import Figure, Report, Size, ratio
 from tests.bench.games import fresh_engine
@@ -70,7 +70,7 @@ def build_figure(clean: GamesUnderLoad, poisoned: GamesUnderLoad, errors: int, b
 
 def run_breaking(url: str, pipe: Connection) -> None:
     """A referee that breaks on poison."""
-    vars(command_processor)["decide_envelope"] = decide_or_break
+    vars(decision_building)["decide_envelope"] = decide_or_break
     run_one(url, pipe)
 
 

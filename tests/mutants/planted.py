@@ -205,7 +205,7 @@ REFEREE_MUTANTS: Final = (
     ),
     Mutant(
         "the game clock runs while no referee does", "P10", "services/referee/leases.py",
-        "min(self._monotonic_ms() - self._base_read_at_ms, MAX_HEARTBEAT_AGE_MS)", "(self._monotonic_ms() - self._base_read_at_ms)",
+        "min(self.monotonic_ms() - read_at_ms, MAX_HEARTBEAT_AGE_MS)", "(self.monotonic_ms() - read_at_ms)",
         ("tests/referee/test_leases.py",),
     ),
     Mutant(
@@ -219,8 +219,8 @@ REFEREE_MUTANTS: Final = (
         "                self.view_verifier.sequence, self.view_verifier.head = entry.sequence, entry.shown.head\n", ("tests/bots",),
     ),
     Mutant(
-        "a verdict names its own head as the previous one", "P3", "services/referee/command_processor.py",
-        "previous_head = cached_game.head\n        cached_game.record_entry", "previous_head = sealed_entry.head\n        cached_game.record_entry",
+        "a verdict names its own head as the previous one", "P3", "services/referee/decision_building.py",
+        "previous_head = cached_game.head\n    cached_game.record_entry", "previous_head = sealed_entry.head\n    cached_game.record_entry",
         REFEREE,
     ),
     Mutant(

@@ -8,6 +8,7 @@ from tests.mutants.mutant import Mutant
 
 LONGEST_TRAIL: Final = ("tests/rules/test_longest_trail.py",)
 HOSTILE_FILES: Final = ("tests/security/test_hostile_files.py",)
+DECISION_LIMIT: Final = ("tests/referee/test_decision_limit.py",)
 CREDENTIALS: Final = ("tests/security/test_credentials.py",)
 FOREIGN_SIGNATURES: Final = ("tests/security/test_foreign_signatures.py",)
 ENGINE_USERS: Final = ("tests/security/test_engine_users.py",)
@@ -45,6 +46,24 @@ SECURITY_MUTANTS: Final = (
         "what lies beyond a bridge is swept with the rest", "security",
         "services/referee/rules/search/trail_over_bridges.py",
         "        if earliest == visits[city]:", "        if not visits[city]:", LONGEST_TRAIL,
+    ),
+    Mutant(
+        "nobody interrupts a decision", "security", "services/referee/decision_limit.py",
+        "            if self._ticks % TICKS == 0:", "            if self._ticks == 0:", DECISION_LIMIT,
+    ),
+    Mutant(
+        "a decision that was interrupted is tried for ever", "security", "services/referee/command_processor.py",
+        "        if delivery.delivery_count >= MAX_INTERRUPTED_DELIVERIES:\n", "        if False:\n", DECISION_LIMIT,
+    ),
+    Mutant(
+        "a game stays in the cache as an interrupted decision left it", "security",
+        "services/referee/command_processor.py",
+        "        self.game_cache.invalidate(envelope.game)\n        self._interrupted_games.add", "        self._interrupted_games.add",
+        DECISION_LIMIT,
+    ),
+    Mutant(
+        "a referee that hangs keeps its lease", "security", "services/referee/heartbeat.py",
+        "        if self._silent_beats >= self._max_silent_beats:\n", "        if False:\n", DECISION_LIMIT,
     ),
     Mutant(
         "a name on the command line is read as markup", "security", "services/cli/output.py",

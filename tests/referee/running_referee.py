@@ -11,7 +11,7 @@ from schemas.commands import ClaimRoute, Command, CommandEnvelope, CreateGame, S
 from schemas.entries import Entry
 from schemas.field_types import Seat
 from services.ledger import AppendRequest, AppendResult, BotTask, DuplicateCommand, RedisLedger, keys
-from services.referee.command_processor import Clocks
+from services.referee.decision_building import Clocks
 from services.referee.rules import GameState, fold_events, legal, redact_for
 from services.referee.worker import Referee
 from tests.conftest import PARTITIONS

@@ -9,7 +9,7 @@ import pytest
 
 from schemas.commands import CommandEnvelope, CreateGame, SeatPlan, StartGame
 from services.ledger import RedisLedger, keys
-from services.referee.command_processor import Clocks
+from services.referee.decision_building import Clocks
 from services.referee.rules import fold
 from services.referee.worker import Referee
 from tests.conftest import ALL

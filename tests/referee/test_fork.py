@@ -10,7 +10,7 @@ from schemas.commands import CommandEnvelope, CreateGame, ForkGame, StartGame
 from schemas.events import GameForked, PlayResumed
 from services.archive import ArchiveUnavailableError
 from services.ledger import RedisLedger, keys
-from services.referee.command_processor import Clocks
+from services.referee.decision_building import Clocks
 from services.referee.fork_expansion import ForkExpander
 from services.referee.rules import fold
 from services.referee.worker import Referee

@@ -13,7 +13,7 @@ from schemas.events import GameForked
 from services.archive import ArchiveUnavailableError
 from services.ledger import RedisLedger, keys
 from services.referee import fork_expansion
-from services.referee.command_processor import Clocks
+from services.referee.decision_building import Clocks
 from services.referee.fork_expansion import ForkExpander
 from services.referee.worker import MAX_DELIVERIES, Referee
 from services.runtime.executors import DaemonThreadPool

@@ -9,7 +9,8 @@ import pytest
 from schemas.commands import CommandEnvelope, StartGame
 from services.ledger import RedisLedger
 from services.referee import fork_expansion
-from services.referee.command_processor import FORK_BUDGET_MS, Clocks
+from services.referee.command_processor import FORK_BUDGET_MS
+from services.referee.decision_building import Clocks
 from services.referee.fork_expansion import MAX_EXPANSIONS, MAX_HELD_PER_FORK, ForkExpander
 from services.referee.worker import Referee
 from services.runtime.executors import DaemonThreadPool

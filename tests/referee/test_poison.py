@@ -9,7 +9,7 @@ import pytest
 
 from schemas.commands import CommandEnvelope, KeepTickets
 from services.ledger import CommandResult, RedisLedger
-from services.referee import command_processor, worker
+from services.referee import decision_building, worker
 from services.referee.rules import decide_envelope
 from services.referee.worker import Referee
 from tests.conftest import ALL
@@ -33,7 +33,7 @@ def poison(monkeypatch: pytest.MonkeyPatch) -> list[BaseException]:
             raise harm[0]
         return real(state, envelope, *args, **kwargs)
 
-    monkeypatch.setattr(command_processor, "decide_envelope", poisoned)
+    monkeypatch.setattr(decision_building, "decide_envelope", poisoned)
     return harm
 
 

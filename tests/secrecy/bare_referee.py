@@ -13,7 +13,9 @@ from schemas.events import Event
 from schemas.field_types import Seat
 from schemas.hash_chain import COMMITMENT_BYTES
 from services.ledger import AppendRequest, BotTask, DeliveredCommand
-from services.referee.command_processor import Clocks, CommandProcessor, Decision
+from services.referee.command_processor import CommandProcessor
+from services.referee.decision_building import Clocks, Decision
+from services.referee.decision_limit import DecisionLimit
 from services.referee.fork_expansion import ForkExpander, PendingCommand
 from services.referee.game_cache import CachedGame
 from services.referee.rules import GameState, UnloggedRejectionError
@@ -41,7 +43,7 @@ class Referee:
         self.cached_game = CachedGame()
         clocks = Clocks(lambda: self.now_ms, lambda: self.now_ms)
         self.processor = CommandProcessor(
-            NO_LEDGER, clocks, lambda: seed, 0, ForkExpander(lambda game: origin)
+            NO_LEDGER, clocks, lambda: seed, 0, ForkExpander(lambda game: origin), DecisionLimit()
         )
         self.processor.game_cache = self  # type: ignore[assignment]  # the processor calls `get` only
 
@@ -54,7 +56,7 @@ class Referee:
         try:
             command = self.processor.forks.admit(PendingCommand(DELIVERED, envelope), self.processor.new_seed)
             assert command is not None, "forks are expanded at once here"
-            decision: Decision = self.processor._build_decision(command)
+            decision: Decision = self.processor._decide_within_limit(command)
         except UnloggedRejectionError as rejection:
             return Outcome((), None, (rejection.rule, rejection.reason))
         assert isinstance(decision.request, AppendRequest), "no command is sent twice"

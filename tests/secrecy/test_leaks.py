@@ -16,7 +16,7 @@ from schemas.field_types import LOCOMOTIVE, Seat
 from schemas.refusals import CommandRefusedError
 from schemas.rows import VisibilitySplit, event_to_row
 from services.bots.policies import POLICIES
-from services.referee import command_processor, scheduling
+from services.referee import decision_building, scheduling
 from services.referee.rules import RULESETS, GameState, UnloggedRejectionError, legal, views
 from services.referee.rules.moves import cards, tickets, withdrawal
 from services.referee.rules.proof import sealing
@@ -76,7 +76,7 @@ def seal_with(monkeypatch: Patch, change: Callable[[GameState, SealedEntry], Sea
     def seal(state: GameState, *args: Any) -> SealedEntry:
         return change(state, sealing.seal_entry(state, *args))
 
-    monkeypatch.setattr(command_processor, "seal_entry", seal)
+    monkeypatch.setattr(decision_building, "seal_entry", seal)
 
 
 def repacked(data: bytes, change: Callable[[list[Any]], None]) -> bytes:
@@ -222,7 +222,7 @@ def test_a_deadline_that_follows_a_hand_is_caught(monkeypatch: Patch) -> None:
         wakeup_ms = scheduling.next_wakeup(state)
         return wakeup_ms and wakeup_ms + sum(state.seats[seat].hand["blue"] for seat in state.pending_choices)
 
-    monkeypatch.setattr(command_processor, "next_wakeup", next_wakeup)
+    monkeypatch.setattr(decision_building, "next_wakeup", next_wakeup)
     assert "deadline" in caught("usa")
 
 

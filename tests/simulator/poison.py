@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
-import services.referee.command_processor
+import services.referee.decision_building
 from tests.simulator.network import Crash
 
 RAISES, KILLS = "poison-raises-", "poison-kills-"
@@ -16,7 +16,7 @@ POISONS: Final = (RAISES, KILLS)
 @contextmanager
 def poison() -> Iterator[None]:
     """Within the block, deciding a command with such an id raises, or ends the process."""
-    processor: Any = services.referee.command_processor  # it doesn't export what it imports
+    processor: Any = services.referee.decision_building  # it doesn't export what it imports
     decide = processor.decide_envelope
 
     def decide_or_break(state: Any, envelope: Any, *more: Any, **named: Any) -> Any:

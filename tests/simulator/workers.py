@@ -13,7 +13,7 @@ from services.bots.command_sink import DirectSink
 from services.bots.worker import RECLAIM_IDLE_MS as TASKS_IDLE_MS
 from services.bots.worker import BotWorker
 from services.ledger import RedisLedger, keys
-from services.referee.command_processor import Clocks
+from services.referee.decision_building import Clocks
 from services.referee.leases import GameClock, Lease
 from services.referee.worker import RECLAIM_IDLE_MS, Referee
 from tests.simulator.network import Crash, Wire

@@ -19,7 +19,7 @@ from services.gateway.rate_limit import RateLimiter
 from services.ledger import RedisLedger
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.connection import connect, connect_async, init_partition_count
-from services.referee.command_processor import Clocks
+from services.referee.decision_building import Clocks
 from services.referee.worker import Referee
 from services.verification.game_repository import ArchiveReader
 from tests.auditor.conftest import Server, auditor_at

@@ -1,0 +1,87 @@
+"""What a command leads to: its events, sealed, and the request that appends them. Pure but for the clocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from schemas.commands import CreateGame
+from schemas.entries import Entry
+from schemas.events import Event
+from services.ledger import AppendRequest, DuplicateCommand
+from services.referee.fork_expansion import PendingCommand
+from services.referee.game_cache import CachedGame
+from services.referee.rules import decide_envelope
+from services.referee.rules.proof.sealing import ChainState, seal_entry
+from services.referee.scheduling import eviction_after, new_bot_tasks, next_wakeup
+
+DAY_MS: Final = 86_400_000
+
+
+class Clocks(NamedTuple):
+    """The clocks of a referee: the game clock decides, the wall clock is only recorded. Both are in
+    milliseconds, the wall clock's since 1970. `retention_ms` is how long a game that isn't being
+    played stays in the engine."""
+
+    game_time_ms: Callable[[], int]
+    wall_time_ms: Callable[[], int]
+    retention_ms: int = 30 * DAY_MS
+
+
+class Decision(NamedTuple):
+    """The events that a command leads to, and the request that writes them."""
+
+    command: PendingCommand
+    request: AppendRequest | DuplicateCommand
+    events: tuple[Event, ...]
+
+
+class UnloggedRejection(NamedTuple):
+    """A command that gets no entry, and why, by the state that it was decided on."""
+
+    command: PendingCommand
+    rule: str
+    reason: str
+
+
+def build_decision(
+    command: PendingCommand, cached_game: CachedGame, clocks: Clocks, new_seed: Callable[[], str]
+) -> Decision:
+    """Decide a command; the cached game moves on as if the entry were appended already.
+
+    Raises UnloggedRejectionError: the log takes no entry for it."""
+    delivery, envelope, expansion = command
+    state = cached_game.state
+    if cached_game.has_answered(envelope.seat, envelope.id):
+        duplicate = DuplicateCommand(delivery, envelope.game, envelope.seat, envelope.id)
+        return Decision(command, duplicate, ())
+    previously_pending = set(state.pending_choices)
+    now_ms = clocks.wall_time_ms()
+    if expansion is not None:
+        envelope, seed = expansion.expand(envelope), expansion.seed
+    else:
+        seed = new_seed() if isinstance(envelope.command, CreateGame) else ""
+    events = decide_envelope(state, envelope, clocks.game_time_ms(), seed, created_at_ms=now_ms)
+    chain_state = ChainState(cached_game.length, cached_game.head, cached_game.last_private_sequences)
+    entry = Entry(state.at_ms, envelope.id, envelope.seat, envelope.command, events)
+    sealed_entry = seal_entry(state, chain_state, cached_game.pile_tracker, entry)
+    previous_head = cached_game.head
+    cached_game.record_entry(envelope.seat, envelope.id, [seat for seat, _ in sealed_entry.private_parts])
+    cached_game.last_entry, cached_game.head = sealed_entry.entry, sealed_entry.head
+    request = AppendRequest(
+        delivery=delivery,
+        game=envelope.game,
+        expected_length=chain_state.sequence,
+        previous_head=previous_head,
+        sender=envelope.seat,
+        command_id=envelope.id,
+        at_ms=now_ms,
+        entry=sealed_entry.entry,
+        public=sealed_entry.public,
+        head=sealed_entry.head,
+        private_parts=sealed_entry.private_parts,
+        tasks=new_bot_tasks(state, cached_game.length, envelope.seat, previously_pending),
+        deadline_ms=next_wakeup(state),
+        eviction=eviction_after(events, now_ms + clocks.retention_ms),
+    )
+    return Decision(command, request, events)
