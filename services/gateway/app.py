@@ -6,7 +6,7 @@ HTTP is for single requests, a WebSocket to follow a game and play.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from typing import Any, Final
 
@@ -37,13 +37,22 @@ def create_app(
     answer_timeout_s: float = 5.0,
     read_archived_view: ArchiveViewReader | None = None,
     read_limiter: RateLimiter | None = None,
+    origins: Collection[str] | None = None,
 ) -> FastAPI:
     """The gateway over a ledger, which it closes at its end.
 
-    `token_key` signs tokens; `read_archived_view` reads games that the engine no longer has."""
+    `token_key` signs tokens; `read_archived_view` reads games that the engine no longer has;
+    pages of `origins` alone may open sockets, of any where it is None."""
     hub = Hub(ledger)
     service = GatewayService(
-        ledger, hub, token_key, rate_limiter, answer_timeout_s, ArchiveViews(read_archived_view), read_limiter
+        ledger,
+        hub,
+        token_key,
+        rate_limiter,
+        answer_timeout_s,
+        ArchiveViews(read_archived_view),
+        read_limiter,
+        origins,
     )
 
     @asynccontextmanager

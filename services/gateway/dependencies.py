@@ -14,7 +14,12 @@ from fastapi.security import HTTPBearer
 from services.gateway import openapi
 from services.gateway.command_tracking import MAX_WAIT_MS, AckRequest
 from services.gateway.connection_limits import network_of
-from services.gateway.request_parsing import JsonBody, parse_bearer_token, parse_json_object
+from services.gateway.request_parsing import (
+    JsonBody,
+    parse_bearer_token,
+    parse_json_object,
+    require_json_type,
+)
 from services.gateway.service import GatewayService
 
 _BEARER: Final = HTTPBearer(auto_error=False, description="A seat's token, or the host's")
@@ -26,7 +31,9 @@ def client_address(connection: HTTPConnection) -> str:
 
 
 async def read_body(request: Request) -> JsonBody:
-    """A request's body as a JSON object. Routes call it after their other checks. Raises InvalidInputError."""
+    """A request's body as a JSON object. Routes call it after their other checks. Raises InvalidInputError, or
+    HttpProblemError (415): it says that it is something else."""
+    require_json_type(request.headers.get("content-type"), request.headers.get("origin"))
     return parse_json_object(await request.body())
 
 

@@ -13,6 +13,7 @@ from services.gateway.problem_details import HttpProblemError
 
 MAX_BODY_BYTES: Final = 16_384  # bytes of a request or of a WebSocket message
 MAX_CREATION_BYTES: Final = 131_072  # of a request that creates a game: its board may be written in place
+JSON_MEDIA_TYPE: Final = "application/json"
 
 JsonBody = dict[str, object]
 
@@ -25,10 +26,17 @@ def parse_message(text: bytes | str) -> JsonBody:
 
 
 def parse_json_object(text: bytes | str) -> JsonBody:
-    """A JSON object. Raises InvalidInputError, also for what can't be written as JSON again: NaN, an infinite
-    number, half of a surrogate pair, a nesting that is too deep."""
+    """A JSON object in UTF-8. Raises InvalidInputError, also for a key that stands twice, and for what can't be
+    written as JSON again: NaN, an infinite number, half of a surrogate pair, a nesting that is too deep."""
     try:
-        value = json.loads(text, parse_constant=_reject_constant, parse_float=_parse_finite_float)
+        value = json.loads(
+            text
+            if isinstance(text, str)
+            else text.decode(),  # left to itself it also guesses UTF-16 and UTF-32
+            parse_constant=_reject_constant,
+            parse_float=_parse_finite_float,
+            object_pairs_hook=_unique_keys,
+        )
         to_json(value)
     except (ValueError, RecursionError) as error:
         raise InvalidInputError("body", f"isn't JSON: {error}") from None
@@ -45,6 +53,23 @@ def parse_bearer_token(authorization: str | None) -> str | None:
     if scheme.lower() != "bearer" or not token.strip():
         raise HttpProblemError(401, "TOKEN-1", "the Authorization header is: Bearer <token>")
     return token.strip()
+
+
+def require_json_type(content_type: str | None, origin: str | None) -> None:
+    """Raise HttpProblemError unless a body says that it is JSON: a page of another site can send any other type
+    without asking first. A program, which sends no Origin, may leave the type out."""
+    media_type = (content_type or "").partition(";")[0].strip().lower()
+    if media_type != JSON_MEDIA_TYPE and (media_type or origin is not None):
+        raise HttpProblemError(415, "SHAPE-1", f"the body's Content-Type must be {JSON_MEDIA_TYPE}")
+
+
+def _unique_keys(pairs: list[tuple[str, object]]) -> JsonBody:
+    fields: JsonBody = {}
+    for key, value in pairs:
+        if key in fields:
+            raise ValueError(f"the key {key[:40]!r} stands twice")
+        fields[key] = value
+    return fields
 
 
 def _parse_finite_float(digits: str) -> float:

@@ -37,7 +37,9 @@ def build_server(
     token_key = settings.token_key.get_secret_value().encode()
     rate_limiter = RateLimiter(settings.rate, settings.burst, time.monotonic)
     read_limiter = RateLimiter(settings.read_rate, settings.read_burst, time.monotonic)
-    app = create_app(ledger, token_key, rate_limiter, settings.answer_s, read_archived_view, read_limiter)
+    app = create_app(
+        ledger, token_key, rate_limiter, settings.answer_s, read_archived_view, read_limiter, settings.origins
+    )
     allow_open_files(settings.connections + OTHER_FILES)
     limits: dict[str, Any] = {  # the protocols' own arguments
         "limits": ConnectionLimits(

@@ -6,7 +6,7 @@ envelope, and reads the verdict from the sender's own view.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from schemas.commands import Command, CommandEnvelope, CreateGame, StartGame, TakeSeat, read_command
@@ -61,6 +61,7 @@ class GatewayService:
         answer_timeout_s: float,
         archive_views: ArchiveViews | None = None,
         read_limiter: RateLimiter | None = None,
+        origins: Collection[str] | None = None,
     ) -> None:
         self.ledger, self.hub = ledger, hub
         self.authorization = Authorization(token_key)
@@ -68,7 +69,7 @@ class GatewayService:
         self.archive_views = archive_views or ArchiveViews(None)
         self.command_tracker = CommandTracker(ledger, hub)
         self.rate_limiter, self.answer_timeout_s = rate_limiter, answer_timeout_s
-        self.read_limiter = read_limiter
+        self.read_limiter, self.origins = read_limiter, origins
 
     # -- games ---------------------------------------------------------------------------
 

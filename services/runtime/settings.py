@@ -33,6 +33,9 @@ def _split(value: object) -> object:
     return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
 
+Origin = Annotated[str, Field(pattern=r"^https?://[^/\s]+$")]
+
+
 class Settings(BaseSettings):
     """What a service needs to know of its environment."""
 
@@ -108,6 +111,9 @@ class Settings(BaseSettings):
             None,
             description="addresses or networks of proxies whose X-Forwarded-For is believed, with commas between",
         )
+    )
+    origins: Annotated[tuple[Origin, ...] | None, NoDecode, BeforeValidator(_split)] = Field(
+        None, description="origins whose pages may open sockets, with commas between; left out, all"
     )
     header_s: Annotated[float, Field(gt=0, le=600)] = Field(
         10, description="how long the header of a request may take to arrive"

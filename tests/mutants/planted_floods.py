@@ -7,6 +7,7 @@ from typing import Final
 from tests.mutants.mutant import Mutant
 
 FLOODS: Final = ("tests/security/test_floods.py",)
+OTHER_SITES: Final = ("tests/security/test_other_sites.py",)
 
 FLOOD_MUTANTS: Final = (
     Mutant(
@@ -55,5 +56,21 @@ FLOOD_MUTANTS: Final = (
         "X-Forwarded-For is believed from this machine", "P8", "services/gateway/server.py",
         "[str(network) for network in settings.proxies or ()]", '"127.0.0.0/8"',
         ("tests/security/test_forwarded_for.py",),
+    ),
+    Mutant(
+        "the last of two equal keys counts", "P8", "services/gateway/request_parsing.py",
+        "        if key in fields:\n", "        if False:\n", OTHER_SITES,
+    ),
+    Mutant(
+        "a body may be in UTF-16", "P8", "services/gateway/request_parsing.py",
+        "else text.decode()", "else text", OTHER_SITES,
+    ),
+    Mutant(
+        "a page of another site may create games", "P8", "services/gateway/dependencies.py",
+        "    require_json_type(request.headers.get(\"content-type\"), request.headers.get(\"origin\"))\n", "", OTHER_SITES,
+    ),
+    Mutant(
+        "pages of any site open sockets", "P8", "services/gateway/routes/play.py",
+        " and origin not in service.origins:", " and not origin:", OTHER_SITES,
     ),
 )  # fmt: skip

@@ -8,5 +8,6 @@ Each test plays an attack over the public API or the command line, and fails whe
 - `test_foreign_signatures` puts games into the archive that somebody else signed;
 - `test_foreign_text` plants markup and escape sequences in what commands print;
 - `test_forwarded_for` writes addresses of others into its requests;
-- `test_hostile_files` hands bombs and forged logs to whoever reads files of games.
+- `test_hostile_files` hands bombs and forged logs to whoever reads files of games;
+- `test_other_sites` sends what a page of another site can, and bodies that two parsers read differently.
 """

@@ -21,6 +21,7 @@ from services.gateway.dependencies import (
 )
 from services.gateway.response_models import CommandAccepted, EntryBody, UnknownVerdict, ViewPage
 from services.gateway.service import hex_head
+from services.gateway.websocket_protocol import CloseCode
 from services.gateway.websocket_session import WebSocketSession
 from services.ledger.ack_levels import ACCEPTED
 
@@ -106,6 +107,10 @@ async def play(
     service: ServiceParam, websocket: WebSocket, game: str, after: int = 0, proofs: bool = False
 ) -> None:
     """The WebSocket of a player or spectator: `websocket_session` has its messages."""
+    origin = websocket.headers.get("origin")
+    if service.origins is not None and origin is not None and origin not in service.origins:
+        await websocket.close(CloseCode.POLICY_VIOLATION)  # before it is open: 403
+        return
     await WebSocketSession(service, websocket, game, after, proofs).run()
 
 
