@@ -27,7 +27,7 @@ COMMANDS: Final = {
     "take": ("XREADGROUP GROUP g me STREAMS {} >", "XCLAIM {} g me 0 1-1", "XAUTOCLAIM {} g me 0 0"),
     "add": (
         "XADD {} * f v", "HSET {} f v", "HSETNX {} f v", "ZADD {} 1 m", "SET {} v", "RESTORE {} 0 v", "APPEND {} v",
-        "ZINCRBY {} 1 m", "LPUSH {} v", "XSETID {} 9-0",
+        "ZINCRBY {} 1 m", "HINCRBY {} f 1", "LPUSH {} v", "XSETID {} 9-0",
     ),
     "delete": (
         "XDEL {} 1-1", "XTRIM {} MAXLEN 0", "HDEL {} f", "ZREM {} m", "DEL {}", "UNLINK {}", "RENAME {} {}-new",
@@ -45,6 +45,7 @@ TABLE: Final = {
     keys.private_view(PARTITION, GAME, 0): ("r", "rad", "r", "r"),
     keys.command_results(PARTITION, GAME, None): ("r", "rad", "", ""),
     keys.rejection(PARTITION, GAME, 0, "id"): ("rd", "rad", "d", ""),
+    f"{keys.hash_tag(PARTITION)}:g:{GAME}:tokens": ("rad", "", "", ""),  # which tokens were withdrawn
     keys.deadlines(PARTITION): ("", "rad", "", ""),
     keys.evictions(PARTITION): ("", "rad", "", "ra"),
     keys.archived_lengths(PARTITION): ("", "rd", "", "ra"),

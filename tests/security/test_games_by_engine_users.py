@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from threading import Event, Thread
@@ -12,9 +12,11 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
+from schemas.commands import write_command
 from services.archive import Archive
 from services.bootstrap import composition
 from services.ledger.connection import connect
+from services.ledger.engine_users import RULES_FILES, password_file, read_rules
 from services.runtime.settings import Settings, read_settings
 from tests.deploy.compose import free_port, wait_until
 from tests.gateway.clients import CreatedGame, Player, bearer
@@ -36,11 +38,11 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[UsersEngine]:
 
 
 @contextmanager
-def services_on(engine: UsersEngine, archive: Path) -> Iterator[httpx.Client]:
+def services_on(url_of: Callable[[str], str], jobs_url: str, archive: Path) -> Iterator[httpx.Client]:
     """Every service on a thread, each as its own user. Returns requests to the gateway."""
     stop, port = Event(), free_port()
     threads = [
-        Thread(target=run, args=(_settings(engine, name, port, archive), stop), name=name)
+        Thread(target=run, args=(_settings(name, url_of(name), jobs_url, port, archive), stop), name=name)
         for name, run in SERVICES.items()
     ]
     with ExitStack() as exit_stack:
@@ -54,9 +56,10 @@ def services_on(engine: UsersEngine, archive: Path) -> Iterator[httpx.Client]:
         yield http
 
 
-def _settings(engine: UsersEngine, user: str, port: int, archive: Path) -> Settings:
+def _settings(user: str, url: str, jobs_url: str, port: int, archive: Path) -> Settings:
     return read_settings(
-        redis_url=engine.url(user),
+        redis_url=url,
+        jobs_url=jobs_url,
         partitions=4,
         port=port,
         token_key=SecretStr("k" * 32 if user == "gateway" else ""),
@@ -84,28 +87,75 @@ def dispute(player: Player) -> Any:
     wait_until(lambda: player.http.get(f"{url}/{raised.json()['dispute']}", headers=headers).json()["answer"])
 
 
+def play_whole_games(http: httpx.Client, archive: Archive) -> str:
+    """Games that are created, joined, played, disputed, forked and archived, one with a play-off, one with a
+    bot. Returns the one that leaves the engine."""
+    created = CreatedGame(http, "human", "human", **QUICK)
+    ada, bo = created.join("Ada"), created.join("Bo")
+    created.start()
+    dispute(ada)
+    play(ada, bo)  # to a tie: the referee creates the next game
+    next_ada = seated_again(ada)
+    with_bot = CreatedGame(http, "human", "random", **QUICK)
+    cy = with_bot.join("Cy")
+    with_bot.start()
+    play(cy)
+    dispute(next_ada)
+    forked = http.post(f"/games/{ada.game}/forks", json={"at": 5}, headers=bearer(ada.token))
+    assert forked.status_code == 201, forked.text
+    assert http.get("/games").json()["games"]
+    wait_until(lambda: archive.has(ada.game))
+    return ada.game
+
+
 def test_each_service_works_through_whole_games_as_its_own_user(engine: UsersEngine, tmp_path: Path) -> None:
     # given
-    with services_on(engine, tmp_path) as http:
+    with (
+        services_on(engine.url, engine.url("auditor"), tmp_path) as http,
+        closing(connect(engine.url("operator"))) as client,
+    ):
+        untyped: Any = client
         # when
-        created = CreatedGame(http, "human", "human", **QUICK)
-        ada, bo = created.join("Ada"), created.join("Bo")
-        created.start()
-        dispute(ada)
-        play(ada, bo)  # to a tie: the referee creates the next game
-        next_ada = seated_again(ada)
-        game = CreatedGame(http, "human", "random", **QUICK)
-        with_bot = game.join("Cy")
-        game.start()
-        with_bot.do(with_bot.legal()[0])
-        dispute(next_ada)
-        forked = http.post(f"/games/{ada.game}/forks", json={"at": 5}, headers=bearer(ada.token))
-        assert forked.status_code == 201, forked.text
+        game = play_whole_games(http, Archive(tmp_path.as_uri()))
+        wait_until(lambda: not untyped.keys(f"*:{game}:log"))  # evicted
         # then
-        archive = Archive(tmp_path.as_uri())
-        wait_until(lambda: archive.has(ada.game))
-        with closing(connect(engine.url("operator"))) as client:
-            untyped: Any = client
-            wait_until(lambda: not untyped.keys(f"*:{ada.game}:log"))
-        assert ada.look().result
+        assert http.get(f"/games/{game}/view").json()["entries"]
     assert engine.refused() == []
+
+
+def test_a_gateway_confirms_entries_as_its_own_user(engine: UsersEngine, tmp_path: Path) -> None:
+    with services_on(engine.url, engine.url("auditor"), tmp_path) as http:
+        created = CreatedGame(http, "human", "human", **QUICK)
+        ada = created.join("Ada")
+        created.join("Bo")
+        created.start()
+        reply = ada.ask(write_command(ada.legal()[0]), "sure", "durable")
+        assert (reply.status_code, reply.json()["level"]) == (200, "durable")
+    assert {*engine.refused()} == {"gateway: command config|get (toplevel)"}  # deploy/README.md says why
+
+
+@pytest.mark.long
+def test_each_service_works_on_a_cluster_as_its_own_user(
+    engine: UsersEngine, cluster_url: str, tmp_path: Path
+) -> None:
+    # given
+    rules = read_rules(RULES_FILES[0].read_text())
+    with closing(connect(cluster_url)) as client:
+        nodes: Any = client
+        for user in SERVICES:
+            password = password_file(engine.passwords, user).read_text()
+            nodes.execute_command(
+                "ACL", "SETUSER", user, f">{password}", *rules[user].split(), target_nodes="all"
+            )
+        hosts = cluster_url.partition("@")[2]
+
+        def url_of(user: str) -> str:
+            return f"redis+cluster://{user}:{password_file(engine.passwords, user).read_text()}@{hosts}"
+
+        # when
+        with services_on(url_of, engine.url("auditor"), tmp_path) as http:
+            play_whole_games(http, Archive(tmp_path.as_uri()))
+        # then
+        logs = nodes.execute_command("ACL", "LOG", target_nodes="all")
+    assert engine.refused() == []
+    assert [entry for log in logs.values() for entry in log] == []
