@@ -1,8 +1,11 @@
 """Seat tokens: a signed statement that the bearer holds a seat of a game (or is its host).
 
 A token needs no storage, so no crash can leave a seat taken and its token lost: a repeated request
-to join, under the same command id, returns the same token. The holder of the key can make any
+to join, under the same command id, returns a token of that seat. The holder of a key can make any
 token; only the servers have it.
+
+A token names the key that it is signed with, its generation (a withdrawal makes all earlier generations
+of a seat void) and its end. Tokens of before (`ll1`) have neither: they are of generation 0 and have no end.
 """
 
 from __future__ import annotations
@@ -12,10 +15,15 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from hashlib import sha256
 from typing import Final, NamedTuple
 
+from schemas.errors import InvalidInputError
 from schemas.field_types import Seat
 
 HOST: Final = "host"
-_PREFIX: Final = "ll1"
+MIN_KEY_CHARACTERS: Final = 32
+DAY_S: Final = 86_400
+DEFAULT_LIFE_S: Final = 30 * DAY_S
+_PREFIX: Final = "ll2"
+_FORMER_PREFIX: Final = "ll1"
 
 
 class Holder(NamedTuple):
@@ -25,28 +33,86 @@ class Holder(NamedTuple):
     seat: Seat | None
 
 
-def mint(key: bytes, game: str, seat: Seat | None) -> str:
-    """The token of a seat, or of the host (None)."""
-    claim = f"{game}/{HOST if seat is None else seat}"
-    return f"{_PREFIX}.{_encode_base64(claim.encode())}.{_encode_base64(_signature(key, claim))}"
+class Token(NamedTuple):
+    """What a token states: its holder, how often tokens of that seat had been withdrawn, and its end."""
+
+    holder: Holder
+    generation: int = 0
+    ends_at_s: int | None = (
+        None  # seconds since 1970, by the wall clock; None: of the former form, without an end
+    )
 
 
-def verify(key: bytes, token: str) -> Holder | None:
-    """The holder that the token names, or None if it wasn't made with this key."""
-    try:
-        prefix, body, signature = token.split(".")
-        claim = _decode_base64(body).decode()
-        expected = _encode_base64(_signature(key, claim)).encode()  # as text: base64 reads other texts alike
-        if prefix != _PREFIX or not hmac.compare_digest(signature.encode(), expected):
+class TokenKeys:
+    """The keys that tokens are verified with. The first of them signs."""
+
+    def __init__(self, first: bytes, *others: bytes) -> None:
+        self.keys: Final = (first, *others)
+        self._by_id = {_key_id(key): key for key in reversed(self.keys)}
+
+    def mint(self, token: Token) -> str:
+        """The text of a token: always the same for the same statement."""
+        (game, seat), generation, ends_at_s = token
+        assert ends_at_s is not None, "a new token has an end"
+        key = self.keys[0]
+        claim = f"{game}/{HOST if seat is None else seat}/{generation}/{ends_at_s}"
+        return ".".join((_PREFIX, _key_id(key), _encode_base64(claim.encode()), _sign(key, _PREFIX, claim)))
+
+    def verify(self, text: str) -> Token | None:
+        """What the token states, or None if none of these keys made it. Its end isn't looked at."""
+        try:
+            prefix, *key_ids, body, signature = text.split(".")
+            claim = _decode_base64(body).decode()
+            keys = self.keys if prefix == _FORMER_PREFIX and not key_ids else ()
+            if prefix == _PREFIX and len(key_ids) == 1 and key_ids[0] in self._by_id:
+                keys = (self._by_id[key_ids[0]],)
+            # compared as text: base64 reads other texts alike
+            if not any(
+                hmac.compare_digest(signature.encode(), _sign(key, prefix, claim).encode()) for key in keys
+            ):
+                return None
+            return _read_claim(claim)
+        except (ValueError, UnicodeError):
             return None
-        game, holder = claim.split("/")
-        return Holder(game, None if holder == HOST else int(holder))
-    except (ValueError, UnicodeError):
-        return None
 
 
-def _signature(key: bytes, claim: str) -> bytes:
-    return hmac.new(key, b"ledgerline/token/1" + claim.encode(), sha256).digest()[:24]
+def parse_token_keys(text: str, field: str) -> TokenKeys:
+    """The keys in a setting, separated by commas. Raises InvalidInputError, which quotes none of them."""
+    keys = [key.strip() for key in text.split(",")]
+    for key in keys:
+        if len(key) < MIN_KEY_CHARACTERS:
+            raise InvalidInputError(
+                field,
+                f"has a key of {len(key)} characters, and whoever guesses one takes any seat: set {MIN_KEY_CHARACTERS} or "
+                f"more, chosen at random, as `openssl rand -hex 32` prints them",
+            )
+    return TokenKeys(*(key.encode() for key in keys))
+
+
+def token_end_s(now_s: float, life_s: int) -> int:
+    """The end of a token that is issued now: `life_s` later or a little more, so that tokens that are issued soon
+    after each other are equal."""
+    step_s = max(1, life_s // 30)
+    return (int(now_s) // step_s + 1) * step_s + life_s
+
+
+def _read_claim(claim: str) -> Token:
+    game, holder, *rest = claim.split("/")
+    held = Holder(game, None if holder == HOST else int(holder))
+    if not rest:
+        return Token(held)
+    generation, ends_at_s = map(int, rest)
+    return Token(held, generation, ends_at_s)
+
+
+def _key_id(key: bytes) -> str:
+    """A short name of a key, which says nothing of it."""
+    return _encode_base64(hmac.new(key, b"ledgerline/token-key/1", sha256).digest()[:6])
+
+
+def _sign(key: bytes, prefix: str, claim: str) -> str:
+    domain = b"ledgerline/token/1" if prefix == _FORMER_PREFIX else b"ledgerline/token/2 "
+    return _encode_base64(hmac.new(key, domain + claim.encode(), sha256).digest()[:24])
 
 
 def _encode_base64(raw: bytes) -> str:

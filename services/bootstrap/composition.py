@@ -34,7 +34,7 @@ from services.referee.worker import Referee
 from services.runtime import worker_loop
 from services.runtime.executors import DaemonThreadPool, InlineExecutor
 from services.runtime.logging_setup import get_logger
-from services.runtime.settings import Settings, read_settings
+from services.runtime.settings import Settings, read_settings, read_token_keys
 from services.runtime.worker_loop import Outage, PeriodicTask
 from services.verification.game_repository import ArchiveReader, GameRepository
 
@@ -206,9 +206,8 @@ def run_auditor(settings: Settings, stop: Event) -> None:
 
 
 def run_gateway(settings: Settings, stop: Event) -> None:
-    """Run the gateway until `stop` is set. Raises InvalidInputError: a key is missing."""
-    if not settings.token_key.get_secret_value():
-        raise InvalidInputError("LEDGERLINE_TOKEN_KEY", "is missing: set one secret for all gateways")
+    """Run the gateway until `stop` is set. Raises InvalidInputError: a key is missing, or too short."""
+    read_token_keys(settings)  # raises now, not once the engine is there
     require_own_keys(settings)
     archive_views = open_archive_views(settings)
     ledger = wait_for_ledger("gateway", settings, stop)

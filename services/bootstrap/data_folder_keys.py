@@ -8,13 +8,22 @@ from pathlib import Path
 from typing import Final
 
 from schemas.errors import InvalidInputError
+from schemas.tokens import TokenKeys, parse_token_keys
+from services.runtime.settings import Settings, read_token_keys
 
 MIN_KEY_CHARACTERS: Final = 32
 
 
 def load_token_key(data: Path) -> str:
-    """The data folder's key for seat tokens. Raises InvalidInputError."""
+    """The data folder's key for seat tokens, or several with commas between them. Raises InvalidInputError."""
     return _load_key(data, "token", "seat tokens", "old tokens end")
+
+
+def data_folder_token_keys(data: Path, settings: Settings) -> TokenKeys:
+    """The settings' keys for seat tokens, else the data folder's. Raises InvalidInputError."""
+    if settings.token_key.get_secret_value():
+        return read_token_keys(settings)
+    return parse_token_keys(load_token_key(data), "--data")
 
 
 def load_signing_key(data: Path) -> str:

@@ -20,6 +20,7 @@ from services.cli import (
     replay,
     services,
     trains_cases,
+    withdraw_token,
 )
 from services.cli.exit import CommandLineError, GameNotFoundError, exit_with_error
 from services.ledger import MissingEntryError
@@ -29,7 +30,17 @@ from services.ledger.errors import EngineError
 
 def run_app(app: typer.Typer, arguments: Sequence[str]) -> None:
     """Run the app with these commands added to its own. An error is one clear line."""
-    for module in (play, replay, fork, audit, export_verify, trains_cases, services, engine_users):
+    for module in (
+        play,
+        replay,
+        fork,
+        audit,
+        export_verify,
+        trains_cases,
+        services,
+        engine_users,
+        withdraw_token,
+    ):
         app.add_typer(module.app)
     app.add_typer(dead_letters.app, name="dead")
     app.add_typer(jobs.app, name="jobs")

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import secrets
+import time
 from collections.abc import Sequence
 from typing import Annotated, NamedTuple
 
 import typer
 
-from schemas import tokens
 from schemas.codec import unpack_entry
 from schemas.commands import Command, CommandEnvelope, ForkGame, StartGame
 from schemas.errors import InvalidInputError
 from schemas.events import GameForked
 from schemas.field_types import Seat
+from schemas.tokens import Holder, Token, TokenKeys, token_end_s
 from services.bootstrap.composition import build_referee, open_archive_reader
-from services.bootstrap.data_folder_keys import load_token_key
+from services.bootstrap.data_folder_keys import data_folder_token_keys
 from services.cli.options import (
     DEFAULT_DATA,
     DataOption,
@@ -61,8 +62,8 @@ def fork(
     """Start a new game from how another one stood. While that one runs, what is hidden is dealt afresh."""
     settings = with_own_archive(load_settings(), data)
     with open_read_ledger(data) as ledger:
-        token_key = settings.token_key.get_secret_value() or load_token_key(data)
-        result = fork_game(ledger, settings, game, at, viewer, token_key)
+        token_keys = data_folder_token_keys(data, settings)
+        result = fork_game(ledger, settings, game, at, viewer, token_keys)
     if as_json:
         print_json(_fork_json(result))
     else:
@@ -70,9 +71,9 @@ def fork(
 
 
 def fork_game(
-    ledger: RedisLedger, settings: Settings, game: str, sequence: int, viewer: str, token_key: str
+    ledger: RedisLedger, settings: Settings, game: str, sequence: int, viewer: str, token_keys: TokenKeys
 ) -> Fork:
-    """Create the new game, and start it unless a seat has to be taken first. `token_key` signs tokens.
+    """Create the new game, and start it unless a seat has to be taken first. The first of `token_keys` signs tokens.
 
     Raises InvalidInputError, naming the option, or GameNotFoundError."""
     log = read_game_log(GameRepository(ledger, open_archive_reader(settings)), game)
@@ -85,7 +86,7 @@ def fork_game(
             _send_command(referee, new_game, StartGame())
     finally:
         lease.leave()
-    return _describe_fork(ledger.read_entries(new_game), token_key.encode())
+    return _describe_fork(ledger.read_entries(new_game), token_keys, settings.token_life_s)
 
 
 def _send_command(referee: Referee, game: str, command: Command) -> None:
@@ -107,16 +108,19 @@ def _free_seats(state: GameState) -> list[Seat]:
     return [seat for seat, seat_state in enumerate(state.seats) if not seat_state.is_seated]
 
 
-def _describe_fork(log: Sequence[bytes], token_key: bytes) -> Fork:
+def _describe_fork(log: Sequence[bytes], token_keys: TokenKeys, life_s: int) -> Fork:
     """All that is needed to go on with the game. The tokens are as good as the gateway's."""
     state = fold(log)
     (forked,) = [event for event in unpack_entry(log[0]).events if isinstance(event, GameForked)]
+    end_s = token_end_s(time.time(), life_s)
     return Fork(
         state=state,
         forked=forked,
         free_seats=_free_seats(state),
-        host_token=tokens.mint(token_key, state.game, None),
-        seat_token=None if forked.asker is None else tokens.mint(token_key, state.game, forked.asker),
+        host_token=token_keys.mint(Token(Holder(state.game, None), ends_at_s=end_s)),
+        seat_token=None
+        if forked.asker is None
+        else token_keys.mint(Token(Holder(state.game, forked.asker), ends_at_s=end_s)),
     )
 
 

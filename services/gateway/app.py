@@ -13,6 +13,7 @@ from typing import Any, Final
 from fastapi import FastAPI
 from fastapi_offline import FastAPIOffline
 
+from schemas.tokens import DEFAULT_LIFE_S, TokenKeys
 from services.gateway import openapi
 from services.gateway.archive_views import ArchiveViewReader, ArchiveViews
 from services.gateway.hub import Hub
@@ -32,27 +33,29 @@ HUB_RESTART_S: Final = 1.0  # pause before a hub that failed is started again
 
 def create_app(
     ledger: AsyncLedger,
-    token_key: bytes,
+    token_keys: TokenKeys,
     rate_limiter: RateLimiter,
     answer_timeout_s: float = 5.0,
     read_archived_view: ArchiveViewReader | None = None,
     read_limiter: RateLimiter | None = None,
     origins: Collection[str] | None = None,
+    token_life_s: int = DEFAULT_LIFE_S,
 ) -> FastAPI:
     """The gateway over a ledger, which it closes at its end.
 
-    `token_key` signs tokens; `read_archived_view` reads games that the engine no longer has;
+    The first of `token_keys` signs tokens; `read_archived_view` reads games that the engine no longer has;
     pages of `origins` alone may open sockets, of any where it is None."""
     hub = Hub(ledger)
     service = GatewayService(
         ledger,
         hub,
-        token_key,
+        token_keys,
         rate_limiter,
         answer_timeout_s,
         ArchiveViews(read_archived_view),
         read_limiter,
         origins,
+        token_life_s,
     )
 
     @asynccontextmanager

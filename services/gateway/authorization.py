@@ -1,47 +1,111 @@
 """Tokens: which seat of which game a caller holds, and whose view it may read.
 
-A token is a signed statement (schemas/tokens.py), so checking one takes no read of the engine.
+A token is a signed statement (schemas/tokens.py). Whether it was withdrawn is read from the engine, at most once in
+`GENERATIONS_KEPT_S` for each game: so long a gateway may take a token that was withdrawn at another one.
 """
 
 from __future__ import annotations
 
-from schemas import tokens
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final
+
 from schemas.field_types import Seat
+from schemas.tokens import DEFAULT_LIFE_S, Holder, Token, TokenKeys, token_end_s
 from services.gateway.problem_details import HttpProblemError
+from services.ledger.async_ledger import AsyncLedger
+from services.ledger.errors import ENGINE_ERRORS
+from services.ledger.token_generations import Generations
+
+GENERATIONS_KEPT_S: Final = 2.0
+TOKEN_CHECK_S: Final = 3.0  # how often the token of an open socket is checked again
+MAX_GAMES_KEPT: Final = 10_000  # whose generations are kept; more are read again
 
 
 class Authorization:
-    """Mints and checks tokens with the server's key."""
+    """Issues, checks and withdraws tokens, with the server's keys."""
 
-    def __init__(self, token_key: bytes) -> None:
-        self._token_key = token_key
+    def __init__(
+        self,
+        ledger: AsyncLedger,
+        token_keys: TokenKeys,
+        life_s: int = DEFAULT_LIFE_S,
+        wall_clock_s: Callable[[], float] = time.time,
+        clock_s: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._ledger, self._keys, self._life_s = ledger, token_keys, life_s
+        self._wall_clock_s, self._clock_s = wall_clock_s, clock_s
+        self._kept_generations: OrderedDict[str, tuple[float, Generations]] = OrderedDict()
 
-    def mint(self, game: str, seat: Seat | None) -> str:
-        """The token of a seat, or of the game's host (None): always the same."""
-        return tokens.mint(self._token_key, game, seat)
+    async def issue(self, game: str, seat: Seat | None) -> str:
+        """A token of a seat, or of the game's host (None): the same for a day (a 30th of its life)."""
+        generation = (await self._read_generations(game)).get(seat, 0)
+        return self._keys.mint(Token(Holder(game, seat), generation, self._end_s()))
 
-    def require_holder(self, game: str, bearer: str | None) -> tokens.Holder:
+    async def withdraw(self, holder: Holder) -> str:
+        """Make all tokens of a holder void that were issued until now, and return a new one."""
+        generation = await self._ledger.withdraw_tokens(holder.game, holder.seat)
+        self._kept_generations.pop(holder.game, None)
+        return self._keys.mint(Token(holder, generation, self._end_s()))
+
+    async def require_holder(self, game: str, bearer: str | None) -> Holder:
         """The seat that this token names, or None as its seat for the host.
 
-        Raises HttpProblemError: there is no token, it isn't signed by this server, or it is of another game."""
+        Raises HttpProblemError: there is no token, it isn't signed by this server, it is of another game, it has
+        ended, or it was withdrawn."""
         if not bearer:
             raise HttpProblemError(401, "TOKEN-1", "send the seat's token: Authorization: Bearer <token>")
-        holder = tokens.verify(self._token_key, bearer)
-        if holder is None:
+        token = self._keys.verify(bearer)
+        if token is None:
             raise HttpProblemError(401, "TOKEN-1", "this isn't a token of ours")
-        if holder.game != game:
+        if token.holder.game != game:
             raise HttpProblemError(403, "TOKEN-1", "this token is for another game")
-        return holder
+        if token.ends_at_s is not None and token.ends_at_s <= self._wall_clock_s():
+            raise HttpProblemError(
+                401, "TOKEN-1", "this token has ended; the id that you joined with gives another"
+            )
+        if token.generation < (await self._generations(game)).get(token.holder.seat, 0):
+            raise HttpProblemError(401, "TOKEN-1", "this token was withdrawn")
+        return token.holder
 
-    def require_seat(self, game: str, bearer: str | None) -> Seat:
+    async def require_seat(self, game: str, bearer: str | None) -> Seat:
         """The seat that the token names. Raises HttpProblemError: also for the host's, which names none."""
-        seat = self.require_holder(game, bearer).seat
+        seat = (await self.require_holder(game, bearer)).seat
         if seat is None:
             raise HttpProblemError(403, "TOKEN-1", "the host's token starts the game; it plays no seat")
         return seat
 
-    def resolve_viewer(self, game: str, bearer: str | None) -> Seat | None:
+    async def resolve_viewer(self, game: str, bearer: str | None) -> Seat | None:
         """Whose view a request may read: the token's seat's, or None for the public view.
 
         Without a token, and with the host's, it is the public view. Raises HttpProblemError for a bad token."""
-        return self.require_holder(game, bearer).seat if bearer else None
+        return (await self.require_holder(game, bearer)).seat if bearer else None
+
+    async def watch(self, game: str, bearer: str | None) -> None:
+        """Raise HttpProblemError once the token of an open socket has ended or is withdrawn. Without a token, return."""
+        while bearer:
+            await asyncio.sleep(TOKEN_CHECK_S)
+            with suppress(*ENGINE_ERRORS):  # nothing can be read or sent meanwhile either
+                await self.require_holder(game, bearer)
+
+    def _end_s(self) -> int:
+        return token_end_s(self._wall_clock_s(), self._life_s)
+
+    async def _generations(self, game: str) -> Generations:
+        """The generations of a game's holders, as they were at most `GENERATIONS_KEPT_S` ago."""
+        kept = self._kept_generations.get(game)
+        if kept is not None and self._clock_s() < kept[0]:
+            return kept[1]
+        return await self._read_generations(game)
+
+    async def _read_generations(self, game: str) -> Generations:
+        until_s = self._clock_s() + GENERATIONS_KEPT_S
+        generations = await self._ledger.read_token_generations(game)
+        self._kept_generations[game] = until_s, generations
+        self._kept_generations.move_to_end(game)
+        while len(self._kept_generations) > MAX_GAMES_KEPT:
+            self._kept_generations.popitem(last=False)
+        return generations

@@ -16,6 +16,7 @@ from typing import Final
 from schemas.contract import Schema
 from schemas.errors import InvalidInputError
 from schemas.field_types import CommandId
+from schemas.tokens import TokenKeys
 from services.ledger.async_ledger import AsyncLedger
 
 MIN_SECRET_ID_LENGTH: Final = 16  # an id that a new token depends on must not be guessable
@@ -57,21 +58,34 @@ def read_secret_command_id(id_: str | None) -> str:
 class LoggedIds:
     """The ids under which the log holds system commands, and the ids of the games that they create."""
 
-    def __init__(self, ledger: AsyncLedger, token_key: bytes) -> None:
-        self._ledger, self._token_key = ledger, token_key
+    def __init__(self, ledger: AsyncLedger, token_keys: TokenKeys) -> None:
+        self._ledger, (self._key, *self._other_keys) = ledger, token_keys.keys
 
     def derive_game_id(self, command_id: str) -> str:
         """The id of the game that a command creates: 12 hex digits that only the server can compute."""
-        return hmac.new(self._token_key, b"game" + command_id.encode(), sha256).hexdigest()[:12]
+        return _derive_game_id(self._key, command_id)
 
-    def derive(self, game: str, command_id: str) -> str:
-        """The id that the log of `game` holds in place of the client's: it is no key to anything."""
-        message = f"ledgerline/command-id/1 {game} {command_id}".encode()
-        return LOGGED_ID_PREFIX + hmac.new(self._token_key, message, sha256).hexdigest()[:32]
+    def derive_other_game_ids(self, command_id: str) -> list[str]:
+        """What it is by each of the keys that don't sign (any more, or yet)."""
+        return [_derive_game_id(key, command_id) for key in self._other_keys]
 
     async def find(self, game: str, command_id: str) -> str:
         """The id under which the log has this command's verdict, or will have it.
 
-        Logs of before these ids were derived hold the client's own; its verdict is found there."""
-        result = await self._ledger.read_result(game, None, command_id)
-        return command_id if result is not None and result.sequence else self.derive(game, command_id)
+        A verdict may stand under an id that was derived with another key; or under the client's own, in logs of
+        before these ids were derived."""
+        others = [command_id, *(_derive_logged_id(key, game, command_id) for key in self._other_keys)]
+        for id_ in others:
+            result = await self._ledger.read_result(game, None, id_)
+            if result is not None and result.sequence:
+                return id_
+        return _derive_logged_id(self._key, game, command_id)
+
+
+def _derive_game_id(key: bytes, command_id: str) -> str:
+    return hmac.new(key, b"game" + command_id.encode(), sha256).hexdigest()[:12]
+
+
+def _derive_logged_id(key: bytes, game: str, command_id: str) -> str:
+    message = f"ledgerline/command-id/1 {game} {command_id}".encode()
+    return LOGGED_ID_PREFIX + hmac.new(key, message, sha256).hexdigest()[:32]

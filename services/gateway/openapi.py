@@ -16,7 +16,9 @@ numbered **entry**, and you read the entries as your seat may see them: your **v
 
 1. `POST /games` creates a game and gives you the host's token.
 2. `POST /games/{game}/join` takes a seat and gives the seat's token. Keep it: it shows
-   this seat's view, and nothing else does.
+   this seat's view, and nothing else does. It ends after 30 days, unless the server is set otherwise; the same
+   join gives a new one. If somebody else may have it, `POST /games/{game}/withdraw-token` makes all
+   tokens of your seat void and gives a new one.
 3. `POST /games/{game}/start` shuffles and deals, once every seat is taken.
 4. `POST /games/{game}/commands` plays. A refused command answers 409 with the rule's id.
 5. `GET /games/{game}/view?after=N` reads on from entry N; without a token it is the

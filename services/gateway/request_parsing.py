@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from math import isinf
 from typing import Final
 
@@ -14,6 +15,8 @@ from services.gateway.problem_details import HttpProblemError
 MAX_BODY_BYTES: Final = 16_384  # bytes of a request or of a WebSocket message
 MAX_CREATION_BYTES: Final = 131_072  # of a request that creates a game: its board may be written in place
 JSON_MEDIA_TYPE: Final = "application/json"
+
+TOKEN_PREFIX: Final = "token."  # noqa: S105 - no secret, but how a subprotocol begins that is one
 
 JsonBody = dict[str, object]
 
@@ -61,6 +64,13 @@ def require_json_type(content_type: str | None, origin: str | None) -> None:
     media_type = (content_type or "").partition(";")[0].strip().lower()
     if media_type != JSON_MEDIA_TYPE and (media_type or origin is not None):
         raise HttpProblemError(415, "SHAPE-1", f"the body's Content-Type must be {JSON_MEDIA_TYPE}")
+
+
+def parse_offered_token(subprotocols: Sequence[str]) -> str | None:
+    """The token among the subprotocols that a socket offers: a browser can't send headers. None without one."""
+    return next(
+        (name.removeprefix(TOKEN_PREFIX) for name in subprotocols if name.startswith(TOKEN_PREFIX)), None
+    )
 
 
 def _unique_keys(pairs: list[tuple[str, object]]) -> JsonBody:

@@ -84,6 +84,14 @@ class SeatJoined(Decision, _SeatHeld):
     """A seat that was taken, and its token."""
 
 
+class TokenIssued(ResponseModel):
+    """A new token; those that its holder was given before open nothing any more."""
+
+    game: str
+    seat: int | None = Field(description="null for the host's token")
+    token: str
+
+
 class _StartedGame(ResponseModel):
     game: str
 

@@ -20,7 +20,7 @@ from services.gateway.request_parsing import MAX_BODY_BYTES
 from services.gateway.websocket_protocol import DirectSendProtocol
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.connection import connect_async
-from services.runtime.settings import Settings
+from services.runtime.settings import Settings, read_token_keys
 
 FRAMES_PER_MESSAGE: Final = (
     4  # frames that a socket may send, of its rate and its burst: pings, pieces of messages
@@ -34,11 +34,18 @@ def build_server(
 ) -> uvicorn.Server:
     """A server that is ready to run on the settings' address."""
     ledger = AsyncLedger(connect_async(settings.redis_url), partitions, settings.waiting)
-    token_key = settings.token_key.get_secret_value().encode()
+    token_keys = read_token_keys(settings)
     rate_limiter = RateLimiter(settings.rate, settings.burst, time.monotonic)
     read_limiter = RateLimiter(settings.read_rate, settings.read_burst, time.monotonic)
     app = create_app(
-        ledger, token_key, rate_limiter, settings.answer_s, read_archived_view, read_limiter, settings.origins
+        ledger,
+        token_keys,
+        rate_limiter,
+        settings.answer_s,
+        read_archived_view,
+        read_limiter,
+        settings.origins,
+        settings.token_life_s,
     )
     allow_open_files(settings.connections + OTHER_FILES)
     limits: dict[str, Any] = {  # the protocols' own arguments

@@ -15,6 +15,7 @@ from schemas.entries import ViewEntry
 from schemas.errors import InvalidInputError
 from schemas.events import GameEnded, GameStarted, SeatTaken
 from schemas.field_types import GameId, Seat
+from schemas.tokens import DEFAULT_LIFE_S, TokenKeys
 from services.gateway import response_models as responses
 from services.gateway.archive_views import ArchiveViews
 from services.gateway.authorization import Authorization
@@ -56,16 +57,17 @@ class GatewayService:
         self,
         ledger: AsyncLedger,
         hub: Hub,
-        token_key: bytes,
+        token_keys: TokenKeys,
         rate_limiter: RateLimiter,
         answer_timeout_s: float,
         archive_views: ArchiveViews | None = None,
         read_limiter: RateLimiter | None = None,
         origins: Collection[str] | None = None,
+        token_life_s: int = DEFAULT_LIFE_S,
     ) -> None:
         self.ledger, self.hub = ledger, hub
-        self.authorization = Authorization(token_key)
-        self.logged_ids = LoggedIds(ledger, token_key)
+        self.authorization = Authorization(ledger, token_keys, token_life_s)
+        self.logged_ids = LoggedIds(ledger, token_keys)
         self.archive_views = archive_views or ArchiveViews(None)
         self.command_tracker = CommandTracker(ledger, hub)
         self.rate_limiter, self.answer_timeout_s = rate_limiter, answer_timeout_s
@@ -87,13 +89,13 @@ class GatewayService:
         """A new game by the command that creates it, and its first entry. The game's id follows from `id_`."""
         requested_id, id_ = id_, read_secret_command_id(id_)
         self.enforce_rate_limit(("system commands", client))
-        game = self.logged_ids.derive_game_id(id_)
+        game = await self._find_created_game(requested_id) or self.logged_ids.derive_game_id(id_)
         entry, level = await self._find_archived_creation(game, requested_id) or await self._execute_decided(
             game, id_, command, ack_request
         )
         created = responses.GameCreated(
             game=game,
-            token=self.authorization.mint(game, None),
+            token=await self.authorization.issue(game, None),
             taken=[
                 responses.TakenSeat(seat=event.seat, name=event.name, policy=event.policy)
                 for event in entry.events
@@ -120,7 +122,7 @@ class GatewayService:
         return responses.SeatJoined(
             game=game,
             seat=seat_taken.seat,
-            token=self.authorization.mint(game, seat_taken.seat),
+            token=await self.authorization.issue(game, seat_taken.seat),
             number=entry.number,
             level=level,
             head=hex_head(entry),
@@ -131,13 +133,21 @@ class GatewayService:
     ) -> responses.GameStarted:
         """Shuffle and deal; the host and every seat may ask for it."""
         await self.require_game(game)
-        holder = self.authorization.require_holder(game, bearer)
+        holder = await self.authorization.require_holder(game, bearer)
         id_ = read_system_command_id(id_)
         self.enforce_rate_limit((game, holder.seat))
         entry, level = await self._execute_decided(game, id_, StartGame(), ack_request)
         if not isinstance(entry.events[0], GameStarted):
             raise reused_id_error()
         return responses.GameStarted(game=game, number=entry.number, level=level, head=hex_head(entry))
+
+    async def withdraw_token(self, game: str, bearer: str | None, client: str) -> responses.TokenIssued:
+        """Make all tokens void that the token's holder was given until now, and give it a new one."""
+        await self.locate_game(game, client)
+        holder = await self.authorization.require_holder(game, bearer)
+        self.enforce_rate_limit((game, holder.seat))
+        token = await self.authorization.withdraw(holder)
+        return responses.TokenIssued(game=game, seat=holder.seat, token=token)
 
     async def list_games(self, limit: int, client: str) -> list[str]:
         """The latest games. It reads every partition, so it costs as much as many commands."""
@@ -150,7 +160,7 @@ class GatewayService:
         """The viewer that the token names, at most `limit` entries of its view, and the length of the game,
         which may be in the engine or in the archive."""
         length, archived = await self.locate_game(game, client)
-        viewer = self.authorization.resolve_viewer(game, bearer)
+        viewer = await self.authorization.resolve_viewer(game, bearer)
         if after >= length:
             return viewer, (), length
         if archived:
@@ -214,6 +224,13 @@ class GatewayService:
         if (problem := progress.refusal(envelope.id)) is not None:
             raise problem
         return progress
+
+    async def _find_created_game(self, id_: str | None) -> str | None:
+        """The game that this id created while another token key signed; None where there is none."""
+        for game in self.logged_ids.derive_other_game_ids(id_) if id_ else ():
+            if await self.ledger.read_length(game) or await self.archive_views.read_view(game, None):
+                return game
+        return None
 
     async def _find_archived_creation(self, game: str, id_: str | None) -> tuple[ViewEntry, str] | None:
         """The verdict on the creation of a game that the engine no longer has: the same id must not

@@ -37,7 +37,7 @@ from services.gateway.problem_details import (
     invalid_input_problem,
     refusal_problem,
 )
-from services.gateway.request_parsing import parse_bearer_token, parse_message
+from services.gateway.request_parsing import parse_bearer_token, parse_message, parse_offered_token
 from services.gateway.service import GatewayService
 from services.gateway.subscriptions import EncodedEntry, SlowConsumerError, ViewDamagedError, encode_entry
 from services.gateway.websocket_protocol import CloseCode, find_send_nowait
@@ -49,7 +49,6 @@ from services.runtime.logging_setup import get_logger
 
 log = get_logger("gateway")
 SUBPROTOCOL: Final = "ledgerline"
-TOKEN_PREFIX: Final = "token."  # noqa: S105 - no secret; a browser can't send headers: its token comes as a subprotocol
 MAX_PENDING_COMMANDS: Final = 64  # commands of one socket that wait for their verdict
 
 MESSAGE_FIELDS: Final = {"id", "command", "level", "wait_ms"}
@@ -71,6 +70,7 @@ class WebSocketSession:
         self.service, self.websocket, self.game, self.last_sequence = service, websocket, game, after
         self.proofs = proofs
         self.viewer: Seat | None = None
+        self.bearer: str | None = None
         self.pending_deadlines: dict[str, float] = {}  # until when commands wait for a verdict, by id
         self.tracked_ids: set[str] = set()  # ids of commands that wait for a level
         self.tasks = asyncio.TaskGroup()
@@ -83,10 +83,9 @@ class WebSocketSession:
         try:
             self.service.enforce_read_limit(client_address(self.websocket))
             length, archived = await self.service.locate_game(self.game, client_address(self.websocket))
-            bearer = parse_bearer_token(self.websocket.headers.get("authorization")) or _offered_token(
-                subprotocols
-            )
-            self.viewer = self.service.authorization.resolve_viewer(self.game, bearer)
+            authorization = self.websocket.headers.get("authorization")
+            self.bearer = parse_bearer_token(authorization) or parse_offered_token(subprotocols)
+            self.viewer = await self.service.authorization.resolve_viewer(self.game, self.bearer)
             if not 0 <= self.last_sequence <= length:
                 raise HttpProblemError(
                     422, "SHAPE-1", f"after: {self.last_sequence} isn't between 0 and {length}"
@@ -116,10 +115,17 @@ class WebSocketSession:
     async def _serve(self) -> None:
         try:
             async with self.tasks:
-                for coroutine in (self._send_entries(), self._receive_commands(), self._watch_verdicts()):
+                for coroutine in (
+                    self._send_entries(),
+                    self._receive_commands(),
+                    self._watch_verdicts(),
+                    self.service.authorization.watch(self.game, self.bearer),
+                ):
                     self.tasks.create_task(coroutine)
         except* (WebSocketDisconnect, RuntimeError):
             pass  # the client disconnected, or a message was sent to a closed socket
+        except* HttpProblemError as invalid:
+            await self._close(CloseCode.POLICY_VIOLATION, str(invalid.exceptions[0]))
         except* SlowConsumerError as slow:
             reason = str(slow.exceptions[0])
             log.info(
@@ -289,9 +295,3 @@ class WebSocketSession:
 
 def _parse_command_id(id_: object) -> str | None:
     return None if id_ is None else _COMMAND_ID.read(id_)
-
-
-def _offered_token(subprotocols: list[str]) -> str | None:
-    return next(
-        (name.removeprefix(TOKEN_PREFIX) for name in subprotocols if name.startswith(TOKEN_PREFIX)), None
-    )

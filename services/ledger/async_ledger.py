@@ -11,7 +11,7 @@ from schemas.commands import CommandEnvelope
 from schemas.entries import ViewEntry
 from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
-from services.ledger import keys, ledger_queries, view_queries
+from services.ledger import keys, ledger_queries, token_generations, view_queries
 from services.ledger.ack_confirmation import ConfirmationBatcher
 from services.ledger.ack_levels import AckLevel
 from services.ledger.batching import RequestBatcher
@@ -20,6 +20,7 @@ from services.ledger.dispute_store import AsyncDisputeStore
 from services.ledger.notifications import EntryNotification, subscribe
 from services.ledger.queries import Client, RedisCommand, Reply, run_async, run_rounds, send_commands
 from services.ledger.records import MAX_WAITING_COMMANDS, CommandResult
+from services.ledger.token_generations import Generations
 from services.ledger.view_queries import PAGE_SIZE, LogHead, ViewPageOrError, ViewRequest
 from services.ledger.wakeups import wakeup_channel_of
 
@@ -110,6 +111,14 @@ class AsyncLedger:
     def disputes(self) -> AsyncDisputeStore:
         """Disputed moves, on the same connection."""
         return AsyncDisputeStore(self._client, self.partitions)
+
+    async def read_token_generations(self, game: str) -> Generations:
+        """How often the tokens of each seat of a game, and of its host (None), were withdrawn."""
+        return await run_async(self._client, token_generations.read_generations(self.partitions, game))
+
+    async def withdraw_tokens(self, game: str, seat: Seat | None) -> int:
+        """Withdraw all tokens of a seat, or of the host; returns the generation that is valid from now on."""
+        return await run_async(self._client, token_generations.withdraw(self.partitions, game, seat))
 
     async def ping(self) -> None:
         """Ask the engine for an answer. Raises redis.RedisError or OSError where it gives none."""

@@ -98,6 +98,11 @@ def command_results(partition: int, game: str, sender: int | None) -> str:
     return f"{hash_tag(partition)}:g:{game}:verdicts:{'house' if sender is None else sender}"
 
 
+def token_generations(partition: int, game: str) -> str:
+    """Hash: how often the tokens of each seat, and of the host, were withdrawn. It outlives the game."""
+    return f"{hash_tag(partition)}:g:{game}:tokens"
+
+
 def all_commands(partitions: Iterable[int]) -> list[str]:
     """The command streams of these partitions."""
     return [commands(partition) for partition in partitions]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from schemas.field_types import Seat
+from services.ledger import token_generations
 from services.ledger.archive_index import ArchiveIndex
 from services.ledger.bot_task_queue import RedisBotTaskQueue
 from services.ledger.command_queue import RedisCommandQueue
@@ -9,7 +11,9 @@ from services.ledger.dead_letters import DeadLetterStore
 from services.ledger.dispute_store import DisputeStore
 from services.ledger.event_store import RedisEventStore
 from services.ledger.membership import Membership
+from services.ledger.queries import run
 from services.ledger.schedule_index import RedisScheduleIndex
+from services.ledger.token_generations import Generations
 
 
 class RedisLedger(RedisEventStore, RedisCommandQueue, RedisBotTaskQueue, RedisScheduleIndex):
@@ -30,3 +34,11 @@ class RedisLedger(RedisEventStore, RedisCommandQueue, RedisBotTaskQueue, RedisSc
     def disputes(self) -> DisputeStore:
         """Disputed moves."""
         return DisputeStore(self._client, self.partitions)
+
+    def withdraw_tokens(self, game: str, seat: Seat | None) -> int:
+        """Withdraw all tokens of a seat, or of the host; returns the generation that is valid from now on."""
+        return run(self._client, token_generations.withdraw(self.partitions, game, seat))
+
+    def read_token_generations(self, game: str) -> Generations:
+        """How often the tokens of each seat of a game, and of its host (None), were withdrawn."""
+        return run(self._client, token_generations.read_generations(self.partitions, game))

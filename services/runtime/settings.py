@@ -24,6 +24,9 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from schemas.contract import to_invalid_input_error
 from schemas.errors import InvalidInputError
+from schemas.tokens import DAY_S, DEFAULT_LIFE_S, TokenKeys, parse_token_keys
+
+MAX_LIFE_S = 365 * DAY_S
 
 SECRETS_DIR_VARIABLE: Final = "LEDGERLINE_SECRETS_DIR"
 
@@ -87,7 +90,13 @@ class Settings(BaseSettings):
     waiting: Annotated[int, Field(ge=1, le=100_000)] = Field(
         1_000, description="commands that may wait in a partition before senders must slow down"
     )
-    token_key: SecretStr = Field(SecretStr(""), description="signs seat tokens; the same for all gateways")
+    token_key: SecretStr = Field(
+        SecretStr(""),
+        description="signs seat tokens, the same for all gateways; of several the first one signs",
+    )
+    token_life_s: Annotated[int, Field(ge=60, le=MAX_LIFE_S)] = Field(
+        DEFAULT_LIFE_S, description="how long a seat's token is good for"
+    )
     host: str = Field("127.0.0.1", description="the gateway's address")
     port: Annotated[int, Field(ge=0, le=65535)] = Field(
         8720, description="the gateway's port; 0 takes a free one"
@@ -179,3 +188,11 @@ def read_settings(**overrides: object) -> Settings:
     except ValidationError as error:
         problem = to_invalid_input_error(error, "settings")
         raise InvalidInputError(f"LEDGERLINE_{problem.field.upper()}", problem.reason) from None
+
+
+def read_token_keys(settings: Settings) -> TokenKeys:
+    """The keys for tokens. Raises InvalidInputError: there is none, or one is too short."""
+    text = settings.token_key.get_secret_value()
+    if not text:
+        raise InvalidInputError("LEDGERLINE_TOKEN_KEY", "is missing: set one secret for all gateways")
+    return parse_token_keys(text, "LEDGERLINE_TOKEN_KEY")

@@ -23,7 +23,6 @@ from typing import Any, Final
 
 import uvloop
 
-from schemas import tokens
 from schemas.commands import CommandEnvelope, SeatPlan
 from services.gateway.server import open_listener
 from services.ledger import RedisLedger
@@ -32,6 +31,7 @@ from tests.bench.figure import Figure, Report, Size
 from tests.bench.games import fresh_engine, script
 from tests.bench.light_players import GameSockets, Move, Play, SeatSocket, moves, request
 from tests.bench.services import Server, running_services
+from tests.gateway.clients import minted
 
 SEATS: Final = (SeatPlan(),) * 4
 START: Final = 2 + len(SEATS)  # entries until all sit and the cards are dealt
@@ -227,7 +227,7 @@ async def connect_seats(play: Play, running: Server, game: str, called: list[Mov
     host, _, port = running.url.removeprefix("http://").partition(":")
     for seat in range(len(SEATS)):
         upgrade = request(
-            f"/games/{game}/play?after={START}", f"{host}:{port}", tokens.mint(running.key, game, seat)
+            f"/games/{game}/play?after={START}", f"{host}:{port}", minted(running.key, game, seat)
         )
         socket = SeatSocket(sockets, seat, upgrade)
         await asyncio.get_running_loop().create_connection(partial(_itself, socket), host, int(port))

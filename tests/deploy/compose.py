@@ -26,7 +26,7 @@ from tests.left_processes import MARK, RUN
 ROOT = Path(__file__).parents[2]
 SHORT = {"cars": 15}  # a game of some hundred entries
 GIVEN = {
-    "LEDGERLINE_TOKEN_KEY": "a key for tests",
+    "LEDGERLINE_TOKEN_KEY": "a key for tests of 32 characters or so",
     "LEDGERLINE_SIGNING_KEY": "5e" * 32,
     "LEDGERLINE_PUBLIC_KEYS": Signer("5e" * 32).public_key.hex(),
     "LEDGERLINE_LOG_LEVEL": "debug",

@@ -67,7 +67,7 @@ def test_without_a_token_key_nothing_starts_and_the_variable_is_named(given: dic
 
 def test_without_a_signing_key_nothing_starts_and_the_variable_is_named() -> None:
     with pytest.raises(MissingVariableError, match="LEDGERLINE_SIGNING_KEY: set it to 64 hex digits"):
-        read_compose({"LEDGERLINE_TOKEN_KEY": "a key for tests"})
+        read_compose({"LEDGERLINE_TOKEN_KEY": "a key for tests of 32 characters or so"})
 
 
 def test_every_setting_in_the_file_exists(file: dict[str, Any]) -> None:

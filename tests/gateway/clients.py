@@ -15,6 +15,7 @@ from websockets.sync.client import ClientConnection, connect
 from schemas.commands import Command, write_command
 from schemas.events import SCHEMAS, Event
 from schemas.refusals import ALL_RULES
+from schemas.tokens import Holder, Token, TokenKeys
 from services.referee.rules import GameState, fold_events, legal
 
 Json = dict[str, Any]
@@ -30,6 +31,14 @@ def new_id() -> str:
 
 def bearer(token: str | None) -> dict[str, str]:
     return {} if token is None else {"Authorization": f"Bearer {token}"}
+
+
+def minted(
+    key: bytes | str, game: str, seat: int | None, generation: int = 0, ends_at_s: int = 1 << 40
+) -> str:
+    """A token as who has the key can make it."""
+    keys = TokenKeys(key.encode() if isinstance(key, str) else key)
+    return keys.mint(Token(Holder(game, seat), generation, ends_at_s))
 
 
 def plan(player: str) -> Json:

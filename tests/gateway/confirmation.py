@@ -17,6 +17,7 @@ from schemas.codec import pack_private_part, pack_public
 from schemas.commands import CommandEnvelope, DrawBlind
 from schemas.events import CardDrawn
 from schemas.rows import VisibilitySplit, event_to_row
+from schemas.tokens import TokenKeys
 from services.gateway.command_tracking import CommandProgress
 from services.gateway.hub import Hub
 from services.gateway.rate_limit import RateLimiter
@@ -112,7 +113,7 @@ async def running_service(harness: EngineHarness) -> AsyncIterator[GatewayServic
     hub = Hub(harness.ledger)
     running = asyncio.create_task(hub.run())
     try:
-        yield GatewayService(harness.ledger, hub, b"key", UNLIMITED, 20)
+        yield GatewayService(harness.ledger, hub, TokenKeys(b"key"), UNLIMITED, 20)
     finally:
         running.cancel()
         await asyncio.wait([running])

@@ -16,6 +16,7 @@ from schemas.commands import CommandEnvelope, StartGame
 from schemas.entries import ViewEntry
 from schemas.errors import CorruptDataError
 from schemas.rows import pack
+from schemas.tokens import TokenKeys
 from services.bootstrap.embedded import EmbeddedServer
 from services.gateway import hub as hubs
 from services.gateway.hub import Hub
@@ -48,7 +49,7 @@ class Gone(AsyncLedger):
 
 
 def service_on(ledger: AsyncLedger) -> GatewayService:
-    return GatewayService(ledger, Hub(ledger), b"key", RateLimiter(1000, 1000, lambda: 0.0), 0.1)
+    return GatewayService(ledger, Hub(ledger), TokenKeys(b"key"), RateLimiter(1000, 1000, lambda: 0.0), 0.1)
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from typing import Any
 import fakeredis
 import pytest
 
+from schemas.tokens import TokenKeys
 from services.gateway.app import create_app
 from services.gateway.rate_limit import RateLimiter
 from services.ledger.async_ledger import AsyncLedger
@@ -27,7 +28,7 @@ def test_a_client_that_disconnects_while_it_sends_breaks_nothing(received: bytes
 
     async def scenario() -> None:
         ledger = AsyncLedger(fakeredis.FakeAsyncRedis(), PARTITIONS)
-        app = create_app(ledger, b"key", RateLimiter(1000, 1000, lambda: 0.0))
+        app = create_app(ledger, TokenKeys(b"key"), RateLimiter(1000, 1000, lambda: 0.0))
         scope = {"type": "http", "method": "POST", "path": "/games", "query_string": b"", "headers": []}
         await app(scope, receive, send)
         await ledger.close()

@@ -8,7 +8,6 @@ from typing import Any
 import httpx
 import pytest
 
-from schemas import tokens
 from schemas.events import GameForked, SeatTaken
 from services.bootstrap.embedded import EmbeddedServer
 from services.ledger import RedisLedger
@@ -21,6 +20,7 @@ from tests.gateway.clients import (
     begun,
     entries,
     in_turn,
+    minted,
     new_id,
     problem,
     read_events,
@@ -168,7 +168,7 @@ def test_a_token_of_another_game_is_refused(http: httpx.Client, server: Embedded
     (ada, _), (other, _) = begun(http), begun(http)
     problem(ask_for(http, ada.game, {"at": 4}, other.token), 403, "TOKEN-1")
     problem(ask_for(http, ada.game, {"at": 4}, "ll1.x.y"), 401, "TOKEN-1")
-    host = tokens.mint(server.settings.token_key.get_secret_value().encode(), ada.game, None)
+    host = minted(server.settings.token_key.get_secret_value().encode(), ada.game, None)
     assert "seat" not in forked(http, ada.game, 4, host)
 
 

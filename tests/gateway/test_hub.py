@@ -10,6 +10,7 @@ import pytest
 from redis.exceptions import ConnectionError as Away
 
 from schemas.commands import CommandEnvelope, StartGame
+from schemas.tokens import TokenKeys
 from services.gateway import hub as hubs
 from services.gateway.command_tracking import CommandProgress
 from services.gateway.problem_details import HttpProblemError
@@ -249,7 +250,7 @@ def test_P1_a_verdict_whose_notification_was_lost_is_found_and_none_is_unknown()
 
     async def scenario(harness: HubHarness) -> None:
         service = GatewayService(
-            harness.ledger, harness.hub, b"key", RateLimiter(1000, 1000, lambda: 0.0), 0.4
+            harness.ledger, harness.hub, TokenKeys(b"key"), RateLimiter(1000, 1000, lambda: 0.0), 0.4
         )
         partition = keys.partition_of("game", PARTITIONS)
         command = asyncio.create_task(
@@ -275,7 +276,7 @@ def test_P1_a_verdict_whose_notification_was_lost_is_found_and_none_is_unknown()
 def test_P1_without_a_referee_system_commands_report_how_to_ask_again() -> None:
     async def scenario(harness: HubHarness) -> None:
         service = GatewayService(
-            harness.ledger, harness.hub, b"key", RateLimiter(1000, 1000, lambda: 0.0), 0.1
+            harness.ledger, harness.hub, TokenKeys(b"key"), RateLimiter(1000, 1000, lambda: 0.0), 0.1
         )
         body = {"seats": [{"kind": "human"}, {"kind": "human"}]}
         with pytest.raises(HttpProblemError) as raised:

@@ -12,6 +12,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from schemas.errors import CorruptDataError
+from schemas.tokens import TokenKeys
 from services.gateway import app as web
 from services.gateway.app import create_app
 from services.gateway.rate_limit import RateLimiter
@@ -142,7 +143,7 @@ def test_P8_a_hub_that_fails_is_logged_at_once_and_health_reports_deaf(
 ) -> None:
     async def scenario() -> None:
         app = create_app(
-            Cracked(fakeredis.FakeAsyncRedis(socket_timeout=None), PARTITIONS), b"key", UNLIMITED
+            Cracked(fakeredis.FakeAsyncRedis(socket_timeout=None), PARTITIONS), TokenKeys(b"key"), UNLIMITED
         )
         async with app.router.lifespan_context(app):
             await until(lambda: bool(lines))
@@ -157,7 +158,7 @@ def test_P8_a_hub_that_fails_is_logged_at_once_and_health_reports_deaf(
 def test_P8_a_hub_that_failed_is_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario() -> None:
         ledger = Cracked(fakeredis.FakeAsyncRedis(socket_timeout=None), PARTITIONS)
-        app = create_app(ledger, b"key", UNLIMITED)
+        app = create_app(ledger, TokenKeys(b"key"), UNLIMITED)
         async with app.router.lifespan_context(app):
             await until(lambda: ledger.listened == 2)
             assert await health(app) == (200, "ok")
@@ -171,7 +172,7 @@ def test_RATE_1_the_list_of_games_has_a_rate_limit() -> None:
 
     async def scenario() -> None:
         ledger = AsyncLedger(fakeredis.FakeAsyncRedis(), PARTITIONS)
-        app = create_app(ledger, b"key", RateLimiter(1, 3 * LIST_COST, lambda: 0.0))
+        app = create_app(ledger, TokenKeys(b"key"), RateLimiter(1, 3 * LIST_COST, lambda: 0.0))
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://gateway") as http:
             replies = [await http.get("/games") for _ in range(4)]
             assert [reply.status_code for reply in replies] == [200, 200, 200, 429]

@@ -12,8 +12,8 @@ import pytest
 from redis.exceptions import ConnectionError as Away
 from starlette.websockets import WebSocket
 
-from schemas import tokens
 from schemas.commands import CommandEnvelope
+from schemas.tokens import TokenKeys
 from services.gateway.app import create_app
 from services.gateway.command_tracking import RETRY_HINT
 from services.gateway.websocket_session import WebSocketSession
@@ -23,7 +23,7 @@ from services.ledger.ack_levels import DURABLE
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.confirmation_connection import EngineNode
 from services.ledger.embedded_engine import running_engine
-from tests.gateway.clients import DRAW, problem
+from tests.gateway.clients import DRAW, minted, problem
 from tests.gateway.confirmation import (
     GAME,
     PARTITION,
@@ -35,7 +35,7 @@ from tests.gateway.confirmation import (
     track_durable,
 )
 
-TOKEN = tokens.mint(b"key", GAME, 0)
+TOKEN = minted(b"key", GAME, 0)
 PAIR = {"seats": [{"kind": "human"}, {"kind": "human"}]}
 
 
@@ -56,7 +56,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def test_P1_a_lost_reply_is_unknown_and_names_the_id_that_the_server_chose(url: str) -> None:
     async def scenario(harness: EngineHarness) -> None:
         await harness.decide("c0", 1)
-        app = create_app(harness.ledger, b"key", UNLIMITED, 0.1)
+        app = create_app(harness.ledger, TokenKeys(b"key"), UNLIMITED, 0.1)
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://gateway") as http:
             token = {"Authorization": f"Bearer {TOKEN}"}
             for level in ("accepted", "decided"):

@@ -27,6 +27,7 @@ OPERATION_IDS = {
     "fork_games__game__forks_post", "play_off_games__game__play_off_post", "command_games__game__commands_post",
     "view_games__game__view_get", "dispute_games__game__disputes_post", "disputes_games__game__disputes_get",
     "one_games__game__disputes__dispute__get", "health_health_get", "index_rules_get", "rule_rules__rule__get",
+    "withdraw_token_games__game__withdraw_token_post",
 }  # fmt: skip
 
 
@@ -66,6 +67,9 @@ def test_answers_are_of_their_schemas(http: httpx.Client, document: Any) -> None
     require_declared(document, "get", "/games", http.get("/games"))
     reply = http.post(f"{path}/join", json={"name": "Ada"})
     require_declared(document, "post", "/games/{game}/join", reply)
+    withdrawn = http.post(f"{path}/withdraw-token", headers=bearer(created.host))
+    require_declared(document, "post", "/games/{game}/withdraw-token", withdrawn)
+    created.host = withdrawn.json()["token"]
     start = http.post(f"{path}/start", headers=bearer(created.host))
     require_declared(document, "post", "/games/{game}/start", start)
     ada, bo = in_turn(http)

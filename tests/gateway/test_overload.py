@@ -10,8 +10,8 @@ from typing import Any
 import httpx
 import pytest
 
-from schemas import tokens
 from schemas.commands import CommandEnvelope, DrawBlind
+from schemas.tokens import TokenKeys
 from services.gateway.app import create_app
 from services.gateway.problem_details import HttpProblemError
 from services.ledger import RedisLedger, keys
@@ -19,7 +19,7 @@ from services.ledger.ack_levels import DURABLE
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.connection import connect
 from services.ledger.embedded_engine import running_engine
-from tests.gateway.clients import DRAW, problem
+from tests.gateway.clients import DRAW, minted, problem
 from tests.gateway.confirmation import (
     ENVELOPE,
     GAME,
@@ -50,8 +50,8 @@ class Small(AsyncLedger):
 def test_BUSY_1_a_full_partition_slows_senders_and_drops_nothing(url: str) -> None:
     async def scenario(harness: EngineHarness) -> None:
         await harness.decide("c0", 1)
-        app = create_app(harness.ledger, b"key", UNLIMITED, 5)
-        token = {"Authorization": f"Bearer {tokens.mint(b'key', GAME, 0)}"}
+        app = create_app(harness.ledger, TokenKeys(b"key"), UNLIMITED, 5)
+        token = {"Authorization": f"Bearer {minted(b'key', GAME, 0)}"}
         path = f"http://gateway/games/{GAME}/commands"
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app)) as http:
 

@@ -7,10 +7,10 @@ import asyncio
 import httpx
 import pytest
 
-from schemas import tokens
 from schemas.codec import pack_public
 from schemas.commands import BuildStation, PlayOff
 from schemas.events import PlayOffCalled
+from schemas.tokens import TokenKeys
 from services.bootstrap.embedded import EmbeddedServer
 from services.gateway.hub import Hub
 from services.gateway.problem_details import HttpProblemError
@@ -30,6 +30,7 @@ from tests.gateway.clients import (
     begun,
     entries,
     in_turn,
+    minted,
     new_id,
     plan,
     problem,
@@ -138,7 +139,7 @@ def test_TOKEN_1_only_a_seat_of_the_game_may_ask(http: httpx.Client, server: Emb
     problem(http.post(url), 401, "TOKEN-1")
     problem(http.post(url, headers=bearer("nonsense")), 401, "TOKEN-1")
     problem(http.post(url, headers=bearer(other.token)), 403, "TOKEN-1")
-    problem(http.post(url, headers=bearer(tokens.mint(key, ada.game, None))), 403, "TOKEN-1")
+    problem(http.post(url, headers=bearer(minted(key, ada.game, None))), 403, "TOKEN-1")
 
 
 def test_WAIT_1_a_play_off_that_is_not_created_yet_is_answered_with_ask_again(
@@ -153,9 +154,11 @@ def test_WAIT_1_a_play_off_that_is_not_created_yet_is_answered_with_ask_again(
 
     async def ask() -> PlayOffSeat:
         shared = AsyncLedger(connect_async(server.settings.redis_url), ledger.partitions)
-        service = GatewayService(shared, Hub(shared), b"k" * 32, RateLimiter(100, 100, lambda: 0.0), 0.05)
+        service = GatewayService(
+            shared, Hub(shared), TokenKeys(b"k" * 32), RateLimiter(100, 100, lambda: 0.0), 0.05
+        )
         try:
-            return await take_seat(service, game, tokens.mint(b"k" * 32, game, 0))
+            return await take_seat(service, game, minted(b"k" * 32, game, 0))
         finally:
             await shared.close()
 

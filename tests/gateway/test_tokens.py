@@ -7,7 +7,6 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 import httpx
 import pytest
 
-from schemas import tokens
 from schemas.codec import unpack_entry
 from schemas.events import (
     CardDrawn,
@@ -18,10 +17,11 @@ from schemas.events import (
     TicketsOffered,
     write_event,
 )
+from schemas.tokens import Holder, Token, TokenKeys
 from services.bootstrap.embedded import EmbeddedServer
 from services.ledger import RedisLedger
 from services.referee.rules import redact_for
-from tests.gateway.clients import DRAW, CreatedGame, bearer, entries, in_turn, problem, seated
+from tests.gateway.clients import DRAW, CreatedGame, bearer, entries, in_turn, minted, problem, seated
 from tests.gateway.conftest import Unchanged
 
 
@@ -139,18 +139,20 @@ def test_TOKEN_1_an_authorization_of_another_kind_is_refused(http: httpx.Client)
 
 
 def forgeries(server: EmbeddedServer, token: str, game: str) -> list[str]:
-    prefix, body, signature = token.split(".")
-    other = urlsafe_b64encode(f"{game}/1".encode()).decode().rstrip("=")
+    prefix, key_id, body, signature = token.split(".")
+    other = urlsafe_b64encode(f"{game}/1/0/{1 << 40}".encode()).decode().rstrip("=")
     raw = bytearray(urlsafe_b64decode(signature))
     raw[0] ^= 1
     key = server.settings.token_key.get_secret_value().encode()
+    signed = f"{prefix}.{key_id}.{body}"
     return [
         token[:-1], token[:-8], token[1:], token[:20], token.upper(), token[::-1],
-        f"{prefix}.{body}", f"{prefix}.{body}.", f"{prefix}..{signature}", f"{token}.x", f"ll2.{body}.{signature}",
-        f"{prefix}.{other}.{signature}",
-        f"{prefix}.{body}.{urlsafe_b64encode(raw).decode()}",
-        tokens.mint(b"another key", game, 0), tokens.mint(b"", game, 0), tokens.mint(key + b"x", game, 0),
-        "null", "..", "ll1..", "a.b.c", "%00", "\xff\xfe.\xff.\xff", "x" * 8_000, f"{token} {token}",
+        signed, f"{signed}.", f"{prefix}.{key_id}..{signature}", f"{token}.x", f"ll3.{key_id}.{body}.{signature}",
+        f"{prefix}.{key_id}.{other}.{signature}", f"{prefix}.{body}.{signature}", f"ll1.{body}.{signature}",
+        f"{prefix}..{body}.{signature}", f"{prefix}.{key_id[::-1]}.{body}.{signature}",
+        f"{signed}.{urlsafe_b64encode(raw).decode()}",
+        minted(b"another key", game, 0), minted(b"", game, 0), minted(key + b"x", game, 0),
+        "null", "..", "...", "ll1..", "ll2...", "a.b.c", "a.b.c.d", "%00", "\xff\xfe.\xff.\xff", "x" * 8_000, f"{token} {token}",
     ]  # fmt: skip
 
 
@@ -171,16 +173,16 @@ def test_TOKEN_1_forged_cut_and_garbage_tokens_are_refused(
 @pytest.mark.parametrize("change", ["{}!", "{}\t", "{}==", "{}\n", "\n{}", "{}."])
 def test_TOKEN_1_a_token_has_one_spelling(server: EmbeddedServer, change: str) -> None:
     key = server.settings.token_key.get_secret_value().encode()
-    token = tokens.mint(key, "abcdef", 0)
-    assert tokens.verify(key, token) == tokens.Holder("abcdef", 0)
-    assert tokens.verify(key, change.format(token)) is None
+    token = minted(key, "abcdef", 0, 3, 99)
+    assert TokenKeys(key).verify(token) == Token(Holder("abcdef", 0), 3, 99)
+    assert TokenKeys(key).verify(change.format(token)) is None
 
 
 def test_TOKEN_1_a_token_for_a_seat_that_the_game_has_not_gets_no_entry(
     http: httpx.Client, server: EmbeddedServer, unchanged: Unchanged
 ) -> None:
     game = in_turn(http)[0].game
-    stray = tokens.mint(server.settings.token_key.get_secret_value().encode(), game, 5)
+    stray = minted(server.settings.token_key.get_secret_value().encode(), game, 5)
     with unchanged(game):
         problem(http.post(f"/games/{game}/commands", json=DRAW, headers=bearer(stray)), 403, "TOKEN-1")
 

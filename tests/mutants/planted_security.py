@@ -12,9 +12,40 @@ DECISION_LIMIT: Final = ("tests/referee/test_decision_limit.py",)
 CREDENTIALS: Final = ("tests/security/test_credentials.py",)
 FOREIGN_SIGNATURES: Final = ("tests/security/test_foreign_signatures.py",)
 ENGINE_USERS: Final = ("tests/security/test_engine_users.py",)
+TOKEN_KEYS: Final = ("tests/security/test_token_keys.py",)
 FOREIGN_TEXT: Final = ("tests/security/test_foreign_text.py",)
 
 SECURITY_MUTANTS: Final = (
+    Mutant(
+        "a token key may be short", "security", "schemas/tokens.py",
+        "        if len(key) < MIN_KEY_CHARACTERS:\n", "        if not key:\n", TOKEN_KEYS,
+    ),
+    Mutant(
+        "any key is taken for the one that a token names", "security", "schemas/tokens.py",
+        "                keys = (self._by_id[key_ids[0]],)\n", "                keys = self.keys\n", TOKEN_KEYS,
+    ),
+    Mutant(
+        "a token has no end", "security", "services/gateway/authorization.py",
+        "token.ends_at_s <= self._wall_clock_s()", "False", TOKEN_KEYS,
+    ),
+    Mutant(
+        "a withdrawn token is taken", "security", "services/gateway/authorization.py",
+        "        if token.generation < (await self._generations(game)).get(token.holder.seat, 0):\n",
+        "        if False:\n", TOKEN_KEYS,
+    ),
+    Mutant(
+        "a gateway never reads again what was withdrawn", "security", "services/gateway/authorization.py",
+        "        if kept is not None and self._clock_s() < kept[0]:\n", "        if kept is not None:\n", TOKEN_KEYS,
+    ),
+    Mutant(
+        "a socket stays open after its token was withdrawn", "security", "services/gateway/websocket_session.py",
+        "                    self.service.authorization.watch(self.game, self.bearer),\n", "", TOKEN_KEYS,
+    ),
+    Mutant(
+        "a join is forgotten when keys rotate", "security", "services/gateway/command_ids.py",
+        "        others = [command_id, *(_derive_logged_id(key, game, command_id) for key in self._other_keys)]\n",
+        "        others = [command_id]\n", TOKEN_KEYS,
+    ),
     Mutant(
         "guesses at the longest trail never end", "security", "services/referee/rules/search/longest_trail.py",
         "        self.guesses_left -= 1\n", "", (*LONGEST_TRAIL, "tests/security/test_endless_search.py"),
@@ -101,8 +132,8 @@ SECURITY_MUTANTS: Final = (
     ),
     Mutant(
         "the log holds the key of a join", "security", "services/gateway/command_ids.py",
-        "        return LOGGED_ID_PREFIX + hmac.new(self._token_key, message, sha256).hexdigest()[:32]\n",
-        "        return command_id\n", CREDENTIALS,
+        "    return LOGGED_ID_PREFIX + hmac.new(key, message, sha256).hexdigest()[:32]\n",
+        "    return command_id\n", CREDENTIALS,
     ),
     Mutant(
         "the id in a log is taken for the key that it stands for", "security", "services/gateway/command_ids.py",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from redis.exceptions import RedisError
 
 from schemas.errors import CorruptDataError, InvalidInputError
+from schemas.tokens import TokenKeys
 from services.gateway.hub import Hub
 from services.gateway.problem_details import HttpProblemError
 from services.gateway.rate_limit import RateLimiter
@@ -114,7 +115,7 @@ class Server:
         )
         limits = RateLimiter(self.world.plan.rate, 20, self.world.clock.monotonic_s)
         self.hub = Hub(ledger)
-        self.service = GatewayService(ledger, self.hub, KEY, limits, 5.0)
+        self.service = GatewayService(ledger, self.hub, TokenKeys(KEY), limits, 5.0)
         self.spawn(self.hub.run(), Wire(self.world, self.name, self.rng))
 
     def task_failed(self, _: object, context: dict[str, Any]) -> None:

@@ -90,7 +90,7 @@ async def raise_dispute(
     """Store a dispute. The same id again gives the same dispute, whatever its state is.
 
     Raises InvalidInputError, or HttpProblemError: the seat or the server has too many."""
-    seat = service.authorization.require_seat(game, bearer)
+    seat = await service.authorization.require_seat(game, bearer)
     dispute = DISPUTE_SCHEMA.read(dict(body))
     name = derive_dispute_id(
         game,
@@ -121,7 +121,7 @@ async def raise_dispute(
 
 async def list_disputes(service: GatewayService, game: str, bearer: str | None) -> DisputeList:
     """A seat's disputes of a game, the latest first, without the answers."""
-    seat = service.authorization.require_seat(game, bearer)
+    seat = await service.authorization.require_seat(game, bearer)
     service.enforce_rate_limit((game, seat))
     listed = []
     for record in await service.ledger.disputes().list_raised_by(game, seat):
@@ -133,7 +133,7 @@ async def list_disputes(service: GatewayService, game: str, bearer: str | None) 
 
 async def read_dispute(service: GatewayService, game: str, id_: str, bearer: str | None) -> Dispute:
     """A seat's own dispute with its answer. Raises HttpProblemError: another seat's is not found either."""
-    seat = service.authorization.require_seat(game, bearer)
+    seat = await service.authorization.require_seat(game, bearer)
     service.enforce_rate_limit((game, seat))
     try:
         name = parse_dispute_id(id_)

@@ -62,7 +62,7 @@ async def fork_game(
     what nobody else may see. The same id again gives the same game and tokens, the seat's until
     that game is over."""
     await service.locate_game(game, client)
-    asker = service.authorization.resolve_viewer(game, bearer)
+    asker = await service.authorization.resolve_viewer(game, bearer)
     for field in sorted(body.keys() - {"at"}):
         raise InvalidInputError(field, "there is no such field")
     command = read_command({**body, "of": game, "asker": asker, "type": ForkGame.type})
@@ -74,5 +74,5 @@ async def fork_game(
     if event.asker is not None:
         await service.require_unfinished(created.game, id_)
         forked.seat = event.asker
-        forked.seat_token = service.authorization.mint(created.game, event.asker)
+        forked.seat_token = await service.authorization.issue(created.game, event.asker)
     return forked

@@ -16,7 +16,7 @@ from services.gateway.dependencies import (
     ServiceParam,
     read_body,
 )
-from services.gateway.response_models import GameCreated, GameList, GameStarted, SeatJoined
+from services.gateway.response_models import GameCreated, GameList, GameStarted, SeatJoined, TokenIssued
 
 router = APIRouter(tags=["games"])
 
@@ -49,6 +49,13 @@ async def join(
     idempotency_key: IdempotencyKey = None,
 ) -> SeatJoined:
     return await service.join(game, await read_body(request), idempotency_key, client, ack_request)
+
+
+@router.post("/games/{game}/withdraw-token", summary="Withdraw your seat's tokens, and get a new one")
+async def withdraw_token(
+    service: ServiceParam, game: GameIdParam, bearer: BearerToken, client: ClientAddress
+) -> TokenIssued:
+    return await service.withdraw_token(game, bearer, client)
 
 
 @router.post("/games/{game}/start", summary="Shuffle and deal")

@@ -58,7 +58,7 @@ async def command(
     prefer: Prefer = None,
 ) -> CommandAccepted | Response:
     archived = (await service.locate_game(game, client)).archived
-    seat = service.authorization.require_seat(game, bearer)
+    seat = await service.authorization.require_seat(game, bearer)
     service.enforce_rate_limit((game, seat))
     envelope = service.build_envelope(game, seat, await read_body(request), idempotency_key)
     if prefer == "respond-async":

@@ -26,14 +26,14 @@ async def take_seat(service: GatewayService, game: str, bearer: str | None) -> P
 
     Raises HttpProblemError: no play-off follows, the seat isn't in it, or it isn't created in time."""
     length = await service.require_game(game)
-    seat = service.authorization.require_seat(game, bearer)
+    seat = await service.authorization.require_seat(game, bearer)
     service.enforce_rate_limit((game, seat))
     called = await _find_play_off(service, game, length)
     if seat not in called.seats:
         raise HttpProblemError(403, "TOKEN-1", f"seat {seat} isn't in the play-off, game {called.game}")
     await _await_game(service, called.game)
     new_seat = called.seats.index(seat)
-    token = service.authorization.mint(called.game, new_seat)
+    token = await service.authorization.issue(called.game, new_seat)
     return PlayOffSeat(game=called.game, seat=new_seat, token=token)
 
 

@@ -11,8 +11,8 @@ from typing import Any, Final, NamedTuple
 import httpx
 import pytest
 
-from schemas import tokens
 from schemas.field_types import Seat
+from schemas.tokens import TokenKeys
 from services.archive import Archive
 from services.gateway.app import create_app
 from services.gateway.rate_limit import RateLimiter
@@ -25,6 +25,7 @@ from services.verification.game_repository import ArchiveReader
 from tests.auditor.conftest import Server, auditor_at
 from tests.auditor.given import TRUSTED
 from tests.conftest import ALL, PARTITIONS
+from tests.gateway.clients import minted
 from tests.referee.running_referee import FRESH, GAME, Clock
 
 KEY: Final = b"k" * 32
@@ -38,7 +39,7 @@ class WebServer(NamedTuple):
     http: httpx.AsyncClient
 
     def headers(self, seat: Seat | None, game: str, key: str | None) -> dict[str, str]:
-        bearer = {"Authorization": f"Bearer {tokens.mint(KEY, game, seat)}"}
+        bearer = {"Authorization": f"Bearer {minted(KEY, game, seat)}"}
         return bearer if key is None else bearer | {"Idempotency-Key": key}
 
     def dispute(
@@ -90,7 +91,7 @@ def open_web_server(url: str, folder: Path, limits: RateLimiter | None = None) -
         async_ledger = AsyncLedger(connect_async(url), PARTITIONS)
         limits = limits or RateLimiter(10_000, 100_000, lambda: 0.0)
         app = create_app(
-            async_ledger, KEY, limits, read_archived_view=ArchiveReader(archive, TRUSTED).read_view
+            async_ledger, TokenKeys(KEY), limits, read_archived_view=ArchiveReader(archive, TRUSTED).read_view
         )
         http = httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://server")
         yield WebServer(Server(url, client, ledger, archive, wall, referee, auditor), loop, http)
