@@ -45,18 +45,9 @@ def create_app(
 
     The first of `token_keys` signs tokens; `read_archived_view` reads games that the engine no longer has;
     pages of `origins` alone may open sockets, of any where it is None."""
-    hub = Hub(ledger)
-    service = GatewayService(
-        ledger,
-        hub,
-        token_keys,
-        rate_limiter,
-        answer_timeout_s,
-        ArchiveViews(read_archived_view),
-        read_limiter,
-        origins,
-        token_life_s,
-    )
+    hub, archive_views = Hub(ledger), ArchiveViews(read_archived_view)
+    limits = rate_limiter, answer_timeout_s, archive_views, read_limiter, origins
+    service = GatewayService(ledger, hub, token_keys, *limits, token_life_s)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
