@@ -52,10 +52,13 @@ def tree_of(path: Path) -> ast.Module:
 
 
 @cache
+def nodes_of(path: Path) -> list[ast.AST]:
+    return list(ast.walk(tree_of(path)))
+
+
+@cache
 def functions(path: Path) -> list[Function]:
-    return [
-        node for node in ast.walk(tree_of(path)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-    ]
+    return [node for node in nodes_of(path) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
 
 
 # -- sizes -------------------------------------------------------------------------------
@@ -141,7 +144,7 @@ def test_every_public_function_says_what_it_does() -> None:
 
 def any_lines(path: Path) -> Iterator[int]:
     """The lines on which a module says `Any`, but where it imports it."""
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.Name) and node.id == "Any":
             yield node.lineno
 
@@ -154,7 +157,7 @@ def commented_lines(path: Path) -> set[int]:
     comments = {token.start[0] for token in tokens}
     on_top = {token.start[0] + 1 for token in tokens if token.line.strip() == token.string}
     covered = set(comments)
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.stmt):
             body = getattr(node, "body", None)
             end = body[0].lineno - 1 if body else node.end_lineno or node.lineno
@@ -177,7 +180,7 @@ def test_a_contract_on_the_wire_names_its_type() -> None:
     """A class may then be renamed without a change on the wire."""
     silent = []
     for path in PRODUCT:
-        for node in ast.walk(tree_of(path)):
+        for node in nodes_of(path):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "contract":
                 keywords = {keyword.arg for keyword in node.keywords}
                 if "code" in keywords and "type" not in keywords:

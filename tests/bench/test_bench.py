@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from tests.bench.__main__ import FIGURES, SLOW, app
 
-CHEAP = ("decoded", "rulesets")
+CHEAP = ("rulesets",)
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -28,11 +28,16 @@ OWN_RULES = {  # rules of one ruleset alone
 
 
 @cache
+def tree_of(file: Path) -> ast.Module:
+    return ast.parse(file.read_text())
+
+
+@cache
 def named_tests() -> dict[str, list[tuple[Path, ast.FunctionDef]]]:
     """The tests of this directory by the rule that they are named by."""
     tests = defaultdict(list)
     for file in sorted(TESTS_FOLDER.rglob("test_*.py")):
-        for node in ast.walk(ast.parse(file.read_text())):
+        for node in ast.walk(tree_of(file)):
             if isinstance(node, ast.FunctionDef) and (
                 found := re.match(r"test_([A-Z]+)_(\d)_\w+", node.name)
             ):
@@ -93,7 +98,7 @@ def test_a_rule_of_one_ruleset_alone_is_tested_in_that_ruleset(ruleset: str) -> 
 def test_a_rule_that_can_refuse_has_tests_in_which_it_does_and_does_not(rule: str) -> None:
     tests = named_tests().get(rule, [])
     assert any(accepts(node) for _, node in tests), "named by it, and it lets something happen"
-    sources = [ast.parse(file.read_text()) for file in {file for file, _ in tests}]
+    sources = [tree_of(file) for file in {file for file, _ in tests}]
     assert any(refuses(tree, rule) for tree in sources), "beside them, and it refuses"
 
 

@@ -123,7 +123,13 @@ def test_cards_cars_tickets_and_all_else_are_conserved_and_every_game_ends(rules
     holds()
 
 
-@pytest.mark.parametrize(("board", "seats"), EVERY_BOARD)
+@pytest.mark.parametrize(
+    ("board", "seats"),
+    [
+        pytest.param(board, seats, marks=pytest.mark.long if seats < max(seat_counts(board)) else ())
+        for board, seats in EVERY_BOARD
+    ],
+)
 def test_every_board_is_played_to_the_end_by_every_number_of_seats(board: str, seats: int) -> None:
     play = RandomGame(Random(f"{board} {seats}"), board, seats)
     play_and_count(play)

@@ -8,7 +8,7 @@ from tests.secrecy.gate import POSITIONS, run_gate
 
 SHARES = range(0, 10_000, 1000)  # the first seed of each share
 SHARE = POSITIONS // (4 * len(SHARES))  # positions of a ruleset
-SHORT_SHARE = 150
+SHORT_SHARE = 100
 
 SIZES = [pytest.param(0, SHORT_SHARE, id="short")] + [
     pytest.param(first, SHARE, id=str(first), marks=pytest.mark.long) for first in SHARES

@@ -44,14 +44,14 @@ LAST = 1_000  # stands for the last entry's number
 # -- good files --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("scenario", long_but_every(8, SCENARIOS))
+@pytest.mark.parametrize("scenario", long_but_every(16, SCENARIOS))
 def test_a_game_of_the_current_rules_is_good(scenario: str) -> None:
     report = verify_game.verify(played(scenario))
     assert report["findings"] == []
     assert report["head"] == decode_game_file(played(scenario)).head.hex()
 
 
-@pytest.mark.parametrize("path", long_but_every(8, GOLDEN, lambda path: Path(str(path)).stem))
+@pytest.mark.parametrize("path", long_but_every(16, GOLDEN, lambda path: Path(str(path)).stem))
 def test_P4_a_golden_game_is_good_and_reported_as_unsealed_if_it_is(path: Path) -> None:
     report = verify_game.verify(golden_file(path))
     assert report["good"]
