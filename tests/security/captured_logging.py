@@ -19,6 +19,8 @@ def logging_to(out: StringIO, log_format: Literal["console", "json"], level: str
     before = structlog.get_config() if structlog.is_configured() else None
     handlers, min_level = logging.root.handlers[:], logging.root.level
     configure_logging(level, log_format, out)
+    # no logger keeps what it is here: it would log to this stream after the block, too
+    structlog.configure(**{**structlog.get_config(), "cache_logger_on_first_use": False})
     try:
         yield
     finally:
