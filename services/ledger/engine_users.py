@@ -60,11 +60,13 @@ def write_users(folder: Path) -> list[str]:
     """Write the engine's file into the folder, and the passwords that are missing there; returns the users
     with a password. A password that is there stays.
 
-    Raises InvalidInputError: a password is too short, or the folder can't be used."""
+    Raises InvalidInputError: a password is too short, or the folder can't be used, or is open to others."""
     rules = read_rules(_find_rules_file().read_text())
     users = users_with_password(rules)
     try:
         folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+        if folder.stat().st_mode & 0o077:
+            raise InvalidInputError("folder", f"{folder} is open to others: chmod 700, or name a new one")
         passwords = {user: _read_or_make_password(password_file(folder, user)) for user in users}
         _write(folder / USERS_FILE, render_users(rules, passwords))
     except OSError as error:

@@ -29,6 +29,7 @@ from services.ledger.view_queries import ViewRequest, read_view
 
 UNKNOWN_RESULT: Final = AppendResult(AppendStatus.UNKNOWN, 0)
 DAMAGED_CODE: Final = -2
+NO_RIGHTS: Final = ("ACL failure", "The user executing")  # of Valkey and Redis, for a command in a script
 STATUS_BY_CODE: Final = {
     1: AppendStatus.APPENDED,
     0: AppendStatus.DUPLICATE,
@@ -113,6 +114,6 @@ def _is_script_damage(error: ResponseError) -> bool:
     """Whether the script itself met a key that isn't as we write it. Any other error is the
     engine's: it can't write now, or not here, and did nothing."""
     message = str(error)
-    if type(error) is not ResponseError or message.startswith(("MISCONF", "NOREPLICAS", "BUSY", "ACL")):
+    if type(error) is not ResponseError or message.startswith(("MISCONF", "NOREPLICAS", "BUSY", *NO_RIGHTS)):
         return False
     return "WRONGTYPE" in message or "script" in message

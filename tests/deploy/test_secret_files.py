@@ -93,6 +93,13 @@ def test_the_engine_s_file_has_no_password_and_a_second_run_changes_nothing(tmp_
     assert {path.name: path.read_text() for path in (tmp_path / "secrets").iterdir()} == files
 
 
+def test_a_folder_that_others_may_enter_gets_no_password(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    with pytest.raises(InvalidInputError, match="is open to others"):
+        write_users(tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_short_password_is_refused(tmp_path: Path) -> None:
     password_file(tmp_path, "bots").write_text("short")
     with pytest.raises(InvalidInputError, match=r"bots\.password: needs 32 characters"):

@@ -10,9 +10,12 @@ from typing import Any, Final
 import pytest
 from redis.exceptions import AuthenticationError, NoPermissionError, ResponseError
 
-from services.ledger import keys
+from services.ledger import RedisLedger, keys
 from services.ledger.connection import connect
 from services.ledger.engine_users import RULES_FILES, read_rules
+from tests.conftest import PARTITIONS
+from tests.referee.running_referee import GAME as GAME_OF_BOTS
+from tests.referee.running_referee import opening_commands, partition_of, referee_at, submit
 from tests.security.engine_with_users import UsersEngine, engine_with_users
 
 SERVICES: Final = ("gateway", "referee", "bots", "auditor")
@@ -155,6 +158,24 @@ def test_a_script_opens_no_more_than_its_user_may(
     assert is_refused(clients(user), "EVAL", A_SCRIPT, "1", declared, "XRANGE", log)
     assert is_refused(clients(user), "EVAL", A_SCRIPT, "0", "XRANGE", log)
     assert is_refused(clients(user), "EVAL", A_SCRIPT, "1", declared, "XRANGE", keys.commands(PARTITION))
+
+
+def test_P8_a_referee_without_a_right_that_it_needs_takes_no_game_for_damaged(
+    clients: Callable[[str], Any], engine: UsersEngine
+) -> None:
+    # given
+    clients("operator").flushdb()
+    clients("operator").acl_setuser(
+        "half", enabled=True, passwords=["+half"], keys=["*"], channels=["*"], commands=["+@all", "-xadd"]
+    )
+    submit(RedisLedger(clients("operator"), PARTITIONS), opening_commands())
+    half = connect(f"redis://half:half@127.0.0.1:{engine.port}/0")
+    # when
+    with closing(half), pytest.raises(ResponseError, match=r"xadd|script"):
+        referee_at(RedisLedger(half, PARTITIONS)).step(0)
+    # then
+    assert clients("operator").xlen(keys.commands(partition_of(GAME_OF_BOTS))) == 2
+    assert not clients("operator").xlen(keys.dead_letters(partition_of(GAME_OF_BOTS)))
 
 
 def test_without_a_password_the_engine_says_that_it_is_up_and_nothing_else(
