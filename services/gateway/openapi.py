@@ -116,8 +116,12 @@ CREATE_BODY: Final = _request_body(
             {"kind": "bot", "policy": "greedy"},
             {"kind": "bot", "policy": "random"},
         ],
-        "seed": "friday",
         "options": {"clock_ms": 1_200_000},
+    },
+    bots_dealt_as_named={
+        "ruleset": "usa",
+        "seats": [{"kind": "bot", "policy": "greedy"}, {"kind": "bot", "policy": "random"}],
+        "seed": "friday",
     },
 )
 JOIN_BODY: Final = _request_body(

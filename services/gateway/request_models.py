@@ -36,7 +36,14 @@ class CreateGameRequest(RequestModel):
         Slug | None, Field(description="else the one that the board is usually played with")
     ] = None
     board: Annotated[BoardChoice | None, Field(description="else the ruleset's own")] = None
-    seed: Annotated[Text, Field(min_length=1, max_length=64)] | None = None
+    seed: Annotated[
+        Text | None,
+        Field(
+            min_length=1,
+            max_length=64,
+            description="games of bots alone are dealt by it; where a person may sit it is mixed with random bytes",
+        ),
+    ] = None
     options: Annotated[JsonObject, Field(max_length=64)] | None = None
     position: Annotated[Position | None, Field(description="to start from, in place of a deal")] = None
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from schemas.commands import CreateGame
 from schemas.entries import Entry
 from schemas.events import Event
 from services.ledger import AppendRequest, DuplicateCommand
 from services.referee.fork_expansion import PendingCommand
 from services.referee.game_cache import CachedGame
+from services.referee.named_seeds import take_seed
 from services.referee.rules import decide_envelope
 from services.referee.rules.proof.sealing import ChainState, seal_entry
 from services.referee.scheduling import eviction_after, new_bot_tasks, next_wakeup
@@ -60,7 +60,7 @@ def build_decision(
     if expansion is not None:
         envelope, seed = expansion.expand(envelope), expansion.seed
     else:
-        seed = new_seed() if isinstance(envelope.command, CreateGame) else ""
+        envelope, seed = take_seed(envelope, new_seed)
     events = decide_envelope(state, envelope, clocks.game_time_ms(), seed, created_at_ms=now_ms)
     chain_state = ChainState(cached_game.length, cached_game.head, cached_game.last_private_sequences)
     entry = Entry(state.at_ms, envelope.id, envelope.seat, envelope.command, events)

@@ -17,6 +17,15 @@ FOREIGN_TEXT: Final = ("tests/security/test_foreign_text.py",)
 
 SECURITY_MUTANTS: Final = (
     Mutant(
+        "a named seed alone deals to people", "security", "services/referee/named_seeds.py",
+        "    return replace(envelope, command=replace(command, seed=None)), mixed\n", "    return envelope, seed\n",
+        ("tests/security/test_named_seeds.py",),
+    ),
+    Mutant(
+        "a named seed is mixed where bots alone play", "security", "services/referee/named_seeds.py",
+        ' or all(plan.kind == "bot" for plan in command.seats)', "", ("tests/security/test_named_seeds.py",),
+    ),
+    Mutant(
         "a token key may be short", "security", "schemas/tokens.py",
         "        if len(key) < MIN_KEY_CHARACTERS:\n", "        if not key:\n", TOKEN_KEYS,
     ),
