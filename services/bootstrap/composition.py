@@ -91,7 +91,7 @@ def _build_referee(ledger: RedisLedger, settings: Settings, fork_executor: Execu
     lease = Lease(
         ledger.membership(), name, ledger.partitions, clock, now_ms, all_partitions=not settings.leases
     )
-    clocks = Clocks(clock, now_ms, round(settings.retention_s * 1000))
+    clocks = Clocks(clock, now_ms, round(settings.retention_s * 1000), round(settings.unstarted_s * 1000))
     referee = Referee(
         ledger,
         name,

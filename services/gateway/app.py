@@ -6,7 +6,7 @@ HTTP is for single requests, a WebSocket to follow a game and play.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, Final
 
@@ -16,6 +16,7 @@ from fastapi_offline import FastAPIOffline
 from schemas.tokens import DEFAULT_LIFE_S, TokenKeys
 from services.gateway import openapi
 from services.gateway.archive_views import ArchiveViewReader, ArchiveViews
+from services.gateway.client_limits import UNLIMITED_CLIENTS, ClientLimits
 from services.gateway.hub import Hub
 from services.gateway.problem_details import install_error_handlers
 from services.gateway.rate_limit import RateLimiter
@@ -37,16 +38,14 @@ def create_app(
     rate_limiter: RateLimiter,
     answer_timeout_s: float = 5.0,
     read_archived_view: ArchiveViewReader | None = None,
-    read_limiter: RateLimiter | None = None,
-    origins: Collection[str] | None = None,
+    client_limits: ClientLimits = UNLIMITED_CLIENTS,
     token_life_s: int = DEFAULT_LIFE_S,
 ) -> FastAPI:
     """The gateway over a ledger, which it closes at its end.
 
-    The first of `token_keys` signs tokens; `read_archived_view` reads games that the engine no longer has;
-    pages of `origins` alone may open sockets, of any where it is None."""
+    The first of `token_keys` signs tokens; `read_archived_view` reads games that the engine no longer has."""
     hub, archive_views = Hub(ledger), ArchiveViews(read_archived_view)
-    limits = rate_limiter, answer_timeout_s, archive_views, read_limiter, origins
+    limits = rate_limiter, answer_timeout_s, archive_views, client_limits
     service = GatewayService(ledger, hub, token_keys, *limits, token_life_s)
 
     @asynccontextmanager

@@ -13,6 +13,7 @@ import uvicorn
 from schemas.errors import InvalidInputError
 from services.gateway.app import create_app
 from services.gateway.archive_views import ArchiveViewReader
+from services.gateway.client_limits import ClientLimits
 from services.gateway.connection_limits import ConnectionLimits, OpenConnections
 from services.gateway.http_protocol import LimitedHttpProtocol
 from services.gateway.rate_limit import RateLimiter
@@ -43,23 +44,11 @@ def build_server(
         rate_limiter,
         settings.answer_s,
         read_archived_view,
-        read_limiter,
-        settings.origins,
+        ClientLimits(read_limiter, settings.origins, settings.open_games),
         settings.token_life_s,
     )
     allow_open_files(settings.connections + OTHER_FILES)
-    limits: dict[str, Any] = {  # the protocols' own arguments
-        "limits": ConnectionLimits(
-            header_s=settings.header_s,
-            body_s=settings.body_s,
-            unsent_bytes=settings.unsent_kib * 1024,
-            frames_a_second=FRAMES_PER_MESSAGE * settings.rate,
-            frames_at_once=FRAMES_PER_MESSAGE * settings.burst,
-        ),
-        "open_connections": OpenConnections(
-            settings.connections, settings.connections_per_address, settings.proxies or ()
-        ),
-    }
+    limits = _protocol_limits(settings)
     return uvicorn.Server(
         uvicorn.Config(
             app,
@@ -67,9 +56,7 @@ def build_server(
             port=settings.port,
             log_config=None,
             access_log=False,
-            proxy_headers=bool(
-                settings.proxies
-            ),  # left to itself, uvicorn believes every client on this machine
+            proxy_headers=bool(settings.proxies),  # uvicorn's default believes every client on this machine
             forwarded_allow_ips=[str(network) for network in settings.proxies or ()],
             http=partial(LimitedHttpProtocol, **limits),  # type: ignore[arg-type]  # uvicorn only calls it
             ws=partial(DirectSendProtocol, **limits),  # type: ignore[arg-type]  # the same
@@ -78,6 +65,21 @@ def build_server(
             timeout_graceful_shutdown=5,
         )
     )
+
+
+def _protocol_limits(settings: Settings) -> dict[str, Any]:
+    """What both protocols take besides uvicorn's arguments, by name: two types, hence Any."""
+    limits = ConnectionLimits(
+        header_s=settings.header_s,
+        body_s=settings.body_s,
+        unsent_bytes=settings.unsent_kib * 1024,
+        frames_a_second=FRAMES_PER_MESSAGE * settings.rate,
+        frames_at_once=FRAMES_PER_MESSAGE * settings.burst,
+    )
+    open_connections = OpenConnections(
+        settings.connections, settings.connections_per_address, settings.proxies or ()
+    )
+    return {"limits": limits, "open_connections": open_connections}
 
 
 def open_listener(host: str, port: int, unread_s: float | None = None) -> socket.socket:

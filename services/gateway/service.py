@@ -6,19 +6,20 @@ envelope, and reads the verdict from the sender's own view.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from schemas.commands import Command, CommandEnvelope, CreateGame, StartGame, TakeSeat, read_command
 from schemas.contract import Schema
 from schemas.entries import ViewEntry
 from schemas.errors import InvalidInputError
-from schemas.events import GameEnded, GameStarted, SeatTaken
+from schemas.events import GameStarted, SeatTaken
 from schemas.field_types import GameId, Seat
 from schemas.tokens import DEFAULT_LIFE_S, TokenKeys
 from services.gateway import response_models as responses
 from services.gateway.archive_views import ArchiveViews
 from services.gateway.authorization import Authorization
+from services.gateway.client_limits import UNLIMITED_CLIENTS, ClientLimits, enforce_limit
 from services.gateway.command_ids import (
     LoggedIds,
     read_command_id,
@@ -34,7 +35,8 @@ from services.gateway.command_tracking import (
     parse_ack_request,
 )
 from services.gateway.hub import Hub
-from services.gateway.problem_details import HttpProblemError, RateExceededError, refusal_problem
+from services.gateway.open_games import OpenGames, is_over
+from services.gateway.problem_details import HttpProblemError, refusal_problem
 from services.gateway.rate_limit import RateLimiter
 from services.ledger.ack_levels import ACCEPTED, DECIDED
 from services.ledger.async_ledger import AsyncLedger
@@ -61,8 +63,7 @@ class GatewayService:
         rate_limiter: RateLimiter,
         answer_timeout_s: float,
         archive_views: ArchiveViews | None = None,
-        read_limiter: RateLimiter | None = None,
-        origins: Collection[str] | None = None,
+        client_limits: ClientLimits = UNLIMITED_CLIENTS,
         token_life_s: int = DEFAULT_LIFE_S,
     ) -> None:
         self.ledger, self.hub = ledger, hub
@@ -71,7 +72,8 @@ class GatewayService:
         self.archive_views = archive_views or ArchiveViews(None)
         self.command_tracker = CommandTracker(ledger, hub)
         self.rate_limiter, self.answer_timeout_s = rate_limiter, answer_timeout_s
-        self.read_limiter, self.origins = read_limiter, origins
+        self.read_limiter, self.origins, max_open_games = client_limits
+        self.open_games = OpenGames(max_open_games, ledger)
 
     # -- games ---------------------------------------------------------------------------
 
@@ -90,9 +92,10 @@ class GatewayService:
         requested_id, id_ = id_, read_secret_command_id(id_)
         self.enforce_rate_limit(("system commands", client))
         game = await self._find_created_game(requested_id) or self.logged_ids.derive_game_id(id_)
-        entry, level = await self._find_archived_creation(game, requested_id) or await self._execute_decided(
-            game, id_, command, ack_request
-        )
+        async with self.open_games.creating(client, game):
+            entry, level = await self._find_archived_creation(
+                game, requested_id
+            ) or await self._execute_decided(game, id_, command, ack_request)
         created = responses.GameCreated(
             game=game,
             token=await self.authorization.issue(game, None),
@@ -151,7 +154,7 @@ class GatewayService:
 
     async def list_games(self, limit: int, client: str) -> list[str]:
         """The latest games. It reads every partition, so it costs as much as many commands."""
-        _enforce(self.rate_limiter, ("games", client), "commands", LIST_COST)
+        enforce_limit(self.rate_limiter, ("games", client), "commands", LIST_COST)
         return await self.ledger.games(limit)
 
     async def read_page(
@@ -192,12 +195,7 @@ class GatewayService:
 
     async def require_unfinished(self, game: str, id_: str | None) -> None:
         """Raise HttpProblemError where the game is over: then no verdict is answered with a token any more."""
-        length = await self.ledger.read_length(game)
-        last_entries = await self.ledger.read_view(game, None, length - 1, 1) if length else ()
-        is_archived = not length
-        if is_archived or any(
-            isinstance(event, GameEnded) for entry in last_entries for event in entry.events
-        ):
+        if await is_over(self.ledger, game):
             raise refusal_problem("GAME-3", "the game is over", id=id_, level=UNLOGGED_LEVEL)
 
     # -- commands --------------------------------------------------------------------------
@@ -268,17 +266,12 @@ class GatewayService:
 
     def enforce_rate_limit(self, sender: object) -> None:
         """Count a request of this sender. Raises HttpProblemError: it sent too many."""
-        _enforce(self.rate_limiter, sender, "commands")
+        enforce_limit(self.rate_limiter, sender, "commands")
 
     def enforce_read_limit(self, client: str) -> None:
         """Count a read from this address, or a socket that it opens. Raises HttpProblemError: it reads too often."""
         if self.read_limiter is not None:
-            _enforce(self.read_limiter, client, "reads")
-
-
-def _enforce(limiter: RateLimiter, sender: object, what: str, cost: float = 1) -> None:
-    if retry_after_s := limiter.acquire(sender, cost):
-        raise RateExceededError(f"{limiter.rate:g} {what}", retry_after_s)
+            enforce_limit(self.read_limiter, client, "reads")
 
 
 def hex_head(entry: ViewEntry) -> str | None:

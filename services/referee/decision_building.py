@@ -26,6 +26,7 @@ class Clocks(NamedTuple):
     game_time_ms: Callable[[], int]
     wall_time_ms: Callable[[], int]
     retention_ms: int = 30 * DAY_MS
+    unstarted_ms: int | None = None  # of a game that was never started; None: the same
 
 
 class Decision(NamedTuple):
@@ -82,6 +83,10 @@ def build_decision(
         private_parts=sealed_entry.private_parts,
         tasks=new_bot_tasks(state, cached_game.length, envelope.seat, previously_pending),
         deadline_ms=next_wakeup(state),
-        eviction=eviction_after(events, now_ms + clocks.retention_ms),
+        eviction=eviction_after(
+            events,
+            now_ms + clocks.retention_ms,
+            now_ms + (clocks.retention_ms if clocks.unstarted_ms is None else clocks.unstarted_ms),
+        ),
     )
     return Decision(command, request, events)

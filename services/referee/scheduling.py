@@ -59,12 +59,16 @@ def new_bot_tasks(
     return [task for task in tasks if (task.seat not in previously_pending or task.seat == sender)]
 
 
-def eviction_after(events: Sequence[Event], eviction_ms: int) -> EvictAt | EvictionChange:
-    """What these events do to the game's eviction time: a game that nobody plays (yet, or any more)
-    may leave the engine at `eviction_ms` of the wall clock."""
+def eviction_after(
+    events: Sequence[Event], ended_eviction_ms: int, unstarted_eviction_ms: int
+) -> EvictAt | EvictionChange:
+    """What these events do to the game's eviction time: a game that nobody plays (any more, or yet) may leave the
+    engine at one of these times of the wall clock."""
     for event in reversed(events):
-        if isinstance(event, GameCreated | GameEnded):
-            return EvictAt(eviction_ms)
+        if isinstance(event, GameEnded):
+            return EvictAt(ended_eviction_ms)
+        if isinstance(event, GameCreated):
+            return EvictAt(unstarted_eviction_ms)
         if isinstance(event, GameStarted):
             return EvictionChange.CLEAR
     return EvictionChange.KEEP

@@ -64,7 +64,10 @@ class Settings(BaseSettings):
         description="referees share the partitions; off, each takes all (for tests: it only costs time)",
     )
     retention_s: Annotated[float, Field(ge=60, le=3_153_600_000)] = Field(
-        2_592_000.0, description="how long a game stays in the engine that is over, or was never started"
+        2_592_000.0, description="how long a game stays in the engine that is over"
+    )
+    unstarted_s: Annotated[float, Field(ge=60, le=3_153_600_000)] = Field(
+        3_600.0, description="how long a game stays in the engine that was never started"
     )
     archive_url: str | None = Field(
         None, description="where finished games go; left out, they only leave the engine"
@@ -123,6 +126,9 @@ class Settings(BaseSettings):
     )
     origins: Annotated[tuple[Origin, ...] | None, NoDecode, BeforeValidator(_split)] = Field(
         None, description="origins whose pages may open sockets, with commas between; left out, all"
+    )
+    open_games: Annotated[int, Field(ge=1, le=1_000_000)] = Field(
+        50, description="games that are not over, of those that one address created"
     )
     header_s: Annotated[float, Field(gt=0, le=600)] = Field(
         10, description="how long the header of a request may take to arrive"

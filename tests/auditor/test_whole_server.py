@@ -36,7 +36,13 @@ class RunningServer(NamedTuple):
 def running_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     data = tmp_path_factory.mktemp("server")
     settings = read_settings(
-        port=0, rate=10_000, burst=100_000, read_rate=10_000, read_burst=100_000, archived_stays_s=0
+        port=0,
+        rate=10_000,
+        burst=100_000,
+        read_rate=10_000,
+        read_burst=100_000,
+        open_games=100_000,
+        archived_stays_s=0,
     )
     with (
         run_embedded_server(data, settings) as running,

@@ -22,7 +22,13 @@ from services.runtime.settings import read_settings
 @pytest.fixture(scope="package")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServer]:
     settings = read_settings(
-        port=0, rate=10_000, burst=100_000, read_rate=10_000, read_burst=100_000, answer_s=30
+        port=0,
+        rate=10_000,
+        burst=100_000,
+        read_rate=10_000,
+        read_burst=100_000,
+        open_games=100_000,
+        answer_s=30,
     )
     with run_embedded_server(tmp_path_factory.mktemp("server"), settings) as running:
         yield running

@@ -34,7 +34,13 @@ def server(
 ) -> Iterator[EmbeddedServer]:
     """A server of the module's own, whose engine settings it changes."""
     settings = read_settings(
-        port=0, rate=10_000, burst=100_000, read_rate=10_000, read_burst=100_000, answer_s=30
+        port=0,
+        rate=10_000,
+        burst=100_000,
+        read_rate=10_000,
+        read_burst=100_000,
+        open_games=100_000,
+        answer_s=30,
     )
     with run_embedded_server(tmp_path_factory.mktemp("levels"), settings) as running:
         with redis.Redis.from_url(running.settings.redis_url) as client:

@@ -8,6 +8,7 @@ from tests.mutants.mutant import Mutant
 
 FLOODS: Final = ("tests/security/test_floods.py",)
 OTHER_SITES: Final = ("tests/security/test_other_sites.py",)
+QUOTAS: Final = ("tests/security/test_quotas.py",)
 
 FLOOD_MUTANTS: Final = (
     Mutant(
@@ -72,5 +73,18 @@ FLOOD_MUTANTS: Final = (
     Mutant(
         "pages of any site open sockets", "P8", "services/gateway/routes/play.py",
         " and origin not in service.origins:", " and not origin:", OTHER_SITES,
+    ),
+    Mutant(
+        "an address may create any number of games", "P9", "services/gateway/open_games.py",
+        "        await self._require_room(address, game)\n", "", QUOTAS,
+    ),
+    Mutant(
+        "games that are over count as open", "P9", "services/gateway/open_games.py",
+        "                if is_answered and await is_over(self.ledger, other):\n", "                if False:\n", QUOTAS,
+    ),
+    Mutant(
+        "a game that never started stays as long as others", "P9", "services/referee/scheduling.py",
+        "            return EvictAt(unstarted_eviction_ms)\n", "            return EvictAt(ended_eviction_ms)\n",
+        ("tests/referee/test_eviction.py",),
     ),
 )  # fmt: skip

@@ -74,6 +74,19 @@ def test_P9_a_game_that_never_started_is_evicted(ledger: RedisLedger, keeper: Re
     assert ledger.games() == []
 
 
+def test_P9_a_game_that_never_started_has_a_time_of_its_own(ledger: RedisLedger, wall: Clock) -> None:
+    clocks = Clocks(Clock(), wall, STAYS_MS, unstarted_ms=STAYS_MS // 4)
+    keeper = Referee(ledger, "keeper", clocks, lambda: FRESH, lambda: ALL)
+    submit(ledger, [CommandEnvelope("create", GAME, None, CreateGame((SeatPlan(), SeatPlan())))])
+    keeper.step(0)
+    play_out(ledger, keeper, "played")
+    wall.now += STAYS_MS // 4 - 1
+    assert keeper.evict() == 0
+    wall.now += 1
+    assert keeper.evict() == 1
+    assert ledger.games() == ["played"]
+
+
 def test_P9_a_game_that_is_played_stays(ledger: RedisLedger, keeper: Referee, wall: Clock) -> None:
     submit(ledger, opening_commands())
     keeper.step(0)

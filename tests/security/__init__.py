@@ -11,5 +11,6 @@ Each test plays an attack over the public API or the command line, and fails whe
 - `test_named_seeds` guesses the name of a seed;
 - `test_token_keys` tries keys that can be guessed, and tokens that were withdrawn or have ended;
 - `test_hostile_files` hands bombs and forged logs to whoever reads files of games;
-- `test_other_sites` sends what a page of another site can, and bodies that two parsers read differently.
+- `test_other_sites` sends what a page of another site can, and bodies that two parsers read differently;
+- `test_quotas` creates games without end.
 """
