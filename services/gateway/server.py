@@ -67,8 +67,8 @@ def build_server(
     )
 
 
-def _protocol_limits(settings: Settings) -> dict[str, Any]:
-    """What both protocols take besides uvicorn's arguments, by name: two types, hence Any."""
+def _protocol_limits(settings: Settings) -> dict[str, Any]:  # two types
+    """What both protocols take besides uvicorn's arguments, by name."""
     limits = ConnectionLimits(
         header_s=settings.header_s,
         body_s=settings.body_s,
