@@ -1,4 +1,4 @@
-"""Which tests hold each rule: the list at the end of every rule page, made from the names of the tests.
+"""Which tests hold each rule: a line under the rule on every rule page, made from the names of the tests.
 
 `make rule-tests` writes it. A test belongs to the rules that its name begins with, and to the games that it, or
 what it calls, names; one that names none plays `usa`, as `given` does, or no game at all, and is then on every
@@ -15,18 +15,13 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from services.referee.rules import RULESETS
-from services.rulebook import TESTS_HEADING
+from services.rulebook import RULE_PATTERN, TESTS_OF_RULE
 
 TESTS: Final = Path(__file__).parents[1]
 PAGES: Final = TESTS.parent / "docs" / "rules"
 NAME: Final = re.compile(r"test_(?:[a-z]+_)?((?:[A-Z]+_\d_)+)")
-ON_PAGE: Final = re.compile(r"^- \*\*([A-Z]+-\d)\*\* ", re.MULTILINE)
 SCENES: Final = {"given", "started", "created", "create_from"}  # of tests/rules/given.py: `usa` unless told
 DEFAULT_RULESET: Final = "usa"
-INTRODUCTION: Final = """\
-The files of `tests/` that have tests which are named by a rule and play this game, or no game at all.
-`pytest -k SETUP_1` runs those of SETUP-1; `make rule-tests` writes this list.
-"""
 
 
 class RuleTest(NamedTuple):
@@ -121,28 +116,23 @@ def read_source(path: Path) -> Source:
     return Source(definitions, imports, frozenset(words & set(RULESETS)))
 
 
-def section_of(ruleset: str, rules: list[str], tests: list[RuleTest]) -> str:
-    """The section of a ruleset's page: a row for each of these rules, in their order."""
-    rows = ""
-    for rule in rules:
-        held = [
-            test for test in tests if rule in test.rules and (ruleset in test.rulesets or not test.rulesets)
-        ]
-        files = dict.fromkeys(f"`{test.file}`" for test in held)
-        rows += f"| {rule} | {', '.join(files)} |\n"
-    return f"\n{TESTS_HEADING}\n\n{INTRODUCTION}\n| rule | tests |\n|---|---|\n{rows}"
+def with_tests(ruleset: str, page: str, tests: list[RuleTest]) -> str:
+    """The page with the line of tests under each of its rules: those that are named by it and play this game, or no
+    game at all."""
 
+    def with_line(passage: re.Match[str]) -> str:
+        held = [test for test in tests if passage[1] in test.rules]
+        here = [test for test in held if ruleset in test.rulesets or not test.rulesets]
+        files = dict.fromkeys(f"`{test.file}`" for test in here)
+        return f"{passage[0]}\n  - *held by* {', '.join(files)}"
 
-def with_section(ruleset: str, page: str, tests: list[RuleTest]) -> str:
-    """The page with its section as it is to be."""
-    text = page.partition(f"\n{TESTS_HEADING}\n")[0]
-    return text + section_of(ruleset, ON_PAGE.findall(text), tests)
+    return RULE_PATTERN.sub(with_line, TESTS_OF_RULE.sub("", page))
 
 
 def main() -> None:
     tests = list(rule_tests())
     for path in sorted(PAGES.glob("*.md")):
-        path.write_text(with_section(path.stem, path.read_text(encoding="utf-8"), tests), encoding="utf-8")
+        path.write_text(with_tests(path.stem, path.read_text(encoding="utf-8"), tests), encoding="utf-8")
 
 
 if __name__ == "__main__":

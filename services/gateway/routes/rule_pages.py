@@ -18,7 +18,7 @@ from markupsafe import Markup
 from schemas.refusals import ALL_RULES, MESSAGE_RULES
 from services.gateway.problem_details import HttpProblemError
 from services.gateway.response_models import RuleIndex, RulePassages, RulesetPage
-from services.rulebook import TESTS_HEADING, extract_passages, read_pages
+from services.rulebook import extract_passages, read_pages
 from services.runtime.html_templates import html_templates
 
 RULE_ID: Final = re.compile(r"(<strong>)?\b([A-Z]+-\d)\b(?:</strong>)?")
@@ -99,13 +99,7 @@ def _html_response(html: str) -> HTMLResponse:
 
 
 def _ruleset_html(ruleset: str, markdown: str) -> str:
-    rules, _, tests = markdown.partition(f"\n{TESTS_HEADING}\n")
-    return _TEMPLATES.get_template("ruleset.html").render(
-        title=ruleset,
-        rules=_render_markdown(rules),
-        tests_title=TESTS_HEADING.lstrip("# "),
-        tests=_render_markdown(tests),
-    )
+    return _TEMPLATES.get_template("ruleset.html").render(title=ruleset, rules=_render_markdown(markdown))
 
 
 def _rule_html(rule: str, passage_by_ruleset: Mapping[str, str]) -> str:
