@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final, NamedTuple
 
+from services.gateway.own_boards import EVERYONE, OwnBoards
 from services.gateway.problem_details import RateExceededError
 from services.gateway.rate_limit import RateLimiter
 
@@ -15,6 +16,7 @@ class ClientLimits(NamedTuple):
     read_limiter: RateLimiter | None = None  # of reads and opened sockets, by address
     origins: Collection[str] | None = None  # whose pages may open sockets
     max_open_games: int = 1_000_000  # that one address created and that aren't over
+    own_boards: OwnBoards = EVERYONE
 
 
 UNLIMITED_CLIENTS: Final = ClientLimits()

@@ -9,7 +9,7 @@ from typing import Annotated, Final
 
 from fastapi import Depends, Header, Path, Query, Request, Security
 from fastapi.requests import HTTPConnection
-from fastapi.security import HTTPBearer
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from services.gateway import openapi
 from services.gateway.command_tracking import MAX_WAIT_MS, AckRequest
@@ -23,6 +23,12 @@ from services.gateway.request_parsing import (
 from services.gateway.service import GatewayService
 
 _BEARER: Final = HTTPBearer(auto_error=False, description="A seat's token, or the host's")
+
+_OPERATOR: Final = HTTPBearer(
+    auto_error=False,
+    scheme_name="OperatorKey",
+    description="The operator's key, for a board of your own or a position where the server asks for it",
+)
 
 
 def client_address(connection: HTTPConnection) -> str:
@@ -51,6 +57,13 @@ async def _bearer_token(request: Request, _: Annotated[object, Security(_BEARER)
     return parse_bearer_token(request.headers.get("authorization"))
 
 
+async def _operator_key(
+    credentials: Annotated[HTTPAuthorizationCredentials | None, Security(_OPERATOR)],
+) -> str | None:
+    """What is sent as the operator's key; any other header means nothing to a creation."""
+    return credentials.credentials if credentials else None
+
+
 ServiceParam = Annotated[GatewayService, Depends(_service)]
 
 
@@ -68,6 +81,7 @@ AckParam = Annotated[AckRequest, Depends(_ack_request)]
 BearerToken = Annotated[str | None, Depends(_bearer_token)]
 ClientAddress = Annotated[str, Depends(_client_address)]
 GameIdParam = Annotated[str, Path(description="The game's id", examples=["3f9a1c0b77e2"])]
+OperatorKey = Annotated[str | None, Depends(_operator_key)]
 IdempotencyKey = Annotated[
     str | None,
     Header(

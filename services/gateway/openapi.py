@@ -14,7 +14,8 @@ DESCRIPTION: Final = """
 A game is one append-only log. You send **commands**; the referee answers each with one
 numbered **entry**, and you read the entries as your seat may see them: your **view**.
 
-1. `POST /games` creates a game and gives you the host's token.
+1. `POST /games` creates a game and gives you the host's token. A server may leave boards of your own and
+   positions to its operator, whose key is then the Bearer token, or to nobody (403, OPERATOR-1).
 2. `POST /games/{game}/join` takes a seat and gives the seat's token. Keep it: it shows
    this seat's view, and nothing else does. It ends after 30 days, unless the server is set otherwise; the same
    join gives a new one. If somebody else may have it, `POST /games/{game}/withdraw-token` makes all
@@ -76,7 +77,7 @@ def _problem_response(status: int, rule: str, description: str, detail: str) -> 
 # fmt: off
 PROBLEM_RESPONSES: Final[StatusResponses] = {
     401: _problem_response(401, "TOKEN-1", "No token, or not ours", "send the seat's token: Authorization: Bearer <token>"),
-    403: _problem_response(403, "TOKEN-1", "A token of another game or seat", "this token is for another game"),
+    403: _problem_response(403, "TOKEN-1", "A token of another game or seat (TOKEN-1), or not for you on this server (OPERATOR-1)", "this token is for another game"),
     404: _problem_response(404, "GAME-1", "No such game", "there is no game 3f9a1c0b77e2"),
     409: _problem_response(409, "ROUTE-2", "A rule forbids it", "2 red doesn't pay: it takes 3 of blue, locomotives wild"),
     413: _problem_response(413, "SIZE-1", "Too large", "body: has more than 16384 bytes"),

@@ -16,6 +16,7 @@ from services.gateway.archive_views import ArchiveViewReader
 from services.gateway.client_limits import ClientLimits
 from services.gateway.connection_limits import ConnectionLimits, OpenConnections
 from services.gateway.http_protocol import LimitedHttpProtocol
+from services.gateway.own_boards import read_own_boards
 from services.gateway.rate_limit import RateLimiter
 from services.gateway.request_parsing import MAX_BODY_BYTES
 from services.gateway.websocket_protocol import DirectSendProtocol
@@ -44,7 +45,7 @@ def build_server(
         rate_limiter,
         settings.answer_s,
         read_archived_view,
-        ClientLimits(read_limiter, settings.origins, settings.open_games),
+        ClientLimits(read_limiter, settings.origins, settings.open_games, read_own_boards(settings)),
         settings.token_life_s,
     )
     allow_open_files(settings.connections + OTHER_FILES)

@@ -72,7 +72,7 @@ class GatewayService:
         self.archive_views = archive_views or ArchiveViews(None)
         self.command_tracker = CommandTracker(ledger, hub)
         self.rate_limiter, self.answer_timeout_s = rate_limiter, answer_timeout_s
-        self.read_limiter, self.origins, max_open_games = client_limits
+        self.read_limiter, self.origins, max_open_games, self.own_boards = client_limits
         self.open_games = OpenGames(max_open_games, ledger)
 
     # -- games ---------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from typing import Annotated, Final, Literal, Self
 from urllib.parse import quote
 
 from pydantic import (
+    AfterValidator,
     BeforeValidator,
     Field,
     SecretStr,
@@ -24,7 +25,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from schemas.contract import to_invalid_input_error
 from schemas.errors import InvalidInputError
-from schemas.tokens import DAY_S, DEFAULT_LIFE_S, TokenKeys, parse_token_keys
+from schemas.tokens import DAY_S, DEFAULT_LIFE_S, MIN_KEY_CHARACTERS, TokenKeys, parse_token_keys
 
 MAX_LIFE_S = 365 * DAY_S
 
@@ -37,6 +38,13 @@ def _split(value: object) -> object:
 
 
 Origin = Annotated[str, Field(pattern=r"^https?://[^/\s]+$")]
+
+
+def require_long_secret(secret: SecretStr) -> SecretStr:
+    """The secret, which is left out or so long that nobody finds it by trying. Raises ValueError."""
+    if 0 < len(secret.get_secret_value()) < MIN_KEY_CHARACTERS:
+        raise ValueError(f"has fewer than {MIN_KEY_CHARACTERS} characters")
+    return secret
 
 
 class Settings(BaseSettings):
@@ -99,6 +107,12 @@ class Settings(BaseSettings):
     )
     token_life_s: Annotated[int, Field(ge=60, le=MAX_LIFE_S)] = Field(
         DEFAULT_LIFE_S, description="how long a seat's token is good for"
+    )
+    own_boards: Literal["everyone", "operator", "nobody"] = Field(
+        "everyone", description="who may create games on boards of their own or from positions"
+    )
+    operator_key: Annotated[SecretStr, AfterValidator(require_long_secret)] = Field(
+        SecretStr(""), description="who sends it is the operator; at least 32 characters"
     )
     host: str = Field("127.0.0.1", description="the gateway's address")
     port: Annotated[int, Field(ge=0, le=65535)] = Field(

@@ -8,6 +8,7 @@ from tests.mutants.mutant import Mutant
 
 LONGEST_TRAIL: Final = ("tests/rules/test_longest_trail.py",)
 HOSTILE_FILES: Final = ("tests/security/test_hostile_files.py",)
+OWN_BOARDS: Final = ("tests/security/test_own_boards.py",)
 DECISION_LIMIT: Final = ("tests/referee/test_decision_limit.py",)
 CREDENTIALS: Final = ("tests/security/test_credentials.py",)
 FOREIGN_SIGNATURES: Final = ("tests/security/test_foreign_signatures.py",)
@@ -86,6 +87,18 @@ SECURITY_MUTANTS: Final = (
         "what lies beyond a bridge is swept with the rest", "security",
         "services/referee/rules/search/trail_over_bridges.py",
         "        if earliest == visits[city]:", "        if not visits[city]:", LONGEST_TRAIL,
+    ),
+    Mutant(
+        "anybody creates games on boards of their own", "security", "services/gateway/routes/games.py",
+        "    if has_own_board(body):\n", "    if False:\n", OWN_BOARDS,
+    ),
+    Mutant(
+        "a fork brings back a board that only the operator may use", "security", "services/gateway/routes/forks.py",
+        "    if began_on_own_board(entries):\n", "    if False:\n", OWN_BOARDS,
+    ),
+    Mutant(
+        "a position isn't a board of one's own", "security", "services/gateway/own_boards.py",
+        " or body.get(\"position\") is not None", "", OWN_BOARDS,
     ),
     Mutant(
         "nobody interrupts a decision", "security", "services/referee/decision_limit.py",

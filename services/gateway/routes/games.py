@@ -13,9 +13,11 @@ from services.gateway.dependencies import (
     ClientAddress,
     GameIdParam,
     IdempotencyKey,
+    OperatorKey,
     ServiceParam,
     read_body,
 )
+from services.gateway.own_boards import has_own_board
 from services.gateway.response_models import GameCreated, GameList, GameStarted, SeatJoined, TokenIssued
 
 router = APIRouter(tags=["games"])
@@ -27,9 +29,13 @@ async def create(
     request: Request,
     client: ClientAddress,
     ack_request: AckParam,
+    operator_key: OperatorKey,
     idempotency_key: IdempotencyKey = None,
 ) -> GameCreated:
-    return await service.create(await read_body(request), idempotency_key, client, ack_request)
+    body = await read_body(request)
+    if has_own_board(body):
+        service.own_boards.require_creator(operator_key)
+    return await service.create(body, idempotency_key, client, ack_request)
 
 
 @router.get("/games", summary="The latest games")
