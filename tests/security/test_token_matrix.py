@@ -1,0 +1,164 @@
+"""Who may ask what: every endpoint and socket of the gateway, by whom it is asked, and the status of the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import fakeredis
+import httpx
+import pytest
+from fastapi.routing import iter_route_contexts
+from pydantic import SecretStr
+from starlette.routing import Mount
+
+from schemas.tokens import TokenKeys
+from services.bootstrap.embedded import run_embedded_server
+from services.gateway.app import create_app
+from services.gateway.rate_limit import RateLimiter
+from services.ledger.async_ledger import AsyncLedger
+from services.runtime.settings import read_settings
+from tests.gateway.clients import CreatedGame, Json, Player, Socket, bearer, closed, minted
+
+# A `forged` token is of another key; `public` sends none. `host`, `own` (seat 0) and `other` (seat 1) hold tokens of the
+# game that is asked about, a `stranger` holds seat 0 of another game. The tokens of `withdrawn` and `ended` were seat 0's.
+# A socket that opens is 101, and one that opens and is closed with a problem has that problem's status. 409 is a rule of
+# the game: all seats are taken, and it has started.
+MATRIX: Final = """
+                                        forged public host own other stranger withdrawn ended
+GET    /                                   307    307  307 307   307      307       307   307
+GET    /docs                               200    200  200 200   200      200       200   200
+GET    /docs/oauth2-redirect               200    200  200 200   200      200       200   200
+GET    /redoc                              200    200  200 200   200      200       200   200
+GET    /static-offline-docs                307    307  307 307   307      307       307   307
+GET    /openapi.json                       200    200  200 200   200      200       200   200
+GET    /health                             200    200  200 200   200      200       200   200
+GET    /rules                              200    200  200 200   200      200       200   200
+GET    /rules/{rule}                       200    200  200 200   200      200       200   200
+GET    /games                              200    200  200 200   200      200       200   200
+POST   /games                              201    201  201 201   201      201       201   201
+POST   /games/{game}/join                  409    409  409 409   409      409       409   409
+POST   /games/{game}/start                 401    401  409 409   409      403       401   401
+POST   /games/{game}/withdraw-token        401    401  200 200   200      403       401   401
+POST   /games/{game}/forks                 401    201  201 201   201      403       401   401
+POST   /games/{game}/play-off              401    401  403 404   404      403       401   401
+POST   /games/{game}/commands              401    401  403 200   200      403       401   401
+POST   /games/{game}/commands?as=seat-0    401    401  403 200   403      403       401   401
+GET    /games/{game}/view                  401    200  200 200   200      403       401   401
+SOCKET /games/{game}/play                  401    101  101 101   101      403       401   401
+SOCKET /games/{game}/play?as=subprotocol   401    101  101 101   101      403       401   401
+POST   /games/{game}/disputes              401    401  403 202   202      403       401   401
+GET    /games/{game}/disputes              401    401  403 200   200      403       401   401
+GET    /games/{game}/disputes/{dispute}    401    401  403 200   404      403       401   401
+"""
+KEEP: Final[Json] = {"type": "keep_tickets", "keep": [0, 1, 2]}
+BODIES: Final[dict[str, Json]] = {
+    "POST /games": {"seats": [{"kind": "human"}, {"kind": "human"}]},
+    "POST /games/{game}/join": {"name": "Cy"},
+    "POST /games/{game}/forks": {"at": 4},
+    "POST /games/{game}/commands": KEEP,
+    "POST /games/{game}/commands?as=seat-0": {**KEEP, "seat": 0},
+    "POST /games/{game}/disputes": {"number": 1, "reason": "It looks wrong."},
+}
+KEY: Final = "k" * 32
+CALLERS: Final = MATRIX.split("\n")[1].split()
+ROWS: Final = {" ".join(line.split()[:2]): line.split()[2:] for line in MATRIX.split("\n")[2:] if line}
+
+
+@pytest.fixture(scope="module")
+def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    settings = read_settings(
+        port=0, rate=10_000, burst=100_000, read_rate=10_000, read_burst=100_000, token_key=SecretStr(KEY)
+    )
+    with (
+        run_embedded_server(tmp_path_factory.mktemp("server"), settings) as running,
+        httpx.Client(base_url=running.url, timeout=20, trust_env=False) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def stranger(http: httpx.Client) -> Player:
+    return CreatedGame(http, "human", "human").join("Eve")
+
+
+class Table:
+    """A game of two people, of whom seat 0 withdrew a token, and what each caller sends as a token."""
+
+    def __init__(self, http: httpx.Client, stranger: Player) -> None:
+        created = CreatedGame(http, "human", "human")
+        self.game, ada, bo = created.game, created.join("Ada"), created.join("Bo")
+        created.start()
+        path = f"/games/{self.game}/withdraw-token"
+        self.tokens = {
+            "forged": minted("f" * 32, self.game, 0),
+            "public": None,
+            "host": created.host,
+            "own": http.post(path, headers=bearer(ada.token)).json()["token"],
+            "other": bo.token,
+            "stranger": stranger.token,
+            "withdrawn": ada.token,
+            "ended": minted(KEY, self.game, 0, generation=1, ends_at_s=1),
+        }
+        assert list(self.tokens) == CALLERS
+
+    def raise_dispute(self, http: httpx.Client) -> str:
+        """A dispute of seat 0."""
+        path, body = f"/games/{self.game}/disputes", BODIES["POST /games/{game}/disputes"]
+        dispute: str = http.post(path, json=body, headers=bearer(self.tokens["own"])).json()["dispute"]
+        return dispute
+
+
+def status(http: httpx.Client, row: str, url: str, token: str | None) -> int:
+    """The status that a row's request is answered with."""
+    method, path = row.split()
+    if method != "SOCKET":
+        return http.request(method, url, json=BODIES.get(row), headers=bearer(token)).status_code
+    offered = [f"token.{token}"] if token and path.endswith("?as=subprotocol") else []
+    shown = {"subprotocols": ["ledgerline", *offered]} if offered else {"additional_headers": bearer(token)}
+    with Socket(http, url.split("/")[2], **shown) as socket:
+        first = socket.next()
+        if first["type"] == "entry":
+            return 101
+        assert closed(socket) == 1008
+        return int(first["problem"]["status"])
+
+
+def gateway_endpoints() -> set[str]:
+    """The method and the path of all that the gateway serves, from its own routes."""
+    limiter = RateLimiter(1, 1, lambda: 0.0)
+    app = create_app(AsyncLedger(fakeredis.FakeAsyncRedis(), 4), TokenKeys(KEY.encode()), limiter)
+    endpoints = set()
+    for route in iter_route_contexts(app.routes):
+        path, methods = route.path, route.methods or {"SOCKET"}
+        if isinstance(route.original_route, Mount):
+            path, methods = route.original_route.path, {"GET"}
+        endpoints |= {f"{method} {path}" for method in methods - {"HEAD"}}
+    return endpoints
+
+
+def test_every_endpoint_and_socket_has_a_row() -> None:
+    assert {row.partition("?")[0] for row in ROWS} == gateway_endpoints()
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_TOKEN_1_each_caller_gets_what_its_token_opens(
+    row: str, http: httpx.Client, stranger: Player
+) -> None:
+    table = Table(http, stranger)
+    dispute = table.raise_dispute(http) if "{dispute}" in row else None
+    url = row.split()[1].partition("?")[0].format(game=table.game, rule="TOKEN-1", dispute=dispute)
+    answers = {caller: str(status(http, row, url, token)) for caller, token in table.tokens.items()}
+    assert answers == dict(zip(CALLERS, ROWS[row], strict=True))
+
+
+def test_TOKEN_1_a_view_and_a_new_token_are_of_the_holders_seat(http: httpx.Client, stranger: Player) -> None:
+    table = Table(http, stranger)
+    holders: dict[str, int | str] = {"public": "public", "host": "public", "own": 0, "other": 1}
+    for caller, viewer in holders.items():
+        headers = bearer(table.tokens[caller])
+        assert http.get(f"/games/{table.game}/view", headers=headers).json()["viewer"] == viewer
+        if caller != "public":
+            issued = http.post(f"/games/{table.game}/withdraw-token", headers=headers).json()
+            assert issued["seat"] == (None if caller == "host" else viewer)
+            table.tokens[caller] = issued["token"]
