@@ -14,6 +14,7 @@ CREDENTIALS: Final = ("tests/security/test_credentials.py",)
 FOREIGN_SIGNATURES: Final = ("tests/security/test_foreign_signatures.py",)
 ENGINE_USERS: Final = ("tests/security/test_engine_users.py",)
 TOKEN_KEYS: Final = ("tests/security/test_token_keys.py",)
+TOKEN_MATRIX: Final = ("tests/security/test_token_matrix.py",)
 FOREIGN_TEXT: Final = ("tests/security/test_foreign_text.py",)
 
 SECURITY_MUTANTS: Final = (
@@ -33,6 +34,18 @@ SECURITY_MUTANTS: Final = (
     Mutant(
         "any key is taken for the one that a token names", "security", "schemas/tokens.py",
         "                keys = (self._by_id[key_ids[0]],)\n", "                keys = self.keys\n", TOKEN_KEYS,
+    ),
+    Mutant(
+        "a token opens every game", "security", "services/gateway/authorization.py",
+        "        if token.holder.game != game:\n", "        if False:\n", TOKEN_MATRIX,
+    ),
+    Mutant(
+        "a seat reads another's dispute", "security", "services/gateway/routes/disputes.py",
+        "if (name.game, name.seat) == (game, seat) else None", "if name.game == game else None", TOKEN_MATRIX,
+    ),
+    Mutant(
+        "a command is of the seat that it names", "security", "services/gateway/service.py",
+        "            if claimed_seat.__class__ is not int or claimed_seat != seat:\n", "            if False:\n", TOKEN_MATRIX,
     ),
     Mutant(
         "a token has no end", "security", "services/gateway/authorization.py",

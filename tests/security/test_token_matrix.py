@@ -68,7 +68,13 @@ ROWS: Final = {" ".join(line.split()[:2]): line.split()[2:] for line in MATRIX.s
 @pytest.fixture(scope="module")
 def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     settings = read_settings(
-        port=0, rate=10_000, burst=100_000, read_rate=10_000, read_burst=100_000, token_key=SecretStr(KEY)
+        port=0,
+        rate=10_000,
+        burst=100_000,
+        read_rate=10_000,
+        read_burst=100_000,
+        open_games=100_000,
+        token_key=SecretStr(KEY),
     )
     with (
         run_embedded_server(tmp_path_factory.mktemp("server"), settings) as running,
