@@ -4,6 +4,7 @@ Each test plays an attack over the public API or the command line, and fails whe
 
 - `test_credentials` tries everything that is shown of a game as a key to a seat;
 - `test_endless_search` plays games on boards whose search for the best never ended;
+- `test_flooded_games` does all that `test_floods` does at once, while games are played;
 - `test_floods` opens connections, sends requests and messages without end, and reads nothing;
 - `test_foreign_signatures` puts games into the archive that somebody else signed;
 - `test_foreign_text` plants markup and escape sequences in what commands print;

@@ -17,8 +17,6 @@ from services.gateway.connection_limits import ConnectionLimits, OpenConnections
 from services.gateway.http_protocol import MAX_HEADER_BYTES, MAX_PIPELINED
 from services.gateway.server import FRAMES_PER_MESSAGE, KERNEL_SEND_BYTES, open_listener
 from services.runtime.settings import read_settings
-from tests.bench import floods
-from tests.bench.figure import Size
 from tests.bench.light_players import TEXT, frame
 from tests.gateway.clients import CreatedGame, Player, Socket, closed_why, problem
 from tests.security.unread import HIGH_WATER_BYTES, open_unread, ping
@@ -259,14 +257,6 @@ def test_a_closing_waits_for_no_reader_and_then_the_connection_is_cut() -> None:
             await transport.was_aborted.wait()
 
     asyncio.run(scenario())
-
-
-@pytest.mark.long
-@pytest.mark.timeout(600)
-def test_people_play_on_under_a_flood_and_the_memory_of_the_gateway_is_bounded() -> None:
-    figure = floods.measure(Size(quick=True), lambda _: None)
-    assert isinstance(figure.parts["moves"], int) and figure.parts["moves"] > 0
-    assert isinstance(figure.parts["most_mib"], float) and figure.parts["most_mib"] < floods.MEMORY_MIB
 
 
 def test_the_kernel_ends_connections_whose_client_takes_in_nothing() -> None:
