@@ -15,6 +15,7 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
+from schemas.errors import LedgerlineError
 from services.gateway.connection_limits import ConnectionLimits, OpenConnections
 from services.gateway.problem_details import PROBLEM_MEDIA_TYPE
 from services.runtime.logging_setup import get_logger
@@ -25,7 +26,7 @@ MAX_PIPELINED: Final = 16  # requests that are sent ahead of their answers
 RETRY_AFTER_S: Final = 5
 
 
-class TooManyPipelinedError(Exception):
+class TooManyPipelinedError(LedgerlineError):
     """More requests were sent ahead than may wait: the parser stops, and the connection is closed."""
 
 

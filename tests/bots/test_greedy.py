@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from time import process_time
+from time import thread_time
 from typing import Any
 
 from schemas.commands import CommandEnvelope, CreateGame, KeepTickets, SeatPlan, StartGame
@@ -68,7 +68,7 @@ def test_P8_choosing_among_ten_tickets_on_a_large_board_delays_no_other_game() -
     state = started("usa", board, "large", {"start_tickets": {"regular": 10}, "start_keep": 1})
     commands = legal(state, 0)
     assert len(commands) == 2**10 - 1
-    before = process_time()
+    before = thread_time()
     chosen = POLICIES["greedy"](state, 0, commands, SeatRandom(SEED, 0))
-    assert process_time() - before < 0.5
+    assert thread_time() - before < 0.5
     assert isinstance(chosen, KeepTickets) and chosen.keep

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from pathlib import Path
-from time import process_time
+from time import thread_time
 from typing import Any
 
 import pytest
@@ -106,10 +106,10 @@ def test_no_text_of_the_size_that_is_allowed_takes_long(text: str, tmp_path: Pat
     assert len(text) <= MAX_BYTES
     file = tmp_path / "question"
     file.write_text(text)
-    start = process_time()
+    start = thread_time()
     with pytest.raises(InvalidInputError):
         answer_file(str(file))
-    assert process_time() - start < 5
+    assert thread_time() - start < 5
 
 
 def test_an_error_is_one_short_printable_line(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import sys
 import zlib
 from pathlib import Path
 from random import Random
-from time import process_time
+from time import thread_time
 from typing import Any
 
 import msgpack
@@ -73,9 +73,9 @@ def test_it_is_one_short_file_that_needs_only_python() -> None:
 
 
 def test_a_game_of_four_is_checked_within_two_seconds_of_work() -> None:
-    file, since = played(FOUR_SEATS), process_time()
+    file, since = played(FOUR_SEATS), thread_time()
     assert verify_game.verify(file)["good"]
-    assert process_time() - since < 2
+    assert thread_time() - since < 2
 
 
 # -- one thing changed -------------------------------------------------------------------------
