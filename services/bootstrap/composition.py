@@ -30,6 +30,7 @@ from services.referee.decision_limit import STUCK_LIMITS, DecisionLimit
 from services.referee.fork_expansion import ForkExpander
 from services.referee.heartbeat import Heartbeat
 from services.referee.leases import GameClock, Lease
+from services.referee.rules.board import unreadable_boards
 from services.referee.worker import Referee
 from services.runtime import worker_loop
 from services.runtime.executors import DaemonThreadPool, InlineExecutor
@@ -113,6 +114,8 @@ def run_referee(settings: Settings, stop: Event, end_process: Callable[[], objec
 
     Raises EngineUnavailableError; InvalidInputError: the archive's URL or keys."""
     require_own_keys(settings)
+    for board, reason in unreadable_boards().items():
+        get_logger("referee").error("board can't be read, its games are refused", board=board, reason=reason)
     ledger = wait_for_ledger("referee", settings, stop)
     if ledger is None:
         return

@@ -8,6 +8,7 @@ from tests.mutants.mutant import Mutant
 
 LONGEST_TRAIL: Final = ("tests/rules/test_longest_trail.py",)
 HOSTILE_FILES: Final = ("tests/security/test_hostile_files.py",)
+UNREADABLE_BOARD: Final = ("tests/referee/test_unreadable_board.py",)
 OWN_BOARDS: Final = ("tests/security/test_own_boards.py",)
 DECISION_LIMIT: Final = ("tests/referee/test_decision_limit.py",)
 CREDENTIALS: Final = ("tests/security/test_credentials.py",)
@@ -112,6 +113,16 @@ SECURITY_MUTANTS: Final = (
     Mutant(
         "a position isn't a board of one's own", "security", "services/gateway/own_boards.py",
         " or body.get(\"position\") is not None", "", OWN_BOARDS,
+    ),
+    Mutant(
+        "a board's file that can't be read stops the referee", "security", "services/referee/rules/board.py",
+        "    except (OSError, ValueError, RecursionError, InvalidInputError) as error:\n",
+        "    except RecursionError as error:\n", UNREADABLE_BOARD,
+    ),
+    Mutant(
+        "a game on a board that can't be read stops the referee", "security",
+        "services/referee/rules/appliers/opening.py",
+        "    except InvalidInputError as error:\n", "    except CorruptDataError as error:\n", UNREADABLE_BOARD,
     ),
     Mutant(
         "nobody interrupts a decision", "security", "services/referee/decision_limit.py",

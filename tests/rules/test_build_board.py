@@ -8,7 +8,13 @@ from typing import Any
 import pytest
 
 from schemas.boards.form import BoardForm, TicketForm, read_board
-from services.referee.rules.board import build_board, load_board, with_pair_tickets, with_tickets
+from services.referee.rules.board import (
+    _read_board_file,
+    build_board,
+    load_board,
+    with_pair_tickets,
+    with_tickets,
+)
 
 
 def small(**changed: Any) -> BoardForm:
@@ -53,7 +59,7 @@ def test_pairs_stand_in_the_order_of_names_not_of_ids() -> None:
 def test_equal_forms_are_one_board_and_so_are_its_pairs() -> None:
     assert build_board(small()) is build_board(small())
     assert with_pair_tickets(build_board(small()), 7) is with_pair_tickets(build_board(small()), 7)
-    load_board.cache_clear()  # what it built before may have made room for other boards meanwhile
+    _read_board_file.cache_clear()  # what it built before may have made room for other boards meanwhile
     assert build_board(load_board("nordic").form) is load_board("nordic")
 
 

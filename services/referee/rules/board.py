@@ -73,15 +73,32 @@ class Board:
     form: BoardForm  # what it was built from
 
 
-@cache
 def load_board(name: str) -> Board:
-    """The built-in board of this name. Raises InvalidInputError if there is none."""
+    """The built-in board of this name. Raises InvalidInputError if there is none, or it can't be read."""
     if name not in board_names():
         raise InvalidInputError("board", f"there is no board {name!r}; there is {', '.join(board_names())}")
+    board = _read_board_file(name)
+    if isinstance(board, str):
+        raise InvalidInputError("board", f"this server can't read its file of the board {name!r}: {board}")
+    return board
+
+
+def unreadable_boards() -> dict[str, str]:
+    """The built-in boards whose files can't be read, with the reason. Games on the others go on."""
+    return {name: board for name in board_names() if isinstance(board := _read_board_file(name), str)}
+
+
+@cache
+def _read_board_file(name: str) -> Board | str:
+    """The board, or the reason why its file can't be read: that is asked for once in a process's life."""
     file = _board_files()[name]
-    if file.name.endswith(TRAINS_SUFFIX):
-        return build_board(read_trains_map(json.loads(file.read_bytes()), name, name.capitalize()))
-    return build_board(BOARD_SCHEMA.read_json(file.read_bytes()))
+    try:
+        data = file.read_bytes()
+        if file.name.endswith(TRAINS_SUFFIX):
+            return build_board(read_trains_map(json.loads(data), name, name.capitalize()))
+        return build_board(BOARD_SCHEMA.read_json(data))
+    except (OSError, ValueError, RecursionError, InvalidInputError) as error:
+        return str(error)
 
 
 @cache

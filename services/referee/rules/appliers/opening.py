@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from schemas.errors import CorruptDataError
+from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.events import (
     ChoiceLaid,
     DeckKnown,
@@ -44,9 +44,7 @@ def game_created(state: GameState, event: GameCreated) -> None:
         )
     state.ruleset = RULESET_VERSIONS[event.ruleset, event.rules]
     state.rule_options = rule_options
-    board = (
-        boards.load_board(event.board) if event.board_form is None else boards.build_board(event.board_form)
-    )
+    board = _board_of(event)
     if board.digest != event.board_digest:
         raise CorruptDataError(f"game {event.game} was played on another version of the board {event.board}")
     state.board = (
@@ -61,6 +59,16 @@ def game_created(state: GameState, event: GameCreated) -> None:
     state.market = [None] * rule_options.market
     state.discards = dict(rule_options.cards.items())  # until they are shuffled
     state.tokens = boards.initial_tokens(rule_options, board)
+
+
+def _board_of(event: GameCreated) -> boards.Board:
+    """The board of a game. Raises CorruptDataError: this server can't read it."""
+    if event.board_form is not None:
+        return boards.build_board(event.board_form)
+    try:
+        return boards.load_board(event.board)
+    except InvalidInputError as error:
+        raise CorruptDataError(f"game {event.game} can't be played here: {error}") from None
 
 
 @applies(SeedSealed)

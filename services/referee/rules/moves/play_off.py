@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from hashlib import sha256
 from typing import Final
 
 from schemas.boards.form import BOARD_SCHEMA
 from schemas.commands import CreateGame, PlayOff, SeatPlan
+from schemas.errors import InvalidInputError
 from schemas.events import PlayOffCalled, PlayOffEnded, SeatScore
 from schemas.field_types import Seat
 from schemas.refusals import CommandRefusedError
@@ -108,6 +110,7 @@ def seat_plan_of(seat_state: SeatState) -> SeatPlan:
 
 def board_reference(board: Board) -> object:
     """The name of a built-in board; for any other board its form, as JSON data."""
-    if board.id in boards.board_names() and boards.load_board(board.id).form == board.form:
-        return board.id
+    with suppress(InvalidInputError):  # there is none of that name, or it can't be read
+        if boards.load_board(board.id).form == board.form:
+            return board.id
     return BOARD_SCHEMA.write(board.form, exclude_defaults=True)

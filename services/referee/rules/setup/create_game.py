@@ -106,12 +106,12 @@ def choose_rules_and_board(rulesets: Mapping[str, Ruleset], command: CreateGame)
     require(name is None or name in rulesets, "GAME-6", f"ruleset: {name!r} isn't one of {known_names}")
     try:
         board = resolve_board(command.board) if command.board is not None else None
+        if name is None:
+            name = board.default_ruleset if board else "usa"
+            require(name in rulesets, "GAME-6", f"board.rules: {name!r} isn't one of {known_names}")
+        return rulesets[name], board or boards.load_board(rulesets[name].default_board)
     except InvalidInputError as error:
         raise CommandRefusedError("GAME-6", str(error)) from None
-    if name is None:
-        name = board.default_ruleset if board else "usa"
-        require(name in rulesets, "GAME-6", f"board.rules: {name!r} isn't one of {known_names}")
-    return rulesets[name], board or boards.load_board(rulesets[name].default_board)
 
 
 def resolve_board(board: str | Mapping[str, object]) -> Board:
