@@ -17,6 +17,7 @@ from services.bootstrap.composition import open_ledger, run_auditor
 from services.bootstrap.embedded import EmbeddedServer, open_jobs_for_reading, run_embedded_server
 from services.ledger import RedisLedger
 from services.runtime.settings import read_settings
+from tests.auditor.frequent_tasks import frequent_tasks
 from tests.cli.command_line import run_in_process
 from tests.deploy.compose import wait_until
 from tests.gateway.clients import LEAVE, Socket, bearer, closed_why, new_id
@@ -45,6 +46,7 @@ def running_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running
         archived_stays_s=0,
     )
     with (
+        frequent_tasks(),
         run_embedded_server(data, settings) as running,
         httpx.Client(base_url=running.url, timeout=120, trust_env=False) as http,
         closing(open_ledger(running.settings)) as ledger,
