@@ -107,6 +107,8 @@ def _request_body(model: str, **examples: OpenApiObject) -> OpenApiObject:
     return {"requestBody": {"required": True, "content": {"application/json": content}}}
 
 
+TOKEN_IS_OPTIONAL: Final[OpenApiObject] = {"security": [{}]}  # put after the schemes that FastAPI declares
+
 CREATE_BODY: Final = _request_body(
     "CreateGameRequest",
     two_people={"ruleset": "usa", "seats": [{"kind": "human"}, {"kind": "human"}]},

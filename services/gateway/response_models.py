@@ -246,7 +246,9 @@ class Problem(ResponseModel):
     number: int | SkipJsonSchema[None] = Field(
         default=None, description="of the entry, where the refusal is one"
     )
-    level: str | SkipJsonSchema[None] = Field(
-        default=None, description="how sure it is; told: there is no entry"
+    level: str | None = Field(
+        default=None,
+        description="how sure it is; told: there is no entry; null: not even accepted, for all we know",
     )
+    verdict: Literal["unknown"] | SkipJsonSchema[None] = None
     retry_after: int | SkipJsonSchema[None] = Field(default=None, description="seconds")

@@ -21,39 +21,42 @@ from services.runtime.settings import read_settings
 from tests.gateway.clients import CreatedGame, Json, Player, Socket, bearer, closed, minted
 
 # A `forged` token is of another key; `public` sends none. `host`, `own` (seat 0) and `other` (seat 1) hold tokens of the
-# game that is asked about, a `stranger` holds seat 0 of another game. The tokens of `withdrawn` and `ended` were seat 0's.
+# game that is asked about, a `stranger` holds seat 0 of another game. The tokens of `withdrawn` and `ended` were seat
+# 0's; `operator` sends the operator's key, without which nobody has a board of their own or a position here.
 # A socket that opens is 101, and one that opens and is closed with a problem has that problem's status. 409 is a rule of
 # the game: all seats are taken, and it has started.
 MATRIX: Final = """
-                                        forged public host own other stranger withdrawn ended
-GET    /                                   307    307  307 307   307      307       307   307
-GET    /docs                               200    200  200 200   200      200       200   200
-GET    /docs/oauth2-redirect               200    200  200 200   200      200       200   200
-GET    /redoc                              200    200  200 200   200      200       200   200
-GET    /static-offline-docs                307    307  307 307   307      307       307   307
-GET    /openapi.json                       200    200  200 200   200      200       200   200
-GET    /health                             200    200  200 200   200      200       200   200
-GET    /rules                              200    200  200 200   200      200       200   200
-GET    /rules/{rule}                       200    200  200 200   200      200       200   200
-GET    /games                              200    200  200 200   200      200       200   200
-POST   /games                              201    201  201 201   201      201       201   201
-POST   /games/{game}/join                  409    409  409 409   409      409       409   409
-POST   /games/{game}/start                 401    401  409 409   409      403       401   401
-POST   /games/{game}/withdraw-token        401    401  200 200   200      403       401   401
-POST   /games/{game}/forks                 401    201  201 201   201      403       401   401
-POST   /games/{game}/play-off              401    401  403 404   404      403       401   401
-POST   /games/{game}/commands              401    401  403 200   200      403       401   401
-POST   /games/{game}/commands?as=seat-0    401    401  403 200   403      403       401   401
-GET    /games/{game}/view                  401    200  200 200   200      403       401   401
-SOCKET /games/{game}/play                  401    101  101 101   101      403       401   401
-SOCKET /games/{game}/play?as=subprotocol   401    101  101 101   101      403       401   401
-POST   /games/{game}/disputes              401    401  403 202   202      403       401   401
-GET    /games/{game}/disputes              401    401  403 200   200      403       401   401
-GET    /games/{game}/disputes/{dispute}    401    401  403 200   404      403       401   401
+                                        forged public host own other stranger withdrawn ended operator
+GET    /                                   307    307  307 307   307      307       307   307   307
+GET    /docs                               200    200  200 200   200      200       200   200   200
+GET    /docs/oauth2-redirect               200    200  200 200   200      200       200   200   200
+GET    /redoc                              200    200  200 200   200      200       200   200   200
+GET    /static-offline-docs                307    307  307 307   307      307       307   307   307
+GET    /openapi.json                       200    200  200 200   200      200       200   200   200
+GET    /health                             200    200  200 200   200      200       200   200   200
+GET    /rules                              200    200  200 200   200      200       200   200   200
+GET    /rules/{rule}                       200    200  200 200   200      200       200   200   200
+GET    /games                              200    200  200 200   200      200       200   200   200
+POST   /games                              201    201  201 201   201      201       201   201   201
+POST   /games?on=own-board                 403    403  403 403   403      403       403   403   201
+POST   /games/{game}/join                  409    409  409 409   409      409       409   409   409
+POST   /games/{game}/start                 401    401  409 409   409      403       401   401   401
+POST   /games/{game}/withdraw-token        401    401  200 200   200      403       401   401   401
+POST   /games/{game}/forks                 401    201  201 201   201      403       401   401   201
+POST   /games/{game}/play-off              401    401  403 404   404      403       401   401   401
+POST   /games/{game}/commands              401    401  403 200   200      403       401   401   401
+POST   /games/{game}/commands?as=seat-0    401    401  403 200   403      403       401   401   401
+GET    /games/{game}/view                  401    200  200 200   200      403       401   401   401
+SOCKET /games/{game}/play                  401    101  101 101   101      403       401   401   401
+SOCKET /games/{game}/play?as=subprotocol   401    101  101 101   101      403       401   401   401
+POST   /games/{game}/disputes              401    401  403 202   202      403       401   401   401
+GET    /games/{game}/disputes              401    401  403 200   200      403       401   401   401
+GET    /games/{game}/disputes/{dispute}    401    401  403 200   404      403       401   401   401
 """
 KEEP: Final[Json] = {"type": "keep_tickets", "keep": [0, 1, 2]}
 BODIES: Final[dict[str, Json]] = {
     "POST /games": {"seats": [{"kind": "human"}, {"kind": "human"}]},
+    "POST /games?on=own-board": {"seats": [{"kind": "human"}, {"kind": "human"}], "position": {}},
     "POST /games/{game}/join": {"name": "Cy"},
     "POST /games/{game}/forks": {"at": 4},
     "POST /games/{game}/commands": KEEP,
@@ -61,6 +64,7 @@ BODIES: Final[dict[str, Json]] = {
     "POST /games/{game}/disputes": {"number": 1, "reason": "It looks wrong."},
 }
 KEY: Final = "k" * 32
+OPERATOR_KEY: Final = "o" * 32
 CALLERS: Final = MATRIX.split("\n")[1].split()
 ROWS: Final = {" ".join(line.split()[:2]): line.split()[2:] for line in MATRIX.split("\n")[2:] if line}
 
@@ -75,6 +79,8 @@ def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
         read_burst=100_000,
         open_games=100_000,
         token_key=SecretStr(KEY),
+        own_boards="operator",
+        operator_key=SecretStr(OPERATOR_KEY),
     )
     with (
         run_embedded_server(tmp_path_factory.mktemp("server"), settings) as running,
@@ -105,6 +111,7 @@ class Table:
             "stranger": stranger.token,
             "withdrawn": ada.token,
             "ended": minted(KEY, self.game, 0, generation=1, ends_at_s=1),
+            "operator": OPERATOR_KEY,
         }
         assert list(self.tokens) == CALLERS
 
@@ -156,6 +163,17 @@ def test_TOKEN_1_each_caller_gets_what_its_token_opens(
     url = row.split()[1].partition("?")[0].format(game=table.game, rule="TOKEN-1", dispute=dispute)
     answers = {caller: str(status(http, row, url, token)) for caller, token in table.tokens.items()}
     assert answers == dict(zip(CALLERS, ROWS[row], strict=True))
+
+
+def test_the_document_says_where_a_token_is_needed(http: httpx.Client) -> None:
+    paths = http.get("/openapi.json").json()["paths"]
+    needed = {
+        f"{method.upper()} {path}": {} not in operation.get("security", [{}])
+        for path, operations in paths.items()
+        for method, operation in operations.items()
+    }
+    public = CALLERS.index("public")
+    assert needed == {row: ROWS[row][public] == "401" for row in needed}
 
 
 def test_TOKEN_1_a_view_and_a_new_token_are_of_the_holders_seat(http: httpx.Client, stranger: Player) -> None:

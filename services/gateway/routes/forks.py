@@ -31,7 +31,7 @@ router = APIRouter(tags=["games"])
     "/games/{game}/forks",
     status_code=201,
     summary="Go on from where a game stood",
-    openapi_extra=openapi.FORK_BODY,
+    openapi_extra=openapi.FORK_BODY | openapi.TOKEN_IS_OPTIONAL,
     response_model_exclude_unset=True,
 )
 async def fork(

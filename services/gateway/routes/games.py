@@ -23,7 +23,12 @@ from services.gateway.response_models import GameCreated, GameList, GameStarted,
 router = APIRouter(tags=["games"])
 
 
-@router.post("/games", status_code=201, summary="Create a game", openapi_extra=openapi.CREATE_BODY)
+@router.post(
+    "/games",
+    status_code=201,
+    summary="Create a game",
+    openapi_extra=openapi.CREATE_BODY | openapi.TOKEN_IS_OPTIONAL,
+)
 async def create(
     service: ServiceParam,
     request: Request,

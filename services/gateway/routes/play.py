@@ -81,7 +81,12 @@ async def command(
     )
 
 
-@router.get("/games/{game}/view", summary="Read a view", response_model_exclude_unset=True)
+@router.get(
+    "/games/{game}/view",
+    summary="Read a view",
+    openapi_extra=openapi.TOKEN_IS_OPTIONAL,
+    response_model_exclude_unset=True,
+)
 async def view(
     service: ServiceParam,
     game: GameIdParam,
