@@ -15,7 +15,10 @@ import httpx
 
 from services.gateway.server import open_listener
 
-SERVICES: Final = ("referee", "gateway")
+SERVICES: Final = {
+    "referee": "tests.bench.rehearsed_referee",
+    "gateway": "services.cli",
+}  # modules that run them
 UP_S: Final = 20.0
 
 
@@ -37,8 +40,8 @@ def running_services(engine: str, **settings: object) -> Iterator[Server]:
     wanted = {"redis_url": engine, "token_key": key, "port": port, "log_level": "warning", **settings}
     environment = given | {f"LEDGERLINE_{name.upper()}": str(value) for name, value in wanted.items()}
     services = {
-        name: subprocess.Popen([sys.executable, "-m", "services.cli", name], env=environment)
-        for name in SERVICES
+        name: subprocess.Popen([sys.executable, "-m", module, name], env=environment)
+        for name, module in SERVICES.items()
     }
     try:
         _wait_until_up(url := f"http://127.0.0.1:{port}", list(services.values()))

@@ -50,7 +50,9 @@ def refused(reply: httpx.Response, setting: str) -> bool:
     )
 
 
-def test_only_the_operator_creates_and_forks_games_on_own_boards_where_it_is_set(tmp_path: Path) -> None:
+def test_OPERATOR_1_only_the_operator_creates_and_forks_games_on_own_boards_where_it_is_set(
+    tmp_path: Path,
+) -> None:
     with gateway(tmp_path, own_boards="operator", operator_key=KEY) as http:
         plain = http.post("/games", json=PLAIN, headers=bearer("anything"))
         assert plain.status_code == 201
