@@ -27,7 +27,7 @@ def _lists_to_tuples(value: object) -> object:
     return tuple(map(_lists_to_tuples, value)) if isinstance(value, list | tuple) else value
 
 
-SequenceNumber = Annotated[Int, Field(ge=1)]  # of an entry
+SequenceNumber = Annotated[Int, Field(ge=1, le=2**53)]  # of an entry
 EventRows = Annotated[tuple[Any, ...], AfterValidator(_to_logged_rows)]  # pydantic: of any form
 
 

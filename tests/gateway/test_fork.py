@@ -177,6 +177,7 @@ def test_a_token_of_another_game_is_refused(http: httpx.Client, server: Embedded
     [
         ({}, "at"),
         ({"at": 0}, "at"),
+        ({"at": 2**64}, "at"),  # which no message to the engine can hold
         ({"at": "4"}, "at"),
         ({"at": 4, "asker": 1}, "asker"),
         ({"at": 4, "of": "other"}, "of"),

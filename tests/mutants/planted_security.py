@@ -16,6 +16,7 @@ FOREIGN_SIGNATURES: Final = ("tests/security/test_foreign_signatures.py",)
 ENGINE_USERS: Final = ("tests/security/test_engine_users.py",)
 TOKEN_KEYS: Final = ("tests/security/test_token_keys.py",)
 TOKEN_MATRIX: Final = ("tests/security/test_token_matrix.py",)
+GENERATED_REQUESTS: Final = ("tests/security/test_generated_requests.py",)
 FOREIGN_TEXT: Final = ("tests/security/test_foreign_text.py",)
 
 SECURITY_MUTANTS: Final = (
@@ -35,6 +36,14 @@ SECURITY_MUTANTS: Final = (
     Mutant(
         "any key is taken for the one that a token names", "security", "schemas/tokens.py",
         "                keys = (self._by_id[key_ids[0]],)\n", "                keys = self.keys\n", TOKEN_KEYS,
+    ),
+    Mutant(
+        "the document lacks a status", "security", "services/gateway/openapi.py",
+        '    404: _problem_response(404, "GAME-1", "No such game", "there is no game 3f9a1c0b77e2"),\n', "", GENERATED_REQUESTS,
+    ),
+    Mutant(
+        "an entry's number is of any size", "security", "schemas/forks.py",
+        "Field(ge=1, le=2**53)", "Field(ge=1)", ("tests/gateway/test_fork.py",),
     ),
     Mutant(
         "a token opens every game", "security", "services/gateway/authorization.py",

@@ -12,6 +12,7 @@ Each test plays an attack over the public API or the command line, and fails whe
 - `test_named_seeds` guesses the name of a seed;
 - `test_token_matrix` asks everything by everybody: one table has what each token opens;
 - `test_token_keys` tries keys that can be guessed, and tokens that were withdrawn or have ended;
+- `test_generated_requests` sends what schemathesis makes of the OpenAPI document, right and wrong;
 - `test_hostile_files` hands bombs and forged logs to whoever reads files of games;
 - `test_other_sites` sends what a page of another site can, and bodies that two parsers read differently;
 - `test_quotas` creates games without end.
