@@ -35,7 +35,7 @@ def contents(state: GameState) -> dict[str, Any]:
     return contents | {"order of": [[*held] for held in contents.values() if isinstance(held, dict)]}
 
 
-@pytest.mark.parametrize("examples", long_after(1, (3, 20)))
+@pytest.mark.parametrize("examples", long_after(1, (3, 12)))
 @pytest.mark.parametrize("rules", RULESETS)
 def test_P7_a_restored_state_is_the_state_folded_anew(rules: str, examples: int) -> None:
     """Whole games go on with the restored state, at any moment of a game of any ruleset."""

@@ -22,7 +22,7 @@ from tests.rules.test_properties import EVERY_RULESET, REPEATABLE
 from tests.rules.test_secrecy import shown_to
 
 
-@pytest.mark.parametrize("examples", long_after(1, (2, 8)))
+@pytest.mark.parametrize("examples", long_after(1, (2, 4)))
 @EVERY_RULESET
 def test_a_position_shows_a_viewer_only_what_it_may_know(rules: str, examples: int) -> None:
     @settings(REPEATABLE, max_examples=examples)

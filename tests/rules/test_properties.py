@@ -153,7 +153,7 @@ def test_the_log_folds_to_the_referees_own_state(rules: str, examples: int) -> N
     holds()
 
 
-@pytest.mark.parametrize("examples", long_after(1, (3, 10)))
+@pytest.mark.parametrize("examples", long_after(1, (3, 6)))
 @EVERY_RULESET
 def test_a_position_that_was_set_up_is_the_one_that_was_given(rules: str, examples: int) -> None:
     @settings(REPEATABLE, max_examples=examples)

@@ -33,7 +33,7 @@ def require_believed(game: SealedGame) -> None:
         assert (verifier.sequence, verifier.head) == (len(game.entries), game.sealed[-1].head)
 
 
-@pytest.mark.parametrize("examples", long_after(1, (2, 10)))
+@pytest.mark.parametrize("examples", long_after(1, (2, 5)))
 @EVERY_RULESET
 def test_P6_every_viewer_verifies_every_whole_game(rules: str, examples: int) -> None:
     @settings(REPEATABLE, max_examples=examples)

@@ -61,12 +61,12 @@ def any_commands(twins: Twins, seed: int, count: int) -> None:
     twins.same_contents()
 
 
-@pytest.mark.parametrize("seed", long_after(2, range(12)))
+@pytest.mark.parametrize("seed", long_after(2, range(6)))
 def test_any_sequence_of_commands_gets_the_replies_of_a_real_engine(twins: Twins, seed: int) -> None:
     any_commands(twins, seed, 1200)
 
 
-@pytest.mark.parametrize("seed", long_after(2, range(12)))
+@pytest.mark.parametrize("seed", long_after(2, range(6)))
 def test_our_scripts_change_both_engines_alike_whatever_their_arguments(twins: Twins, seed: int) -> None:
     clients: list[Any] = [SyncClient(twins.engine, twins.carry) for _ in range(2)]
     calls = AnyLedgerCall(

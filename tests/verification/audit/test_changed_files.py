@@ -18,7 +18,7 @@ from services.verification.log_check import check_file, check_file_bytes
 from tests.long_runs import long_after
 from tests.verification.audit.small_server import GAME, SIGNER, SmallServer
 
-FLIPS = pytest.mark.parametrize("flips", long_after(1, (400, 4_000)))
+FLIPS = pytest.mark.parametrize("flips", long_after(1, (400, 2_000)))
 
 
 @cache

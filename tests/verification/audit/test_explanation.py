@@ -22,7 +22,7 @@ from tests.verification.audit.given import USA, entries, find, golden, rewritten
 GAMES = ("usa-mischief", "europe-mischief", "marklin-mischief", "trains-requests", "usa-own-board")
 
 
-@pytest.mark.parametrize("step", long_after(1, (29, 5)))
+@pytest.mark.parametrize("step", long_after(1, (29, 7)))
 @pytest.mark.parametrize("game", GAMES)
 def test_every_entry_of_a_game_can_be_explained_and_written_as_json(game: str, step: int) -> None:
     log = golden(game)

@@ -96,7 +96,7 @@ def test_P6_every_flipped_bit_of_a_file_is_found(sampled: int) -> None:
             continue
 
 
-@pytest.mark.parametrize("sampled", long_after(1, (60, 600)))
+@pytest.mark.parametrize("sampled", long_after(1, (60, 300)))
 def test_P6_a_flipped_bit_of_an_entry_names_that_entry(sampled: int) -> None:
     """Even if the file is compressed again after the flip."""
     packed, rng = decompressed(played(SMALL)), Random(4)
@@ -181,7 +181,7 @@ def test_invalid_bytes_are_reported_and_never_raise_anything_else() -> None:
             assert str(wrong).startswith("the file "), number
 
 
-@pytest.mark.parametrize("sampled", long_after(1, (60, 600)))
+@pytest.mark.parametrize("sampled", long_after(1, (60, 300)))
 def test_entries_of_any_shape_are_findings_never_a_traceback(sampled: int) -> None:
     """Entries with one value replaced, as a malicious server could write them."""
     file, rng = decode_game_file(played("europe-tunnels-and-stations")), Random(2)
