@@ -155,7 +155,7 @@ def test_every_endpoint_and_socket_has_a_row() -> None:
 
 
 @pytest.mark.parametrize("row", ROWS)
-def test_TOKEN_1_OPERATOR_1_each_caller_gets_what_its_token_opens(
+def test_TOKEN_1_each_caller_gets_what_its_token_opens(
     row: str, http: httpx.Client, stranger: Player
 ) -> None:
     table = Table(http, stranger)
