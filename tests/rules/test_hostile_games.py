@@ -17,6 +17,7 @@ from services.referee.rules.search import (
     trail_sweep,
 )
 from tests.long_runs import long_after
+from tests.process_faults.seeds import SOAK
 from tests.rules.hostile_games import costly_questions, hostile_game
 
 BOARDS: Final = 10  # of each test
@@ -50,7 +51,7 @@ def counted_steps() -> Iterator[Callable[[], int]]:
         yield lambda: steps
 
 
-@pytest.mark.parametrize("start", long_after(2, range(0, 2_000, BOARDS)))
+@pytest.mark.parametrize("start", long_after(2, range(0, 2_000 if SOAK else 400, BOARDS)))
 def test_GAME_6_hostile_boards_are_refused_or_cost_few_steps(start: int) -> None:
     played = 0
     for seed in range(start, start + BOARDS):

@@ -106,7 +106,7 @@ def modes(operation: APIOperation[Any, Any, Any, Any]) -> list[GenerationMode]:
     return [GenerationMode.POSITIVE, *([GenerationMode.NEGATIVE] if may_be_wrong else [])]
 
 
-@pytest.mark.parametrize("examples", short_and_long(6, 60))
+@pytest.mark.parametrize("examples", short_and_long(6, 30))
 def test_every_answer_to_a_generated_request_is_described(
     played: Played, subtests: pytest.Subtests, examples: int
 ) -> None:
