@@ -31,6 +31,12 @@ GIVEN = {
     "LEDGERLINE_PUBLIC_KEYS": Signer("5e" * 32).public_key.hex(),
     "LEDGERLINE_LOG_LEVEL": "debug",
 }
+# All clients of a test have one address.
+MANY_CLIENTS = {
+    "LEDGERLINE_READ_RATE": "10000",
+    "LEDGERLINE_READ_BURST": "100000",
+    "LEDGERLINE_OPEN_GAMES": "100000",
+}
 VARIABLE = re.compile(r"\$(?:(?P<dollar>\$)|\{(?P<name>\w+)(?:(?P<kind>:?[-?])(?P<word>[^}]*))?\})")
 
 
@@ -123,7 +129,7 @@ class Stage:
         environment["LEDGERLINE_SECRETS_DIR"] = str(self._mounted_secrets(name))
         words = [sys.executable, str(ROOT / "deploy" / "ledgerline"), *service["command"]]
         image = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
-        return self._run(name, words, {**image, **environment, **differently})
+        return self._run(name, words, {**image, **environment, **MANY_CLIENTS, **differently})
 
     def start_engine(self) -> Running:
         """The engine; started again, on the same data and port."""

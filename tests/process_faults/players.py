@@ -52,7 +52,8 @@ class HttpPlayer:
         self.sit_down()
 
     def sit_down(self) -> None:
-        """Create a game, join and start it. After a loss, the same ids give the same game again."""
+        """Create a game, join and start it. After a loss, the same ids give the same game again; one that is over by
+        then gives no token any more, and a new one is begun."""
         while not self._has_joined():
             assert self.lost != self.losses(), "rejected"
         self.forget()
@@ -64,6 +65,9 @@ class HttpPlayer:
         created = self._post("/games", BODY, create)
         self.game = created.json().get("game", "")
         joined = self._post(self._path("join"), {"name": "Ada"}, join)
+        if joined.status_code == 409 and joined.json()["rule"] == "GAME-3":
+            self.ids = [secrets.token_hex(12) for _ in range(3)]
+            return self._has_joined()
         self.seat, self.token = joined.json().get("seat"), joined.json().get("token")
         return self._post(self._path("start"), {}, start, self.token).is_success
 

@@ -28,7 +28,9 @@ class WholeServer(NamedTuple):
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WholeServer]:
     data = tmp_path_factory.mktemp("server")
-    settings = read_settings(port=0, rate=10_000, burst=100_000)
+    settings = read_settings(
+        port=0, rate=10_000, burst=100_000, read_rate=10_000, read_burst=100_000, open_games=100_000
+    )
     with (
         run_embedded_server(data, settings) as running,
         httpx.Client(base_url=running.url, timeout=20, trust_env=False) as http,

@@ -21,7 +21,7 @@ LIMIT_S = 1.0
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[EmbeddedServer]:
     """All services as threads of one process, one referee among them."""
-    settings = read_settings(port=0, decision_s=LIMIT_S)
+    settings = read_settings(port=0, decision_s=LIMIT_S, read_rate=10_000, read_burst=100_000)
     with playable(endless(spin)), run_embedded_server(tmp_path, settings) as running:
         yield running
 
