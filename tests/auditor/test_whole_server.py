@@ -21,6 +21,7 @@ from tests.auditor.frequent_tasks import frequent_tasks
 from tests.cli.command_line import run_in_process
 from tests.deploy.compose import wait_until
 from tests.gateway.clients import LEAVE, Socket, bearer, closed_why, new_id
+from tests.many_clients import settings_for_many_clients
 
 BODY = {"seats": [{"kind": "human"}, {"kind": "bot", "policy": "greedy"}], "options": {"cars": 8}}
 
@@ -36,15 +37,7 @@ class RunningServer(NamedTuple):
 @pytest.fixture(scope="module")
 def running_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     data = tmp_path_factory.mktemp("server")
-    settings = read_settings(
-        port=0,
-        rate=10_000,
-        burst=100_000,
-        read_rate=10_000,
-        read_burst=100_000,
-        open_games=100_000,
-        archived_stays_s=0,
-    )
+    settings = settings_for_many_clients(archived_stays_s=0)
     with (
         frequent_tasks(),
         run_embedded_server(data, settings) as running,

@@ -32,6 +32,7 @@ from tests.bench.games import fresh_engine, script
 from tests.bench.light_players import GameSockets, Move, Play, SeatSocket, moves, request
 from tests.bench.services import Server, running_services
 from tests.gateway.clients import minted
+from tests.many_clients import MANY_CLIENTS
 
 SEATS: Final = (SeatPlan(),) * 4
 START: Final = 2 + len(SEATS)  # entries until all sit and the cards are dealt
@@ -148,13 +149,7 @@ def ours(scripts: Sequence[list[CommandEnvelope]], tables: int, syncing: str, se
     with (
         fresh_engine(appendfsync=syncing) as engine,
         running_services(
-            engine,
-            rate=10_000,
-            burst=100_000,
-            read_rate=10_000,
-            read_burst=100_000,
-            connections=10_000,
-            connections_per_address=10_000,
+            engine, **MANY_CLIENTS, connections=10_000, connections_per_address=10_000
         ) as running,
     ):
         plans = [scripts[number % len(scripts)] for number in range(tables + wanted)]

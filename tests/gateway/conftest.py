@@ -16,20 +16,12 @@ from services.bootstrap.embedded import EmbeddedServer, run_embedded_server
 from services.gateway import hub as hubs
 from services.ledger import DeliveredCommand, RedisLedger
 from services.referee.command_processor import CommandProcessor
-from services.runtime.settings import read_settings
+from tests.many_clients import settings_for_many_clients
 
 
 @pytest.fixture(scope="package")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServer]:
-    settings = read_settings(
-        port=0,
-        rate=10_000,
-        burst=100_000,
-        read_rate=10_000,
-        read_burst=100_000,
-        open_games=100_000,
-        answer_s=30,
-    )
+    settings = settings_for_many_clients(answer_s=30)
     with run_embedded_server(tmp_path_factory.mktemp("server"), settings) as running:
         yield running
 

@@ -11,7 +11,6 @@ import redis
 
 from services.bootstrap.embedded import EmbeddedServer, run_embedded_server
 from services.ledger.ack_levels import ACCEPTED, DECIDED, DURABLE, parse_ack_level, replicated
-from services.runtime.settings import read_settings
 from tests.gateway.clients import (
     DRAW,
     LEAVE,
@@ -24,6 +23,7 @@ from tests.gateway.clients import (
     seated,
     unknown,
 )
+from tests.many_clients import settings_for_many_clients
 
 PAIR = {"seats": [{"kind": "human"}, {"kind": "human"}]}
 
@@ -33,15 +33,7 @@ def server(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[EmbeddedServer]:
     """A server of the module's own, whose engine settings it changes."""
-    settings = read_settings(
-        port=0,
-        rate=10_000,
-        burst=100_000,
-        read_rate=10_000,
-        read_burst=100_000,
-        open_games=100_000,
-        answer_s=30,
-    )
+    settings = settings_for_many_clients(answer_s=30)
     with run_embedded_server(tmp_path_factory.mktemp("levels"), settings) as running:
         with redis.Redis.from_url(running.settings.redis_url) as client:
             client.config_set("appendfsync", request.param)

@@ -13,7 +13,7 @@ import pytest
 from services.bootstrap.composition import open_ledger
 from services.bootstrap.embedded import EmbeddedServer, run_embedded_server
 from services.ledger import RedisLedger
-from services.runtime.settings import read_settings
+from tests.many_clients import settings_for_many_clients
 
 
 class WholeServer(NamedTuple):
@@ -28,9 +28,7 @@ class WholeServer(NamedTuple):
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WholeServer]:
     data = tmp_path_factory.mktemp("server")
-    settings = read_settings(
-        port=0, rate=10_000, burst=100_000, read_rate=10_000, read_burst=100_000, open_games=100_000
-    )
+    settings = settings_for_many_clients()
     with (
         run_embedded_server(data, settings) as running,
         httpx.Client(base_url=running.url, timeout=20, trust_env=False) as http,

@@ -11,8 +11,8 @@ import pytest
 
 from services.bootstrap.composition import open_ledger
 from services.bootstrap.embedded import EmbeddedServer, run_embedded_server
-from services.runtime.settings import read_settings
 from tests.gateway.clients import LEAVE, begun, in_turn
+from tests.many_clients import settings_for_many_clients
 from tests.referee.endless_rules import ENDLESS, endless, playable, spin
 
 LIMIT_S = 1.0
@@ -21,7 +21,7 @@ LIMIT_S = 1.0
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[EmbeddedServer]:
     """All services as threads of one process, one referee among them."""
-    settings = read_settings(port=0, decision_s=LIMIT_S, read_rate=10_000, read_burst=100_000)
+    settings = settings_for_many_clients(decision_s=LIMIT_S)
     with playable(endless(spin)), run_embedded_server(tmp_path, settings) as running:
         yield running
 

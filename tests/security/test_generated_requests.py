@@ -17,9 +17,9 @@ from schemathesis.schemas import APIOperation
 from schemathesis.specs.openapi import checks
 
 from services.bootstrap.embedded import run_embedded_server
-from services.runtime.settings import read_settings
 from tests.gateway.clients import Json, bearer, in_turn, minted
 from tests.long_runs import short_and_long
+from tests.many_clients import settings_for_many_clients
 
 KEY: Final = "k" * 32
 NEVER_WITHDRAWN: Final = 1 << 30  # a generation that no withdrawal in these tests reaches
@@ -51,9 +51,7 @@ class Played(NamedTuple):
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:
-    limits = {"rate": 10_000, "burst": 100_000, "read_rate": 10_000, "read_burst": 100_000}
-    limits |= {"open_games": 100_000}
-    settings = read_settings(port=0, token_key=SecretStr(KEY), **limits)
+    settings = settings_for_many_clients(token_key=SecretStr(KEY))
     with (
         run_embedded_server(tmp_path_factory.mktemp("server"), settings) as running,
         httpx.Client(base_url=running.url, timeout=60, trust_env=False) as http,

@@ -17,8 +17,8 @@ from services.bootstrap.embedded import run_embedded_server
 from services.gateway.app import create_app
 from services.gateway.rate_limit import RateLimiter
 from services.ledger.async_ledger import AsyncLedger
-from services.runtime.settings import read_settings
 from tests.gateway.clients import CreatedGame, Json, Player, Socket, bearer, closed, minted
+from tests.many_clients import settings_for_many_clients
 
 # A `forged` token is of another key; `public` sends none. `host`, `own` (seat 0) and `other` (seat 1) hold tokens of the
 # game that is asked about, a `stranger` holds seat 0 of another game. The tokens of `withdrawn` and `ended` were seat
@@ -71,13 +71,7 @@ ROWS: Final = {" ".join(line.split()[:2]): line.split()[2:] for line in MATRIX.s
 
 @pytest.fixture(scope="module")
 def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
-    settings = read_settings(
-        port=0,
-        rate=10_000,
-        burst=100_000,
-        read_rate=10_000,
-        read_burst=100_000,
-        open_games=100_000,
+    settings = settings_for_many_clients(
         token_key=SecretStr(KEY),
         own_boards="operator",
         operator_key=SecretStr(OPERATOR_KEY),

@@ -8,14 +8,14 @@ from typing import Any
 import httpx
 
 from services.bootstrap.embedded import run_embedded_server
-from services.runtime.settings import read_settings
 from tests.auditor.frequent_tasks import frequent_tasks
 from tests.deploy.compose import wait_until
 from tests.gateway.clients import LEAVE, bearer, begun
+from tests.many_clients import settings_for_many_clients
 
 
 def test_the_server_answers_while_the_game_runs_and_again_when_it_is_over(tmp_path: Path) -> None:
-    settings = read_settings(port=0, archived_stays_s=0, read_rate=10_000, read_burst=100_000)
+    settings = settings_for_many_clients(archived_stays_s=0)
     with (
         frequent_tasks(),
         run_embedded_server(tmp_path, settings) as running,
