@@ -32,7 +32,7 @@ from services.ledger.engine_folder import ALIVE_LOCK, is_vacant, last_log_line, 
 ENGINE_CONFIG: Final[dict[str, str | int]] = {
     "bind": "127.0.0.1",
     "appendonly": "yes",
-    "appendfsync": "everysec",
+    "appendfsync": "always",  # what it answers is on disk; one sync for all that is asked at once
     "save": "",  # the AOF is the record; snapshots besides would only cost
     "maxmemory-policy": "noeviction",  # a log is never a cache
     "stream-node-max-bytes": 1024,  # a stream takes a node at once, and a game has six streams

@@ -169,6 +169,12 @@ class PlayerPool:
                 for run in as_completed(runs):
                     run.result()
 
+    @property
+    def games_acknowledged(self) -> set[str]:
+        """The games that players began or were acknowledged in. A player whose game was over at a loss begins another
+        by itself, and leaves that one if it is lost too."""
+        return {*self.games, *(ack.game for ack in self.acknowledgements)}
+
     def await_acknowledgements(self, more: int) -> None:
         """Return after so many more acknowledgements of any players."""
         with self.recording:

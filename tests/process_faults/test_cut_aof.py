@@ -152,10 +152,7 @@ def test_P1_P7_services_run_on_when_the_engine_comes_back_with_less(tmp_path: Pa
                 engine = at.start_engine()
         with connect(at.engine_url) as client:
             ledger = RedisLedger(client, init_partition_count(client))
-            games = {
-                *pool.games,
-                *(ack.game for ack in durable(pool)),
-            }  # of games that players have left, too
+            games = pool.games_acknowledged
             assert missing(durable(pool), {game: entries(ledger, game) for game in games}) == []
             for game in games:
                 assert view_problems(ledger, game, SEATS) == []
