@@ -11,9 +11,9 @@ from services.archive.game_file import (
 )
 from services.archive.signing import Signer, is_signed
 from services.archive.store import Archive, ArchiveUnavailableError
-from services.archive.trusted_keys import TrustedKey, TrustedKeys, trusted_keys
+from services.archive.trusted_keys import PUBLIC_KEY_HEX, TrustedKey, TrustedKeys, trusted_keys
 
 __all__ = [
     "MAX_FILE_BYTES", "Archive", "ArchiveUnavailableError", "GameFile", "Signer", "GameFileError", "is_signed", "decode_game_file", "build_statement",
-    "encode_game_file", "TrustedKey", "TrustedKeys", "trusted_keys",
+    "encode_game_file", "PUBLIC_KEY_HEX", "TrustedKey", "TrustedKeys", "trusted_keys",
 ]  # fmt: skip

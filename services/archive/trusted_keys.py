@@ -11,7 +11,8 @@ from schemas.errors import InvalidInputError
 from services.archive.signing import Signer
 
 PUBLIC_KEYS_VARIABLE: Final = "LEDGERLINE_PUBLIC_KEYS"
-_KEY_PATTERN: Final = re.compile(r"([0-9a-fA-F]{64})(?:@(\d{4}-\d\d-\d\d)?\.\.(\d{4}-\d\d-\d\d)?)?")
+PUBLIC_KEY_HEX: Final = r"[0-9a-fA-F]{64}"
+_KEY_PATTERN: Final = re.compile(rf"({PUBLIC_KEY_HEX})(?:@(\d{{4}}-\d\d-\d\d)?\.\.(\d{{4}}-\d\d-\d\d)?)?")
 _FORM: Final = "64 hex digits, or these with @2026-01-01..2026-12-31, where either day may be left out"
 
 

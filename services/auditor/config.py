@@ -11,22 +11,27 @@ from services.runtime.settings import Settings
 def build_signer(settings: Settings) -> Signer | None:
     """Who signs finished games; None where there is no archive to put them into.
 
-    Raises Malformed where there is one, and no key, or one that is none."""
-    secret = settings.signing_key.get_secret_value()
-    if not secret and settings.archive_url:
+    Raises InvalidInputError where there is one, and no key, or one that is none."""
+    signer = read_signer(settings)
+    if signer is None and settings.archive_url:
         why = "is missing: finished games are signed with it before they go into the archive"
         raise InvalidInputError("LEDGERLINE_SIGNING_KEY", why)
-    return Signer(secret) if secret else None
+    return signer
 
 
 def own_keys(settings: Settings) -> TrustedKeys:
     """The keys whose signature is the service's own. Raises InvalidInputError."""
+    return trusted_keys(settings.public_keys, read_signer(settings))
+
+
+def read_signer(settings: Settings) -> Signer | None:
+    """Who signs with the service's own key; None where there is no key. Raises InvalidInputError."""
     secret = settings.signing_key.get_secret_value()
-    return trusted_keys(settings.public_keys, Signer(secret) if secret else None)
+    return Signer(secret) if secret else None
 
 
 def resolve_jobs_url(settings: Settings) -> str:
-    """The address of the engine that jobs are on. Raises Malformed: RQ can't run on a cluster."""
+    """The address of the engine that jobs are on. Raises InvalidInputError: RQ can't run on a cluster."""
     if settings.jobs_url:
         return settings.jobs_url
     if parse_seed_nodes(settings.redis_url) is not None:

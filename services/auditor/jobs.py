@@ -17,7 +17,8 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
-from services.archive import Archive, Signer, TrustedKeys, trusted_keys
+from services.archive import Archive, Signer, TrustedKeys
+from services.auditor.config import own_keys
 from services.ledger import GameReader
 from services.ledger.archive_index import ArchiveIndex
 from services.ledger.dispute_store import DisputeStore
@@ -46,7 +47,7 @@ class JobContext(NamedTuple):
     @property
     def trusted(self) -> TrustedKeys:
         """Whose signature under an archived game is believed. Raises InvalidInputError."""
-        return trusted_keys(self.settings.public_keys, self.signer)
+        return own_keys(self.settings)
 
 
 class JobType(NamedTuple):

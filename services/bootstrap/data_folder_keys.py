@@ -5,13 +5,10 @@ from __future__ import annotations
 import secrets
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
 
 from schemas.errors import InvalidInputError
-from schemas.tokens import TokenKeys, parse_token_keys
+from schemas.tokens import MIN_KEY_CHARACTERS, TokenKeys, parse_token_keys
 from services.runtime.settings import Settings, read_token_keys
-
-MIN_KEY_CHARACTERS: Final = 32
 
 
 def load_token_key(data: Path) -> str:
@@ -26,14 +23,14 @@ def data_folder_token_keys(data: Path, settings: Settings) -> TokenKeys:
     return parse_token_keys(load_token_key(data), "--data")
 
 
-def load_signing_key(data: Path) -> str:
-    """The data folder's key for signing finished games. Raises InvalidInputError."""
+def data_folder_signing_key(data: Path, settings: Settings, *, make: bool = True) -> str:
+    """The settings' key for signing finished games, else the data folder's; empty where there is none yet and it
+    isn't to be made. Raises InvalidInputError."""
+    if key := settings.signing_key.get_secret_value():
+        return key
+    if not make and not (data / "signing.key").exists():
+        return ""
     return _load_key(data, "signing", "signatures", "what the old one signed stays signed by it")
-
-
-def read_signing_key(data: Path) -> str:
-    """The data folder's key for signing; empty where none was made yet. Raises InvalidInputError."""
-    return load_signing_key(data) if (data / "signing.key").exists() else ""
 
 
 def _load_key(data: Path, name: str, purpose: str, consequence: str) -> str:

@@ -25,7 +25,7 @@ from services.bootstrap.composition import (
     run_bots,
     run_referee,
 )
-from services.bootstrap.data_folder_keys import load_signing_key, load_token_key
+from services.bootstrap.data_folder_keys import data_folder_signing_key, load_token_key
 from services.gateway.server import build_server, open_listener
 from services.ledger import RedisLedger, keys
 from services.ledger.connection import EngineUnavailableError, connect, init_partition_count
@@ -101,7 +101,7 @@ def run_embedded_server(data: Path, settings: Settings) -> Iterator[EmbeddedServ
                 "redis_url": url,
                 "partitions": partition_count,
                 "token_key": SecretStr(settings.token_key.get_secret_value() or load_token_key(data)),
-                "signing_key": SecretStr(settings.signing_key.get_secret_value() or load_signing_key(data)),
+                "signing_key": SecretStr(data_folder_signing_key(data, settings)),
                 "archive_url": settings.archive_url or default_archive_url(data),
             }
         )

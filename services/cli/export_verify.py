@@ -15,7 +15,7 @@ from schemas.contract import Schema
 from schemas.errors import InvalidInputError
 from schemas.field_types import GameId
 from services.archive import MAX_FILE_BYTES, GameFileError, Signer, encode_game_file
-from services.bootstrap.data_folder_keys import load_signing_key
+from services.bootstrap.data_folder_keys import data_folder_signing_key
 from services.cli.exit import GameNotFoundError
 from services.cli.options import (
     DEFAULT_DATA,
@@ -35,7 +35,6 @@ from services.verification.findings import Check
 from services.verification.log_check import check_file_bytes, recompute_heads
 from services.verification.view_check import is_unchained
 
-UNKNOWN_SIGNER: Final = "It fits the key {}, and nothing says whose that is: name the server's with --key."
 OLD_RULES_WARNING: Final = (
     "Its rules are older than version 3: its chain holds nothing of what was hidden, and the players did not "
     "contribute to its shuffles. A game that began since then should name a later version."
@@ -92,7 +91,7 @@ def public_key(data: DataOption = DEFAULT_DATA) -> None:
 
 def _own_signer(data: Path) -> Signer:
     """The service's signer. Raises InvalidInputError."""
-    return Signer(load_settings().signing_key.get_secret_value() or load_signing_key(data))
+    return Signer(data_folder_signing_key(data, load_settings()))
 
 
 # -- verify --------------------------------------------------------------------------------------
@@ -145,7 +144,9 @@ def verify_file(path: Path, key: str | None, recorded_heads: Sequence[str], as_j
             print_line(OLD_RULES_WARNING)
         if not findings:
             signer = (
-                "Signed with the key that you named." if trusted else UNKNOWN_SIGNER.format(file.key.hex())
+                "Signed with the key that you named."
+                if trusted
+                else f"The key in the file is {file.key.hex()}."
             )
             print_line(f"{signer} Verdicts are checked by `ledgerline audit`.")
     return not findings
@@ -153,19 +154,20 @@ def verify_file(path: Path, key: str | None, recorded_heads: Sequence[str], as_j
 
 def _print_checks(game: str, entry_count: int, checks: Sequence[Check]) -> None:
     table = Table("what", "finding", title=f"{game}: {entry_count} entries")
-    findings_by_kind = {check.kind: list(check.findings) for check in checks}
-    skipped = {check.kind: f"not checked: {check.skipped_reason}" for check in checks if check.skipped_reason}
+    made = {check.kind: check for check in checks}
     for kind in CHECK_KINDS:
-        good_result = PASS_SENTENCES[kind] if kind in findings_by_kind else "not checked: the file is damaged"
-        good_result = skipped.get(kind, good_result)
-        table.add_row(
-            CHECK_NAMES[kind],
-            pluralize(len(findings_by_kind[kind]), "finding") if findings_by_kind.get(kind) else good_result,
-        )
+        check = made.get(kind, Check(kind, skipped_reason="the file is damaged"))
+        table.add_row(CHECK_NAMES[kind], _describe_result(check))
     console.print(table)
-    for finding in (finding for findings in findings_by_kind.values() for finding in findings):
+    for finding in (finding for check in checks for finding in check.findings):
         where = "the game" if finding.number is None else f"entry {finding.number}"
         print_line(f"{where}: {finding.why}")
+
+
+def _describe_result(check: Check) -> str:
+    if check.findings:
+        return pluralize(len(check.findings), "finding")
+    return f"not checked: {check.skipped_reason}" if check.skipped_reason else PASS_SENTENCES[check.kind]
 
 
 def _parse_head(text: str) -> tuple[int, bytes]:

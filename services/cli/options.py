@@ -12,10 +12,10 @@ import typer
 from pydantic import SecretStr
 
 from schemas.errors import InvalidInputError
-from services.archive import TrustedKey, TrustedKeys
+from services.archive import PUBLIC_KEY_HEX, TrustedKey, TrustedKeys
 from services.auditor.job_queue import Jobs
 from services.bootstrap.composition import open_archive_reader
-from services.bootstrap.data_folder_keys import read_signing_key
+from services.bootstrap.data_folder_keys import data_folder_signing_key
 from services.bootstrap.embedded import (
     default_archive_url,
     open_jobs_for_reading,
@@ -66,7 +66,7 @@ def with_own_archive(settings: Settings, data: Path) -> Settings:
     return settings.model_copy(
         update={
             "archive_url": settings.archive_url or default_archive_url(data),
-            "signing_key": SecretStr(settings.signing_key.get_secret_value() or read_signing_key(data)),
+            "signing_key": SecretStr(data_folder_signing_key(data, settings, make=False)),
         }
     )
 
@@ -75,7 +75,7 @@ def parse_public_key(text: str | None) -> TrustedKeys | None:
     """The one key that `--key` names, whatever the game's time; None without it. Raises InvalidInputError."""
     if text is None:
         return None
-    if not re.fullmatch(r"[0-9a-fA-F]{64}", text):
+    if not re.fullmatch(PUBLIC_KEY_HEX, text):
         raise InvalidInputError("--key", "must be the server's public key, 64 hex digits")
     return TrustedKeys([TrustedKey(bytes.fromhex(text))])
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 IPV6_PREFIX: Final = 64  # bits: a network this large is one household, which may use any address in it
 
@@ -64,6 +64,27 @@ class OpenConnections:
     def _is_proxy(self, host: str) -> bool:
         address = _parse_address(host) if self.proxies else None
         return address is not None and any(address in network for network in self.proxies)
+
+
+class LimitedConnection:
+    """What a connection's protocol has beside one of uvicorn's: its limits, and the count that it is in."""
+
+    client: tuple[str, int] | None  # as uvicorn sets it
+
+    def __init__(
+        self,
+        *arguments: Any,  # uvicorn's own
+        limits: ConnectionLimits,
+        open_connections: OpenConnections,
+        **named_arguments: Any,  # the same
+    ) -> None:
+        super().__init__(*arguments, **named_arguments)
+        self.limits, self.open_connections = limits, open_connections
+
+    @property
+    def peer(self) -> str:
+        """The address at the other end; empty where there is none."""
+        return self.client[0] if self.client else ""
 
 
 def network_of(host: str) -> str:

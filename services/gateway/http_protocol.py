@@ -11,12 +11,10 @@ import json
 from typing import Any, Final
 
 from uvicorn._types import ASGI3Application
-from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
-from uvicorn.server import ServerState
 
 from schemas.errors import LedgerlineError
-from services.gateway.connection_limits import ConnectionLimits, OpenConnections
+from services.gateway.connection_limits import LimitedConnection
 from services.gateway.problem_details import PROBLEM_MEDIA_TYPE
 from services.runtime.logging_setup import get_logger
 
@@ -30,21 +28,11 @@ class TooManyPipelinedError(LedgerlineError):
     """More requests were sent ahead than may wait: the parser stops, and the connection is closed."""
 
 
-class LimitedHttpProtocol(HttpToolsProtocol):
+class LimitedHttpProtocol(LimitedConnection, HttpToolsProtocol):
     """A connection that is counted, and whose requests have a time and a size."""
 
-    def __init__(
-        self,
-        config: Config,
-        server_state: ServerState,
-        app_state: dict[str, Any],  # uvicorn's own type
-        _loop: asyncio.AbstractEventLoop | None = None,
-        *,
-        limits: ConnectionLimits,
-        open_connections: OpenConnections,
-    ) -> None:
-        super().__init__(config, server_state, app_state, _loop)
-        self.limits, self.open_connections = limits, open_connections
+    def __init__(self, *arguments: Any, **named_arguments: Any) -> None:  # as LimitedConnection has them
+        super().__init__(*arguments, **named_arguments)
         self.counted = False
         self.in_header, self.header_bytes = True, 0
         self.deadline: asyncio.TimerHandle | None = None
@@ -55,12 +43,12 @@ class LimitedHttpProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         """Count the connection; where there is no room for it, answer so and close it."""
         super().connection_made(transport)
-        refused = self.open_connections.open(self._peer)
+        refused = self.open_connections.open(self.peer)
         self.counted = refused is None
         if refused is None:
             self._set_deadline(self.limits.header_s)
         else:
-            log.debug("connection refused", address=self._peer, why=refused.title)
+            log.debug("connection refused", address=self.peer, why=refused.title)
             self._answer_and_close(*refused)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -68,7 +56,7 @@ class LimitedHttpProtocol(HttpToolsProtocol):
         self._clear_deadline()
         if self.counted:
             self.counted = False
-            self.open_connections.close(self._peer)
+            self.open_connections.close(self.peer)
         self._give_up_running()
         super().connection_lost(exc)
 
@@ -107,10 +95,6 @@ class LimitedHttpProtocol(HttpToolsProtocol):
         self._clear_deadline()
         super().handle_websocket_upgrade()
 
-    @property
-    def _peer(self) -> str:
-        return self.client[0] if self.client else ""
-
     def _set_deadline(self, seconds: float) -> None:
         self._clear_deadline()
         self.deadline = self.loop.call_later(seconds, self._end_late_request, seconds)
@@ -128,7 +112,7 @@ class LimitedHttpProtocol(HttpToolsProtocol):
             return
         self.deadline = None
         what = "header" if self.in_header else "body"
-        log.debug("request timed out", address=self._peer, part=what)
+        log.debug("request timed out", address=self.peer, part=what)
         self._answer_and_close(408, f"The request's {what} didn't arrive within {seconds:g} s")
 
     def send_400_response(self, msg: str) -> None:

@@ -11,19 +11,16 @@ all kinds are counted, also those that the session never sees.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping
 from enum import IntEnum
 from typing import Any, Final, cast
 
 from uvicorn._types import ASGISendEvent
-from uvicorn.config import Config
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
-from uvicorn.server import ServerState
 from websockets.frames import Frame
 from websockets.http11 import Request
 
-from services.gateway.connection_limits import ConnectionLimits, OpenConnections
+from services.gateway.connection_limits import LimitedConnection
 from services.gateway.rate_limit import TokenBucket
 from services.runtime.logging_setup import get_logger
 
@@ -44,27 +41,19 @@ class CloseCode(IntEnum):
     TRY_AGAIN_LATER = 1013  # the client reads too slowly, or the engine is away: come back and go on
 
 
-class DirectSendProtocol(WebSocketsSansIOProtocol):
+class DirectSendProtocol(LimitedConnection, WebSocketsSansIOProtocol):
     """A connection whose ASGI scope has `send_nowait`; the class is all that uvicorn lets a server choose."""
 
-    def __init__(
-        self,
-        config: Config,
-        server_state: ServerState,
-        app_state: dict[str, Any],  # uvicorn's own type
-        _loop: asyncio.AbstractEventLoop | None = None,
-        *,
-        limits: ConnectionLimits,
-        open_connections: OpenConnections,
-    ) -> None:
-        super().__init__(config, server_state, app_state, _loop)
-        self.limits, self.open_connections = limits, open_connections
-        self.frames_allowed = TokenBucket(limits.frames_a_second, limits.frames_at_once, self.loop.time())
+    def __init__(self, *arguments: Any, **named_arguments: Any) -> None:  # as LimitedConnection has them
+        super().__init__(*arguments, **named_arguments)
+        self.frames_allowed = TokenBucket(
+            self.limits.frames_a_second, self.limits.frames_at_once, self.loop.time()
+        )
         self.waiting_pong = b""  # of the latest ping, while the client reads slowly
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Count the connection no longer: the HTTP protocol that it came from doesn't learn of its end."""
-        self.open_connections.close(self.client[0] if self.client else "")
+        self.open_connections.close(self.peer)
         super().connection_lost(exc)
 
     # -- sending -----------------------------------------------------------------------------
@@ -148,7 +137,7 @@ class DirectSendProtocol(WebSocketsSansIOProtocol):
             return False
         if not self.frames_allowed.acquire(self.loop.time()):
             return True
-        log.debug("socket closed", address=self.client and self.client[0], why="too many messages")
+        log.debug("socket closed", address=self.peer, why="too many messages")
         self.close_now(CloseCode.POLICY_VIOLATION, "too many messages in too short a time")
         self.transport.close()  # and read nothing more
         return False

@@ -27,8 +27,7 @@ from schemas.contract import to_invalid_input_error
 from schemas.errors import InvalidInputError
 from schemas.tokens import DAY_S, DEFAULT_LIFE_S, MIN_KEY_CHARACTERS, TokenKeys, parse_token_keys
 
-MAX_LIFE_S = 365 * DAY_S
-
+MAX_LIFE_S: Final = 365 * DAY_S
 SECRETS_DIR_VARIABLE: Final = "LEDGERLINE_SECRETS_DIR"
 
 

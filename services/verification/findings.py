@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple, get_args
 
 CheckKind = Literal["chain", "signature", "deal", "view", "verdict", "fold"]
@@ -21,5 +21,5 @@ class Check(NamedTuple):
     """The outcome of one kind of check: its findings, or why it was skipped."""
 
     kind: CheckKind
-    findings: Iterable[Finding] = ()
+    findings: Sequence[Finding] = ()
     skipped_reason: str = ""  # a sentence; empty where the check was done

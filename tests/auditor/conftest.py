@@ -9,6 +9,7 @@ from typing import NamedTuple
 import pytest
 import redis
 from moto.server import ThreadedMotoServer
+from pydantic import SecretStr
 
 from services.archive import Archive
 from services.auditor.jobs import JobContext
@@ -18,7 +19,7 @@ from services.ledger.connection import connect, init_partition_count
 from services.referee.decision_building import Clocks
 from services.referee.worker import Referee
 from services.runtime.settings import read_settings
-from tests.auditor.given import SIGNER
+from tests.auditor.given import SIGNER, SIGNING_KEY
 from tests.conftest import ALL, PARTITIONS
 from tests.referee.running_referee import FRESH, Clock
 
@@ -76,7 +77,9 @@ def server(engine_url: str, tmp_path: Path) -> Iterator[Server]:
 def auditor_at(
     client: redis.Redis, ledger: RedisLedger, archive: Archive, wall: Clock, name: str = "auditor"
 ) -> Auditor:
-    settings = read_settings(archive_url=archive.url, archived_stays_s=STAYS_S)
+    settings = read_settings(
+        archive_url=archive.url, archived_stays_s=STAYS_S, signing_key=SecretStr(SIGNING_KEY)
+    )
     auditor = Auditor(JobContext(ledger, settings, wall, archive, SIGNER), client, name)
     auditor.register()
     return auditor

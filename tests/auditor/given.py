@@ -16,7 +16,8 @@ from services.referee.worker import Referee
 from tests.conftest import PARTITIONS
 from tests.referee.running_referee import GAME, Players, opening_commands, referee_at, submit
 
-SIGNER = Signer("7f" * 32)
+SIGNING_KEY = "7f" * 32
+SIGNER = Signer(SIGNING_KEY)
 TRUSTED = trusted_keys("", SIGNER)
 
 

@@ -34,7 +34,7 @@ FLOOD_MUTANTS: Final = (
     ),
     Mutant(
         "connections that ended still count", "P8", "services/gateway/websocket_protocol.py",
-        "        self.open_connections.close(self.client[0] if self.client else \"\")\n", "", FLOODS,
+        "        self.open_connections.close(self.peer)\n", "", FLOODS,
     ),
     Mutant(
         "half of a header is waited for without end", "P8", "services/gateway/http_protocol.py",

@@ -165,6 +165,11 @@ SECURITY_MUTANTS: Final = (
         ", exception_formatter=_write_traceback", "", FOREIGN_TEXT,
     ),
     Mutant(
+        "a traceback on a terminal shows variables", "security", "services/runtime/logging_setup.py",
+        "    structlog.dev.plain_traceback(buffer, error)\n",
+        "    structlog.dev.RichTracebackFormatter(show_locals=True)(buffer, error)\n", FOREIGN_TEXT,
+    ),
+    Mutant(
         "any value may be an entry of a file", "security", "services/archive/game_file.py",
         "        max_array_len=0,", "        max_array_len=MAX_UNCOMPRESSED_BYTES,", HOSTILE_FILES,
     ),

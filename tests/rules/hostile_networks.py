@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import combinations, product
 from random import Random
-from typing import Final
+from typing import Any, Final
 
 Edge = tuple[str, str, int]
 MAX_OWNED: Final = 52  # routes of one seat (GAME-6)
@@ -58,6 +58,22 @@ def with_loops_beyond_bridges(edges: list[Edge], count: int) -> list[Edge]:
     loops = [(f"c{3 * n}", f"near.{n}", 1) for n in range(count)]
     loops += [(f"near.{n}", f"far.{n}", length) for n in range(count) for length in (3, 2)]
     return [*edges, *loops]
+
+
+def board_of(name: str, edges: Sequence[Edge]) -> dict[str, Any]:
+    """A board's file with gray routes over these, named by their ends, and without tickets."""
+    cities = dict.fromkeys(city for a, b, _ in edges for city in (a, b))
+    return {
+        "format": 1,
+        "id": name,
+        "title": name,
+        "size": [1, 1],
+        "cities": [{"id": city, "name": city, "at": [0, 0]} for city in cities],
+        "routes": [
+            {"id": f"{a}-{b}", "between": [a, b], "length": length, "color": "gray"} for a, b, length in edges
+        ],
+        "tickets": [],
+    }
 
 
 @cache

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.deploy.compose import Stage, stage, wait_until
 from tests.gateway.clients import LEAVE, CreatedGame
-from tests.rules.hostile_networks import bipartite
+from tests.rules.hostile_networks import bipartite, board_of
 
 PLAYERS = ("human", "human")
 
@@ -26,25 +25,8 @@ def server(tmp_path: Path) -> Iterator[Stage]:
         yield running
 
 
-def board_of_many_ways() -> dict[str, Any]:
-    """Three cities, each joined to seventeen others: the longest trail was searched for without end."""
-    edges = bipartite(3, 17)
-    cities = dict.fromkeys(end for a, b, _ in edges for end in (a, b))
-    return {
-        "format": 1,
-        "id": "many-ways",
-        "title": "Many ways",
-        "size": [1, 1],
-        "cities": [{"id": city, "name": city, "at": [0, 0]} for city in cities],
-        "routes": [
-            {"id": f"{a}-{b}", "between": [a, b], "length": length, "color": "gray"} for a, b, length in edges
-        ],
-        "tickets": [],
-    }
-
-
 def test_a_seat_that_owns_every_route_of_such_a_board_is_scored_and_other_games_go_on(server: Stage) -> None:
-    board = board_of_many_ways()
+    board = board_of("many-ways", bipartite(3, 17))  # its longest trail was searched for without end
     position = {"routes": {route["id"]: 0 for route in board["routes"]}}
     attack = CreatedGame(
         server.http, *PLAYERS, ruleset="usa", board=board, options={"cars": 51}, position=position

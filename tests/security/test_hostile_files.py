@@ -27,6 +27,7 @@ from services.verification.replay import Replay
 from tests.auditor.given import SIGNER, played
 from tests.cli.command_line import run_in_process
 from tests.long_runs import long_after
+from tests.rules.hostile_networks import bipartite, board_of
 from tests.verification.proof.given import verify_game
 
 MAX_MEMORY: Final = 12 * MAX_UNCOMPRESSED_BYTES  # bytes; the bombs took 2 to 8 GB
@@ -126,18 +127,6 @@ def test_a_log_that_no_reader_would_take_is_not_written() -> None:
 # -- forged logs ---------------------------------------------------------------------------------
 
 
-def complete_bipartite_board() -> dict[str, Any]:
-    """K(3,17): its longest trail takes an exact search without a bound for ever."""
-    cities = [{"id": f"c{n}", "name": f"C{n}", "at": [n, n]} for n in range(20)]
-    routes = [
-        {"id": f"r{a}-{b}", "between": [f"c{a}", f"c{b}"], "length": 1, "color": "gray"}
-        for a in range(3)
-        for b in range(3, 20)
-    ]
-    form = {"format": 1, "id": "k-3-17", "title": "K(3,17)", "size": [20, 20], "tickets": []}
-    return {**form, "cities": cities, "routes": routes}
-
-
 def forged_file(**changed: Any) -> GameFile:
     """A sound game whose first event is changed; its chain and signature are left as they were."""
     game, log, heads = played()
@@ -151,7 +140,7 @@ def forged_file(**changed: Any) -> GameFile:
 
 
 def test_a_game_that_no_rules_create_is_not_replayed_after_its_creation(tmp_path: Any) -> None:
-    form = read_board(complete_bipartite_board())
+    form = read_board(board_of("k-3-17", bipartite(3, 17)))
     file = forged_file(board="k-3-17", board_form=form, board_digest=build_board(form).digest)
     replay = Replay(file.game, file.entries)
     assert len(replay.redecided.entries) == 1
