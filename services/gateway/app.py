@@ -17,6 +17,7 @@ from schemas.tokens import DEFAULT_LIFE_S, TokenKeys
 from services.gateway import openapi
 from services.gateway.archive_views import ArchiveViewReader, ArchiveViews
 from services.gateway.client_limits import UNLIMITED_CLIENTS, ClientLimits
+from services.gateway.health_watch import HealthWatch
 from services.gateway.hub import Hub
 from services.gateway.problem_details import install_error_handlers
 from services.gateway.rate_limit import RateLimiter
@@ -40,20 +41,24 @@ def create_app(
     read_archived_view: ArchiveViewReader | None = None,
     client_limits: ClientLimits = UNLIMITED_CLIENTS,
     token_life_s: int = DEFAULT_LIFE_S,
+    stall_s: float = 10.0,
 ) -> FastAPI:
     """The gateway over a ledger, which it closes at its end.
 
-    The first of `token_keys` signs tokens; `read_archived_view` reads games that the engine no longer has."""
+    The first of `token_keys` signs tokens; `read_archived_view` reads games that the engine no longer has. Where
+    the oldest command of a partition waits for `stall_s`, that is told."""
     hub, archive_views = Hub(ledger), ArchiveViews(read_archived_view)
     limits = rate_limiter, answer_timeout_s, archive_views, client_limits
     service = GatewayService(ledger, hub, token_keys, *limits, token_life_s)
+    health_watch = HealthWatch(ledger, service.command_tracker.answers, stall_s)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        hub_task = asyncio.create_task(_run_hub(app, hub))
+        tasks = [asyncio.create_task(_run_hub(app, hub)), asyncio.create_task(_run_watch(health_watch))]
         yield
-        hub_task.cancel()
-        await asyncio.wait([hub_task])  # however it ended, the ledger is closed
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)  # however they ended, the ledger is closed
         await ledger.close()
 
     app = FastAPIOffline(
@@ -64,7 +69,7 @@ def create_app(
         lifespan=lifespan,
         responses=openapi.PROBLEM_RESPONSES,
     )
-    app.state.service, app.state.listening = service, False
+    app.state.service, app.state.listening, app.state.health = service, False, health_watch
     app.state.rulebook = rule_pages.read_rulebook()
     app.add_middleware(SizeLimitMiddleware)
     app.add_middleware(ReadLimitMiddleware, service)
@@ -96,4 +101,14 @@ async def _run_hub(app: FastAPI, hub: Hub) -> None:
         except Exception as error:
             log.error("hub failed", exc_info=error)
         app.state.listening = False
+        await asyncio.sleep(HUB_RESTART_S)
+
+
+async def _run_watch(health_watch: HealthWatch) -> None:
+    """The same for the watch of everything's health."""
+    while True:
+        try:
+            await health_watch.run()
+        except Exception as error:
+            log.error("health watch failed", exc_info=error)
         await asyncio.sleep(HUB_RESTART_S)

@@ -86,7 +86,7 @@ class CommandTracker:
     """Submits command envelopes and waits for their verdicts."""
 
     def __init__(self, ledger: AsyncLedger, hub: Hub) -> None:
-        self.ledger, self.hub = ledger, hub
+        self.ledger, self.hub, self.answers = ledger, hub, hub.answers
 
     async def require_level(self, game: str, level: AckLevel) -> None:
         """Raise HttpProblemError (501) unless the engine can give this level now. Nothing is sent yet."""
@@ -117,6 +117,7 @@ class CommandTracker:
                     await self.send(envelope)
                     progress.level = ACCEPTED
                 await self._await_level(envelope, ack_request.level, notified, progress)
+        self._record_answer(ack_request, progress)
         return progress
 
     async def resume(self, envelope: CommandEnvelope, ack_request: AckRequest) -> CommandProgress:
@@ -126,7 +127,12 @@ class CommandTracker:
             notified.set()  # its notification may have come before
             async with asyncio.timeout(ack_request.wait_s):
                 await self._await_level(envelope, ack_request.level, notified, progress)
+        self._record_answer(ack_request, progress)
         return progress
+
+    def _record_answer(self, ack_request: AckRequest, progress: CommandProgress) -> None:
+        if progress.level != ack_request.level:
+            self.answers.record_unknown(ack_request.wait_s)
 
     async def _await_level(
         self, envelope: CommandEnvelope, level: AckLevel, notified: asyncio.Event, progress: CommandProgress

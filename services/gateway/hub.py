@@ -20,6 +20,7 @@ from typing import Final
 
 from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
+from services.gateway.answer_watch import AnswerWatch
 from services.gateway.subscriptions import (
     DirectSend,
     EncodedEntry,
@@ -72,7 +73,7 @@ class Hub:
     """Follows the games that have subscriptions, by one notification channel and batched reads."""
 
     def __init__(self, ledger: AsyncLedger) -> None:
-        self.ledger = ledger
+        self.ledger, self.answers = ledger, AnswerWatch()
         self.followed_games: dict[str, FollowedGame] = {}
         self._waiters: dict[str, set[VerdictWaiter]] = {}
         self._stale: set[str] = set()
@@ -138,6 +139,7 @@ class Hub:
     def _on_notification(self, notification: EntryNotification) -> None:
         """Wake those who wait for a verdict without a new entry, and deliver a new one. If the notification
         carries the next entry, that takes no read."""
+        self.answers.record_verdict()
         followed = self.followed_games.get(notification.game)
         is_old = followed is None or notification.sequence <= followed.last_sequence
         for waiter in self._waiters.get(notification.game, ()):

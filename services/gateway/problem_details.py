@@ -16,6 +16,7 @@ from schemas.refusals import ALL_RULES
 from services.ledger import MissingEntryError
 from services.ledger.errors import EngineError
 from services.runtime.logging_setup import get_logger
+from services.runtime.write_refusals import write_refusal
 
 log = get_logger("gateway")
 STATUS_BY_RULE: Final = {
@@ -114,8 +115,10 @@ def install_error_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(EngineError)
     async def _engine_unreachable(request: Request, error: EngineError) -> JSONResponse:
-        log.error("engine unavailable", error=str(error))
-        title = "The engine doesn't answer. Ask again; a command with the same id, if it had one."
+        refusal = write_refusal(error)
+        log.error("engine refuses writes" if refusal else "engine unavailable", error=refusal or str(error))
+        fault = "The engine takes no writes now." if refusal else "The engine doesn't answer."
+        title = f"{fault} Ask again; a command with the same id, if it had one."
         body = {"type": "about:blank", "title": title, "status": 503, "retry_after": 1}
         return JSONResponse(body, 503, {"Retry-After": "1"}, PROBLEM_MEDIA_TYPE)
 

@@ -203,12 +203,6 @@ class DisputeList(ResponseModel):
 # -- the server ------------------------------------------------------------------------------
 
 
-class Health(ResponseModel):
-    """Whether entries reach those who follow games; `deaf` with status 503 where they don't."""
-
-    status: Literal["ok", "deaf"]
-
-
 class RuleIndex(ResponseModel):
     """All rulesets, and all rule ids with the sentence of their refusal where there is one."""
 

@@ -47,6 +47,7 @@ def build_server(
         read_archived_view,
         ClientLimits(read_limiter, settings.origins, settings.open_games, read_own_boards(settings)),
         settings.token_life_s,
+        settings.stall_s,
     )
     allow_open_files(settings.connections + OTHER_FILES)
     limits = _protocol_limits(settings)

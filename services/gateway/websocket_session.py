@@ -223,6 +223,7 @@ class WebSocketSession:
             raise
         except ENGINE_ERRORS:  # the engine may have it or not: its verdict may still come
             self.pending_deadlines.pop(envelope.id, None)
+            self.service.command_tracker.answers.record_unknown(None)
             await self._send_message(
                 "unknown", envelope.id, {**CommandProgress().json_fields(), "detail": RETRY_HINT}
             )
@@ -277,6 +278,7 @@ class WebSocketSession:
         is_late = asyncio.get_running_loop().time() >= self.pending_deadlines[id_]
         if is_late and id_ not in self.tracked_ids:  # `_acknowledge` reports a tracked one
             del self.pending_deadlines[id_]
+            self.service.command_tracker.answers.record_unknown(None)
             await self._send_message(
                 "unknown", id_, {**CommandProgress(ACCEPTED).json_fields(), "detail": RETRY_HINT}
             )

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import suppress
 
 import redis.asyncio
-from redis.exceptions import RedisError
+from redis.asyncio.cluster import RedisCluster
+from redis.exceptions import ConnectionError, RedisError
 
 from schemas.commands import CommandEnvelope
 from schemas.entries import ViewEntry
 from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
-from services.ledger import keys, ledger_queries, token_generations, view_queries
+from services.ledger import backlog_queries, keys, ledger_queries, token_generations, view_queries
 from services.ledger.ack_confirmation import ConfirmationBatcher
 from services.ledger.ack_levels import AckLevel
+from services.ledger.backlog_queries import BacklogOrError
 from services.ledger.batching import RequestBatcher
 from services.ledger.confirmation_connection import find_node
 from services.ledger.dispute_store import AsyncDisputeStore
@@ -107,6 +110,30 @@ class AsyncLedger:
     async def games(self, limit: int = 100) -> list[str]:
         """The games that the engine holds, the latest first."""
         return await run_async(self._client, ledger_queries.list_games(self.partitions, limit))
+
+    async def partitions_by_node(self) -> dict[str, list[int]]:
+        """The partitions of each node, by its name: '' for the one node of a single engine. Raises one of
+        ENGINE_ERRORS; a partition that no node has is left out."""
+        if not isinstance(self._client, RedisCluster):
+            return {"": list(range(self.partitions))}
+        by_node: dict[str, list[int]] = {}
+        for partition in range(self.partitions):
+            with suppress(ConnectionError):
+                node = await find_node(self._client, keys.commands(partition))
+                by_node.setdefault(node.name, []).append(partition)
+        return by_node
+
+    async def read_backlogs(self, partitions: Sequence[int]) -> dict[int, BacklogOrError]:
+        """What waits in each of these partitions for a verdict."""
+        return await run_async(self._client, backlog_queries.read_backlogs(partitions))
+
+    async def read_heartbeats(self) -> Mapping[str, float]:
+        """The engine's time of each referee's last heartbeat, in milliseconds."""
+        return await run_async(self._client, backlog_queries.read_heartbeats())
+
+    async def try_write(self, partition: int) -> None:
+        """Write something to the partition's node. Raises one of ENGINE_ERRORS, as the engine gives it."""
+        await run_async(self._client, backlog_queries.try_write(partition))
 
     def disputes(self) -> AsyncDisputeStore:
         """Disputed moves, on the same connection."""

@@ -158,6 +158,9 @@ class Settings(BaseSettings):
     answer_s: Annotated[float, Field(gt=0, le=30)] = Field(
         5, description="how long the gateway waits for the decision on a command"
     )
+    stall_s: Annotated[float, Field(ge=1, le=3_600)] = Field(
+        10, description="how long a command may wait for its verdict before the gateway logs its partition"
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="the lowest level that is logged; every appended entry is at debug"
     )

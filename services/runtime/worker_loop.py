@@ -11,6 +11,7 @@ import structlog
 from redis.exceptions import RedisError, ResponseError
 
 from services.runtime.logging_setup import get_logger
+from services.runtime.write_refusals import write_refusal
 
 PROGRAMMING_ERRORS: Final = (  # what a bug raises, unlike an engine that is away
     ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError,
@@ -29,25 +30,32 @@ class PeriodicTask(NamedTuple):
 
 class Outage:
     """A time without the engine, or another service that is needed. It logs one line when it begins
-    and one when it is over, and makes longer pauses between the tries."""
+    and one when it is over, and makes longer pauses between the tries. An engine that answers, and refuses
+    to write, isn't away: that is another line."""
 
     def __init__(self, log: structlog.typing.FilteringBoundLogger) -> None:
         self.log = log
         self.dependency = ""
         self.tries = 0
+        self._is_refusal = False
 
     def record_failure(self, dependency: str, error: Exception) -> float:
         """Count one more failure; returns the seconds to wait before the next try."""
-        if not self.tries:
-            self.dependency = dependency
-            self.log.warning(f"{dependency} away, trying until it is back", error=str(error))
+        refusal = write_refusal(error)
+        if not self.tries or self._is_refusal != bool(refusal):
+            self.dependency, self._is_refusal = dependency, bool(refusal)
+            if refusal:
+                self.log.warning(f"{dependency} refuses writes, trying until it takes them", error=refusal)
+            else:
+                self.log.warning(f"{dependency} away, trying until it is back", error=str(error))
         self.tries += 1
         return RETRY_PAUSES_S[min(self.tries, len(RETRY_PAUSES_S)) - 1]
 
     def record_success(self) -> None:
         """The dependency answered: the outage is over, if there was one."""
         if self.tries:
-            self.log.info(f"{self.dependency} back", tries=self.tries)
+            outcome = "takes writes again" if self._is_refusal else "back"
+            self.log.info(f"{self.dependency} {outcome}", tries=self.tries)
         self.tries = 0
 
 

@@ -26,7 +26,7 @@ OPERATION_IDS = {
     "create_games_post", "games_games_get", "join_games__game__join_post", "start_games__game__start_post",
     "fork_games__game__forks_post", "play_off_games__game__play_off_post", "command_games__game__commands_post",
     "view_games__game__view_get", "dispute_games__game__disputes_post", "disputes_games__game__disputes_get",
-    "one_games__game__disputes__dispute__get", "health_health_get", "index_rules_get", "rule_rules__rule__get",
+    "one_games__game__disputes__dispute__get", "health_health_get", "live_health_live_get", "ready_health_ready_get", "index_rules_get", "rule_rules__rule__get",
     "withdraw_token_games__game__withdraw_token_post",
 }  # fmt: skip
 

@@ -12,6 +12,7 @@ from tests.mutants.mutant import Mutant
 from tests.mutants.planted_archive import ARCHIVE_MUTANTS
 from tests.mutants.planted_floods import FLOOD_MUTANTS
 from tests.mutants.planted_gateway import GATEWAY_MUTANTS, SIMULATOR
+from tests.mutants.planted_health import HEALTH_MUTANTS
 from tests.mutants.planted_rules import RULES_MUTANTS
 from tests.mutants.planted_secrecy import SECRECY_MUTANTS
 from tests.mutants.planted_security import SECURITY_MUTANTS
@@ -263,5 +264,6 @@ MUTANTS: Final = (
     *RULES_MUTANTS,
     *SECRECY_MUTANTS,
     *FLOOD_MUTANTS,
+    *HEALTH_MUTANTS,
     *SECURITY_MUTANTS,
 )

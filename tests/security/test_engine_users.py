@@ -60,7 +60,7 @@ TABLE: Final = {
     keys.disputes(PARTITION): ("a", "", "", "rad"),
     keys.unanswered_disputes(PARTITION): ("ra", "", "", "rad"),
     keys.provisional_disputes(PARTITION): ("", "", "", "rad"),
-    keys.MEMBERSHIP_KEY: ("", "rad", "", ""),
+    keys.MEMBERSHIP_KEY: ("r", "rad", "", ""),
     keys.GAME_CLOCK_KEY: ("", "ra", "", ""),
     keys.PARTITION_COUNT_KEY: ("ra", "ra", "ra", "ra"),  # HSETNX alone: what is there stays
     "rq:job:archive-probed": ("", "", "", "rtad"),

@@ -6,7 +6,8 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 
 from services.gateway.dependencies import ServiceParam
-from services.gateway.response_models import Health
+from services.gateway.health_models import Health, Liveness, Readiness
+from services.gateway.health_watch import HealthWatch
 
 router = APIRouter(tags=["server"])
 
@@ -28,3 +29,21 @@ async def health(service: ServiceParam, request: Request, response: Response) ->
         return Health(status="ok")
     response.status_code = 503
     return Health(status="deaf")
+
+
+@router.get("/health/live", summary="Does this gateway's process answer?")
+async def live() -> Liveness:
+    return Liveness()
+
+
+@router.get(
+    "/health/ready",
+    summary="Can commands be expected to get their verdicts?",
+    responses={503: {"model": Readiness, "description": "No engine takes writes, or nothing is decided"}},
+)
+async def ready(request: Request, response: Response) -> Readiness:
+    watch: HealthWatch = request.app.state.health
+    readiness = watch.readiness(request.app.state.listening)
+    if readiness.status == "unready":
+        response.status_code = 503
+    return readiness

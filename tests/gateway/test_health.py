@@ -1,0 +1,290 @@
+"""P7, P8: /health/ready knows what answers need, and each change of it is one line of the log."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any, Final
+
+import httpx
+import pytest
+import redis
+from redis.exceptions import OutOfMemoryError
+from structlog.testing import capture_logs
+
+from schemas.commands import CommandEnvelope, StartGame
+from services.gateway.answer_watch import QUIET_S, AnswerWatch
+from services.gateway.health_models import Readiness
+from services.gateway.health_watch import HealthWatch
+from services.gateway.referee_watch import SILENT_S
+from services.ledger import RedisLedger, keys
+from services.ledger.async_ledger import AsyncLedger
+from services.ledger.connection import connect, connect_async, init_partition_count
+from services.ledger.membership import Membership
+from services.runtime.logging_setup import get_logger
+from services.runtime.worker_loop import Outage
+from tests.conftest import ALL, PARTITIONS
+from tests.deploy.compose import free_port, wait_until
+from tests.gateway.clients import begun
+
+STALL_S: Final = 10.0
+GAME: Final = "game-one"
+HOME: Final = keys.partition_of(GAME, PARTITIONS)
+
+
+class Watched:
+    """An engine with a watch on it, and the watch's clock."""
+
+    def __init__(self, url: str, client: Any) -> None:
+        self.now_s, self.client = 1_000.0, client
+        self.referees = RedisLedger(client, PARTITIONS)
+        self.ledger = AsyncLedger(connect_async(url), PARTITIONS)
+        self.answers = AnswerWatch(lambda: self.now_s)
+        self.watch = HealthWatch(self.ledger, self.answers, STALL_S, lambda: self.now_s)
+
+    async def after(self, seconds: float) -> Readiness:
+        """What is answered so much later, when the watch has looked again."""
+        self.now_s += seconds
+        await self.watch.poll()
+        return self.watch.readiness(is_listening=True)
+
+    async def beat(self, name: str = "referee-1") -> None:
+        await asyncio.sleep(0.002)  # heartbeats have milliseconds
+        Membership(self.client).heartbeat(name, None, 1)
+
+    async def submit(self, id_: str = "c1") -> None:
+        await self.ledger.submit(CommandEnvelope(id_, GAME, None, StartGame()))
+
+
+@asynccontextmanager
+async def watched(url: str) -> AsyncIterator[Watched]:
+    client = connect(url)
+    client.flushdb()
+    init_partition_count(client, PARTITIONS)
+    made = Watched(url, client)
+    try:
+        yield made
+    finally:
+        client.flushdb()
+        await made.ledger.close()
+        client.close()
+
+
+def run(url: str, scenario: Callable[[Watched], Awaitable[None]]) -> list[str]:
+    """Run this on an empty engine; the lines that were logged."""
+
+    async def run_scenario() -> None:
+        async with watched(url) as made:
+            await scenario(made)
+
+    with capture_logs() as lines:
+        asyncio.run(run_scenario())
+    return [
+        f"{line['event']} {line.get('partition', '')}".strip()
+        for line in lines
+        if line["log_level"] != "debug"
+    ]
+
+
+@contextmanager
+def set_on_engine(client: Any, **settings: object) -> Iterator[None]:
+    before = {name: client.config_get(name.replace("_", "-"))[name.replace("_", "-")] for name in settings}
+    for name, value in settings.items():
+        client.config_set(name.replace("_", "-"), value)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            client.config_set(name.replace("_", "-"), value)
+
+
+def test_P7_ready_knows_the_referees_last_signs(engine_url: str) -> None:
+    async def scenario(made: Watched) -> None:
+        await made.beat("referee-1")
+        await made.beat("referee-2")
+        first = await made.after(0)
+        assert (first.status, first.problems) == ("ok", [])
+        await made.beat("referee-2")
+        later = await made.after(2)
+        assert {each.name: each.last_sign_s for each in later.referees} == {"referee-1": 2, "referee-2": 0}
+
+    assert run(engine_url, scenario) == []
+
+
+def test_P7_without_any_referee_it_is_not_ready_and_one_line_says_so(engine_url: str) -> None:
+    async def scenario(made: Watched) -> None:
+        await made.beat()
+        await made.after(0)
+        assert (await made.after(SILENT_S - 1)).status == "ok"
+        for silence_s in (SILENT_S, SILENT_S + 2):
+            silent = await made.after(silence_s - (made.now_s - 1_000))
+            assert silent.status == "unready"
+            assert silent.problems == [f"no referee gave a sign for {silence_s:.1f} s"]
+        await made.beat()
+        assert (await made.after(2)).status == "ok"
+
+    assert run(engine_url, scenario) == ["no referee: commands wait", "referees are back"]
+
+
+@pytest.mark.parametrize("is_delivered", [False, True])
+def test_P8_a_partition_whose_commands_get_no_verdict_has_one_line_with_its_number(
+    engine_url: str, is_delivered: bool
+) -> None:
+    async def scenario(made: Watched) -> None:
+        made.referees.take("referee-1", ALL, 1, 0)  # makes the group
+        await made.submit()
+        if is_delivered:
+            made.referees.take("referee-1", ALL, 1, 0)
+        for _ in range(8):
+            await made.beat()
+            last = await made.after(2)
+        assert last.waiting.model_dump() == {"commands": 1, "oldest_s": 14, "stalled_partitions": [HOME]}
+        made.client.delete(keys.commands(HOME))
+        await made.beat()
+        last = await made.after(2)
+        assert last.waiting.model_dump() == {"commands": 0, "oldest_s": None, "stalled_partitions": []}
+
+    stalled = f"partition stalled: its commands get no verdict {HOME}"
+    assert run(engine_url, scenario) == [stalled, f"partition goes on {HOME}"]
+
+
+def test_P8_a_partition_that_always_has_commands_and_decides_them_isnt_stalled(engine_url: str) -> None:
+    async def scenario(made: Watched) -> None:
+        for number in range(10):
+            await made.submit(f"c{number}")
+            [delivery] = made.referees.take("referee-1", ALL, 1, 0)
+            await made.submit(f"d{number}")
+            await made.beat()
+            assert (await made.after(5)).status == "ok"
+            made.client.xack(keys.commands(HOME), keys.REFEREE_GROUP, delivery.id)
+            made.client.xdel(keys.commands(HOME), delivery.id)
+            for each in made.referees.take("referee-1", ALL, 10, 0):
+                made.client.xack(keys.commands(HOME), keys.REFEREE_GROUP, each.id)
+                made.client.xdel(keys.commands(HOME), each.id)
+
+    assert run(engine_url, scenario) == []
+
+
+@pytest.mark.parametrize(("elsewhere", "status"), [(True, "degraded"), (False, "unready")])
+def test_P8_one_stalled_partition_makes_nobody_unready_while_others_decide(
+    engine_url: str, elsewhere: bool, status: str
+) -> None:
+    async def scenario(made: Watched) -> None:
+        await made.submit()
+        for _ in range(8):
+            await made.beat()
+            if elsewhere:
+                made.answers.record_verdict()
+            last = await made.after(2)
+        assert last.status == status
+        assert last.problems == [f"no verdict for 10 s or longer in partitions: {HOME}"]
+
+    run(engine_url, scenario)
+
+
+def test_P8_an_engine_without_memory_refuses_writes_and_isnt_away(engine_url: str) -> None:
+    async def scenario(made: Watched) -> None:
+        await made.beat()
+        await made.after(0)
+        with set_on_engine(made.client, maxmemory=1):
+            for _ in range(2):
+                full = await made.after(1)
+                assert (full.status, full.engine.status) == ("unready", "refuses writes")
+                assert full.problems == ["the engine: refusing writes"]
+        assert (await made.after(1)).engine.status == "ok"
+
+    lines = run(engine_url, scenario)
+    assert lines == [
+        "engine refuses writes: commands wait, or are answered unknown",
+        "engine takes writes again",
+    ]
+
+
+def test_P8_an_engine_that_doesnt_answer_is_away() -> None:
+    async def scenario() -> Readiness:
+        ledger = AsyncLedger(connect_async(f"redis://127.0.0.1:{free_port()}/0"), PARTITIONS)
+        watch = HealthWatch(ledger, AnswerWatch(), STALL_S)
+        await watch.poll()
+        await ledger.close()
+        return watch.readiness(is_listening=True)
+
+    away = asyncio.run(scenario())
+    assert (away.status, away.engine.status) == ("unready", "away")
+    assert away.problems == ["the engine: away"]  # and not where it is
+
+
+def test_P8_the_beginning_and_the_end_of_unknown_answers_are_one_line_each() -> None:
+    now_s = 0.0
+    watch = AnswerWatch(lambda: now_s)
+    watch.explain = lambda: ["no referee"]
+    with capture_logs() as lines:
+        watch.record_unknown(0.001)  # this client waited too short a time to learn anything
+        assert lines == []
+        for _ in range(3):
+            now_s += 1
+            watch.record_unknown(5.0)
+            watch.end_if_over(is_ready=False)
+        now_s += QUIET_S
+        watch.end_if_over(is_ready=False)  # nobody asks any more, and nothing is decided either
+        watch.record_verdict()
+        watch.end_if_over(is_ready=False)
+        watch.end_if_over(is_ready=False)
+    first, last = lines
+    assert (first["event"], first["why"]) == (
+        "answers are unknown: commands get no verdict in time",
+        ["no referee"],
+    )
+    assert (last["event"], last["unknown"], last["lasted_s"]) == ("answers have verdicts again", 3, 2)
+    assert {line["log_level"] for line in lines} == {"warning"}
+
+
+def test_the_three_questions_about_health_have_three_answers(http: httpx.Client) -> None:
+    begun(http)
+    assert http.get("/health").json() == {"status": "ok"}
+    assert http.get("/health/live").json() == {"status": "ok"}
+    wait_until(lambda: http.get("/health/ready").json()["referees"])  # it looks every two seconds
+    ready = http.get("/health/ready")
+    assert (ready.status_code, ready.json()["status"], ready.json()["engine"]) == (
+        200,
+        "ok",
+        {"status": "ok"},
+    )
+    assert [referee["name"].partition("-")[0] for referee in ready.json()["referees"]] == ["referee"]
+
+
+def test_P8_commands_that_nobody_decides_are_told_of(http: httpx.Client, paused_referee: Any) -> None:
+    """The engine has them, no referee does anything, and the player reads `unknown`."""
+    [player, _] = begun_without(http, paused_referee)
+    with capture_logs() as lines:
+        answer = player.ask({"type": "keep_tickets", "keep": [0, 1, 2]}, "kept", "decided", 1_000).json()
+    assert (answer["verdict"], answer["level"]) == ("unknown", "accepted")
+    assert [line["event"] for line in lines if line["log_level"] == "warning"] == [
+        "answers are unknown: commands get no verdict in time"
+    ]
+
+
+def begun_without(http: httpx.Client, paused_referee: Any) -> list[Any]:
+    """The players of a game that began before the referee paused."""
+    paused_referee.set()
+    players = begun(http)
+    paused_referee.clear()
+    return players
+
+
+def test_P8_a_worker_tells_a_refusal_from_an_outage() -> None:
+
+    outage = Outage(get_logger("referee"))
+    with capture_logs() as lines:
+        for error in (
+            redis.ConnectionError("refused"),
+            OutOfMemoryError("command not allowed"),
+            redis.ResponseError("MISCONF Errors writing to the AOF file: No space left on device"),
+        ):
+            outage.record_failure("engine", error)
+        outage.record_success()
+    assert [line["event"] for line in lines] == [
+        "engine away, trying until it is back",
+        "engine refuses writes, trying until it takes them",
+        "engine takes writes again",
+    ]

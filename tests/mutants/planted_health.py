@@ -1,0 +1,45 @@
+"""Planted bugs of what an operator is told: outages that nobody hears of, and lines without end."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tests.mutants.mutant import Mutant
+
+HEALTH: Final = ("tests/gateway/test_health.py",)
+
+HEALTH_MUTANTS: Final = (
+    Mutant(
+        "without a referee all is well", "P7", "services/gateway/referee_watch.py",
+        "return self.silence_s(now_s) >= SILENT_S", "return False", HEALTH,
+    ),
+    Mutant(
+        "a dead referee's heartbeat counts as new", "P7", "services/gateway/referee_watch.py",
+        "if known is None or known.heartbeat_ms != heartbeat_ms:", "if True:", HEALTH,
+    ),
+    Mutant(
+        "a stalled partition isn't told of", "P8", "services/gateway/partition_watch.py",
+        "if now_s - since_s >= self.stall_s and partition not in self.stalled:", "if False:", HEALTH,
+    ),
+    Mutant(
+        "a stalled partition is told of at every look", "P8", "services/gateway/partition_watch.py",
+        "if now_s - since_s >= self.stall_s and partition not in self.stalled:", "if now_s - since_s >= self.stall_s:", HEALTH,
+    ),
+    Mutant(
+        "a busy partition counts as stalled", "P8", "services/gateway/partition_watch.py",
+        "before is not None and before.backlog.oldest_mark == backlog.oldest_mark", "before is not None", HEALTH,
+    ),
+    Mutant(
+        "an engine that refuses writes is ready", "P8", "services/gateway/health_watch.py",
+        "                await self.ledger.try_write(partitions[0])\n", "", HEALTH,
+    ),
+    Mutant(
+        "an engine that refuses writes counts as away", "P8", "services/runtime/write_refusals.py",
+        'return text if text.lstrip("-").partition(" ")[0] in REFUSAL_WORDS else ""', 'return ""', HEALTH,
+    ),
+    Mutant(
+        "answers become unknown and nobody is told", "P8", "services/gateway/command_tracking.py",
+        "        if progress.level != ack_request.level:\n            self.answers.record_unknown",
+        "        if False:\n            self.answers.record_unknown", HEALTH,
+    ),
+)  # fmt: skip
