@@ -16,10 +16,12 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
+from schemas.access import GameVisibility, SpectatorDelay
 from schemas.contract import COMMAND_REGISTRY, CommandContract, Schema, command, contract, field_names
 from schemas.errors import InvalidInputError
 from schemas.field_types import (  # fmt: skip
     Age,
+    Bool,
     Card,
     Cards,
     CityId,
@@ -94,6 +96,9 @@ class CreateGame(CommandContract):
     position: Position | None = None  # the state to start from, in place of a deal
     play_off: PlayOff | None = None
     fork: Fork | None = None  # the state to start from: that of another game
+    visibility: GameVisibility | None = None  # else public
+    spectator_delay: SpectatorDelay | None = None  # else none
+    by_invitation: Bool | None = None  # else anybody may take a free seat
 
 
 @command(type="take_seat", code=2, sender="system")

@@ -27,6 +27,7 @@ from schemas.events.ending import (
     TicketsShown,
 )
 from schemas.events.opening import (
+    AccessSet,
     ChoiceLaid,
     Contributor,
     DeckKnown,
@@ -72,6 +73,7 @@ from schemas.events.playing import (
 from schemas.registry import union_members
 
 __all__ = [
+    "AccessSet",
     "BY_CODE",
     "CardDrawn",
     "CardsGiven",
@@ -138,6 +140,7 @@ Event: TypeAlias = (
     | PassengerPlaced | PassengerMoved | CardsGiven | RequestUnmet | PositionLaid | DeckLaid | TicketsLaid
     | HandLaid | PlayOffCalled | PlayOffEnded | MixAsked | SeedRevealed
     | GameForked | MomentLaid | ChoiceLaid | DeckKnown | PlayResumed | DeckRecreated | HandReturned
+    | AccessSet
 )  # fmt: skip
 
 EVENTS: Final[tuple[type[Event], ...]] = union_members(Event, EVENT_REGISTRY.classes)

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from schemas.access import GameVisibility, SpectatorDelay
 from schemas.boards.form import BoardForm, TicketForm
 from schemas.commands import PlayOff, SeatPlan
 from schemas.contract import EventContract, event
@@ -48,6 +49,15 @@ class GameCreated(EventContract):
     play_off: PlayOff | None
     created: Milliseconds  # since 1970, by the wall clock: for people, no rule depends on it
     opened: Milliseconds  # by the game clock; every entry's time counts from here
+
+
+@event(type="access_set", code=60, visibility=PUBLIC)
+class AccessSet(EventContract):
+    """Who may watch the game, and how its seats are taken. A game without this event is public."""
+
+    visible_to: GameVisibility
+    spectator_delay: SpectatorDelay  # how many entries late the public view is, until the game is over
+    by_invitation: Bool  # a seat is taken only with its invitation
 
 
 Contributor = Literal["seat", "nobody", "house", "seed"]

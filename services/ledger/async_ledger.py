@@ -108,8 +108,9 @@ class AsyncLedger:
         return subscribe(self._client)
 
     async def games(self, limit: int = 100) -> list[str]:
-        """The games that the engine holds, the latest first."""
-        return await run_async(self._client, ledger_queries.list_games(self.partitions, limit))
+        """The public games that the engine holds, the latest first."""
+        query = ledger_queries.list_games(self.partitions, limit, listed_only=True)
+        return await run_async(self._client, query)
 
     async def partitions_by_node(self) -> dict[str, list[int]]:
         """The partitions of each node, by its name: '' for the one node of a single engine. Raises one of

@@ -89,8 +89,8 @@ class RedisEventStore(RedisRole):
         return next(((sequence, head) for sequence, _, head in parse_public_entries(last)), (0, b""))
 
     def games(self, limit: int = 1000) -> list[str]:
-        """The games that the engine holds, the latest first."""
-        return run(self._client, list_games(self.partitions, limit))
+        """The games that the engine holds, public or not, the latest first."""
+        return run(self._client, list_games(self.partitions, limit, listed_only=False))
 
     def read_view(self, game: str, viewer: Seat | None, after: int = 0, limit: int = 1000) -> list[ViewEntry]:
         """A viewer's entries after this number. Raises MissingEntryError or CorruptDataError."""

@@ -69,8 +69,13 @@ def confirmation_mark(partition: int) -> str:
 
 
 def games(partition: int) -> str:
-    """Sorted set: the partition's games by the time of their last entry."""
+    """Sorted set: the partition's public games by the time of their last entry."""
     return f"{hash_tag(partition)}:games"
+
+
+def unlisted_games(partition: int) -> str:
+    """Sorted set: the same of the games that aren't public, so that no list of games can show them."""
+    return f"{hash_tag(partition)}:unlisted"
 
 
 def notification_channel(partition: int) -> str:

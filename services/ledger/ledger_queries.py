@@ -43,14 +43,16 @@ def read_result(
     return parse_result(*(require_game_reply(game, reply) for reply in replies))
 
 
-def list_games(partitions: int, limit: int) -> Query[list[str]]:
-    """The games that the engine holds, the latest first."""
+def list_games(partitions: int, limit: int, *, listed_only: bool) -> Query[list[str]]:
+    """The games that the engine holds, the latest first: all of them, or those that are public."""
+    sets_of_games = (keys.games,) if listed_only else (keys.games, keys.unlisted_games)
     replies = yield [
         command(
-            *("ZREVRANGE", keys.games(partition), 0, limit - 1, "WITHSCORES"),
+            *("ZREVRANGE", key_of(partition), 0, limit - 1, "WITHSCORES"),
             withscores=True,
             score_cast_func=float,
         )
+        for key_of in sets_of_games
         for partition in range(partitions)
     ]
     scored_games: list[tuple[bytes, float]] = [pair for reply in replies for pair in require_reply(reply)]

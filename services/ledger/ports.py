@@ -60,7 +60,7 @@ class GameCatalog(Protocol):
     """Lists games."""
 
     def games(self, limit: int = 1000) -> list[str]:
-        """The games that the engine holds, the latest first."""
+        """The games that the engine holds, public or not, the latest first."""
         ...
 
 

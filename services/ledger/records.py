@@ -68,6 +68,7 @@ class AppendRequest(NamedTuple):
     tasks: Sequence[BotTask]
     deadline_ms: int | None  # by the game clock
     eviction: EvictAt | EvictionChange = EvictionChange.KEEP
+    is_listed: bool = True  # the game stands in the list that everybody may read
 
 
 class DuplicateCommand(NamedTuple):

@@ -37,7 +37,7 @@ def build_append_call(request: AppendRequest | DuplicateCommand, wakeup_channel:
         keys.command_results(partition, game, request.sender),
         keys.bot_tasks(partition),
         keys.deadlines(partition),
-        keys.games(partition),
+        keys.games(partition) if request.is_listed else keys.unlisted_games(partition),
         keys.evictions(partition),
         *(keys.private_view(partition, game, seat) for seat, _ in request.private_parts),
     ]
@@ -89,6 +89,7 @@ def build_evict_call(game: str, partition: int, seats: int, length: int) -> Scri
         keys.deadlines(partition),
         keys.games(partition),
         keys.evictions(partition),
+        keys.unlisted_games(partition),
         keys.archived_lengths(partition),
         keys.public_view(partition, game),
         keys.command_results(partition, game, None),

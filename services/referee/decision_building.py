@@ -88,5 +88,6 @@ def build_decision(
             now_ms + clocks.retention_ms,
             now_ms + (clocks.retention_ms if clocks.unstarted_ms is None else clocks.unstarted_ms),
         ),
+        is_listed=state.access.is_listed,
     )
     return Decision(command, request, events)

@@ -24,7 +24,7 @@ from services.referee.rules.seat_state import SeatState
 from services.referee.slots import Values, attribute_reader, attribute_writer
 
 SHARED_FIELDS: Final = ("ruleset", "board", "rule_options")
-RARE_FIELDS: Final = ("tunnel", "result", "play_off", "next_play_off")
+RARE_FIELDS: Final = ("access", "tunnel", "result", "play_off", "next_play_off")
 # The board's fares are the keys of `open_routes`.
 PLAIN_FIELDS: Final = tuple(
     name for name in GameState.__slots__ if name not in {*SHARED_FIELDS, *RARE_FIELDS, "seats", "open_routes"}

@@ -208,6 +208,7 @@ def _game_ended(state: GameState, event: events.GameEnded) -> str:
 
 
 SENTENCE_TABLE.none_for(
+    events.AccessSet,
     events.SeatCleared,
     events.TicketsShown,
     events.SeedRevealed,

@@ -126,6 +126,7 @@ def creation_json(scenario: Scenario) -> dict[str, Any]:
         "options": scenario.options or None,
         "position": scenario.position,
         "play_off": scenario.play_off,
+        **scenario.access,
     }
 
 

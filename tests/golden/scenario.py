@@ -33,6 +33,7 @@ class Scenario(NamedTuple):
     position: Mapping[str, Any] | None = None
     play_off: Mapping[str, Any] | None = None
     fork: Forked | None = None
+    access: Mapping[str, Any] = {}  # who may watch it; else everybody
     before: tuple[ScriptedCommand, ...] = ()  # sent before the game starts
     script: tuple[ScriptedCommand, ...] = ()  # sent first once it has started; then every seat plays
     always: CommandJson | None = None  # what every seat sends in its turns, where it fits the pending choice

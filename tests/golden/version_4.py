@@ -6,7 +6,7 @@ from typing import Final
 
 from tests.golden.moments import claims, sends
 from tests.golden.own_boards import VALLEY
-from tests.golden.scenario import Scenario
+from tests.golden.scenario import Forked, Scenario
 
 PLAIN: Final = ["red", "blue", "white", "green", "yellow"]
 CHANGED: Final[dict[str, Scenario]] = {
@@ -24,6 +24,14 @@ CHANGED: Final[dict[str, Scenario]] = {
         },
         script=(claims(0, "barcelona-pamplona-a", red=2),),
     ),
+    "usa-v4-players-only": Scenario(
+        "usa",
+        "random greedy",
+        "closed",
+        options={"cars": 6},
+        access={"visibility": "players", "spectator_delay": 7, "by_invitation": True},
+    ),
+    "usa-v4-players-only-forked": Scenario("usa", "", "again", fork=Forked("usa-v4-players-only", 9)),
     "usa-v4-paid-flushes": Scenario(
         "usa",
         "random greedy",

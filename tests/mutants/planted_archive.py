@@ -38,7 +38,7 @@ ARCHIVE_MUTANTS: Final = (
     ),
     Mutant(
         "the mark stays when the game is evicted", "P9", "services/ledger/lua/evict_game.lua",
-        "for k = 2, 5 do", "for k = 2, 4 do", MARKS,
+        "for k = 2, 6 do", "for k = 2, 5 do", MARKS,
     ),
     Mutant(
         "a killed auditor's job is never retried", "P7", "services/auditor/worker.py",

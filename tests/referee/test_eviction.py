@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from schemas.access import VISIBILITIES, GameVisibility
 from schemas.commands import CommandEnvelope, CreateGame, SeatPlan, StartGame
 from services.ledger import RedisLedger, keys
 from services.referee.decision_building import Clocks
@@ -64,6 +65,23 @@ def test_P9_a_finished_game_is_evicted_after_its_retention_and_leaves_nothing(
     assert ledger.games() == []
     assert ledger.read_entries(GAME) == []
     assert contents(client) == empty
+
+
+@pytest.mark.parametrize("visibility", VISIBILITIES)
+def test_P9_a_game_leaves_the_list_that_it_stood_in(
+    ledger: RedisLedger, keeper: Referee, wall: Clock, client: Any, visibility: GameVisibility
+) -> None:
+    create = CreateGame((SeatPlan("bot", "random"),) * 2, visibility=visibility)
+    submit(ledger, [CommandEnvelope("create", GAME, None, create)])
+    submit(ledger, [CommandEnvelope("start", GAME, None, StartGame())])
+    keeper.step(0)
+    partition, is_listed = partition_of(GAME), visibility == "public"
+    assert ledger.games() == [GAME]
+    assert bool(client.zscore(keys.games(partition), GAME)) is is_listed
+    assert bool(client.zscore(keys.unlisted_games(partition), GAME)) is not is_listed
+    ledger.evict(GAME, 2, 2)
+    assert ledger.games() == []
+    assert not client.exists(keys.games(partition), keys.unlisted_games(partition))
 
 
 def test_P9_a_game_that_never_started_is_evicted(ledger: RedisLedger, keeper: Referee, wall: Clock) -> None:

@@ -28,6 +28,7 @@ from schemas.commands import (
     TakeSeat,
 )  # fmt: skip
 from schemas.events import (
+    AccessSet,
     CardDrawn,
     CardsGiven,
     ChoiceLaid,
@@ -128,6 +129,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
     CreateGame(PLANS, position=Position()),
     CreateGame(PLANS, play_off=SERIES),
     CreateGame(PLANS, fork=FORK),
+    CreateGame(PLANS, visibility="players", spectator_delay=5, by_invitation=True),
     ForkGame("game-1", 57),
     ForkGame("game-1", 1, 7),
     TakeSeat("Zoë"),
@@ -157,6 +159,7 @@ OPEN: Final[tuple[Event, ...]] = (  # nothing in these is hidden from anybody
     GameCreated("game-1", "usa", 2, "usa", "ab" * 32, None, RULE_OPTIONS, PLANS, None, 1_700_000_000_000, 0),
     GameCreated("game-1", "usa", 2, "lakes", "ab" * 32, BOARD, RULE_OPTIONS, PLANS, SERIES, 1_700_000_000_000, 250),
     SeatTaken(0, "Zoë", None, 33, None, "0e" * 32, "seat"),
+    AccessSet("players", 5, True),
     GameStarted((1, 2, 0)),
     MarketFilled((0, 4), ("red", "locomotive")),
     MarketFlushed(),

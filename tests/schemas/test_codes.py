@@ -31,6 +31,7 @@ COMMAND_CODES = {
 }
 EVENT_CODES = {
     ("game_created", 1): 1,
+    ("access_set", 1): 60,
     ("seat_taken", 1): 2,
     ("seat_taken", 2): 42,
     ("game_started", 1): 3,
@@ -84,7 +85,19 @@ EVENT_CODES = {
     ("play_resumed", 1): 54,
 }
 COMMAND_FIELDS = {  # the order on the wire: a row from an old log is read by it
-    "create_game": ("seats", "ruleset", "board", "seed", "options", "position", "play_off", "fork"),
+    "create_game": (
+        "seats",
+        "ruleset",
+        "board",
+        "seed",
+        "options",
+        "position",
+        "play_off",
+        "fork",
+        "visibility",
+        "spectator_delay",
+        "by_invitation",
+    ),
     "take_seat": ("name", "seat", "age", "contribution"),
     "start_game": (),
     "draw_blind": (),
@@ -103,6 +116,7 @@ COMMAND_FIELDS = {  # the order on the wire: a row from an old log is read by it
     "fork_game": ("of", "at", "asker"),
 }
 EVENT_FIELDS = {
+    "access_set": ("visible_to", "spectator_delay", "by_invitation"),
     "game_created": (
         "game",
         "ruleset",

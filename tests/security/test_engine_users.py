@@ -53,6 +53,7 @@ TABLE: Final = {
     keys.evictions(PARTITION): ("", "rad", "", "ra"),
     keys.archived_lengths(PARTITION): ("", "rd", "", "ra"),
     keys.games(PARTITION): ("r", "ad", "", ""),
+    keys.unlisted_games(PARTITION): ("", "ad", "", ""),
     keys.confirmation_mark(PARTITION): ("a", "", "", ""),
     keys.sender_disputes(PARTITION, GAME, 0): ("ra", "", "", "rad"),
     keys.sender_disputes(PARTITION, GAME, None): ("", "", "", "rad"),

@@ -112,7 +112,8 @@ def left_of_games(world: World) -> Iterator[str]:
         if b":g:" in name:
             yield f"P9 {name.decode()} is left"
     for partition in range(world.plan.partitions):
-        for name in (keys.games(partition), keys.evictions(partition), keys.deadlines(partition)):
+        for key_of in (keys.games, keys.unlisted_games, keys.evictions, keys.deadlines):
+            name = key_of(partition)
             if names := world.peek.zrange(name, 0, -1):
                 yield f"P9 {name} still names {names}"
 

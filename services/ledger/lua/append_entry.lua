@@ -1,7 +1,7 @@
 -- Append the entry of one command with all of its effects, or nothing.
 --
 -- KEYS  1 commands  2 log  3 public view  4 the sender's command results  5 bot tasks  6 deadlines
---       7 games  8 evictions  9.. the streams of the seats that get a private part
+--       7 games, or unlisted games  8 evictions  9.. the streams of the seats that get a private part
 -- ARGV  1 consumer group  2 the command's id in the commands stream ('' for the server's own)
 --       3 entries that were folded  4 the head after them ('' where it isn't known)
 --       5 command id  6 time  7 log entry  8 public entry  9 the head after it

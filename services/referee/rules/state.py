@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from copy import copy
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
+from schemas.access import PUBLIC_ACCESS, Access
 from schemas.commands import PlayOff
 from schemas.events import GameEnded, PlayOffCalled
 from schemas.field_types import Seat
@@ -44,6 +45,7 @@ class GameState:
     """One game at one moment. Made by `fold`, changed only by `evolve`."""
 
     __slots__ = (
+        "access",
         "at_ms",
         "board",
         "closes_parallels",
@@ -94,6 +96,7 @@ class GameState:
         self.at_ms = 0  # milliseconds since the game was opened, at its last entry
         self.opened_at_ms = 0  # milliseconds of the game clock, which runs only while referees run (CLOCK-1)
         self.created_at_ms = 0  # milliseconds since 1970; only shown, nothing depends on it
+        self.access: Access = PUBLIC_ACCESS
         self.seats: list[SeatState] = []
         self.started = False
         self.position_starter: Seat | None = None  # who begins, if the game starts from a position

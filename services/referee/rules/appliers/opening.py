@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
+from schemas.access import Access
 from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.events import (
+    AccessSet,
     ChoiceLaid,
     DeckKnown,
     DeckLaid,
@@ -69,6 +71,11 @@ def _board_of(event: GameCreated) -> boards.Board:
         return boards.load_board(event.board)
     except InvalidInputError as error:
         raise CorruptDataError(f"game {event.game} can't be played here: {error}") from None
+
+
+@applies(AccessSet)
+def access_set(state: GameState, event: AccessSet) -> None:
+    state.access = Access(event.visible_to, event.spectator_delay, event.by_invitation)
 
 
 @applies(SeedSealed)

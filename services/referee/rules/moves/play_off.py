@@ -98,6 +98,7 @@ def next_game(state: GameState) -> tuple[str, CreateGame] | None:
         board=board_reference(state.board),
         options=rule_options,
         play_off=state.next_play_off.play_off,
+        **state.access.fields(),
     )
     return state.next_play_off.game, command
 

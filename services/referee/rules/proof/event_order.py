@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from schemas.events import (
+    AccessSet,
     CommandRefused,
     Event,
     GameCreated,
@@ -57,7 +58,7 @@ class EventOrder:
                 if sequence == 1 and index < 2
                 else f"It has the event {_event_name(event)} again."
             )
-        if isinstance(event, (GameForked, *SETUP_EVENTS)):
+        if isinstance(event, (AccessSet, GameForked, *SETUP_EVENTS)):
             return (
                 ""
                 if sequence == 1

@@ -6,10 +6,19 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from schemas.access import PUBLIC_ACCESS, Access
 from schemas.boards.form import BOARD_SCHEMA
 from schemas.commands import CreateGame, SeatPlan, StartGame, TakeSeat
 from schemas.errors import InvalidInputError
-from schemas.events import GameCreated, GameStarted, PlayResumed, SeatTaken, SeedSealed, TurnStarted
+from schemas.events import (
+    AccessSet,
+    GameCreated,
+    GameStarted,
+    PlayResumed,
+    SeatTaken,
+    SeedSealed,
+    TurnStarted,
+)
 from schemas.field_types import Seat
 from schemas.refusals import CommandRefusedError, require
 from schemas.rule_options import RULE_OPTIONS_SCHEMA, RuleOptions
@@ -72,6 +81,8 @@ def create_game(rulesets: Mapping[str, Ruleset], context: NewGameContext, comman
     seed = seed_from_text(command.seed) if command.seed is not None else context.fresh_seed
     seed_was_named = command.seed is not None
     yield SeedSealed(commit_to_seed(seed), seed_was_named if ruleset.randomness.sealed else None, seed)
+    if (access := access_of(command)) != PUBLIC_ACCESS:
+        yield AccessSet(*access)
     for seat, plan in enumerate(command.seats):
         if plan.kind == "bot" or is_seat_reserved(command, plan):
             name = plan.name or f"{plan.policy} {seat + 1}"
@@ -84,6 +95,11 @@ def create_game(rulesets: Mapping[str, Ruleset], context: NewGameContext, comman
         yield from set_up_position(board, rule_options, seed, len(command.seats), command.position)
     if command.fork is not None:
         yield from set_up_fork(command.fork)
+
+
+def access_of(command: CreateGame) -> Access:
+    """Who may watch the game that a command creates: everybody, unless it says otherwise."""
+    return Access(command.visibility or "public", command.spectator_delay or 0, bool(command.by_invitation))
 
 
 def is_seat_reserved(command: CreateGame, plan: SeatPlan) -> bool:

@@ -50,11 +50,16 @@ def fork_command(log: Sequence[bytes], command: ForkGame, seed: str) -> CreateGa
 
     Raises CommandRefusedError (GAME-1, GAME-6) if no game can go on from the entry `command.at`."""
     require(log, "GAME-1", f"there is no game {command.of}")
-    require(command.at <= len(log), "GAME-6", f"at: game {command.of} has {len(log)} entries")
-    source = ForkSource()
-    for data in log[: command.at]:
-        source.apply(data)
     is_over = any(isinstance(event, GameEnded) for event in unpack_entry(log[-1]).events)
+    source = ForkSource()
+    source.apply(log[0])
+    access = source.state.access
+    # Whatever the asker knows: everybody who may watch the fork sees the state that it begins with.
+    visible = access.visible_length(len(log), is_over=is_over)
+    shown = "has" if visible == len(log) else "shows everybody"
+    require(command.at <= visible, "GAME-6", f"at: game {command.of} {shown} {visible} entries")
+    for data in log[1 : command.at]:
+        source.apply(data)
     return source.build_command(command, seed, is_over=is_over)
 
 
@@ -123,6 +128,7 @@ class ForkSource:
             board=board_reference(state.board),
             options=RULE_OPTIONS_SCHEMA.write(state.rule_options),
             fork=FORK_SCHEMA.read(fork),  # normalised as when it is read from the log
+            **state.access.of_fork().fields(),
         )
 
 
