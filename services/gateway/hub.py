@@ -30,6 +30,7 @@ from services.gateway.subscriptions import (
     ViewDamagedError,
     encode_entry,
 )
+from services.gateway.verdict_waiters import VerdictWaiters
 from services.ledger import MissingEntryError
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.errors import ENGINE_ERRORS, EngineError
@@ -46,36 +47,13 @@ POLL_BATCH_SIZE: Final = 50
 NOTIFICATIONS_PER_YIELD: Final = 32
 
 
-class VerdictWaiter:
-    """A wait for the verdicts on `pending_ids`; it isn't notified while they are empty."""
-
-    __slots__ = ("notified", "on_every_entry", "pending_at_last_poll", "pending_ids")
-
-    def __init__(self, on_every_entry: bool, pending_ids: Collection[str]) -> None:
-        self.notified = asyncio.Event()
-        self.on_every_entry, self.pending_ids = on_every_entry, pending_ids
-        self.pending_at_last_poll: Collection[str] = ()
-
-    def notify(self) -> None:
-        """Set the event if anything is pending."""
-        if self.pending_ids:
-            self.notified.set()
-
-    def poll(self) -> None:
-        """Set the event if something was pending at the last poll already: its notification may be lost. What was
-        added since may have its verdict on the way; reading for all of it at once would delay everybody."""
-        if any(id_ in self.pending_ids for id_ in self.pending_at_last_poll):
-            self.notified.set()
-        self.pending_at_last_poll = tuple(self.pending_ids)
-
-
 class Hub:
     """Follows the games that have subscriptions, by one notification channel and batched reads."""
 
     def __init__(self, ledger: AsyncLedger) -> None:
         self.ledger, self.answers = ledger, AnswerWatch()
         self.followed_games: dict[str, FollowedGame] = {}
-        self._waiters: dict[str, set[VerdictWaiter]] = {}
+        self.verdict_waiters = VerdictWaiters()
         self._stale: set[str] = set()
         self._failed_reads: set[str] = set()  # games whose read failed: the engine didn't answer
         self._recently_delivered: set[str] = set()  # games with an entry delivered since the last poll
@@ -88,6 +66,7 @@ class Hub:
         """Subscribe a viewer who has the entries up to `after`: the hub delivers those after `subscription.start`."""
         followed = self.followed_games.setdefault(game, FollowedGame(after))
         subscription = Subscription(viewer, followed.last_sequence, proofs)
+        subscription.add_start_head(followed.head)
         followed.subscriptions.add(subscription)
         self.mark_stale(game)
         return subscription
@@ -102,31 +81,42 @@ class Hub:
             del self.followed_games[game]
 
     async def follow(
-        self, game: str, subscription: Subscription, after: int, direct_send: DirectSend | None = None
+        self,
+        game: str,
+        subscription: Subscription,
+        after: int,
+        direct_send: DirectSend | None = None,
+        head: bytes = b"",
     ) -> AsyncIterator[EncodedEntry]:
         """A subscription's entries after a number, endlessly; once none waits, `direct_send` gets them instead.
+        Entry `after` must have this head, where the subscriber knows one.
 
         Raises SlowConsumerError, ViewDamagedError, LogRewoundError, MissingEntryError or CorruptDataError."""
-        head: bytes | None = None
+        read_head = head or None
         while after < subscription.start:  # and no further: the hub delivers what follows, whatever was lost
             limit = min(PAGE_SIZE, subscription.start - after)
-            page = await self.ledger.read_view(game, subscription.viewer, after, limit, head)
+            page = await self.ledger.read_view(game, subscription.viewer, after, limit, read_head)
             if not page:
                 raise LogRewoundError(f"nothing is left after {after}, but {subscription.start} was there")
             for entry in page:
                 yield encode_entry(entry, subscription.proofs)
                 after = entry.number
-            head = page[-1].shown.head
-        subscription.add_start_head(head or b"")
+            read_head = page[-1].shown.head
+        delivered = subscription.start
+        if delivered == after:
+            subscription.add_start_head(read_head or b"")
         while True:
-            if subscription.queue.empty():
+            if subscription.queue.empty() and delivered >= after:
                 subscription.direct_send = direct_send
             item = await subscription.queue.get()
             if isinstance(item, SubscriptionEnd):
                 raise item
-            if item[0] > after:
+            delivered = item.number
+            if delivered > after:
                 yield item
-                after = item[0]
+                after = delivered
+            elif delivered == after and head and item.head not in (head, b""):
+                raise LogRewoundError(f"entry {after} isn't the one that the subscriber has")
 
     # -- notifications -----------------------------------------------------------------------
 
@@ -142,9 +132,7 @@ class Hub:
         self.answers.record_verdict()
         followed = self.followed_games.get(notification.game)
         is_old = followed is None or notification.sequence <= followed.last_sequence
-        for waiter in self._waiters.get(notification.game, ()):
-            if is_old or waiter.on_every_entry:
-                waiter.notify()
+        self.verdict_waiters.notify(notification.game, has_new_entry=not is_old)
         if (
             followed is None
             or notification.public is None
@@ -177,14 +165,8 @@ class Hub:
         """An event that is set at every notification of the game, or only at those without a new entry; and by a
         poll each second for what is pending so long, because notifications may be lost. It isn't set while
         `pending_ids` is empty."""
-        waiter = VerdictWaiter(on_every_entry, pending_ids)
-        self._waiters.setdefault(game, set()).add(waiter)
-        try:
-            yield waiter.notified
-        finally:
-            self._waiters[game].discard(waiter)
-            if not self._waiters[game]:
-                del self._waiters[game]
+        with self.verdict_waiters.waiting(game, on_every_entry, pending_ids) as notified:
+            yield notified
 
     async def run(self) -> None:
         """Listen to notifications and deliver entries, until cancelled."""
@@ -216,9 +198,7 @@ class Hub:
     async def _poll_waiters(self) -> None:
         while True:
             await asyncio.sleep(POLL_INTERVAL_S)
-            for waiters in self._waiters.values():
-                for waiter in waiters:
-                    waiter.poll()
+            self.verdict_waiters.poll()
             failed, self._failed_reads = self._failed_reads, set()
             for game in failed:
                 self.mark_stale(game)

@@ -32,15 +32,18 @@ numbered **entry**, and you read the entries as your seat may see them: your **v
 
 Or do 4 and 5 on one **WebSocket**, `/games/{game}/play?after=N`: it sends entries as they
 happen; send `{"id": "c1", "command": {"type": "draw_blind"}}`. Give the token in the
-Authorization header, or from a browser as the subprotocols `ledgerline, token.<token>`.
+Authorization header, or from a browser as the subprotocols `ledgerline, token.<token>`. Its first message,
+`{"type": "attached", "number": N, "head": ".."}`, is where the log is.
 
 Every command has an id (`Idempotency-Key`, or `id` on the socket). Sending one again never
 executes it twice: you get the same verdict again. The id of a creation, a join or a fork is a secret like
 the token that it is answered with: choose it at random, and use it for nothing else. It is good for the
 token until the game is over.
 
-To reconnect with the entries up to number n, read from `after=n-1` and compare the first entry's
-`head` with your last: a fail-over may have replaced it. If it differs or is gone, read from 0.
+To reconnect with the entries up to number n, name the last one's head: `/games/{game}/play?after=n&head=..`. A socket
+that is closed with 4001 means: come back and go on. One with 4002 means: begin anew, from 0, because a
+fail-over lost entries that you have. Over HTTP, read from `after=n-1` and compare the first entry's `head` with
+your last; if it differs or is gone, read from 0.
 
 You need not trust the server. The `head` of an entry is a hash over all that was shown until then, so
 two players who compare one saw the same game; with `?proofs=true` a client computes it, and checks

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Final
+from typing import Final, NamedTuple
 
 from pydantic_core import to_json
 
@@ -17,7 +17,16 @@ from services.ledger.view_queries import ViewPage
 
 MAX_QUEUED_ENTRIES: Final = 1_000  # entries that wait for a slow viewer before it is dropped
 
-EncodedEntry = tuple[int, str | None, str]  # number, the viewer's command that it answers, JSON text
+
+class EncodedEntry(NamedTuple):
+    """An entry as it is sent."""
+
+    number: int
+    answers: str | None  # the viewer's command that it decides
+    text: str  # JSON
+    head: bytes  # of the chain after it; empty where it isn't known
+
+
 DirectSend = Callable[
     [EncodedEntry], bool
 ]  # sends an entry at once; False where the viewer is too far behind
@@ -146,4 +155,4 @@ def encode_entry(entry: ViewEntry, proofs: bool = False) -> EncodedEntry:
         text = to_json({"type": "entry", **write_view_entry(entry), **proof_field}).decode()
     except (ValueError, TypeError, AttributeError) as error:
         raise CorruptDataError(f"entry {entry.number} can't be written as JSON: {error}") from None
-    return entry.number, entry.answers, text
+    return EncodedEntry(entry.number, entry.answers, text, entry.shown.head)

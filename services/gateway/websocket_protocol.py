@@ -4,7 +4,7 @@ An entry goes to every viewer of a game in one iteration of the event loop. Thro
 a queue, a task that wakes and six coroutines; this way each costs a write. The opening, incoming messages,
 pings and the closing stay uvicorn's.
 
-What waits for a client that reads slowly is limited: past that it is closed with 1013, and cut off when it
+What waits for a client that reads slowly is limited: past that it is closed with 4001, and cut off when it
 doesn't take the closing either. Only the latest of several pings is answered then (RFC 6455, 5.5.3). Frames of
 all kinds are counted, also those that the session never sees.
 """
@@ -32,13 +32,14 @@ SendNowait = Callable[[str], bool]
 
 
 class CloseCode(IntEnum):
-    """Why the gateway closes a WebSocket (RFC 6455, 7.4)."""
+    """Why the gateway closes a WebSocket (RFC 6455, 7.4; those from 4000 on are ours: docs/acknowledgements.md)."""
 
     NORMAL = 1000  # the game is over
     GOING_AWAY = 1001
     POLICY_VIOLATION = 1008  # the opening was wrong, or there were too many messages
     INTERNAL_ERROR = 1011  # the game's view is damaged, or the client answers no ping
-    TRY_AGAIN_LATER = 1013  # the client reads too slowly, or the engine is away: come back and go on
+    GO_ON = 4001  # the client reads too slowly, or the engine is away: come back after the last entry
+    BEGIN_ANEW = 4002  # the log hasn't the client's last entry any more: come back from 0
 
 
 class DirectSendProtocol(LimitedConnection, WebSocketsSansIOProtocol):

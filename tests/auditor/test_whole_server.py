@@ -15,6 +15,7 @@ from schemas.errors import InvalidInputError
 from services.archive import Archive, decode_game_file
 from services.bootstrap.composition import open_ledger, run_auditor
 from services.bootstrap.embedded import EmbeddedServer, open_jobs_for_reading, run_embedded_server
+from services.gateway.websocket_protocol import CloseCode
 from services.ledger import RedisLedger
 from services.runtime.settings import read_settings
 from tests.auditor.frequent_tasks import frequent_tasks
@@ -108,6 +109,8 @@ def test_an_evicted_game_is_shown_as_before_and_can_not_be_created_again(
     with Socket(running_server.http, game, ada, after=2) as socket:
         assert [entry["head"] for entry in socket.read(len(rest))] == [entry["head"] for entry in rest]
         assert closed_why(socket) == (1000, "the game is over")
+    with Socket(running_server.http, game, ada, 2, "0" * 64) as socket:
+        assert closed_why(socket)[0] == CloseCode.BEGIN_ANEW
     with open_jobs_for_reading(running_server.data, running_server.running.settings) as jobs:
         assert jobs.list_jobs() == []
 

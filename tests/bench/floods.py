@@ -24,7 +24,7 @@ from schemas.commands import CommandEnvelope, CreateGame, write_command
 from tests.bench.endtoend import cpu_s
 from tests.bench.figure import Figure, Report, Size
 from tests.bench.games import fresh_engine, script
-from tests.bench.latency import SEATS, cut, move, post
+from tests.bench.latency import SEATS, attached, cut, move, post
 from tests.bench.services import Server, running_services
 
 GAMES: Final = 50
@@ -108,6 +108,7 @@ async def play(seated: Seated, seconds: float, took: list[float]) -> None:
     ]  # fmt: skip
     end = asyncio.get_running_loop().time() + seconds
     async with own[0] as first, own[1] as second:
+        await attached(first, second)
         for envelope in seated.moves:
             if asyncio.get_running_loop().time() > end:
                 return

@@ -99,8 +99,16 @@ async def move_all(url: str, tokens: list[str], moves: list[CommandEnvelope], pa
         connect(url, additional_headers=headers[0], compression=None) as first,
         connect(url, additional_headers=headers[1], compression=None) as second,
     ):
+        await attached(first, second)
         await asyncio.sleep(0.1)  # the gateway has begun to follow both
         return [await move((first, second), envelope, pause_s) for envelope in moves]
+
+
+async def attached(*sockets: ClientConnection) -> None:
+    """Take the first message of each: it says where the log is."""
+    for socket in sockets:
+        message = json.loads(await socket.recv())
+        assert message["type"] == "attached", message
 
 
 async def move(

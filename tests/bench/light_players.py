@@ -107,6 +107,7 @@ class SeatSocket(asyncio.Protocol):
         self.game, self.seat, self.request = game, seat, request
         self.number = game.start  # of the last entry received
         self.rest = b""
+        self.attached = False  # the gateway's first message was received
         self.open: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -148,6 +149,9 @@ class SeatSocket(asyncio.Protocol):
 
     def _receive(self, data: bytes, begin: int) -> None:
         """Check an entry's number, and send the next move if it is this seat's."""
+        if not self.attached:
+            self.attached = data.startswith(b'{"type":"attached",', begin)
+            return
         self.number = number = self.number + 1
         game = self.game
         if not data.startswith(b'{"type":"entry","number":%d,' % number, begin):

@@ -178,11 +178,18 @@ class Socket:
     """A WebSocket on a game, with JSON in and out."""
 
     def __init__(
-        self, http: httpx.Client, game: str, token: str | None = None, after: int | str = 0, **more: Any
+        self,
+        http: httpx.Client,
+        game: str,
+        token: str | None = None,
+        after: int | str = 0,
+        head: str = "",
+        **more: Any,
     ) -> None:
         url = str(http.base_url.copy_with(scheme="ws")).rstrip("/")
         more.setdefault("additional_headers", bearer(token))
-        self._opening = connect(f"{url}/games/{game}/play?after={after}", proxy=None, **more)
+        known = f"after={after}" + (f"&head={head}" if head else "")
+        self._opening = connect(f"{url}/games/{game}/play?{known}", proxy=None, **more)
 
     def __enter__(self) -> Socket:
         self.wire: ClientConnection = self._opening.__enter__()
@@ -194,9 +201,15 @@ class Socket:
     def send(self, id_: object, command: object, **more: object) -> None:
         self.wire.send(json.dumps({"id": id_, "command": command, **more}))
 
-    def next(self, timeout: float = ANSWER_S) -> Json:
+    def receive(self, timeout: float = ANSWER_S) -> Json:
+        """The next message, whatever it is."""
         message: Json = json.loads(self.wire.recv(timeout))
         return message
+
+    def next(self, timeout: float = ANSWER_S) -> Json:
+        """The next message after the first, which says where the log is."""
+        message = self.receive(timeout)
+        return self.receive(timeout) if message["type"] == "attached" else message
 
     def read(self, count: int) -> list[Json]:
         """The next messages, which must be entries, without their type."""
@@ -223,6 +236,6 @@ def closed(socket: Socket) -> int:
 def closed_why(socket: Socket) -> tuple[int, str]:
     """The code that the gateway closes with, and its reason."""
     with pytest.raises(ConnectionClosed) as ended:
-        socket.wire.recv(10)
+        raise AssertionError(f"it is open: {socket.next(10)}")
     assert ended.value.rcvd is not None
     return int(ended.value.rcvd.code), ended.value.rcvd.reason

@@ -50,7 +50,7 @@ class HubHarness(NamedTuple):
         found: list[int] = []
         if count:
             async with asyncio.timeout(SOON_S):
-                async for number, _, _ in self.hub.follow(game, subscription, after):
+                async for number, *_ in self.hub.follow(game, subscription, after):
                     found.append(number)
                     if len(found) == count:
                         break

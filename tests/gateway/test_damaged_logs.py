@@ -126,7 +126,7 @@ def test_P8_clients_learn_that_a_view_is_damaged(
     in_turn(http)
 
 
-def test_P8_a_socket_that_opens_while_the_engine_is_away_is_closed_with_try_again() -> None:
+def test_P8_a_socket_that_opens_while_the_engine_is_away_is_told_to_go_on() -> None:
     sent: list[Any] = []
 
     async def send(message: Any) -> None:
@@ -142,7 +142,7 @@ def test_P8_a_socket_that_opens_while_the_engine_is_away_is_closed_with_try_agai
 
     asyncio.run(scenario())
     assert [message["type"] for message in sent] == ["websocket.accept", "websocket.close"]
-    assert sent[-1]["code"] == CloseCode.TRY_AGAIN_LATER
+    assert sent[-1]["code"] == CloseCode.GO_ON
     assert "come back" in sent[-1]["reason"]
 
 

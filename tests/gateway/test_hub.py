@@ -158,7 +158,7 @@ def test_P8_a_subscription_queues_no_more_than_its_limit() -> None:
     async def scenario() -> None:
         subscription = Subscription(None, 0)
         for number in range(1, 5 * MAX_QUEUED_ENTRIES):
-            subscription.deliver((number, None, "{}"))
+            subscription.deliver(EncodedEntry(number, None, "{}", b""))
             assert subscription.queue.qsize() <= MAX_QUEUED_ENTRIES
 
     asyncio.run(scenario())
@@ -237,9 +237,9 @@ def test_P9_a_game_without_subscriptions_is_forgotten() -> None:
             assert await harness.numbers("game", subscriptions[0], 0, 3) == [1, 2, 3]
         for subscription in subscriptions:
             harness.hub.unsubscribe("game", subscription)
-        assert (harness.hub.followed_games, harness.hub._waiters) == ({}, {})
+        assert (harness.hub.followed_games, harness.hub.verdict_waiters.by_game) == ({}, {})
         await asyncio.sleep(0.12)
-        assert (harness.hub.followed_games, harness.hub._waiters) == ({}, {})
+        assert (harness.hub.followed_games, harness.hub.verdict_waiters.by_game) == ({}, {})
 
     run_with_hub(scenario, Silent)
 

@@ -10,6 +10,7 @@ from redis.exceptions import RedisError
 
 from schemas.errors import CorruptDataError
 from services.gateway import hub as hubs
+from services.gateway.verdict_waiters import VerdictWaiter
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.view_queries import LogHead
 from tests.gateway.subscribed_hub import HubHarness, run_with_hub, until
@@ -46,7 +47,7 @@ def test_P8_idle_games_are_polled_a_few_at_a_time_and_all_of_them(
 
 def test_P8_a_poll_wakes_for_what_was_pending_at_the_last_one_and_not_for_what_was_just_sent() -> None:
     pending = {"sent just now"}
-    waiter = hubs.VerdictWaiter(on_every_entry=False, pending_ids=pending)
+    waiter = VerdictWaiter(on_every_entry=False, pending_ids=pending)
     waiter.poll()
     assert not waiter.notified.is_set()
     pending.clear()

@@ -4,29 +4,24 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
 
-import httpx
 import pytest
 
 from schemas.codec import pack_public
 from schemas.hash_chain import initial_head, next_head
-from services.bootstrap.embedded import EmbeddedServer
 from services.gateway import hub as hubs
-from services.gateway.websocket_protocol import CloseCode
-from services.gateway.websocket_session import LOG_REWOUND_REASON
-from services.ledger import RedisLedger, keys
+from services.ledger import keys
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.connection import connect_async
 from services.ledger.view_merge import LogRewoundError
 from services.ledger.view_queries import PAGE_SIZE, ViewPageOrError, ViewRequest
-from tests.gateway.clients import Socket, closed_why, entries, in_turn
 from tests.gateway.subscribed_hub import EMPTY, PARTITIONS, HubHarness, run_with_hub, until
+from tests.gateway.test_hub import Silent
 
 Fault = Callable[[HubHarness], Awaitable[None]]
 PARTITION = keys.partition_of("game", PARTITIONS)
 
 
+LONG_S = 5  # between polls that aren't to be the ones who notice; a server of other tests may run beside
 ALIKE = 2  # a branch whose fourth entry differs, and whose fifth has the same bytes
 
 
@@ -107,12 +102,12 @@ async def shorter_with_a_notification(harness: HubHarness) -> None:
     [
         (shorter, 0.05),
         (grown_beyond_in_silence, 0.05),
-        (grown_by_an_entry_with_a_notification, 60),
-        (grown_to_where_it_was, 60),
-        (shorter_with_a_notification, 60),
+        (grown_by_an_entry_with_a_notification, LONG_S),
+        (grown_to_where_it_was, LONG_S),
+        (shorter_with_a_notification, LONG_S),
         (grown_to_where_it_was_in_silence, 0.05),
         (grown_alike_in_silence, 0.05),
-        (grown_alike_with_a_notification, 60),
+        (grown_alike_with_a_notification, LONG_S),
     ],
 )
 def test_P3_a_rewound_log_ends_its_subscriptions(
@@ -184,7 +179,7 @@ def test_P3_a_new_subscriber_reads_nothing_that_the_hub_has_yet_to_deliver() -> 
         await grow(harness, 4, 5, branch=1)
         ledger.released.set()
         shown += [await fourth, await anext(late)]
-        assert [head(number, branch=1).hex() in text for number, _, text in shown] == [True] * 5
+        assert [head(number, branch=1).hex() in text for number, _, text, _ in shown] == [True] * 5
 
     run_with_hub(scenario, Slow)
 
@@ -234,46 +229,35 @@ def test_P3_an_entry_that_follows_what_was_delivered_is_delivered() -> None:
     run_with_hub(scenario)
 
 
-async def cut(server: EmbeddedServer, name: str, instead: dict[str, bytes] | None = None) -> None:
-    """Delete a public view's last two entries, as a fail-over may; `instead` replaces the first of them."""
-    client: Any = connect_async(server.settings.redis_url)
-    entries = await client.xrange(name)
-    await client.delete(name)
-    for id_, fields in entries[:-2]:
-        await client.xadd(name, fields, id_)
-    if instead:
-        await client.xadd(name, instead, entries[-2][0])
-    await client.aclose()
+@pytest.mark.parametrize("hub_is_at", [3, 5])
+def test_P3_a_subscriber_who_names_the_head_of_another_branch_is_ended(hub_is_at: int) -> None:
+    """The log was lost and grew again between the check of what the client has, and its subscription."""
+
+    async def scenario(harness: HubHarness) -> None:
+        await grow(harness, 1, 3)
+        early = harness.hub.subscribe("game", None, 0)
+        assert await harness.numbers("game", early, 0, 3) == [1, 2, 3]
+        await grow(harness, 4, hub_is_at, branch=1)
+        await harness.numbers("game", early, 3, hub_is_at - 3)
+        await grow(harness, hub_is_at + 1, 6, branch=1)
+        late = harness.hub.subscribe("game", None, 5)
+        assert late.start == hub_is_at
+        with pytest.raises(LogRewoundError):
+            await anext(harness.hub.follow("game", late, 5, None, head(5)))
+
+    run_with_hub(scenario, Silent)
 
 
-def test_P3_clients_are_closed_with_the_reason_to_read_from_the_beginning(
-    http: httpx.Client, server: EmbeddedServer, ledger: RedisLedger
-) -> None:
-    ada = in_turn(http)[0]
-    name = keys.public_view(keys.partition_of(ada.game, ledger.partitions), ada.game)
-    with Socket(http, ada.game, ada.token, 6) as socket:
-        asyncio.run(cut(server, name))
-        assert closed_why(socket) == (CloseCode.TRY_AGAIN_LATER, LOG_REWOUND_REASON)
-    with Socket(http, ada.game, ada.token, 0) as socket:
-        assert [entry["number"] for entry in socket.read(4)] == [1, 2, 3, 4]
+@pytest.mark.parametrize("hub_is_at", [3, 5])
+def test_P3_a_subscriber_who_names_the_head_of_the_log_gets_what_follows(hub_is_at: int) -> None:
+    async def scenario(harness: HubHarness) -> None:
+        await grow(harness, 1, hub_is_at)
+        early = harness.hub.subscribe("game", None, 0)
+        await harness.numbers("game", early, 0, hub_is_at)
+        await grow(harness, hub_is_at + 1, 6)
+        late = harness.hub.subscribe("game", None, 5)
+        assert late.start == hub_is_at
+        entry = await anext(harness.hub.follow("game", late, 5, None, head(5)))
+        assert (entry.number, entry.head) == (6, head(6))
 
-
-def test_P3_a_client_that_reads_from_the_entry_before_its_last_sees_whether_it_was_replaced(
-    http: httpx.Client, server: EmbeddedServer, ledger: RedisLedger
-) -> None:
-    """What a client that was disconnected does: docs/acknowledgements.md."""
-    ada = in_turn(http)[0]
-    name = keys.public_view(keys.partition_of(ada.game, ledger.partitions), ada.game)
-    view = f"/games/{ada.game}/view"
-    known = entries(http, ada.game, None)
-    assert entries(http, ada.game, None, 4)[0] == known[4], "as long as nothing was lost"
-    asyncio.run(cut(server, name, {"e": public(5, branch=1)}))
-    (another,) = entries(http, ada.game, None, 4)
-    assert another["number"] == known[4]["number"] == 5
-    assert another != known[4]
-    with Socket(http, ada.game, None, 4) as socket:
-        assert socket.read(1)[0] == another
-        body = http.get(view, params={"after": 5}).json()
-    assert (body["entries"], body["next"]) == ([], 5), "six was known"
-    with Socket(http, ada.game, None, 6) as socket:
-        socket.problem(None, 422, "SHAPE-1")
+    run_with_hub(scenario, Silent)

@@ -102,10 +102,10 @@ def test_P1_a_socket_reports_a_lost_reply_and_stays_open(url: str) -> None:
             serving = asyncio.create_task(
                 WebSocketSession(service, WebSocket(scope, received.get, send), GAME, 1).run()
             )
-            await soon(lambda: _holds(len(sent) == 2))
-            assert '"type":"unknown"' in sent[1]["text"]
-            assert '"level":null' in sent[1]["text"]
-            assert '"id":""' not in sent[1]["text"]
+            await soon(lambda: _holds(len(sent) == 3))  # accept, attached, and this
+            assert '"type":"unknown"' in sent[2]["text"]
+            assert '"level":null' in sent[2]["text"]
+            assert '"id":""' not in sent[2]["text"]
             received.put_nowait({"type": "websocket.disconnect"})
             await serving
 

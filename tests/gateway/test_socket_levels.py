@@ -13,7 +13,7 @@ from schemas.commands import CommandEnvelope, DrawBlind
 from services.bootstrap.embedded import EmbeddedServer
 from services.gateway import service
 from services.gateway.command_tracking import AckRequest, parse_ack_request
-from services.gateway.websocket_session import MAX_PENDING_COMMANDS
+from services.gateway.websocket_commands import MAX_PENDING_COMMANDS
 from services.ledger import keys
 from services.ledger.records import MAX_WAITING_COMMANDS
 from tests.gateway.clients import DRAW, Json, Socket, in_turn

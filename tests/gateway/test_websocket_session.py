@@ -8,8 +8,8 @@ from socket import SHUT_RDWR
 import httpx
 import pytest
 
-from services.gateway import hub as hubs
 from services.gateway.request_parsing import MAX_BODY_BYTES
+from services.gateway.verdict_waiters import VerdictWaiter
 from tests.gateway.clients import (
     DRAW,
     LEAVE,
@@ -152,7 +152,7 @@ def test_GAME_3_a_command_without_an_entry_is_answered_by_a_problem(
     players = in_turn(http)
     for player in players:
         assert player.send(LEAVE).status_code == 200
-    monkeypatch.setattr(hubs.VerdictWaiter, "poll", lambda waiter: None)  # only a notification wakes it
+    monkeypatch.setattr(VerdictWaiter, "poll", lambda waiter: None)  # only a notification wakes it
     with unchanged(players[0].game), Socket(http, players[0].game, players[0].token, 8) as socket:
         socket.send("late", DRAW)
         socket.problem("late", 409, "GAME-3")

@@ -46,7 +46,7 @@ FLOOD_MUTANTS: Final = (
         "        self._set_deadline(self.limits.body_s)\n", "        self._clear_deadline()\n", FLOODS,
     ),
     Mutant(
-        "senseless messages have no rate", "P8", "services/gateway/websocket_session.py",
+        "senseless messages have no rate", "P8", "services/gateway/websocket_commands.py",
         "                self.service.enforce_rate_limit(self._sender())\n", "                pass\n", FLOODS,
     ),
     Mutant(

@@ -6,6 +6,7 @@ from typing import Final
 
 from tests.mutants.mutant import Mutant
 
+ATTACH: Final = ("tests/gateway/test_attach.py",)
 SIMULATOR: Final = ("tests/simulator/test_games.py", "tests/simulator/test_losses.py")
 
 GATEWAY_MUTANTS: Final = (
@@ -57,7 +58,7 @@ GATEWAY_MUTANTS: Final = (
     ),
     Mutant(
         "an entry goes out twice", "P5", "services/gateway/hub.py",
-        "            if item[0] > after:\n                yield item", "            if True:\n                yield item",
+        "            if delivered > after:\n                yield item", "            if True:\n                yield item",
         ("tests/gateway/test_hub.py", "tests/gateway/test_websocket_session.py", *SIMULATOR),
     ),
     Mutant(
@@ -99,5 +100,26 @@ GATEWAY_MUTANTS: Final = (
         "return parse_fsync_policy(replies[0]) == \"always\" and is_aof_in_force(replies[1])",
         "return parse_fsync_policy(replies[0]) == \"always\"",
         ("tests/gateway/test_aof_in_force.py",),
+    ),
+    Mutant(
+        "a socket isn't told where the log is", "P3", "services/gateway/websocket_session.py",
+        "            await self.websocket.send_text(to_json(body).decode())\n", "", ATTACH,
+    ),
+    Mutant(
+        "the head that a client names isn't compared", "P3", "services/gateway/websocket_opening.py",
+        "    if not head:\n", "    if True:\n", ATTACH,
+    ),
+    Mutant(
+        "a client with an entry that was lost waits for it", "P3", "services/gateway/websocket_opening.py",
+        "    if sequence > opening.log_head.sequence:\n", "    if False:\n", ATTACH,
+    ),
+    Mutant(
+        "a client whose entries were lost is told to go on", "P3", "services/gateway/websocket_session.py",
+        "CloseCode.BEGIN_ANEW, LOG_REWOUND_REASON", "CloseCode.GO_ON, LOG_REWOUND_REASON", ATTACH,
+    ),
+    Mutant(
+        "the head of a subscriber who is ahead of the hub isn't compared", "P3", "services/gateway/hub.py",
+        "            elif delivered == after and head and", "            elif False and",
+        ("tests/gateway/test_log_rewound.py",),
     ),
 )  # fmt: skip

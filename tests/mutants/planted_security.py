@@ -72,7 +72,7 @@ SECURITY_MUTANTS: Final = (
     ),
     Mutant(
         "a socket stays open after its token was withdrawn", "security", "services/gateway/websocket_session.py",
-        "                    self.service.authorization.watch(self.game, self.bearer),\n", "", TOKEN_KEYS,
+        "                self.service.authorization.watch(self.game, opening.bearer),\n", "", TOKEN_KEYS,
     ),
     Mutant(
         "a join is forgotten when keys rotate", "security", "services/gateway/command_ids.py",

@@ -16,6 +16,7 @@ from services.bootstrap.embedded import EmbeddedServer, run_embedded_server
 from services.gateway.connection_limits import ConnectionLimits, OpenConnections, network_of
 from services.gateway.http_protocol import MAX_HEADER_BYTES, MAX_PIPELINED
 from services.gateway.server import FRAMES_PER_MESSAGE, KERNEL_SEND_BYTES, open_listener
+from services.gateway.websocket_protocol import CloseCode
 from services.runtime.settings import read_settings
 from tests.bench.light_players import TEXT, frame
 from tests.gateway.clients import CreatedGame, Player, Socket, closed_why, problem
@@ -252,8 +253,10 @@ def test_a_closing_waits_for_no_reader_and_then_the_connection_is_cut() -> None:
             protocol.send_nowait("x" * 1_000)
         protocol.close_timeout = 0
         async with asyncio.timeout(60):
-            await protocol.send({"type": "websocket.close", "code": 1013, "reason": "too far behind"})
-            assert transport.unread.endswith((1013).to_bytes(2, "big") + b"too far behind")
+            await protocol.send(
+                {"type": "websocket.close", "code": CloseCode.GO_ON, "reason": "too far behind"}
+            )
+            assert transport.unread.endswith(CloseCode.GO_ON.to_bytes(2, "big") + b"too far behind")
             await transport.was_aborted.wait()
 
     asyncio.run(scenario())

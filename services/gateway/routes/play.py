@@ -109,14 +109,19 @@ async def view(
 
 @router.websocket("/games/{game}/play")
 async def play(
-    service: ServiceParam, websocket: WebSocket, game: str, after: int = 0, proofs: bool = False
+    service: ServiceParam,
+    websocket: WebSocket,
+    game: str,
+    after: int = 0,
+    head: str = "",
+    proofs: bool = False,
 ) -> None:
     """The WebSocket of a player or spectator: `websocket_session` has its messages."""
     origin = websocket.headers.get("origin")
     if service.origins is not None and origin is not None and origin not in service.origins:
         await websocket.close(CloseCode.POLICY_VIOLATION)  # before it is open: 403
         return
-    await WebSocketSession(service, websocket, game, after, proofs).run()
+    await WebSocketSession(service, websocket, game, after, head, proofs).run()
 
 
 def _entry_body(entry: ViewEntry, proofs: bool = False) -> EntryBody:
