@@ -54,9 +54,10 @@ def new_consumer_name(service: str) -> str:
     return f"{service}-{secrets.token_hex(4)}"
 
 
-def open_ledger(settings: Settings) -> RedisLedger:
-    """A ledger on the settings' engine. Raises EngineUnavailableError."""
-    client = connect(settings.redis_url)
+def open_ledger(settings: Settings, name: str | None = None) -> RedisLedger:
+    """A ledger on the settings' engine, which lists its connection under this name. Raises
+    EngineUnavailableError."""
+    client = connect(settings.redis_url, name)
     return RedisLedger(client, init_partition_count(client, settings.partitions), settings.waiting)
 
 
@@ -68,7 +69,7 @@ def wait_for_ledger(service: str, settings: Settings, stop: Event) -> RedisLedge
     give_up_at_s = time.monotonic() + settings.engine_wait_s
     while not stop.is_set():
         try:
-            ledger = open_ledger(settings)
+            ledger = open_ledger(settings, new_consumer_name(service))
         except EngineUnreachableError as error:
             if time.monotonic() >= give_up_at_s:
                 raise

@@ -19,6 +19,7 @@ from services.cli import (
     play,
     replay,
     services,
+    status,
     trains_cases,
     withdraw_token,
 )
@@ -38,6 +39,7 @@ def run_app(app: typer.Typer, arguments: Sequence[str]) -> None:
         export_verify,
         trains_cases,
         services,
+        status,
         engine_users,
         withdraw_token,
     ):

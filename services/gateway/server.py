@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import resource
+import secrets
 import socket
 import time
 from functools import partial
@@ -35,7 +36,8 @@ def build_server(
     settings: Settings, partitions: int, read_archived_view: ArchiveViewReader | None = None
 ) -> uvicorn.Server:
     """A server that is ready to run on the settings' address."""
-    ledger = AsyncLedger(connect_async(settings.redis_url), partitions, settings.waiting)
+    client = connect_async(settings.redis_url, f"gateway-{secrets.token_hex(4)}")
+    ledger = AsyncLedger(client, partitions, settings.waiting)
     token_keys = read_token_keys(settings)
     rate_limiter = RateLimiter(settings.rate, settings.burst, time.monotonic)
     read_limiter = RateLimiter(settings.read_rate, settings.read_burst, time.monotonic)

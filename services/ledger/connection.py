@@ -109,17 +109,17 @@ def _require_single_engine_url(url: str) -> None:
         raise InvalidInputError(URL_SETTING, f"is no address of an engine: {error}") from None
 
 
-def connect(url: str) -> redis.Redis:
-    """A blocking client. Raises InvalidInputError; EngineUnavailableError: no node of the cluster
+def connect(url: str, name: str | None = None) -> redis.Redis:
+    """A blocking client, which the engine lists under this name. Raises InvalidInputError; EngineUnavailableError: no node of the cluster
     answers, and without one the slots aren't known."""
     require_engine_url(url)
     if (nodes := parse_seed_nodes(url)) is not None:
-        cluster: object = _connect_cluster(nodes)  # with the methods of a single engine's client
+        cluster: object = _connect_cluster(nodes, name)  # with the methods of a single engine's client
         return cast(redis.Redis, cluster)
-    return redis.Redis.from_url(url, retry=Retry(NoBackoff(), 0), **CONNECTION_OPTIONS)
+    return redis.Redis.from_url(url, retry=Retry(NoBackoff(), 0), client_name=name, **CONNECTION_OPTIONS)
 
 
-def _connect_cluster(nodes: SeedNodes) -> Cluster:
+def _connect_cluster(nodes: SeedNodes, name: str | None) -> Cluster:
     node_class: Any = ClusterNode  # it has no types
     try:
         return Cluster(
@@ -127,6 +127,7 @@ def _connect_cluster(nodes: SeedNodes) -> Cluster:
             startup_nodes=[node_class(host, port) for host, port in nodes.addresses[1:]],
             retry=Retry(NoBackoff(), 0),
             require_full_coverage=False,  # the games of the other nodes go on
+            client_name=name,
             **CONNECTION_OPTIONS,
         )
     except RedisClusterException as error:
@@ -136,26 +137,31 @@ def _connect_cluster(nodes: SeedNodes) -> Cluster:
         raise EngineUnreachableError(f"no node of the cluster answers ({nodes}): {error}") from None
 
 
-def connect_async(url: str) -> redis.asyncio.Redis:
-    """An asyncio client. Raises InvalidInputError."""
+def connect_async(url: str, name: str | None = None) -> redis.asyncio.Redis:
+    """An asyncio client, which the engine lists under this name. Raises InvalidInputError."""
     if (nodes := parse_seed_nodes(url)) is not None:
-        cluster: object = _connect_async_cluster(nodes)
+        cluster: object = _connect_async_cluster(nodes, name)
         return cast(redis.asyncio.Redis, cluster)
     client = redis.asyncio.Redis.from_url(
-        url, retry=AsyncRetry(NoBackoff(), 0), max_connections=MAX_CONNECTIONS, **CONNECTION_OPTIONS
+        url,
+        retry=AsyncRetry(NoBackoff(), 0),
+        max_connections=MAX_CONNECTIONS,
+        client_name=name,
+        **CONNECTION_OPTIONS,
     )
     pool: Any = client.connection_pool  # its class is that of every pool
     pool.connection_class = with_cancellable_send(pool.connection_class)
     return client
 
 
-def _connect_async_cluster(nodes: SeedNodes) -> AsyncCluster:
+def _connect_async_cluster(nodes: SeedNodes, name: str | None) -> AsyncCluster:
     client: Any = AsyncCluster.from_url(  # it has no types
         nodes.first_url,
         startup_nodes=[AsyncNode(host, port) for host, port in nodes.addresses[1:]],
         retry=AsyncRetry(NoBackoff(), 0),
         require_full_coverage=False,
         max_connections=MAX_CONNECTIONS,
+        client_name=name,
         **CONNECTION_OPTIONS,
     )
     connection_class = with_cancellable_send(client.connection_kwargs["connection_class"])
@@ -176,8 +182,11 @@ def init_partition_count(client: redis.Redis, partitions: int | None = None) -> 
     untyped_client: Client = client
     try:
         untyped_client.exists(keys.PARTITION_COUNT_KEY, "of another slot")  # a cluster's node refuses that
-        untyped_client.hsetnx(keys.PARTITION_COUNT_KEY, "partitions", requested)
-        stored_count = int(untyped_client.hget(keys.PARTITION_COUNT_KEY, "partitions"))
+        stored = untyped_client.hget(keys.PARTITION_COUNT_KEY, "partitions")
+        if stored is None:  # else nothing is written: an engine that refuses writes is still looked at
+            untyped_client.hsetnx(keys.PARTITION_COUNT_KEY, "partitions", requested)
+            stored = untyped_client.hget(keys.PARTITION_COUNT_KEY, "partitions")
+        stored_count = int(stored)
     except ClusterCrossSlotError:
         reason = "the engine is a node of a cluster: its address begins with redis+cluster://"
         raise EngineUnavailableError(reason) from None

@@ -13,6 +13,7 @@ from services.ledger.event_store import RedisEventStore
 from services.ledger.membership import Membership
 from services.ledger.queries import run
 from services.ledger.schedule_index import RedisScheduleIndex
+from services.ledger.system_status import SystemStatus
 from services.ledger.token_generations import Generations
 
 
@@ -26,6 +27,10 @@ class RedisLedger(RedisEventStore, RedisCommandQueue, RedisBotTaskQueue, RedisSc
     def dead_letters(self) -> DeadLetterStore:
         """Commands that broke a referee, for an operator."""
         return DeadLetterStore(self._client, self.partitions)
+
+    def system_status(self) -> SystemStatus:
+        """The engine, who is connected to it, and what waits there, for an operator."""
+        return SystemStatus(self._client, self.partitions)
 
     def archive_index(self) -> ArchiveIndex:
         """Which games are in the archive."""

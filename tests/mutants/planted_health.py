@@ -8,6 +8,8 @@ from tests.mutants.mutant import Mutant
 
 HEALTH: Final = ("tests/gateway/test_health.py",)
 
+STATUS: Final = ("tests/cli/test_status.py",)
+
 HEALTH_MUTANTS: Final = (
     Mutant(
         "without a referee all is well", "P7", "services/gateway/referee_watch.py",
@@ -41,5 +43,17 @@ HEALTH_MUTANTS: Final = (
         "answers become unknown and nobody is told", "P8", "services/gateway/command_tracking.py",
         "        if progress.level != ack_request.level:\n            self.answers.record_unknown",
         "        if False:\n            self.answers.record_unknown", HEALTH,
+    ),
+    Mutant(
+        "ledgerline status says that a system without referees is well", "P7", "services/cli/status_report.py",
+        "    if not report.shares:\n", "    if False:\n", STATUS,
+    ),
+    Mutant(
+        "ledgerline status overlooks an engine that drops keys", "P1", "services/cli/status_report.py",
+        "if node.eviction not in KEEPS_ALL and node.max_bytes:", "if False:", STATUS,
+    ),
+    Mutant(
+        "an engine that refuses writes can't be looked at", "P9", "services/ledger/connection.py",
+        "        if stored is None:  # else nothing", "        if True:  # else nothing", STATUS,
     ),
 )  # fmt: skip

@@ -1,0 +1,127 @@
+"""What `ledgerline status` finds out, and what of it is wrong. Pure but for its reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+from services.auditor.job_queue import Jobs
+from services.ledger.connection import EngineUnavailableError
+from services.ledger.errors import ENGINE_ERRORS
+from services.ledger.redis_ledger import RedisLedger
+from services.ledger.system_status import EngineNode, PartitionLoad, ServiceSign
+from services.referee.leases import assign_partitions
+
+SILENT_S: Final = 5.0  # of a referee: its lease has ended
+HANGING_S: Final = 15.0  # of another service: each does something at least every 5 s
+STALL_MS: Final = 10_000
+FULL: Final = 0.9  # of the engine's memory
+KEEPS_ALL: Final = frozenset({"noeviction", "?"})
+
+
+class StatusReport(NamedTuple):
+    """The whole system at one moment."""
+
+    nodes: Sequence[EngineNode]
+    referees: Sequence[ServiceSign]
+    shares: Mapping[str, Sequence[int]]  # the partitions of each referee that is there
+    others: Sequence[ServiceSign]
+    loads: Sequence[PartitionLoad]
+    jobs: Mapping[str, int] | None  # by state; None where their engine doesn't answer
+
+    @property
+    def dead_letters(self) -> int:
+        """How many commands broke a referee and were put aside."""
+        return sum(load.dead_letters for load in self.loads)
+
+
+def read_report(ledger: RedisLedger, jobs: Jobs) -> StatusReport:
+    """Ask the engine for all of it. Raises one of ENGINE_ERRORS."""
+    status = ledger.system_status()
+    nodes = status.nodes()
+    time_ms = nodes[0].time_ms
+    referees = status.referees(time_ms)
+    present = [referee.name for referee in referees if referee.last_sign_s < SILENT_S]
+    shares = {name: assign_partitions(name, present, ledger.partitions) for name in present}
+    try:
+        job_counts = {str(state): count for state, count in jobs.count().items()}
+    except (*ENGINE_ERRORS, EngineUnavailableError):
+        job_counts = None
+    return StatusReport(
+        nodes, referees, shares, status.connected_services(), status.loads(time_ms), job_counts
+    )
+
+
+def find_problems(report: StatusReport) -> list[str]:
+    """Why the system isn't healthy, in sentences; empty where it is."""
+    problems = [problem for node in report.nodes for problem in _node_problems(node)]
+    if not report.shares:
+        problems.append("no referee is there: commands wait")
+    problems += [
+        f"{each.name} gave no sign for {each.last_sign_s:.0f} s"
+        for each in (*report.referees, *report.others)
+        if each.last_sign_s >= (SILENT_S if each in report.referees else HANGING_S)
+    ]
+    if not any(service.name.startswith("gateway-") for service in report.others):
+        problems.append("no gateway is connected: nobody can play")
+    stalled = [load for load in report.loads if (load.oldest_command_ms or 0) >= STALL_MS]
+    if stalled:
+        listed = ", ".join(str(load.partition) for load in stalled)
+        problems.append(f"commands wait for {STALL_MS // 1000} s or longer in partitions: {listed}")
+    if not any(service.name.startswith("bots-") for service in report.others) and any(
+        load.bot_tasks for load in report.loads
+    ):
+        problems.append("bot tasks wait, and no bots are connected")
+    return problems
+
+
+def find_notices(report: StatusReport) -> list[str]:
+    """What an operator should look at, though games go on."""
+    notices = []
+    if report.dead_letters:
+        notices.append(f"dead letters: {report.dead_letters}; `ledgerline dead list` shows them")
+    if report.jobs is None:
+        notices.append("the engine of the auditor's jobs doesn't answer")
+    elif failed := report.jobs.get("failed"):
+        notices.append(f"failed jobs: {failed}; `ledgerline jobs` shows them")
+    return notices
+
+
+def _node_problems(node: EngineNode) -> list[str]:
+    where = f"engine {node.address}".rstrip()
+    found = []
+    if node.role != "master":
+        found.append(f"{where} is a replica: it takes no writes")
+    if node.aof in {"off", "no"}:
+        found.append(
+            f"{where}: what it has isn't safe on a disk (AOF {node.aof}): set appendonly yes, appendfsync always"
+        )
+    if not node.is_aof_well:
+        found.append(f"{where} can't write its AOF: is the disk full?")
+    if node.eviction not in KEEPS_ALL and node.max_bytes:
+        found.append(f"{where} drops keys when it is full ({node.eviction}): set maxmemory-policy noeviction")
+    if node.max_bytes and node.used_bytes >= FULL * node.max_bytes:
+        found.append(f"{where} has used {node.used_bytes / node.max_bytes:.0%} of its memory")
+    return found
+
+
+def report_json(report: StatusReport) -> dict[str, object]:
+    """The report as one JSON document."""
+    problems = find_problems(report)
+    return {
+        "healthy": not problems,
+        "problems": problems,
+        "notices": find_notices(report),
+        "engine": [node._asdict() for node in report.nodes],
+        "services": [
+            {
+                "name": each.name,
+                "last_sign_s": round(each.last_sign_s, 1),
+                **({"partitions": list(report.shares.get(each.name, ()))} if each in report.referees else {}),
+            }
+            for each in (*report.referees, *report.others)
+        ],
+        "partitions": [load._asdict() for load in report.loads],
+        "dead_letters": report.dead_letters,
+        "jobs": report.jobs,
+    }
