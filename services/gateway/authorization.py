@@ -15,6 +15,8 @@ from typing import Final
 
 from schemas.field_types import Seat
 from schemas.tokens import DEFAULT_LIFE_S, Holder, Token, TokenKeys, token_end_s
+from services.gateway.archive_views import ArchiveViews
+from services.gateway.game_creations import GameCreations
 from services.gateway.problem_details import HttpProblemError
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.errors import ENGINE_ERRORS
@@ -35,7 +37,11 @@ class Authorization:
         life_s: int = DEFAULT_LIFE_S,
         wall_clock_s: Callable[[], float] = time.time,
         clock_s: Callable[[], float] = time.monotonic,
+        creations: GameCreations | None = None,
+        is_operator: Callable[[str | None], bool] = lambda _: False,
     ) -> None:
+        self._creations = creations or GameCreations(ledger, ArchiveViews(None))
+        self.is_operator = is_operator
         self._ledger, self._keys, self._life_s = ledger, token_keys, life_s
         self._wall_clock_s, self._clock_s = wall_clock_s, clock_s
         self._kept_generations: OrderedDict[str, tuple[float, Generations]] = OrderedDict()
@@ -81,12 +87,17 @@ class Authorization:
     async def resolve_viewer(self, game: str, bearer: str | None) -> Seat | None:
         """Whose view a request may read: the token's seat's, or None for the public view.
 
-        Without a token, and with the host's, it is the public view. Raises HttpProblemError for a bad token."""
-        return (await self.require_holder(game, bearer)).seat if bearer else None
+        Without a token, with the host's and with the operator's key it is the public view. Raises HttpProblemError for
+        a bad token, or without one where the game is for its players alone."""
+        if bearer:
+            return None if self.is_operator(bearer) else (await self.require_holder(game, bearer)).seat
+        if (await self._creations.find(game)).access.visibility == "players":
+            raise HttpProblemError(401, "TOKEN-1", "only who holds a token of this game may watch it")
+        return None
 
     async def watch(self, game: str, bearer: str | None) -> None:
         """Raise HttpProblemError once the token of an open socket has ended or is withdrawn. Without a token, return."""
-        while bearer:
+        while bearer and not self.is_operator(bearer):
             await asyncio.sleep(TOKEN_CHECK_S)
             with suppress(*ENGINE_ERRORS):  # nothing can be read or sent meanwhile either
                 await self.require_holder(game, bearer)

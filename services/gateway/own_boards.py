@@ -7,12 +7,10 @@ Such a game is what its creator makes of it: its size, its routes, where everybo
 from __future__ import annotations
 
 import hmac
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from schemas.entries import ViewEntry
 from schemas.errors import InvalidInputError
-from schemas.events import GameCreated, GameForked, PositionLaid
 from services.gateway.problem_details import HttpProblemError
 from services.runtime.settings import Settings
 
@@ -58,12 +56,3 @@ def read_own_boards(settings: Settings) -> OwnBoards:
 def has_own_board(body: Mapping[str, object]) -> bool:
     """Whether a creation's body asks for a board of its creator's, or for a position, well-formed or not."""
     return not isinstance(body.get("board", ""), str | None) or body.get("position") is not None
-
-
-def began_on_own_board(entries: Sequence[ViewEntry]) -> bool:
-    """The same of a game that exists, by its first entry as everybody sees it."""
-    events = [event for entry in entries[:1] for event in entry.events]
-    was_laid = any(isinstance(event, PositionLaid) for event in events)
-    is_fork = any(isinstance(event, GameForked) for event in events)  # which lays what was played
-    has_board = any(isinstance(event, GameCreated) and event.board_form is not None for event in events)
-    return has_board or (was_laid and not is_fork)

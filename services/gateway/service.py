@@ -7,14 +7,13 @@ envelope, and reads the verdict from the sender's own view.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from schemas.commands import Command, CommandEnvelope, CreateGame, StartGame, TakeSeat, read_command
-from schemas.contract import Schema
 from schemas.entries import ViewEntry
 from schemas.errors import InvalidInputError
 from schemas.events import GameStarted, SeatTaken
-from schemas.field_types import GameId, Seat
+from schemas.field_types import Seat
 from schemas.tokens import DEFAULT_LIFE_S, TokenKeys
 from services.gateway import response_models as responses
 from services.gateway.archive_views import ArchiveViews
@@ -34,6 +33,8 @@ from services.gateway.command_tracking import (
     CommandTracker,
     parse_ack_request,
 )
+from services.gateway.game_creations import GameCreations
+from services.gateway.game_views import GameLocation, GameViews
 from services.gateway.hub import Hub
 from services.gateway.open_games import OpenGames, is_over
 from services.gateway.problem_details import HttpProblemError, refusal_problem
@@ -42,14 +43,6 @@ from services.ledger.ack_levels import ACCEPTED, DECIDED
 from services.ledger.async_ledger import AsyncLedger
 
 LIST_COST: Final = 20  # what a list of games costs of the rate, in commands
-_GAME_ID: Final[Schema[str]] = Schema(GameId, "game")
-
-
-class GameLocation(NamedTuple):
-    """How long a game is, and where it is."""
-
-    length: int  # its number of entries
-    archived: bool  # it is over, and the engine no longer has it
 
 
 class GatewayService:
@@ -67,12 +60,20 @@ class GatewayService:
         token_life_s: int = DEFAULT_LIFE_S,
     ) -> None:
         self.ledger, self.hub = ledger, hub
-        self.authorization = Authorization(ledger, token_keys, token_life_s)
-        self.logged_ids = LoggedIds(ledger, token_keys)
+        self.read_limiter, self.origins, max_open_games, self.own_boards = client_limits
         self.archive_views = archive_views or ArchiveViews(None)
+        self.creations = GameCreations(ledger, self.archive_views)
+        self.authorization = Authorization(
+            ledger,
+            token_keys,
+            token_life_s,
+            creations=self.creations,
+            is_operator=self.own_boards.is_operator,
+        )
+        self.views = GameViews(ledger, self.archive_views, self.creations, self.authorization, rate_limiter)
+        self.logged_ids = LoggedIds(ledger, token_keys)
         self.command_tracker = CommandTracker(ledger, hub)
         self.rate_limiter, self.answer_timeout_s = rate_limiter, answer_timeout_s
-        self.read_limiter, self.origins, max_open_games, self.own_boards = client_limits
         self.open_games = OpenGames(max_open_games, ledger)
 
     # -- games ---------------------------------------------------------------------------
@@ -160,38 +161,16 @@ class GatewayService:
     async def read_page(
         self, game: str, bearer: str | None, after: int, limit: int, client: str
     ) -> tuple[Seat | None, Sequence[ViewEntry], int]:
-        """The viewer that the token names, at most `limit` entries of its view, and the length of the game,
-        which may be in the engine or in the archive."""
-        length, archived = await self.locate_game(game, client)
-        viewer = await self.authorization.resolve_viewer(game, bearer)
-        if after >= length:
-            return viewer, (), length
-        if archived:
-            entries = await self.archive_views.read_view(game, viewer) or ()
-            return viewer, entries[after : after + limit], length
-        return viewer, await self.ledger.read_view(game, viewer, after, limit), length
+        """As of `GameViews`."""
+        return await self.views.read_page(game, bearer, after, limit, client)
 
     async def require_game(self, game: str) -> int:
-        """The number of the game's last entry. Raises HttpProblemError where the engine has no such game."""
-        try:
-            length = await self.ledger.read_length(_GAME_ID.read(game))
-        except InvalidInputError:
-            length = 0
-        if not length:
-            raise HttpProblemError(404, "GAME-1", f"there is no game {game[:40]}")
-        return length
+        """As of `GameViews`."""
+        return await self.views.require_game(game)
 
     async def locate_game(self, game: str, client: str) -> GameLocation:
-        """How long the game is, and where. Raises HttpProblemError: neither the engine nor the archive has it,
-        or this client reads the archive too often."""
-        try:
-            return GameLocation(await self.require_game(game), archived=False)
-        except HttpProblemError as not_found:
-            self.enforce_rate_limit(("archive", client))
-            entries = await self.archive_views.read_view(game, None)
-            if entries is None:
-                raise not_found from None
-            return GameLocation(len(entries), archived=True)
+        """As `GameViews.locate`."""
+        return await self.views.locate(game, client)
 
     async def require_unfinished(self, game: str, id_: str | None) -> None:
         """Raise HttpProblemError where the game is over: then no verdict is answered with a token any more."""

@@ -117,7 +117,7 @@ SECURITY_MUTANTS: Final = (
     ),
     Mutant(
         "a fork brings back a board that only the operator may use", "security", "services/gateway/routes/forks.py",
-        "    if began_on_own_board(entries):\n", "    if False:\n", OWN_BOARDS,
+        "    if (await service.creations.find(game)).has_own_board:\n", "    if False:\n", OWN_BOARDS,
     ),
     Mutant(
         "a position isn't a board of one's own", "security", "services/gateway/own_boards.py",

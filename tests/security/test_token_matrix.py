@@ -48,9 +48,9 @@ POST   /games/{game}/forks                 401    201  201 201   201      403   
 POST   /games/{game}/play-off              401    401  403 404   404      403       401   401   401
 POST   /games/{game}/commands              401    401  403 200   200      403       401   401   401
 POST   /games/{game}/commands?as=seat-0    401    401  403 200   403      403       401   401   401
-GET    /games/{game}/view                  401    200  200 200   200      403       401   401   401
-SOCKET /games/{game}/play                  401    101  101 101   101      403       401   401   401
-SOCKET /games/{game}/play?as=subprotocol   401    101  101 101   101      403       401   401   401
+GET    /games/{game}/view                  401    200  200 200   200      403       401   401   200
+SOCKET /games/{game}/play                  401    101  101 101   101      403       401   401   101
+SOCKET /games/{game}/play?as=subprotocol   401    101  101 101   101      403       401   401   101
 POST   /games/{game}/disputes              401    401  403 202   202      403       401   401   401
 GET    /games/{game}/disputes              401    401  403 200   200      403       401   401   401
 GET    /games/{game}/disputes/{dispute}    401    401  403 200   404      403       401   401   401

@@ -20,9 +20,8 @@ from services.gateway.dependencies import (
     ServiceParam,
     read_body,
 )
-from services.gateway.own_boards import EVERYONE, began_on_own_board
 from services.gateway.response_models import GameForked
-from services.gateway.service import GameLocation, GatewayService, reused_id_error
+from services.gateway.service import GatewayService, reused_id_error
 
 router = APIRouter(tags=["games"])
 
@@ -62,9 +61,9 @@ async def fork_game(
     While this game goes on, who asks with a seat's token holds that seat of the new game too, because it shows
     what nobody else may see. The same id again gives the same game and tokens, the seat's until
     that game is over."""
-    location, is_operator = await service.locate_game(game, client), service.own_boards.is_operator(bearer)
-    asker = None if is_operator else await service.authorization.resolve_viewer(game, bearer)
-    await _require_creator(service, game, location, bearer)
+    await service.locate_game(game, client)
+    asker = await service.authorization.resolve_viewer(game, bearer)
+    await _require_creator(service, game, bearer)
     for field in sorted(body.keys() - {"at"}):
         raise InvalidInputError(field, "there is no such field")
     command = read_command({**body, "of": game, "asker": asker, "type": ForkGame.type})
@@ -80,15 +79,7 @@ async def fork_game(
     return forked
 
 
-async def _require_creator(
-    service: GatewayService, game: str, location: GameLocation, bearer: str | None
-) -> None:
+async def _require_creator(service: GatewayService, game: str, bearer: str | None) -> None:
     """Raise HttpProblemError where the game has a board of its creator's, and who asks may not create one."""
-    if service.own_boards.creators == EVERYONE.creators:
-        return
-    if location.archived:
-        entries = await service.archive_views.read_view(game, None) or ()
-    else:
-        entries = await service.ledger.read_view(game, None, 0, 1)
-    if began_on_own_board(entries):
+    if (await service.creations.find(game)).has_own_board:
         service.own_boards.require_creator(bearer)

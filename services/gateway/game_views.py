@@ -1,0 +1,97 @@
+"""Where games are, and what each viewer may read of them: the one place that views are read for requests.
+
+A viewer who holds no seat sees the public view, in a game with a spectators' delay so many entries late until the game
+is over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from schemas.contract import Schema
+from schemas.entries import ViewEntry
+from schemas.errors import InvalidInputError
+from schemas.field_types import GameId, Seat
+from services.gateway.archive_views import ArchiveViews
+from services.gateway.authorization import Authorization
+from services.gateway.client_limits import enforce_limit
+from services.gateway.game_creations import GameCreations
+from services.gateway.open_games import is_over
+from services.gateway.problem_details import HttpProblemError
+from services.gateway.rate_limit import RateLimiter
+from services.ledger.async_ledger import AsyncLedger
+
+_GAME_ID: Final[Schema[str]] = Schema(GameId, "game")
+
+
+class GameLocation(NamedTuple):
+    """How long a game is, and where it is."""
+
+    length: int  # its number of entries
+    archived: bool  # it is over, and the engine no longer has it
+
+
+class GameViews:
+    """Finds games, in the engine or the archive, and reads what a request may see of them."""
+
+    def __init__(
+        self,
+        ledger: AsyncLedger,
+        archive_views: ArchiveViews,
+        creations: GameCreations,
+        authorization: Authorization,
+        rate_limiter: RateLimiter,
+    ) -> None:
+        self.ledger, self.archive_views, self.creations = ledger, archive_views, creations
+        self.authorization, self.rate_limiter = authorization, rate_limiter
+
+    async def require_game(self, game: str) -> int:
+        """The number of the game's last entry. Raises HttpProblemError where the engine has no such game."""
+        try:
+            length = await self.ledger.read_length(_GAME_ID.read(game))
+        except InvalidInputError:
+            length = 0
+        if not length:
+            raise HttpProblemError(404, "GAME-1", f"there is no game {game[:40]}")
+        return length
+
+    async def locate(self, game: str, client: str) -> GameLocation:
+        """How long the game is, and where. Raises HttpProblemError: neither the engine nor the archive has it,
+        or this client reads the archive too often."""
+        try:
+            return GameLocation(await self.require_game(game), archived=False)
+        except HttpProblemError as not_found:
+            enforce_limit(self.rate_limiter, ("archive", client), "commands")
+            entries = await self.archive_views.read_view(game, None)
+            if entries is None:
+                raise not_found from None
+            return GameLocation(len(entries), archived=True)
+
+    async def read_page(
+        self, game: str, bearer: str | None, after: int, limit: int, client: str
+    ) -> tuple[Seat | None, Sequence[ViewEntry], int]:
+        """The viewer that the token names, at most `limit` entries of its view, and how many entries that view has.
+        The game may be in the engine or in the archive."""
+        location = await self.locate(game, client)
+        viewer = await self.authorization.resolve_viewer(game, bearer)
+        length = await self.shown_length(game, viewer, location)
+        if after >= length:
+            return viewer, (), length
+        if location.archived:
+            entries = await self.archive_views.read_view(game, viewer) or ()
+            return viewer, entries[after : after + limit], length
+        return viewer, await self.ledger.read_view(game, viewer, after, min(limit, length - after)), length
+
+    async def shown_length(self, game: str, viewer: Seat | None, location: GameLocation) -> int:
+        """How many entries of the game this viewer is shown now."""
+        if viewer is not None or location.archived:
+            return location.length
+        access = (await self.creations.find(game)).access
+        if not access.spectator_delay:
+            return location.length
+        return access.visible_length(location.length, is_over=await is_over(self.ledger, game))
+
+    async def spectator_delay(self, game: str, viewer: Seat | None) -> int:
+        """How many entries late this viewer sees the game while it is played."""
+        return 0 if viewer is not None else (await self.creations.find(game)).access.spectator_delay
