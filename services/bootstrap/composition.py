@@ -37,6 +37,7 @@ from services.runtime.executors import DaemonThreadPool, InlineExecutor
 from services.runtime.logging_setup import get_logger
 from services.runtime.settings import Settings, read_settings, read_token_keys
 from services.runtime.worker_loop import Outage, PeriodicTask
+from services.tables.built_in_catalog import BuiltInCatalog
 from services.verification.game_repository import ArchiveReader, GameRepository
 
 IDLE_PAUSE_S: Final = 0.5
@@ -217,7 +218,7 @@ def run_gateway(settings: Settings, stop: Event) -> None:
     ledger = wait_for_ledger("gateway", settings, stop)
     if ledger is None:
         return
-    server = build_server(settings, ledger.partitions, archive_views)
+    server = build_server(settings, ledger.partitions, archive_views, BuiltInCatalog())
 
     def stop_server() -> None:
         stop.wait()

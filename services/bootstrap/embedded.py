@@ -33,6 +33,7 @@ from services.ledger.embedded_engine import running_engine
 from services.ledger.engine_folder import is_vacant
 from services.runtime.logging_setup import get_logger
 from services.runtime.settings import Settings
+from services.tables.built_in_catalog import BuiltInCatalog
 
 DEFAULT_PARTITIONS: Final = 16  # one machine's worth; fixed when the data folder is new
 STARTUP_TIMEOUT_S: Final = 300.0  # of a gateway that still tries; a busy machine is slow
@@ -106,7 +107,7 @@ def run_embedded_server(data: Path, settings: Settings) -> Iterator[EmbeddedServ
             }
         )
         build_auditor_parts(settings)  # raises now if a setting of theirs is wrong
-        server = build_server(settings, partition_count, open_archive_views(settings))
+        server = build_server(settings, partition_count, open_archive_views(settings), BuiltInCatalog())
         stop, failed = Event(), Event()
         threads = [
             _start_thread("referee", lambda: run_referee(settings, stop), failed),

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, Final
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 from fastapi_offline import FastAPIOffline
 
 from schemas.tokens import DEFAULT_LIFE_S, TokenKeys
@@ -23,13 +23,26 @@ from services.gateway.problem_details import install_error_handlers
 from services.gateway.rate_limit import RateLimiter
 from services.gateway.read_limit import ReadLimitMiddleware
 from services.gateway.request_models import component_schemas
-from services.gateway.routes import disputes, forks, games, health, play, play_offs, rule_pages
+from services.gateway.routes import (
+    disputes,
+    forks,
+    games,
+    health,
+    pages,
+    play,
+    play_offs,
+    rule_pages,
+    tables,
+)
 from services.gateway.service import GatewayService
 from services.gateway.size_limit import SizeLimitMiddleware
+from services.gateway.table_folds import TableFolds
+from services.gateway.table_port import TableCatalog
 from services.ledger.async_ledger import AsyncLedger
 from services.runtime.logging_setup import get_logger
 
 log = get_logger("gateway")
+VERSIONED: Final = (games, forks, play_offs, play, health, disputes, rule_pages)  # under /v1 too
 HUB_RESTART_S: Final = 1.0  # pause before a hub that failed is started again
 
 
@@ -42,11 +55,13 @@ def create_app(
     client_limits: ClientLimits = UNLIMITED_CLIENTS,
     token_life_s: int = DEFAULT_LIFE_S,
     stall_s: float = 10.0,
+    catalog: TableCatalog | None = None,
 ) -> FastAPI:
     """The gateway over a ledger, which it closes at its end.
 
     The first of `token_keys` signs tokens; `read_archived_view` reads games that the engine no longer has. Where
-    the oldest command of a partition waits for `stall_s`, that is told."""
+    the oldest command of a partition waits for `stall_s`, that is told. `catalog` folds views: without it no
+    tables are shown."""
     hub, archive_views = Hub(ledger), ArchiveViews(read_archived_view)
     limits = rate_limiter, answer_timeout_s, archive_views, client_limits
     service = GatewayService(ledger, hub, token_keys, *limits, token_life_s)
@@ -70,14 +85,24 @@ def create_app(
         responses=openapi.PROBLEM_RESPONSES,
     )
     app.state.service, app.state.listening, app.state.health = service, False, health_watch
+    app.state.table_folds = TableFolds(service, catalog) if catalog else None
     app.state.rulebook = rule_pages.read_rulebook()
     app.add_middleware(SizeLimitMiddleware)
     app.add_middleware(ReadLimitMiddleware, service)
     install_error_handlers(app)
-    for routes in (games, forks, play_offs, play, health, disputes, rule_pages):
-        app.include_router(routes.router)
+    for router in (pages.router, games.list_router, *(routes.router for routes in VERSIONED), _version_1()):
+        app.include_router(router)
+    app.mount("/assets", pages.assets(), name="assets")
     _declare_models(app)
     return app
+
+
+def _version_1() -> APIRouter:
+    """All that the paths without a version have, and tables."""
+    version_1 = APIRouter(prefix="/v1")
+    for routes in (tables, *VERSIONED):
+        version_1.include_router(routes.router)
+    return version_1
 
 
 def _declare_models(app: FastAPI) -> None:

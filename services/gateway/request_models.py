@@ -45,6 +45,10 @@ class CreateGameRequest(RequestModel):
         ),
     ] = None
     options: Annotated[JsonObject, Field(max_length=64)] | None = None
+    clock: Annotated[
+        Slug | None,
+        Field(description="a clock by name: GET /v1/rulesets lists them; `options` may set it otherwise"),
+    ] = None
     position: Annotated[Position | None, Field(description="to start from, in place of a deal")] = None
 
 

@@ -20,6 +20,7 @@ from services.gateway.http_protocol import LimitedHttpProtocol
 from services.gateway.own_boards import read_own_boards
 from services.gateway.rate_limit import RateLimiter
 from services.gateway.request_parsing import MAX_BODY_BYTES
+from services.gateway.table_port import TableCatalog
 from services.gateway.websocket_protocol import DirectSendProtocol
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.connection import connect_async
@@ -33,7 +34,10 @@ OTHER_FILES: Final = 256  # that the process has open besides connections: the e
 
 
 def build_server(
-    settings: Settings, partitions: int, read_archived_view: ArchiveViewReader | None = None
+    settings: Settings,
+    partitions: int,
+    read_archived_view: ArchiveViewReader | None = None,
+    catalog: TableCatalog | None = None,
 ) -> uvicorn.Server:
     """A server that is ready to run on the settings' address."""
     client = connect_async(settings.redis_url, f"gateway-{secrets.token_hex(4)}")
@@ -50,6 +54,7 @@ def build_server(
         ClientLimits(read_limiter, settings.origins, settings.open_games, read_own_boards(settings)),
         settings.token_life_s,
         settings.stall_s,
+        catalog,
     )
     allow_open_files(settings.connections + OTHER_FILES)
     limits = _protocol_limits(settings)

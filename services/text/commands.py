@@ -62,14 +62,15 @@ def group_commands(
     start, others by their type. Each title has its variants, which may be none."""
     groups: dict[str, list[str]] = {}
     for command in alternatives:
-        title, detail = _group_of(state, seat, command)
+        title, detail = command_title(state, seat, command)
         details = groups.setdefault(title, [])
         if detail:
             details.append(detail)
     return list(groups.items())
 
 
-def _group_of(state: GameState, seat: Seat, command: Command) -> tuple[str, str]:
+def command_title(state: GameState, seat: Seat, command: Command) -> tuple[str, str]:
+    """The title of the group that a command belongs to, and which of the group it is (may be empty)."""
     match command:
         case commands.ClaimRoute():
             route = state.board.routes[command.route]

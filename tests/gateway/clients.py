@@ -184,12 +184,13 @@ class Socket:
         token: str | None = None,
         after: int | str = 0,
         head: str = "",
+        version: str = "",
         **more: Any,
     ) -> None:
         url = str(http.base_url.copy_with(scheme="ws")).rstrip("/")
         more.setdefault("additional_headers", bearer(token))
         known = f"after={after}" + (f"&head={head}" if head else "")
-        self._opening = connect(f"{url}/games/{game}/play?{known}", proxy=None, **more)
+        self._opening = connect(f"{url}{version}/games/{game}/play?{known}", proxy=None, **more)
 
     def __enter__(self) -> Socket:
         self.wire: ClientConnection = self._opening.__enter__()

@@ -29,6 +29,14 @@ OPERATION_IDS = {
     "one_games__game__disputes__dispute__get", "health_health_get", "live_health_live_get", "ready_health_ready_get", "index_rules_get", "rule_rules__rule__get",
     "withdraw_token_games__game__withdraw_token_post",
 }  # fmt: skip
+VERSION_1_IDS = {
+    "list_games_v1_games_get", "state_v1_games__game__state_get", "legal_v1_games__game__legal_get",
+    "game_board_v1_games__game__board_get", "boards_v1_boards_get", "board_v1_boards__board__get",
+    "board_picture_v1_boards__board__svg_get", "rulesets_v1_rulesets_get",
+} | {
+    re.sub(r"^([a-z_]*?)_(games|health|rules)_", r"\1_v1_\2_", id_, count=1)
+    for id_ in OPERATION_IDS - {"games_games_get"}
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -45,18 +53,29 @@ def require_declared(document: Any, method: str, path: str, reply: httpx.Respons
 
 def test_operation_ids_stay(document: Any) -> None:
     operations = [operation for methods in document["paths"].values() for operation in methods.values()]
-    assert {operation["operationId"] for operation in operations} == OPERATION_IDS
-    assert len(operations) == len(OPERATION_IDS)
+    assert {operation["operationId"] for operation in operations} == OPERATION_IDS | VERSION_1_IDS
+    assert len(operations) == len(OPERATION_IDS | VERSION_1_IDS)
 
 
 def test_every_success_names_a_schema_and_every_reference_leads_to_one(document: Any) -> None:
     for path, methods in document["paths"].items():
-        for operation in methods.values():
+        for operation in methods.values() if not path.endswith("/svg") else ():
             (success, *_) = [reply for status, reply in operation["responses"].items() if status[0] == "2"]
             assert success["content"]["application/json"]["schema"].keys() & {"$ref", "anyOf"}, path
     names = set(re.findall(r'"#/components/schemas/(\w+)"', json.dumps(document)))
     assert {"CreateGameRequest", "PlayerCommand", "Problem", "ViewPage"} <= names
     assert names <= document["components"]["schemas"].keys()
+
+
+def test_answers_about_tables_are_of_their_schemas(http: httpx.Client, document: Any) -> None:
+    ada, _ = in_turn(http)
+    game, headers = f"/v1/games/{ada.game}", bearer(ada.token)
+    for path in ("/v1/games", "/v1/boards", "/v1/boards/usa", "/v1/rulesets"):
+        require_declared(document, "get", path.replace("/usa", "/{board}"), http.get(path))
+    for name in ("state", "state?since=0", "state?at=3", "legal", "board"):
+        reply = http.get(f"{game}/{name}", headers=headers)
+        assert reply.status_code == 200, reply.text
+        require_declared(document, "get", f"/v1/games/{{game}}/{name.partition('?')[0]}", reply)
 
 
 def test_answers_are_of_their_schemas(http: httpx.Client, document: Any) -> None:
@@ -97,7 +116,10 @@ def test_answers_are_of_their_schemas(http: httpx.Client, document: Any) -> None
 @pytest.mark.parametrize(
     ("model", "fields"),
     [
-        (CreateGameRequest, set(FIELDS[CreateGame]) - {"play_off", "fork"}),  # only the referee sets those
+        (
+            CreateGameRequest,
+            set(FIELDS[CreateGame]) - {"play_off", "fork"} | {"clock"},
+        ),  # only the referee sets those; a clock becomes options
         (JoinRequest, set(FIELDS[TakeSeat])),
         (ForkRequest, set(FIELDS[ForkGame]) - {"of", "asker"}),  # the path and the token give those
         (DisputeRequest, set(field_names(DisputeMove))),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -27,7 +28,9 @@ from tests.many_clients import settings_for_many_clients
 # the game: all seats are taken, and it has started.
 MATRIX: Final = """
                                         forged public host own other stranger withdrawn ended operator
-GET    /                                   307    307  307 307   307      307       307   307   307
+GET    /                                   200    200  200 200   200      200       200   200   200
+GET    /table/{game}                       200    200  200 200   200      200       200   200   200
+GET    /assets                             307    307  307 307   307      307       307   307   307
 GET    /docs                               200    200  200 200   200      200       200   200   200
 GET    /docs/oauth2-redirect               200    200  200 200   200      200       200   200   200
 GET    /redoc                              200    200  200 200   200      200       200   200   200
@@ -54,7 +57,17 @@ SOCKET /games/{game}/play?as=subprotocol   401    101  101 101   101      403   
 POST   /games/{game}/disputes              401    401  403 202   202      403       401   401   401
 GET    /games/{game}/disputes              401    401  403 200   200      403       401   401   401
 GET    /games/{game}/disputes/{dispute}    401    401  403 200   404      403       401   401   401
+GET    /v1/games                           200    200  200 200   200      200       200   200   200
+GET    /v1/games/{game}/state              401    200  200 200   200      403       401   401   401
+GET    /v1/games/{game}/board              401    200  200 200   200      403       401   401   401
+GET    /v1/games/{game}/legal              401    401  403 200   200      403       401   401   401
+GET    /v1/boards                          200    200  200 200   200      200       200   200   200
+GET    /v1/boards/{board}                  200    200  200 200   200      200       200   200   200
+GET    /v1/boards/{board}/svg              200    200  200 200   200      200       200   200   200
+GET    /v1/rulesets                        200    200  200 200   200      200       200   200   200
 """
+# Without a version too, and the same there; a list of games has details under /v1.
+VERSIONED: Final = re.compile(r"(?!GET /games$)\w+ /(games|health|rules)")
 KEEP: Final[Json] = {"type": "keep_tickets", "keep": [0, 1, 2]}
 BODIES: Final[dict[str, Json]] = {
     "POST /games": {"seats": [{"kind": "human"}, {"kind": "human"}]},
@@ -68,7 +81,10 @@ BODIES: Final[dict[str, Json]] = {
 KEY: Final = "k" * 32
 OPERATOR_KEY: Final = "o" * 32
 CALLERS: Final = MATRIX.split("\n")[1].split()
-ROWS: Final = {" ".join(line.split()[:2]): line.split()[2:] for line in MATRIX.split("\n")[2:] if line}
+WRITTEN: Final = {" ".join(line.split()[:2]): line.split()[2:] for line in MATRIX.split("\n")[2:] if line}
+ROWS: Final = WRITTEN | {
+    row.replace(" /", " /v1/", 1): answers for row, answers in WRITTEN.items() if VERSIONED.match(row)
+}
 
 
 @pytest.fixture(scope="module")
@@ -122,10 +138,14 @@ def status(http: httpx.Client, row: str, url: str, token: str | None) -> int:
     """The status that a row's request is answered with."""
     method, path = row.split()
     if method != "SOCKET":
-        return http.request(method, url, json=BODIES.get(row), headers=bearer(token)).status_code
+        return http.request(
+            method, url, json=BODIES.get(row.replace("/v1/", "/", 1)), headers=bearer(token)
+        ).status_code
     offered = [f"token.{token}"] if token and path.endswith("?as=subprotocol") else []
     shown = {"subprotocols": ["ledgerline", *offered]} if offered else {"additional_headers": bearer(token)}
-    with Socket(http, url.split("/")[2], **shown) as socket:
+    with Socket(
+        http, url.removesuffix("/play").rpartition("/")[2], version=url.partition("/games")[0], **shown
+    ) as socket:
         first = socket.next()
         if first["type"] == "entry":
             return 101
@@ -156,7 +176,8 @@ def test_TOKEN_1_each_caller_gets_what_its_token_opens(
 ) -> None:
     table = Table(http, stranger)
     dispute = table.raise_dispute(http) if "{dispute}" in row else None
-    url = row.split()[1].partition("?")[0].format(game=table.game, rule="TOKEN-1", dispute=dispute)
+    path = row.split()[1].partition("?")[0]
+    url = path.format(game=table.game, rule="TOKEN-1", dispute=dispute, board="usa")
     answers = {caller: str(status(http, row, url, token)) for caller, token in table.tokens.items()}
     assert answers == dict(zip(CALLERS, ROWS[row], strict=True))
 

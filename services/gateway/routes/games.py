@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 
 from services.gateway import openapi
+from services.gateway.clock_presets import with_clock
 from services.gateway.dependencies import (
     AckParam,
     BearerToken,
@@ -21,6 +22,7 @@ from services.gateway.own_boards import has_own_board
 from services.gateway.response_models import GameCreated, GameList, GameStarted, SeatJoined, TokenIssued
 
 router = APIRouter(tags=["games"])
+list_router = APIRouter(tags=["games"])  # under /v1 a list has details
 
 
 @router.post(
@@ -40,10 +42,10 @@ async def create(
     body = await read_body(request)
     if has_own_board(body):
         service.own_boards.require_creator(operator_key)
-    return await service.create(body, idempotency_key, client, ack_request)
+    return await service.create(with_clock(body), idempotency_key, client, ack_request)
 
 
-@router.get("/games", summary="The latest games")
+@list_router.get("/games", summary="The latest games")
 async def games(
     service: ServiceParam, client: ClientAddress, most: Annotated[int, Query(ge=1, le=1000)] = 100
 ) -> GameList:

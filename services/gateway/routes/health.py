@@ -1,21 +1,14 @@
-"""Routes of the server itself: its health, and where its documentation is."""
+"""Routes of the server itself: its health."""
 
 from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import RedirectResponse
 
 from services.gateway.dependencies import ServiceParam
 from services.gateway.health_models import Health, Liveness, Readiness
 from services.gateway.health_watch import HealthWatch
 
 router = APIRouter(tags=["server"])
-
-
-@router.get("/", include_in_schema=False)
-async def front() -> RedirectResponse:
-    """The start page is that of the API."""
-    return RedirectResponse("/docs")
 
 
 @router.get(

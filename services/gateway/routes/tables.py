@@ -1,0 +1,114 @@
+"""Routes of tables under /v1: games in detail, the state of a table, what a seat may do, boards, rulesets."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+
+from services.gateway import openapi
+from services.gateway.board_svg import board_svg
+from services.gateway.catalog_models import BoardDrawing, BoardList, RulesetList
+from services.gateway.clock_presets import PRESETS
+from services.gateway.dependencies import BearerToken, ClientAddress, GameIdParam, ServiceParam
+from services.gateway.problem_details import HttpProblemError
+from services.gateway.table_folds import TableFolds
+from services.gateway.table_models import GameListing, GameStatus, LegalCommands, TableState
+
+MAX_LIST: Final = 200
+SVG: Final = {"content": {"image/svg+xml": {"schema": {"type": "string"}}}}
+AtParam = Annotated[
+    int | None, Query(ge=1, le=1_000_000_000, description="the table after this entry, in place of now")
+]
+SinceParam = Annotated[
+    int | None, Query(ge=0, le=1_000_000_000, description="with the moves after this entry in words")
+]
+
+router = APIRouter(tags=["tables"])
+
+
+async def _table_folds(request: Request) -> TableFolds:
+    folds: TableFolds | None = request.app.state.table_folds
+    if folds is None:
+        raise HttpProblemError(404, "GAME-1", "this server shows no tables")
+    return folds
+
+
+FoldsParam = Annotated[TableFolds, Depends(_table_folds)]
+
+
+@router.get("/games", summary="The latest games, with details")
+async def list_games(
+    service: ServiceParam,
+    folds: FoldsParam,
+    client: ClientAddress,
+    most: Annotated[int, Query(ge=1, le=MAX_LIST)] = 50,
+    status: Annotated[
+        GameStatus | None, Query(description="only those that wait, are played, or are over")
+    ] = None,
+) -> GameListing:
+    games = await service.list_games(most, client)
+    rows = [row for game in games if (row := await folds.listed(game, client)) is not None]
+    return GameListing(games=[row for row in rows if status in (None, row.status)])
+
+
+@router.get("/games/{game}/state", summary="The table as you see it", openapi_extra=openapi.TOKEN_IS_OPTIONAL)
+async def state(
+    folds: FoldsParam,
+    game: GameIdParam,
+    bearer: BearerToken,
+    client: ClientAddress,
+    at: AtParam = None,
+    since: SinceParam = None,
+) -> TableState:
+    fold = await (folds.now(game, bearer, client) if at is None else folds.at(game, bearer, client, at))
+    return fold.table(fold.number if since is None else since)
+
+
+@router.get("/games/{game}/legal", summary="What your seat may do now")
+async def legal(
+    service: ServiceParam, folds: FoldsParam, game: GameIdParam, bearer: BearerToken, client: ClientAddress
+) -> LegalCommands:
+    await service.locate_game(game, client)
+    await service.authorization.require_seat(game, bearer)
+    return (await folds.now(game, bearer, client)).legal()
+
+
+@router.get(
+    "/games/{game}/board", summary="The board of a game, drawn", openapi_extra=openapi.TOKEN_IS_OPTIONAL
+)
+async def game_board(
+    folds: FoldsParam, game: GameIdParam, bearer: BearerToken, client: ClientAddress
+) -> BoardDrawing:
+    return (await folds.now(game, bearer, client)).board()
+
+
+@router.get("/boards", summary="The built-in boards")
+async def boards(folds: FoldsParam) -> BoardList:
+    return BoardList(boards=folds.catalog.boards())
+
+
+@router.get("/boards/{board}", summary="A board, drawn")
+async def board(folds: FoldsParam, board: str) -> BoardDrawing:
+    return _require_board(folds, board)
+
+
+@router.get(
+    "/boards/{board}/svg", summary="A board as a picture", responses={200: SVG}, response_class=Response
+)
+async def board_picture(folds: FoldsParam, board: str) -> Response:
+    picture = board_svg(_require_board(folds, board))
+    headers = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'"}
+    return Response(picture, media_type="image/svg+xml", headers=headers)
+
+
+@router.get("/rulesets", summary="The rulesets, their options, and clocks by name")
+async def rulesets(folds: FoldsParam) -> RulesetList:
+    return RulesetList(rulesets=folds.catalog.rulesets(), clocks=list(PRESETS.values()))
+
+
+def _require_board(folds: TableFolds, name: str) -> BoardDrawing:
+    drawing = folds.catalog.board(name)
+    if drawing is None:
+        raise HttpProblemError(404, "SHAPE-1", f"there is no board {name[:40]}")
+    return drawing

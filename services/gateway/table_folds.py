@@ -1,0 +1,110 @@
+"""Tables as viewers see them, kept folded: a request applies only the entries that are new.
+
+A viewer's entries are read as its view is read (`GatewayService.read_page`), so nothing is shown here that the view
+doesn't show. A fold whose last entry is gone, or has another head, is begun anew: a fail-over lost the log's end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from typing import Final
+
+from schemas.errors import InvalidInputError
+from schemas.field_types import Seat
+from services.gateway.problem_details import HttpProblemError
+from services.gateway.service import GatewayService
+from services.gateway.table_models import ListedGame
+from services.gateway.table_port import TableCatalog, TableFold
+
+MAX_FOLDS: Final = 256  # at the end of their views, of all games and viewers
+MAX_REPLAYS: Final = 32  # whose folds on the way are kept
+CHECKPOINT_STEP: Final = 32  # entries between the folds that are kept of a replay
+MAX_LISTED: Final = 4_096  # games whose row in a list is kept
+PAGE_SIZE: Final = 1_000
+
+FoldKey = tuple[str, Seat | None]
+
+
+class TableFolds:
+    """Folds of views, the least used forgotten."""
+
+    def __init__(self, service: GatewayService, catalog: TableCatalog) -> None:
+        self.service, self.catalog = service, catalog
+        self._latest: OrderedDict[FoldKey, TableFold] = OrderedDict()
+        self._checkpoints: OrderedDict[FoldKey, dict[int, TableFold]] = OrderedDict()
+        self._listed: OrderedDict[str, ListedGame] = OrderedDict()
+        self._locks: dict[FoldKey, asyncio.Lock] = {}
+
+    async def now(self, game: str, bearer: str | None, client: str) -> TableFold:
+        """The fold of the whole view. It must be read before the next await. Raises HttpProblemError."""
+        viewer = await self._viewer(game, bearer, client)
+        key = game, viewer
+        async with self._lock(key):
+            fold = self._latest.pop(key, None) or self.catalog.new_fold(game, viewer)
+            fold = await self._read_on(fold, game, bearer, client)
+            self._latest[key] = fold
+            while len(self._latest) > MAX_FOLDS:
+                self._latest.popitem(last=False)
+            return fold
+
+    async def at(self, game: str, bearer: str | None, client: str, number: int) -> TableFold:
+        """The fold of the view up to entry `number`. Raises HttpProblemError, or InvalidInputError: there is none."""
+        viewer = await self._viewer(game, bearer, client)
+        key = game, viewer
+        async with self._lock(key):
+            kept = self._checkpoints.pop(key, {})
+            self._checkpoints[key] = kept
+            while len(self._checkpoints) > MAX_REPLAYS:
+                self._checkpoints.popitem(last=False)
+            start = max((place for place in kept if place <= number), default=0)
+            fold = kept[start].copy() if start else self.catalog.new_fold(game, viewer)
+            while fold.number < number:
+                step = min(number, (fold.number // CHECKPOINT_STEP + 1) * CHECKPOINT_STEP) - fold.number
+                _, entries, length = await self.service.read_page(game, bearer, fold.number, step, client)
+                if not entries:
+                    raise InvalidInputError("at", f"{number} isn't between 1 and {length}")
+                fold.apply(entries)
+                if fold.number % CHECKPOINT_STEP == 0:
+                    kept[fold.number] = fold.copy()
+            return fold
+
+    async def listed(self, game: str, client: str) -> ListedGame | None:
+        """A game's row in a list, as the public sees it; None where it is gone meanwhile."""
+        row = self._listed.get(game)
+        if row is not None and (row.status == "over" or row.number == await self.service.require_game(game)):
+            return row
+        try:
+            row = (await self.now(game, None, client)).listed()
+        except HttpProblemError:
+            return None
+        self._listed[game] = row
+        self._listed.move_to_end(game)
+        while len(self._listed) > MAX_LISTED:
+            self._listed.popitem(last=False)
+        return row
+
+    async def _viewer(self, game: str, bearer: str | None, client: str) -> Seat | None:
+        await self.service.locate_game(game, client)
+        return await self.service.authorization.resolve_viewer(game, bearer)
+
+    async def _read_on(self, fold: TableFold, game: str, bearer: str | None, client: str) -> TableFold:
+        """Apply what is new. Begins anew where the last entry isn't what was applied."""
+        while True:
+            after = max(0, fold.number - 1)
+            _, entries, length = await self.service.read_page(game, bearer, after, PAGE_SIZE, client)
+            if fold.number:
+                if not entries or entries[0].shown.head != fold.head:
+                    fold = self.catalog.new_fold(game, fold.viewer)
+                    continue
+                entries = entries[1:]
+            if not entries:
+                return fold
+            await asyncio.to_thread(fold.apply, entries)
+            if fold.number >= length:
+                return fold
+
+    def _lock(self, key: FoldKey) -> asyncio.Lock:
+        if len(self._locks) > 4 * MAX_FOLDS:
+            self._locks = {other: lock for other, lock in self._locks.items() if lock.locked()}
+        return self._locks.setdefault(key, asyncio.Lock())

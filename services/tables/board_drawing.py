@@ -1,0 +1,107 @@
+"""A board as a drawing: where its cities, the spaces of its routes and its names are."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import atan2, degrees, hypot
+from typing import Final, NamedTuple
+
+from services.gateway.catalog_models import BoardDrawing, CarSpace, DrawnCity, DrawnRoute
+from services.referee.rules.board import Board, Route
+from services.tables.label_places import place_labels
+from services.tables.land_shapes import land_path
+
+WIDTH: Final = 1000.0  # of every drawing; a board in other units is drawn to scale
+MARGIN: Final = 26.0
+LANE_WIDTH: Final = 12.5  # between parallel routes
+CITY_INSET: Final = 8.5  # of a route at each city
+SPACE_GAP: Final = 3.0  # between the spaces of a route
+
+
+class Point(NamedTuple):
+    x: float
+    y: float
+
+
+@lru_cache(maxsize=32)
+def draw_board(board: Board) -> BoardDrawing:
+    """The drawing of a board. Boards are compared by identity, and equal forms share one (`build_board`)."""
+    form = board.form
+    left, top, right, bottom = _extent(board)
+    scale = (WIDTH - 2 * MARGIN) / max(right - left, (bottom - top) / 1.6, 1.0)
+    points = {
+        city.id: Point(MARGIN + (city.at[0] - left) * scale, MARGIN + (city.at[1] - top) * scale)
+        for city in form.cities
+    }
+    width = 2 * MARGIN + (right - left) * scale
+    height = 2 * MARGIN + (bottom - top) * scale
+    routes = [_draw_route(board, route, points) for route in board.routes.values()]
+    names = {city.id: city.name.strip() for city in form.cities}
+    spaces = [(space.x, space.y) for route in routes for space in route.spaces]
+    labels = place_labels(names, points, spaces, (width, height))
+    return BoardDrawing(
+        id=board.id,
+        title=board.title,
+        ruleset=board.default_ruleset,
+        width=round(width, 1),
+        height=round(height, 1),
+        land=land_path(board.id, scale, MARGIN - left * scale, MARGIN - top * scale),
+        cities=[
+            DrawnCity(
+                id=city.id,
+                name=names[city.id],
+                x=round(points[city.id].x, 1),
+                y=round(points[city.id].y, 1),
+                country=city.country,
+                merchandise=city.merchandise,
+                label=labels[city.id],
+            )
+            for city in form.cities
+        ],
+        routes=routes,
+    )
+
+
+def _extent(board: Board) -> tuple[float, float, float, float]:
+    """Left, top, right and bottom of what stands on the board."""
+    xs = [city.at[0] for city in board.form.cities] or [0]
+    ys = [city.at[1] for city in board.form.cities] or [0]
+    return min(xs), min(ys), max(xs), max(ys)
+
+
+def _draw_route(board: Board, route: Route, points: dict[str, Point]) -> DrawnRoute:
+    names = board.cities
+    title = f"{names[route.a].strip()} - {names[route.b].strip()}, {route.length} {route.color}"
+    if route.kind != "rail":
+        title += f" {route.kind}"
+    if route.locomotives:
+        title += f", at least {route.locomotives} locomotive{'s' if route.locomotives > 1 else ''}"
+    return DrawnRoute(
+        id=route.id,
+        a=route.a,
+        b=route.b,
+        length=route.length,
+        color=route.color,
+        kind=route.kind,
+        locomotives=route.locomotives,
+        title=title,
+        spaces=_route_spaces(board, route, points),
+    )
+
+
+def _route_spaces(board: Board, route: Route, points: dict[str, Point]) -> list[CarSpace]:
+    """The spaces of a route: beside those that are parallel to it."""
+    lanes = [name for name in board.routes if name == route.id or name in route.parallels]
+    lane = (lanes.index(route.id) - (len(lanes) - 1) / 2) * LANE_WIDTH
+    a, b = sorted((points[route.a], points[route.b]))
+    distance = hypot(b.x - a.x, b.y - a.y) or 1.0
+    along = Point((b.x - a.x) / distance, (b.y - a.y) / distance)
+    inset = min(CITY_INSET, distance / 4)
+    step = (distance - 2 * inset) / route.length
+    length, angle = step - min(SPACE_GAP, step / 3), degrees(atan2(along.y, along.x))
+    spaces = []
+    for place in range(route.length):
+        middle = inset + (place + 0.5) * step
+        x, y = a.x + along.x * middle - along.y * lane, a.y + along.y * middle + along.x * lane
+        spaces.append(CarSpace(x=round(x, 1), y=round(y, 1), angle=round(angle, 1), length=round(length, 1)))
+    return spaces

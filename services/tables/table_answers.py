@@ -1,0 +1,141 @@
+"""A folded state as the gateway's answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from schemas.events import SeatScore
+from schemas.field_types import Seat
+from services.gateway.table_models import (
+    ListedGame,
+    ListedSeat,
+    Move,
+    SeatResult,
+    SeatView,
+    TableState,
+    TunnelState,
+)
+from services.referee.rules import GameState
+from services.tables.ticket_ways import ticket_states
+from services.text.game_summary import game_status
+
+
+def table_state(
+    state: GameState, viewer: Seat | None, number: int, head: bytes, moves: Sequence[Move]
+) -> TableState:
+    """The table as its viewer sees it after entry `number`."""
+    own = None if viewer is None else state.seats[viewer]
+    tunnel, result = state.tunnel, state.result
+    return TableState(
+        game=state.game,
+        viewer="public" if viewer is None else viewer,
+        number=number,
+        head=head.hex() or None,
+        at=state.at_ms,
+        created=state.created_at_ms,
+        status=game_status(state),  # type: ignore[arg-type]  # one of its three words
+        ruleset=state.ruleset.name,
+        board=state.board.id,
+        turn=state.turn,
+        turn_order=list(state.turn_order),
+        last_turns=state.in_last_turns,
+        seats=[_seat_view(state, seat) for seat in range(len(state.seats))],
+        market=list(state.market),
+        deck=len(state.deck),
+        discards=sum(state.discards.values()),
+        ticket_decks={name: len(deck) for name, deck in state.ticket_decks.items()},
+        routes=dict(state.route_owners),
+        closed=_closed_routes(state),
+        stations=dict(state.station_owners),
+        passengers=dict(state.passenger_owners),
+        tokens={city: list(stack) for city, stack in state.tokens.items()},
+        tunnel=tunnel
+        and TunnelState(
+            route=tunnel.route, cards=dict(tunnel.cards), revealed=list(tunnel.revealed), extra=tunnel.extra
+        ),
+        hand={card: n for card, n in own.hand.items() if n and card is not None} if own else None,
+        tickets=ticket_states(state, viewer, own.tickets) if own else [],
+        offer=ticket_states(state, viewer, own.offer) if own else [],
+        keep_least=own.min_keep if own else 0,
+        result=[_seat_result(state, score) for score in result.scores] if result else None,
+        ended=result.reason if result else None,
+        play_off=state.next_play_off.game if state.next_play_off else None,
+        moves=list(moves),
+    )
+
+
+def listed_game(state: GameState, number: int) -> ListedGame:
+    """The game as a list shows it."""
+    scores = {score.seat: score.total for score in state.result.scores} if state.result else {}
+    seats = [
+        ListedSeat(
+            seat=seat,
+            name=seat_state.name or None,
+            kind=seat_state.kind,  # type: ignore[arg-type]  # one of its two words
+            policy=seat_state.policy,
+            free=not seat_state.is_seated,
+            total=scores.get(seat),
+        )
+        for seat, seat_state in enumerate(state.seats)
+    ]
+    return ListedGame(
+        game=state.game,
+        status=game_status(state),  # type: ignore[arg-type]  # one of its three words
+        ruleset=state.ruleset.name,
+        board=state.board.id,
+        board_title=state.board.title,
+        created=state.created_at_ms,
+        number=number,
+        seats=seats,
+        free=sum(seat.free for seat in seats),
+        turn=state.turn,
+    )
+
+
+def _seat_view(state: GameState, seat: Seat) -> SeatView:
+    seat_state, rule_options = state.seats[seat], state.rule_options
+    return SeatView(
+        seat=seat,
+        name=seat_state.name or None,
+        kind=seat_state.kind,  # type: ignore[arg-type]  # one of its two words
+        policy=seat_state.policy,
+        seated=seat_state.is_seated,
+        cars=seat_state.cars,
+        cards=seat_state.cards,
+        tickets=len(seat_state.tickets),
+        points=seat_state.running_score,
+        stations_left=len(rule_options.station_costs) - len(seat_state.stations),
+        passengers_left=seat_state.passengers_left,
+        choice=state.pending_choices.get(seat),
+        clock_ms=None if rule_options.clock_ms is None else seat_state.clock_ms,
+        deadline_ms=seat_state.deadline_ms if seat in state.pending_choices else None,
+        gone=seat_state.exit_reason,
+    )
+
+
+def _seat_result(state: GameState, score: SeatScore) -> SeatResult:
+    return SeatResult(
+        seat=score.seat,
+        place=score.place,
+        total=score.total,
+        routes=score.routes,
+        tickets=score.tickets,
+        made=[
+            ticket.model_copy(update={"made": True, "way": [], "open": True})  # with what its stations borrow
+            for ticket in ticket_states(state, score.seat, list(score.made))
+        ],
+        missed=ticket_states(state, score.seat, list(score.missed)),
+        longest=score.longest,
+        bonus=score.bonus,
+        most=score.most,
+        stations=score.stations,
+        merchandise=score.merchandise,
+    )
+
+
+def _closed_routes(state: GameState) -> list[str]:
+    """Routes that nobody can claim any more, though nobody owns them (DOUBLE-2)."""
+    if not state.started:
+        return []
+    open_routes = {name for routes in state.open_routes.values() for name in routes}
+    return [name for name in state.board.routes if name not in open_routes and name not in state.route_owners]

@@ -1,0 +1,90 @@
+"""A viewer's view of a game, folded: the table, the moves in words, what the viewer may do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from schemas.commands import Command, Leave, write_command
+from schemas.entries import ViewEntry
+from schemas.events import RouteClaimed
+from schemas.field_types import Seat
+from services.gateway.catalog_models import BoardDrawing
+from services.gateway.table_models import LegalCommand, LegalCommands, ListedGame, Move, TableState
+from services.referee.rules import GameState, fold_events, legal
+from services.tables.board_drawing import draw_board
+from services.tables.table_answers import listed_game, table_state
+from services.text.commands import command_title, describe_command
+from services.text.events import event_sentence
+
+
+class FoldedTable:
+    """The fold that services/gateway/table_port.py asks for."""
+
+    def __init__(self, game: str, viewer: Seat | None) -> None:
+        self.game, self.viewer = game, viewer
+        self.number, self.head = 0, b""
+        self.state = GameState()
+        self.moves: list[Move] = []
+
+    def apply(self, entries: Sequence[ViewEntry]) -> None:
+        """Apply the next entries, and note them in words."""
+        for entry in entries:
+            fold_events(self.state, entry.at, entry.events)
+            self.number, self.head = entry.number, entry.shown.head
+            text = [s for event in entry.events if (s := event_sentence(self.state, event))]
+            if text:
+                self.moves.append(
+                    Move(
+                        number=entry.number,
+                        at=entry.at,
+                        seat=next(
+                            (s for e in entry.events if (s := getattr(e, "seat", None)) is not None), None
+                        ),
+                        text=text,
+                        routes=[event.route for event in entry.events if isinstance(event, RouteClaimed)],
+                    )
+                )
+
+    def copy(self) -> FoldedTable:
+        """A fold that shares nothing that changes with this one."""
+        duplicate = FoldedTable(self.game, self.viewer)
+        duplicate.number, duplicate.head = self.number, self.head
+        duplicate.state, duplicate.moves = self.state.copy(), self.moves[:]
+        return duplicate
+
+    def table(self, since: int) -> TableState:
+        """The table, with the moves after entry `since`."""
+        moves = [move for move in self.moves if move.number > since]
+        return table_state(self.state, self.viewer, self.number, self.head, moves)
+
+    def legal(self) -> LegalCommands:
+        """What the seat may do now; leaving comes last, for as long as it plays."""
+        assert self.viewer is not None, "the public may do nothing"
+        seat_state = self.state.seats[self.viewer]
+        commands = legal(self.state, self.viewer)
+        if self.state.started and not self.state.result and seat_state.exit_reason is None:
+            commands = [*commands, Leave()]
+        return LegalCommands(
+            game=self.state.game,
+            seat=self.viewer,
+            number=self.number,
+            commands=[self._describe(command) for command in commands],
+        )
+
+    def listed(self) -> ListedGame:
+        """The game as a list shows it."""
+        return listed_game(self.state, self.number)
+
+    def board(self) -> BoardDrawing:
+        """The board that it is played on."""
+        return draw_board(self.state.board)
+
+    def _describe(self, command: Command) -> LegalCommand:
+        assert self.viewer is not None, "`legal` has looked"
+        title, detail = command_title(self.state, self.viewer, command)
+        return LegalCommand(
+            command=write_command(command),
+            text=describe_command(self.state, self.viewer, command),
+            title=title,
+            detail=detail,
+        )

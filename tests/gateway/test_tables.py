@@ -1,0 +1,139 @@
+"""Tables over HTTP: what a viewer sees of one, what its seat may do, games in a list, clocks for people."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+
+from schemas.commands import write_command
+from services.gateway.clock_presets import PRESETS
+from tests.gateway.clients import CreatedGame, Json, Player, bearer, in_turn, plan, problem
+
+
+def state(player: Player, **params: int) -> Json:
+    reply = player.http.get(
+        f"/v1/games/{player.game}/state", params=params, headers=bearer(player.token or None)
+    )
+    assert reply.status_code == 200, reply.text
+    found: Json = reply.json()
+    return found
+
+
+def watcher(player: Player) -> Player:
+    """Somebody without a token."""
+    return Player(player.http, player.game, -1, "")
+
+
+def test_VIEW_1_a_table_shows_a_seat_its_own_cards_and_nobody_elses(http: httpx.Client) -> None:
+    # given
+    ada, bo = in_turn(http)
+    # when
+    own, other, public = state(ada), state(bo), state(watcher(ada))
+    # then
+    hand = {card: n for card, n in ada.look().seats[0].hand.items() if n and card}
+    assert own["hand"] == hand
+    assert [ticket["id"] for ticket in own["tickets"]] == ada.state.seats[0].tickets
+    assert other["hand"] != own["hand"]
+    assert public["hand"] is None
+    assert public["tickets"] == public["offer"] == []
+    assert own["seats"] == other["seats"] == public["seats"]
+    assert own["head"] == public["head"]
+
+
+def test_what_is_legal_is_what_the_rules_offer_and_leaving(http: httpx.Client) -> None:
+    ada, bo = in_turn(http)
+    listed = http.get(f"/v1/games/{ada.game}/legal", headers=bearer(ada.token)).json()
+    commands = [each["command"] for each in listed["commands"]]
+    offered = [write_command(command) for command in ada.legal()]
+    assert commands == [*offered, {"type": "leave"}]
+    assert listed["commands"][0]["text"] == "draw blind from the deck"
+    waiting = http.get(f"/v1/games/{ada.game}/legal", headers=bearer(bo.token)).json()
+    assert [each["command"] for each in waiting["commands"]] == [{"type": "leave"}]
+
+
+def test_a_table_after_an_entry_is_what_it_was_then(http: httpx.Client) -> None:
+    ada, _ = in_turn(http)
+    before = state(ada)
+    ada.do(ada.legal()[0])
+    after = state(ada, since=before["number"])
+    assert [move["number"] for move in after["moves"]] == [before["number"] + 1]
+    assert state(ada, at=before["number"]) == before
+    assert after["seats"][0]["cards"] == before["seats"][0]["cards"] + 1
+    for number in (0, after["number"] + 1):
+        problem(
+            http.get(f"/v1/games/{ada.game}/state", params={"at": number}, headers=bearer(ada.token)),
+            422,
+            "SHAPE-1",
+            "at",
+        )
+
+
+def test_a_list_has_details_and_is_filtered_by_status(http: httpx.Client) -> None:
+    created = CreatedGame(http, "human", "greedy", ruleset="trains")
+    rows = {row["game"]: row for row in http.get("/v1/games", params={"status": "waiting"}).json()["games"]}
+    row = rows[created.game]
+    assert (row["status"], row["ruleset"], row["board_title"], row["free"]) == (
+        "waiting",
+        "trains",
+        "Iberia",
+        1,
+    )
+    assert [seat["free"] for seat in row["seats"]] == [True, False]
+    created.join("Ada")
+    created.start()
+    rows = {row["game"]: row for row in http.get("/v1/games").json()["games"]}
+    assert (rows[created.game]["status"], rows[created.game]["free"]) == ("playing", 0)
+    assert created.game not in {
+        row["game"] for row in http.get("/v1/games", params={"status": "over"}).json()["games"]
+    }
+
+
+def clocks_of(http: httpx.Client, **more: object) -> tuple[int | None, int | None]:
+    """The clocks of a game that is created like this."""
+    body = {"ruleset": "europe", "seats": [plan("human"), plan("human")], **more}
+    game = http.post("/v1/games", json=body).json()["game"]
+    options = http.get(f"/v1/games/{game}/view").json()["entries"][0]["events"][0]["parameters"]
+    return options["clock_ms"], options["move_ms"]
+
+
+def test_CLOCK_1_people_have_no_clock_for_the_whole_game_unless_it_is_asked_for(http: httpx.Client) -> None:
+    assert clocks_of(http)[0] is None
+    assert clocks_of(http, options={"clock_ms": 700_000})[0] == 700_000
+    assert clocks_of(http, seats=[plan("greedy"), plan("greedy")])[0] == 120_000
+    assert clocks_of(http, clock="ai-mas")[0] == 120_000
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_CLOCK_1_a_preset_names_both_clocks(http: httpx.Client, name: str) -> None:
+    assert clocks_of(http, clock=name) == tuple(PRESETS[name].options.values())
+
+
+def test_an_unknown_preset_is_refused(http: httpx.Client) -> None:
+    body = {"seats": [plan("human"), plan("human")], "clock": "hurry"}
+    problem(http.post("/v1/games", json=body), 422, "SHAPE-1", "clock")
+
+
+@pytest.mark.parametrize("board", ["usa", "europe", "germany", "iberia", "nordic", "switzerland"])
+def test_a_board_is_drawn_within_its_frame_and_no_name_covers_another(http: httpx.Client, board: str) -> None:
+    drawing = http.get(f"/v1/boards/{board}").json()
+    places = [space for route in drawing["routes"] for space in route["spaces"]] + drawing["cities"]
+    assert all(0 < at["x"] < drawing["width"] and 0 < at["y"] < drawing["height"] for at in places)
+    assert all(len(route["spaces"]) == route["length"] for route in drawing["routes"])
+    boxes = []
+    for city in drawing["cities"]:
+        width, label = 6.0 * len(city["name"]), city["label"]
+        left = label["x"] - {"start": 0, "middle": width / 2, "end": width}[label["anchor"]]
+        boxes.append((left, label["y"] - 9, left + width, label["y"]))
+    covered = [
+        (a, b)
+        for i, a in enumerate(boxes)
+        for b in boxes[i + 1 :]
+        if a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
+    ]
+    assert covered == []
+
+
+def test_a_boards_picture_escapes_its_names(http: httpx.Client) -> None:
+    picture = http.get("/v1/boards/usa/svg")
+    assert picture.headers["content-type"] == "image/svg+xml"
+    assert ">Montréal</text>" in picture.text
