@@ -57,7 +57,7 @@ class Engine:
         self.disk_answers = True
         self.config = {
             b"appendonly": b"yes",
-            b"appendfsync": b"everysec",
+            b"appendfsync": b"always",
             b"no-appendfsync-on-rewrite": b"no",
         }
         self._scripts: set[bytes] = set()
