@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE  # the tests start some fifty processes, and import 300 modules of tests
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes
 
-.PHONY: help setup dev play serve test test-long check bench soak mutants schemas rule-tests lock clean licences
+.PHONY: help setup dev play serve test test-long check bench soak mutants schemas contracts rule-tests lock clean licences
 
 help:            ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -47,6 +47,7 @@ check: dev       ## lint, format, types, imports
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
 	@$(BIN)/python -m schemas.json_schema --check
+	@$(BIN)/python -m schemas.contract_record
 
 bench: dev       ## the figures, as a table and in bench.json
 	@$(BIN)/python -m tests.bench $(ARGS)
@@ -60,6 +61,9 @@ mutants: dev     ## plant bugs, one at a time, and show which test noticed each
 
 schemas: setup   ## write the JSON Schemas from the contracts
 	@$(BIN)/python -m schemas.json_schema
+
+contracts: setup ## add new codes and fields to the record of what logs hold; what is recorded stays
+	@$(BIN)/python -m schemas.contract_record --add
 
 rule-tests: dev  ## write which tests hold each rule into docs/rules
 	@$(BIN)/python -m tests.rules.tests_by_rule

@@ -56,4 +56,14 @@ HEALTH_MUTANTS: Final = (
         "an engine that refuses writes can't be looked at", "P9", "services/ledger/connection.py",
         "        if stored is None:  # else nothing", "        if True:  # else nothing", STATUS,
     ),
+    Mutant(
+        "an event gets a field, and its code stays", "P4", "schemas/events/playing.py",
+        "class TurnStarted(EventContract):\n    seat: Seat\n", "class TurnStarted(EventContract):\n    seat: Seat\n    again: Seat | None = None\n",
+        ("tests/schemas/test_contract_record.py",),
+    ),
+    Mutant(
+        "a code's fields may change their places", "P4", "schemas/contract_record.py",
+        "if new_names[: len(old_names)] != old_names:", "if {*old_names} - {*new_names}:",
+        ("tests/schemas/test_contract_record.py",),
+    ),
 )  # fmt: skip
