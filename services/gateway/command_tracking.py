@@ -11,13 +11,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, NamedTuple, NotRequired, TypedDict
 
+from schemas.command_digest import digest_command
 from schemas.commands import CommandEnvelope
-from schemas.entries import ViewEntry
+from schemas.entries import ViewEntry, write_view_entry
 from schemas.errors import InvalidInputError
 from schemas.events import CommandRefused
 from services.gateway.hub import Hub
-from services.gateway.problem_details import HttpProblemError, refusal_problem
-from services.ledger import MissingEntryError
+from services.gateway.problem_details import HttpProblemError, refusal_problem, reused_id_problem
+from services.ledger import CommandResult, MissingEntryError
 from services.ledger.ack_levels import ACCEPTED, DECIDED, AckLevel, parse_ack_level
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.errors import ENGINE_ERRORS
@@ -94,13 +95,15 @@ class CommandTracker:
             raise HttpProblemError(501, "LEVEL-1", unavailable_reason, asked=str(level))
 
     async def send(self, envelope: CommandEnvelope) -> None:
-        """Submit a command. Raises HttpProblemError (429) where too many wait, unless its verdict is known."""
+        """Submit a command. Raises HttpProblemError: too many wait (429), unless its verdict is known; or its id
+        was sent before with another command (409)."""
         try:
-            await self.ledger.submit(envelope)
+            result = await self.ledger.submit(envelope)
         except QueueFullError as error:
             result = await self.ledger.read_result(envelope.game, envelope.seat, envelope.id)
             if result is None or not result.sequence:
                 raise HttpProblemError(429, "BUSY-1", str(error), retry_after=1, id=envelope.id) from None
+        await self._require_same_command(envelope, result)
         log.debug("command sent", **_log_fields(envelope, None), type=envelope.command.type)
 
     async def track(self, envelope: CommandEnvelope, ack_request: AckRequest) -> CommandProgress:
@@ -156,11 +159,20 @@ class CommandTracker:
             return
         if not result.sequence:
             raise refusal_problem(result.rule, result.reason, id=envelope.id, level=UNLOGGED_LEVEL)
+        await self._require_same_command(envelope, result)
         progress.level, progress.sequence = DECIDED, result.sequence
         entry = await self._read_verdict(envelope, result.sequence, level)
         if entry is not None:
             progress.level, progress.sequence, progress.entry = level, entry.number, entry
             log.debug("verdict", **_log_fields(envelope, entry.number), level=str(level))
+
+    async def _require_same_command(self, envelope: CommandEnvelope, result: CommandResult | None) -> None:
+        """Raise HttpProblemError (409), with the verdict, where that is the answer to another command."""
+        if result is None or result.command_digest in ("", digest_command(envelope.command)):
+            return
+        entry = await self._read_verdict(envelope, result.sequence, DECIDED)
+        first = CommandProgress(DECIDED, result.sequence, entry)
+        raise reused_id_problem(envelope.id, **first.json_fields(), entry=entry and write_view_entry(entry))
 
     async def _read_verdict(
         self, envelope: CommandEnvelope, sequence: int, level: AckLevel

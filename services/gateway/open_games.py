@@ -39,7 +39,7 @@ class OpenGames:
         try:
             yield
         except (InvalidInputError, HttpProblemError) as error:
-            may_exist = isinstance(error, HttpProblemError) and error.rule == "WAIT-1"
+            may_exist = isinstance(error, HttpProblemError) and error.rule in ("WAIT-1", "ID-1")
             self._record_answer(address, game, is_refused=not may_exist)
             raise
         self._record_answer(address, game, is_refused=False)

@@ -82,7 +82,7 @@ PROBLEM_RESPONSES: Final[StatusResponses] = {
     401: _problem_response(401, "TOKEN-1", "No token, or not ours", "send the seat's token: Authorization: Bearer <token>"),
     403: _problem_response(403, "TOKEN-1", "A token of another game or seat (TOKEN-1), or not for you on this server (OPERATOR-1)", "this token is for another game"),
     404: _problem_response(404, "GAME-1", "No such game", "there is no game 3f9a1c0b77e2"),
-    409: _problem_response(409, "ROUTE-2", "A rule forbids it", "2 red doesn't pay: it takes 3 of blue, locomotives wild"),
+    409: _problem_response(409, "ROUTE-2", "A rule forbids it, or the id was sent with another command (ID-1)", "2 red doesn't pay: it takes 3 of blue, locomotives wild"),
     413: _problem_response(413, "SIZE-1", "Too large", "body: has more than 16384 bytes"),
     415: _problem_response(415, "SHAPE-1", "No JSON", "the body's Content-Type must be application/json"),
     422: _problem_response(422, "SHAPE-1", "Not of the right form", "cards.red: Input should be greater than or equal to 1"),

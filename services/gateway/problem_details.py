@@ -79,6 +79,12 @@ def refusal_problem(rule: str, detail: str, **extensions: object) -> HttpProblem
     return HttpProblemError(STATUS_BY_RULE.get(rule, 409), rule, detail, **extensions)
 
 
+def reused_id_problem(id_: str, **extensions: object) -> HttpProblemError:
+    """An id that was sent before, with another command; `extensions` have its verdict, where it is known."""
+    detail = "this id belongs to another command, sent before; a new command needs a new id"
+    return HttpProblemError(409, "ID-1", detail, id=id_, **extensions)
+
+
 def invalid_input_problem(error: InvalidInputError) -> HttpProblemError:
     """The problem of a message that isn't of its contract's form (422), or is too large (413)."""
     status = 413 if error.rule == "SIZE-1" else 422

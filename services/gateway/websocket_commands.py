@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
 from fastapi import WebSocket, WebSocketDisconnect
 from pydantic_core import to_json
 
+from schemas.command_digest import digest_command
 from schemas.commands import CommandEnvelope
 from schemas.contract import Schema
 from schemas.errors import InvalidInputError
@@ -25,6 +26,7 @@ from services.gateway.problem_details import (
     RateExceededError,
     invalid_input_problem,
     refusal_problem,
+    reused_id_problem,
 )
 from services.gateway.request_parsing import parse_message
 from services.gateway.service import GatewayService
@@ -40,6 +42,13 @@ MAX_PENDING_COMMANDS: Final = 64  # commands of one socket that wait for their v
 MESSAGE_FIELDS: Final = {"id", "command", "level", "wait_ms"}
 
 _COMMAND_ID: Final[Schema[str]] = Schema(CommandId, "id")
+
+
+class PendingVerdict(NamedTuple):
+    """The verdict that a command waits for: until when, by the event loop's clock, and on which command."""
+
+    deadline_s: float
+    command_digest: str
 
 
 class SocketCommands:
@@ -59,13 +68,13 @@ class SocketCommands:
     ) -> None:
         self.service, self.websocket, self.game, self.viewer = service, websocket, game, viewer
         self.last_sequence, self.proofs, self.tasks = last_sequence, proofs, tasks
-        self.pending_deadlines: dict[str, float] = {}  # until when commands wait for a verdict, by id
+        self.pending: dict[str, PendingVerdict] = {}  # of commands that wait, by id
         self.tracked_ids: set[str] = set()  # ids of commands that wait for a level
 
     def mark_answered(self, sequence: int, answers: str | None) -> None:
         """Note that an entry is sent: it answers the command that waits for it."""
         if answers is not None:
-            self.pending_deadlines.pop(answers, None)
+            self.pending.pop(answers, None)
             log.debug("verdict", game=self.game, seat=self.viewer, command=answers, sequence=sequence)
         self.last_sequence = sequence
 
@@ -90,7 +99,7 @@ class SocketCommands:
                 raise InvalidInputError(sorted(unknown_fields)[0], "there is no such field")
             if self.viewer is None:
                 raise HttpProblemError(403, "TOKEN-1", "only a seat's token may send commands")
-            if len(self.pending_deadlines.keys() | self.tracked_ids) >= MAX_PENDING_COMMANDS:
+            if len(self.pending.keys() | self.tracked_ids) >= MAX_PENDING_COMMANDS:
                 detail = f"{MAX_PENDING_COMMANDS} commands wait for their verdict"
                 raise HttpProblemError(429, "RATE-1", detail, retry_after=1)
             envelope = self.service.build_envelope(
@@ -114,14 +123,18 @@ class SocketCommands:
     async def _submit(self, envelope: CommandEnvelope, ack_request: AckRequest, *, acknowledge: bool) -> None:
         """Submit a command. Raises HttpProblemError: then it wasn't submitted."""
         await self.service.command_tracker.require_level(self.game, ack_request.level)
-        self.pending_deadlines[envelope.id] = asyncio.get_running_loop().time() + ack_request.wait_s
+        digest = digest_command(envelope.command)
+        if (waiting := self.pending.get(envelope.id)) and waiting.command_digest != digest:
+            raise reused_id_problem(envelope.id)
+        deadline_s = asyncio.get_running_loop().time() + ack_request.wait_s
+        self.pending[envelope.id] = PendingVerdict(deadline_s, digest)
         try:
             await self.service.command_tracker.send(envelope)
         except HttpProblemError:
-            self.pending_deadlines.pop(envelope.id, None)
+            self.pending.pop(envelope.id, None)
             raise
         except ENGINE_ERRORS:  # the engine may have it or not: its verdict may still come
-            self.pending_deadlines.pop(envelope.id, None)
+            self.pending.pop(envelope.id, None)
             self.service.command_tracker.answers.record_unknown(None)
             await self._send_message(
                 "unknown", envelope.id, {**CommandProgress().json_fields(), "detail": RETRY_HINT}
@@ -137,48 +150,50 @@ class SocketCommands:
         """Acknowledge a command when it has the level asked for, or report that its time is over."""
         try:
             progress = await self.service.command_tracker.resume(envelope, ack_request)
-        except HttpProblemError:
-            return  # rejected without an entry: `watch_verdicts` reports it
+        except HttpProblemError as problem:
+            if problem.rule == "ID-1":  # another connection sent the id at the same moment
+                await send_problem(self.websocket, problem, envelope.id)
+            return  # else rejected without an entry: `watch_verdicts` reports it
         finally:
             self.tracked_ids.discard(envelope.id)
         if progress.entry is not None:
             await self._send_message("acknowledged", envelope.id, progress.json_fields())
             return
-        self.pending_deadlines.pop(envelope.id, None)
+        self.pending.pop(envelope.id, None)
         await self._send_message("unknown", envelope.id, {**progress.json_fields(), "detail": RETRY_HINT})
 
     async def watch_verdicts(self) -> None:
         """Report commands that were answered without a new entry, and those that are late."""
         with self.service.hub.verdict_event(
-            self.game, on_every_entry=False, pending_ids=self.pending_deadlines
+            self.game, on_every_entry=False, pending_ids=self.pending
         ) as notified:
             while True:
                 await notified.wait()
                 notified.clear()
-                for id_ in tuple(self.pending_deadlines):
+                for id_ in tuple(self.pending):
                     await self._check_verdict(id_)
 
     async def _check_verdict(self, id_: str) -> None:
         result = await self.service.ledger.read_result(self.game, self.viewer, id_)
-        if id_ not in self.pending_deadlines:
+        if id_ not in self.pending:
             return  # its entry was sent during the read
         if result is None:
             await self._expire_if_late(id_)
         elif not result.sequence:
-            del self.pending_deadlines[id_]
+            del self.pending[id_]
             await send_problem(
                 self.websocket, refusal_problem(result.rule, result.reason, level=UNLOGGED_LEVEL), id_
             )
         elif result.sequence <= self.last_sequence:  # an id sent again: its verdict is sent again
-            del self.pending_deadlines[id_]
+            del self.pending[id_]
             for entry in await self.service.ledger.read_view(self.game, self.viewer, result.sequence - 1, 1):
                 await self.websocket.send_text(encode_entry(entry, self.proofs)[2])
 
     async def _expire_if_late(self, id_: str) -> None:
         """Forget a command that is late, and report it; its verdict may still come."""
-        is_late = asyncio.get_running_loop().time() >= self.pending_deadlines[id_]
+        is_late = asyncio.get_running_loop().time() >= self.pending[id_].deadline_s
         if is_late and id_ not in self.tracked_ids:  # `_acknowledge` reports a tracked one
-            del self.pending_deadlines[id_]
+            del self.pending[id_]
             self.service.command_tracker.answers.record_unknown(None)
             await self._send_message(
                 "unknown", id_, {**CommandProgress(ACCEPTED).json_fields(), "detail": RETRY_HINT}

@@ -42,14 +42,17 @@ class AsyncLedger:
         # One for each node: a node that is away delays no other's.
         self._submit_batchers: dict[str, SubmitBatcher] = {}
 
-    async def submit(self, envelope: CommandEnvelope) -> None:
-        """Queue a command. Submitting it again under the same id is harmless.
+    async def submit(self, envelope: CommandEnvelope) -> CommandResult | None:
+        """Queue a command, and return the verdict on its id if it has one already. Submitting it again under the
+        same id is harmless.
 
         Raises QueueFullError: too many commands wait; InvalidInputError: the envelope is too large."""
         wakeup_channel = wakeup_channel_of(self._client, keys.REFEREE_GROUP)
-        query = ledger_queries.submit_command(envelope, self.partitions, self.max_waiting, wakeup_channel)
+        query = ledger_queries.submit_command(
+            envelope, self.partitions, self.max_waiting, wakeup_channel, ask_verdict=True
+        )
         batcher = await self._submit_batcher_of(envelope.game)
-        await run_rounds(batcher.submit, query)
+        return await run_rounds(batcher.submit, query)
 
     async def read_result(self, game: str, sender: Seat | None, command_id: str) -> CommandResult | None:
         """The result of a command; None while it isn't known. Raises CorruptDataError."""

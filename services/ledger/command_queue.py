@@ -31,7 +31,9 @@ class RedisCommandQueue(RedisRole):
 
         Raises QueueFullError: too many commands wait; InvalidInputError: the envelope is too large."""
         channel = self._wakeup_channels[keys.REFEREE_GROUP]
-        query = ledger_queries.submit_command(envelope, self.partitions, self.max_waiting, channel)
+        query = ledger_queries.submit_command(
+            envelope, self.partitions, self.max_waiting, channel, ask_verdict=False
+        )
         run(self._client, query)
 
     def read_result(self, game: str, sender: Seat | None, command_id: str) -> CommandResult | None:

@@ -18,10 +18,14 @@ from services.ledger.scripts import SUBMIT_COMMAND, call_script
 
 
 def submit_command(
-    envelope: CommandEnvelope, partitions: int, max_waiting: int, wakeup_channel: str
-) -> Query[None]:
-    """Queue a command. Raises QueueFullError; InvalidInputError: the envelope is too large."""
-    script_keys, arguments = build_submit_call(envelope, partitions, max_waiting, wakeup_channel)
+    envelope: CommandEnvelope, partitions: int, max_waiting: int, wakeup_channel: str, *, ask_verdict: bool
+) -> Query[CommandResult | None]:
+    """Queue a command. Returns an earlier verdict on its id, if that is asked for and there is one.
+
+    Raises QueueFullError; InvalidInputError: the envelope is too large."""
+    script_keys, arguments = build_submit_call(
+        envelope, partitions, max_waiting, wakeup_channel, ask_verdict=ask_verdict
+    )
     [reply] = yield from call_script(SUBMIT_COMMAND, [(script_keys, arguments)])
     if isinstance(reply, TryAgainError):  # the slot is moving: a single key is always on one of its nodes
         [deleted] = yield [command("DEL", script_keys[1])]
@@ -29,6 +33,7 @@ def submit_command(
         [reply] = yield from call_script(SUBMIT_COMMAND, [(script_keys[:1], arguments)])
     if not require_reply(reply):
         raise QueueFullError(f"{max_waiting} commands wait in the partition of game {envelope.game}")
+    return None if isinstance(reply, int) else parse_result(reply, None)
 
 
 def read_result(

@@ -69,6 +69,7 @@ class AppendRequest(NamedTuple):
     deadline_ms: int | None  # by the game clock
     eviction: EvictAt | EvictionChange = EvictionChange.KEEP
     is_listed: bool = True  # the game stands in the list that everybody may read
+    command_digest: str = ""  # of what the command asks for; empty where it isn't known
 
 
 class DuplicateCommand(NamedTuple):
@@ -111,3 +112,4 @@ class CommandResult(NamedTuple):
     sequence: int
     rule: str = ""
     reason: str = ""
+    command_digest: str = ""  # of the command that the entry answers; empty where it isn't known

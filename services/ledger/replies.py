@@ -53,10 +53,12 @@ def parse_log(game: str, entries: Iterable[Reply], after: int = 0) -> list[bytes
     return [data for _, data in numbered_entries]
 
 
-def parse_result(sequence: bytes | None, rejection: bytes | None) -> CommandResult | None:
-    """The result of a command, from its entry's number and its packed rejection."""
-    if sequence is not None:
-        return CommandResult(int(sequence))
+def parse_result(verdict: bytes | None, rejection: bytes | None) -> CommandResult | None:
+    """The result of a command, from its verdict (its entry's number, and the command's digest where it has one)
+    and its packed rejection."""
+    if verdict is not None:
+        sequence, _, digest = verdict.partition(b" ")
+        return CommandResult(int(sequence), command_digest=digest.decode())
     if rejection is not None:
         rule, reason = unpack(rejection)
         return CommandResult(0, rule, reason)

@@ -16,13 +16,21 @@ NO_LENGTH: Final = -1
 
 
 def build_submit_call(
-    envelope: CommandEnvelope, partitions: int, max_waiting: int, wakeup_channel: str = ""
+    envelope: CommandEnvelope,
+    partitions: int,
+    max_waiting: int,
+    wakeup_channel: str = "",
+    *,
+    ask_verdict: bool,
 ) -> ScriptCall:
-    """The keys and arguments of submit_command.lua. Raises InvalidInputError: the envelope is too
-    large."""
-    partition = keys.partition_of(envelope.game, partitions)
-    rejection_key = keys.rejection(partition, envelope.game, envelope.seat, envelope.id)
-    return [keys.commands(partition), rejection_key], [max_waiting, pack_envelope(envelope), wakeup_channel]
+    """The keys and arguments of submit_command.lua; with `ask_verdict` it returns an earlier verdict on this id.
+
+    Raises InvalidInputError: the envelope is too large."""
+    partition, game, sender = keys.partition_of(envelope.game, partitions), envelope.game, envelope.seat
+    script_keys = [keys.commands(partition), keys.rejection(partition, game, sender, envelope.id)]
+    if ask_verdict:
+        script_keys.append(keys.command_results(partition, game, sender))
+    return script_keys, [max_waiting, pack_envelope(envelope), wakeup_channel, envelope.id]
 
 
 def build_append_call(request: AppendRequest | DuplicateCommand, wakeup_channel: str) -> ScriptCall:
@@ -56,6 +64,7 @@ def build_append_call(request: AppendRequest | DuplicateCommand, wakeup_channel:
         game,
         keys.notification_channel(partition),
         wakeup_channel,
+        request.command_digest,
         len(request.tasks),
         *(pack(tuple(task)) for task in request.tasks),
         *(private_part for _, private_part in request.private_parts),

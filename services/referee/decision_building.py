@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
+from schemas.command_digest import digest_command
 from schemas.entries import Entry
 from schemas.events import Event
 from services.ledger import AppendRequest, DuplicateCommand
@@ -89,5 +90,6 @@ def build_decision(
             now_ms + (clocks.retention_ms if clocks.unstarted_ms is None else clocks.unstarted_ms),
         ),
         is_listed=state.access.is_listed,
+        command_digest=digest_command(command.envelope.command),  # as it was sent
     )
     return Decision(command, request, events)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import Any, Final, TypeVar
 
 import httpx
 import pytest
 
+from schemas.command_digest import digest_command
+from schemas.commands import ClaimRoute, CreateGame, SeatPlan
 from services.bootstrap.embedded import EmbeddedServer
+from services.ledger import RedisLedger, keys
 from tests.gateway.clients import (
     DRAW,
     CreatedGame,
@@ -26,6 +29,8 @@ from tests.gateway.clients import (
 from tests.gateway.conftest import Unchanged
 
 T = TypeVar("T")
+PASS: Final[Json] = {"type": "pass"}
+CARDS: Final = (("red", 2), ("locomotive", 1))
 HUMANS = {"seats": [{"kind": "human"}, {"kind": "human"}]}
 
 
@@ -94,9 +99,98 @@ def test_P2_an_id_that_was_answered_long_ago_is_answered_the_same(
     assert bo.send(DRAW).status_code == 200
     with unchanged(ada.game), Socket(http, ada.game, ada.token, 9) as socket:
         assert ada.send(DRAW, "early").json() == first
-        assert ada.send({"type": "pass"}, "early").json() == first, "the id counts, not the command"
         socket.send("early", DRAW)
         assert socket.read(1) == [first["entry"]]
+
+
+def test_P2_an_id_sent_again_with_another_command_is_answered_so_with_the_first_verdict(
+    http: httpx.Client, unchanged: Unchanged
+) -> None:
+    ada, bo = in_turn(http)
+    first = ada.send(DRAW, "early").json()
+    refused = problem(bo.send(DRAW, "no"), 409, "TURN-1")
+    with unchanged(ada.game):
+        again = problem(ada.send(PASS, "early"), 409, "ID-1")
+        assert {key: again[key] for key in first if key != "verdict"} == {
+            key: value for key, value in first.items() if key != "verdict"
+        }
+        again = problem(bo.send(PASS, "no"), 409, "ID-1")
+        assert again["number"] == refused["number"]
+        assert again["entry"]["events"][0]["rule"] == "TURN-1"
+
+
+@pytest.mark.parametrize("after", [0, 7])
+def test_P2_on_a_socket_too_whether_it_has_sent_that_verdict_or_not(
+    http: httpx.Client, unchanged: Unchanged, after: int
+) -> None:
+    ada, _ = in_turn(http)
+    first = ada.send(DRAW, "early").json()["entry"]
+    with unchanged(ada.game), Socket(http, ada.game, ada.token, after) as socket:
+        socket.send("early", PASS)
+        while (message := socket.next())["type"] != "problem":
+            assert message["type"] == "entry"
+        assert (message["id"], message["problem"]["rule"]) == ("early", "ID-1")
+        assert message["problem"]["entry"] == first
+
+
+def test_P2_two_commands_under_one_id_at_once_on_a_socket_are_told_apart(http: httpx.Client) -> None:
+    ada, _ = in_turn(http)
+    with Socket(http, ada.game, ada.token, 6) as socket:
+        socket.send("twice", DRAW)
+        socket.send("twice", PASS)
+        messages = [socket.next() for _ in range(2)]
+    [told] = [message for message in messages if message["type"] == "problem"]
+    [entry] = [message for message in messages if message["type"] == "entry"]
+    assert (told["id"], told["problem"]["rule"], entry["answers"]) == ("twice", "ID-1", "twice")
+
+
+def test_P2_two_commands_under_one_id_at_once_over_http_are_told_apart(
+    http: httpx.Client, server: EmbeddedServer, unchanged: Unchanged
+) -> None:
+    ada, _ = in_turn(http)
+
+    def send(command: Json) -> httpx.Response:
+        with httpx.Client(base_url=server.url, timeout=120, trust_env=False) as own:
+            return Player(own, ada.game, ada.seat, ada.token).send(command, "both")
+
+    with unchanged(ada.game, 1):
+        replies = at_once([lambda: send(DRAW), lambda: send({**DRAW, "seat": 0}), lambda: send(PASS)])
+    assert replies[0].json() == replies[1].json()
+    assert {"ID-1"} == {reply.json().get("rule") for reply in replies} - {None, "TURN-4"}
+
+
+def test_P2_the_same_cards_in_another_order_are_the_same_command() -> None:
+    claim, again = (ClaimRoute("a-b", dict(cards)) for cards in (CARDS, reversed(CARDS)))
+    assert digest_command(claim) == digest_command(again)
+    plans = (SeatPlan(),) * 2
+    created = [
+        digest_command(CreateGame(plans, options=options))
+        for options in ({"cars": 8, "deal": 4}, {"deal": 4, "cars": 8}, {"deal": 4, "cars": 9})
+    ]
+    assert created[0] == created[1] != created[2]
+
+
+def test_P2_a_verdict_of_before_there_were_digests_answers_any_command(
+    http: httpx.Client, server: EmbeddedServer, ledger: RedisLedger, store: Any
+) -> None:
+    ada, _ = in_turn(http)
+    first = ada.send(DRAW, "early").json()
+    store.hset(keys.command_results(ledger.partition_of(ada.game), ada.game, ada.seat), "early", 7)
+    assert ada.send(PASS, "early").json() == first
+
+
+def test_P2_a_creation_or_a_join_under_an_id_of_another_is_answered_so_and_opens_nothing(
+    http: httpx.Client, unchanged: Unchanged
+) -> None:
+    key = {"Idempotency-Key": new_id()}
+    created = http.post("/games", json=HUMANS, headers=key).json()
+    join = f"/games/{created['game']}/join"
+    http.post(join, json={"name": "Ada"}, headers=key)
+    with unchanged(created["game"]):
+        for path, body in (("/games", {**HUMANS, "options": {"cars": 9}}), (join, {"name": "Eve"})):
+            again = problem(http.post(path, json=body, headers=key), 409, "ID-1")
+            assert again["id"] == key["Idempotency-Key"]
+            assert "token" not in str(again)
 
 
 def test_P2_an_id_belongs_to_its_seat(http: httpx.Client) -> None:
@@ -156,7 +250,7 @@ def test_P2_a_start_that_is_sent_again_starts_once(
     assert [start.json() for start in starts] == [expected] * times
 
 
-def test_SHAPE_1_an_id_of_a_system_command_is_good_for_one_type_of_command(
+def test_P2_an_id_of_a_system_command_is_good_for_one_type_of_command(
     http: httpx.Client, unchanged: Unchanged
 ) -> None:
     """Otherwise a start under a join's id would be acknowledged, though the game didn't start."""
@@ -166,5 +260,5 @@ def test_SHAPE_1_an_id_of_a_system_command_is_good_for_one_type_of_command(
     created.join("Bo")
     with unchanged(created.game):
         reply = http.post(f"/games/{created.game}/start", headers=bearer(created.host) | key)
-        problem(reply, 422, "SHAPE-1", "Idempotency-Key")
+        problem(reply, 409, "ID-1")
     created.start()

@@ -19,6 +19,7 @@ from tests.mutants.planted_security import SECURITY_MUTANTS
 
 CONTRACT: Final = ("tests/ledger_contract/test_append.py", "tests/ledger_contract/test_command_queue.py")
 REFEREE: Final = ("tests/referee/test_worker.py", "tests/referee/test_two_referees.py")
+IDEMPOTENCY: Final = ("tests/gateway/test_idempotency.py",)
 
 LEDGER_MUTANTS: Final = (
     Mutant(
@@ -36,7 +37,31 @@ LEDGER_MUTANTS: Final = (
     ),
     Mutant(
         "an id's verdict isn't recorded", "P2", "services/ledger/lua/append_entry.lua",
-        "redis.call('HSET', KEYS[4], ARGV[5], number)", "", CONTRACT,
+        "redis.call('HSET', KEYS[4], ARGV[5], ARGV[15] == '' and number or number .. ' ' .. ARGV[15])", "", CONTRACT,
+    ),
+    Mutant(
+        "a verdict is kept without its command", "P2", "services/ledger/lua/append_entry.lua",
+        "ARGV[15] == '' and number or number .. ' ' .. ARGV[15]", "number", IDEMPOTENCY,
+    ),
+    Mutant(
+        "a submission doesn't find an earlier verdict", "P2", "services/ledger/lua/submit_command.lua",
+        "return KEYS[3] and redis.call('HGET', KEYS[3], ARGV[4]) or 1", "return 1", IDEMPOTENCY,
+    ),
+    Mutant(
+        "an id answers any command", "P2", "services/gateway/command_tracking.py",
+        "result.command_digest in (\"\", digest_command(envelope.command))", "True", IDEMPOTENCY,
+    ),
+    Mutant(
+        "two commands of a socket share an id while they wait", "P2", "services/gateway/websocket_commands.py",
+        " and waiting.command_digest != digest:", " and False:", IDEMPOTENCY,
+    ),
+    Mutant(
+        "the order of a mapping makes another command", "P2", "schemas/command_digest.py",
+        "in sorted(value.items())", "in value.items()", IDEMPOTENCY,
+    ),
+    Mutant(
+        "a creation with another's id makes room for more games", "P9", "services/gateway/open_games.py",
+        'error.rule in ("WAIT-1", "ID-1")', 'error.rule == "WAIT-1"', ("tests/security/test_quotas.py",),
     ),
     Mutant(
         "a decided command stays pending", "P9", "services/ledger/lua/append_entry.lua",

@@ -10,7 +10,15 @@ from schemas.codec import unpack_entry
 from schemas.commands import ClaimRoute, Command, CommandEnvelope, CreateGame, SeatPlan, StartGame
 from schemas.entries import Entry
 from schemas.field_types import Seat
-from services.ledger import AppendRequest, AppendResult, BotTask, DuplicateCommand, RedisLedger, keys
+from services.ledger import (
+    AppendRequest,
+    AppendResult,
+    BotTask,
+    CommandResult,
+    DuplicateCommand,
+    RedisLedger,
+    keys,
+)
 from services.referee.decision_building import Clocks
 from services.referee.rules import GameState, fold_events, legal, redact_for
 from services.referee.worker import Referee
@@ -165,3 +173,9 @@ def left_in_streams(client: Any) -> dict[str, int]:
 def dead_letter_reasons(client: Any) -> list[bytes]:
     """The reasons of all dead letters."""
     return [fields[b"reason"] for p in range(PARTITIONS) for _, fields in client.xrange(keys.dead_letters(p))]
+
+
+def answer_of(ledger: RedisLedger, seat: Seat | None, id_: str) -> CommandResult | None:
+    """The result of a command of the game, whatever the command asked for."""
+    result = ledger.read_result(GAME, seat, id_)
+    return result and result._replace(command_digest="")

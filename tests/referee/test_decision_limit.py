@@ -28,6 +28,7 @@ from tests.referee.running_referee import (
     NEIGHBOUR_GAME,
     NOON,
     Clock,
+    answer_of,
     dead_letter_reasons,
     entries,
     opening_commands,
@@ -114,7 +115,7 @@ def test_P8_an_interrupted_decision_changes_nothing_and_its_game_goes_on(
     assert len(entries(ledger)) == 2
     ledger.submit(KEEPS)
     watched_step(referee)
-    assert ledger.read_result(GAME, 0, "keep") == CommandResult(3)
+    assert answer_of(ledger, 0, "keep") == CommandResult(3)
     state = referee.processor.game_cache.get(GAME).state
     assert [seat.exit_reason for seat in state.seats] == [None, None]
     assert not state.result
@@ -132,7 +133,7 @@ def test_P8_the_other_games_of_the_batch_are_decided_and_the_same_game_waits_its
     for name in ("second", "third"):
         watched_reclaim(ledger, name)
     assert dead_letter_reasons(client) == [REASON]
-    assert ledger.read_result(GAME, 0, "keep") == CommandResult(3)
+    assert answer_of(ledger, 0, "keep") == CommandResult(3)
     assert ledger.reclaim("anybody", ALL, 0) == []
 
 
@@ -144,7 +145,7 @@ def test_P8_an_interruption_that_is_lost_is_followed_by_another(ledger: RedisLed
         watched_step(referee)
     ledger.submit(KEEPS)
     referee.step(0)
-    assert ledger.read_result(GAME, 0, "keep") == CommandResult(3)
+    assert answer_of(ledger, 0, "keep") == CommandResult(3)
 
 
 def test_P8_a_clock_whose_expiry_never_ends_is_given_up_the_third_time(ledger: RedisLedger) -> None:

@@ -13,7 +13,14 @@ from services.referee import decision_building, worker
 from services.referee.rules import decide_envelope
 from services.referee.worker import Referee
 from tests.conftest import ALL
-from tests.referee.running_referee import GAME, dead_letter_reasons, opening_commands, referee_at, submit
+from tests.referee.running_referee import (
+    GAME,
+    answer_of,
+    dead_letter_reasons,
+    opening_commands,
+    referee_at,
+    submit,
+)
 
 KEEP = KeepTickets((0, 1))
 
@@ -54,7 +61,7 @@ def test_P8_a_command_that_can_not_be_decided_is_a_dead_letter_and_its_game_goes
     submit(ledger, [CommandEnvelope("poison", GAME, 1, KEEP), CommandEnvelope("keep", GAME, 0, KEEP)])
     opened.step(0)
     assert dead_letter_reasons(client) == [b"KeyError: 'a card'"]
-    assert ledger.read_result(GAME, 0, "keep") == CommandResult(3)
+    assert answer_of(ledger, 0, "keep") == CommandResult(3)
     result = ledger.read_result(GAME, 1, "poison")
     assert result is not None
     assert (result.sequence, result.rule) == (0, "POISON-1")
@@ -69,7 +76,7 @@ def test_P8_a_command_that_kills_its_referees_is_a_dead_letter_after_so_many(
         opened.step(0)
     assert count_crashes(ledger) == worker.MAX_DELIVERIES - 1
     assert dead_letter_reasons(client) == [b"it was handed out 9 times and never answered"]
-    assert ledger.read_result(GAME, 0, "keep") == CommandResult(3)
+    assert answer_of(ledger, 0, "keep") == CommandResult(3)
     assert ledger.reclaim("anybody", ALL, 0) == []
 
 
@@ -103,7 +110,7 @@ def test_P8_a_dead_letter_is_listed_shown_retried_and_dropped(
     assert store.retry(first)
     assert not store.retry(first)
     opened.step(0)
-    assert ledger.read_result(GAME, 1, "poison") == CommandResult(3)
+    assert answer_of(ledger, 1, "poison") == CommandResult(3)
     assert store.list_all() == []
     assert store.find(first.reference) is None
 

@@ -17,6 +17,7 @@ from services.referee.worker import Referee
 from tests.referee.running_referee import (
     GAME,
     IMPOSSIBLE_CLAIM,
+    answer_of,
     entries,
     left_in_streams,
     opening_commands,
@@ -48,13 +49,13 @@ def test_P9_a_flood_of_refusals_is_rejected_without_entries_past_the_limit(
     while referee.step(0):
         pass
     assert len(ledger.read_entries(GAME)) == 2 + 5
-    answers = [ledger.read_result(GAME, 0, f"grab-{n}") for n in range(40)]
+    answers = [answer_of(ledger, 0, f"grab-{n}") for n in range(40)]
     assert [answer.sequence for answer in answers if answer] == [3, 4, 5, 6, 7] + [0] * 35
     assert {answer.rule for answer in answers[5:] if answer} == {"RATE-1"}
     assert [name for name in left_in_streams(client) if name.endswith("commands")] == []
     ledger.submit(CommandEnvelope("grab-1", GAME, 1, IMPOSSIBLE_CLAIM))
     referee.step(0)
-    assert ledger.read_result(GAME, 1, "grab-1") == CommandResult(8)  # the other seat's count is its own
+    assert answer_of(ledger, 1, "grab-1") == CommandResult(8)  # the other seat's count is its own
 
 
 def test_GAME_1_a_command_for_no_game_leaves_nothing_behind(
@@ -79,7 +80,7 @@ def test_GAME_1_a_referee_that_knew_of_no_game_learns_of_it(
     referee_at(other_ledger, "rival").step(0)
     ledger.submit(CommandEnvelope("keep", GAME, 0, KeepTickets((0, 1))))
     referee.step(0)
-    assert ledger.read_result(GAME, 0, "keep") == CommandResult(3)
+    assert answer_of(ledger, 0, "keep") == CommandResult(3)
 
 
 def test_GAME_3_a_command_for_a_finished_game_is_rejected_without_an_entry(
@@ -106,7 +107,7 @@ def test_P2_a_command_repeated_after_the_end_still_has_its_result(
     length = len(ledger.read_entries(GAME))
     submit(ledger, envelopes)
     opened.step(0)
-    assert [ledger.read_result(GAME, seat, "leave") for seat in (0, 1)] == [
+    assert [answer_of(ledger, seat, "leave") for seat in (0, 1)] == [
         CommandResult(3),
         CommandResult(4),
     ]

@@ -23,6 +23,7 @@ from tests.referee.running_referee import (
     GAME,
     LOG,
     NEIGHBOUR_GAME,
+    answer_of,
     dead_letter_reasons,
     left_in_streams,
     opening_commands,
@@ -61,7 +62,7 @@ def test_P8_garbage_goes_to_the_dead_letters_and_stops_nothing(
     ledger.submit(CommandEnvelope("keep", GAME, 0, KeepTickets((0, 1))))
     put(client, data)
     opened.step(0)
-    assert ledger.read_result(GAME, 0, "keep") == CommandResult(3)
+    assert answer_of(ledger, 0, "keep") == CommandResult(3)
     assert len(dead_letter_reasons(client)) == 2
     assert [name for name in left_in_streams(client) if name.endswith("commands")] == []
 

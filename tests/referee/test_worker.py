@@ -27,6 +27,7 @@ from tests.referee.running_referee import (
     GAME,
     Clock,
     Players,
+    answer_of,
     dead_letter_reasons,
     entries,
     interrupted_referee,
@@ -48,14 +49,14 @@ def test_P2_a_command_sent_five_times_is_decided_once(
     other_ledger.submit(keep)
     referee_at(other_ledger, "two").step(0)
     assert [entry.id for entry in entries(ledger)] == ["create", "start", "keep"]
-    assert ledger.read_result(GAME, 0, "keep") == CommandResult(3)
+    assert answer_of(ledger, 0, "keep") == CommandResult(3)
     assert [name for name in left_in_streams(client) if name.endswith("commands")] == []
 
 
 def test_P2_the_same_id_of_two_seats_is_two_commands(ledger: RedisLedger, opened: Referee) -> None:
     submit(ledger, [CommandEnvelope("keep", GAME, seat, KeepTickets((0, 1))) for seat in (0, 1)])
     opened.step(0)
-    assert [ledger.read_result(GAME, seat, "keep") for seat in (0, 1)] == [CommandResult(3), CommandResult(4)]
+    assert [answer_of(ledger, seat, "keep") for seat in (0, 1)] == [CommandResult(3), CommandResult(4)]
 
 
 def test_P3_what_was_decided_on_a_stale_state_is_decided_again(
@@ -191,7 +192,7 @@ def test_P8_a_state_that_a_bug_left_behind_is_folded_anew(
     ledger.submit(CommandEnvelope("keep", GAME, 0, KeepTickets((0, 1))))
     opened.step(0)
     assert dead_letter_reasons(client) == []
-    assert ledger.read_result(GAME, 0, "keep") == CommandResult(3)
+    assert answer_of(ledger, 0, "keep") == CommandResult(3)
 
 
 def test_P7_what_another_referee_took_just_now_is_not_reclaimed(

@@ -50,6 +50,8 @@ def test_RATE_1_an_address_has_a_quota_of_open_games(server: EmbeddedServer) -> 
         refused = problem(create(http), 429, "RATE-1")
         assert f"{MOST} games that are not over" in refused["detail"] and refused["retry_after"] > 1
         assert create(http, key).json() == first, "the same id gives the same game"
+        problem(create(http, key, options={"cars": 9}), 409, "ID-1")
+        problem(create(http), 429, "RATE-1")
         assert create(other).status_code == 201, "another address has its own quota"
         play_out(http, first["game"], first["token"])
         assert create(http).status_code == 201, "a game that is over makes room"

@@ -8,10 +8,14 @@
 --       10 next deadline ('' for none)
 --       11 eviction time ('' to remove it, '=' to keep it)  12 game  13 notification channel
 --       14 wake-up channel of the bots ('' for none)
---       15 number of tasks  16.. the tasks, then one private part for each of KEYS 9..
+--       15 digest of the command ('' where it isn't known)
+--       16 number of tasks  17.. the tasks, then one private part for each of KEYS 9..
 --
 -- The length alone isn't enough: a log that lost its end in a fail-over and grew again has the
 -- length that was folded, and another head.
+--
+-- A sender's command results hold the number for each id, and after a space the digest of the
+-- command, so that the id sent again with another one is noticed. Results of before have the number alone.
 --
 -- Returns {1, number} appended; {0, number} this command id has that entry already; {-1, length}
 -- another referee appended first; {-2, length} the game's keys don't fit each other. A script has
@@ -26,9 +30,10 @@ end
 
 local known = redis.call('HGET', KEYS[4], ARGV[5])
 if known then
+  local answer = string.match(known, '^%d+')
   acknowledge()
-  redis.call('PUBLISH', ARGV[13], ARGV[12] .. ' ' .. known)
-  return {0, tonumber(known)}
+  redis.call('PUBLISH', ARGV[13], ARGV[12] .. ' ' .. answer)
+  return {0, tonumber(answer)}
 end
 local length = redis.call('XLEN', KEYS[2])
 if length ~= tonumber(ARGV[3]) then
@@ -69,15 +74,15 @@ if type(written) == 'table' and written.err then
   return written
 end
 redis.call('XADD', KEYS[3], id, 'e', ARGV[8], 'h', ARGV[9])
-local first = 16 + tonumber(ARGV[15])
+local first = 17 + tonumber(ARGV[16])
 for k = 9, #KEYS do
   redis.call('XADD', KEYS[k], id, 'e', ARGV[first + k - 9])
 end
-redis.call('HSET', KEYS[4], ARGV[5], number)
-for a = 16, first - 1 do
+redis.call('HSET', KEYS[4], ARGV[5], ARGV[15] == '' and number or number .. ' ' .. ARGV[15])
+for a = 17, first - 1 do
   redis.call('XADD', KEYS[5], '*', 't', ARGV[a])
 end
-if first > 16 and ARGV[14] ~= '' then
+if first > 17 and ARGV[14] ~= '' then
   redis.call('PUBLISH', ARGV[14], '')
 end
 if ARGV[10] ~= '' then

@@ -8,10 +8,11 @@
 -- without an entry. Writing the mark gives the connection a write that comes after the entry:
 -- WAITAOF and WAIT look only at the writes of their own connection.
 
-local number = redis.call('HGET', KEYS[1], ARGV[1])
-if not number then
+local known = redis.call('HGET', KEYS[1], ARGV[1])
+if not known then
   return false
 end
+local number = string.match(known, '^%d+')
 local function entry(key)
   local found = redis.call('XRANGE', key, number .. '-0', number .. '-0')
   return #found > 0 and found[1][2] or {}
