@@ -24,6 +24,12 @@ DAY_S: Final = 86_400
 DEFAULT_LIFE_S: Final = 30 * DAY_S
 _PREFIX: Final = "ll2"
 _FORMER_PREFIX: Final = "ll1"
+_INVITATION_PREFIX: Final = "lli1"
+_DOMAINS: Final = {  # what a signature is about: one of another kind is none
+    _FORMER_PREFIX: b"ledgerline/token/1",
+    _PREFIX: b"ledgerline/token/2 ",
+    _INVITATION_PREFIX: b"ledgerline/invitation/1 ",
+}
 
 
 class Holder(NamedTuple):
@@ -41,6 +47,14 @@ class Token(NamedTuple):
     ends_at_s: int | None = (
         None  # seconds since 1970, by the wall clock; None: of the former form, without an end
     )
+
+
+class Invitation(NamedTuple):
+    """What an invitation states: the seat that its bearer may take while it is free, and its end."""
+
+    game: str
+    seat: Seat
+    ends_at_s: int  # seconds since 1970, by the wall clock
 
 
 class TokenKeys:
@@ -72,6 +86,27 @@ class TokenKeys:
             ):
                 return None
             return _read_claim(claim)
+        except (ValueError, UnicodeError):
+            return None
+
+    def mint_invitation(self, invitation: Invitation) -> str:
+        """The text of an invitation: always the same for the same statement. It is no token, and no token is one."""
+        key, claim = self.keys[0], "/".join(map(str, invitation))
+        signature = _sign(key, _INVITATION_PREFIX, claim)
+        return ".".join((_INVITATION_PREFIX, _key_id(key), _encode_base64(claim.encode()), signature))
+
+    def verify_invitation(self, text: str) -> Invitation | None:
+        """What the invitation states, or None if none of these keys made it. Its end isn't looked at."""
+        try:
+            prefix, key_id, body, signature = text.split(".")
+            claim = _decode_base64(body).decode()
+            key = self._by_id.get(key_id)
+            if prefix != _INVITATION_PREFIX or key is None:
+                return None
+            if not hmac.compare_digest(signature.encode(), _sign(key, prefix, claim).encode()):
+                return None
+            game, seat, ends_at_s = claim.split("/")
+            return Invitation(game, int(seat), int(ends_at_s))
         except (ValueError, UnicodeError):
             return None
 
@@ -111,8 +146,7 @@ def _key_id(key: bytes) -> str:
 
 
 def _sign(key: bytes, prefix: str, claim: str) -> str:
-    domain = b"ledgerline/token/1" if prefix == _FORMER_PREFIX else b"ledgerline/token/2 "
-    return _encode_base64(hmac.new(key, domain + claim.encode(), sha256).digest()[:24])
+    return _encode_base64(hmac.new(key, _DOMAINS[prefix] + claim.encode(), sha256).digest()[:24])
 
 
 def _encode_base64(raw: bytes) -> str:

@@ -92,6 +92,7 @@ def create_game_body(
             )
     body["ruleset"] = rules
     body["seats"] = [{"kind": "bot", "policy": policy} for policy in policies]
+    body["visibility"] = "public"  # bots have nothing to hide from those who come to the server
     if seed is not None:
         if not is_json_value(seed):
             raise InvalidInputError("--seed", "can't be written as UTF-8")

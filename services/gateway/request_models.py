@@ -11,10 +11,11 @@ from typing import Annotated, Final
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.json_schema import JsonSchemaValue, models_json_schema
 
+from schemas.access import GameVisibility, SpectatorDelay
 from schemas.commands import PLAYER_COMMANDS, BoardChoice, SeatPlan
 from schemas.commands import SCHEMAS as COMMAND_SCHEMAS
 from schemas.disputes import MAX_REASON_LENGTH
-from schemas.field_types import Age, Hex32, Int, JsonObject, Name, Seat, Slug, Text
+from schemas.field_types import Age, Bool, Hex32, Int, JsonObject, Name, Seat, Slug, Text
 from schemas.forks import SequenceNumber
 from schemas.positions import Position
 from services.gateway.response_models import Problem
@@ -50,6 +51,19 @@ class CreateGameRequest(RequestModel):
         Field(description="a clock by name: GET /v1/rulesets lists them; `options` may set it otherwise"),
     ] = None
     position: Annotated[Position | None, Field(description="to start from, in place of a deal")] = None
+    visibility: Annotated[
+        GameVisibility | None,
+        Field(
+            description="public: listed; unlisted: watched by who knows the id; players: by who holds a token of it. Else unlisted"
+        ),
+    ] = None
+    spectator_delay: Annotated[
+        SpectatorDelay | None,
+        Field(description="how many entries late the public view is until the game is over; else none"),
+    ] = None
+    by_invitation: Annotated[
+        Bool | None, Field(description="a seat is taken only with the invitation that its host gives")
+    ] = None
 
 
 class JoinRequest(RequestModel):
@@ -59,6 +73,10 @@ class JoinRequest(RequestModel):
     seat: Seat | None = None
     age: Annotated[Age | None, Field(description="counts where the oldest begins")] = None
     contribution: Annotated[Hex32 | None, Field(description="32 random bytes of your own, in hex")] = None
+    invitation: Annotated[
+        Text | None,
+        Field(description="to this seat; in a fork the token of the same seat of the first game does too"),
+    ] = None
 
 
 class ForkRequest(RequestModel):

@@ -52,10 +52,18 @@ class TakenSeat(ResponseModel):
     policy: str | None = Field(description="of a bot")
 
 
+class SeatInvitation(ResponseModel):
+    """What opens a free seat, once: give it to who may take it, as you would a token."""
+
+    seat: int
+    invitation: str
+
+
 class _NewGame(ResponseModel):
     game: str
     token: str = Field(description="the host's: it starts the game")
     taken: list[TakenSeat]
+    invitations: list[SeatInvitation] = Field(description="to the seats that are free")
 
 
 class GameCreated(Decision, _NewGame):

@@ -7,7 +7,8 @@ envelope, and reads the verdict from the sender's own view.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from dataclasses import replace
+from typing import Final, TypeVar
 
 from schemas.commands import Command, CommandEnvelope, CreateGame, StartGame, TakeSeat, read_command
 from schemas.entries import ViewEntry
@@ -36,13 +37,16 @@ from services.gateway.command_tracking import (
 from services.gateway.game_creations import GameCreations
 from services.gateway.game_views import GameLocation, GameViews
 from services.gateway.hub import Hub
+from services.gateway.invitations import Invitations, take_invitation
 from services.gateway.open_games import OpenGames, is_over
 from services.gateway.problem_details import HttpProblemError, refusal_problem
 from services.gateway.rate_limit import RateLimiter
 from services.ledger.ack_levels import ACCEPTED, DECIDED
 from services.ledger.async_ledger import AsyncLedger
 
+DEFAULT_VISIBILITY: Final = "unlisted"  # of a game whose creator says nothing of it
 LIST_COST: Final = 20  # what a list of games costs of the rate, in commands
+SystemCommandT = TypeVar("SystemCommandT", bound=Command)
 
 
 class GatewayService:
@@ -71,6 +75,7 @@ class GatewayService:
             is_operator=self.own_boards.is_operator,
         )
         self.views = GameViews(ledger, self.archive_views, self.creations, self.authorization, rate_limiter)
+        self.invitations = Invitations(token_keys, self.creations, self.authorization, token_life_s)
         self.logged_ids = LoggedIds(ledger, token_keys)
         self.command_tracker = CommandTracker(ledger, hub)
         self.rate_limiter, self.answer_timeout_s = rate_limiter, answer_timeout_s
@@ -83,6 +88,8 @@ class GatewayService:
     ) -> responses.GameCreated:
         """A new game. The same id again gives the same game and the same host's token."""
         command = _read_system_command(CreateGame, body)
+        if command.visibility is None:
+            command = replace(command, visibility=DEFAULT_VISIBILITY)
         created, _ = await self.create_from(command, id_, client, ack_request)
         return created
 
@@ -105,6 +112,7 @@ class GatewayService:
                 for event in entry.events
                 if isinstance(event, SeatTaken)
             ],
+            invitations=self.invitations.issue(game, entry.events),
             number=entry.number,
             level=level,
             head=hex_head(entry),
@@ -116,8 +124,10 @@ class GatewayService:
     ) -> responses.SeatJoined:
         """Take a seat. The same id again gives the same seat and token, until the game is over."""
         await self.require_game(game)
+        invitation, body = take_invitation(body)
         id_, command = read_secret_command_id(id_), _read_system_command(TakeSeat, body)
         self.enforce_rate_limit(("system commands", client))
+        command = await self.invitations.admit(game, invitation, command)
         entry, level = await self._execute_decided(game, id_, command, ack_request)
         seat_taken = entry.events[0]
         if not isinstance(seat_taken, SeatTaken):  # another command's: a creation also seats bots, say
@@ -263,10 +273,12 @@ def reused_id_error() -> InvalidInputError:
     return InvalidInputError("Idempotency-Key", "is the id of another command in this game")
 
 
-def _read_system_command(command_type: type[Command], body: Mapping[str, object]) -> Command:
+def _read_system_command(command_type: type[SystemCommandT], body: Mapping[str, object]) -> SystemCommandT:
     """The system command that a body holds; the path gives its type. Only the referee sets `play_off` and
     `fork`."""
     for field in ("type", "play_off", "fork"):
         if field in body:
             raise InvalidInputError(field, "there is no such field")
-    return read_command({**body, "type": command_type.type})
+    command = read_command({**body, "type": command_type.type})
+    assert isinstance(command, command_type), "its type is the path's"
+    return command

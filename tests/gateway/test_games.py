@@ -112,9 +112,9 @@ def test_the_gateway_sends_what_the_ledger_shows(http: httpx.Client, ledger: Red
 
 
 def test_the_latest_games_come_first(http: httpx.Client) -> None:
-    games = [CreatedGame(http, "human", "human").game for _ in range(3)]
+    games = [CreatedGame(http, "human", "human", visibility="public").game for _ in range(3)]
     time.sleep(0.002)  # games of one millisecond have no order
-    latest = CreatedGame(http, "human", "human").game
+    latest = CreatedGame(http, "human", "human", visibility="public").game
     found = http.get("/games").json()["games"]
     assert found[0] == latest
     assert set(games) <= set(found)

@@ -170,7 +170,7 @@ def test_WAIT_1_a_play_off_that_is_not_created_yet_is_answered_with_ask_again(
 def test_SHAPE_1_a_client_cannot_declare_its_game_a_play_off(http: httpx.Client) -> None:
     before = http.get("/games").json()["games"]
     for series in (SERIES, None, {}):
-        body = {"seats": [plan("human"), plan("human")], **QUICK, "play_off": series}
+        body = {"seats": [plan("human")] * 2, "visibility": "public", **QUICK, "play_off": series}
         problem(http.post("/games", json=body), 422, "SHAPE-1", "play_off")
     assert http.get("/games").json()["games"] == before
     created = CreatedGame(http, "human", "human")

@@ -90,7 +90,7 @@ def dispute(player: Player) -> Any:
 def play_whole_games(http: httpx.Client, archive: Archive) -> str:
     """Games that are created, joined, played, disputed, forked and archived, one with a play-off, one with a
     bot. Returns the one that leaves the engine."""
-    created = CreatedGame(http, "human", "human", **QUICK)
+    created = CreatedGame(http, "human", "human", visibility="public", **QUICK)
     ada, bo = created.join("Ada"), created.join("Bo")
     created.start()
     dispute(ada)

@@ -15,7 +15,7 @@ from services.runtime.settings import read_settings
 from tests.gateway.clients import CreatedGame, Socket, problem
 
 OWN, OTHER = "https://play.example.org", "https://evil.example.org"
-BODY = {"seats": [{"kind": "human"}, {"kind": "human"}]}
+BODY = {"seats": [{"kind": "human"}, {"kind": "human"}], "visibility": "public"}
 
 
 @pytest.fixture(scope="module")

@@ -23,10 +23,10 @@ KEY = "an operator's key for tests, 32 or more"
 OWN_BOARD = {**BOARD_SCHEMA.write(load_board("usa").form, exclude_defaults=True), "id": "own"}
 SEATS = [plan("random"), plan("random")]
 POSITION: Mapping[str, Any] = {"routes": {}}
-PLAIN = {"seats": SEATS, "board": "usa"}
+PLAIN = {"seats": SEATS, "board": "usa", "visibility": "public"}
 OWN_GAMES = {
-    "a board": {"seats": SEATS, "board": OWN_BOARD},
-    "a position": {"seats": SEATS, "board": "usa", "position": POSITION},
+    "a board": {**PLAIN, "board": OWN_BOARD},
+    "a position": {**PLAIN, "position": POSITION},
 }
 
 
