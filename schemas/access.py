@@ -40,8 +40,9 @@ class Access(NamedTuple):
         return self.visibility == "public"
 
     def visible_length(self, length: int, *, is_over: bool) -> int:
-        """How many of a game's `length` entries the public view shows."""
-        return length if is_over else max(0, length - self.spectator_delay)
+        """How many of a game's `length` entries the public view shows. Its creation is shown at once: there is nothing
+        to learn from it, because a fork begins with what everybody was shown."""
+        return length if is_over else max(min(length, 1), length - self.spectator_delay)
 
     def fields(self) -> AccessFields:
         """The fields of a command that creates a game with this access."""

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from schemas.contract import Schema
 from schemas.entries import ViewEntry
-from schemas.errors import InvalidInputError
+from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.field_types import GameId, Seat
 from services.gateway.archive_views import ArchiveViews
 from services.gateway.authorization import Authorization
@@ -21,6 +21,8 @@ from services.gateway.open_games import is_over
 from services.gateway.problem_details import HttpProblemError
 from services.gateway.rate_limit import RateLimiter
 from services.ledger.async_ledger import AsyncLedger
+from services.ledger.errors import EngineError
+from services.ledger.view_queries import LogHead
 
 _GAME_ID: Final[Schema[str]] = Schema(GameId, "game")
 
@@ -91,6 +93,19 @@ class GameViews:
         if not access.spectator_delay:
             return location.length
         return access.visible_length(location.length, is_over=await is_over(self.ledger, game))
+
+    async def shown_head(self, game: str, viewer: Seat | None) -> LogHead:
+        """The last entry of a game in the engine that this viewer is shown now, and the head after it.
+
+        Raises CorruptDataError, MissingEntryError, or what the engine's client does."""
+        [latest] = await self.ledger.read_heads([game])
+        if isinstance(latest, CorruptDataError | EngineError):
+            raise latest
+        length = await self.shown_length(game, viewer, GameLocation(latest.sequence, archived=False))
+        if length == latest.sequence:
+            return latest
+        [last] = await self.ledger.read_view(game, None, length - 1, 1)
+        return LogHead(length, last.shown.head)
 
     async def spectator_delay(self, game: str, viewer: Seat | None) -> int:
         """How many entries late this viewer sees the game while it is played."""

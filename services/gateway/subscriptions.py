@@ -10,6 +10,7 @@ from pydantic_core import to_json
 
 from schemas.entries import ViewEntry, write_proof, write_view_entry
 from schemas.errors import CorruptDataError, LedgerlineError
+from schemas.events import GameEnded
 from schemas.field_types import Seat
 from services.ledger.notifications import EntryNotification
 from services.ledger.view_merge import LogRewoundError
@@ -25,6 +26,7 @@ class EncodedEntry(NamedTuple):
     answers: str | None  # the viewer's command that it decides
     text: str  # JSON
     head: bytes  # of the chain after it; empty where it isn't known
+    ends_game: bool = False
 
 
 DirectSend = Callable[
@@ -155,4 +157,5 @@ def encode_entry(entry: ViewEntry, proofs: bool = False) -> EncodedEntry:
         text = to_json({"type": "entry", **write_view_entry(entry), **proof_field}).decode()
     except (ValueError, TypeError, AttributeError) as error:
         raise CorruptDataError(f"entry {entry.number} can't be written as JSON: {error}") from None
-    return EncodedEntry(entry.number, entry.answers, text, entry.shown.head)
+    ends_game = any(isinstance(event, GameEnded) for event in entry.events)
+    return EncodedEntry(entry.number, entry.answers, text, entry.shown.head, ends_game)

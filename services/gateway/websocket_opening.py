@@ -8,13 +8,11 @@ from typing import Final, NamedTuple
 from fastapi import WebSocket
 
 from schemas.entries import ViewEntry
-from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
 from services.gateway.dependencies import client_address
 from services.gateway.problem_details import HttpProblemError
 from services.gateway.request_parsing import parse_bearer_token, parse_offered_token
 from services.gateway.service import GatewayService
-from services.ledger.errors import EngineError
 from services.ledger.view_merge import LogRewoundError
 from services.ledger.view_queries import LogHead
 
@@ -51,7 +49,7 @@ class Opening(NamedTuple):
 
     viewer: Seat | None
     bearer: str | None
-    log_head: LogHead
+    log_head: LogHead  # as far as the viewer is shown it
     archived_view: list[ViewEntry] | None  # of a game that the engine no longer has
 
 
@@ -69,10 +67,7 @@ async def read_opening(service: GatewayService, websocket: WebSocket, game: str)
         view = list(await service.archive_views.read_view(game, viewer) or ())
         log_head = LogHead(view[-1].number, view[-1].shown.head) if view else LogHead(0, b"")
         return Opening(viewer, bearer, log_head, view)
-    [latest] = await service.ledger.read_heads([game])
-    if isinstance(latest, CorruptDataError | EngineError):
-        raise latest
-    return Opening(viewer, bearer, latest, None)
+    return Opening(viewer, bearer, await service.views.shown_head(game, viewer), None)
 
 
 async def require_known_entry(

@@ -27,6 +27,7 @@ from pydantic_core import to_json
 from schemas.errors import CorruptDataError
 from services.gateway.problem_details import HttpProblemError
 from services.gateway.service import GatewayService
+from services.gateway.spectator_delay import delay_entries
 from services.gateway.subscriptions import EncodedEntry, SlowConsumerError, ViewDamagedError, encode_entry
 from services.gateway.websocket_commands import SocketCommands, send_problem
 from services.gateway.websocket_opening import (
@@ -141,9 +142,11 @@ class WebSocketSession:
                 commands.mark_answered(encoded.number, encoded.answers)
             return is_sent
 
-        direct_send = send_directly if self.send_nowait else None
         try:
-            async for entry in hub.follow(self.game, subscription, known.sequence, direct_send, known.head):
+            delay = await self.service.views.spectator_delay(self.game, commands.viewer)
+            direct_send = send_directly if self.send_nowait and not delay else None
+            followed = hub.follow(self.game, subscription, known.sequence, direct_send, known.head)
+            async for entry in delay_entries(followed, delay) if delay else followed:
                 commands.mark_answered(entry.number, entry.answers)
                 await self.websocket.send_text(entry.text)
         finally:

@@ -58,8 +58,8 @@ POST   /games/{game}/disputes              401    401  403 202   202      403   
 GET    /games/{game}/disputes              401    401  403 200   200      403       401   401   401
 GET    /games/{game}/disputes/{dispute}    401    401  403 200   404      403       401   401   401
 GET    /v1/games                           200    200  200 200   200      200       200   200   200
-GET    /v1/games/{game}/state              401    200  200 200   200      403       401   401   401
-GET    /v1/games/{game}/board              401    200  200 200   200      403       401   401   401
+GET    /v1/games/{game}/state              401    200  200 200   200      403       401   401   200
+GET    /v1/games/{game}/board              401    200  200 200   200      403       401   401   200
 GET    /v1/games/{game}/legal              401    401  403 200   200      403       401   401   401
 GET    /v1/boards                          200    200  200 200   200      200       200   200   200
 GET    /v1/boards/{board}                  200    200  200 200   200      200       200   200   200

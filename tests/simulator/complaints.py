@@ -92,7 +92,7 @@ def _followed(world: World, follower: Follower) -> Iterator[str]:
     for number, (item, entry) in enumerate(zip(follower.shown, record.entries, strict=False), 1):
         expected = replace(shown(follower.viewer, number, entry), shown=ShownBytes(head=record.heads[number]))
         text = to_json({"type": "entry", **write_view_entry(expected)}).decode()
-        if item != (number, expected.answers, text, record.heads[number]):
+        if item[:4] != (number, expected.answers, text, record.heads[number]):
             yield f"P5 {follower.name}, entry {number}: shown {item}, not {text}"
 
 
