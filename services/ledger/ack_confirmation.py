@@ -134,7 +134,7 @@ class ConfirmationBatcher:
             async with self._checked_connection() as checked:
                 replies = await self._send_batch(checked, batch)
         except (RedisError, OSError) as error:
-            log.warning("engine away", level=str(self.level), error=str(error))
+            log.error("engine away", level=str(self.level), error=str(error))
         finally:
             self._last_round_s = asyncio.get_running_loop().time() - started_s
             for pending, reply in zip(batch, replies or [None] * len(batch), strict=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import logging
 import sys
 from io import StringIO
@@ -9,6 +10,7 @@ from typing import TextIO
 
 import structlog
 
+from services.runtime.repeat_limit import RepeatLimit
 from services.runtime.visible_text import visible_text
 
 
@@ -29,7 +31,7 @@ def configure_logging(level: str = "info", log_format: str = "auto", stream: Tex
         else [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
     )
     structlog.configure(
-        processors=[*shared_processors, *render_processors],
+        processors=[_new_repeat_limit(), *shared_processors, *render_processors],
         wrapper_class=structlog.make_filtering_bound_logger(min_level),
         logger_factory=structlog.PrintLoggerFactory(out),
         cache_logger_on_first_use=True,  # else each line below the level costs 3 us
@@ -42,6 +44,17 @@ def configure_logging(level: str = "info", log_format: str = "auto", stream: Tex
         )
     )
     logging.basicConfig(handlers=[foreign_handler], level=max(min_level, logging.WARNING), force=True)
+
+
+def _new_repeat_limit() -> RepeatLimit:
+    """A limit of repeated errors, whose last counts are written when the process ends."""
+
+    def write_summary(service: str, sentence: str, fields: dict[str, object]) -> None:
+        get_logger(service).warning(sentence, **fields)
+
+    limit = RepeatLimit(write_summary)
+    atexit.register(limit.flush)
+    return limit
 
 
 def _write_traceback(out: TextIO, error: structlog.typing.ExcInfo) -> None:

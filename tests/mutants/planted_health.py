@@ -10,6 +10,8 @@ HEALTH: Final = ("tests/gateway/test_health.py",)
 
 STATUS: Final = ("tests/cli/test_status.py",)
 
+REPEATED: Final = ("tests/security/test_repeated_errors.py",)
+
 HEALTH_MUTANTS: Final = (
     Mutant(
         "without a referee all is well", "P7", "services/gateway/referee_watch.py",
@@ -65,5 +67,17 @@ HEALTH_MUTANTS: Final = (
         "a code's fields may change their places", "P4", "schemas/contract_record.py",
         "if new_names[: len(old_names)] != old_names:", "if {*old_names} - {*new_names}:",
         ("tests/schemas/test_contract_record.py",),
+    ),
+    Mutant(
+        "errors that repeat fill the log", "P9", "services/runtime/logging_setup.py",
+        "processors=[_new_repeat_limit(), *shared_processors", "processors=[*shared_processors", REPEATED,
+    ),
+    Mutant(
+        "repeated errors of all games count as one", "P9", "services/runtime/repeat_limit.py",
+        "(str(event_dict[name]) for name in SUBJECTS if name in event_dict)", "(name for name in SUBJECTS if name in event_dict)", REPEATED,
+    ),
+    Mutant(
+        "what wasn't logged is never counted", "P9", "services/runtime/repeat_limit.py",
+        '                seen.unlogged[subject if last_s is not None else "others"] += 1\n', "", REPEATED,
     ),
 )  # fmt: skip

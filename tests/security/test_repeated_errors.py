@@ -1,0 +1,105 @@
+"""P9: errors that repeat are logged once, then counted: no broken game fills the disk with lines."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+from typing import Any, Final
+
+import pytest
+import structlog
+
+from services.runtime.logging_setup import get_logger
+from services.runtime.repeat_limit import MAX_SUBJECTS, SUMMARY_S, RepeatLimit
+from tests.security.captured_logging import logging_to
+
+GAMES: Final = tuple(f"game-{number}" for number in range(6))
+DAMAGE: Final = "game is damaged"
+
+
+class Limited:
+    """A limit with a clock that a test sets, and what got through it."""
+
+    def __init__(self) -> None:
+        self.now_s = 0.0
+        self.lines: list[str] = []
+        self.summaries: list[dict[str, Any]] = []
+        self.limit = RepeatLimit(self.summarise, lambda: self.now_s)
+
+    def summarise(self, service: str, sentence: str, fields: dict[str, object]) -> None:
+        self.summaries.append({"service": service, "event": sentence, **fields})
+
+    def log(self, event: str, method: str = "error", **fields: object) -> None:
+        try:
+            passed = self.limit(None, method, {"service": "referee", "event": event, **fields})
+        except structlog.DropEvent:
+            return
+        self.lines.append(f"{passed['event']} {passed.get('game', '')}".strip())
+
+
+@pytest.fixture
+def limited() -> Limited:
+    return Limited()
+
+
+def test_P9_six_unreadable_games_for_four_minutes_are_a_few_lines(limited: Limited) -> None:
+    for tick in range(1_767):  # the 10,600 errors that were counted in 4 minutes
+        limited.now_s = tick * 240 / 1_767
+        if tick and int(limited.now_s) // 60 > int(limited.now_s - 240 / 1_767) // 60:
+            limited.limit.flush()
+        for game in GAMES:
+            limited.log(DAMAGE, game=game)
+    limited.limit.flush()
+    assert limited.lines == [f"{DAMAGE} {game}" for game in GAMES]
+    assert len(limited.summaries) == 4
+    assert {summary["event"] for summary in limited.summaries} == {f"repeated: {DAMAGE}"}
+    assert sum(summary["more"] for summary in limited.summaries) == 1_767 * 6 - 6
+    assert set(limited.summaries[0]["about"]) == set(GAMES)
+
+
+def test_P9_another_kind_game_or_service_is_a_line_of_its_own(limited: Limited) -> None:
+    for _ in range(3):
+        limited.log(DAMAGE, game="one")
+        limited.log(DAMAGE, game="two")
+        limited.log("view has a gap", game="one")
+        limited.log("engine unavailable")
+    assert limited.lines == [f"{DAMAGE} one", f"{DAMAGE} two", "view has a gap one", "engine unavailable"]
+
+
+def test_P9_what_was_quiet_for_a_minute_is_news_again(limited: Limited) -> None:
+    limited.log(DAMAGE, game="one")
+    limited.now_s = SUMMARY_S - 1
+    limited.log(DAMAGE, game="one")
+    limited.now_s = 2 * SUMMARY_S
+    limited.log(DAMAGE, game="one")
+    assert len(limited.lines) == 2
+    limited.now_s = 4 * SUMMARY_S
+    limited.limit.flush()
+    limited.log(DAMAGE, game="one")
+    assert len(limited.lines) == 3
+
+
+def test_P8_each_change_of_state_is_a_line_however_often_it_comes(limited: Limited) -> None:
+    for _ in range(3):
+        limited.log("engine away, trying until it is back", "warning")
+        limited.log("engine back", "info")
+        limited.log("partition stalled", "warning", partition=7)
+    assert len(limited.lines) == 9
+
+
+def test_P9_the_limit_itself_keeps_no_more_than_so_many_games(limited: Limited) -> None:
+    for number in range(3 * MAX_SUBJECTS):
+        limited.log(DAMAGE, game=f"game-{number}")
+    assert len(limited.lines) == MAX_SUBJECTS
+    limited.limit.flush()
+    assert limited.summaries[0]["about"] == {"others": 2 * MAX_SUBJECTS}
+
+
+def test_P9_a_services_log_has_the_limit() -> None:
+    out = StringIO()
+    with logging_to(out, "json"):
+        for _ in range(1_000):
+            for game in GAMES:
+                get_logger("referee").error(DAMAGE, game=game, error="no event can be read")
+    lines = [json.loads(line) for line in out.getvalue().splitlines()]
+    assert [line["game"] for line in lines] == list(GAMES)
