@@ -113,6 +113,7 @@ class TableState(ResponseModel):
     head: str | None = Field(description="of the chain after it")
     at: int = Field(description="milliseconds of the game clock, at that entry")
     created: int = Field(description="when the game was created, in milliseconds since 1970")
+    age_ms: int = Field(description="how long ago that entry was, by the server's wall clock")
     status: GameStatus
     ruleset: str
     board: str

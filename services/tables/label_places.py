@@ -8,13 +8,13 @@ from typing import Final, NamedTuple
 
 from services.gateway.catalog_models import Label
 
-CHARACTER_WIDTH: Final = 6.0  # of a name, on average
+CHARACTER_WIDTH: Final = 6.6  # of a name, on average
 TEXT_HEIGHT: Final = 12.0
 CITY_RADIUS: Final = 6.0
 SPACE_RADIUS: Final = 7.0
 OFFSET: Final = 9.0  # of a name from the middle of its city
 CELL: Final = 60.0  # of the grid in which neighbours are looked for
-COVERS_NAME, COVERS_CITY, COVERS_SPACE, OFF_BOARD = 40.0, 25.0, 6.0, 60.0
+COVERS_NAME, COVERS_CITY, COVERS_SPACE, OFF_BOARD = 40.0, 25.0, 6.0, 1_000.0
 PASSES: Final = 3  # over all cities, each time with the places of the others
 
 

@@ -33,6 +33,7 @@ def table_state(
         head=head.hex() or None,
         at=state.at_ms,
         created=state.created_at_ms,
+        age_ms=0,  # the gateway has a clock
         status=game_status(state),  # type: ignore[arg-type]  # one of its three words
         ruleset=state.ruleset.name,
         board=state.board.id,

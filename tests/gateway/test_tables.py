@@ -16,6 +16,7 @@ def state(player: Player, **params: int) -> Json:
     )
     assert reply.status_code == 200, reply.text
     found: Json = reply.json()
+    assert found.pop("age_ms") >= 0
     return found
 
 
@@ -69,7 +70,7 @@ def test_a_table_after_an_entry_is_what_it_was_then(http: httpx.Client) -> None:
 
 
 def test_a_list_has_details_and_is_filtered_by_status(http: httpx.Client) -> None:
-    created = CreatedGame(http, "human", "greedy", ruleset="trains")
+    created = CreatedGame(http, "human", "greedy", ruleset="trains", visibility="public")
     rows = {row["game"]: row for row in http.get("/v1/games", params={"status": "waiting"}).json()["games"]}
     row = rows[created.game]
     assert (row["status"], row["ruleset"], row["board_title"], row["free"]) == (

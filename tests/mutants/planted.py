@@ -13,7 +13,6 @@ from tests.mutants.planted_archive import ARCHIVE_MUTANTS
 from tests.mutants.planted_floods import FLOOD_MUTANTS
 from tests.mutants.planted_gateway import GATEWAY_MUTANTS, SIMULATOR
 from tests.mutants.planted_health import HEALTH_MUTANTS
-from tests.mutants.planted_isolation import ISOLATION_MUTANTS
 from tests.mutants.planted_rules import RULES_MUTANTS
 from tests.mutants.planted_secrecy import SECRECY_MUTANTS
 from tests.mutants.planted_security import SECURITY_MUTANTS
@@ -291,6 +290,5 @@ MUTANTS: Final = (
     *SECRECY_MUTANTS,
     *FLOOD_MUTANTS,
     *HEALTH_MUTANTS,
-    *ISOLATION_MUTANTS,
     *SECURITY_MUTANTS,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Depends, Query, Request, Response
@@ -62,7 +63,9 @@ async def state(
     since: SinceParam = None,
 ) -> TableState:
     fold = await (folds.now(game, bearer, client) if at is None else folds.at(game, bearer, client, at))
-    return fold.table(fold.number if since is None else since)
+    table = fold.table(fold.number if since is None else since)
+    table.age_ms = max(0, time.time_ns() // 1_000_000 - table.created - table.at)
+    return table
 
 
 @router.get("/games/{game}/legal", summary="What your seat may do now")

@@ -1,0 +1,277 @@
+// The page of a table: it asks for the folded view, shows it, and sends what the viewer chooses. It decides nothing.
+import { html, render } from "./vendor/lit-html/lit-html.js";
+import { ofType } from "./actions_view.js";
+import { ask, hold, held, newKey, Problem, randomHex, takeInvitation } from "./api.js";
+import { Connection, readState } from "./connection.js";
+import { header, page } from "./table_view.js";
+import { reason } from "./words.js";
+
+const game = location.pathname.split("/")[2];
+const root = document.getElementById("page");
+const live = document.getElementById("live");
+root.replaceChildren();
+
+class Table {
+  constructor() {
+    Object.assign(this, {
+      game, state: null, drawing: null, legal: [], moves: [], kept: new Set(), dialog: null, replay: null, pinned: null,
+      marked: null, refusal: null, notice: null, busy: false, link: { open: true }, sealed: null, cityNames: new Map(),
+      name: localStorage.getItem("ledgerline.name") ?? "", readAt: performance.now(), last: 0,
+    });
+  }
+
+  get mine() {
+    return held(game);
+  }
+
+  // -- reading -----------------------------------------------------------------------------
+
+  async begin() {
+    const said = takeInvitation(game);
+    try {
+      await this.refresh(true);
+      this.drawing = await ask(`/games/${game}/board`, { token: this.mine.token });
+      this.cityNames = new Map(this.drawing.cities.map((city) => [city.id, city.name]));
+    } catch (error) {
+      return this.fail(error);
+    }
+    this.connection = new Connection(game, this.state.number, this.state.head, {
+      entry: () => this.refresh(),
+      anew: () => this.refresh(true),
+      state: (link) => this.linked(link),
+      sealed: (sealed) => this.update({ sealed }),
+    });
+    setInterval(() => this.draw(), 1000); // clocks, and how old the view is
+    this.draw();
+    if (said.get("at")) this.startReplay(Number(said.get("at")));
+  }
+
+  /** Read the table and what is legal, once for all entries that come meanwhile. */
+  async refresh(anew = false) {
+    if (this.reading && !anew) {
+      this.again = true;
+      return this.reading;
+    }
+    this.reading = this.read(anew).finally(() => {
+      this.reading = null;
+      if (this.again) {
+        this.again = false;
+        this.refresh();
+      }
+    });
+    return this.reading;
+  }
+
+  async read(anew) {
+    const since = anew || !this.moves.length ? 0 : this.last;
+    const { token } = this.mine;
+    const legal = token ? ask(`/games/${game}/legal`, { token }).catch(() => null) : null;
+    const state = await readState(game, { since });
+    this.moves = since ? [...this.moves, ...state.moves] : state.moves;
+    this.latest = new Set(since ? state.moves.flatMap((move) => move.routes) : []);
+    if (since) this.announce(state.moves);
+    this.last = state.number;
+    const offers = await legal;
+    if (offers && offers.number !== state.number) this.again = true;
+    this.legal = offers?.number === state.number ? offers.commands : [];
+    if (this.legal.every((offer) => offer.command.type !== "keep_tickets")) this.kept = new Set();
+    this.now = state;
+    this.readAt = performance.now();
+    if (!this.replay) this.state = state;
+    this.draw();
+  }
+
+  passedMs() {
+    return this.state.age_ms + performance.now() - this.readAt;
+  }
+
+  announce(moves) {
+    const text = moves.flatMap((move) => move.text).join(" ");
+    if (text) live.textContent = text;
+  }
+
+  linked(link) {
+    this.link = link.open ? link : { ...link, since: this.link.since ?? Date.now() };
+    if (link.open) this.refresh().catch(() => {});
+    this.draw();
+  }
+
+  // -- acting ------------------------------------------------------------------------------
+
+  async attempt(action) {
+    this.update({ busy: true, refusal: null });
+    try {
+      return await action();
+    } catch (error) {
+      this.refuse(error);
+    } finally {
+      this.update({ busy: false });
+    }
+    return undefined;
+  }
+
+  send(command) {
+    this.closeDialog();
+    const key = newKey(); // the same for a second try: it is executed once
+    const post = () => ask(`/games/${game}/commands`, { method: "POST", body: command, token: this.mine.token, key });
+    return this.attempt(async () => {
+      await post().catch((error) => (error instanceof Problem ? Promise.reject(error) : post()));
+      await this.refresh();
+    });
+  }
+
+  join(event, seat) {
+    event.preventDefault();
+    const name = new FormData(event.target).get("name").trim();
+    return this.attempt(async () => {
+      const { invite } = this.mine;
+      const body = { name, seat, contribution: randomHex(32), ...(invite ? { invitation: invite } : {}) };
+      const joined = await ask(`/games/${game}/join`, { method: "POST", body, key: newKey() });
+      localStorage.setItem("ledgerline.name", name);
+      hold(game, { token: joined.token, seat: joined.seat, name, invite: undefined });
+      this.connection.renew();
+      await this.refresh(true);
+    });
+  }
+
+  start() {
+    const { token, host } = this.mine;
+    return this.attempt(async () => {
+      await ask(`/games/${game}/start`, { method: "POST", token: host ?? token, key: newKey() });
+      await this.refresh();
+    });
+  }
+
+  async copyInvitation(seat) {
+    const invitation = (this.mine.invitations ?? []).find((each) => each.seat === seat)?.invitation;
+    const said = new URLSearchParams({ seat, ...(invitation ? { invite: invitation } : {}) });
+    await this.copy(`${location.origin}/table/${game}#${said}`, `The invitation to seat ${"ABCDEFGH"[seat]}`);
+  }
+
+  copyMoment() {
+    return this.copy(`${location.origin}/table/${game}#at=${this.replay.at}`, "The link to this moment");
+  }
+
+  async copy(text, what) {
+    try {
+      await navigator.clipboard.writeText(text);
+      this.update({ notice: { text: `${what} is copied.`, link: text } });
+    } catch {
+      this.update({ notice: { text: `${what}:`, link: text } });
+    }
+  }
+
+  refuse(error) {
+    const known = error instanceof Problem;
+    this.refusal = known ? { text: reason(error), rule: error.rule } : { text: "The server can't be reached now. Try again.", rule: "" };
+    live.textContent = `Refused: ${this.refusal.text}`;
+  }
+
+  // -- choosing and pointing ------------------------------------------------------------------
+
+  update(more) {
+    Object.assign(this, more);
+    this.draw();
+  }
+
+  choose(name, question, offers) {
+    this.update({ dialog: { name, question, offers } });
+    const dialog = root.querySelector("dialog");
+    if (!dialog.open) dialog.showModal();
+  }
+
+  closeDialog() {
+    const dialog = root.querySelector("dialog");
+    if (dialog?.open) dialog.close();
+    if (this.dialog) this.update({ dialog: null, marked: null });
+  }
+
+  confirmLeave(offer) {
+    this.choose("Leave the game?", "Your seat takes no further part. This can't be undone.", [offer]);
+  }
+
+  onRoute(route) {
+    const offers = ofType(this.legal, "claim_route").filter((offer) => offer.command.route === route);
+    if (offers.length) this.choose("Claim this route", "Paid with what?", offers);
+  }
+
+  onCity(city) {
+    const offers = this.legal.filter((offer) => offer.command.city === city);
+    if (offers.length) this.choose(this.cityNames.get(city), "What do you do here?", offers);
+  }
+
+  toggleKept(place) {
+    if (!this.kept.delete(place)) this.kept.add(place);
+    this.draw();
+  }
+
+  mark(ticket) {
+    this.update({ marked: ticket });
+  }
+
+  pin(ticket) {
+    this.update({ pinned: this.pinned === ticket.id ? null : ticket.id, marked: ticket });
+  }
+
+  markRoute(route) {
+    this.update({ marked: route ? { way: [route] } : null });
+  }
+
+  // -- replay ----------------------------------------------------------------------------------
+
+  startReplay(at) {
+    this.replay = { at, speed: 3, plays: false };
+    return this.seek(at);
+  }
+
+  async seek(at) {
+    const { replay } = this;
+    if (!replay) return;
+    replay.at = Math.max(1, Math.min(this.last, at));
+    const wanted = replay.at;
+    this.draw();
+    try {
+      const state = await readState(game, { at: wanted });
+      if (this.replay?.at === wanted) this.update({ state, latest: new Set(this.moves.find((move) => move.number === wanted)?.routes) });
+    } catch (error) {
+      this.refuse(error);
+      this.draw();
+    }
+  }
+
+  playOn() {
+    this.replay.plays = !this.replay.plays;
+    if (this.replay.plays && this.replay.at >= this.last) this.replay.at = 0;
+    this.draw();
+    this.tick();
+  }
+
+  async tick() {
+    if (!this.replay?.plays) return;
+    if (this.replay.at >= this.last) return this.update({ replay: { ...this.replay, plays: false } });
+    await this.seek(this.replay.at + 1);
+    setTimeout(() => this.tick(), 1500 / this.replay.speed);
+  }
+
+  setSpeed(speed) {
+    this.update({ replay: { ...this.replay, speed } });
+  }
+
+  endReplay() {
+    this.update({ replay: null, state: this.now, latest: new Set() });
+  }
+
+  // -- drawing ---------------------------------------------------------------------------------
+
+  fail(error) {
+    const text = error instanceof Problem ? reason(error) : "The server can't be reached.";
+    render(html`${header(this)}<main id="main" class="alone"><h1>This table can't be shown</h1><p>${text}</p><p><a href="/">To the lobby</a></p></main>`, root);
+  }
+
+  draw() {
+    if (this.state && this.drawing) render(page(this), root);
+  }
+}
+
+const table = new Table();
+table.begin();

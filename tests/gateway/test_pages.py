@@ -1,0 +1,58 @@
+"""The pages' files: what they may load, whose they are, how long they are. tests/browser plays on them."""
+
+from __future__ import annotations
+
+import re
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+import httpx
+import pytest
+
+PAGES: Final = Path(__file__).parents[2] / "services" / "gateway" / "pages"
+VENDOR: Final = PAGES / "vendor"
+OWN: Final = sorted(path for path in PAGES.glob("*.*") if path.suffix in {".js", ".css", ".html"})
+
+
+@pytest.mark.parametrize("path", ["/", "/table/3f9a1c0b77e2", "/assets/table.js", "/assets/base.css"])
+def test_a_page_may_run_only_scripts_of_this_server(http: httpx.Client, path: str) -> None:
+    reply = http.get(path)
+    assert reply.status_code == 200
+    policy = reply.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "script-src 'self';" in policy
+    assert reply.headers["referrer-policy"] == "no-referrer"
+
+
+@pytest.mark.parametrize("path", OWN, ids=lambda path: path.name)
+def test_a_page_names_no_other_host_and_puts_no_text_in_as_markup(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert re.findall(r"https?://[\w.]", text) == []
+    assert re.findall(r"innerHTML|outerHTML|insertAdjacentHTML|unsafeHTML|eval\(|style=", text) == []
+
+
+def test_modules_of_pages_fit_what_a_reader_can_hold() -> None:
+    lengths = {path.name: len(path.read_text(encoding="utf-8").splitlines()) for path in OWN}
+    assert [name for name, length in lengths.items() if length > 300] == []
+
+
+def test_every_module_says_what_it_is_for() -> None:
+    first_lines = {path.name: path.read_text(encoding="utf-8")[:3] for path in OWN if path.suffix != ".html"}
+    assert [name for name, first in first_lines.items() if first[:2] not in {"//", "/*"}] == []
+
+
+def test_files_of_others_are_those_that_are_listed() -> None:
+    lines = [line.split() for line in (VENDOR / "sha256.txt").read_text().splitlines()]
+    listed = {name: digest for digest, name in lines}
+    found = {
+        path.relative_to(VENDOR).as_posix(): sha256(path.read_bytes()).hexdigest()
+        for path in VENDOR.rglob("*")
+        if path.is_file() and path.parent != VENDOR
+    }
+    assert found == listed
+
+
+def test_an_asset_that_isnt_there_is_a_problem(http: httpx.Client) -> None:
+    reply = http.get("/assets/nothing.js")
+    assert (reply.status_code, reply.headers["content-type"]) == (404, "application/problem+json")
