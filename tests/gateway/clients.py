@@ -55,8 +55,8 @@ class CreatedGame:
         self.http, self.reply = http, reply.json()
         self.game, self.host = self.reply["game"], self.reply["token"]
 
-    def join(self, name: str, seat: int | None = None) -> Player:
-        body = {"name": name} if seat is None else {"name": name, "seat": seat}
+    def join(self, name: str, seat: int | None = None, **more: object) -> Player:
+        body = {"name": name, **more} if seat is None else {"name": name, "seat": seat, **more}
         reply = self.http.post(f"/games/{self.game}/join", json=body)
         assert reply.status_code == 200, reply.text
         return Player(self.http, self.game, reply.json()["seat"], reply.json()["token"])

@@ -24,47 +24,49 @@ from tests.many_clients import settings_for_many_clients
 # A `forged` token is of another key; `public` sends none. `host`, `own` (seat 0) and `other` (seat 1) hold tokens of the
 # game that is asked about, a `stranger` holds seat 0 of another game. The tokens of `withdrawn` and `ended` were seat
 # 0's; `operator` sends the operator's key, without which nobody has a board of their own or a position here.
+# The game of the last three is for its players alone, by invitation: an `outsider` sends nothing, `invited` sends its
+# invitation to seat 0 as a token, and `member` holds that seat.
 # A socket that opens is 101, and one that opens and is closed with a problem has that problem's status. 409 is a rule of
 # the game: all seats are taken, and it has started.
 MATRIX: Final = """
-                                        forged public host own other stranger withdrawn ended operator
-GET    /                                   200    200  200 200   200      200       200   200   200
-GET    /table/{game}                       200    200  200 200   200      200       200   200   200
-GET    /assets                             307    307  307 307   307      307       307   307   307
-GET    /docs                               200    200  200 200   200      200       200   200   200
-GET    /docs/oauth2-redirect               200    200  200 200   200      200       200   200   200
-GET    /redoc                              200    200  200 200   200      200       200   200   200
-GET    /static-offline-docs                307    307  307 307   307      307       307   307   307
-GET    /openapi.json                       200    200  200 200   200      200       200   200   200
-GET    /health                             200    200  200 200   200      200       200   200   200
-GET    /health/live                        200    200  200 200   200      200       200   200   200
-GET    /health/ready                       200    200  200 200   200      200       200   200   200
-GET    /rules                              200    200  200 200   200      200       200   200   200
-GET    /rules/{rule}                       200    200  200 200   200      200       200   200   200
-GET    /games                              200    200  200 200   200      200       200   200   200
-POST   /games                              201    201  201 201   201      201       201   201   201
-POST   /games?on=own-board                 403    403  403 403   403      403       403   403   201
-POST   /games/{game}/join                  409    409  409 409   409      409       409   409   409
-POST   /games/{game}/start                 401    401  409 409   409      403       401   401   401
-POST   /games/{game}/withdraw-token        401    401  200 200   200      403       401   401   401
-POST   /games/{game}/forks                 401    201  201 201   201      403       401   401   201
-POST   /games/{game}/play-off              401    401  403 404   404      403       401   401   401
-POST   /games/{game}/commands              401    401  403 200   200      403       401   401   401
-POST   /games/{game}/commands?as=seat-0    401    401  403 200   403      403       401   401   401
-GET    /games/{game}/view                  401    200  200 200   200      403       401   401   200
-SOCKET /games/{game}/play                  401    101  101 101   101      403       401   401   101
-SOCKET /games/{game}/play?as=subprotocol   401    101  101 101   101      403       401   401   101
-POST   /games/{game}/disputes              401    401  403 202   202      403       401   401   401
-GET    /games/{game}/disputes              401    401  403 200   200      403       401   401   401
-GET    /games/{game}/disputes/{dispute}    401    401  403 200   404      403       401   401   401
-GET    /v1/games                           200    200  200 200   200      200       200   200   200
-GET    /v1/games/{game}/state              401    200  200 200   200      403       401   401   200
-GET    /v1/games/{game}/board              401    200  200 200   200      403       401   401   200
-GET    /v1/games/{game}/legal              401    401  403 200   200      403       401   401   401
-GET    /v1/boards                          200    200  200 200   200      200       200   200   200
-GET    /v1/boards/{board}                  200    200  200 200   200      200       200   200   200
-GET    /v1/boards/{board}/svg              200    200  200 200   200      200       200   200   200
-GET    /v1/rulesets                        200    200  200 200   200      200       200   200   200
+                                        forged public host own other stranger withdrawn ended operator outsider invited member
+GET    /                                   200    200  200 200   200      200       200   200   200      200     200    200
+GET    /table/{game}                       200    200  200 200   200      200       200   200   200      200     200    200
+GET    /assets                             307    307  307 307   307      307       307   307   307      307     307    307
+GET    /docs                               200    200  200 200   200      200       200   200   200      200     200    200
+GET    /docs/oauth2-redirect               200    200  200 200   200      200       200   200   200      200     200    200
+GET    /redoc                              200    200  200 200   200      200       200   200   200      200     200    200
+GET    /static-offline-docs                307    307  307 307   307      307       307   307   307      307     307    307
+GET    /openapi.json                       200    200  200 200   200      200       200   200   200      200     200    200
+GET    /health                             200    200  200 200   200      200       200   200   200      200     200    200
+GET    /health/live                        200    200  200 200   200      200       200   200   200      200     200    200
+GET    /health/ready                       200    200  200 200   200      200       200   200   200      200     200    200
+GET    /rules                              200    200  200 200   200      200       200   200   200      200     200    200
+GET    /rules/{rule}                       200    200  200 200   200      200       200   200   200      200     200    200
+GET    /games                              200    200  200 200   200      200       200   200   200      200     200    200
+POST   /games                              201    201  201 201   201      201       201   201   201      201     201    201
+POST   /games?on=own-board                 403    403  403 403   403      403       403   403   201      403     403    403
+POST   /games/{game}/join                  409    409  409 409   409      409       409   409   409      401     401    401
+POST   /games/{game}/start                 401    401  409 409   409      403       401   401   401      401     401    409
+POST   /games/{game}/withdraw-token        401    401  200 200   200      403       401   401   401      401     401    200
+POST   /games/{game}/forks                 401    201  201 201   201      403       401   401   201      401     401    201
+POST   /games/{game}/play-off              401    401  403 404   404      403       401   401   401      401     401    404
+POST   /games/{game}/commands              401    401  403 200   200      403       401   401   401      401     401    200
+POST   /games/{game}/commands?as=seat-0    401    401  403 200   403      403       401   401   401      401     401    200
+GET    /games/{game}/view                  401    200  200 200   200      403       401   401   200      401     401    200
+SOCKET /games/{game}/play                  401    101  101 101   101      403       401   401   101      401     401    101
+SOCKET /games/{game}/play?as=subprotocol   401    101  101 101   101      403       401   401   101      401     401    101
+POST   /games/{game}/disputes              401    401  403 202   202      403       401   401   401      401     401    202
+GET    /games/{game}/disputes              401    401  403 200   200      403       401   401   401      401     401    200
+GET    /games/{game}/disputes/{dispute}    401    401  403 200   404      403       401   401   401      401     401    200
+GET    /v1/games                           200    200  200 200   200      200       200   200   200      200     200    200
+GET    /v1/games/{game}/state              401    200  200 200   200      403       401   401   200      401     401    200
+GET    /v1/games/{game}/board              401    200  200 200   200      403       401   401   200      401     401    200
+GET    /v1/games/{game}/legal              401    401  403 200   200      403       401   401   401      401     401    200
+GET    /v1/boards                          200    200  200 200   200      200       200   200   200      200     200    200
+GET    /v1/boards/{board}                  200    200  200 200   200      200       200   200   200      200     200    200
+GET    /v1/boards/{board}/svg              200    200  200 200   200      200       200   200   200      200     200    200
+GET    /v1/rulesets                        200    200  200 200   200      200       200   200   200      200     200    200
 """
 # Without a version too, and the same there; a list of games has details under /v1.
 VERSIONED: Final = re.compile(r"(?!GET /games$)\w+ /(games|health|rules)")
@@ -107,7 +109,8 @@ def stranger(http: httpx.Client) -> Player:
 
 
 class Table:
-    """A game of two people, of whom seat 0 withdrew a token, and what each caller sends as a token."""
+    """A game of two people, of whom seat 0 withdrew a token, another that is for its players alone, and by caller the game
+    that it asks about and what it sends as a token."""
 
     def __init__(self, http: httpx.Client, stranger: Player) -> None:
         created = CreatedGame(http, "human", "human")
@@ -125,12 +128,21 @@ class Table:
             "ended": minted(KEY, self.game, 0, generation=1, ends_at_s=1),
             "operator": OPERATOR_KEY,
         }
+        self.games = dict.fromkeys(self.tokens, self.game)
+        private = CreatedGame(http, "human", "human", visibility="players", by_invitation=True)
+        invitations = [each["invitation"] for each in private.reply["invitations"]]
+        member, _ = (
+            private.join(name, invitation=text) for name, text in zip("AB", invitations, strict=True)
+        )
+        private.start()
+        self.tokens |= {"outsider": None, "invited": invitations[0], "member": member.token}
+        self.games |= dict.fromkeys(("outsider", "invited", "member"), private.game)
         assert list(self.tokens) == CALLERS
 
-    def raise_dispute(self, http: httpx.Client) -> str:
-        """A dispute of seat 0."""
-        path, body = f"/games/{self.game}/disputes", BODIES["POST /games/{game}/disputes"]
-        dispute: str = http.post(path, json=body, headers=bearer(self.tokens["own"])).json()["dispute"]
+    def raise_dispute(self, http: httpx.Client, caller: str) -> str:
+        """A dispute of the seat that this caller holds."""
+        path, body = f"/games/{self.games[caller]}/disputes", BODIES["POST /games/{game}/disputes"]
+        dispute: str = http.post(path, json=body, headers=bearer(self.tokens[caller])).json()["dispute"]
         return dispute
 
 
@@ -175,10 +187,15 @@ def test_TOKEN_1_each_caller_gets_what_its_token_opens(
     row: str, http: httpx.Client, stranger: Player
 ) -> None:
     table = Table(http, stranger)
-    dispute = table.raise_dispute(http) if "{dispute}" in row else None
+    disputes = {}
+    if "{dispute}" in row:
+        disputes = {table.games[caller]: table.raise_dispute(http, caller) for caller in ("own", "member")}
     path = row.split()[1].partition("?")[0]
-    url = path.format(game=table.game, rule="TOKEN-1", dispute=dispute, board="usa")
-    answers = {caller: str(status(http, row, url, token)) for caller, token in table.tokens.items()}
+    answers = {}
+    for caller, token in table.tokens.items():
+        game = table.games[caller]
+        url = path.format(game=game, rule="TOKEN-1", dispute=disputes.get(game), board="usa")
+        answers[caller] = str(status(http, row, url, token))
     assert answers == dict(zip(CALLERS, ROWS[row], strict=True))
 
 
