@@ -15,7 +15,7 @@ class ClientLimits(NamedTuple):
 
     read_limiter: RateLimiter | None = None  # of reads and opened sockets, by address
     origins: Collection[str] | None = None  # whose pages may open sockets
-    max_open_games: int = 1_000_000  # that one address created and that aren't over
+    max_open_games: int = 1_000_000  # that one address, or one creator, created and that aren't over
     own_boards: OwnBoards = EVERYONE
 
 

@@ -38,7 +38,7 @@ from services.gateway.game_creations import GameCreations
 from services.gateway.game_views import GameLocation, GameViews
 from services.gateway.hub import Hub
 from services.gateway.invitations import Invitations, take_invitation
-from services.gateway.open_games import OpenGames, is_over
+from services.gateway.open_games import OPERATOR, Creator, OpenGames, is_over
 from services.gateway.problem_details import HttpProblemError, refusal_problem
 from services.gateway.rate_limit import RateLimiter
 from services.ledger.ack_levels import ACCEPTED, DECIDED
@@ -84,23 +84,30 @@ class GatewayService:
     # -- games ---------------------------------------------------------------------------
 
     async def create(
-        self, body: Mapping[str, object], id_: str | None, client: str, ack_request: AckRequest
+        self,
+        body: Mapping[str, object],
+        id_: str | None,
+        client: str,
+        ack_request: AckRequest,
+        operator_key: str | None = None,
     ) -> responses.GameCreated:
         """A new game. The same id again gives the same game and the same host's token."""
         command = _read_system_command(CreateGame, body)
         if command.visibility is None:
             command = replace(command, visibility=DEFAULT_VISIBILITY)
-        created, _ = await self.create_from(command, id_, client, ack_request)
+        creators = [Creator.at(client), *([OPERATOR] if self.own_boards.is_operator(operator_key) else ())]
+        created, _ = await self.create_from(command, id_, creators, ack_request)
         return created
 
     async def create_from(
-        self, command: Command, id_: str | None, client: str, ack_request: AckRequest
+        self, command: Command, id_: str | None, creators: Sequence[Creator], ack_request: AckRequest
     ) -> tuple[responses.GameCreated, ViewEntry]:
-        """A new game by the command that creates it, and its first entry. The game's id follows from `id_`."""
+        """A new game by the command that creates it, and its first entry. The game's id follows from `id_`; the first
+        of `creators` is the address."""
         requested_id, id_ = id_, read_secret_command_id(id_)
-        self.enforce_rate_limit(("system commands", client))
+        self.enforce_rate_limit(("system commands", creators[0].identity))
         game = await self._find_created_game(requested_id) or self.logged_ids.derive_game_id(id_)
-        async with self.open_games.creating(client, game):
+        async with self.open_games.creating(creators, game):
             entry, level = await self._find_archived_creation(
                 game, requested_id
             ) or await self._execute_decided(game, id_, command, ack_request)

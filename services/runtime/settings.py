@@ -141,7 +141,7 @@ class Settings(BaseSettings):
         None, description="origins whose pages may open sockets, with commas between; left out, all"
     )
     open_games: Annotated[int, Field(ge=1, le=1_000_000)] = Field(
-        50, description="games that are not over, of those that one address created"
+        50, description="games that are not over, of those that one address, or one creator, created"
     )
     header_s: Annotated[float, Field(gt=0, le=600)] = Field(
         10, description="how long the header of a request may take to arrive"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from tests.mutants.mutant import Mutant
+from tests.mutants.planted_access import ACCESS_MUTANTS
 from tests.mutants.planted_archive import ARCHIVE_MUTANTS
 from tests.mutants.planted_floods import FLOOD_MUTANTS
 from tests.mutants.planted_gateway import GATEWAY_MUTANTS, SIMULATOR
@@ -288,6 +289,7 @@ MUTANTS: Final = (
     *ARCHIVE_MUTANTS,
     *RULES_MUTANTS,
     *SECRECY_MUTANTS,
+    *ACCESS_MUTANTS,
     *FLOOD_MUTANTS,
     *HEALTH_MUTANTS,
     *SECURITY_MUTANTS,

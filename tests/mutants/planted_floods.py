@@ -76,7 +76,7 @@ FLOOD_MUTANTS: Final = (
     ),
     Mutant(
         "an address may create any number of games", "P9", "services/gateway/open_games.py",
-        "        await self._require_room(address, game)\n", "", QUOTAS,
+        "                if await self._count(creator, game):\n", "                if False:\n", QUOTAS,
     ),
     Mutant(
         "games that are over count as open", "P9", "services/gateway/open_games.py",

@@ -9,7 +9,7 @@ import pytest
 
 from services.bootstrap.embedded import EmbeddedServer, run_embedded_server
 from services.runtime.settings import read_settings
-from tests.gateway.clients import LEAVE, new_id, problem
+from tests.gateway.clients import LEAVE, Json, new_id, problem
 
 MOST = 3
 BODY = {"seats": [{"kind": "human"}, {"kind": "human"}]}
@@ -68,3 +68,35 @@ def test_RATE_1_forks_count_as_games(server: EmbeddedServer) -> None:
         path = f"/games/{created['game']}/forks"
         forks = [http.post(path, json={"at": started}).status_code for _ in range(MOST)]
     assert forks == [201] * (MOST - 1) + [429]
+
+
+def fork(http: httpx.Client, game: str, at: int, token: str) -> httpx.Response:
+    headers = {"Authorization": f"Bearer {token}"}
+    return http.post(f"/games/{game}/forks", json={"at": at}, headers=headers)
+
+
+def test_RATE_1_a_creator_has_a_quota_wherever_it_asks_from(server: EmbeddedServer) -> None:
+    # given a game of two people
+    with client_from(server, "127.0.0.73") as http:
+        created = create(http).json()
+        path = f"/games/{created['game']}"
+        ada, bo = (http.post(f"{path}/join", json={"name": name}).json()["token"] for name in ("Ada", "Bo"))
+        host = {"Authorization": f"Bearer {created['token']}"}
+        started = http.post(f"{path}/start", headers=host).json()["number"]
+    # when Ada forks it, and her forks, each from another address
+    forked: list[Json] = []
+    for number in range(MOST):
+        with client_from(server, f"127.0.0.{80 + number}") as http:
+            game, at, token = created["game"], started, ada
+            if forked:
+                game, token = forked[-1]["game"], forked[-1]["seat_token" if number % 2 else "token"]
+                http.post(f"/games/{game}/join", json={"name": "Bo"})
+                headers = {"Authorization": f"Bearer {forked[-1]['token']}"}
+                at = http.post(f"/games/{game}/start", headers=headers).json()["number"]
+            forked.append(fork(http, game, at, token).json())
+    # then all of them count, and nobody else's do
+    with client_from(server, "127.0.0.90") as http:
+        refused = problem(fork(http, created["game"], started, ada), 429, "RATE-1")
+        assert f"you have {MOST} games that are not over" in refused["detail"]
+        assert fork(http, created["game"], started, bo).status_code == 201
+        assert create(http).status_code == 201

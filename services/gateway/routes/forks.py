@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request
 from schemas.commands import ForkGame, read_command
 from schemas.errors import InvalidInputError
 from schemas.events import GameForked as GameForkedEvent
+from schemas.tokens import Holder
 from services.gateway import openapi
 from services.gateway.command_tracking import AckRequest
 from services.gateway.dependencies import (
@@ -20,6 +21,7 @@ from services.gateway.dependencies import (
     ServiceParam,
     read_body,
 )
+from services.gateway.open_games import OPERATOR, Creator
 from services.gateway.response_models import GameForked
 from services.gateway.service import GatewayService, reused_id_error
 
@@ -67,10 +69,19 @@ async def fork_game(
     for field in sorted(body.keys() - {"at"}):
         raise InvalidInputError(field, "there is no such field")
     command = read_command({**body, "of": game, "asker": asker, "type": ForkGame.type})
-    created, entry = await service.create_from(command, id_, client, ack_request)
+    creators = [Creator.at(client)]
+    if service.own_boards.is_operator(bearer):
+        creators.append(OPERATOR)
+    elif bearer:
+        creators.append(Creator.holding(await service.authorization.require_holder(game, bearer)))
+    created, entry = await service.create_from(command, id_, creators, ack_request)
     event = next((event for event in entry.events if isinstance(event, GameForkedEvent)), None)
     if event is None or event.of != game or event.asker not in (None, asker):
         raise reused_id_error()
+    if len(creators) > 1:
+        service.open_games.count_as(
+            creators[-1], [Holder(created.game, seat) for seat in {None, event.asker}]
+        )
     forked = GameForked(**created.model_dump(), of=game, at=event.at, afresh=event.afresh)
     if event.asker is not None:
         await service.require_unfinished(created.game, id_)

@@ -42,7 +42,7 @@ async def create(
     body = await read_body(request)
     if has_own_board(body):
         service.own_boards.require_creator(operator_key)
-    return await service.create(with_clock(body), idempotency_key, client, ack_request)
+    return await service.create(with_clock(body), idempotency_key, client, ack_request, operator_key)
 
 
 @list_router.get("/games", summary="The latest games")

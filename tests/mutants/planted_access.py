@@ -1,0 +1,108 @@
+"""Planted bugs in who may watch a game, how late, and who may take its seats."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tests.mutants.mutant import Mutant
+
+ACCESS: Final = ("tests/rules/test_access.py",)
+PRIVATE: Final = ("tests/security/test_private_tables.py", "tests/security/test_token_matrix.py")
+LISTED: Final = ("tests/referee/test_eviction.py", *PRIVATE)
+QUOTAS: Final = ("tests/security/test_quotas.py",)
+
+ACCESS_MUTANTS: Final = (
+    Mutant(
+        "a game for its players alone is shown to everybody", "security", "services/gateway/authorization.py",
+        '        if (await self._creations.find(game)).access.visibility == "players":\n', "        if False:\n", PRIVATE,
+    ),
+    Mutant(
+        "a game for its players alone is for everybody in the archive", "security",
+        "services/gateway/game_creations.py",
+        "        entries = entries or await self._archive_views.read_view(game, None) or ()\n", "", PRIVATE,
+    ),
+    Mutant(
+        "a game that isn't public is listed", "security", "services/ledger/script_calls.py",
+        "keys.games(partition) if request.is_listed else keys.unlisted_games(partition),", "keys.games(partition),", LISTED,
+    ),
+    Mutant(
+        "an unlisted game stays in its set when it is evicted", "P9", "services/ledger/script_calls.py",
+        "        keys.unlisted_games(partition),\n        keys.archived_lengths(partition),\n",
+        "        keys.games(partition),\n        keys.archived_lengths(partition),\n", LISTED,
+    ),
+    Mutant(
+        "a game is public unless its creator says otherwise", "security", "services/gateway/service.py",
+        'DEFAULT_VISIBILITY: Final = "unlisted"', 'DEFAULT_VISIBILITY: Final = "public"', PRIVATE,
+    ),
+    Mutant(
+        "spectators read a page at once", "P5", "services/gateway/game_views.py",
+        "        if not access.spectator_delay:\n", "        if True:\n", PRIVATE,
+    ),
+    Mutant(
+        "spectators' sockets aren't late", "P5", "services/gateway/websocket_session.py",
+        "delay_entries(followed, delay) if delay else followed", "followed", PRIVATE,
+    ),
+    Mutant(
+        "a spectator's socket says where the log really is", "P5", "services/gateway/game_views.py",
+        "        if length == latest.sequence:\n", "        if True:\n", PRIVATE,
+    ),
+    Mutant(
+        "spectators never see the end of a page", "security", "schemas/access.py",
+        "        return length if is_over else max(", "        return max(", (*PRIVATE, *ACCESS),
+    ),
+    Mutant(
+        "spectators' sockets never send the end", "security", "services/gateway/spectator_delay.py",
+        "        kept = 0 if entry.ends_game else delay\n", "        kept = delay\n", PRIVATE,
+    ),
+    Mutant(
+        "a fork shows a later state than everybody is shown", "P5", "services/referee/rules/setup/fork.py",
+        "    require(command.at <= visible,", "    require(command.at <= len(log),", (*ACCESS, *PRIVATE),
+    ),
+    Mutant(
+        "a fork is public", "security", "services/referee/rules/setup/fork.py",
+        "            **state.access.of_fork().fields(),\n", "", (*ACCESS, *PRIVATE),
+    ),
+    Mutant(
+        "anybody takes a seat in a fork of a game for its players alone", "security", "schemas/access.py",
+        'by_invitation=self.by_invitation or self.visibility == "players")', "by_invitation=self.by_invitation)",
+        (*ACCESS, *PRIVATE),
+    ),
+    Mutant(
+        "a play-off is public", "security", "services/referee/rules/moves/play_off.py",
+        "        **state.access.fields(),\n", "", ACCESS,
+    ),
+    Mutant(
+        "a game's access is set again", "P6", "services/referee/rules/proof/event_order.py",
+        "(AccessSet, GameForked, *SETUP_EVENTS)", "(GameForked, *SETUP_EVENTS)", ACCESS,
+    ),
+    Mutant(
+        "a seat is taken without an invitation", "security", "services/gateway/invitations.py",
+        "            if (await self._creations.find(game)).access.by_invitation:\n", "            if False:\n", PRIVATE,
+    ),
+    Mutant(
+        "an invitation is to the first free seat", "security", "services/gateway/invitations.py",
+        "        return replace(command, seat=seat)\n", "        return command\n", PRIVATE,
+    ),
+    Mutant(
+        "an invitation is to any game", "security", "services/gateway/invitations.py",
+        "        if invitation.game != game:\n", "        if False:\n", PRIVATE,
+    ),
+    Mutant(
+        "an invitation never ends", "security", "services/gateway/invitations.py",
+        "        if invitation.ends_at_s <= self._wall_clock_s():\n", "        if False:\n", PRIVATE,
+    ),
+    Mutant(
+        "anybody's signature makes an invitation", "security", "schemas/tokens.py",
+        "            if not hmac.compare_digest(signature.encode(), _sign(key, prefix, claim).encode()):\n",
+        "            if False:\n", PRIVATE,
+    ),
+    Mutant(
+        "a creator who asks from elsewhere has no quota", "P9", "services/gateway/routes/forks.py",
+        "    elif bearer:\n", "    elif False:\n", QUOTAS,
+    ),
+    Mutant(
+        "forks of one's own forks are another's", "P9", "services/gateway/open_games.py",
+        "        counted = [self._first_creators.get(creator, creator) for creator in creators]\n",
+        "        counted = [*creators]\n", QUOTAS,
+    ),
+)  # fmt: skip
