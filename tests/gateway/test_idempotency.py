@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, TypeVar
@@ -133,15 +134,20 @@ def test_P2_on_a_socket_too_whether_it_has_sent_that_verdict_or_not(
         assert message["problem"]["entry"] == first
 
 
-def test_P2_two_commands_under_one_id_at_once_on_a_socket_are_told_apart(http: httpx.Client) -> None:
+def test_P2_two_commands_under_one_id_at_once_on_a_socket_are_told_apart(
+    http: httpx.Client, paused_referee: threading.Event
+) -> None:
+    paused_referee.set()
     ada, _ = in_turn(http)
+    paused_referee.clear()
     with Socket(http, ada.game, ada.token, 6) as socket:
         socket.send("twice", DRAW)
         socket.send("twice", PASS)
-        messages = [socket.next() for _ in range(2)]
-    [told] = [message for message in messages if message["type"] == "problem"]
-    [entry] = [message for message in messages if message["type"] == "entry"]
-    assert (told["id"], told["problem"]["rule"], entry["answers"]) == ("twice", "ID-1", "twice")
+        told = socket.problem("twice", 409, "ID-1")
+        paused_referee.set()
+        [entry] = socket.read(1)
+    assert "entry" not in told, "there is no verdict yet"
+    assert entry["answers"] == "twice"
 
 
 def test_P2_two_commands_under_one_id_at_once_over_http_are_told_apart(
