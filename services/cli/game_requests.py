@@ -18,16 +18,24 @@ RETRY_DELAY_S: Final = 0.2
 
 
 def create_games(
-    url: str, body: Mapping[str, object], game_count: int, failure_reason: Callable[[], str]
+    url: str,
+    body: Mapping[str, object],
+    game_count: int,
+    failure_reason: Callable[[], str],
+    operator_key: str = "",
 ) -> list[str]:
     """The ids of so many new games, which are started. `body` is the JSON of the request for one; where it
     names a seed, each game's own is derived from it. `failure_reason` says why the server can't go on.
+    With the operator's key games may be on boards of one's own, where only the operator may create those.
 
     Raises InvalidInputError where the request is wrong, CommandLineError where the server fails."""
     stall_watch = StallWatch(failure_reason)
     try:
         with httpx.Client(base_url=url, timeout=REQUEST_TIMEOUT_S, trust_env=False) as http:
-            return [_create_game(http, _with_own_seed(body, i), stall_watch) for i in range(game_count)]
+            headers = {"Authorization": f"Bearer {operator_key}"} if operator_key else {}
+            return [
+                _create_game(http, _with_own_seed(body, i), headers, stall_watch) for i in range(game_count)
+            ]
     except httpx.HTTPError as error:
         raise CommandLineError(f"the gateway doesn't answer: {error}") from None
 
@@ -36,8 +44,10 @@ def _with_own_seed(body: Mapping[str, object], index: int) -> Mapping[str, objec
     return {**body, "seed": f"{body['seed']}/{index}"} if "seed" in body and index else body
 
 
-def _create_game(http: httpx.Client, body: Mapping[str, object], stall_watch: StallWatch) -> str:
-    created = _post(http, "/games", body, {}, stall_watch).json()
+def _create_game(
+    http: httpx.Client, body: Mapping[str, object], headers: Mapping[str, str], stall_watch: StallWatch
+) -> str:
+    created = _post(http, "/games", body, headers, stall_watch).json()
     game: str = created["game"]
     _post(http, f"/games/{game}/start", None, {"Authorization": f"Bearer {created['token']}"}, stall_watch)
     return game

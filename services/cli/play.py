@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os.path
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from reprlib import repr as short_repr
 from typing import Annotated
@@ -59,7 +59,9 @@ def play(
     body = create_game_body(rules, seats, seed, board, option or ())
     with run_embedded_server(data, settings) as running:
         ledger = composition.open_ledger(running.settings)
-        watched = play_games(running.url, ledger, body, games, as_json, running.failure_reason)
+        operator_key = settings.operator_key.get_secret_value()
+        created = create_games(running.url, body, games, running.failure_reason, operator_key)
+        watched = watch_games(created, ledger, as_json, running.failure_reason)
     if as_json:
         documents = [game.summary_json() for game in watched]
         print_json(documents[0] if len(documents) == 1 else {"games": documents})
@@ -130,19 +132,14 @@ def _parse_option(option: str) -> tuple[str, object]:
     return name, parsed
 
 
-def play_games(
-    url: str,
-    views: ViewFollower,
-    body: Mapping[str, object],
-    game_count: int,
-    as_json: bool,
-    failure_reason: Callable[[], str],
+def watch_games(
+    games: Sequence[str], views: ViewFollower, as_json: bool, failure_reason: Callable[[], str]
 ) -> list[WatchedGame]:
-    """Create games through the gateway, and follow them to their ends; their play-offs come last.
+    """Follow games to their ends; their play-offs come last.
 
     `failure_reason` says why the server can't go on; empty while it can.
-    Raises InvalidInputError where the request is wrong, CommandLineError where the server fails."""
-    watched = [WatchedGame(game) for game in create_games(url, body, game_count, failure_reason)]
+    Raises CommandLineError where the server fails."""
+    watched = [WatchedGame(game) for game in games]
     display = SilentDisplay()
     if not as_json:
         display = LiveDisplay(watched) if console.is_terminal else LineDisplay(watched)

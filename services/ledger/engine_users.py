@@ -20,6 +20,7 @@ RULES_FILES: Final = (  # beside the packages in a checkout and in the image, or
     Path(sys.prefix) / "share" / "ledgerline" / "redis" / "users.acl",
 )
 USERS_FILE: Final = "users.acl"
+KEY_FILES: Final = ("token.key", "signing.key", "operator.key")  # the services' own, beside the passwords
 MIN_PASSWORD_CHARACTERS: Final = 32
 # A container's user is another than the folder's owner, and must read what is mounted into it. The folder
 # itself keeps everybody else on the machine out.
@@ -57,17 +58,19 @@ def render_users(rules: Mapping[str, str], passwords: Mapping[str, str]) -> str:
 
 
 def write_users(folder: Path) -> list[str]:
-    """Write the engine's file into the folder, and the passwords that are missing there; returns the users
-    with a password. A password that is there stays.
+    """Write the engine's file into the folder, and the passwords and keys that are missing there; returns the
+    users with a password. A password or key that is there stays.
 
-    Raises InvalidInputError: a password is too short, or the folder can't be used, or is open to others."""
+    Raises InvalidInputError: one of them is too short, or the folder can't be used, or is open to others."""
     rules = read_rules(_find_rules_file().read_text())
     users = users_with_password(rules)
     try:
         folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
         if folder.stat().st_mode & 0o077:
             raise InvalidInputError("folder", f"{folder} is open to others: chmod 700, or name a new one")
-        passwords = {user: _read_or_make_password(password_file(folder, user)) for user in users}
+        passwords = {user: _read_or_make_secret(password_file(folder, user)) for user in users}
+        for name in KEY_FILES:
+            _read_or_make_secret(folder / name)
         _write(folder / USERS_FILE, render_users(rules, passwords))
     except OSError as error:
         raise InvalidInputError("folder", f"{folder} can't be used: {error}") from None
@@ -83,15 +86,15 @@ def _find_rules_file() -> Path:
     return next((path for path in RULES_FILES if path.exists()), RULES_FILES[0])
 
 
-def _read_or_make_password(path: Path) -> str:
+def _read_or_make_secret(path: Path) -> str:
     if not path.exists():
         _write(path, secrets.token_hex(32))
-    password = path.read_text().strip()
-    if len(password) < MIN_PASSWORD_CHARACTERS:
+    secret = path.read_text().strip()
+    if len(secret) < MIN_PASSWORD_CHARACTERS:
         raise InvalidInputError(
             path.name, f"needs {MIN_PASSWORD_CHARACTERS} characters; delete it, and a new one is made"
         )
-    return password
+    return secret
 
 
 def _write(path: Path, text: str) -> None:

@@ -30,8 +30,9 @@ def configure_logging(level: str = "info", log_format: str = "auto", stream: Tex
         if console
         else [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
     )
+    repeat_limit = _new_repeat_limit()
     structlog.configure(
-        processors=[_new_repeat_limit(), *shared_processors, *render_processors],
+        processors=[repeat_limit, *shared_processors, *render_processors],
         wrapper_class=structlog.make_filtering_bound_logger(min_level),
         logger_factory=structlog.PrintLoggerFactory(out),
         cache_logger_on_first_use=True,  # else each line below the level costs 3 us
@@ -43,7 +44,24 @@ def configure_logging(level: str = "info", log_format: str = "auto", stream: Tex
             foreign_pre_chain=[structlog.stdlib.add_logger_name, *shared_processors],
         )
     )
+    foreign_handler.addFilter(_ForeignRepeats(repeat_limit))
     logging.basicConfig(handlers=[foreign_handler], level=max(min_level, logging.WARNING), force=True)
+
+
+class _ForeignRepeats(logging.Filter):
+    """Logs what a library repeats once, whatever its level: uvicorn warns of every request that is no HTTP."""
+
+    def __init__(self, limit: RepeatLimit) -> None:
+        super().__init__()
+        self.limit = limit
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether the record is logged and not only counted. Its arguments make it no other line."""
+        try:
+            self.limit(None, "error", {"service": record.name, "event": str(record.msg)})
+        except structlog.DropEvent:
+            return False
+        return True
 
 
 def _new_repeat_limit() -> RepeatLimit:

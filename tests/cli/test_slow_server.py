@@ -53,6 +53,14 @@ def gateway(
     return requests
 
 
+def test_OPERATOR_1_the_operator_s_key_comes_with_a_creation(monkeypatch: pytest.MonkeyPatch) -> None:
+    requests = gateway(monkeypatch, [CREATED, STARTED] * 2)
+    create_games("http://gateway", {}, 1, lambda: "", "the operator's key")
+    create_games("http://gateway", {}, 1, lambda: "")
+    sent = [request.headers.get("Authorization") for request in requests]
+    assert sent == ["Bearer the operator's key", "Bearer t", None, "Bearer t"]
+
+
 def create(failure_reason: Callable[[], str] = lambda: "") -> list[str]:
     return create_games("http://gateway", {"ruleset": "usa", "seed": "s"}, 1, failure_reason)
 

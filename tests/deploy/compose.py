@@ -26,10 +26,9 @@ from tests.many_clients import environment_for_many_clients
 
 ROOT = Path(__file__).parents[2]
 SHORT = {"cars": 15}  # a game of some hundred entries
+SIGNING_KEY = "5e" * 32
 GIVEN = {
-    "LEDGERLINE_TOKEN_KEY": "a key for tests of 32 characters or so",
-    "LEDGERLINE_SIGNING_KEY": "5e" * 32,
-    "LEDGERLINE_PUBLIC_KEYS": Signer("5e" * 32).public_key.hex(),
+    "LEDGERLINE_PUBLIC_KEYS": Signer(SIGNING_KEY).public_key.hex(),
     "LEDGERLINE_LOG_LEVEL": "debug",
 }
 VARIABLE = re.compile(r"\$(?:(?P<dollar>\$)|\{(?P<name>\w+)(?:(?P<kind>:?[-?])(?P<word>[^}]*))?\})")
@@ -111,6 +110,7 @@ class Stage:
         self.engine_port, self.gateway_port = free_port(), free_port()
         self.url = f"http://127.0.0.1:{self.gateway_port}"
         write_users(folder / "secrets")
+        (folder / "secrets" / "signing.key").write_text(SIGNING_KEY)
         self.engine_url = self.engine_url_of("operator", self.engine_port)
         self.http = httpx.Client(base_url=self.url, timeout=120, trust_env=False)
 

@@ -14,6 +14,7 @@ from services.archive import Archive, decode_game_file
 from services.ledger import RedisLedger
 from services.ledger.connection import connect, init_partition_count
 from services.ledger.embedded_engine import ENGINE_CONFIG
+from services.ledger.engine_users import KEY_FILES
 from services.runtime.settings import Settings
 from tests.deploy.compose import GIVEN, MissingVariableError, interpolated, read_compose, stage, wait_until
 
@@ -59,38 +60,38 @@ def test_a_game_is_played_by_what_the_file_starts(tmp_path: Path) -> None:
             assert not any(line["level"] in ("warning", "error") for line in service.lines()), service.text()
 
 
-@pytest.mark.parametrize("given", [{}, {"LEDGERLINE_TOKEN_KEY": ""}])
-def test_without_a_token_key_nothing_starts_and_the_variable_is_named(given: dict[str, str]) -> None:
-    with pytest.raises(MissingVariableError, match="LEDGERLINE_TOKEN_KEY: set it to a long random secret"):
-        read_compose(given)
-
-
-def test_without_a_signing_key_nothing_starts_and_the_variable_is_named() -> None:
-    with pytest.raises(MissingVariableError, match="LEDGERLINE_SIGNING_KEY: set it to 64 hex digits"):
-        read_compose({"LEDGERLINE_TOKEN_KEY": "a key for tests of 32 characters or so"})
-
-
 def test_every_setting_in_the_file_exists(file: dict[str, Any]) -> None:
     for name in SERVICES:
         assert file["services"][name]["environment"].keys() <= KNOWN
 
 
 @pytest.mark.parametrize(
-    ("key", "holder"), [("LEDGERLINE_TOKEN_KEY", "gateway"), ("LEDGERLINE_SIGNING_KEY", "auditor")]
+    ("key", "holder"), [("token", "gateway"), ("operator", "gateway"), ("signing", "auditor")]
 )
-def test_only_one_service_holds_each_key(file: dict[str, Any], key: str, holder: str) -> None:
-    assert [name for name in SERVICES if key in file["services"][name]["environment"]] == [holder]
+def test_only_one_service_holds_each_key_and_from_a_file(file: dict[str, Any], key: str, holder: str) -> None:
+    mounted = {"source": f"{key}.key", "target": f"ledgerline_{key}_key"}
+    assert [name for name in SERVICES if mounted in file["services"][name]["secrets"]] == [holder]
+    for service in file["services"].values():
+        assert not {name for name in service.get("environment", ()) if name.endswith(("_KEY", "_PASSWORD"))}
+
+
+def test_who_may_create_games_on_own_boards_is_a_variable() -> None:
+    for given in ("everyone", "operator"):
+        gateway = read_compose({"LEDGERLINE_OWN_BOARDS": given})["services"]["gateway"]
+        assert gateway["environment"]["LEDGERLINE_OWN_BOARDS"] == given
+    assert read_compose({})["services"]["gateway"]["environment"]["LEDGERLINE_OWN_BOARDS"] == "everyone"
 
 
 def test_each_service_is_its_own_user_of_the_engine_and_has_that_password_alone(file: dict[str, Any]) -> None:
     for name in (*SERVICES, "operator"):
         service = file["services"][name]
         assert service["environment"]["LEDGERLINE_REDIS_URL"] == f"redis://{name}@engine:6379/0"
-        assert service["secrets"] == [{"source": f"{name}.password", "target": "ledgerline_redis_password"}]
+        passwords = [secret for secret in service["secrets"] if secret["source"].endswith(".password")]
+        assert passwords == [{"source": f"{name}.password", "target": "ledgerline_redis_password"}]
     assert file["services"]["engine"]["secrets"] == ["users.acl"]
     assert file["secrets"] == {
         secret: {"file": f"./secrets/{secret}"}
-        for secret in ("users.acl", *(f"{name}.password" for name in (*SERVICES, "operator")))
+        for secret in ("users.acl", *KEY_FILES, *(f"{name}.password" for name in (*SERVICES, "operator")))
     }
     assert file["services"]["operator"]["profiles"] == ["operator"]
 

@@ -10,6 +10,7 @@ import pytest
 from schemas.errors import InvalidInputError
 from services.ledger.connection import connect
 from services.ledger.engine_users import (
+    KEY_FILES,
     USERS_FILE,
     password_file,
     read_rules,
@@ -82,9 +83,9 @@ def test_the_engine_s_file_has_no_password_and_a_second_run_changes_nothing(tmp_
     users = write_users(tmp_path / "secrets")
     files = {path.name: path.read_text() for path in (tmp_path / "secrets").iterdir()}
     # then
-    assert files.keys() == {USERS_FILE, *(f"{user}.password" for user in users)}
-    passwords = [files[f"{user}.password"] for user in users]
-    assert len({*passwords}) == len(users) == 5
+    assert files.keys() == {USERS_FILE, *KEY_FILES, *(f"{user}.password" for user in users)}
+    passwords = [files[name] for name in (*(f"{user}.password" for user in users), *KEY_FILES)]
+    assert len({*passwords}) == len(passwords) == 8
     assert all(len(password) == 64 and password not in files[USERS_FILE] for password in passwords)
     assert (tmp_path / "secrets").stat().st_mode & 0o777 == 0o700
     # when

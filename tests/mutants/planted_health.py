@@ -70,7 +70,7 @@ HEALTH_MUTANTS: Final = (
     ),
     Mutant(
         "errors that repeat fill the log", "P9", "services/runtime/logging_setup.py",
-        "processors=[_new_repeat_limit(), *shared_processors", "processors=[*shared_processors", REPEATED,
+        "processors=[repeat_limit, *shared_processors", "processors=[*shared_processors", REPEATED,
     ),
     Mutant(
         "repeated errors of all games count as one", "P9", "services/runtime/repeat_limit.py",

@@ -165,6 +165,15 @@ SECURITY_MUTANTS: Final = (
         ", exception_formatter=_write_traceback", "", FOREIGN_TEXT,
     ),
     Mutant(
+        "a stranger fills the log", "P8", "services/runtime/logging_setup.py",
+        "        except structlog.DropEvent:\n            return False\n",
+        "        except structlog.DropEvent:\n            return True\n", ("tests/security/test_log_lines.py",),
+    ),
+    Mutant(
+        "play keeps the operator's key to itself", "security", "services/cli/play.py",
+        ", running.failure_reason, operator_key)", ", running.failure_reason)", ("tests/security/test_own_boards.py",),
+    ),
+    Mutant(
         "a traceback on a terminal shows variables", "security", "services/runtime/logging_setup.py",
         "    structlog.dev.plain_traceback(buffer, error)\n",
         "    structlog.dev.RichTracebackFormatter(show_locals=True)(buffer, error)\n", FOREIGN_TEXT,

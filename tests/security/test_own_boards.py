@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,7 @@ from services.gateway.own_boards import OwnBoards, read_own_boards
 from services.gateway.problem_details import HttpProblemError
 from services.referee.rules.board import load_board
 from services.runtime.settings import read_settings
+from tests.cli.command_line import run_in_process
 from tests.gateway.clients import bearer, plan
 
 KEY = "an operator's key for tests, 32 or more"
@@ -77,6 +79,15 @@ def test_OPERATOR_1_only_the_operator_creates_and_forks_games_on_own_boards_wher
         http.post(f"/games/{game}/start", headers=bearer(host))
         again = http.post(f"/games/{game}/forks", json={"at": 2})
         assert again.status_code == 201, again.text  # a fork lays a position, but one that was played
+
+
+def test_OPERATOR_1_play_sends_the_key_that_it_has(tmp_path: Path) -> None:
+    path = tmp_path / "own.json"
+    path.write_text(json.dumps(OWN_BOARD))
+    words = ("play", "--board", str(path), "--seats", "random,random", "--option", "cars=4", "--json")
+    setting = {"LEDGERLINE_OWN_BOARDS": "operator", "LEDGERLINE_OPERATOR_KEY": KEY}
+    played = run_in_process(*words, data=tmp_path / "data", **setting)
+    assert played.returncode == 0, played.stderr
 
 
 def test_nobody_creates_games_on_own_boards_where_nobody_may_not_even_the_operator(tmp_path: Path) -> None:
