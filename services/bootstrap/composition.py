@@ -162,7 +162,8 @@ def run_bots(settings: Settings, stop: Event) -> None:
         exit_stack.enter_context(closing(ledger))
         batch = max(1, MAX_TASKS_PER_STEP // ledger.partitions)
         bots = BotWorker(ledger, DirectSink(ledger), new_consumer_name("bots"), batch)
-        worker_loop.run_worker("bots", bots.step, [PeriodicTask(1.0, bots.reclaim)], stop)
+        periodic_tasks = [PeriodicTask(1.0, bots.reclaim), PeriodicTask(1.0, bots.forget_finished)]
+        worker_loop.run_worker("bots", bots.step, periodic_tasks, stop)
 
 
 def open_archive_reader(settings: Settings) -> ArchiveReader | None:

@@ -14,11 +14,18 @@ from services.referee.rules.proof.view_verifier import ViewVerifier
 class SeatProjection:
     """The state of a game as one seat sees it: its view so far, verified and folded."""
 
-    __slots__ = ("answered_commands", "state", "view_verifier")
+    __slots__ = ("answered_commands", "looked_at_s", "state", "view_verifier")
 
     def __init__(self, game: str, seat: Seat) -> None:
         self.state, self.view_verifier = GameState(), ViewVerifier(game, seat)
         self.answered_commands = 0  # commands of this seat that were decided
+        self.looked_at_s = 0.0  # when the view was read last, by the worker's clock
+
+    @property
+    def seat(self) -> Seat:
+        """Whose view it is."""
+        assert self.view_verifier.viewer is not None, "a projection is of a seat"
+        return self.view_verifier.viewer
 
     def refresh(self, views: ViewReader) -> None:
         """Apply the entries that are new.

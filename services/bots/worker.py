@@ -12,6 +12,7 @@ from __future__ import annotations
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
+from heapq import nsmallest
 from typing import Final, Protocol
 
 from schemas.commands import Command, CommandEnvelope
@@ -36,6 +37,8 @@ from services.runtime.worker_loop import CONNECTION_ERRORS, ENGINE_COMMAND_ERROR
 
 log = get_logger("bots")
 MAX_PROJECTIONS: Final = 4_096
+IDLE_S: Final = 10.0  # without a task, before a projection's game is looked at: it may be over
+MAX_LOOKS: Final = 64  # at idle projections, at once
 RECLAIM_IDLE_MS: Final = 2_000
 MAX_RECLAIM_S: Final = 0.5  # how long new tasks wait for reclaimed ones, of either kind
 MAX_DELIVERIES: Final = 20  # a task that was delivered more often seems to crash its workers
@@ -97,6 +100,22 @@ class BotWorker:
             if self.clock() > deadline:
                 break
         return count
+
+    def forget_finished(self) -> int:
+        """Drop the projections of games that are over or gone: nobody sends a task for those. Looks at some of those
+        that had no task for a while, the longest one first; returns how many were dropped."""
+        idle = [
+            (projection.looked_at_s, key)
+            for key, projection in self.projections.items()
+            if self.clock() - projection.looked_at_s >= IDLE_S
+        ]
+        before = len(self.projections)
+        for _, (game, seat) in nsmallest(MAX_LOOKS, idle):
+            try:
+                self._refresh(self.projections[game, seat])
+            except (MissingEntryError, VerificationFailedError, CorruptDataError, *PROGRAMMING_ERRORS):
+                self.projections.pop((game, seat), None)  # its next task says what is wrong
+        return before - len(self.projections)
 
     def _process_tasks(self, deliveries: Sequence[DeliveredBotTask]) -> int:
         """Returns how many of these tasks are finished. The others are requeued, and this delivery of them
@@ -182,8 +201,15 @@ class BotWorker:
     def _legal_commands(self, task: BotTask) -> tuple[SeatProjection, list[Command]]:
         """The seat's projection as of now, and its legal commands."""
         projection = self._projection(task.game, task.seat)
-        projection.refresh(self.ledger)
+        self._refresh(projection)
         return projection, legal(projection.state, task.seat)
+
+    def _refresh(self, projection: SeatProjection) -> None:
+        """Read on, and keep the projection no longer once its game is over. Raises what reading does."""
+        projection.looked_at_s = self.clock()
+        projection.refresh(self.ledger)
+        if projection.state.result:
+            self.projections.pop((projection.view_verifier.game, projection.seat), None)
 
     def _projection(self, game: str, seat: Seat) -> SeatProjection:
         projection = self.projections.pop((game, seat), None) or SeatProjection(game, seat)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import os
-import signal
 import sys
 from collections.abc import Sequence
 
@@ -19,10 +18,8 @@ from services.cli import ask
 from services.cli.exit import exit_with_error
 
 
-def main() -> None:
-    """Run the command of this process. SIGTERM and SIGHUP stop it in order, as Ctrl-C does."""
-    for signal_number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(signal_number, signal.default_int_handler)
+def run_process() -> None:
+    """Run the command of this process."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal without a character shows its escape
             stream.reconfigure(errors="backslashreplace")

@@ -36,8 +36,10 @@ class ArchiveIndex:
         self._scanner = PartitionScanner(client, partitions, keys.evictions)
 
     def archived_length(self, game: str) -> int:
-        """How many entries of a game the archive has; 0 for none."""
-        return int(self._client.zscore(keys.archived_lengths(self._partition(game)), game) or 0)
+        """How many entries of a game the archive has; 0 for none. Raises CorruptDataError."""
+        pipe = self._client.pipeline(transaction=False)
+        pipe.zscore(keys.archived_lengths(self._partition(game)), game)
+        return int(require_game_reply(game, pipe.execute(raise_on_error=False)[0]) or 0)
 
     def mark_archived(self, game: str, length: int, evict_at_ms: int) -> None:
         """Note that the archive has so many entries of this game, which may leave the engine at that

@@ -20,6 +20,7 @@ from services.ledger.backlog_queries import BacklogOrError
 from services.ledger.batching import RequestBatcher
 from services.ledger.confirmation_connection import find_node
 from services.ledger.dispute_store import AsyncDisputeStore
+from services.ledger.mistyped_keys import MistypedKeyLog
 from services.ledger.notifications import EntryNotification, subscribe
 from services.ledger.queries import Client, RedisCommand, Reply, run_async, run_rounds, send_commands
 from services.ledger.records import MAX_WAITING_COMMANDS, CommandResult
@@ -38,6 +39,7 @@ class AsyncLedger:
     ) -> None:
         self._client: Client = client
         self.partitions, self.max_waiting = partitions, max_waiting
+        self._mistyped_keys = MistypedKeyLog()
         self._confirmation_batchers: dict[tuple[str, AckLevel], ConfirmationBatcher] = {}
         # One for each node: a node that is away delays no other's.
         self._submit_batchers: dict[str, SubmitBatcher] = {}
@@ -112,7 +114,7 @@ class AsyncLedger:
 
     async def games(self, limit: int = 100) -> list[str]:
         """The public games that the engine holds, the latest first."""
-        query = ledger_queries.list_games(self.partitions, limit, listed_only=True)
+        query = ledger_queries.list_games(self.partitions, limit, self._mistyped_keys, listed_only=True)
         return await run_async(self._client, query)
 
     async def partitions_by_node(self) -> dict[str, list[int]]:

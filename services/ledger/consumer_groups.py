@@ -8,6 +8,7 @@ alone, and counted before it is read.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
@@ -15,7 +16,7 @@ from redis.exceptions import ResponseError
 
 from services.ledger import keys
 from services.ledger.cluster import Cluster
-from services.ledger.cluster_pipeline import available_replies
+from services.ledger.mistyped_keys import UsablePartitions, is_mistyped
 from services.ledger.queries import Client, Reply
 from services.ledger.scripts import ACKNOWLEDGE, REMOVE_CONSUMER, run_script
 from services.ledger.stale_deliveries import PendingEntry, StaleDelivery, StaleScan, monotonic_ms
@@ -23,6 +24,7 @@ from services.ledger.wakeups import WakeupChannel
 
 MAX_CLAIMS_PER_STREAM: Final = 100  # entries of a stream that are claimed at once
 MAX_CLAIMS_AT_ONCE: Final = 500  # of all streams: what is done before it counts as idle again
+NO_GROUP: Final = ("NOGROUP", "no such key")  # XINFO says the second where there is no stream
 REQUEUE_CONSUMER: Final = "nobody"  # the consumer that holds requeued entries
 
 
@@ -45,8 +47,10 @@ class ConsumerGroup:
         stream_of: Callable[[int], str],
         partitions: int,
         clock: Callable[[], int] = monotonic_ms,
+        usable: UsablePartitions | None = None,
     ) -> None:
         self._client, self.name = client, name
+        self._usable = usable or UsablePartitions(client, clock)
         self._streams = [stream_of(partition) for partition in range(partitions)]
         self._partition_of = {stream: partition for partition, stream in enumerate(self._streams)}
         self._is_created = False
@@ -64,15 +68,15 @@ class ConsumerGroup:
 
     def read(self, consumer: str, partitions: Iterable[int], count: int, block_ms: int) -> list[Delivery]:
         """Entries that weren't delivered yet, at most `count` of each partition; waits up to `block_ms`."""
-        stream_names = [self._streams[partition] for partition in partitions]
-        if not stream_names:
+        wanted = list(partitions)
+        if not wanted:
             return []
         if self._wakeups is None:
-            return self._read_from_engine(consumer, stream_names, count, block_ms)
-        deliveries = self._read_from_cluster(consumer, stream_names, count)
+            return self._read_from_engine(consumer, wanted, count, block_ms)
+        deliveries = self._read_from_cluster(consumer, wanted, count)
         if not deliveries and block_ms > 0:
             self._wakeups.wait(block_ms / 1000)
-            deliveries = self._read_from_cluster(consumer, stream_names, count)
+            deliveries = self._read_from_cluster(consumer, wanted, count)
         return deliveries
 
     def reclaim(self, consumer: str, partitions: Sequence[int], idle_ms: int) -> list[Delivery]:
@@ -110,6 +114,8 @@ class ConsumerGroup:
         Each renewal moves them to a new name of the consumer, `name#1`, `name#2` and so on: others see
         by that too, whatever the engine's clock does, that they are in use. Old names are removed."""
         self._renewals += 1
+        in_use = {*self._usable.among(range(len(self._streams)))}
+        entries = [entry for entry in entries if entry[0] in in_use]
         new_name = f"{consumer}#{self._renewals}"
         ids_by_partition = _ids_by_partition(entries)
         old_names, self._renewed_by = self._renewed_by, dict.fromkeys(ids_by_partition, new_name)
@@ -121,50 +127,50 @@ class ConsumerGroup:
         run_script(
             self._client,
             REMOVE_CONSUMER,
-            [([self._streams[partition]], [self.name, name]) for partition, name in old_names.items()],
+            [
+                ([self._streams[partition]], [self.name, name])
+                for partition, name in old_names.items()
+                if partition in in_use
+            ],
         )
 
     def prune_consumers(self, partitions: Iterable[int], idle_ms: int) -> int:
         """Remove consumers with nothing pending that were silent for so long; how many."""
-        stream_names = [self._streams[partition] for partition in partitions]
 
-        def query() -> Reply:
-            pipe = self._client.pipeline(transaction=False)
-            for stream in stream_names:
-                pipe.xinfo_consumers(stream, self.name)
-            return available_replies(pipe.execute(raise_on_error=False))
+        def query(pipe: Client, stream: str) -> None:
+            pipe.xinfo_consumers(stream, self.name)
 
         idle_consumers = [
-            ([stream], [self.name, consumer["name"]])
-            for stream, consumers in zip(stream_names, self._query_in_group(query), strict=True)
+            ([self._streams[partition]], [self.name, consumer["name"]])
+            for partition, consumers in self._query_each(list(partitions), query)
             for consumer in consumers
             if consumer["pending"] == 0 and consumer["idle"] >= idle_ms
         ]
         return sum(run_script(self._client, REMOVE_CONSUMER, idle_consumers))
 
     def _read_from_engine(
-        self, consumer: str, stream_names: Sequence[str], count: int, block_ms: int
+        self, consumer: str, partitions: Sequence[int], count: int, block_ms: int
     ) -> list[Delivery]:
         """One command for all streams of one engine."""
         block = block_ms if block_ms > 0 else None  # 0 would block for ever
 
-        def query() -> Reply:
-            streams = dict.fromkeys(stream_names, ">")
+        def query(usable: Sequence[int]) -> Reply:
+            streams = {self._streams[partition]: ">" for partition in usable}
             return self._client.xreadgroup(self.name, consumer, streams, count=count, block=block)
 
-        return self._parse_deliveries(self._query_in_group(query) or ())
+        usable, stream_replies = self._query_in_group(partitions, query)
+        if not usable:
+            time.sleep(max(0, block_ms) / 1000)
+        return self._parse_deliveries(stream_replies or ())
 
-    def _read_from_cluster(self, consumer: str, stream_names: Sequence[str], count: int) -> list[Delivery]:
+    def _read_from_cluster(self, consumer: str, partitions: Sequence[int], count: int) -> list[Delivery]:
         """One command for each stream of a cluster, in one round trip."""
 
-        def query() -> Reply:
-            pipe = self._client.pipeline(transaction=False)
-            for stream in stream_names:
-                pipe.xreadgroup(self.name, consumer, {stream: ">"}, count=count)
-            return available_replies(pipe.execute(raise_on_error=False))
+        def query(pipe: Client, stream: str) -> None:
+            pipe.xreadgroup(self.name, consumer, {stream: ">"}, count=count)
 
         return self._parse_deliveries(
-            stream_reply for reply in self._query_in_group(query) for stream_reply in reply or ()
+            stream_reply for _, reply in self._query_each(partitions, query) for stream_reply in reply or ()
         )
 
     def _parse_deliveries(self, stream_replies: Iterable[Reply]) -> list[Delivery]:
@@ -177,13 +183,10 @@ class ConsumerGroup:
     def _iter_pending(self, partitions: Sequence[int], idle_ms: int) -> Iterator[tuple[PendingEntry, int]]:
         """What is pending for at least so long by the engine's clock, and for how long."""
 
-        def query() -> Reply:
-            pipe, id_range = self._client.pipeline(transaction=False), ("-", "+", MAX_CLAIMS_PER_STREAM)
-            for partition in partitions:
-                pipe.xpending_range(self._streams[partition], self.name, *id_range, idle=idle_ms or None)
-            return available_replies(pipe.execute(raise_on_error=False))
+        def query(pipe: Client, stream: str) -> None:
+            pipe.xpending_range(stream, self.name, "-", "+", MAX_CLAIMS_PER_STREAM, idle=idle_ms or None)
 
-        for partition, entries in zip(partitions, self._query_in_group(query), strict=True):
+        for partition, entries in self._query_each(partitions, query):
             for entry in entries:
                 id_, consumer, idle, delivery_count = entry.values()
                 yield PendingEntry(partition, id_.decode(), consumer, delivery_count), idle
@@ -205,26 +208,49 @@ class ConsumerGroup:
             if fields  # an entry that was deleted while pending has none
         ]
 
-    def _query_in_group(self, query: Callable[[], Reply]) -> Reply:
-        """Run a query of the group; create the group first where the engine has none: it is new, was
-        flushed, or is a replica that took over too early."""
+    def _query_each(
+        self, partitions: Sequence[int], queue_command: Callable[[Client, str], None]
+    ) -> Iterable[tuple[int, Reply]]:
+        """The reply of each partition that can be used to the command that is queued for its stream."""
+
+        def query(usable: Sequence[int]) -> list[Reply]:
+            pipe = self._client.pipeline(transaction=False)
+            for partition in usable:
+                queue_command(pipe, self._streams[partition])
+            return self._usable.replies(usable, pipe.execute(raise_on_error=False))
+
+        return zip(*self._query_in_group(partitions, query), strict=True)
+
+    def _query_in_group(
+        self, partitions: Sequence[int], query: Callable[[Sequence[int]], Reply]
+    ) -> tuple[list[int], Reply]:
+        """The partitions that can be used, and a query's reply about them. The group is created first where the
+        engine has none: it is new, was flushed, or is a replica that took over too early."""
         if not self._is_created:
             self._create()
-        try:
-            return query()
-        except ResponseError as error:
-            if "NOGROUP" not in str(error):
-                raise
-            self._create()
-            return query()
+        for is_last in (False, False, True):
+            if not (usable := self._usable.among(partitions)):
+                break
+            try:
+                return usable, query(usable)
+            except ResponseError as error:
+                if is_last:
+                    raise
+                if any(sign in str(error) for sign in NO_GROUP):
+                    self._create()
+                elif not (is_mistyped(error) and self._usable.probe(usable)):
+                    raise
+        return [], []
 
     def _create(self) -> None:
         """Create the group on every stream; on a node that is away, when it is back without the group."""
         pipe = self._client.pipeline(transaction=False)
         for stream in self._streams:
             pipe.xgroup_create(stream, self.name, "0", mkstream=True)
-        available_replies(
-            [None if _is_group_exists_error(reply) else reply for reply in pipe.execute(raise_on_error=False)]
+        replies = pipe.execute(raise_on_error=False)
+        self._usable.replies(
+            range(len(self._streams)),
+            [None if _is_group_exists_error(reply) else reply for reply in replies],
         )
         self._is_created = True
 

@@ -17,8 +17,9 @@ from services.ledger.dispute_queries import (
     parse_name,
     record_key,
 )
+from services.ledger.mistyped_keys import MistypedKeyLog
 from services.ledger.partition_scan import PAGE_SIZE, PartitionScanner, read_lengths_and_scores
-from services.ledger.queries import Client, run, run_async
+from services.ledger.queries import Client, Reply, run, run_async
 from services.ledger.scripts import SETTLE_DISPUTE, run_script
 
 
@@ -37,6 +38,7 @@ class DisputeStore:
         self._client: Client = client
         self.partitions = partitions
         self._unanswered_scanner = PartitionScanner(client, partitions, keys.unanswered_disputes)
+        self._mistyped = MistypedKeyLog()
         self._provisional_scanner = PartitionScanner(client, partitions, keys.provisional_disputes)
 
     def create(self, name: DisputeId, dispute: DisputeMove) -> RaiseOutcome:
@@ -58,11 +60,7 @@ class DisputeStore:
         pipe = self._client.pipeline(transaction=False)
         for partition in range(self.partitions):
             pipe.zrevrange(keys.disputes(partition), 0, limit - 1)
-        names = [
-            parse_name(id_)
-            for ids in available_replies(pipe.execute(raise_on_error=False))
-            for id_ in ids or ()
-        ]
+        names = [parse_name(id_) for ids in self._available(pipe) for id_ in ids or ()]
         valid_names = [name for name in names if name is not None]
         return run(self._client, dispute_queries.find_disputes(self.partitions, valid_names))
 
@@ -115,9 +113,7 @@ class DisputeStore:
         for partition in range(self.partitions):
             pipe.zrangebyscore(keys.disputes(partition), "-inf", now_ms, start=0, num=PAGE_SIZE)
         expired = [
-            (partition, id_)
-            for partition, ids in enumerate(available_replies(pipe.execute(raise_on_error=False)))
-            for id_ in ids or ()
+            (partition, id_) for partition, ids in enumerate(self._available(pipe)) for id_ in ids or ()
         ]
         for partition, id_ in expired:
             if (name := parse_name(id_)) is not None:
@@ -125,6 +121,11 @@ class DisputeStore:
                 self._client.hdel(keys.dispute_findings(partition, name.game), id_)
             self._client.zrem(keys.disputes(partition), id_)  # last: until then it is found again
         return len(expired)
+
+    def _available(self, pipe: Client) -> list[Reply]:
+        """The replies of a pipeline about each partition's disputes, with () where there is none."""
+        names = [keys.disputes(partition) for partition in range(self.partitions)]
+        return available_replies(self._mistyped.leave_out(names, pipe.execute(raise_on_error=False)))
 
     def _partition(self, name: DisputeId) -> int:
         return keys.partition_of(name.game, self.partitions)

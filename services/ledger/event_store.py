@@ -13,7 +13,8 @@ from services.ledger import keys
 from services.ledger.cluster_pipeline import available_replies
 from services.ledger.ledger_queries import list_games
 from services.ledger.log_reader import read_game_logs
-from services.ledger.queries import run
+from services.ledger.mistyped_keys import is_mistyped
+from services.ledger.queries import Reply, run
 from services.ledger.records import (
     AppendRequest,
     AppendResult,
@@ -46,6 +47,7 @@ class RedisEventStore(RedisRole):
         channel = self._wakeup_channels[keys.BOT_GROUP]
         calls = [build_append_call(request, channel) for request in requests]
         replies = run(self._client, call_script(APPEND_ENTRY, calls))
+        self._set_partitions_aside(requests, replies)
         failed = [index for index, reply in enumerate(replies) if isinstance(reply, ResponseError)]
         to_requeue = [index for index in failed if not _is_script_damage(replies[index])]
         deliveries = [requests[index].delivery for index in to_requeue]
@@ -63,6 +65,24 @@ class RedisEventStore(RedisRole):
             AppendResult(STATUS_BY_CODE[reply[0]], reply[1]) if reply else UNKNOWN_RESULT
             for reply in available_replies(replies)
         ]
+
+    def _set_partitions_aside(
+        self, requests: Sequence[AppendRequest | DuplicateCommand], replies: list[Reply]
+    ) -> None:
+        """Where a partition's own key holds another type, and not only a key of one game, its commands wait as if
+        its slot were moving: those too that conflict now, as one before them wasn't written."""
+        mistyped = {
+            request.delivery.partition
+            for request, reply in zip(requests, replies, strict=True)
+            if is_mistyped(reply)
+        }
+        if not mistyped or not self._usable.probe(sorted(mistyped)):
+            return
+        left_out = mistyped - {*self._usable.among(mistyped)}
+        for index, request in enumerate(requests):
+            is_written = not isinstance(replies[index], Exception) and replies[index][0] >= 0
+            if request.delivery.partition in left_out and not is_written:
+                replies[index] = TryAgainError("a key of the partition holds another type")
 
     def read_entries(self, game: str, after: int = 0) -> list[bytes]:
         """The log's entries after this number. Raises MissingEntryError or CorruptDataError."""
@@ -90,7 +110,7 @@ class RedisEventStore(RedisRole):
 
     def games(self, limit: int = 1000) -> list[str]:
         """The games that the engine holds, public or not, the latest first."""
-        return run(self._client, list_games(self.partitions, limit, listed_only=False))
+        return run(self._client, list_games(self.partitions, limit, self._usable.log, listed_only=False))
 
     def read_view(self, game: str, viewer: Seat | None, after: int = 0, limit: int = 1000) -> list[ViewEntry]:
         """A viewer's entries after this number. Raises MissingEntryError or CorruptDataError."""

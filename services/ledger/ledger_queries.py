@@ -9,6 +9,7 @@ from redis.exceptions import TryAgainError
 from schemas.commands import CommandEnvelope
 from schemas.field_types import Seat
 from services.ledger import keys
+from services.ledger.mistyped_keys import MistypedKeyLog
 from services.ledger.ports import QueueFullError
 from services.ledger.queries import Query, command, require_reply
 from services.ledger.records import CommandResult
@@ -48,19 +49,23 @@ def read_result(
     return parse_result(*(require_game_reply(game, reply) for reply in replies))
 
 
-def list_games(partitions: int, limit: int, *, listed_only: bool) -> Query[list[str]]:
+def list_games(
+    partitions: int, limit: int, mistyped: MistypedKeyLog, *, listed_only: bool
+) -> Query[list[str]]:
     """The games that the engine holds, the latest first: all of them, or those that are public."""
     sets_of_games = (keys.games,) if listed_only else (keys.games, keys.unlisted_games)
+    names = [key_of(partition) for key_of in sets_of_games for partition in range(partitions)]
     replies = yield [
         command(
-            *("ZREVRANGE", key_of(partition), 0, limit - 1, "WITHSCORES"),
+            *("ZREVRANGE", name, 0, limit - 1, "WITHSCORES"),
             withscores=True,
             score_cast_func=float,
         )
-        for key_of in sets_of_games
-        for partition in range(partitions)
+        for name in names
     ]
-    scored_games: list[tuple[bytes, float]] = [pair for reply in replies for pair in require_reply(reply)]
+    scored_games: list[tuple[bytes, float]] = [
+        pair for reply in mistyped.leave_out(names, replies) for pair in require_reply(reply)
+    ]
     return [game.decode() for game, _ in sorted(scored_games, key=_score, reverse=True)[:limit]]
 
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from services.ledger import keys
 from services.ledger.cluster_pipeline import available_replies
+from services.ledger.mistyped_keys import MistypedKeyLog
 from services.ledger.queries import Client
 
 PAGE_SIZE: Final = 100
@@ -18,14 +19,17 @@ class PartitionScanner:
     def __init__(self, client: Client, partitions: int, key_of: Callable[[int], str]) -> None:
         self._client, self._set_keys = client, [key_of(partition) for partition in range(partitions)]
         self._cursors = [0] * partitions
+        self._mistyped = MistypedKeyLog()
 
     def next_page(self) -> list[str]:
-        """Some more members, about a page of each partition. A partition that is away is skipped."""
+        """Some more members, about a page of each partition. A partition that is away is skipped, and so is a key
+        of another type."""
         pipe = self._client.pipeline(transaction=False)
         for set_key, cursor in zip(self._set_keys, self._cursors, strict=True):
             pipe.zscan(set_key, cursor, count=PAGE_SIZE)
         members: list[str] = []
-        for partition, reply in enumerate(available_replies(pipe.execute(raise_on_error=False))):
+        replies = self._mistyped.leave_out(self._set_keys, pipe.execute(raise_on_error=False))
+        for partition, reply in enumerate(available_replies(replies)):
             if reply:
                 self._cursors[partition] = int(reply[0])
                 members += [member.decode(errors="replace") for member, _ in reply[1]]

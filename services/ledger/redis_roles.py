@@ -9,6 +9,7 @@ import redis
 
 from services.ledger import keys
 from services.ledger.consumer_groups import ConsumerGroup
+from services.ledger.mistyped_keys import UsablePartitions
 from services.ledger.queries import Client
 from services.ledger.records import MAX_WAITING_COMMANDS
 from services.ledger.stale_deliveries import monotonic_ms
@@ -29,8 +30,13 @@ class RedisRole:
         self.partitions: Final = partitions
         self.max_waiting: Final = max_waiting
         self._all_partitions = range(partitions)
-        self._command_group = ConsumerGroup(client, keys.REFEREE_GROUP, keys.commands, partitions, clock)
-        self._task_group = ConsumerGroup(client, keys.BOT_GROUP, keys.bot_tasks, partitions, clock)
+        self._usable = UsablePartitions(client, clock)
+        self._command_group = ConsumerGroup(
+            client, keys.REFEREE_GROUP, keys.commands, partitions, clock, self._usable
+        )
+        self._task_group = ConsumerGroup(
+            client, keys.BOT_GROUP, keys.bot_tasks, partitions, clock, self._usable
+        )
         self._wakeup_channels = {group: wakeup_channel_of(client, group) for group in keys.WAKEUP_CHANNELS}
 
     def close(self) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from services.ledger import keys
-from services.ledger.cluster_pipeline import available_replies
 from services.ledger.redis_roles import RedisRole
 from services.ledger.script_calls import build_evict_call
 from services.ledger.scripts import EVICT_GAME, run_script
@@ -46,10 +45,11 @@ class RedisScheduleIndex(RedisRole):
         self, key_of: Callable[[int], str], max_score: int, partitions: Iterable[int]
     ) -> list[tuple[str, int]]:
         """The games with the lowest scores in these partitions' sorted sets, up to a score."""
-        pipe, set_keys = self._client.pipeline(transaction=False), [key_of(p) for p in partitions]
+        pipe, usable = self._client.pipeline(transaction=False), self._usable.among(partitions)
+        set_keys = [key_of(partition) for partition in usable]
         for set_key in set_keys:
             pipe.zrangebyscore(set_key, "-inf", max_score, start=0, num=1000, withscores=True)
-        replies = available_replies(pipe.execute(raise_on_error=False))
+        replies = self._usable.replies(usable, pipe.execute(raise_on_error=False))
         scored_games = []
         for set_key, pairs in zip(set_keys, replies, strict=True):
             for member, score in pairs:

@@ -11,6 +11,7 @@ from schemas.codec import unpack_for_fold
 from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
 from services.ledger import EventReader, GameLog
+from services.referee.answered_ids import AnsweredIds
 from services.referee.rules import GameState, fold_events
 from services.referee.rules.proof.pile_tracker import PileTracker
 from services.referee.snapshots import Snapshot, SnapshotCache
@@ -27,7 +28,7 @@ class CachedGame:
     """One game: its state, and where its log stands."""
 
     __slots__ = (
-        "command_digests",
+        "answered_ids",
         "head",
         "last_entry",
         "last_private_sequences",
@@ -44,7 +45,7 @@ class CachedGame:
         self.last_entry = b""
         self.head = b""  # after the last entry
         self.pile_tracker = PileTracker()
-        self.command_digests = b""  # of all commands that were decided, 8 bytes each
+        self.answered_ids = AnsweredIds()
         self.last_private_sequences: dict[Seat, int] = {}  # the last entry with a private part for each seat
         self.snapshot: Snapshot | None = None  # what it was restored from
         self.snapshot_length = 0  # how many entries it had then
@@ -58,10 +59,11 @@ class CachedGame:
             cached_game.length,
             cached_game.last_entry,
             cached_game.head,
-            cached_game.command_digests,
+            packed_ids,
             cached_game.last_private_sequences,
             pile_state,
         ) = extra
+        cached_game.answered_ids = AnsweredIds(packed_ids)
         cached_game.pile_tracker = PileTracker.from_state(pile_state)
         cached_game.apply_entries(snapshot.tail)
         cached_game.head = snapshot.head
@@ -91,7 +93,7 @@ class CachedGame:
     def record_entry(self, sender: Seat | None, command_id: str, owners: Iterable[Seat]) -> None:
         """Count one more entry: of this sender's command, with private parts for these seats."""
         self.length += 1
-        self.command_digests += _command_digest(sender, command_id)
+        self.answered_ids.add(sender, command_id)
         for seat in owners:
             self.last_private_sequences[seat] = self.length
 
@@ -113,7 +115,7 @@ class CachedGame:
 
     def has_answered(self, sender: Seat | None, command_id: str) -> bool:
         """Whether the log has an entry for this command."""
-        return _command_digest(sender, command_id) in self.command_digests
+        return self.answered_ids.has(sender, command_id)
 
 
 class GameCache:
@@ -217,16 +219,10 @@ class GameCache:
             cached_game.length,
             cached_game.last_entry,
             cached_game.head,
-            cached_game.command_digests,
+            cached_game.answered_ids.packed(),
             cached_game.last_private_sequences,
             cached_game.pile_tracker.to_state(),
         )
         # A game that was never created can't be packed; nor one that a bug left odd, which is folded anew.
         with suppress(*PROGRAMMING_ERRORS):
             self._packed.put(game, cached_game.state, cached_game.head, extra)
-
-
-def _command_digest(sender: Seat | None, command_id: str) -> bytes:
-    """Eight bytes by which a command of a game is known: the process's own keyed hash, so that nobody
-    can search for a collision. All ids of a long game would take more room than its state."""
-    return hash((sender, command_id)).to_bytes(8, "little", signed=True)

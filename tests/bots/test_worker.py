@@ -11,7 +11,7 @@ import pytest
 from redis.exceptions import ConnectionError
 from structlog.testing import capture_logs
 
-from schemas.commands import Command, CommandEnvelope, CreateGame, SeatPlan
+from schemas.commands import Command, CommandEnvelope, CreateGame, Leave, SeatPlan
 from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
 from schemas.hash_chain import next_head
@@ -255,3 +255,27 @@ def test_when_the_engine_becomes_unreachable_in_a_batch_only_what_was_not_sent_s
     BotWorker(other_ledger, recovered, "two").reclaim(0)
     assert [envelope.seat for envelope in recovered.sent] == [1]
     assert left_in_streams(client) == {}
+
+
+def test_P9_what_is_held_of_games_that_are_over_or_gone_is_dropped(
+    ledger: RedisLedger, opened: Referee, client: Any
+) -> None:
+    """Nobody sends a task for a game that is over: a worker has to look."""
+    over, gone = GAME, "a-game-that-leaves"
+    still_played = "a-game-that-waits"
+    submit(ledger, [*opening_commands(gone), *opening_commands(still_played)])
+    opened.step(0)
+    now_s = 0.0
+    bots = BotWorker(ledger, RecordingSink(), "one", clock=lambda: now_s)
+    bots.step(0)
+    assert len(bots.projections) == 6
+    submit(ledger, [CommandEnvelope(f"leave-{seat}", over, seat, Leave()) for seat in (0, 1)])
+    opened.step(0)
+    client.delete(keys.public_view(keys.partition_of(gone, ledger.partitions), gone))
+    now_s = worker.IDLE_S - 1
+    assert bots.forget_finished() == 0, "each had a task a moment ago"
+    now_s = worker.IDLE_S
+    assert bots.forget_finished() == 4
+    assert {game for game, _ in bots.projections} == {still_played}
+    now_s += worker.IDLE_S - 1
+    assert bots.forget_finished() == 0

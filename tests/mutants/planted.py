@@ -14,6 +14,7 @@ from tests.mutants.planted_archive import ARCHIVE_MUTANTS
 from tests.mutants.planted_floods import FLOOD_MUTANTS
 from tests.mutants.planted_gateway import GATEWAY_MUTANTS, SIMULATOR
 from tests.mutants.planted_health import HEALTH_MUTANTS
+from tests.mutants.planted_isolation import ISOLATION_MUTANTS
 from tests.mutants.planted_rules import RULES_MUTANTS
 from tests.mutants.planted_secrecy import SECRECY_MUTANTS
 from tests.mutants.planted_security import SECURITY_MUTANTS
@@ -198,7 +199,8 @@ REFEREE_MUTANTS: Final = (
     ),
     Mutant(
         "every entry calls every bot", "P9", "services/referee/scheduling.py",
-        "(task.seat not in previously_pending or task.seat == sender)", "True", ("tests/referee", *SIMULATOR),
+        "(task.seat not in previously_pending or task.seat == sender)", "True",
+        ("tests/referee/test_redispatch.py", *SIMULATOR),
     ),
     Mutant(
         "commands that other referees left pending aren't reclaimed", "P7", "services/referee/worker.py",
@@ -292,5 +294,6 @@ MUTANTS: Final = (
     *ACCESS_MUTANTS,
     *FLOOD_MUTANTS,
     *HEALTH_MUTANTS,
+    *ISOLATION_MUTANTS,
     *SECURITY_MUTANTS,
 )

@@ -11,6 +11,7 @@ import pytest
 from schemas.commands import CommandEnvelope, KeepTickets, Leave
 from schemas.hash_chain import initial_head
 from services.ledger import RedisLedger, keys
+from services.referee.answered_ids import AnsweredIds
 from services.referee.game_cache import CachedGame, GameCache
 from services.referee.rules import fold
 from services.referee.rules.proof.view_verifier import ViewVerifier
@@ -212,8 +213,8 @@ def test_P7_a_packed_game_with_a_tail_is_the_game_folded_anew(ledger: RedisLedge
         fresh = GameCache(ledger).get(GAME)
         cached_game = crowded.processor.game_cache.get(GAME)
         assert full_state(cached_game.state) == full_state(fresh.state)
-        assert (cached_game.length, cached_game.last_entry, cached_game.command_digests, cached_game.last_private_sequences) == (
-            fresh.length, fresh.last_entry, fresh.command_digests, fresh.last_private_sequences
+        assert (cached_game.length, cached_game.last_entry, cached_game.answered_ids.packed(), cached_game.last_private_sequences) == (
+            fresh.length, fresh.last_entry, fresh.answered_ids.packed(), fresh.last_private_sequences
         )  # fmt: skip
         assert tail_length(crowded, GAME) == seen[-1]
     assert seen == [1, 2, 3, 0, 1, 2, 3, 0, 1, 2]
@@ -268,3 +269,15 @@ def test_P9_games_are_packed_only_when_there_is_no_room_for_hot_ones(
         roomy.processor.game_cache.get(game)
     assert packed_games(roomy) == []
     assert len(roomy.processor.game_cache._hot) == 3
+
+
+def test_P9_the_ids_of_answered_commands_are_kept_in_order_so_that_one_is_found_in_few_steps() -> None:
+    answered = AnsweredIds()
+    asked = [(seat, f"c{n}") for n in range(500) for seat in (None, 0, 1)]
+    for sender, id_ in asked[::2]:
+        answered.add(sender, id_)
+    restored = AnsweredIds(answered.packed())
+    for ids in (answered, restored):
+        assert [*ids.digests] == sorted(ids.digests)
+        assert len(ids.packed()) == 8 * len(asked[::2])
+        assert [each for each in asked if ids.has(*each)] == asked[::2]

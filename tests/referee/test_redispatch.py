@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from schemas.commands import CommandEnvelope, DrawBlind
 from services.ledger import BotTask, RedisLedger, keys
 from services.ledger.records import MAX_WAITING_TASKS
+from services.referee.rules import legal
 from services.referee.scheduling import BOT_SILENCE_MS
 from services.referee.worker import Referee
 from tests.conftest import ALL
@@ -77,3 +79,16 @@ def test_P9_tasks_do_not_pile_up_while_no_bots_run(
     opened.process_due_games()
     assert client.xlen(TASKS) == MAX_WAITING_TASKS
     assert ledger.due_deadlines(clock.now + BOT_SILENCE_MS, ALL) == [(GAME, NOON + 2 * BOT_SILENCE_MS)]
+
+
+def test_P9_an_entry_sends_a_task_only_to_bots_that_had_nothing_to_choose_and_to_its_sender(
+    ledger: RedisLedger, opened: Referee
+) -> None:
+    """Else every entry would send one to each bot of the game, and most would find nothing to do."""
+    first = legal(opened.processor.game_cache.get(GAME).state, 0)[0]
+    submit(ledger, [CommandEnvelope("refused", GAME, 0, DrawBlind())])
+    opened.step(0)
+    assert waiting_tasks(ledger) == [BotTask(GAME, 0, 3, "random")], "its own; seat 1 has one already"
+    submit(ledger, [CommandEnvelope("kept", GAME, 0, first)])
+    opened.step(0)
+    assert waiting_tasks(ledger) == [], "seat 0 waits for seat 1, who has a task already"

@@ -62,6 +62,13 @@ for k = 9, #KEYS do
   end
 end
 
+-- A key of the partition's own that holds another type ends the script here, before anything is
+-- written.
+redis.call('XLEN', KEYS[1])
+redis.call('XLEN', KEYS[5])
+redis.call('ZSCORE', KEYS[6], ARGV[12])
+redis.call('ZSCORE', KEYS[8], ARGV[12])
+
 local number = length + 1
 local id = number .. '-0'
 -- The one write that can fail comes first: where a log lost its end, the stream still knows
@@ -95,7 +102,7 @@ if ARGV[11] == '' then
 elseif ARGV[11] ~= '=' then
   redis.call('ZADD', KEYS[8], ARGV[11], ARGV[12])
 end
-redis.call('ZADD', KEYS[7], ARGV[6], ARGV[12])
+redis.pcall('ZADD', KEYS[7], ARGV[6], ARGV[12]) -- only a list of games: no game waits for it
 acknowledge()
 
 -- The notification carries the entry, which saves its receivers a round trip, and the heads before

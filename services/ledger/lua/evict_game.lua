@@ -14,6 +14,6 @@ for k = 7, #KEYS do
   redis.call('UNLINK', KEYS[k])
 end
 for k = 2, 6 do
-  redis.call('ZREM', KEYS[k], ARGV[1])
+  redis.pcall('ZREM', KEYS[k], ARGV[1]) -- fails only where the key holds another type: then it hasn't the game
 end
 return 1

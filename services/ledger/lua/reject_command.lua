@@ -8,13 +8,14 @@
 --
 -- Only while the command is pending, so that one which two referees took makes one dead letter.
 
+local dead = #ARGV > 8 and redis.call('XLEN', KEYS[3]) -- where it holds another type, this fails before anything is written
 if redis.call('XACK', KEYS[1], ARGV[1], ARGV[2]) == 0 then
   return 0
 end
 redis.call('XDEL', KEYS[1], ARGV[2])
 local reason = ARGV[3]
-if #ARGV > 8 then
-  if redis.call('XLEN', KEYS[3]) < tonumber(ARGV[7]) then
+if dead then
+  if dead < tonumber(ARGV[7]) then
     redis.call('XADD', KEYS[3], '*', unpack(ARGV, 9))
   else
     reason = ARGV[8]

@@ -1,0 +1,45 @@
+"""Planted bugs of isolation: one bad key, node or crowd stops everybody else."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tests.mutants.mutant import Mutant
+
+MISTYPED: Final = ("tests/referee/test_mistyped_keys.py",)
+
+ISOLATION_MUTANTS: Final = (
+    Mutant(
+        "a key of another type stops all partitions", "P8", "services/ledger/mistyped_keys.py",
+        "[partition for partition in partitions if partition not in self._left_out]", "[*partitions]", MISTYPED,
+    ),
+    Mutant(
+        "a key of another type isn't told by its name", "P8", "services/ledger/mistyped_keys.py",
+        "        for name in sorted(found - self.names):\n", "        for name in ():\n", MISTYPED,
+    ),
+    Mutant(
+        "an append meets a key of another type half way through", "P8", "services/ledger/lua/append_entry.lua",
+        "redis.call('ZSCORE', KEYS[6], ARGV[12])\n", "", MISTYPED,
+    ),
+    Mutant(
+        "a command is lost where dead letters are of another type", "P8", "services/ledger/lua/reject_command.lua",
+        "#ARGV > 8 and redis.call('XLEN', KEYS[3])", "#ARGV > 8 and 0", MISTYPED,
+    ),
+    Mutant(
+        "a bots' worker keeps what it knows of games that are over", "P9", "services/bots/worker.py",
+        "        if projection.state.result:\n", "        if False:\n", ("tests/bots/test_worker.py",),
+    ),
+    Mutant(
+        "a bots' worker never looks at games that send no task", "P9", "services/bots/worker.py",
+        "if self.clock() - projection.looked_at_s >= IDLE_S", "if False", ("tests/bots/test_worker.py",),
+    ),
+    Mutant(
+        "a service that is stopped while it starts is killed", "P7", "services/cli/__init__.py",
+        "SERVICES.isdisjoint(sys.argv[1:2])", "True", ("tests/cli/test_stopped_at_start.py",),
+    ),
+    Mutant(
+        "the ids of answered commands are in no order", "P9", "services/referee/answered_ids.py",
+        "self.digests.insert(bisect_left(self.digests, digest), digest)", "self.digests.append(digest)",
+        ("tests/referee/test_game_cache.py",),
+    ),
+)  # fmt: skip
