@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE  # the tests start some fifty processes, and import 300 modules of tests
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes
 
-.PHONY: help setup dev play serve test test-long check bench soak mutants schemas contracts rule-tests lock clean licences
+.PHONY: help setup dev play serve test test-long check bench soak chaos mutants schemas contracts rule-tests lock clean licences
 
 help:            ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -54,7 +54,10 @@ bench: dev       ## the figures, as a table and in bench.json
 
 soak: dev        ## new seeds: 10,000 of the simulator, the longest runs of real faults, 8,000 games for the plain referee
 	@$(BIN)/python -m tests.simulator soak $(ARGS)
-	@LEDGERLINE_SOAK=1 $(BIN)/python -m pytest -m "long or not long" tests/process_faults tests/cluster tests/secrecy tests/rules/test_plain_referee.py tests/rules/test_hostile_games.py
+	@LEDGERLINE_SOAK=1 $(BIN)/python -m pytest -m "long or not long" tests/process_faults tests/chaos tests/cluster tests/secrecy tests/rules/test_plain_referee.py tests/rules/test_hostile_games.py
+
+chaos: dev       ## break everything around games that are played; a table of what was acknowledged, lost, doubled: ARGS="--help"
+	@$(BIN)/python -m tests.chaos $(ARGS)
 
 mutants: dev     ## plant bugs, one at a time, and show which test noticed each
 	@$(BIN)/python -m tests.mutants $(ARGS)
@@ -77,4 +80,4 @@ lock: dev        ## resolve pyproject.toml into the hash-locked requirements fil
 	@$(BIN)/uv pip compile -q pyproject.toml --extra dev --generate-hashes --no-emit-index-url --universal --python-version 3.11 --custom-compile-command "make lock" -c requirements.txt -o requirements-dev.txt
 
 clean:           ## remove what the targets made
-	@rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache bench.json
+	@rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache bench.json chaos.json

@@ -107,6 +107,7 @@ class Stage:
     def __init__(self, folder: Path) -> None:
         self.folder, self.file = folder, read_compose(GIVEN)
         self.running: list[Running] = []
+        self.engine_binary: Path | None = None  # another than the embedded one
         self.engine_port, self.gateway_port = free_port(), free_port()
         self.url = f"http://127.0.0.1:{self.gateway_port}"
         write_users(folder / "secrets")
@@ -135,7 +136,7 @@ class Stage:
         secrets = str(self._mounted_secrets("engine"))
         words = [word.replace("/run/secrets", secrets) for word in words]
         here = ["--port", str(self.engine_port), "--bind", "127.0.0.1", "--dir", str(self.folder)]
-        return self._run("engine", [str(get_binary_path()), *words, *here], {})
+        return self._run("engine", [str(self.engine_binary or get_binary_path()), *words, *here], {})
 
     def _mounted_secrets(self, name: str) -> Path:
         """A folder with the secrets of a service and no others: what /run/secrets is in its container."""

@@ -150,6 +150,7 @@ class PlayerPool:
     def __init__(self, url: str, games_at_once: int, seed: str, levels: Sequence[str]) -> None:
         self.url, self.games_at_once, self.seed, self.levels = url, games_at_once, seed, levels
         self.aof: Callable[[], int] = lambda: 0
+        self.transport: Callable[[], httpx.BaseTransport | None] = lambda: None  # httpx's own
         self.one_by_one = False  # whether the last level is asked for one command at a time
         self.losses = 0  # how often the engine came back with less
         self.games: list[str] = []
@@ -193,7 +194,7 @@ class PlayerPool:
 
     def _serve(self, thread: int) -> None:
         random = Random(f"{self.seed} hand {thread}")
-        with httpx.Client(base_url=self.url, timeout=10, trust_env=False) as http:
+        with httpx.Client(base_url=self.url, timeout=10, trust_env=False, transport=self.transport()) as http:
             players = [self._sit_down(http, random) for _ in range(thread, self.games_at_once, THREADS)]
             moved = time.monotonic()
             while players and not self._broken:

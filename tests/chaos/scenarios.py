@@ -1,0 +1,153 @@
+"""The faults, each a function that does it and undoes it, with what must hold afterwards."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable
+from random import Random
+from typing import Any, Final, NamedTuple
+
+from tests.chaos.systems import PARTITIONS, ClusterSystem, OneEngine, System
+
+FREEZE_S: Final = 4.0
+OUTAGE_S: Final = 3.0
+ALL_LEVELS: Final = ("accepted", "decided", "durable")
+CLUSTER_LEVELS: Final = (*ALL_LEVELS, "replicated:1")
+Fault = Callable[[Any, Random], object]  # on a System, one engine's or a cluster's
+
+
+class Scenario(NamedTuple):
+    """A fault, on which system, and the levels that must survive it. Recovery counts from the moment at which the fault
+    began, or from its end where nothing can be decided before."""
+
+    name: str
+    fault: Fault
+    on_cluster: bool = False
+    covered: tuple[str, ...] = ALL_LEVELS
+    from_begin: bool = True
+    may_lose: bool = False  # entries that were shown to players
+    lossy: bool = False  # every service behind a proxy that drops replies
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """What players ask for."""
+        return CLUSTER_LEVELS if self.on_cluster else ALL_LEVELS
+
+
+def nothing(system: System, random: Random) -> None:
+    """No fault: how long players wait anyway."""
+
+
+def kill_a_referee(system: System, random: Random) -> None:
+    system.kill(random.choice(system.of("referee")))
+
+
+def kill_all_referees(system: System, random: Random) -> None:
+    for referee in system.of("referee"):
+        system.kill(referee)
+
+
+def freeze_a_referee(system: System, random: Random) -> None:
+    with system.frozen(random.choice(system.of("referee"))):
+        time.sleep(FREEZE_S)
+
+
+def kill_the_gateway(system: System, random: Random) -> None:
+    system.kill(system.of("gateway")[0])
+
+
+def kill_the_bots(system: System, random: Random) -> None:
+    system.kill(system.of("bots")[0])
+
+
+def roll_out(system: System, random: Random) -> None:
+    for service in list(system.services):
+        system.stop(service)
+        time.sleep(1)
+
+
+def kill_the_engine(system: OneEngine, random: Random) -> None:
+    system.kill_engine(random)
+
+
+def freeze_the_engine(system: OneEngine, random: Random) -> None:
+    with system.frozen(system.engine):
+        time.sleep(OUTAGE_S)
+
+
+def use_up_the_memory(system: OneEngine, random: Random) -> None:
+    with system.without_memory():
+        time.sleep(OUTAGE_S)
+
+
+def fill_the_disk(system: OneEngine, random: Random) -> None:
+    system.fill_disk()
+
+
+def cut_all_connections(system: OneEngine, random: Random) -> None:
+    for _ in range(5):
+        system.cut_connections()
+        time.sleep(random.random() / 5)
+
+
+def kill_a_primary(system: ClusterSystem, random: Random) -> None:
+    nodes = system.cluster
+    partition = random.randrange(PARTITIONS)
+    primary = nodes.holder(partition)
+    primary.kill()
+    nodes.await_successor(partition, primary)
+    nodes.revive(primary)
+
+
+def lose_a_primary_with_its_last_writes(system: ClusterSystem, random: Random) -> None:
+    nodes = system.cluster
+    partition = random.randrange(PARTITIONS)
+    primary = nodes.holder(partition)
+    nodes.kill_with_loss(primary, lambda: time.sleep(0.5))
+    nodes.await_successor(partition, primary)
+    nodes.revive(primary)
+
+
+def freeze_a_primary(system: ClusterSystem, random: Random) -> None:
+    """Longer than the fail-over takes."""
+    primary = system.cluster.holder(random.randrange(PARTITIONS))
+    primary.process.send_signal(signal.SIGSTOP)
+    time.sleep(2 * FREEZE_S)
+    primary.process.send_signal(signal.SIGCONT)
+    system.cluster.await_peace()
+
+
+def move_slots(system: ClusterSystem, random: Random) -> None:
+    """Each way that slots move in, under the commands of their games."""
+    nodes = system.cluster
+    for partition in random.sample(range(PARTITIONS), 4):
+        nodes.move(partition, nodes.other_primary(nodes.holder(partition)), 0.01)
+
+
+SCENARIOS: Final = (
+    Scenario("no fault", nothing),
+    Scenario("a referee is killed", kill_a_referee),
+    Scenario("all referees are killed", kill_all_referees),
+    Scenario("a referee is frozen for 4 s", freeze_a_referee),
+    Scenario("the gateway is killed", kill_the_gateway),
+    Scenario("the bots are killed", kill_the_bots),
+    Scenario("every service is stopped in turn", roll_out),
+    Scenario("the engine is killed", kill_the_engine, from_begin=False),
+    Scenario("the engine is frozen for 3 s", freeze_the_engine, from_begin=False),
+    Scenario("the engine has no memory for 3 s", use_up_the_memory, from_begin=False),
+    Scenario("the engine's disk is full for 1 s", fill_the_disk, from_begin=False),
+    Scenario("all connections to the engine are cut, 5 times", cut_all_connections, from_begin=False),
+    Scenario("2 % of the engine's replies are lost", nothing, lossy=True),
+    Scenario("no fault (cluster)", nothing, on_cluster=True, covered=CLUSTER_LEVELS),
+    Scenario("a primary is killed", kill_a_primary, True, ("replicated:1",), may_lose=True),
+    Scenario(
+        "a primary is lost, and what its replica hadn't got",
+        lose_a_primary_with_its_last_writes,
+        True,
+        ("replicated:1",),
+        may_lose=True,
+    ),
+    Scenario("a primary is frozen for 8 s", freeze_a_primary, True, ("replicated:1",), may_lose=True),
+    Scenario("slots move", move_slots, True, CLUSTER_LEVELS, from_begin=False),
+)
