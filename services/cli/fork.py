@@ -14,7 +14,7 @@ from schemas.commands import Command, CommandEnvelope, ForkGame, StartGame
 from schemas.errors import InvalidInputError
 from schemas.events import GameForked
 from schemas.field_types import Seat
-from schemas.tokens import Holder, Token, TokenKeys, token_end_s
+from schemas.tokens import Holder, Invitation, Token, TokenKeys, token_end_s
 from services.bootstrap.composition import build_referee, open_archive_reader
 from services.bootstrap.data_folder_keys import data_folder_token_keys
 from services.cli.options import (
@@ -46,6 +46,7 @@ class Fork(NamedTuple):
     free_seats: list[Seat]
     host_token: str
     seat_token: str | None  # of `forked.asker`; None where the public's knowledge was asked for
+    invitations: dict[Seat, str]  # to the free seats, where they are taken by invitation
 
 
 @app.command()
@@ -111,16 +112,22 @@ def _free_seats(state: GameState) -> list[Seat]:
 def _describe_fork(log: Sequence[bytes], token_keys: TokenKeys, life_s: int) -> Fork:
     """All that is needed to go on with the game. The tokens are as good as the gateway's."""
     state = fold(log)
+    free_seats = _free_seats(state)
     (forked,) = [event for event in unpack_entry(log[0]).events if isinstance(event, GameForked)]
     end_s = token_end_s(time.time(), life_s)
     return Fork(
         state=state,
         forked=forked,
-        free_seats=_free_seats(state),
+        free_seats=free_seats,
         host_token=token_keys.mint(Token(Holder(state.game, None), ends_at_s=end_s)),
         seat_token=None
         if forked.asker is None
         else token_keys.mint(Token(Holder(state.game, forked.asker), ends_at_s=end_s)),
+        invitations={
+            seat: token_keys.mint_invitation(Invitation(state.game, seat, end_s))
+            for seat in free_seats
+            if state.access.by_invitation
+        },
     )
 
 
@@ -136,6 +143,10 @@ def _fork_json(fork: Fork) -> dict[str, object]:
     }
     if fork.seat_token is not None:
         fields |= {"seat": fork.forked.asker, "seat_token": fork.seat_token}
+    if fork.invitations:
+        fields["invitations"] = [
+            {"seat": seat, "invitation": invitation} for seat, invitation in fork.invitations.items()
+        ]
     return fields
 
 
@@ -155,3 +166,6 @@ def _print_fork(fork: Fork) -> None:
     if fork.seat_token is not None:
         console.print(f"Seat {forked.asker} is yours, with this token:")
         print_line(fork.seat_token)
+    for seat, invitation in fork.invitations.items():
+        console.print(f"Seat {seat} is taken with this invitation:")
+        print_line(invitation)

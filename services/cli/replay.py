@@ -8,6 +8,7 @@ from typing import Annotated, Final, NamedTuple
 import typer
 from rich.table import Table
 
+from schemas.access import PUBLIC_ACCESS
 from schemas.codec import unpack_entry
 from schemas.contract import Schema
 from schemas.entries import write_entry, write_view_entry
@@ -33,7 +34,7 @@ _GAME_ID: Final[Schema[str]] = Schema(GameId, "game")
 
 @app.command()
 def games(data: DataOption = DEFAULT_DATA, as_json: JsonOption = False) -> None:
-    """List the games (the latest thousand) and how they stand."""
+    """List the games (the latest thousand), public or not, and how they stand."""
     with open_repository(data) as repository:
         list_games(repository, as_json)
 
@@ -77,7 +78,7 @@ def list_games(repository: GameRepository, as_json: bool) -> None:
     if not listed:
         console.print("No games yet. `ledgerline play` plays one.")
         return
-    table = Table("game", "rules", "board", "state", "entries", "seats and points")
+    table = Table("game", "rules", "board", "state", "visible", "entries", "seats and points")
     for game in listed:
         table.add_row(*game.cells)
     console.print(table)
@@ -87,7 +88,10 @@ def _summarize_game(repository: GameRepository, game: str) -> ListedGame:
     try:
         log = repository.read_entries(game)
         event_count = sum(len(unpack_entry(data).events) for data in log)
-        summary = game_summary_json(fold(log), event_count, len(log))
+        state = fold(log)
+        summary = game_summary_json(state, event_count, len(log))
+        if state.access != PUBLIC_ACCESS:
+            summary |= state.access._asdict()
     except (MissingEntryError, CorruptDataError) as error:
         return _list_damaged(game, error)
     except PROGRAMMING_ERRORS as error:  # its rows can be read, and no rules wrote them; or a bug
@@ -95,14 +99,23 @@ def _summarize_game(repository: GameRepository, game: str) -> ListedGame:
     seats = ", ".join(f"{seat['name'] or '(free)'} {seat['total']}" for seat in summary["seats"])
     status = f"{summary['state']}: {summary['ended']}" if summary["ended"] else summary["state"]
     return ListedGame(
-        summary, (game, summary["ruleset"], summary["board"], status, str(summary["entries"]), seats)
+        summary,
+        (
+            game,
+            summary["ruleset"],
+            summary["board"],
+            status,
+            state.access.visibility,
+            str(summary["entries"]),
+            seats,
+        ),
     )
 
 
 def _list_damaged(game: str, error: Exception) -> ListedGame:
     reason = f"{type(error).__name__}: {error}"
     return ListedGame(
-        {"game": game, "state": "damaged", "why": reason}, (game, "", "", "damaged", "", reason)
+        {"game": game, "state": "damaged", "why": reason}, (game, "", "", "damaged", "", "", reason)
     )
 
 
