@@ -32,7 +32,7 @@ class Creator(NamedTuple):
 
     @staticmethod
     def at(address: str) -> Creator:
-        """Whoever asks from this address."""
+        """All who ask from this address."""
         return Creator("your address has", address)
 
     @staticmethod

@@ -16,6 +16,9 @@ numbered **entry**, and you read the entries as your seat may see them: your **v
 
 1. `POST /games` creates a game and gives you the host's token. A server may leave boards of your own and
    positions to its operator, whose key is then the Bearer token, or to nobody (403, OPERATOR-1).
+   The game is unlisted unless you say `"visibility": "public"` (anybody finds it) or `"players"` (only who holds a token
+   of it watches). `spectator_delay` shows the public view so many entries late. The answer has an invitation
+   to each free seat; with `"by_invitation": true` a join must send one. docs/access.md explains.
 2. `POST /games/{game}/join` takes a seat and gives the seat's token. Keep it: it shows
    this seat's view, and nothing else does. It ends after 30 days, unless the server is set otherwise; the same
    join gives a new one. If somebody else may have it, `POST /games/{game}/withdraw-token` makes all
@@ -124,6 +127,16 @@ CREATE_BODY: Final = _request_body(
         ],
         "options": {"clock_ms": 1_200_000},
     },
+    for_invited_players_alone={
+        "seats": [{"kind": "human"}, {"kind": "human"}],
+        "visibility": "players",
+        "by_invitation": True,
+    },
+    watched_late={
+        "seats": [{"kind": "human"}, {"kind": "human"}],
+        "visibility": "public",
+        "spectator_delay": 10,
+    },
     bots_dealt_as_named={
         "ruleset": "usa",
         "seats": [{"kind": "bot", "policy": "greedy"}, {"kind": "bot", "policy": "random"}],
@@ -134,6 +147,7 @@ JOIN_BODY: Final = _request_body(
     "JoinRequest",
     anywhere={"name": "Ada", "contribution": "5f" * 32},
     at_a_seat={"name": "Ada", "seat": 1},
+    invited={"name": "Ada", "invitation": "lli1.jg4k2v8Q.M2Y5YTFjMGI3N2UyLzEvMTc5MDAwMDAwMA.c2lnbmF0dXJl"},
 )
 FORK_BODY: Final = _request_body("ForkRequest", after_entry_40={"at": 40})
 DISPUTE_BODY: Final = _request_body(

@@ -37,20 +37,21 @@ class PlayedGame(NamedTuple):
     log_lines: str  # of all services meanwhile, every level
 
 
-def join(http: httpx.Client, game: str, key: str, name: str = "Ada") -> httpx.Response:
-    return http.post(f"/games/{game}/join", json={"name": name}, headers={"Idempotency-Key": key})
+def join(http: httpx.Client, game: str, key: str, name: str = "Ada", **more: object) -> httpx.Response:
+    return http.post(f"/games/{game}/join", json={"name": name, **more}, headers={"Idempotency-Key": key})
 
 
 def play_to_the_end(whole: WholeServer) -> PlayedGame:
     """Ada and Bo tie; each answer that Ada got holds her secrets, and nothing that Bo may read does."""
     keys = {name: new_id() for name in ("creation", "Ada's join", "start")}
     http = whole.http
-    body = {"seats": [plan("human")] * 2, **QUICK}
+    body = {"seats": [plan("human")] * 2, "by_invitation": True, **QUICK}
     created = http.post("/games", json=body, headers={"Idempotency-Key": keys["creation"]}).json()
     game = created["game"]
-    joined = join(http, game, keys["Ada's join"]).json()
+    keys["Ada's invitation"], to_bo = (each["invitation"] for each in created["invitations"])
+    joined = join(http, game, keys["Ada's join"], invitation=keys["Ada's invitation"]).json()
     players = [Player(http, game, joined["seat"], joined["token"])]
-    joined = join(http, game, new_id(), "Bo").json()
+    joined = join(http, game, new_id(), "Bo", invitation=to_bo).json()
     players.append(Player(http, game, joined["seat"], joined["token"]))
     start = bearer(created["token"]) | {"Idempotency-Key": keys["start"]}
     assert http.post(f"/games/{game}/start", headers=start).status_code == 200
@@ -130,8 +131,9 @@ def assert_opens_nothing(http: httpx.Client, candidate: str, games: tuple[str, .
     for game in games:
         reply = http.get(f"/games/{game}/view", headers=bearer(candidate))
         assert reply.status_code == 401, f"{candidate} is read as a token: {reply.text[:200]}"
-        reply = join(http, game, candidate, "Eve")
-        assert not reply.is_success, f"{candidate} takes a seat: {reply.text}"
+        for more in ({}, {"invitation": candidate}):
+            reply = join(http, game, candidate, "Eve", **more)
+            assert not reply.is_success, f"{candidate} takes a seat: {reply.text}"
 
 
 @pytest.mark.parametrize("most", short_and_long(30, 1_000_000))
@@ -157,7 +159,8 @@ def test_TOKEN_1_a_join_is_answered_with_its_token_until_the_game_is_over(
     tokens = {join(whole.http, created.game, key).json()["token"] for _ in range(2)}
     assert len(tokens) == 1
 
-    reply = join(whole.http, played.ada.game, played.secrets["Ada's join"])
+    secrets = played.secrets
+    reply = join(whole.http, played.ada.game, secrets["Ada's join"], invitation=secrets["Ada's invitation"])
 
     body = problem(reply, 409, "GAME-3")
     assert (body["id"], body["level"]) == (played.secrets["Ada's join"], "told")

@@ -10,6 +10,7 @@ import pytest
 
 from schemas.tokens import DAY_S, Invitation, TokenKeys
 from services.archive import Archive
+from services.gateway import game_creations
 from tests.deploy.compose import wait_until
 from tests.gateway.clients import (
     CreatedGame,
@@ -73,7 +74,7 @@ def test_a_game_is_unlisted_unless_its_creator_says_otherwise(http: httpx.Client
     }
     listed = http.get("/games").json()["games"]
     assert {visibility for visibility, game in games.items() if game in listed} == {"public"}
-    assert [entry["number"] for entry in entries(http, games[None], None)] == [1]  # whoever knows its id
+    assert [entry["number"] for entry in entries(http, games[None], None)] == [1]  # to who knows its id
 
 
 def test_TOKEN_1_who_holds_no_token_of_a_players_game_is_shown_nothing_of_it(http: httpx.Client) -> None:
@@ -94,7 +95,12 @@ def test_TOKEN_1_the_host_of_a_players_game_sees_what_all_players_may(http: http
     assert view(http, ada.game, created.host).json()["viewer"] == "public"
 
 
-def test_TOKEN_1_a_players_game_is_for_its_players_in_the_archive_too(whole: WholeServer) -> None:
+def test_TOKEN_1_a_players_game_is_for_its_players_in_the_archive_too(
+    whole: WholeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        game_creations, "KEPT_S", -1.0
+    )  # what the gateway read of it in the engine is forgotten
     players = in_turn(whole.http, **PLAYERS_ONLY, **QUICK)
     play_out(*players)
     game, archive = players[0].game, Archive(whole.running.settings.archive_url or "")

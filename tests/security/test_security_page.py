@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Final
 
+from schemas.access import MAX_SPECTATOR_DELAY
 from schemas.boards.form import MAX_CITIES, MAX_ROUTES
 from schemas.codec import MAX_ENVELOPE_BYTES
 from schemas.tokens import DEFAULT_LIFE_S
@@ -37,5 +38,7 @@ def test_the_numbers_of_the_page_are_those_of_the_code() -> None:
         f"| {Settings.model_fields['waiting'].default:,}, then 429",
         f"| {RULESETS['usa'].rule_options.refusals_kept} a turn of a seat",
         f"| {MAX_EXPANSIONS}; 32 |",
+        f"| {Settings.model_fields['open_games'].default}, then 429 (`RATE-1`)",
+        f"| {MAX_SPECTATOR_DELAY} entries |",
     )
     assert [number for number in numbers if number not in PAGE] == []
