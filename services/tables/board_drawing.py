@@ -12,7 +12,7 @@ from services.tables.label_places import place_labels
 from services.tables.land_shapes import land_path
 
 WIDTH: Final = 1000.0  # of every drawing; a board in other units is drawn to scale
-MARGIN: Final = 32.0
+MARGIN: Final = 36.0
 LANE_WIDTH: Final = 12.5  # between parallel routes
 CITY_INSET: Final = 8.5  # of a route at each city
 SPACE_GAP: Final = 3.0  # between the spaces of a route

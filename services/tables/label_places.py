@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from services.gateway.catalog_models import Label
 
-CHARACTER_WIDTH: Final = 6.6  # of a name, on average
+CHARACTER_WIDTH: Final = 7.2  # of a name, on average
 TEXT_HEIGHT: Final = 12.0
 CITY_RADIUS: Final = 6.0
 SPACE_RADIUS: Final = 7.0

@@ -1,6 +1,6 @@
 """The ground of built-in boards: land as an SVG path, from the files in `land/`.
 
-They are made from Natural Earth's outlines (public domain) by services/tables/land/README.md's program."""
+deploy/board_land.py makes them from Natural Earth's outlines (public domain)."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ function cityShape(city, model) {
 const label = (city) => svg`<text class="name" x=${city.label.x} y=${city.label.y} text-anchor=${city.label.anchor}>${city.name}</text>`;
 
 /** The board. `model` has the state, what is legal by route and by city, what is marked, and what a click does. */
-export const boardView = (drawing, model) => html`<svg class="board" viewBox=${`0 0 ${drawing.width} ${drawing.height}`} role="img" aria-label=${
+export const boardView = (drawing, model) => html`<svg class="board ${drawing.land ? "" : "plain"}" viewBox=${`0 0 ${drawing.width} ${drawing.height}`} role="img" aria-label=${
   `Map of ${drawing.title}; ${Object.keys(model.state?.routes ?? {}).length} of ${drawing.routes.length} routes claimed`}>
   <rect class="sea" width=${drawing.width} height=${drawing.height}></rect>
   <path class="land" d=${drawing.land}></path>

@@ -24,7 +24,7 @@ const seatRow = (app, seat) => {
   return html`<li class="seat ${acts ? "acts" : ""} ${seat.gone ? "gone" : ""}">
     ${seatBadge(seat.seat)}
     <div class="who"><span class="name">${seatName(seat)}</span>${own ? html`<span class="you">you</span>` : nothing}${seat.kind === "bot" ? html`<span class="bot">bot</span>` : nothing}
-      <span class="doing">${seat.gone ? GONE[seat.gone] ?? seat.gone : acts ? CHOICES[seat.choice] ?? seat.choice : ""}</span></div>
+      ${seat.gone || acts ? html`<span class="doing">${seat.gone ? GONE[seat.gone] ?? seat.gone : CHOICES[seat.choice] ?? seat.choice}</span>` : nothing}</div>
     ${clock(app, seat)}
     <span class="points"><b>${seat.points}</b><span class="unit">${seat.points === 1 ? "point" : "points"}</span></span>
     <span class="facts">${plural(seat.cars, "car")} · ${plural(seat.cards, "card")} · ${plural(seat.tickets, "ticket")}${
@@ -71,9 +71,9 @@ export function resultView(app) {
   const columns = COLUMNS.filter(([key]) => rows.some((row) => row[key]));
   const winners = rows.filter((row) => row.place === 1).map((row) => seatName(state.seats[row.seat]));
   return html`<section class="panel result" aria-labelledby="result-title"><h2 id="result-title">${winners.join(" and ")} ${winners.length > 1 ? "share the first place" : "wins"}</h2>
-    <div class="scroll" tabindex="0" role="group" aria-label="Final scores"><table><thead><tr><th scope="col">Seat</th>${columns.map(([, name]) => html`<th scope="col">${name}</th>`)}<th scope="col">Total</th></tr></thead>
+    <div class="scroll" tabindex="0" role="group" aria-label="Final scores"><table><thead><tr><th scope="col">Seat</th><th scope="col">Total</th>${columns.map(([, name]) => html`<th scope="col">${name}</th>`)}</tr></thead>
     <tbody>${rows.map((row) => html`<tr><th scope="row">${seatBadge(row.seat)} ${seatName(state.seats[row.seat])}</th>
-      ${columns.map(([key]) => html`<td>${row[key]}</td>`)}<td><b>${row.total}</b></td></tr>`)}</tbody></table></div>
+      <td><b>${row.total}</b></td>${columns.map(([key]) => html`<td>${row[key]}</td>`)}</tr>`)}</tbody></table></div>
     <p>The game is over: ${state.ended}.${state.play_off ? html` <a href="/table/${state.play_off}">A play-off follows.</a>` : nothing}</p>
     <p class="links"><button type="button" class="primary" @click=${() => app.startReplay(1)}>Watch it again</button></p></section>`;
 }

@@ -26,7 +26,7 @@ function headline(app) {
 
 function sealView(app) {
   const { sealed } = app;
-  if (!sealed) return html`<a class="seal" href="/docs" title="Entries are checked against the hash chain as they arrive">chain: no new entry yet</a>`;
+  if (!sealed) return nothing;
   return sealed.broken ? html`<strong class="seal broken">The chain is broken: don't believe this server</strong>`
     : html`<span class="seal good" title=${`Entries ${sealed.from + 1} to ${sealed.to} follow from the one before`}>✓ ${plural(sealed.to - sealed.from, "entry").replace("entrys", "entries")} checked</span>`;
 }
