@@ -26,8 +26,8 @@ GATEWAY_MUTANTS: Final = (
         "what WAITAOF answers isn't read",
         "P1",
         "services/ledger/confirmation_connection.py",
-        "return bool(replies[0][0] >= 1)",
-        "return True",
+        "return bool(synced[0] >= 1) and",
+        "return",
         ("tests/gateway/test_ack_confirmation.py", "tests/gateway/test_ack_levels.py"),
     ),
     Mutant(
