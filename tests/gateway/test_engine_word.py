@@ -11,6 +11,7 @@ from redis.exceptions import ResponseError
 
 from services.ledger.ack_confirmation import PROBE_INTERVAL_S
 from services.ledger.ack_levels import DURABLE
+from services.ledger.confirmation_connection import ConfirmationConnection
 from services.ledger.embedded_engine import running_engine
 from services.ledger.engine_probe import TRIAL_TIMEOUT_MS, probe_engine
 from services.ledger.engine_settings import EngineCapabilities, WaitaofTrial
@@ -19,6 +20,7 @@ from tests.gateway.confirmation import GAME, EngineHarness, run_with_engine
 
 MARK = "{p00}:mark"
 REFUSED = ResponseError("NOPERM")
+SYNCS = (b"no-appendfsync-on-rewrite", b"no")
 
 
 class ScriptedEngine:
@@ -132,6 +134,21 @@ def test_P1_nothing_is_durable_where_keys_may_be_dropped() -> None:
     assert engine.probe().unavailable_reason == "", "without a limit nothing is dropped"
     engine.refuses = frozenset({"INFO"})
     assert "allow INFO" in engine.probe().unavailable_reason
+
+
+def test_P1_a_round_proves_durable_only_by_waitaof_and_settings_together() -> None:
+    always = ScriptedEngine(lambda write: 0.001, appendfsync="always").probe()
+    everysec = ScriptedEngine(lambda write: 1.0).probe()
+    synced = {
+        name: [b"appendonly", b"yes", b"appendfsync", name, *SYNCS]
+        for name in (b"always", b"everysec", b"no")
+    }
+    for capabilities, believed in ((always, {b"always"}), (everysec, {b"always", b"everysec"})):
+        confirming = ConfirmationConnection(None, capabilities, 0)
+        for name, config in synced.items():
+            assert confirming.is_proved_by(DURABLE, [[1, 0], config]) is (name in believed)
+            assert not confirming.is_proved_by(DURABLE, [[0, 0], config])
+            assert not confirming.is_proved_by(DURABLE, [[1, 0], REFUSED])
 
 
 # -- the packaged engine ------------------------------------------------------------------------

@@ -28,7 +28,7 @@ GATEWAY_MUTANTS: Final = (
         "services/ledger/confirmation_connection.py",
         "return bool(synced[0] >= 1) and",
         "return",
-        ("tests/gateway/test_ack_confirmation.py", "tests/gateway/test_ack_levels.py"),
+        ("tests/gateway/test_engine_word.py", "tests/gateway/test_ack_levels.py"),
     ),
     Mutant(
         "what WAIT answers isn't read",
