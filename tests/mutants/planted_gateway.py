@@ -97,8 +97,8 @@ GATEWAY_MUTANTS: Final = (
     ),
     Mutant(
         "an AOF that isn't in force yet counts as durable", "P1", "services/ledger/confirmation_connection.py",
-        "return parse_fsync_policy(replies[0]) == \"always\" and is_aof_in_force(replies[1])",
-        "return parse_fsync_policy(replies[0]) == \"always\"",
+        "return parse_settings(config, {}).syncs_before_it_answers and is_aof_in_force(persistence)",
+        "return parse_settings(config, {}).syncs_before_it_answers",
         ("tests/gateway/test_aof_in_force.py",),
     ),
     Mutant(
