@@ -11,7 +11,6 @@ from typing import Final
 from tests.mutants.mutant import Mutant
 from tests.mutants.planted_access import ACCESS_MUTANTS
 from tests.mutants.planted_archive import ARCHIVE_MUTANTS
-from tests.mutants.planted_engine import ENGINE_MUTANTS
 from tests.mutants.planted_floods import FLOOD_MUTANTS
 from tests.mutants.planted_gateway import GATEWAY_MUTANTS, SIMULATOR
 from tests.mutants.planted_health import HEALTH_MUTANTS
@@ -296,6 +295,5 @@ MUTANTS: Final = (
     *FLOOD_MUTANTS,
     *HEALTH_MUTANTS,
     *ISOLATION_MUTANTS,
-    *ENGINE_MUTANTS,
     *SECURITY_MUTANTS,
 )
