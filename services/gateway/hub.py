@@ -21,6 +21,7 @@ from typing import Final
 from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
 from services.gateway.answer_watch import AnswerWatch
+from services.gateway.delivery_queue import DeliveryQueue
 from services.gateway.subscriptions import (
     DirectSend,
     EncodedEntry,
@@ -59,6 +60,7 @@ class Hub:
         self._recently_delivered: set[str] = set()  # games with an entry delivered since the last poll
         self._poll_queue: list[str] = []  # games that this round still has to poll
         self._has_stale = asyncio.Event()
+        self.deliveries = DeliveryQueue(on_drained=self.mark_stale)
 
     # -- subscriptions ---------------------------------------------------------------------
 
@@ -141,8 +143,10 @@ class Hub:
             self.mark_stale(notification.game)
             return
         self._recently_delivered.add(notification.game)
+        if self.deliveries.is_full(followed):
+            return
         try:
-            followed.deliver_notification(notification)
+            self.deliveries.deliver(notification.game, followed, followed.take_notification(notification))
         except (CorruptDataError, LogRewoundError) as error:
             self._end_subscriptions(notification.game, error)
 
@@ -175,6 +179,7 @@ class Hub:
             tasks.create_task(self._poll_waiters())
             tasks.create_task(self._poll_idle())
             tasks.create_task(self._dispatch())
+            tasks.create_task(self.deliveries.run())
 
     async def _listen(self) -> None:
         outage = Outage(log)
@@ -248,6 +253,7 @@ class Hub:
         requests = [
             ViewRequest(game, followed.last_sequence, self._viewers(game), followed.head)
             for game, followed in ((game, self.followed_games[game]) for game in stale)
+            if not self.deliveries.is_full(followed)
         ]
         if not requests:
             return
@@ -263,8 +269,10 @@ class Hub:
                     raise page
                 if any(subscription.viewer not in page.views for subscription in followed.subscriptions):
                     self.mark_stale(game)  # a viewer subscribed while this read ran: read again, for all
-                elif followed.deliver_page(page) == PAGE_SIZE:
-                    self.mark_stale(game)
+                else:
+                    self.deliveries.deliver(game, followed, followed.take_page(page))
+                    if followed.last_sequence - after == PAGE_SIZE:
+                        self.mark_stale(game)
             except (MissingEntryError, CorruptDataError, LogRewoundError) as error:
                 self._end_subscriptions(game, error)
 

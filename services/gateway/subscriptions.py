@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 from pydantic_core import to_json
@@ -86,18 +86,22 @@ class Subscription:
         self.queue.put_nowait(reason)
 
 
+Recipient = tuple[Subscription, Sequence[EncodedEntry]]  # and what it is to be delivered
+
+
 class FollowedGame:
     """A game with subscriptions: the last entry that was delivered, and the head after it."""
 
-    __slots__ = ("head", "last_sequence", "subscriptions")
+    __slots__ = ("head", "last_sequence", "queued_pages", "subscriptions", "was_full")
 
     def __init__(self, last_sequence: int) -> None:
         self.last_sequence = last_sequence
         self.head = b""  # empty while it isn't known
         self.subscriptions: set[Subscription] = set()
+        self.queued_pages, self.was_full = 0, False  # in the delivery queue
 
-    def deliver_page(self, page: ViewPage) -> int:
-        """Deliver the next entries of every viewer to its subscriptions; returns the number of entries."""
+    def take_page(self, page: ViewPage) -> list[Recipient]:
+        """The next entries of every viewer, for its subscriptions; they count as delivered."""
         variants = {(subscription.viewer, subscription.proofs) for subscription in self.subscriptions}
         encoded_by_variant = {
             variant: [encode_entry(entry, variant[1]) for entry in page.views[variant[0]]]
@@ -107,19 +111,19 @@ class FollowedGame:
         self._learn_head(page.previous_head)
         self.last_sequence += count
         self.head = page.head
-        for subscription in self.subscriptions:
-            for encoded in encoded_by_variant[subscription.viewer, subscription.proofs]:
-                subscription.deliver(encoded)
-        return count
+        return [
+            (subscription, encoded_by_variant[subscription.viewer, subscription.proofs])
+            for subscription in self.subscriptions
+        ]
 
-    def deliver_notification(self, notification: EntryNotification) -> None:
-        """Deliver the one entry that a notification carries: a viewer without a private part sees the public one.
+    def take_notification(self, notification: EntryNotification) -> list[Recipient]:
+        """The one entry that a notification carries: a viewer without a private part sees the public one.
 
         Raises LogRewoundError, or CorruptDataError."""
         assert notification.public is not None, "only a new entry is carried"
         if self.head and notification.previous_head and notification.previous_head != self.head:
             raise LogRewoundError(f"entry {self.last_sequence} isn't the one that was delivered")
-        encoded_by_variant: dict[tuple[Seat | None, bool], EncodedEntry] = {}
+        encoded_by_variant: dict[tuple[Seat | None, bool], list[EncodedEntry]] = {}
         viewers = [
             subscription.viewer if subscription.viewer in notification.private_parts else None
             for subscription in self.subscriptions
@@ -127,13 +131,15 @@ class FollowedGame:
         recipients = list(zip(self.subscriptions, viewers, strict=True))
         for subscription, viewer in recipients:
             if (viewer, subscription.proofs) not in encoded_by_variant:
-                encoded_by_variant[viewer, subscription.proofs] = encode_entry(
-                    notification.entry_for(viewer), subscription.proofs
-                )
+                encoded_by_variant[viewer, subscription.proofs] = [
+                    encode_entry(notification.entry_for(viewer), subscription.proofs)
+                ]
         self._learn_head(notification.previous_head)
         self.last_sequence, self.head = notification.sequence, notification.head
-        for subscription, viewer in recipients:
-            subscription.deliver(encoded_by_variant[viewer, subscription.proofs])
+        return [
+            (subscription, encoded_by_variant[viewer, subscription.proofs])
+            for subscription, viewer in recipients
+        ]
 
     def is_at(self, sequence: int, head: bytes) -> bool:
         """Whether the last delivered entry is the game's last, as far as its head is known."""

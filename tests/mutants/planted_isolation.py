@@ -42,4 +42,17 @@ ISOLATION_MUTANTS: Final = (
         "self.digests.insert(bisect_left(self.digests, digest), digest)", "self.digests.append(digest)",
         ("tests/referee/test_game_cache.py",),
     ),
+    Mutant(
+        "all watchers of a game are written to at once", "P8", "services/gateway/delivery_queue.py",
+        "            if written % CHUNK_SIZE == 0:\n", "            if False:\n", ("tests/gateway/test_crowds.py",),
+    ),
+    Mutant(
+        "entries overtake those that wait for a crowd", "P5", "services/gateway/delivery_queue.py",
+        "if not followed.queued_pages and len(recipients) <= CHUNK_SIZE:", "if len(recipients) <= CHUNK_SIZE:",
+        ("tests/gateway/test_crowds.py",),
+    ),
+    Mutant(
+        "what a full delivery queue left out is never read", "P1", "services/gateway/delivery_queue.py",
+        "                    self._on_drained(game)\n", "                    pass\n", ("tests/gateway/test_crowds.py",),
+    ),
 )  # fmt: skip
