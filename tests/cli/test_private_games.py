@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import httpx
+import pytest
 
 from schemas.tokens import Invitation, TokenKeys
 from services.bootstrap.embedded import run_embedded_server
@@ -35,6 +36,7 @@ def test_the_operator_lists_replays_audits_and_forks_a_game_for_its_players_alon
     assert refused.stderr.strip().endswith(f"--at: game {created.game} shows everybody 3 entries")
 
 
+@pytest.mark.long
 def test_a_fork_of_a_game_by_invitation_comes_with_its_invitations(tmp_path: Path) -> None:
     with (
         run_embedded_server(tmp_path, settings_for_many_clients()) as running,

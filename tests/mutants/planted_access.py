@@ -43,6 +43,10 @@ ACCESS_MUTANTS: Final = (
         "delay_entries(followed, delay) if delay else followed", "followed", PRIVATE,
     ),
     Mutant(
+        "a spectator is sent new entries directly", "P5", "services/gateway/websocket_session.py",
+        "if self.send_nowait and not delay else None", "if self.send_nowait else None", PRIVATE,
+    ),
+    Mutant(
         "a spectator's socket says where the log really is", "P5", "services/gateway/game_views.py",
         "        if length == latest.sequence:\n", "        if True:\n", PRIVATE,
     ),

@@ -13,6 +13,7 @@ from services.archive import Archive
 from services.gateway import game_creations
 from tests.deploy.compose import wait_until
 from tests.gateway.clients import (
+    DRAW,
     CreatedGame,
     Json,
     Player,
@@ -193,6 +194,12 @@ def test_P5_the_public_view_is_late_until_the_game_is_over(http: httpx.Client) -
     assert numbers(entries(http, ada.game, None)) == [*range(1, length + 2)]
 
 
+def require_silence(spectator: Socket) -> None:
+    """Assert that nothing waits for this spectator: the next message is the answer to what it sends."""
+    spectator.send("anything?", DRAW)
+    spectator.problem("anything?", 403, "TOKEN-1")
+
+
 def test_P5_a_spectators_socket_is_as_late(http: httpx.Client) -> None:
     ada, bo = in_turn(http, spectator_delay=DELAY, **QUICK)
     ada.look()
@@ -202,10 +209,12 @@ def test_P5_a_spectators_socket_is_as_late(http: httpx.Client) -> None:
         shown = entries(http, ada.game, None)[-1]
         assert (attached["number"], attached["head"]) == (length - DELAY, shown["head"])
         assert numbers(late.read(length - DELAY)) == [*range(1, length - DELAY + 1)]
+        require_silence(late)
         assert numbers(player.read(length)) == [*range(1, length + 1)]
         ada.do(ada.legal()[0])
         assert numbers(player.read(1)) == [length + 1]
         assert numbers(late.read(1)) == [length + 1 - DELAY]
+        require_silence(late)
         play_out(ada, bo)
         rest = ada.number - (length + 1 - DELAY)
         assert numbers(late.read(rest)) == [*range(length + 2 - DELAY, ada.number + 1)]
