@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from services.auditor.job_queue import Jobs
-from services.ledger.connection import EngineUnavailableError
-from services.ledger.errors import ENGINE_ERRORS
 from services.ledger.redis_ledger import RedisLedger
-from services.ledger.system_status import EngineNode, PartitionLoad, ServiceSign
+from services.ledger.system_status import AWAY, EngineNode, PartitionLoad, ServiceSign
 from services.referee.leases import assign_partitions
 
 SILENT_S: Final = 5.0  # of a referee: its lease has ended
@@ -26,7 +23,8 @@ class StatusReport(NamedTuple):
     referees: Sequence[ServiceSign]
     shares: Mapping[str, Sequence[int]]  # the partitions of each referee that is there
     others: Sequence[ServiceSign]
-    loads: Sequence[PartitionLoad]
+    partitions: int
+    loads: Sequence[PartitionLoad]  # of the partitions that can be read
     jobs: Mapping[str, int] | None  # by state; None where their engine doesn't answer
 
     @property
@@ -35,26 +33,24 @@ class StatusReport(NamedTuple):
         return sum(load.dead_letters for load in self.loads)
 
 
-def read_report(ledger: RedisLedger, jobs: Jobs) -> StatusReport:
-    """Ask the engine for all of it. Raises one of ENGINE_ERRORS."""
+def read_report(ledger: RedisLedger, jobs: Mapping[str, int] | None) -> StatusReport:
+    """Ask the engine for all of it; `jobs` are counted elsewhere. Raises one of ENGINE_ERRORS."""
     status = ledger.system_status()
     nodes = status.nodes()
-    time_ms = nodes[0].time_ms
+    time_ms = max(node.time_ms for node in nodes)  # a node that is away has none
     referees = status.referees(time_ms)
     present = [referee.name for referee in referees if referee.last_sign_s < SILENT_S]
     shares = {name: assign_partitions(name, present, ledger.partitions) for name in present}
-    try:
-        job_counts = {str(state): count for state, count in jobs.count().items()}
-    except (*ENGINE_ERRORS, EngineUnavailableError):
-        job_counts = None
     return StatusReport(
-        nodes, referees, shares, status.connected_services(), status.loads(time_ms), job_counts
+        nodes, referees, shares, status.connected_services(), ledger.partitions, status.loads(time_ms), jobs
     )
 
 
 def find_problems(report: StatusReport) -> list[str]:
     """Why the system isn't healthy, in sentences; empty where it is."""
     problems = [problem for node in report.nodes for problem in _node_problems(node)]
+    if unread := report.partitions - len(report.loads):
+        problems.append(f"{unread} of {report.partitions} partitions can't be read")
     if not report.shares:
         problems.append("no referee is there: commands wait")
     problems += [
@@ -81,7 +77,7 @@ def find_notices(report: StatusReport) -> list[str]:
     if report.dead_letters:
         notices.append(f"dead letters: {report.dead_letters}; `ledgerline dead list` shows them")
     if report.jobs is None:
-        notices.append("the engine of the auditor's jobs doesn't answer")
+        notices.append("the auditor's jobs can't be read (LEDGERLINE_JOBS_URL)")
     elif failed := report.jobs.get("failed"):
         notices.append(f"failed jobs: {failed}; `ledgerline jobs` shows them")
     return notices
@@ -90,6 +86,8 @@ def find_notices(report: StatusReport) -> list[str]:
 def _node_problems(node: EngineNode) -> list[str]:
     where = f"engine {node.address}".rstrip()
     found = []
+    if node.role == AWAY:
+        return [f"{where} doesn't answer"]
     if node.role != "master":
         found.append(f"{where} is a replica: it takes no writes")
     if node.aof in {"off", "no"}:

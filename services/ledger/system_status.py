@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Final, NamedTuple
 
 from redis.cluster import RedisCluster
@@ -12,9 +13,11 @@ from redis.exceptions import ResponseError
 
 from services.ledger import keys
 from services.ledger.backlog_queries import read_heartbeats
+from services.ledger.errors import ENGINE_ERRORS
 from services.ledger.queries import Client, Reply, run
 
 SERVICE_NAME: Final = re.compile(r"(gateway|bots|auditor)-[0-9a-f]{8}")
+AWAY: Final = "away"
 UNTOLD: Final = "?"  # of a setting that the engine doesn't show
 
 
@@ -23,7 +26,7 @@ class EngineNode(NamedTuple):
 
     address: str  # '' where there is only one
     product: str  # valkey 9.1.2
-    role: str  # master or slave, as INFO says
+    role: str  # master or slave, as INFO says; away where it doesn't answer
     replicas: int
     aof: str  # appendfsync: always, everysec, no; off without an AOF
     is_aof_well: bool  # the last write to it succeeded
@@ -59,12 +62,25 @@ class SystemStatus:
         self._client, self.partitions = client, partitions
 
     def nodes(self) -> list[EngineNode]:
-        """The engine's nodes; of a cluster the primaries. Raises one of CONNECTION_ERRORS."""
-        return [_read_node(address, connection) for address, connection in self._connections()]
+        """The engine's nodes; of a cluster the primaries, of which some may be away. Raises one of
+        ENGINE_ERRORS where none answers."""
+        nodes: list[EngineNode] = []
+        last_error: Exception | None = None
+        for address, connection in self._connections():
+            try:
+                nodes.append(_read_node(address, connection))
+            except ENGINE_ERRORS as error:
+                nodes.append(EngineNode(address, UNTOLD, AWAY, 0, UNTOLD, True, UNTOLD, 0, 0, 0, 0))
+                last_error = error
+        if last_error is not None and all(node.role == AWAY for node in nodes):
+            raise last_error
+        return nodes
 
     def referees(self, time_ms: int) -> list[ServiceSign]:
-        """The members by name, with the age of their last heartbeats."""
-        heartbeats: Mapping[str, float] = run(self._client, read_heartbeats())
+        """The members by name, with the age of their last heartbeats; none where their node is away."""
+        heartbeats: Mapping[str, float] = {}
+        with suppress(*ENGINE_ERRORS):
+            heartbeats = run(self._client, read_heartbeats())
         return [
             ServiceSign(name, max(0.0, (time_ms - heartbeat_ms) / 1000))
             for name, heartbeat_ms in sorted(heartbeats.items())
@@ -74,21 +90,22 @@ class SystemStatus:
         """The other services by the names of their connections; a service's last sign is on any of them."""
         signs: dict[str, float] = {}
         for _, connection in self._connections():
-            for client in connection.client_list():
-                name, idle_s = client.get("name", ""), float(client.get("idle", 0))
-                if SERVICE_NAME.fullmatch(name):
-                    signs[name] = min(idle_s, signs.get(name, idle_s))
+            with suppress(*ENGINE_ERRORS):  # of a node that is away
+                for client in connection.client_list():
+                    name, idle_s = client.get("name", ""), float(client.get("idle", 0))
+                    if SERVICE_NAME.fullmatch(name):
+                        signs[name] = min(idle_s, signs.get(name, idle_s))
         return [ServiceSign(name, idle_s) for name, idle_s in sorted(signs.items())]
 
     def loads(self, time_ms: int) -> list[PartitionLoad]:
-        """Every partition's. Raises one of CONNECTION_ERRORS."""
+        """Every partition's, without those of a node that is away."""
         pipe = self._client.pipeline(transaction=False)
         for partition in range(self.partitions):
             for stream in (keys.commands(partition), keys.bot_tasks(partition)):
                 pipe.xlen(stream)
                 pipe.xrange(stream, count=1)
             pipe.xlen(keys.dead_letters(partition))
-        replies = iter(pipe.execute())
+        replies = iter(pipe.execute(raise_on_error=False))
         return [
             PartitionLoad(
                 partition, commands, _age_ms(first, time_ms), tasks, _age_ms(first_task, time_ms), dead
@@ -96,6 +113,7 @@ class SystemStatus:
             for partition, commands, first, tasks, first_task, dead in zip(
                 range(self.partitions), *[replies] * 5, strict=True
             )
+            if not any(isinstance(reply, Exception) for reply in (commands, first, tasks, first_task, dead))
         ]
 
     def _connections(self) -> Iterator[tuple[str, Client]]:
