@@ -18,7 +18,6 @@ from services.archive.trusted_keys import PUBLIC_KEYS_VARIABLE
 from services.auditor.config import build_signer, own_keys, resolve_jobs_url
 from services.auditor.jobs import JobContext
 from services.auditor.worker import Auditor
-from services.bots.command_sink import DirectSink
 from services.bots.worker import BotWorker
 from services.gateway.archive_views import ArchiveViewReader
 from services.gateway.server import build_server, open_listener
@@ -161,7 +160,7 @@ def run_bots(settings: Settings, stop: Event) -> None:
     with ExitStack() as exit_stack:
         exit_stack.enter_context(closing(ledger))
         batch = max(1, MAX_TASKS_PER_STEP // ledger.partitions)
-        bots = BotWorker(ledger, DirectSink(ledger), new_consumer_name("bots"), batch)
+        bots = BotWorker(ledger, ledger, new_consumer_name("bots"), batch)
         periodic_tasks = [PeriodicTask(1.0, bots.reclaim), PeriodicTask(1.0, bots.forget_finished)]
         worker_loop.run_worker("bots", bots.step, periodic_tasks, stop)
 

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Protocol
+
 from schemas.field_types import Seat
-from services.ledger import (
-    MissingEntryError,
-    ViewReader,
-)
+from services.ledger.view_queries import ViewPage, ViewPageOrError, ViewRequest
 from services.referee.rules import GameState, fold_events
 from services.referee.rules.proof.view_verifier import ViewVerifier
+
+
+class ViewPageReader(Protocol):
+    """Reads pages of many views at once."""
+
+    def read_views(self, requests: Sequence[ViewRequest]) -> list[ViewPageOrError]:
+        """A page for each request, or what is wrong with its game."""
+        ...
 
 
 class SeatProjection:
@@ -27,22 +35,26 @@ class SeatProjection:
         assert self.view_verifier.viewer is not None, "a projection is of a seat"
         return self.view_verifier.viewer
 
-    def refresh(self, views: ViewReader) -> None:
-        """Apply the entries that are new.
+    def next_page(self) -> ViewRequest:
+        """What to read next: the entries after the last one that was applied, if that one is still there."""
+        verifier = self.view_verifier
+        return ViewRequest(verifier.game, verifier.sequence, (verifier.viewer,), verifier.head)
 
-        Raises MissingEntryError where the last entry that was applied is gone or has another chain head: a
-        fail-over lost the end of the log. Raises VerificationFailedError where the view doesn't fit its chain."""
-        game, seat = self.view_verifier.game, self.view_verifier.viewer
-        while True:
-            after = self.view_verifier.sequence
-            entries = views.read_view(game, seat, max(0, after - 1))
-            if after:
-                last_seen, *entries = entries or (None,)
-                if last_seen is None or last_seen.shown.head not in (self.view_verifier.head, b""):
-                    raise MissingEntryError(f"view of {game}: entry {after} isn't what seat {seat} saw")
-            if not entries:
-                return
-            for entry in entries:
-                self.view_verifier.verify(entry)
-                fold_events(self.state, entry.at, entry.events)
-                self.answered_commands += entry.answers is not None
+    def apply(self, page: ViewPageOrError) -> bool:
+        """Apply the entries of the page that was asked for; False where it has none.
+
+        Raises the page where it is an error, such as LogRewoundError: a fail-over lost the end of the log.
+        Raises VerificationFailedError where the view doesn't fit its chain."""
+        if not isinstance(page, ViewPage):
+            raise page
+        entries = page.views[self.view_verifier.viewer]
+        for entry in entries:
+            self.view_verifier.verify(entry)
+            fold_events(self.state, entry.at, entry.events)
+            self.answered_commands += entry.answers is not None
+        return bool(entries)
+
+    def refresh(self, views: ViewPageReader) -> None:
+        """Apply all entries that are new. Raises what `apply` does."""
+        while self.apply(views.read_views([self.next_page()])[0]):
+            pass

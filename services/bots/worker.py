@@ -1,4 +1,6 @@
-"""The worker of the bots: take bot tasks, refresh the seat's projection, choose a command, send it.
+"""The worker of the bots: take bot tasks, refresh the seats' projections, choose commands, send them.
+
+The views of all tasks that were taken are read in one round trip, and what was chosen is sent in another.
 
 A bot task names a seat that has to act, and the entry after which. The command's id contains that sequence
 number, so a task that is delivered twice, to any worker, makes one move.
@@ -11,25 +13,25 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from heapq import nsmallest
 from typing import Final, Protocol
 
 from schemas.commands import Command, CommandEnvelope
 from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
-from services.bots.command_sink import CommandSink
 from services.bots.policies import POLICIES
 from services.bots.policies.random_source import SeatRandom
-from services.bots.seat_projection import SeatProjection
+from services.bots.seat_projection import SeatProjection, ViewPageReader
 from services.ledger import (
     BotTask,
     BotTaskQueue,
+    CommandBatchSubmitter,
     DeliveredBotTask,
     MissingEntryError,
-    QueueFullError,
-    ViewReader,
 )
+from services.ledger.view_merge import LogRewoundError
+from services.ledger.view_queries import PAGE_SIZE, ViewPage, ViewPageOrError
 from services.referee.rules import legal
 from services.referee.rules.proof.view_verifier import VerificationFailedError
 from services.runtime.logging_setup import get_logger
@@ -41,13 +43,15 @@ IDLE_S: Final = 10.0  # without a task, before a projection's game is looked at:
 MAX_LOOKS: Final = 64  # at idle projections, at once
 RECLAIM_IDLE_MS: Final = 2_000
 MAX_RECLAIM_S: Final = 0.5  # how long new tasks wait for reclaimed ones, of either kind
+MAX_CHOOSING_S: Final = 0.01  # how long a command that was chosen waits for others to be sent with it
 MAX_DELIVERIES: Final = 20  # a task that was delivered more often seems to crash its workers
 NO_SEAT_SECRET: Final = "00" * 32
-# The task that meets one of them is requeued; no other task waits.
-RETRYABLE_ERRORS: Final = (QueueFullError, ENGINE_COMMAND_ERROR)
+LOST_END_ERRORS: Final = (MissingEntryError, LogRewoundError)  # a fail-over lost the end of the log
+# A task's command, its error where the task must wait, or None where there is nothing to do.
+Choice = CommandEnvelope | Exception | None
 
 
-class BotLedger(BotTaskQueue, ViewReader, Protocol):
+class BotLedger(BotTaskQueue, ViewPageReader, Protocol):
     """What the bots need of the ledger."""
 
 
@@ -57,14 +61,15 @@ class BotWorker:
     def __init__(
         self,
         ledger: BotLedger,
-        command_sink: CommandSink,
+        commands: CommandBatchSubmitter,
         name: str,
         batch: int = 64,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.ledger, self.command_sink, self.name, self.batch = ledger, command_sink, name, batch
+        self.ledger, self.commands, self.name, self.batch = ledger, commands, name, batch
         self.clock = clock
         self.projections: OrderedDict[tuple[str, Seat], SeatProjection] = OrderedDict()
+        self._pages: dict[SeatProjection, ViewPageOrError] = {}  # that were read and aren't applied yet
 
     def step(self, block_ms: int = 500) -> int:
         """Process the next tasks; returns how many were delivered. Waits for one at most `block_ms`."""
@@ -109,58 +114,70 @@ class BotWorker:
             for key, projection in self.projections.items()
             if self.clock() - projection.looked_at_s >= IDLE_S
         ]
-        before = len(self.projections)
-        for _, (game, seat) in nsmallest(MAX_LOOKS, idle):
+        before, longest = len(self.projections), [key for _, key in nsmallest(MAX_LOOKS, idle)]
+        self._read_pages([self.projections[key] for key in longest])
+        for game, seat in longest:
             try:
                 self._refresh(self.projections[game, seat])
-            except (MissingEntryError, VerificationFailedError, CorruptDataError, *PROGRAMMING_ERRORS):
+            except (*LOST_END_ERRORS, VerificationFailedError, CorruptDataError, *PROGRAMMING_ERRORS):
                 self.projections.pop((game, seat), None)  # its next task says what is wrong
         return before - len(self.projections)
 
     def _process_tasks(self, deliveries: Sequence[DeliveredBotTask]) -> int:
         """Returns how many of these tasks are finished. The others are requeued, and this delivery of them
-        isn't counted."""
+        isn't counted. Raises the connection's error where no task could be finished for it."""
         finished: list[DeliveredBotTask] = []
         requeued: list[DeliveredBotTask] = []
-        remaining, reason = deque(deliveries), ""
+        remaining, errors = deque(deliveries), list[Exception]()
         try:
+            seats = dict.fromkeys((delivery.task.game, delivery.task.seat) for delivery in deliveries)
+            self._read_pages([self._projection(game, seat) for game, seat in seats])
             while remaining:
-                wait_reason = self._process_task(remaining[0])
-                reason = wait_reason or reason
-                (requeued if wait_reason else finished).append(remaining[0])
-                remaining.popleft()
-            if requeued:
-                log.warning("bot tasks wait", count=len(requeued), why=reason)
+                for error in self._choose_and_send(remaining):
+                    (finished if error is None else requeued).append(remaining.popleft())
+                    errors.extend([error] if error else ())
         except CONNECTION_ERRORS:
             requeued.extend(remaining)
             raise
         finally:  # what was sent before the engine went away isn't sent again
+            self._pages.clear()
             if finished:
                 self.ledger.acknowledge_tasks(finished)
             if requeued:
                 self.ledger.requeue_tasks(requeued)
+        if errors and not finished and all(map(_is_connection_lost, errors)):
+            raise errors[0]
+        if errors:
+            log.warning("bot tasks wait", count=len(errors), why=str(errors[-1]) or "not now")
         return len(finished)
 
-    def _process_task(self, delivery: DeliveredBotTask) -> str | None:
-        """Send the command of a task. Returns why the task must wait; None where it is finished."""
-        try:
-            self._send_command(delivery.task)
-        except RETRYABLE_ERRORS as error:
-            return str(error) or "not now"
-        return None
+    def _read_pages(self, projections: Sequence[SeatProjection]) -> None:
+        """The next page of each, in one round trip."""
+        if projections:
+            pages = self.ledger.read_views([projection.next_page() for projection in projections])
+            self._pages = dict(zip(projections, pages, strict=True))
 
-    def _send_command(self, task: BotTask) -> None:
-        command = self._choose_or_fall_back(task)
-        if command is not None:
-            envelope = CommandEnvelope(f"bot:{task.sequence}", task.game, task.seat, command)
-            log_fields = {
-                "game": task.game,
-                "seat": task.seat,
-                "command": envelope.id,
-                "sequence": task.sequence,
-            }
-            log.debug("bot command sent", **log_fields, type=command.type)
-            self.command_sink.send(envelope)
+    def _choose_and_send(self, deliveries: Iterable[DeliveredBotTask]) -> list[Exception | None]:
+        """Choose for the first of these tasks, for about MAX_CHOOSING_S, and send the commands together.
+        For each of these tasks, why it must wait, or None where it is finished."""
+        choices, deadline = list[Choice](), self.clock() + MAX_CHOOSING_S
+        for delivery in deliveries:
+            choices.append(self._choose_envelope(delivery.task))
+            if self.clock() > deadline:
+                break
+        envelopes = [choice for choice in choices if isinstance(choice, CommandEnvelope)]
+        errors = iter(self.commands.submit_all(envelopes) if envelopes else ())
+        return [next(errors) if isinstance(choice, CommandEnvelope) else choice for choice in choices]
+
+    def _choose_envelope(self, task: BotTask) -> Choice:
+        try:
+            command = self._choose_or_fall_back(task)
+        except CONNECTION_ERRORS as error:
+            return error
+        if command is None:
+            return None
+        log.debug("bot command chosen", **_log_fields(task), type=command.type)
+        return CommandEnvelope(f"bot:{task.sequence}", task.game, task.seat, command)
 
     def _choose_or_fall_back(self, task: BotTask) -> Command | None:
         """The policy's choice. If it fails on a new projection too, the first legal command, so that the game
@@ -169,7 +186,7 @@ class BotWorker:
         for choose in (self.choose_command, self.choose_command, self.first_legal_command):
             try:
                 return choose(task)
-            except MissingEntryError as error:  # a fail-over lost the end of the log: project it anew
+            except LOST_END_ERRORS as error:  # a fail-over lost the end of the log
                 log.warning("bot view reset", **log_fields, why=str(error))
             except VerificationFailedError as error:  # a bot doesn't act on a forged view
                 log.error(
@@ -207,7 +224,9 @@ class BotWorker:
     def _refresh(self, projection: SeatProjection) -> None:
         """Read on, and keep the projection no longer once its game is over. Raises what reading does."""
         projection.looked_at_s = self.clock()
-        projection.refresh(self.ledger)
+        page = self._pages.pop(projection, None)
+        if page is None or (projection.apply(page) and _is_full(page)):
+            projection.refresh(self.ledger)
         if projection.state.result:
             self.projections.pop((projection.view_verifier.game, projection.seat), None)
 
@@ -217,6 +236,16 @@ class BotWorker:
         if len(self.projections) > MAX_PROJECTIONS:
             self.projections.popitem(last=False)
         return projection
+
+
+def _is_full(page: ViewPageOrError) -> bool:
+    """Whether there may be another page."""
+    return isinstance(page, ViewPage) and any(len(entries) >= PAGE_SIZE for entries in page.views.values())
+
+
+def _is_connection_lost(error: Exception) -> bool:
+    """Whether the engine gave no answer, so that trying at once is of no use."""
+    return isinstance(error, CONNECTION_ERRORS) and not isinstance(error, ENGINE_COMMAND_ERROR)
 
 
 def _log_fields(task: BotTask) -> dict[str, object]:

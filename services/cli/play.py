@@ -55,6 +55,7 @@ def play(
 ) -> None:
     """Play whole games with bots, through the real pipeline, and print the final scores."""
     settings = load_settings(port=0, rate=10_000.0, burst=100_000, read_rate=10_000.0, read_burst=100_000)
+    settings = settings.model_copy(update={"open_games": max(settings.open_games, 2 * games)})
     set_up_logging(settings, quiet=True)
     body = create_game_body(rules, seats, seed, board, option or ())
     with run_embedded_server(data, settings) as running:

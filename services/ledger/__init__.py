@@ -3,6 +3,7 @@
 from services.ledger.ports import (
     BotTaskDispatcher,
     BotTaskQueue,
+    CommandBatchSubmitter,
     CommandQueue,
     CommandSubmitter,
     DeadlineIndex,
@@ -40,6 +41,7 @@ __all__ = [
     "BotTask",
     "BotTaskDispatcher",
     "BotTaskQueue",
+    "CommandBatchSubmitter",
     "CommandQueue",
     "CommandResult",
     "CommandSubmitter",

@@ -36,6 +36,12 @@ class RedisCommandQueue(RedisRole):
         )
         run(self._client, query)
 
+    def submit_all(self, envelopes: Sequence[CommandEnvelope]) -> list[Exception | None]:
+        """Queue many commands in one round trip: for each, why it isn't queued, or None where it is."""
+        channel = self._wakeup_channels[keys.REFEREE_GROUP]
+        query = ledger_queries.submit_commands(envelopes, self.partitions, self.max_waiting, channel)
+        return run(self._client, query)
+
     def read_result(self, game: str, sender: Seat | None, command_id: str) -> CommandResult | None:
         """The result of a command; None while it isn't known. Raises CorruptDataError."""
         return run(self._client, ledger_queries.read_result(self.partitions, game, sender, command_id))

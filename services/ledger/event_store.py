@@ -26,7 +26,7 @@ from services.ledger.redis_roles import RedisRole
 from services.ledger.replies import parse_log, parse_public_entries, require_game_reply
 from services.ledger.script_calls import build_append_call
 from services.ledger.scripts import APPEND_ENTRY, call_script
-from services.ledger.view_queries import ViewRequest, read_view
+from services.ledger.view_queries import PAGE_SIZE, ViewPageOrError, ViewRequest, read_view, read_views
 
 UNKNOWN_RESULT: Final = AppendResult(AppendStatus.UNKNOWN, 0)
 DAMAGED_CODE: Final = -2
@@ -116,6 +116,11 @@ class RedisEventStore(RedisRole):
         """A viewer's entries after this number. Raises MissingEntryError or CorruptDataError."""
         query = read_view(self.partitions, ViewRequest(game, after, (viewer,)), limit)
         return run(self._client, query).views[viewer]
+
+    def read_views(self, requests: Sequence[ViewRequest], limit: int = PAGE_SIZE) -> list[ViewPageOrError]:
+        """A page for each request, in one round trip. The damage of one game, or the error of a node
+        that is away, is that game's result alone."""
+        return run(self._client, read_views(self.partitions, requests, limit))
 
     def follow_view(self, game: str, viewer: Seat | None, after: int, block_ms: int) -> list[ViewEntry]:
         """The same, waiting up to `block_ms` for the first entry."""

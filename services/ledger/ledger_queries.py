@@ -1,4 +1,4 @@
-"""What both ledgers ask: submitting a command, its result, the list of games. See `queries`."""
+"""What both ledgers ask: submitting commands, its result, the list of games. See `queries`."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from schemas.field_types import Seat
 from services.ledger import keys
 from services.ledger.mistyped_keys import MistypedKeyLog
 from services.ledger.ports import QueueFullError
-from services.ledger.queries import Query, command, require_reply
+from services.ledger.queries import Query, Reply, command, require_reply
 from services.ledger.records import CommandResult
 from services.ledger.replies import parse_result, require_game_reply
 from services.ledger.script_calls import build_submit_call
-from services.ledger.scripts import SUBMIT_COMMAND, call_script
+from services.ledger.scripts import SUBMIT_COMMAND, ScriptCall, call_script
 
 
 def submit_command(
@@ -24,17 +24,50 @@ def submit_command(
     """Queue a command. Returns an earlier verdict on its id, if that is asked for and there is one.
 
     Raises QueueFullError; InvalidInputError: the envelope is too large."""
-    script_keys, arguments = build_submit_call(
-        envelope, partitions, max_waiting, wakeup_channel, ask_verdict=ask_verdict
-    )
-    [reply] = yield from call_script(SUBMIT_COMMAND, [(script_keys, arguments)])
-    if isinstance(reply, TryAgainError):  # the slot is moving: a single key is always on one of its nodes
-        [deleted] = yield [command("DEL", script_keys[1])]
-        require_reply(deleted)
-        [reply] = yield from call_script(SUBMIT_COMMAND, [(script_keys[:1], arguments)])
-    if not require_reply(reply):
-        raise QueueFullError(f"{max_waiting} commands wait in the partition of game {envelope.game}")
+    call = build_submit_call(envelope, partitions, max_waiting, wakeup_channel, ask_verdict=ask_verdict)
+    [reply] = yield from _submit([call])
+    if error := _submission_error(envelope, reply, max_waiting):
+        raise error
     return None if isinstance(reply, int) else parse_result(reply, None)
+
+
+def submit_commands(
+    envelopes: Sequence[CommandEnvelope], partitions: int, max_waiting: int, wakeup_channel: str
+) -> Query[list[Exception | None]]:
+    """Queue many commands in one round trip: for each, why it isn't queued, or None where it is.
+
+    Raises InvalidInputError where one of them is too large."""
+    replies = yield from _submit(
+        [
+            build_submit_call(envelope, partitions, max_waiting, wakeup_channel, ask_verdict=False)
+            for envelope in envelopes
+        ]
+    )
+    return [
+        _submission_error(envelope, reply, max_waiting)
+        for envelope, reply in zip(envelopes, replies, strict=True)
+    ]
+
+
+def _submit(calls: Sequence[ScriptCall]) -> Query[list[Reply]]:
+    """What submit_command.lua returned for each call, where an error is a reply too."""
+    replies = yield from call_script(SUBMIT_COMMAND, calls)
+    # Of those whose slot is moving: a single key is always on one of its two nodes.
+    if moving := [index for index, reply in enumerate(replies) if isinstance(reply, TryAgainError)]:
+        deleted = yield [command("DEL", calls[index][0][1]) for index in moving]
+        single_key_calls = [(calls[index][0][:1], calls[index][1]) for index in moving]
+        retried = yield from call_script(SUBMIT_COMMAND, single_key_calls)
+        for index, deletion, reply in zip(moving, deleted, retried, strict=True):
+            replies[index] = deletion if isinstance(deletion, Exception) else reply
+    return replies
+
+
+def _submission_error(envelope: CommandEnvelope, reply: Reply, max_waiting: int) -> Exception | None:
+    if isinstance(reply, Exception):
+        return reply
+    if not reply:
+        return QueueFullError(f"{max_waiting} commands wait in the partition of game {envelope.game}")
+    return None
 
 
 def read_result(

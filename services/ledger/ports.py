@@ -90,6 +90,15 @@ class CommandSubmitter(Protocol):
         ...
 
 
+class CommandBatchSubmitter(Protocol):
+    """Queues many commands at once."""
+
+    def submit_all(self, envelopes: Sequence[CommandEnvelope]) -> list[Exception | None]:
+        """Queue many commands in one round trip: for each, why it isn't queued (QueueFullError, or the
+        engine's error), or None where it is. Raises the connection's error where the engine is away."""
+        ...
+
+
 class CommandQueue(CommandSubmitter, Protocol):
     """The command streams, read through one consumer group. `partitions` are those that the
     caller has leased; any partition may be read by any consumer."""

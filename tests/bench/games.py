@@ -13,7 +13,6 @@ from typing import Any
 from schemas.commands import Command, CommandEnvelope, CreateGame, Policy, SeatPlan, StartGame, TakeSeat
 from schemas.field_types import Seat
 from services.bootstrap.composition import build_referee
-from services.bots.command_sink import DirectSink
 from services.bots.worker import BotWorker
 from services.ledger import RedisLedger
 from services.ledger.connection import connect, init_partition_count
@@ -68,7 +67,7 @@ def play(ledger: RedisLedger, plans: Sequence[tuple[SeatPlan, ...]], name: str =
     Returns the games' ids, which begin with `name`."""
     (referee, _), worker = (
         build_referee(ledger, read_settings(leases=False)),
-        BotWorker(ledger, DirectSink(ledger), "bots"),
+        BotWorker(ledger, ledger, "bots"),
     )
     games = [f"{name}-{number}" for number in range(len(plans))]
     for game, seats in zip(games, plans, strict=True):

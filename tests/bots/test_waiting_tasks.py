@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -10,16 +10,16 @@ from redis.exceptions import ConnectionError
 from structlog.testing import capture_logs
 
 from schemas.commands import Command, CommandEnvelope
-from schemas.entries import ViewEntry
 from schemas.field_types import Seat
 from services.bots import worker
-from services.bots.command_sink import DirectSink
 from services.bots.policies import POLICIES
 from services.bots.policies.random_source import SeatRandom
 from services.bots.worker import MAX_DELIVERIES, BotWorker
 from services.ledger import QueueFullError, RedisLedger, keys
+from services.ledger.view_queries import ViewPageOrError, ViewRequest
 from services.referee.rules import GameState
 from services.runtime.worker_loop import ENGINE_COMMAND_ERROR
+from tests.bots.recorded_commands import RecordedCommands
 from tests.conftest import ALL
 from tests.referee.running_referee import (
     GAME,
@@ -36,21 +36,6 @@ TASKS, OTHER_TASKS = keys.bot_tasks(partition_of(GAME)), keys.bot_tasks(partitio
 
 class Killed(BaseException):
     """Stands for the end of the process."""
-
-
-class RecordingSink:
-    """Records the commands that it gets; `failure` may return an exception to raise instead."""
-
-    def __init__(self, failure: Callable[[CommandEnvelope], Exception | None] = lambda _: None) -> None:
-        self.failure, self.sent = failure, list[CommandEnvelope]()
-
-    def send(self, envelope: CommandEnvelope) -> None:
-        if error := self.failure(envelope):
-            raise error
-        self.sent.append(envelope)
-
-    def games(self) -> list[str]:
-        return sorted(envelope.game for envelope in self.sent)
 
 
 @pytest.fixture
@@ -75,7 +60,7 @@ def test_P8_P9_the_tasks_of_a_full_partition_wait_and_no_others(ledger: RedisLed
         submit(
             narrow, (CommandEnvelope(f"flood-{n}", GAME, 0, opening_commands()[1].command) for n in range(9))
         )
-    bots = BotWorker(narrow, DirectSink(narrow), "one")
+    bots = BotWorker(narrow, narrow, "one")
     with capture_logs() as lines:
         assert bots.step(0) == 4
     assert [(line["event"], line["count"]) for line in lines if line["log_level"] == "warning"] == [
@@ -91,7 +76,7 @@ def test_P8_P9_the_tasks_of_a_full_partition_wait_and_no_others(ledger: RedisLed
 
 
 def test_P8_an_outage_counts_as_no_delivery(ledger: RedisLedger, client: Any) -> None:
-    away = RecordingSink(lambda _: ConnectionError("no answer"))
+    away = RecordedCommands(lambda _: ConnectionError("no answer"))
     bots = BotWorker(ledger, away, "one")
     with pytest.raises(ConnectionError):
         bots.step(0)
@@ -99,7 +84,7 @@ def test_P8_an_outage_counts_as_no_delivery(ledger: RedisLedger, client: Any) ->
         with pytest.raises(ConnectionError):
             bots.reclaim(0)
     assert delivery_counts(client, TASKS) == delivery_counts(client, OTHER_TASKS) == [0, 0]
-    bots.command_sink = RecordingSink()
+    bots.commands = RecordedCommands()
     assert bots.reclaim(0) == 4
     assert left_in_streams(client) == {}
 
@@ -119,12 +104,12 @@ def test_P8_a_task_that_crashes_its_workers_is_dropped_and_no_other(
 
     monkeypatch.setattr(worker, "POLICIES", {**POLICIES, "random": crashing})
     sent: list[CommandEnvelope] = []
-    bots = BotWorker(ledger, RecordingSink(), "the first")
+    bots = BotWorker(ledger, RecordedCommands(), "the first")
     with pytest.raises(Killed):
         bots.step(0)
     lines: list[Any] = []
     for attempt in range(MAX_DELIVERIES + 5):
-        bots = BotWorker(ledger, sink := RecordingSink(), f"worker {attempt}")
+        bots = BotWorker(ledger, sink := RecordedCommands(), f"worker {attempt}")
         try:
             with capture_logs() as lines:
                 bots.reclaim(0)
@@ -148,17 +133,20 @@ class RefusingLedger:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._ledger, name)
 
-    def read_view(self, game: str, *arguments: Any) -> list[ViewEntry]:
-        if game == self._game:
-            raise ENGINE_COMMAND_ERROR("no, not that one")
-        return self._ledger.read_view(game, *arguments)
+    def read_views(self, requests: Sequence[ViewRequest]) -> list[ViewPageOrError]:
+        pages = self._ledger.read_views(requests)
+        refused = ENGINE_COMMAND_ERROR("no, not that one")
+        return [
+            refused if request.game == self._game else page
+            for request, page in zip(requests, pages, strict=True)
+        ]
 
 
 def test_P8_a_game_whose_view_the_engine_refuses_delays_its_own_tasks_only(
     ledger: RedisLedger, client: Any
 ) -> None:
     refusing: Any = RefusingLedger(ledger, GAME)
-    bots = BotWorker(refusing, sink := RecordingSink(), "one")
+    bots = BotWorker(refusing, sink := RecordedCommands(), "one")
     bots.step(0)
     assert sink.games() == [OTHER_GAME] * 2
     assert (delivery_counts(client, TASKS), delivery_counts(client, OTHER_TASKS)) == ([0, 0], [])
@@ -173,7 +161,7 @@ def test_P8_a_game_whose_view_has_another_type_loses_its_own_tasks_only(
     client.delete(public)
     client.set(public, "no stream")
     with capture_logs() as lines:
-        BotWorker(ledger, sink := RecordingSink(), "one").step(0)
+        BotWorker(ledger, sink := RecordedCommands(), "one").step(0)
     assert sink.games() == [OTHER_GAME] * 2
     assert [line["event"] for line in lines if line["log_level"] == "error"][-1] == "bot task dropped"
     assert left_in_streams(client) == {}
@@ -184,7 +172,7 @@ def test_P7_the_tasks_of_a_dead_worker_are_processed_at_once_not_one_each_second
 ) -> None:
     ledger.take_tasks("dead", 64, 0)
     ledger.reclaim_tasks("dead too", 0)
-    assert BotWorker(ledger, sink := RecordingSink(), "alive").reclaim(0) == 4
+    assert BotWorker(ledger, sink := RecordedCommands(), "alive").reclaim(0) == 4
     assert sink.games() == sorted([GAME, OTHER_GAME] * 2)
     assert left_in_streams(client) == {}
 
@@ -194,6 +182,6 @@ def test_P7_new_tasks_do_not_wait_long_for_reclaimed_ones(ledger: RedisLedger, c
     ledger.reclaim_tasks("dead too", 0)
     ticks = iter(range(100))
     # each reading of the clock takes a second
-    bots = BotWorker(ledger, RecordingSink(), "alive", clock=lambda: float(next(ticks)))
+    bots = BotWorker(ledger, RecordedCommands(), "alive", clock=lambda: float(next(ticks)))
     assert bots.reclaim(0) == 1
     assert sum(client.xlen(keys.bot_tasks(partition)) for partition in ALL) == 3

@@ -20,9 +20,11 @@ from services.bots import worker
 from services.bots.policies import POLICIES, Policy
 from services.bots.policies.random_source import SeatRandom
 from services.bots.worker import BotWorker
-from services.ledger import MissingEntryError, RedisLedger, keys
+from services.ledger import RedisLedger, keys
+from services.ledger.view_merge import LogRewoundError
 from services.referee.rules import GameState, legal
 from services.referee.worker import Referee
+from tests.bots.recorded_commands import RecordedCommands
 from tests.referee.running_referee import (
     GAME,
     Player,
@@ -49,19 +51,6 @@ BAD_TASKS: Mapping[str, dict[str, bytes]] = {
 }
 
 
-class RecordingSink:
-    """Records the commands that it gets, and is unreachable after so many."""
-
-    def __init__(self, capacity: int = 1000) -> None:
-        self.sent: list[CommandEnvelope] = []
-        self.capacity = capacity
-
-    def send(self, envelope: CommandEnvelope) -> None:
-        if len(self.sent) == self.capacity:
-            raise ConnectionError("gone")
-        self.sent.append(envelope)
-
-
 @pytest.fixture
 def opened(ledger: RedisLedger) -> Referee:
     """A game of two bots; both have a task to choose their starting tickets."""
@@ -86,7 +75,7 @@ def test_P8_a_task_that_cannot_be_read_is_finished_and_the_others_are_processed(
     ledger: RedisLedger, opened: Referee, client: Any, fields: dict[str, bytes]
 ) -> None:
     client.xadd(TASKS, fields)
-    sink = RecordingSink()
+    sink = RecordedCommands()
     with capture_logs() as lines:
         BotWorker(ledger, sink, "one").step(0)
     assert errors(lines) == ["bot task can't be read"]
@@ -100,7 +89,7 @@ def test_P8_an_unreadable_task_that_another_worker_took_is_finished_too(
     client.xadd(TASKS, {"t": b"\xc1"})
     ledger.reclaim_tasks("early", 60_000)  # makes the group
     client.xreadgroup(keys.BOT_GROUP, "crashed", {TASKS: ">"})
-    sink = RecordingSink()
+    sink = RecordedCommands()
     with capture_logs() as lines:
         BotWorker(other_ledger, sink, "two").reclaim(0)
     assert errors(lines) == ["bot task can't be read"]
@@ -126,7 +115,7 @@ def test_a_policy_that_fails_once_is_called_again(
         return commands[-1]
 
     use_policy(monkeypatch, fails_once)
-    sink = RecordingSink()
+    sink = RecordedCommands()
     with capture_logs() as lines:
         BotWorker(ledger, sink, "one").step(0)
     assert errors(lines) == ["bot can't choose"]
@@ -150,7 +139,7 @@ def test_where_a_policy_always_fails_the_first_legal_command_is_played(
         raise fault
 
     use_policy(monkeypatch, fails)
-    sink = RecordingSink()
+    sink = RecordedCommands()
     with capture_logs() as lines:
         BotWorker(ledger, sink, "one").step(0)
     assert errors(lines) == ["bot can't choose"] * 4  # two tries of each seat
@@ -167,7 +156,7 @@ def test_P7_a_bot_that_saw_what_a_fail_over_lost_projects_the_view_anew(
     create = CommandEnvelope("create", GAME, None, CreateGame(plans, seed="another"))
     submit(successor, [create, opening_commands()[1]])
     referee_at(successor, "successor").step(0)
-    sink = RecordingSink()
+    sink = RecordedCommands()
     bots = BotWorker(ledger, sink, "one")
     bots.step(0)
     bots.ledger = successor
@@ -191,12 +180,12 @@ def replace_last_head(client: Any) -> None:
 def test_P7_a_bot_notices_that_its_last_entry_has_another_head_on_another_branch(
     ledger: RedisLedger, opened: Referee, client: Any
 ) -> None:
-    sink = RecordingSink()
+    sink = RecordedCommands()
     bots = BotWorker(ledger, sink, "one")
     bots.step(0)
     projection = bots.projections[GAME, 0]
     replace_last_head(client)
-    with pytest.raises(MissingEntryError, match="isn't what seat 0 saw"):
+    with pytest.raises(LogRewoundError, match="isn't the one that was read"):
         projection.refresh(ledger)
 
 
@@ -210,7 +199,7 @@ def test_P6_a_bot_does_not_act_on_what_the_server_can_not_have_committed_to(
     client.delete(own)
     for id_, row in (*before, (last, {b"e": forged})):
         client.xadd(own, row, id_)
-    sink = RecordingSink()
+    sink = RecordedCommands()
     with capture_logs() as lines:
         BotWorker(ledger, sink, "one").step(0)
     assert errors(lines) == [*["THE SERVER IS NOT TO BE BELIEVED"] * 3, "bot task dropped"]
@@ -223,7 +212,7 @@ def test_an_unknown_policy_plays_the_first_legal_command(
     for id_, _ in client.xrange(TASKS):
         client.xdel(TASKS, id_)
     client.xadd(TASKS, {"t": pack((GAME, 1, 2, "clairvoyant"))})
-    sink = RecordingSink()
+    sink = RecordedCommands()
     BotWorker(ledger, sink, "one").step(0)
     assert [(envelope.seat, envelope.command) for envelope in sink.sent] == [(1, first_legal(ledger, 1))]
     assert left_in_streams(client) == {}
@@ -237,7 +226,7 @@ def test_P8_a_task_of_a_damaged_view_is_dropped_and_no_other(
     client.delete(own)
     for id_ in ids:
         client.xadd(own, {"e": b"\xc1"}, id_)
-    sink = RecordingSink()
+    sink = RecordedCommands()
     with capture_logs() as lines:
         BotWorker(ledger, sink, "one").step(0)
     assert errors(lines)[-1] == "bot task dropped"
@@ -245,13 +234,15 @@ def test_P8_a_task_of_a_damaged_view_is_dropped_and_no_other(
     assert left_in_streams(client) == {}
 
 
-def test_when_the_engine_becomes_unreachable_in_a_batch_only_what_was_not_sent_stays(
+def test_P8_where_a_node_becomes_unreachable_only_what_was_not_sent_stays(
     ledger: RedisLedger, other_ledger: RedisLedger, opened: Referee, client: Any
 ) -> None:
-    with pytest.raises(ConnectionError):
-        BotWorker(ledger, RecordingSink(1), "one").step(0)
+    away = RecordedCommands(lambda envelope: ConnectionError("gone") if envelope.seat == 1 else None)
+    with capture_logs() as lines:
+        BotWorker(ledger, away, "one").step(0)
+    assert [line["why"] for line in lines if line["event"] == "bot tasks wait"] == ["gone"]
     assert left_in_streams(client) == {TASKS: 1}
-    recovered = RecordingSink()
+    recovered = RecordedCommands()
     BotWorker(other_ledger, recovered, "two").reclaim(0)
     assert [envelope.seat for envelope in recovered.sent] == [1]
     assert left_in_streams(client) == {}
@@ -266,7 +257,7 @@ def test_P9_what_is_held_of_games_that_are_over_or_gone_is_dropped(
     submit(ledger, [*opening_commands(gone), *opening_commands(still_played)])
     opened.step(0)
     now_s = 0.0
-    bots = BotWorker(ledger, RecordingSink(), "one", clock=lambda: now_s)
+    bots = BotWorker(ledger, RecordedCommands(), "one", clock=lambda: now_s)
     bots.step(0)
     assert len(bots.projections) == 6
     submit(ledger, [CommandEnvelope(f"leave-{seat}", over, seat, Leave()) for seat in (0, 1)])

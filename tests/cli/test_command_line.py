@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import signal
 from pathlib import Path
@@ -80,6 +81,13 @@ def test_the_same_seed_gives_the_same_log_but_for_times_and_ids(played: Any, dat
         return [(turn["seat"], turn["command"], turn["events"]) for turn in turns]
 
     assert comparable_log(other["game"]) == comparable_log(played["game"])
+
+
+def test_play_may_have_more_games_than_an_address_of_strangers(tmp_path: Path) -> None:
+    words = ("play", "--games", "3", "--option", "cars=12", "--json")
+    result = run_in_process(*words, data=tmp_path, LEDGERLINE_OPEN_GAMES="1")
+    assert result.returncode == 0, result.stderr
+    assert len(json.loads(result.stdout)["games"]) == 3
 
 
 def test_games_lists_what_was_played(played: Any, data: Path) -> None:

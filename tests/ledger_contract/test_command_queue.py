@@ -86,6 +86,22 @@ def test_P8_a_full_partition_takes_no_command_and_loses_none(ledger: RedisLedger
     assert [unpack_envelope(delivery.data).id for delivery in narrow.take("one", ALL, 10, 0)] == ["c3"]
 
 
+def test_P8_of_commands_that_are_submitted_together_those_of_a_full_partition_wait(
+    ledger: RedisLedger, client: Any
+) -> None:
+    narrow = RedisLedger(client, ledger.partitions, max_waiting=1)
+    elsewhere = next(
+        name for name in map("game-{}".format, range(100)) if narrow.partition_of(name) != PARTITION
+    )
+    envelopes = [envelope_of("c1"), envelope_of("c2"), envelope_of("c3", game=elsewhere)]
+    queued, refused, also_queued = narrow.submit_all(envelopes)
+    assert (queued, also_queued) == (None, None)
+    assert isinstance(refused, QueueFullError)
+    taken = narrow.take("one", ALL, 10, 0)
+    assert sorted(unpack_envelope(delivery.data).id for delivery in taken) == ["c1", "c3"]
+    assert narrow.submit_all([]) == []
+
+
 def test_P2_a_rejection_is_kept_for_its_sender_for_a_minute(ledger: RedisLedger, client: Any) -> None:
     [delivery] = submit_and_take(ledger, envelope_of("c1", 2))
     ledger.reject_without_entry(delivery, envelope_of("c1", 2), "RATE-1", "too many")

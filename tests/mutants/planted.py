@@ -239,13 +239,12 @@ REFEREE_MUTANTS: Final = (
     ),
     Mutant(
         "a bot keeps a state that a fail-over took back", "P7", "services/bots/seat_projection.py",
-        "if last_seen is None or last_seen.shown.head not in (self.view_verifier.head, b\"\"):",
-        "if last_seen is None:", ("tests/bots", *SIMULATOR),
+        "(verifier.viewer,), verifier.head)", "(verifier.viewer,))", ("tests/bots", *SIMULATOR),
     ),
     Mutant(
         "a bot doesn't verify what it is shown", "P6", "services/bots/seat_projection.py",
-        "                self.view_verifier.verify(entry)\n",
-        "                self.view_verifier.sequence, self.view_verifier.head = entry.sequence, entry.shown.head\n", ("tests/bots",),
+        "            self.view_verifier.verify(entry)\n",
+        "            self.view_verifier.sequence, self.view_verifier.head = entry.number, entry.shown.head\n", ("tests/bots",),
     ),
     Mutant(
         "a verdict names its own head as the previous one", "P3", "services/referee/decision_building.py",
@@ -262,8 +261,8 @@ REFEREE_MUTANTS: Final = (
         "a bot task is finished before its command is sent",
         "P7",
         "services/bots/worker.py",
-        "(requeued if wait_reason else finished).append(remaining[0])",
-        "finished.append(remaining[0])",
+        "(finished if error is None else requeued).append(remaining.popleft())",
+        "finished.append(remaining.popleft())",
         ("tests/bots", *SIMULATOR),
     ),
     Mutant(

@@ -19,7 +19,6 @@ import pytest
 
 from schemas.commands import CommandEnvelope, StartGame, TakeSeat
 from services.bootstrap.composition import build_referee
-from services.bots.command_sink import DirectSink
 from services.bots.worker import BotWorker
 from services.ledger import RedisLedger
 from services.ledger.connection import connect, init_partition_count
@@ -89,7 +88,7 @@ def play_on(ledger: RedisLedger, games: list[str]) -> None:
     """Play these games to their ends."""
     (referee, _), bots = (
         build_referee(ledger, read_settings(leases=False)),
-        BotWorker(ledger, DirectSink(ledger), "bots"),
+        BotWorker(ledger, ledger, "bots"),
     )
     for game in games:  # where the cut took those entries; elsewhere they are refused
         ledger.submit(CommandEnvelope("seat-again", game, None, TakeSeat("Ada")))

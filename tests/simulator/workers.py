@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from redis.exceptions import RedisError
 
-from services.bots.command_sink import DirectSink
 from services.bots.worker import RECLAIM_IDLE_MS as TASKS_IDLE_MS
 from services.bots.worker import BotWorker
 from services.ledger import RedisLedger, keys
@@ -117,7 +116,7 @@ def start_referee(world: World, name: str, wire: Wire) -> Routine:
 def start_bots(world: World, name: str, wire: Wire) -> Routine:
     ledger = ledger_of(world, wire)
     everywhere = range(world.plan.partitions)
-    bots = BotWorker(ledger, DirectSink(ledger), name)
+    bots = BotWorker(ledger, ledger, name)
     work, tasks = world.work, (keys.bot_tasks, keys.BOT_GROUP)
     reclaim = Task(1_000.0, bots.reclaim, lambda: work.has_idle(*tasks, everywhere, TASKS_IDLE_MS))
     step = Task(IDLE_MS, lambda: bots.step(0), lambda: work.has_unread(*tasks, everywhere))
