@@ -16,7 +16,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
 from hashlib import sha256, sha512
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ SEALED_SINCE = 3  # the version of the rules from which games are sealed
 CARDS = "purple white blue yellow orange red green black locomotive locomotive4 passenger".split()  # noqa: SIM905
 CONSTANTS = {0xC0: None, 0xC2: False, 0xC3: True}  # of msgpack
 Pile = list[tuple[str, bytes]]  # names and salts, the top last
+u64 = struct.Struct(">Q").pack
 
 
 class InvalidProofError(Exception):
@@ -39,10 +40,6 @@ def require(condition: object, why: str) -> None:
 
 def h(label: str, *parts: bytes) -> bytes:
     return sha256(f"ledgerline/{label}/1".encode() + b"".join(parts)).digest()
-
-
-def u64(number: int) -> bytes:
-    return number.to_bytes(8, "big")
 
 
 class Reader:
@@ -83,8 +80,7 @@ class Reader:
         require(size <= self.values_left and len(self.open) < MAX_DEPTH, "is too long or too deep")
         self.values_left -= size
         self.open.append([])
-        for _ in range(size):
-            self.open[-1].append(self.value())
+        self.open[-1].extend(self.value() for _ in range(size))
         return self.open.pop()
 
 
@@ -100,8 +96,7 @@ def pack(value: Any) -> bytes:
     """The value in msgpack's shortest form."""
     kind = type(value)
     if kind is str:
-        text: bytes = value.encode()
-        return sized(len(text), 0xA0, 32, 0xD9, 1, 2, 4) + text
+        return sized(len(text := value.encode()), 0xA0, 32, 0xD9, 1, 2, 4) + bytes(text)
     if kind is int and -32 <= value < 128:
         return bytes((value & 255,))
     if kind is int:
@@ -110,8 +105,7 @@ def pack(value: Any) -> bytes:
     if kind is list:
         return sized(len(value), 0x90, 16, 0xDC, 2, 4) + b"".join(map(pack, value))
     if kind is dict:
-        pairs = (pack(key) + pack(item) for key, item in value.items())
-        return sized(len(value), 0x80, 16, 0xDE, 2, 4) + b"".join(pairs)
+        return sized(len(value), 0x80, 16, 0xDE, 2, 4) + b"".join(map(pack, chain(*value.items())))
     if kind is bytes:
         return sized(len(value), 0, 0, 0xC4, 1, 2, 4) + bytes(value)
     if kind is float:
@@ -164,8 +158,7 @@ def is_signed(key: bytes, message: bytes, signature: bytes) -> bool:
 def shuffled(row: list[str], key: bytes, epoch: int) -> list[str]:
     """The row in the order that follows from key and epoch (docs/shuffle.md)."""
     row, start = list(row), b"ledgerline/shuffle/1" + key + u64(epoch)
-    blocks = (struct.unpack(">8I", sha256(start + u64(block)).digest()) for block in count())
-    stream = (word for block in blocks for word in block)
+    stream = chain.from_iterable(struct.unpack(">8I", sha256(start + u64(n)).digest()) for n in count())
     for last in range(len(row) - 1, 0, -1):
         fair = (1 << 32) - (1 << 32) % (last + 1)
         other = next(word for word in stream if word < fair) % (last + 1)
@@ -184,24 +177,22 @@ def root(leaves: list[bytes]) -> bytes:
 
 
 # -- who may see what
-ROW_LENGTHS = dict(zip((*range(1, 48), *range(50, 55), 60), (  # of the rows of events, by code
+ROW_LENGTHS = dict(zip((*range(1, 48), *range(50, 56), 60), (  # of the rows of events, by code
     11, 6, 2, 2, 3, 3, 3, 1, 5, 3, 5, 2, 3, 4, 5, 2, 2, 3, 3, 3, 4, 3, 2, 3, 6, 2, 1, 5, 3, 7, 3, 2, 12, 2, 3, 4, 4,
-    3, 2, 12, 3, 8, 4, 2, 4, 3, 3, 5, 13, 6, 4, 1, 4,
+    3, 2, 12, 3, 8, 4, 2, 4, 3, 3, 5, 13, 6, 4, 1, 9, 4,
 ), strict=True))  # fmt: skip
 HIDDEN = {  # by code: which fields are face down, for all but the event's seat if it has one
     2: (5,), 42: (5,), 6: (2,), 9: (3,), 10: (2,), 11: (4,), 13: (2,), 24: (2,), 31: (2,), 36: (2, 3), 21: (), 47: (2,),
-    22: (2,), 43: (3,), 4: (1,), 41: (1,), 46: (1,), 5: (2,), 45: (2,), 34: (1,), 35: (2,), 52: (2, 5), 53: (3,),
+    22: (2,), 43: (3,), 4: (1,), 41: (1,), 46: (1,), 5: (2,), 45: (2,), 34: (1,), 35: (2,), 52: (2, 5), 53: (3,), 55: (5,),
 }  # fmt: skip
 SECRET = (22, 43, 4, 41, 46, 5, 45, 34, 35)  # what they hide nobody sees before the end; others' one seat
-SEAT_TAKEN, REFUSED = (2, 42), 21
+SEAT_TAKEN, REFUSED = (2, 42, 55), 21
 OPENING = (1, 40, 22, 43, 60, 33, 34, 35, 36, 50, 51, 52, 53)  # a game, seed, access, position or fork
 
 
 def split_rows(events: list[list[Any]]) -> list[Any]:
     """What a log's entry should say of these events: to all, to seats, to nobody."""
-    public: list[Any] = []
-    private: dict[int, dict[int, Any]] = {}
-    secret: dict[int, Any] = {}
+    public, private, secret = list[Any](), dict[int, dict[int, Any]](), dict[int, Any]()
     for position, row in enumerate(events):
         public.append(row)
         if row[0] not in HIDDEN or (row[0] in SEAT_TAKEN and row[5] is None) or row[:2] == [REFUSED, None]:
@@ -218,9 +209,8 @@ def read_entry(data: bytes) -> tuple[list[Any], list[list[Any]]]:
     value = Reader(data).value()
     require(pack(value) == data and len(value) == 8, "isn't written as entries are written")
     events, private, secret = list(value[5]), value[6], value[7]
-    for rows in (*private.values(), secret):
-        for place, row in rows.items():
-            events[place] = row
+    for place, row in chain(*(rows.items() for rows in (*private.values(), secret))):
+        events[place] = row
     for row in events:
         known = row is not None and ROW_LENGTHS.get(row[0]) == len(row) and type(row[0]) is int
         require(known, f"has an event that this verifier doesn't know: {row}"[:200])
@@ -233,17 +223,24 @@ class Game:
     """What a game amounts to so far, as far as it is about who knows what and which card lies where."""
 
     def __init__(self, name: str) -> None:
-        self.name, self.seed, self.key, self.vault = name, b"", b"", b""
+        self.name, self.error, self.seed, self.key, self.vault = name, "", b"", b"", b""
         self.created, self.turned_up = list[Any](), list[str]()
         self.sealed = self.given = self.over = self.revealed = False
         self.piles: dict[str | None, Pile] = defaultdict(list)
         self.epochs = {"shuffled": 0, "laid": 1 << 32, "returned": 1 << 33}  # the next of each
-        self.last_parts, self.discards = Counter[int](), Counter[str]()  # numbers of the seats' last parts
-        self.market, self.secrets = dict[int, str | None](), dict[int, bytes]()
-        self.shares, self.error = dict[int, str](), ""  # contributions; the first wrong thing in this entry
+        self.last_parts, self.discards, self.names = Counter[int](), Counter[str](), set[str | None]()
+        self.market, self.secrets, self.shares = dict[int, str | None](), dict[int, bytes](), dict[int, str]()
 
     def expect(self, condition: object, why: str) -> None:
         self.error = self.error or ("" if condition else why)
+
+    def commits_to(self, names: bytes = b"\x90") -> bool:
+        """Whether these are pairs of salt and name that the log commits to; where one is missing, it was erased."""
+        with suppress(Exception):
+            pairs = Reader(names).value()
+            due = {h("name", salt, name.encode()).hex() for salt, name in pairs if len(salt) == 32}
+            return due <= self.names and len(due) == len(pairs) and pack(pairs) == names
+        return False
 
     def apply(self, entry: list[Any], events: list[list[Any]]) -> None:
         """Apply an entry's events; `error` is what isn't as the deal has it."""
@@ -312,6 +309,7 @@ class Game:
             case [1 | 40, game, _, rules, _, _, _, options, *_]:
                 self.expect(game == self.name and not self.created, "creates another game")
                 self.created, self.sealed = row, rules >= SEALED_SINCE
+                self.names |= {plan.get("name_commitment") for plan in row[8]}
                 self.discards.update(options["cards"])
             case [22 | 43, commitment, *given, seed]:
                 self.seed, self.given, text = bytes.fromhex(seed), command[4] is not None, command[4]
@@ -320,13 +318,15 @@ class Game:
                 fits &= given in ([[self.given]] if self.sealed else [[], [None]])
                 fits &= not self.given or h("seed", text.encode()) == self.seed
                 self.expect(fits, "has a seed that wasn't committed to, or not the one that was given")
-            case [2 | 42, seat, _, policy, _, secret, *share]:
+            case [2 | 42 | 55, seat, called, policy, _, secret, *share]:
+                self.names, share = self.names | {*share[2:]}, share[:2]
                 own = h("contribution", self.seed, bytes((seat,))).hex()
                 made = {"seed": own, "house": own, "seat": command[4], "nobody": bytes(32).hex()}
                 by = "seed" if self.given else "house" if policy else "seat" if command[4] else "nobody"
                 fits = share == ([made[by], by] if self.sealed else [None] * len(share))
                 scope = b"" if policy else self.name.encode()
                 self.secrets[seat] = due = h("luck", self.seed, bytes((seat,)), scope)
+                fits &= (called is None) == (row[0] == 55)  # a player's name isn't in the log
                 fits &= secret == (due.hex() if self.sealed or policy else None) and seat not in self.shares
                 self.expect(fits, f"has another secret or contribution of seat {seat} than it should")
                 self.shares[seat] = made[by]
@@ -359,10 +359,8 @@ class Game:
         """What an event of play does to the piles and what lies open, and who sees which card."""
         match row:
             case [4 | 41 | 46, order, *roots]:
-                rest = [name for name, _ in self.piles.pop(None, [])] if row[0] == 46 else []
-                self.expect(
-                    Counter(order) == self.discards + Counter(rest), "shuffles other cards than it may"
-                )
+                rest = Counter(name for name, _ in (self.piles.pop(None, []) if row[0] == 46 else ()))
+                self.expect(Counter(order) == self.discards + rest, "shuffles other cards than it may")
                 self.piles[None][:0] = self.shuffle("cards", sorted(order, key=CARDS.index), order, roots)
                 self.discards.clear()
             case [5 | 45, deck, order, *roots]:
@@ -401,7 +399,8 @@ class Game:
 
 
 # -- the file
-KEYS = ("game", "number", "head", "key", "signature", "marks", "entries")
+KEYS = ("game", "number", "head", "key", "signature", "marks", "entries", "names")  # a file may lack the last
+KINDS = tuple(zip(KEYS, (str, int, bytes, bytes, bytes, bytes, list, bytes), strict=True))
 
 
 def decompressed(stream: bytes) -> tuple[bytes, bool]:
@@ -425,9 +424,9 @@ def read_game_file(data: bytes) -> tuple[dict[str, Any], str]:
         fields = reader.value()
     except (InvalidProofError, ValueError, TypeError) as error:
         wrong, pairs = wrong or f"the file {error}", [*(reader.open or [[]])[0], *reader.open[1:2]]
-        fields = dict(zip(KEYS, pairs[1::2], strict=False)) if (*pairs[::2],) == KEYS else None
-    kinds = [type(value) for value in fields.values()] if type(fields) is dict and (*fields,) == KEYS else ()
-    require(kinds == [str, int, bytes, bytes, bytes, bytes, list], wrong or "the file holds no game")
+        fields = dict(zip(KEYS, pairs[1::2], strict=False)) if (*pairs[::2],) == KEYS[:-1] else None
+    kinds = tuple((key, type(value)) for key, value in fields.items()) if type(fields) is dict else ()
+    require(kinds in (KINDS, KINDS[:-1]), wrong or "the file holds no game")
     return fields, wrong or ("" if pack(fields) == out else "the file isn't written as such files are")
 
 
@@ -453,7 +452,7 @@ def followed(game: Game, entries: list[bytes], marks: bytes) -> tuple[bytes, int
 def verify(data: bytes, trusted: str | None = None) -> dict[str, Any]:
     """What there is to say of a file with these bytes. Raises InvalidProofError if no game can be read from it."""
     fields, damage = read_game_file(data)
-    name, number, end, key, signature, marks, entries = fields.values()
+    name, number, end, key, signature, marks, entries, *names = fields.values()
     game, lost = Game(name), number != len(entries) or len(marks) != 4 * number
     head, first, why = followed(game, entries, marks)
     final = b"\0".join((b"ledgerline/final/1", name.encode(), u64(number & (1 << 64) - 1) + end))
@@ -465,6 +464,7 @@ def verify(data: bytes, trusted: str | None = None) -> dict[str, Any]:
         (not sound, "the signature doesn't fit the game, the number, the head and the key"),
         (trusted not in (None, key.hex()), f"it is signed by another key than {trusted}"),
         (bool(damage), damage),
+        (not first and not game.commits_to(*names), "the log commits to no such names as lie beside it"),
     )
     wrong = [{"entry": None if place is True else place, "why": why} for place, why in checks if place]
     notes = ["unchecked: the moves (ledgerline audit FILE)" + ", whose key signed (--key)" * (not trusted)]

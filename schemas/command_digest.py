@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from hashlib import blake2b
 from typing import Final
 
-from schemas.commands import FIELDS, Command, CreateGame, write_command
+from schemas.commands import FIELDS, Command, CreateGame, TakeSeat, write_command
 from schemas.rows import pack
 
 DIGEST_BYTES: Final = 6  # a collision would only hide a sender's own mistake
 
 
 def digest_command(command: Command) -> str:
-    """Twelve hex digits: the same for the same command, in whatever order its fields and cards were named."""
+    """Twelve hex digits: the same for the same command, in whatever order its fields and cards were named.
+
+    Names of players are left out: a digest is stored, and who guessed a name could try it (`has_same_names` compares
+    them)."""
+    if isinstance(command, TakeSeat):
+        command = replace(command, name="")
     if isinstance(command, CreateGame):  # it holds other contracts
-        content = _in_order(write_command(command))
+        plans = tuple(replace(plan, name=None) for plan in command.seats)
+        content = _in_order(write_command(replace(command, seats=plans)))
     else:
         content = [command.code, *(_in_order(getattr(command, name)) for name in FIELDS[type(command)])]
     return blake2b(pack(content), digest_size=DIGEST_BYTES).hexdigest()

@@ -55,6 +55,7 @@ class SeatPlan:
     policy: Policy | None = None
     name: Name | None = None
     age: Age | None = None  # a bot's, where the oldest begins
+    name_commitment: Hex32 | None = None  # in a log, in place of the name: see schemas/player_names.py
 
 
 @contract()
@@ -105,10 +106,17 @@ class CreateGame(CommandContract):
 class TakeSeat(CommandContract):
     """Take a free seat: this one, or the first."""
 
-    name: Name
+    name: Name | None
     seat: Seat | None = None
     age: Age | None = None  # counts where the oldest begins
     contribution: Hex32 | None = None  # 32 random bytes of the player's own, in hex: see docs/proof.md
+    name_commitment: Hex32 | None = None  # in a log, in place of the name: see schemas/player_names.py
+
+    @model_validator(mode="after")
+    def _require_name_or_commitment(self) -> TakeSeat:
+        if (self.name is None) == (self.name_commitment is None):
+            raise ValueError("give a name")
+        return self
 
 
 @command(type="start_game", code=3, sender="system")

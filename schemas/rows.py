@@ -8,6 +8,7 @@ today's (schemas/events/upcasting.py).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from operator import attrgetter
 from reprlib import repr as short_repr  # a value may be nested too deep to show
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -20,7 +21,7 @@ from schemas.commands import Command, read_command, write_command
 from schemas.contract import holds_contracts
 from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.events import BY_CODE, EVENTS, FIELDS, SCHEMAS, Event
-from schemas.events.upcasting import upcast
+from schemas.events.upcasting import STILL_WRITTEN, upcast
 
 Row: TypeAlias = Sequence[Any]  # a code, then fields of any type
 
@@ -49,23 +50,35 @@ class VisibilitySplit(NamedTuple):
 _NESTED_EVENTS: Final = frozenset(cls for cls in EVENTS if holds_contracts(cls))  # they need their schema
 
 
-def _make_field_getter(cls: type[Event]) -> Callable[[Event], tuple[object, ...]]:
+def _make_row_writer(cls: type[Event]) -> Callable[[Event], Row]:
+    if cls in _NESTED_EVENTS:
+        return partial(_write_nested, cls)
     field_names = FIELDS[cls]
-    if len(field_names) > 1:
-        return attrgetter(*field_names)
-    return lambda event: tuple(getattr(event, name) for name in field_names)
+    if len(field_names) < 2:
+        return lambda event: (cls.code, *(getattr(event, name) for name in field_names))
+    fields_of = attrgetter(*field_names)
+    if cls in STILL_WRITTEN:
+        former_code, added_field = STILL_WRITTEN[cls]
+        assert field_names[-1] == added_field, "the earlier version has all fields but the last"
+        return lambda event: _without_null(cls.code, former_code, fields_of(event))
+    return lambda event: (cls.code, *fields_of(event))
 
 
-_FIELD_GETTERS: Final = {cls: _make_field_getter(cls) for cls in EVENTS}
+def _write_nested(cls: type[Event], event: Event) -> Row:
+    dumped = SCHEMAS[cls.type].write(event, exclude_defaults=True)
+    return (cls.code, *(dumped[name] for name in FIELDS[cls]))
+
+
+def _without_null(code: int, former_code: int, fields: tuple[object, ...]) -> Row:
+    return (former_code, *fields[:-1]) if fields[-1] is None else (code, *fields)
+
+
+_ROW_WRITERS: Final = {cls: _make_row_writer(cls) for cls in EVENTS}
 
 
 def event_to_row(event: Event) -> Row:
     """An event as the row that is stored: its code, then its fields in the order of their declaration."""
-    cls = type(event)
-    if cls in _NESTED_EVENTS:
-        dumped = SCHEMAS[cls.type].write(event, exclude_defaults=True)
-        return (cls.code, *(dumped[name] for name in FIELDS[cls]))
-    return (cls.code, *_FIELD_GETTERS[cls](event))
+    return _ROW_WRITERS[type(event)](event)
 
 
 def row_to_event(row: Row) -> Event:
@@ -94,7 +107,7 @@ def foreign_row_to_event(row: Row) -> Event:
     if type(event) in _NESTED_EVENTS:
         return event  # it was read by its schema already
     try:
-        return SCHEMAS[event.type].read(dict(zip(FIELDS[type(event)], event_to_row(event)[1:], strict=True)))
+        return SCHEMAS[event.type].read({name: getattr(event, name) for name in FIELDS[type(event)]})
     except InvalidInputError as error:
         raise CorruptDataError(f"no {event.type} can be read from {short_repr(row)}: {error}") from None
 

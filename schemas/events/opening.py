@@ -74,13 +74,15 @@ class SeedSealed(EventContract):
 
 @event(
     type="seat_taken",
-    code=42,
-    version=2,
+    code=55,
+    version=3,
     visibility=Private(owner="seat", hides=("luck",), public_if_null="luck"),
 )
 class SeatTaken(EventContract):
+    """A seat is taken. A player's name isn't in the log, which is for ever: a commitment to it is."""
+
     seat: Seat
-    name: Name
+    name: Name | None  # of a bot, by the server; of a player in old games, and where it is shown to viewers
     policy: Slug | None  # of a bot; null for a human
     age: Age | None
     luck: (
@@ -88,6 +90,7 @@ class SeatTaken(EventContract):
     )  # private: the seat secret, from which a bot's random source and the salts of its parts derive
     contribution: Hex32 | None  # the seat's part of the game's randomness; null in old games
     by: Contributor | None  # who made it
+    name_commitment: Hex32 | None = None  # to the player's name: see schemas/player_names.py
 
 
 @event(type="game_started", code=3, visibility=PUBLIC)

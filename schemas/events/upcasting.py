@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from schemas.events import BY_CODE, FIELDS
+from schemas.events import BY_CODE, FIELDS, Event, SeatTaken
 
 FieldValues: TypeAlias = Mapping[str, Any]  # the values of a row, of any type, by field
 
@@ -43,6 +43,11 @@ def _add_contribution(fields: FieldValues) -> FieldValues:
     return {**fields, "contribution": None, "by": None}
 
 
+def _add_name_commitment(fields: FieldValues) -> FieldValues:
+    """Version 3 has a commitment in place of a player's name. Before, all names were in the log."""
+    return {**fields, "name_commitment": None}
+
+
 def _add_commitment_root(fields: FieldValues) -> FieldValues:
     """Version 2 commits to each card. Before, only the seed was committed to."""
     return {**fields, "root": None}
@@ -63,8 +68,19 @@ FORMER_VERSIONS: Final[Mapping[int, FormerVersion]] = {  # by code
     4: FormerVersion("deck_shuffled", 1, ("order",), 41, _add_commitment_root),
     5: FormerVersion("tickets_shuffled", 1, ("deck", "order"), 45, _add_commitment_root),
     22: FormerVersion("seed_sealed", 1, ("commitment", "seed"), 43, _add_seed_origin),
+    42: FormerVersion(
+        "seat_taken",
+        2,
+        ("seat", "name", "policy", "age", "luck", "contribution", "by"),
+        55,
+        _add_name_commitment,
+    ),
 }
 assert not FORMER_VERSIONS.keys() & BY_CODE.keys(), "an earlier version's code was given again"
+
+# Versions that are still written: an event in which this field, the last of its type, is null is written as the
+# version before it. So a sealed log of before, sealed again, gives its own bytes.
+STILL_WRITTEN: Final[Mapping[type[Event], tuple[int, str]]] = {SeatTaken: (42, "name_commitment")}
 
 
 def upcast(row: Sequence[Any]) -> Sequence[object]:  # a code, then fields of any type
@@ -73,6 +89,13 @@ def upcast(row: Sequence[Any]) -> Sequence[object]:  # a code, then fields of an
     former = FORMER_VERSIONS[row[0]]
     fields = former.to_next(dict(zip(former.fields, row[1:], strict=True)))
     return (former.next_code, *(fields[name] for name in _field_names(former.next_code)))
+
+
+def event_class(code: int) -> type[Event] | None:
+    """The class of the events whose rows have this code, of any version; None for no event's."""
+    while (former := FORMER_VERSIONS.get(code)) is not None:
+        code = former.next_code
+    return BY_CODE.get(code)
 
 
 def _field_names(code: int) -> tuple[str, ...]:

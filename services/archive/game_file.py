@@ -10,6 +10,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 import msgpack
@@ -41,12 +42,21 @@ class GameFile(NamedTuple):
     signature: bytes  # of `build_statement`, 64 bytes
     marks: bytes  # the first bytes of the head after each entry
     entries: list[bytes]  # as the log stores them
+    names: bytes = b""  # of the players, with salts (schemas/player_names.py); the file may lack them
+
+    def stored_fields(self) -> dict[str, object]:
+        """The fields as the file has them: without names where there are none."""
+        fields = self._asdict()
+        if not self.names:
+            del fields["names"]
+        return fields
 
 
 FIELD_TYPES: Final[Mapping[str, type]] = dict(
-    zip(GameFile._fields, (str, int, bytes, bytes, bytes, bytes, list), strict=True)
+    zip(GameFile._fields, (str, int, bytes, bytes, bytes, bytes, list, bytes), strict=True)
 )
-_NO_FIELDS: Final = f"the file isn't a map of {', '.join(GameFile._fields)}"
+REQUIRED_FIELDS: Final = tuple(FIELD_TYPES)[:-1]
+_NO_FIELDS: Final = f"the file isn't a map of {', '.join(REQUIRED_FIELDS)}"
 
 
 def build_statement(game: str, sequence: int, head: bytes) -> bytes:
@@ -54,16 +64,19 @@ def build_statement(game: str, sequence: int, head: bytes) -> bytes:
     return b"ledgerline/final/1\0" + game.encode() + b"\0" + sequence.to_bytes(8, "big") + head
 
 
-def encode_game_file(game: str, entries: Sequence[bytes], heads: Sequence[bytes], signer: Signer) -> bytes:
-    """The file of a game, from the entries of its log (at least one) and the head after each of them.
+def encode_game_file(
+    game: str, entries: Sequence[bytes], heads: Sequence[bytes], signer: Signer, names: bytes = b""
+) -> bytes:
+    """The file of a game, from the entries of its log (at least one) and the head after each of them. With `names`,
+    they lie in it beside the log.
 
     Raises GameFileError where the log is so large that no reader would take its file."""
     sequence, head = len(entries), heads[-1]
     assert len(heads) == sequence, "every entry has its head"
     marks = b"".join(entry_head[:MARK_BYTES] for entry_head in heads)
     signature = signer.sign(build_statement(game, sequence, head))
-    game_file = GameFile(game, sequence, head, signer.public_key, signature, marks, [*entries])
-    packed = msgpack.packb(game_file._asdict())
+    game_file = GameFile(game, sequence, head, signer.public_key, signature, marks, [*entries], names)
+    packed = msgpack.packb(game_file.stored_fields())
     if len(packed) > MAX_UNCOMPRESSED_BYTES or sequence > MAX_ENTRIES:
         raise GameFileError(f"{sequence} entries in {len(packed)} bytes are more than a file may hold")
     return compress_packed(packed)
@@ -106,9 +119,10 @@ def read_fields(packed: bytes) -> tuple[dict[str, Any], str]:  # the fields' typ
     name = "the file"
     try:
         unpacker.feed(packed)
-        if unpacker.read_map_header() != len(FIELD_TYPES):
+        field_count = unpacker.read_map_header()
+        if field_count not in (len(REQUIRED_FIELDS), len(FIELD_TYPES)):
             return fields, _NO_FIELDS
-        for name, field_type in FIELD_TYPES.items():
+        for name, field_type in islice(FIELD_TYPES.items(), field_count):
             if unpacker.unpack() != name:
                 return fields, _NO_FIELDS
             if field_type is list:
@@ -124,6 +138,8 @@ def read_fields(packed: bytes) -> tuple[dict[str, Any], str]:  # the fields' typ
         return fields, f"{name} can't be read: {error or 'it ends too early'}"
     if unpacker.tell() != len(packed):
         return fields, "the file goes on after its last field"
+    if fields.get("names") == b"":
+        return fields, "names is empty, and not left out"
     return fields, "number is below 0" if fields["number"] < 0 else ""
 
 

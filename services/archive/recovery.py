@@ -8,9 +8,9 @@ from typing import Final
 
 from services.archive.game_file import (
     DIGEST_BYTES,
-    FIELD_TYPES,
     FILE_MAGIC,
     MAX_UNCOMPRESSED_BYTES,
+    REQUIRED_FIELDS,
     GameFile,
     read_fields,
 )
@@ -22,7 +22,7 @@ def recover_game_file(data: bytes) -> GameFile | None:
     """The file, with the entries before the damage; None if the fields before the entries can't be read.
     Only what the marks confirm can be trusted."""
     fields, _ = read_fields(_decompress_readable(data[len(FILE_MAGIC) : -DIGEST_BYTES]))
-    return GameFile(**fields) if fields.keys() == FIELD_TYPES.keys() else None
+    return GameFile(**fields) if fields.keys() >= {*REQUIRED_FIELDS} else None
 
 
 def _decompress_readable(compressed: bytes) -> bytes:

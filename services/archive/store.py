@@ -1,6 +1,7 @@
 """Where the files of finished games are: a folder, or whatever else fsspec can write to, by its URL.
 
     <url>/<two hex digits of SHA-256 of the id>/<the game's id>.ledgerline
+    <url>/<the same>/<the game's id>.names, where its players' names are known
 
 A file is there whole or not at all: in a folder it is written under another name, synced and
 renamed; S3 shows an object only when it is complete.
@@ -24,6 +25,7 @@ from schemas.field_types import GameId
 
 ARCHIVE_URL_VARIABLE: Final = "LEDGERLINE_ARCHIVE_URL"
 SUFFIX: Final = ".ledgerline"
+NAMES_SUFFIX: Final = ".names"  # beside the file: what is erased from here is in no file
 LOCAL_PROTOCOLS: Final = {"file", "local"}
 S3_PROTOCOLS: Final = {"s3", "s3a"}
 S3_CLIENT_CONFIG: Final = {"connect_timeout": 5, "read_timeout": 20, "retries": {"max_attempts": 2}}
@@ -87,16 +89,36 @@ class Archive:
         """Write a game's file, in place of one that is there.
 
         Raises ArchiveUnavailableError; InvalidInputError: the id is no game's."""
-        path = self._path(game)
+        self._write(self._path(game), data)
+
+    def _write(self, path: str, data: bytes) -> None:
         with self._translated_errors(passed_through=()):
             if self._is_local:
                 _write_atomically(Path(path), data)
             else:
                 self._filesystem.pipe_file(path, data)
 
-    def _path(self, game: str) -> str:
+    def read_names(self, game: str) -> bytes | None:
+        """The names of a game's players, or None if none lie there. Raises ArchiveUnavailableError."""
+        with self._translated_errors(), suppress(FileNotFoundError, InvalidInputError):
+            data: bytes = self._filesystem.cat_file(self._path(game, NAMES_SUFFIX))
+            return data
+        return None
+
+    def write_names(self, game: str, data: bytes | None) -> None:
+        """Write the names beside a game's file, in place of those that are there; None erases them.
+
+        Raises ArchiveUnavailableError; InvalidInputError: the id is no game's."""
+        path = self._path(game, NAMES_SUFFIX)
+        if data is not None:
+            self._write(path, data)
+            return
+        with self._translated_errors(), suppress(FileNotFoundError):
+            self._filesystem.rm_file(path)
+
+    def _path(self, game: str, suffix: str = SUFFIX) -> str:
         name = _GAME_ID.read(game)
-        return f"{self._root}/{sha256(name.encode()).hexdigest()[:2]}/{name}{SUFFIX}"
+        return f"{self._root}/{sha256(name.encode()).hexdigest()[:2]}/{name}{suffix}"
 
     @contextmanager
     def _translated_errors(

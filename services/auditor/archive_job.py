@@ -12,11 +12,12 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from schemas.errors import CorruptDataError, LedgerlineError
-from services.archive import decode_game_file, encode_game_file
+from schemas.player_names import SaltedNames, pack_names
+from services.archive import Archive, decode_game_file, encode_game_file
 from services.auditor.job_queue import Jobs
 from services.auditor.jobs import JobContext, job_type
 from services.auditor.recheck_throttle import RecheckThrottle
-from services.ledger import MissingEntryError
+from services.ledger import MissingEntryError, NameReader
 from services.referee.rules import fold
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import PROGRAMMING_ERRORS
@@ -54,9 +55,19 @@ def archive_game(context: JobContext, game: str) -> None:
         archive.write(game, data)
         if archive.read(game) != data:
             raise ArchiveConflictError(f"what was read back of game {game} isn't what was written")
+    _archive_names(context.ledger, archive, game)
     retention_ms = round(context.settings.archived_stays_s * 1000)
     context.ledger.archive_index().mark_archived(game, len(entries), context.wall_ms() + retention_ms)
     log.info("game archived", game=game, sequence=len(entries), bytes=len(data))
+
+
+def _archive_names(ledger: NameReader, archive: Archive, game: str) -> None:
+    """Write the names of the game's players beside its file, as the engine has them. If one is erased meanwhile,
+    here and there, writing would bring it back: so they are read again."""
+    written: SaltedNames | None = None
+    while (names := ledger.read_names(game)) != written:
+        archive.write_names(game, pack_names(names) if names else None)
+        written = names
 
 
 def _require_continuation(archived: bytes, entries: Sequence[bytes]) -> None:

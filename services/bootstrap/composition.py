@@ -94,6 +94,7 @@ def _build_referee(ledger: RedisLedger, settings: Settings, fork_executor: Execu
         ledger.membership(), name, ledger.partitions, clock, now_ms, all_partitions=not settings.leases
     )
     clocks = Clocks(clock, now_ms, round(settings.retention_s * 1000), round(settings.unstarted_s * 1000))
+    games = GameRepository(ledger, open_archive_reader(settings))
     referee = Referee(
         ledger,
         name,
@@ -102,9 +103,7 @@ def _build_referee(ledger: RedisLedger, settings: Settings, fork_executor: Execu
         lambda: lease.partitions,
         cache_bytes=settings.remembers_mib * 1024 * 1024,
         read_archived_length=ledger.archive_index().archived_length if settings.archive_url else None,
-        forks=ForkExpander(
-            GameRepository(ledger, open_archive_reader(settings)).read_entries, executor=fork_executor
-        ),
+        forks=ForkExpander(games.read_entries, fork_executor, games.read_names),
         decision_limit=DecisionLimit(settings.decision_s),
     )
     return referee, lease

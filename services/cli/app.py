@@ -16,6 +16,7 @@ from services.cli import (
     export_verify,
     fork,
     jobs,
+    person,
     play,
     replay,
     services,
@@ -47,6 +48,7 @@ def run_app(app: typer.Typer, arguments: Sequence[str]) -> None:
     app.add_typer(dead_letters.app, name="dead")
     app.add_typer(jobs.app, name="jobs")
     app.add_typer(disputes.app, name="disputes")
+    app.add_typer(person.app, name="person")
     try:
         app(arguments)
     except GameNotFoundError as error:

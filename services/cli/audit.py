@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Annotated, Final, NamedTuple
@@ -14,6 +14,7 @@ from rich.table import Table
 from schemas.contract import Schema
 from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.field_types import GameId
+from schemas.player_names import shown_names, unpack_names
 from services.archive import MAX_FILE_BYTES, GameFile, GameFileError, TrustedKeys, decode_game_file
 from services.cli.exit import GameNotFoundError
 from services.cli.options import DEFAULT_DATA, DataOption, JsonOption, open_repository, parse_public_key
@@ -110,7 +111,11 @@ def _load_file(path: Path, trusted: TrustedKeys | None) -> AuditSource:
         game_file = decode_game_file(read_bytes(path, MAX_FILE_BYTES, str(path)))
     except GameFileError as error:
         raise InvalidInputError(str(path), str(error)) from None
-    return _file_source(game_file, trusted)
+    try:
+        names = unpack_names(game_file.names) if game_file.names else {}
+    except CorruptDataError:  # a finding of the audit
+        names = {}
+    return _file_source(game_file, trusted, shown_names(names))
 
 
 def _load_game(game: str, open_games: Callable[[], AbstractContextManager[GameRepository]]) -> AuditSource:
@@ -119,11 +124,11 @@ def _load_game(game: str, open_games: Callable[[], AbstractContextManager[GameRe
         ledger = repository.ledger
         log = ledger.read_entries(_GAME_ID.read(game))
         if not log and (file := repository.read_game_file(game)) is not None:
-            return _file_source(file, repository.trusted)
+            return _file_source(file, repository.trusted, shown_names(repository.read_names(game)))
         if not log:
             message = f"there is no game {game}, and no file of that name; `ledgerline games` lists games"
             raise GameNotFoundError(message)
-        replay = Replay(game, log)
+        replay = Replay(game, log, shown_names(repository.read_names(game)))
         checks = (
             *check_stored_chain(ledger, replay),
             check_stored_views(ledger, replay),
@@ -132,8 +137,8 @@ def _load_game(game: str, open_games: Callable[[], AbstractContextManager[GameRe
         return AuditSource(replay, checks)
 
 
-def _file_source(file: GameFile, trusted: TrustedKeys | None) -> AuditSource:
-    replay = Replay(file.game, file.entries)
+def _file_source(file: GameFile, trusted: TrustedKeys | None, names: Mapping[str, str]) -> AuditSource:
+    replay = Replay(file.game, file.entries, names)
     return AuditSource(replay, check_file(file, trusted, replay=replay))
 
 

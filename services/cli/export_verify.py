@@ -14,6 +14,7 @@ from rich.table import Table
 from schemas.contract import Schema
 from schemas.errors import InvalidInputError
 from schemas.field_types import GameId
+from schemas.player_names import pack_names
 from services.archive import MAX_FILE_BYTES, GameFileError, Signer, encode_game_file
 from services.bootstrap.data_folder_keys import data_folder_signing_key
 from services.cli.exit import GameNotFoundError
@@ -69,7 +70,9 @@ def export_game(reader: GameReader, signer: Signer, game: str, path: Path) -> No
         raise GameNotFoundError(f"there is no game {game}; `ledgerline games` lists them")
     if not fold(log).result:
         raise InvalidInputError("game", f"{game} isn't over: its file would show what is still hidden")
-    data = encode_game_file(game, log, read_heads(reader, game, len(log)), signer)
+    names = reader.read_names(game)
+    packed_names = pack_names(names) if names else b""
+    data = encode_game_file(game, log, read_heads(reader, game, len(log)), signer, packed_names)
     write_bytes(path, data, "file")
     console.print(f"{path}: {len(log)} entries in {len(data):,} bytes, signed with the key")
     console.print(signer.public_key.hex())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Sequence
 from typing import Annotated, NamedTuple
 
 import typer
@@ -14,6 +13,7 @@ from schemas.commands import Command, CommandEnvelope, ForkGame, StartGame
 from schemas.errors import InvalidInputError
 from schemas.events import GameForked
 from schemas.field_types import Seat
+from schemas.player_names import shown_names
 from schemas.tokens import Holder, Invitation, Token, TokenKeys, token_end_s
 from services.bootstrap.composition import build_referee, open_archive_reader
 from services.bootstrap.data_folder_keys import data_folder_token_keys
@@ -87,7 +87,13 @@ def fork_game(
             _send_command(referee, new_game, StartGame())
     finally:
         lease.leave()
-    return _describe_fork(ledger.read_entries(new_game), token_keys, settings.token_life_s)
+    names = shown_names(ledger.read_names(new_game))
+    return _describe_fork(
+        fold(ledger.read_entries(new_game), GameState(names)),
+        ledger.read_entries(new_game)[0],
+        token_keys,
+        settings.token_life_s,
+    )
 
 
 def _send_command(referee: Referee, game: str, command: Command) -> None:
@@ -109,11 +115,10 @@ def _free_seats(state: GameState) -> list[Seat]:
     return [seat for seat, seat_state in enumerate(state.seats) if not seat_state.is_seated]
 
 
-def _describe_fork(log: Sequence[bytes], token_keys: TokenKeys, life_s: int) -> Fork:
+def _describe_fork(state: GameState, creation: bytes, token_keys: TokenKeys, life_s: int) -> Fork:
     """All that is needed to go on with the game. The tokens are as good as the gateway's."""
-    state = fold(log)
     free_seats = _free_seats(state)
-    (forked,) = [event for event in unpack_entry(log[0]).events if isinstance(event, GameForked)]
+    (forked,) = [event for event in unpack_entry(creation).events if isinstance(event, GameForked)]
     end_s = token_end_s(time.time(), life_s)
     return Fork(
         state=state,

@@ -15,6 +15,7 @@ from schemas.entries import write_entry, write_view_entry
 from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.events import Event
 from schemas.field_types import GameId, Seat
+from schemas.player_names import log_entry_with_names, shown_names
 from services.cli.exit import GameNotFoundError
 from services.cli.options import DEFAULT_DATA, DataOption, JsonOption, open_repository
 from services.cli.output import console, print_json
@@ -89,6 +90,8 @@ def _summarize_game(repository: GameRepository, game: str) -> ListedGame:
         log = repository.read_entries(game)
         event_count = sum(len(unpack_entry(data).events) for data in log)
         state = fold(log)
+        if any(seat_state.name_commitment is not None for seat_state in state.seats):
+            state.show_names(shown_names(repository.read_names(game)))
         summary = game_summary_json(state, event_count, len(log))
         if state.access != PUBLIC_ACCESS:
             summary |= state.access._asdict()
@@ -148,7 +151,8 @@ def replay_game(
 def _read_entries(repository: GameRepository, game: str, viewer: str | None) -> list[ReplayedEntry]:
     log = read_game_log(repository, game)
     if viewer is None:
-        entries = [unpack_entry(data) for data in log]
+        names = repository.read_names(game)
+        entries = [log_entry_with_names(unpack_entry(data), names) for data in log]
         return [
             ReplayedEntry(entry.at, entry.events, write_entry(sequence, entry))
             for sequence, entry in enumerate(entries, 1)

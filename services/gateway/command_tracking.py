@@ -16,6 +16,7 @@ from schemas.commands import CommandEnvelope
 from schemas.entries import ViewEntry, write_view_entry
 from schemas.errors import InvalidInputError
 from schemas.events import CommandRefused
+from schemas.player_names import has_same_names
 from services.gateway.hub import Hub
 from services.gateway.problem_details import HttpProblemError, refusal_problem, reused_id_problem
 from services.ledger import CommandResult, MissingEntryError
@@ -163,6 +164,8 @@ class CommandTracker:
         progress.level, progress.sequence = DECIDED, result.sequence
         entry = await self._read_verdict(envelope, result.sequence, level)
         if entry is not None:
+            if not has_same_names(envelope.command, entry):
+                raise _reused_id_problem(envelope, result.sequence, entry)
             progress.level, progress.sequence, progress.entry = level, entry.number, entry
             log.debug("verdict", **_log_fields(envelope, entry.number), level=str(level))
 
@@ -171,8 +174,7 @@ class CommandTracker:
         if result is None or result.command_digest in ("", digest_command(envelope.command)):
             return
         entry = await self._read_verdict(envelope, result.sequence, DECIDED)
-        first = CommandProgress(DECIDED, result.sequence, entry)
-        raise reused_id_problem(envelope.id, **first.json_fields(), entry=entry and write_view_entry(entry))
+        raise _reused_id_problem(envelope, result.sequence, entry)
 
     async def _read_verdict(
         self, envelope: CommandEnvelope, sequence: int, level: AckLevel
@@ -183,6 +185,12 @@ class CommandTracker:
         for entry in await self.ledger.read_view(envelope.game, envelope.seat, sequence - 1, 1):
             return entry
         raise MissingEntryError(f"view: entry {sequence} is missing, which answers a command")
+
+
+def _reused_id_problem(envelope: CommandEnvelope, sequence: int, entry: ViewEntry | None) -> HttpProblemError:
+    """The problem of an id whose verdict is on another command; it has the verdict."""
+    first = CommandProgress(DECIDED, sequence, entry)
+    return reused_id_problem(envelope.id, **first.json_fields(), entry=entry and write_view_entry(entry))
 
 
 def _log_fields(envelope: CommandEnvelope, sequence: int | None) -> dict[str, object]:

@@ -146,7 +146,11 @@ class Hub:
         if self.deliveries.is_full(followed):
             return
         try:
-            self.deliveries.deliver(notification.game, followed, followed.take_notification(notification))
+            recipients = followed.take_notification(notification)
+            if recipients is None:
+                self.mark_stale(notification.game)
+            else:
+                self.deliveries.deliver(notification.game, followed, recipients)
         except (CorruptDataError, LogRewoundError) as error:
             self._end_subscriptions(notification.game, error)
 

@@ -111,4 +111,6 @@ def component_schemas() -> dict[str, JsonSchemaValue]:
     _, definitions = models_json_schema(
         [(model, "validation") for model in (*REQUEST_MODELS, Problem)], ref_template=SCHEMA_PATH
     )
-    return {**definitions["$defs"], "PlayerCommand": player_command_schema()}
+    schemas = {**definitions["$defs"], "PlayerCommand": player_command_schema()}
+    del schemas["SeatPlan"]["properties"]["name_commitment"]  # in a log alone
+    return schemas

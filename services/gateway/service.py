@@ -15,6 +15,7 @@ from schemas.entries import ViewEntry
 from schemas.errors import InvalidInputError
 from schemas.events import GameStarted, SeatTaken
 from schemas.field_types import Seat
+from schemas.player_names import commitment_field
 from schemas.tokens import DEFAULT_LIFE_S, TokenKeys
 from services.gateway import response_models as responses
 from services.gateway.archive_views import ArchiveViews
@@ -115,7 +116,7 @@ class GatewayService:
             game=game,
             token=await self.authorization.issue(game, None),
             taken=[
-                responses.TakenSeat(seat=event.seat, name=event.name, policy=event.policy)
+                responses.TakenSeat(seat=event.seat, name=event.name or "", policy=event.policy)
                 for event in entry.events
                 if isinstance(event, SeatTaken)
             ],
@@ -288,4 +289,6 @@ def _read_system_command(command_type: type[SystemCommandT], body: Mapping[str, 
             raise InvalidInputError(field, "there is no such field")
     command = read_command({**body, "type": command_type.type})
     assert isinstance(command, command_type), "its type is the path's"
+    if field := commitment_field(command):
+        raise InvalidInputError(field, "there is no such field")
     return command

@@ -12,6 +12,7 @@ from schemas.entries import ViewEntry, write_proof, write_view_entry
 from schemas.errors import CorruptDataError, LedgerlineError
 from schemas.events import GameEnded
 from schemas.field_types import Seat
+from services.ledger.named_views import holds_commitment
 from services.ledger.notifications import EntryNotification
 from services.ledger.view_merge import LogRewoundError
 from services.ledger.view_queries import ViewPage
@@ -116,8 +117,9 @@ class FollowedGame:
             for subscription in self.subscriptions
         ]
 
-    def take_notification(self, notification: EntryNotification) -> list[Recipient]:
-        """The one entry that a notification carries: a viewer without a private part sees the public one.
+    def take_notification(self, notification: EntryNotification) -> list[Recipient] | None:
+        """The one entry that a notification carries: a viewer without a private part sees the public one. None where
+        it holds a commitment to a name: then it must be read, with the name.
 
         Raises LogRewoundError, or CorruptDataError."""
         assert notification.public is not None, "only a new entry is carried"
@@ -131,9 +133,10 @@ class FollowedGame:
         recipients = list(zip(self.subscriptions, viewers, strict=True))
         for subscription, viewer in recipients:
             if (viewer, subscription.proofs) not in encoded_by_variant:
-                encoded_by_variant[viewer, subscription.proofs] = [
-                    encode_entry(notification.entry_for(viewer), subscription.proofs)
-                ]
+                entry = notification.entry_for(viewer)
+                if holds_commitment([entry]):
+                    return None
+                encoded_by_variant[viewer, subscription.proofs] = [encode_entry(entry, subscription.proofs)]
         self._learn_head(notification.previous_head)
         self.last_sequence, self.head = notification.sequence, notification.head
         return [

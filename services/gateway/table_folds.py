@@ -12,6 +12,7 @@ from typing import Final
 
 from schemas.errors import InvalidInputError
 from schemas.field_types import Seat
+from schemas.player_names import SaltedNames, names_in
 from services.gateway.problem_details import HttpProblemError
 from services.gateway.service import GatewayService
 from services.gateway.table_models import ListedGame
@@ -33,7 +34,7 @@ class TableFolds:
         self.service, self.catalog = service, catalog
         self._latest: OrderedDict[FoldKey, TableFold] = OrderedDict()
         self._checkpoints: OrderedDict[FoldKey, dict[int, TableFold]] = OrderedDict()
-        self._listed: OrderedDict[str, ListedGame] = OrderedDict()
+        self._listed: OrderedDict[str, tuple[ListedGame, SaltedNames]] = OrderedDict()
         self._locks: dict[FoldKey, asyncio.Lock] = {}
 
     async def now(self, game: str, bearer: str | None, client: str) -> TableFold:
@@ -42,6 +43,8 @@ class TableFolds:
         key = game, viewer
         async with self._lock(key):
             fold = self._latest.pop(key, None) or self.catalog.new_fold(game, viewer)
+            if not await self._shows_names(fold, game, bearer, client):
+                fold = self.catalog.new_fold(game, viewer)
             fold = await self._read_on(fold, game, bearer, client)
             self._latest[key] = fold
             while len(self._latest) > MAX_FOLDS:
@@ -57,6 +60,8 @@ class TableFolds:
             self._checkpoints[key] = kept
             while len(self._checkpoints) > MAX_REPLAYS:
                 self._checkpoints.popitem(last=False)
+            if kept and not await self._shows_names(kept[max(kept)], game, bearer, client):
+                kept.clear()
             start = max((place for place in kept if place <= number), default=0)
             fold = kept[start].copy() if start else self.catalog.new_fold(game, viewer)
             while fold.number < number:
@@ -71,14 +76,19 @@ class TableFolds:
 
     async def listed(self, game: str, client: str) -> ListedGame | None:
         """A game's row in a list, as the public sees it; None where it is gone meanwhile."""
-        row = self._listed.get(game)
-        if row is not None and (row.status == "over" or row.number == await self.service.require_game(game)):
+        row, names = self._listed.get(game, (None, None))
+        if (
+            row is not None
+            and (row.status == "over" or row.number == await self.service.require_game(game))
+            and names == await self.service.ledger.read_names(game)
+        ):
             return row
+        names = await self.service.ledger.read_names(game)
         try:
             row = (await self.now(game, None, client)).listed()
         except HttpProblemError:
             return None
-        self._listed[game] = row
+        self._listed[game] = row, names
         self._listed.move_to_end(game)
         while len(self._listed) > MAX_LISTED:
             self._listed.popitem(last=False)
@@ -87,6 +97,13 @@ class TableFolds:
     async def _viewer(self, game: str, bearer: str | None, client: str) -> Seat | None:
         await self.service.locate_game(game, client)
         return await self.service.authorization.resolve_viewer(game, bearer)
+
+    async def _shows_names(self, fold: TableFold, game: str, bearer: str | None, client: str) -> bool:
+        """Whether a fold that was kept shows the names that the view shows now: they may have been erased."""
+        if not fold.last_named:
+            return True
+        _, entries, _ = await self.service.read_page(game, bearer, 0, fold.last_named, client)
+        return names_in(entries) == fold.names
 
     async def _read_on(self, fold: TableFold, game: str, bearer: str | None, client: str) -> TableFold:
         """Apply what is new. Begins anew where the last entry isn't what was applied."""

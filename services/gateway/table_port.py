@@ -4,7 +4,7 @@ services/tables has the one implementation."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from schemas.entries import ViewEntry
@@ -25,6 +25,14 @@ class TableFold(Protocol):
     @property
     def head(self) -> bytes:
         """The head of the chain after it; empty where it isn't known."""
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """The names of players that it shows, by commitment."""
+
+    @property
+    def last_named(self) -> int:
+        """The number of the last entry that has one of them; 0 for none."""
 
     def apply(self, entries: Sequence[ViewEntry]) -> None:
         """Apply the next entries."""

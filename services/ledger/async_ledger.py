@@ -13,7 +13,15 @@ from schemas.commands import CommandEnvelope
 from schemas.entries import ViewEntry
 from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
-from services.ledger import backlog_queries, keys, ledger_queries, token_generations, view_queries
+from schemas.player_names import SaltedNames
+from services.ledger import (
+    backlog_queries,
+    keys,
+    ledger_queries,
+    player_names,
+    token_generations,
+    view_queries,
+)
 from services.ledger.ack_confirmation import ConfirmationBatcher
 from services.ledger.ack_levels import AckLevel
 from services.ledger.backlog_queries import BacklogOrError
@@ -21,6 +29,7 @@ from services.ledger.batching import RequestBatcher
 from services.ledger.confirmation_connection import find_node
 from services.ledger.dispute_store import AsyncDisputeStore
 from services.ledger.mistyped_keys import MistypedKeyLog
+from services.ledger.named_views import read_named_entry, read_named_views
 from services.ledger.notifications import EntryNotification, subscribe
 from services.ledger.queries import Client, RedisCommand, Reply, run_async, run_rounds, send_commands
 from services.ledger.records import MAX_WAITING_COMMANDS, CommandResult
@@ -32,7 +41,7 @@ SubmitBatcher = RequestBatcher[Sequence[RedisCommand], Sequence[Reply]]
 
 
 class AsyncLedger:
-    """Submits commands and reads views. It can't read a log."""
+    """Submits commands and reads views, with the names of their players. It can't read a log."""
 
     def __init__(
         self, client: redis.asyncio.Redis, partitions: int, max_waiting: int = MAX_WAITING_COMMANDS
@@ -79,7 +88,8 @@ class AsyncLedger:
             keys.confirmation_mark(partition),
             *(() if sender is None else (keys.private_view(partition, game, sender),)),
         ]
-        return await (await self._confirmation_batcher_of(game, level)).confirm(script_keys, command_id)
+        entry = await (await self._confirmation_batcher_of(game, level)).confirm(script_keys, command_id)
+        return entry and await run_async(self._client, read_named_entry(self.partitions, game, entry))
 
     async def read_length(self, game: str) -> int:
         """How many entries the game has; 0 for a game that doesn't exist."""
@@ -102,7 +112,11 @@ class AsyncLedger:
     ) -> list[ViewPageOrError]:
         """The same for many games and viewers in one round trip. The damage of one game, or the
         RedisError of a node that is away, is that game's result alone."""
-        return await run_async(self._client, view_queries.read_views(self.partitions, requests, limit))
+        return await run_async(self._client, read_named_views(self.partitions, requests, limit))
+
+    async def read_names(self, game: str) -> SaltedNames:
+        """The names of the game's players that weren't erased. Raises CorruptDataError."""
+        return await run_async(self._client, player_names.read_names(self.partitions, game))
 
     async def read_heads(self, games: Sequence[str]) -> list[LogHead | CorruptDataError | RedisError]:
         """The last entry of each of these games, in one round trip, or what is wrong with the game."""
@@ -180,8 +194,7 @@ class AsyncLedger:
         return [[next(replies) for _ in commands] for commands in rounds]
 
     async def _confirmation_batcher_of(self, game: str, level: AckLevel) -> ConfirmationBatcher:
-        mark = keys.confirmation_mark(self._partition(game))
-        node = await find_node(self._client, mark)
+        node = await find_node(self._client, keys.confirmation_mark(self._partition(game)))
         if (node.name, level) not in self._confirmation_batchers:
-            self._confirmation_batchers[node.name, level] = ConfirmationBatcher(node, level, mark)
+            self._confirmation_batchers[node.name, level] = ConfirmationBatcher(node, level)
         return self._confirmation_batchers[node.name, level]

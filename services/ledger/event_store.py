@@ -9,11 +9,13 @@ from redis.exceptions import AskError, ResponseError, TryAgainError
 
 from schemas.entries import ViewEntry
 from schemas.field_types import Seat
+from schemas.player_names import SaltedNames
 from services.ledger import keys
 from services.ledger.cluster_pipeline import available_replies
 from services.ledger.ledger_queries import list_games
 from services.ledger.log_reader import read_game_logs
 from services.ledger.mistyped_keys import is_mistyped
+from services.ledger.player_names import read_names
 from services.ledger.queries import Reply, run
 from services.ledger.records import (
     AppendRequest,
@@ -107,6 +109,10 @@ class RedisEventStore(RedisRole):
         """The number of the log's last entry (0 for none) and the head after it."""
         last = self._client.xrevrange(keys.public_view(self.partition_of(game), game), count=1)
         return next(((sequence, head) for sequence, _, head in parse_public_entries(last)), (0, b""))
+
+    def read_names(self, game: str) -> SaltedNames:
+        """The names of the game's players that weren't erased, by the commitments in its log."""
+        return run(self._client, read_names(self.partitions, game))
 
     def games(self, limit: int = 1000) -> list[str]:
         """The games that the engine holds, public or not, the latest first."""

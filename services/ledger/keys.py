@@ -108,6 +108,12 @@ def token_generations(partition: int, game: str) -> str:
     return f"{hash_tag(partition)}:g:{game}:tokens"
 
 
+def player_names(partition: int, game: str) -> str:
+    """Hash: the names of the game's players with their salts, by the commitments in its log. What is deleted here is
+    forgotten."""
+    return f"{hash_tag(partition)}:g:{game}:names"
+
+
 def all_commands(partitions: Iterable[int]) -> list[str]:
     """The command streams of these partitions."""
     return [commands(partition) for partition in partitions]

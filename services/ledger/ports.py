@@ -12,6 +12,7 @@ from schemas.commands import CommandEnvelope
 from schemas.entries import ViewEntry
 from schemas.errors import LedgerlineError
 from schemas.field_types import Seat
+from schemas.player_names import SaltedNames
 from services.ledger.records import (
     AppendRequest,
     AppendResult,
@@ -30,6 +31,14 @@ class MissingEntryError(LedgerlineError):
 
 class QueueFullError(LedgerlineError):
     """Too many commands wait in the partition. Nothing was queued; try again later."""
+
+
+class NameReader(Protocol):
+    """Reads the names that lie beside a log: a ledger, or one with an archive beside it."""
+
+    def read_names(self, game: str) -> SaltedNames:
+        """The names of the game's players that weren't erased, by the commitments in its log."""
+        ...
 
 
 class EntryReader(Protocol):
@@ -64,7 +73,7 @@ class GameCatalog(Protocol):
         ...
 
 
-class EventStore(EventReader, GameCatalog, Protocol):
+class EventStore(EventReader, NameReader, GameCatalog, Protocol):
     """The append-only logs. Entries of a game are numbered from 1."""
 
     def partition_of(self, game: str) -> int:
@@ -227,8 +236,8 @@ class ViewFollower(Protocol):
         ...
 
 
-class GameReader(EntryReader, ViewReader, Protocol):
-    """Reads the log and the views of any game."""
+class GameReader(EntryReader, ViewReader, NameReader, Protocol):
+    """Reads the log, the views and the names of any game."""
 
 
 def iter_view(reader: ViewReader, game: str, viewer: Seat | None) -> Iterator[ViewEntry]:

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from schemas.field_types import Seat
+from schemas.player_names import SaltedName
 
 MAX_WAITING_TASKS: Final = 100  # in a partition; with more, none is sent again
 MAX_WAITING_COMMANDS: Final = 1_000  # in a partition: see QueueFullError
@@ -70,6 +71,7 @@ class AppendRequest(NamedTuple):
     eviction: EvictAt | EvictionChange = EvictionChange.KEEP
     is_listed: bool = True  # the game stands in the list that everybody may read
     command_digest: str = ""  # of what the command asks for; empty where it isn't known
+    names: Sequence[SaltedName] = ()  # that this entry commits to
 
 
 class DuplicateCommand(NamedTuple):

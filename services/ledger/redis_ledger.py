@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
+from redis.exceptions import RedisError
+
 from schemas.field_types import Seat
-from services.ledger import token_generations
+from services.ledger import player_names, token_generations
 from services.ledger.archive_index import ArchiveIndex
 from services.ledger.bot_task_queue import RedisBotTaskQueue
 from services.ledger.command_queue import RedisCommandQueue
@@ -47,3 +51,15 @@ class RedisLedger(RedisEventStore, RedisCommandQueue, RedisBotTaskQueue, RedisSc
     def read_token_generations(self, game: str) -> Generations:
         """How often the tokens of each seat of a game, and of its host (None), were withdrawn."""
         return run(self._client, token_generations.read_generations(self.partitions, game))
+
+    def erase_names(self, game: str, commitments: Collection[str]) -> int:
+        """Erase these names of a game's players; returns how many there were."""
+        return run(self._client, player_names.erase_names(self.partitions, game, commitments))
+
+    def rewrite_aof(self) -> bool:
+        """Have the AOF rewritten, which has what was deleted until then. False where the engine doesn't do it now."""
+        try:
+            self._client.bgrewriteaof()
+        except RedisError:
+            return False
+        return True

@@ -8,6 +8,7 @@ from schemas.codec import pack_envelope
 from schemas.commands import CommandEnvelope
 from schemas.rows import pack
 from services.ledger import keys
+from services.ledger.player_names import name_fields
 from services.ledger.records import AppendRequest, DuplicateCommand, EvictAt
 from services.ledger.scripts import ScriptCall
 
@@ -47,6 +48,7 @@ def build_append_call(request: AppendRequest | DuplicateCommand, wakeup_channel:
         keys.deadlines(partition),
         keys.games(partition) if request.is_listed else keys.unlisted_games(partition),
         keys.evictions(partition),
+        keys.player_names(partition, game),
         *(keys.private_view(partition, game, seat) for seat, _ in request.private_parts),
     ]
     arguments = [
@@ -68,6 +70,7 @@ def build_append_call(request: AppendRequest | DuplicateCommand, wakeup_channel:
         len(request.tasks),
         *(pack(tuple(task)) for task in request.tasks),
         *(private_part for _, private_part in request.private_parts),
+        *name_fields(request.names),
     ]
     return script_keys, arguments
 
@@ -102,6 +105,7 @@ def build_evict_call(game: str, partition: int, seats: int, length: int) -> Scri
         keys.archived_lengths(partition),
         keys.public_view(partition, game),
         keys.command_results(partition, game, None),
+        keys.player_names(partition, game),
         *(keys.private_view(partition, game, seat) for seat in range(seats)),
         *(keys.command_results(partition, game, seat) for seat in range(seats)),
     ]

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Final, Protocol
 
-from schemas.codec import unpack_envelope
-from schemas.commands import CallTime, CommandEnvelope, ForkGame
+from schemas.codec import pack_envelope, unpack_envelope
+from schemas.commands import CallTime, CommandEnvelope, ForkGame, TakeSeat
 from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.events import GameEnded
 from schemas.field_types import Seat
@@ -30,6 +30,7 @@ from services.referee.decision_log import FailureLog, log_decision, log_fields
 from services.referee.fork_expansion import ForkExpander, PendingCommand
 from services.referee.game_cache import GameCache
 from services.referee.rules import UnloggedRejectionError
+from services.referee.salted_names import without_names
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import PROGRAMMING_ERRORS
 
@@ -204,6 +205,9 @@ class CommandProcessor:
     ) -> None:
         log.error("command moved to dead letters", **log_fields(envelope), reason=reason)
         if delivery.id:  # a command of the server itself is in no stream
+            nameless = without_names(envelope, self.new_seed)
+            if nameless is not envelope:
+                delivery = delivery._replace(data=pack_envelope(nameless))
             self.ledger.move_to_dead_letters(delivery, envelope, reason)
 
     def _set_aside_interrupted(self, command: PendingCommand, reason: str) -> None:
@@ -231,11 +235,13 @@ class CommandProcessor:
         """Decide a command. Only what is pure is interrupted: no reply of the engine is read halfway.
 
         Raises UnloggedRejectionError, or DecisionTooLongError."""
-        cached_game = self.game_cache.get(command.envelope.game)
+        game = command.envelope.game
+        cached_game = self.game_cache.get(game)
+        known_names = self.ledger.read_names(game) if isinstance(command.envelope.command, TakeSeat) else {}
         self._deciding = command
         try:
             return self.decision_limit.run(
-                lambda: build_decision(command, cached_game, self.clocks, self.new_seed)
+                lambda: build_decision(command, cached_game, self.clocks, self.new_seed, known_names)
             )
         finally:
             self._deciding = None

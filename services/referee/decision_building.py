@@ -6,14 +6,17 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from schemas.command_digest import digest_command
+from schemas.commands import CommandEnvelope
 from schemas.entries import Entry
 from schemas.events import Event
+from schemas.player_names import SaltedNames
 from services.ledger import AppendRequest, DuplicateCommand
 from services.referee.fork_expansion import PendingCommand
 from services.referee.game_cache import CachedGame
 from services.referee.named_seeds import take_seed
 from services.referee.rules import decide_envelope
 from services.referee.rules.proof.sealing import ChainState, seal_entry
+from services.referee.salted_names import salt_names
 from services.referee.scheduling import eviction_after, new_bot_tasks, next_wakeup
 
 DAY_MS: Final = 86_400_000
@@ -28,6 +31,11 @@ class Clocks(NamedTuple):
     wall_time_ms: Callable[[], int]
     retention_ms: int = 30 * DAY_MS
     unstarted_ms: int | None = None  # of a game that was never started; None: the same
+
+    @property
+    def unstarted_retention_ms(self) -> int:
+        """How long a game that was never started stays."""
+        return self.retention_ms if self.unstarted_ms is None else self.unstarted_ms
 
 
 class Decision(NamedTuple):
@@ -47,22 +55,25 @@ class UnloggedRejection(NamedTuple):
 
 
 def build_decision(
-    command: PendingCommand, cached_game: CachedGame, clocks: Clocks, new_seed: Callable[[], str]
+    command: PendingCommand,
+    cached_game: CachedGame,
+    clocks: Clocks,
+    new_seed: Callable[[], str],
+    known_names: SaltedNames,
 ) -> Decision:
-    """Decide a command; the cached game moves on as if the entry were appended already.
+    """Decide a command; the cached game moves on as if the entry were appended already. `known_names` are those
+    beside the game's log, where the command brings one.
 
     Raises UnloggedRejectionError: the log takes no entry for it."""
-    delivery, envelope, expansion = command
-    state = cached_game.state
+    delivery, envelope, state = command.delivery, command.envelope, cached_game.state
     if cached_game.has_answered(envelope.seat, envelope.id):
         duplicate = DuplicateCommand(delivery, envelope.game, envelope.seat, envelope.id)
         return Decision(command, duplicate, ())
     previously_pending = set(state.pending_choices)
     now_ms = clocks.wall_time_ms()
-    if expansion is not None:
-        envelope, seed = expansion.expand(envelope), expansion.seed
-    else:
-        envelope, seed = take_seed(envelope, new_seed)
+    envelope, seed = _with_seed(command, new_seed)
+    salted = salt_names(envelope, state, known_names, new_seed)
+    envelope = salted.envelope
     events = decide_envelope(state, envelope, clocks.game_time_ms(), seed, created_at_ms=now_ms)
     chain_state = ChainState(cached_game.length, cached_game.head, cached_game.last_private_sequences)
     entry = Entry(state.at_ms, envelope.id, envelope.seat, envelope.command, events)
@@ -82,14 +93,18 @@ def build_decision(
         public=sealed_entry.public,
         head=sealed_entry.head,
         private_parts=sealed_entry.private_parts,
+        names=salted.kept_beside(events),
         tasks=new_bot_tasks(state, cached_game.length, envelope.seat, previously_pending),
         deadline_ms=next_wakeup(state),
-        eviction=eviction_after(
-            events,
-            now_ms + clocks.retention_ms,
-            now_ms + (clocks.retention_ms if clocks.unstarted_ms is None else clocks.unstarted_ms),
-        ),
+        eviction=eviction_after(events, now_ms + clocks.retention_ms, now_ms + clocks.unstarted_retention_ms),
         is_listed=state.access.is_listed,
         command_digest=digest_command(command.envelope.command),  # as it was sent
     )
     return Decision(command, request, events)
+
+
+def _with_seed(command: PendingCommand, new_seed: Callable[[], str]) -> tuple[CommandEnvelope, str]:
+    """The envelope as it is decided, a fork as the command that creates it; and the seed of a game that it creates."""
+    if command.expansion is not None:
+        return command.expansion.expand(command.envelope), command.expansion.seed
+    return take_seed(command.envelope, new_seed)

@@ -17,6 +17,7 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from schemas.commands import CommandEnvelope, CreateGame, ForkGame
+from schemas.player_names import SaltedNames, shown_names
 from schemas.refusals import CommandRefusedError
 from services.archive import ArchiveUnavailableError
 from services.ledger import DeliveredCommand
@@ -32,6 +33,12 @@ MAX_HELD_PER_FORK: Final = (
 )
 
 ReadSourceLog = Callable[[str], Sequence[bytes]]
+ReadSourceNames = Callable[[str], SaltedNames]
+
+
+def no_names(game: str) -> SaltedNames:
+    """Of games whose names lie nowhere."""
+    return {}
 
 
 class ForkExpansion(NamedTuple):
@@ -68,11 +75,18 @@ class PendingCommand(NamedTuple):
 class ForkExpander:
     """Expands forks, and holds the commands that wait for one.
 
-    `read_source_log` returns the whole log of a game, wherever it is kept; it is called on the
-    executor's threads. Without an executor, forks are expanded at once on the caller's thread."""
+    `read_source_log` returns the whole log of a game, wherever it is kept, and `read_source_names` the
+    names beside it; both are called on the executor's threads. Without an executor, forks are expanded
+    at once on the caller's thread."""
 
-    def __init__(self, read_source_log: ReadSourceLog, executor: Executor | None = None) -> None:
-        self._read_source_log, self._executor = read_source_log, executor or InlineExecutor()
+    def __init__(
+        self,
+        read_source_log: ReadSourceLog,
+        executor: Executor | None = None,
+        read_source_names: ReadSourceNames = no_names,
+    ) -> None:
+        self._read_source_log, self._read_source_names = read_source_log, read_source_names
+        self._executor = executor or InlineExecutor()
         self._held: dict[str, list[PendingCommand]] = {}  # by game: the fork, then what came after it
         self._held_keys: set[tuple[int, str]] = set()  # partition and stream id of all of them
 
@@ -131,7 +145,8 @@ class ForkExpander:
         return ForkExpansion(fork.of, seed, executor.submit(self._build_create_command, fork, seed))
 
     def _build_create_command(self, fork: ForkGame, seed: str) -> CreateGame:
-        return fork_command(self._read_source_log(fork.of), fork, seed)
+        names = shown_names(self._read_source_names(fork.of))
+        return fork_command(self._read_source_log(fork.of), fork, seed, names)
 
 
 def _delivery_key(delivery: DeliveredCommand) -> tuple[int, str]:

@@ -9,13 +9,21 @@ referees submit the same command, it has one result (P2).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, Protocol
 
 from schemas.commands import CommandEnvelope, StartGame
 from schemas.errors import InvalidInputError
 from schemas.events import Event, GameCreated, GameEnded, GameStarted
 from schemas.field_types import Seat
-from services.ledger import BotTask, CommandSubmitter, EvictAt, EvictionChange, QueueFullError
+from schemas.player_names import shown_names
+from services.ledger import (
+    BotTask,
+    CommandSubmitter,
+    EvictAt,
+    EvictionChange,
+    NameReader,
+    QueueFullError,
+)
 from services.referee.rules import GameState
 from services.referee.rules.moves.play_off import next_game
 from services.runtime.logging_setup import get_logger
@@ -25,6 +33,10 @@ BOT_SILENCE_MS: Final = 30_000  # of a bot, before its task is sent again
 # The gateway accepts no ids of clients that begin like these.
 PLAY_OFF_CREATE_ID: Final = "play-off:create"
 PLAY_OFF_START_ID: Final = "play-off:start"
+
+
+class PlayOffLedger(CommandSubmitter, NameReader, Protocol):
+    """What a play-off needs of the ledger."""
 
 
 def next_wakeup(state: GameState) -> int | None:
@@ -74,10 +86,12 @@ def eviction_after(
     return EvictionChange.KEEP
 
 
-def advance_play_off(commands: CommandSubmitter, state: GameState) -> bool:
+def advance_play_off(ledger: PlayOffLedger, state: GameState) -> bool:
     """Submit the next command towards the game that follows this one. True when there is none
     left: that game has started, or it can't be had."""
-    follow_up = next_game(state)
+    shown_state = state.copy()  # the players take their names along
+    shown_state.show_names(shown_names(ledger.read_names(state.game)))
+    follow_up = next_game(shown_state)
     if follow_up is None:
         return True
     game, create_command = follow_up
@@ -85,9 +99,9 @@ def advance_play_off(commands: CommandSubmitter, state: GameState) -> bool:
         CommandEnvelope(PLAY_OFF_CREATE_ID, game, None, create_command),
         CommandEnvelope(PLAY_OFF_START_ID, game, None, StartGame()),
     ):
-        result = commands.read_result(game, None, envelope.id)
+        result = ledger.read_result(game, None, envelope.id)
         if result is None:
-            return not _submit_follow_up(commands, envelope, state.game)
+            return not _submit_follow_up(ledger, envelope, state.game)
         if not result.sequence:
             _log_stopped(envelope, state.game, f"{result.rule}, {result.reason}")
             return True

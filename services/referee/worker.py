@@ -76,7 +76,7 @@ class Referee:
         self.ledger, self.name, self.clocks, self.max_deliveries = ledger, name, clocks, max_deliveries
         self.owned_partitions, self.batch = owned_partitions, batch
         self.read_archived_length = read_archived_length
-        self.forks = forks or ForkExpander(ledger.read_entries)
+        self.forks = forks or ForkExpander(ledger.read_entries, read_source_names=ledger.read_names)
         self.processor = CommandProcessor(
             ledger, clocks, new_seed, cache_bytes, self.forks, decision_limit or DecisionLimit()
         )

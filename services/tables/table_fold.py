@@ -8,6 +8,7 @@ from schemas.commands import Command, Leave, write_command
 from schemas.entries import ViewEntry
 from schemas.events import RouteClaimed
 from schemas.field_types import Seat
+from schemas.player_names import names_in
 from services.gateway.catalog_models import BoardDrawing
 from services.gateway.table_models import LegalCommand, LegalCommands, ListedGame, Move, TableState
 from services.referee.rules import GameState, fold_events, legal
@@ -25,12 +26,17 @@ class FoldedTable:
         self.number, self.head = 0, b""
         self.state = GameState()
         self.moves: list[Move] = []
+        self.names: dict[str, str] = {}
+        self.last_named = 0
 
     def apply(self, entries: Sequence[ViewEntry]) -> None:
         """Apply the next entries, and note them in words."""
         for entry in entries:
             fold_events(self.state, entry.at, entry.events)
             self.number, self.head = entry.number, entry.shown.head
+            if names := names_in([entry]):
+                self.names |= names
+                self.last_named = entry.number
             text = [s for event in entry.events if (s := event_sentence(self.state, event))]
             if text:
                 self.moves.append(
@@ -49,6 +55,7 @@ class FoldedTable:
         """A fold that shares nothing that changes with this one."""
         duplicate = FoldedTable(self.game, self.viewer)
         duplicate.number, duplicate.head = self.number, self.head
+        duplicate.names, duplicate.last_named = dict(self.names), self.last_named
         duplicate.state, duplicate.moves = self.state.copy(), self.moves[:]
         return duplicate
 

@@ -108,7 +108,8 @@ def _create_game(state: GameState, seat: Seat | None, command: commands.CreateGa
 
 @describes(commands.TakeSeat)
 def _take_seat(state: GameState, seat: Seat | None, command: commands.TakeSeat) -> str:
-    return f"take a seat as {command.name}"
+    name = command.name or state.name_of(command.name_commitment)
+    return f"take a seat as {name}" if name else "take a seat"
 
 
 @describes(commands.StartGame)

@@ -52,7 +52,7 @@ def _game_created(state: GameState, event: events.GameCreated) -> str:
 
 @sentence(events.SeatTaken)
 def _seat_taken(state: GameState, event: events.SeatTaken) -> str:
-    return f"{event.name} sits down at seat {event.seat}."
+    return f"{state.seats[event.seat].name or 'Somebody'} sits down at seat {event.seat}."
 
 
 @sentence(events.GameStarted)

@@ -97,7 +97,9 @@ def _states_before(replay: Replay, sequence: int) -> dict[Viewer, GameState]:
     """Everybody's state before this entry."""
     referee = replay.state_after(sequence - 1)
     seats = len(referee.seats) or len(replay.state_after(sequence).seats)
-    viewers: dict[Viewer, GameState] = {viewer: GameState() for viewer in ("public", *range(seats))}
+    viewers: dict[Viewer, GameState] = {
+        viewer: GameState(replay.names) for viewer in ("public", *range(seats))
+    }
     for position, (at_ms, events) in enumerate(replay.timed_events(sequence - 1), 1):
         for viewer, state in viewers.items():
             try:

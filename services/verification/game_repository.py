@@ -15,12 +15,15 @@ from schemas.codec import build_view_entry
 from schemas.entries import ViewEntry
 from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
+from schemas.player_names import SaltedNames, committed_names, unpack_names, with_names
 from services.archive import Archive, GameFile, GameFileError, TrustedKeys, decode_game_file
 from services.ledger import GameCatalog, GameReader
+from services.runtime.logging_setup import get_logger
 from services.verification.log_check import check_signature
 from services.verification.replay_errors import REPLAY_ERRORS
 from services.verification.reseal import ResealedEntry, reseal_log
 
+log = get_logger("archive")
 MAX_REMEMBERED_GAMES: Final = 8  # archived games; a client that pages through one has it read once
 
 
@@ -62,11 +65,28 @@ class ArchiveReader:
             raise CorruptDataError(f"the archive's file of {game} isn't to be believed. {finding.why}")
         return file
 
+    def read_names(self, game: str) -> SaltedNames:
+        """The names of a game's players that weren't erased. Names that can't be read are none: they stop no game.
+        Raises ArchiveUnavailableError."""
+        data = self.archive.read_names(game)
+        try:
+            return {} if data is None else unpack_names(data)
+        except CorruptDataError as error:
+            log.error("names can't be read", game=game, error=str(error))
+            return {}
+
     def read_view(self, game: str, viewer: Seat | None) -> list[ViewEntry] | None:
-        """A viewer's whole view of a game, or None if there is no such game. Raises ArchiveUnavailableError,
-        CorruptDataError."""
+        """A viewer's whole view of a game, with names, or None if there is no such game. Raises
+        ArchiveUnavailableError, CorruptDataError."""
         reconstructed = self._reconstruct(game)
-        return None if reconstructed is None else reconstructed.view(viewer)
+        return None if reconstructed is None else self._with_names(game, reconstructed.view(viewer))
+
+    def _with_names(self, game: str, view: list[ViewEntry]) -> list[ViewEntry]:
+        """Names aren't cached with the game: they may be erased."""
+        if not any(committed_names(entry.events) for entry in view):
+            return view
+        names = self.read_names(game)
+        return [with_names(entry, names) for entry in view]
 
     def _reconstruct(self, game: str) -> ReconstructedGame | None:
         with self._lock:
@@ -113,15 +133,23 @@ class GameRepository:
         file = None if self.archive_reader is None else self.archive_reader.read_trusted_file(game)
         return [] if file is None else file.entries[after:]
 
+    def read_names(self, game: str) -> SaltedNames:
+        """The names of a game's players, from where they are. Raises ArchiveUnavailableError."""
+        names = self.ledger.read_names(game)
+        return names if names or self.archive_reader is None else self.archive_reader.read_names(game)
+
     def read_game_file(self, game: str) -> GameFile | None:
         """The archive's file of a game, whoever signed it, if there is one. Raises CorruptDataError,
         ArchiveUnavailableError."""
         return None if self.archive_reader is None else self.archive_reader.read_game_file(game)
 
     def read_view(self, game: str, viewer: Seat | None, after: int = 0, limit: int = 1000) -> list[ViewEntry]:
-        """As the ledger's, of archived games too. Raises MissingEntryError, CorruptDataError,
+        """As the ledger's, of archived games too, and with names. Raises MissingEntryError, CorruptDataError,
         ArchiveUnavailableError."""
         entries = self.ledger.read_view(game, viewer, after, limit)
+        if any(committed_names(entry.events) for entry in entries):
+            names = self.read_names(game)
+            entries = [with_names(entry, names) for entry in entries]
         if entries or self.archive_reader is None or (after and self.ledger.read_entries(game)):
             return entries
         return (self.archive_reader.read_view(game, viewer) or [])[after : after + limit]

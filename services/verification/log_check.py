@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from schemas.errors import CorruptDataError
 from schemas.events import GameCreated, GameEnded
 from schemas.hash_chain import initial_head, next_head
+from schemas.player_names import committed_names, holds_name_and_commitment, pack_names, unpack_names
 from services.archive import (
     GameFile,
     GameFileError,
@@ -105,7 +106,29 @@ def check_file(
         result.chain.append(Finding(None, "chain", why))
     elif result.head and not result.over:
         result.chain.append(Finding(None, "chain", "The game isn't over at the end of its file."))
+    result.chain.extend(_name_findings(file, replay))
     return [*result.checks(), check_signature(file, trusted)]
+
+
+def _name_findings(file: GameFile, replay: Replay) -> Iterator[Finding]:
+    """What is wrong with names: each that lies beside the log has its commitment there, and the log has no name where
+    it has a commitment. A name that doesn't lie beside it was erased, or left out."""
+    committed: set[str] = set()
+    for sequence, entry in enumerate(replay.decoded.entries, 1):
+        committed |= committed_names(entry.events)
+        if holds_name_and_commitment(entry.events):
+            yield Finding(sequence, "chain", "It holds a player's name, and a commitment in its place.")
+    try:
+        names = unpack_names(file.names) if file.names else {}
+    except CorruptDataError as error:
+        yield Finding(None, "chain", f"The names beside the log can't be read: {error}.")
+        return
+    if file.names and pack_names(names) != file.names:
+        yield Finding(None, "chain", "The names beside the log aren't in their order, or one stands twice.")
+    for salted in names.values():
+        if salted.commitment not in committed:
+            why = f"The name {salted.name!r} lies beside the log, which commits to no such name."
+            yield Finding(None, "chain", why)
 
 
 def check_file_bytes(

@@ -8,7 +8,7 @@ over a damaged log raises nothing: it ends, and keeps the error.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
@@ -33,10 +33,11 @@ class Pass(NamedTuple, Generic[T]):
 
 
 class Replay:
-    """A log, and what the passes over it found."""
+    """A log, and what the passes over it found. `names` are its players', by commitment, for states that people
+    are shown; without them seats have numbers alone."""
 
-    def __init__(self, game: str, log: Sequence[bytes]) -> None:
-        self.game, self.log = game, log
+    def __init__(self, game: str, log: Sequence[bytes], names: Mapping[str, str] | None = None) -> None:
+        self.game, self.log, self.names = game, log, names
 
     @cached_property
     def decoded(self) -> Pass[Entry]:
@@ -77,7 +78,7 @@ class Replay:
 
     def state_after(self, length: int) -> GameState:
         """The referee's state after so many entries. Raises CorruptDataError, naming the entry."""
-        return _fold(self.timed_events(length))
+        return _fold(self.timed_events(length), GameState(self.names))
 
 
 def _run(found: Iterator[T]) -> Pass[T]:
@@ -97,7 +98,7 @@ def _decode(data: bytes) -> Entry:
 
 def fold_until(log: Sequence[bytes], length: int) -> GameState:
     """The referee's state after so many entries of a log. Raises CorruptDataError, naming the entry."""
-    return _fold(_timed_events(log, length))
+    return _fold(_timed_events(log, length), GameState())
 
 
 def _timed_events(log: Sequence[bytes], length: int, decoded: Sequence[Entry] = ()) -> Iterator[TimedEvents]:
@@ -114,8 +115,7 @@ def _timed_events(log: Sequence[bytes], length: int, decoded: Sequence[Entry] = 
         yield at_ms, events
 
 
-def _fold(timed_events: Iterable[TimedEvents]) -> GameState:
-    state = GameState()
+def _fold(timed_events: Iterable[TimedEvents], state: GameState) -> GameState:
     for sequence, (at_ms, events) in enumerate(timed_events, 1):
         try:
             with replaying():

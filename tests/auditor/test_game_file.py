@@ -27,7 +27,7 @@ def written() -> bytes:
 
 def with_fields(**changed: object) -> bytes:
     """The file with some fields changed."""
-    return compress_packed(msgpack.packb({**decode_game_file(written())._asdict(), **changed}))
+    return compress_packed(msgpack.packb({**decode_game_file(written()).stored_fields(), **changed}))
 
 
 def test_a_file_decodes_to_what_was_encoded() -> None:

@@ -90,6 +90,6 @@ def test_P6_a_file_whose_log_was_changed_in_the_archive_is_not_shown(server: Ser
     file = decode_game_file(data)
     form, when, *rest = unpack(file.entries[5])
     file.entries[5] = bytes(pack((form, when + 1, *rest)))
-    server.archive.write(GAME, compress_packed(bytes(pack(file._asdict()))))
+    server.archive.write(GAME, compress_packed(bytes(pack(file.stored_fields()))))
     with pytest.raises(CorruptDataError, match="signed"):
         GameRepository(server.ledger, ArchiveReader(server.archive, TRUSTED)).read_view(GAME, None)

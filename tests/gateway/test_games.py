@@ -11,6 +11,7 @@ import pytest
 from schemas.commands import POLICIES, ClaimRoute, TakeSeat, read_command
 from schemas.entries import write_view_entry
 from schemas.events import GameEnded
+from schemas.player_names import with_names
 from schemas.refusals import ALL_RULES
 from services.ledger import RedisLedger
 from services.referee.rules import RULESETS, GameState, board, fold, fold_events
@@ -107,7 +108,8 @@ def test_a_view_is_read_in_pages(http: httpx.Client) -> None:
 def test_the_gateway_sends_what_the_ledger_shows(http: httpx.Client, ledger: RedisLedger) -> None:
     ada, bo = in_turn(http)
     for viewer, token in ((None, None), (0, ada.token), (1, bo.token)):
-        shown = [write_view_entry(entry) for entry in ledger.read_view(ada.game, viewer)]
+        names = ledger.read_names(ada.game)
+        shown = [write_view_entry(with_names(entry, names)) for entry in ledger.read_view(ada.game, viewer)]
         assert entries(http, ada.game, token) == shown
 
 

@@ -120,7 +120,7 @@ def test_answers_are_of_their_schemas(http: httpx.Client, document: Any) -> None
             CreateGameRequest,
             set(FIELDS[CreateGame]) - {"play_off", "fork"} | {"clock"},
         ),  # only the referee sets those; a clock becomes options
-        (JoinRequest, {*FIELDS[TakeSeat], "invitation"}),
+        (JoinRequest, {*FIELDS[TakeSeat], "invitation"} - {"name_commitment"}),  # the referee makes that
         (ForkRequest, set(FIELDS[ForkGame]) - {"of", "asker"}),  # the path and the token give those
         (DisputeRequest, set(field_names(DisputeMove))),
     ],

@@ -17,6 +17,7 @@ from schemas.events import (
     TicketsOffered,
     write_event,
 )
+from schemas.player_names import with_names
 from schemas.tokens import Holder, Token, TokenKeys
 from services.bootstrap.embedded import EmbeddedServer
 from services.ledger import RedisLedger
@@ -32,7 +33,7 @@ def view(http: httpx.Client, game: str, authorization: str) -> httpx.Response:
 def test_TOKEN_1_a_token_shows_its_seats_view_only(http: httpx.Client, ledger: RedisLedger) -> None:
     players = in_turn(http, 3)
     game = players[0].game
-    log = [unpack_entry(data) for data in ledger.read_entries(game)]
+    log = [with_names(unpack_entry(data), ledger.read_names(game)) for data in ledger.read_entries(game)]
     for viewer, token in ((None, None), *((player.seat, player.token) for player in players)):
         found = entries(http, game, token)
         for entry, shown in zip(log, found, strict=True):

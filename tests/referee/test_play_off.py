@@ -11,6 +11,7 @@ from redis.exceptions import ConnectionError as EngineAway
 from schemas.commands import CommandEnvelope, CreateGame, PlayOff, SeatPlan, StartGame, TakeSeat
 from schemas.errors import InvalidInputError
 from schemas.events import GameCreated, GameStarted, PlayOffCalled, PlayOffEnded, SeatTaken
+from schemas.player_names import with_names
 from services.ledger import RedisLedger
 from services.referee.rules import GameState, fold, legal
 from services.referee.scheduling import BOT_SILENCE_MS, PLAY_OFF_CREATE_ID, PLAY_OFF_START_ID
@@ -139,7 +140,8 @@ def test_TIE_1_players_keep_their_seats_without_joining(ledger: RedisLedger, ref
     play(ledger, referee)
     for _ in range(3):
         look_after(referee)
-    taken = [event for event in entries(ledger, NEXT)[0].events if isinstance(event, SeatTaken)]
+    first = with_names(entries(ledger, NEXT)[0], ledger.read_names(NEXT))
+    taken = [event for event in first.events if isinstance(event, SeatTaken)]
     assert [(event.seat, event.name, event.policy) for event in taken] == [(0, "Ada", None), (1, "Bo", None)]
     assert fold(ledger.read_entries(NEXT)).started
 

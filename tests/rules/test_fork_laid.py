@@ -138,7 +138,7 @@ def game_with_people(*, asker: Seat | None = None, over: bool = True) -> tuple[l
     return log, ForkedGame(log, at, asker)
 
 
-def seats_taken(fork: ForkedGame) -> list[str]:
+def seats_taken(fork: ForkedGame) -> list[str | None]:
     """The seats that are taken at creation."""
     events = unpack_entry(fork.log[0]).events
     return [event.name for event in events if isinstance(event, SeatTaken)]

@@ -175,9 +175,9 @@ PUBLIC_FIELDS = (
     "fork_origin", "game", "seed_was_named", "position_starter", "seats_with_last_turn", "market", "fork_turn_state", "open_routes", "opened_at_ms", "turn_order", "result", "route_owners", "seats_passed", "passenger_owners", "play_off",
     "ruleset", "started", "station_owners", "setup_digest", "tokens", "tunnel", "turn", "board",
 )  # fmt: skip
-PARTLY_HIDDEN_FIELDS = {"deck", "shuffle_key", "seats", "refusal_counts", "seed", "ticket_decks"}
+PARTLY_HIDDEN_FIELDS = {"deck", "names", "shuffle_key", "seats", "refusal_counts", "seed", "ticket_decks"}
 PUBLIC_SEAT_FIELDS = (
-    "age", "blocked_parallels", "cars", "start_tickets_chosen", "clock_ms", "contribution", "exit_reason", "kind", "min_keep", "merchandise", "name",
+    "age", "blocked_parallels", "cars", "start_tickets_chosen", "clock_ms", "contribution", "exit_reason", "kind", "min_keep", "merchandise", "name", "name_commitment",
     "passengers_left", "points", "policy", "routes", "stations", "is_seated", "deadline_ms",
 )  # fmt: skip
 PRIVATE_SEAT_FIELDS = ("hand", "seat_secret", "requested_mix", "offer", "tickets")

@@ -27,7 +27,7 @@ from schemas.events import (
     TunnelRevealed,
 )
 from schemas.field_types import Seat
-from schemas.rows import pack, unpack
+from schemas.rows import pack, row_to_event, unpack
 from services.referee.rules.proof.view_verifier import VerificationFailedError, ViewVerifier
 from tests.rules.sealed_games import GAME, SealedGame, fixed_games, private_part_of, verify_all
 
@@ -292,7 +292,7 @@ def test_a_game_of_an_earlier_version_has_no_proofs_and_is_verified_as_far_as_po
 def test_P6_a_seat_secret_of_any_form_is_noticed_and_breaks_nothing(secret: object) -> None:
     def other(value: list[object]) -> None:
         rows: Any = value[3]
-        next(row for row in rows.values() if row[0] == SeatTaken.code)[5] = secret
+        next(row for row in rows.values() if row_to_event(row).type == SeatTaken.type)[5] = secret
 
     number = first_entry_with(SeatTaken)
     with pytest.raises((VerificationFailedError, CorruptDataError)):

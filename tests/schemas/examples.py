@@ -160,6 +160,7 @@ OPEN: Final[tuple[Event, ...]] = (  # nothing in these is hidden from anybody
     GameCreated("game-1", "usa", 2, "lakes", "ab" * 32, BOARD, RULE_OPTIONS, PLANS, SERIES, 1_700_000_000_000, 250),
     SeatTaken(0, "Zoë", None, 33, None, "0e" * 32, "seat"),
     AccessSet("players", 5, True),
+    SeatTaken(0, None, None, 33, None, "0e" * 32, "seat", "0a" * 32),
     GameStarted((1, 2, 0)),
     MarketFilled((0, 4), ("red", "locomotive")),
     MarketFlushed(),
@@ -207,6 +208,7 @@ OPEN: Final[tuple[Event, ...]] = (  # nothing in these is hidden from anybody
 HIDING: Final[tuple[Event, ...]] = (  # something in each of these isn't for everybody
     SeedSealed("cd" * 32, True, SEED),
     SeatTaken(1, "Ada", "greedy", 36, SEAT_SECRET, "0f" * 32, "house"),
+    SeatTaken(1, None, None, 36, SEAT_SECRET, "0f" * 32, "seat", "0a" * 32),
     DeckShuffled((CARD, CARD), "ef" * 32),
     DeckRecreated((CARD, CARD), "ef" * 32),
     HandReturned(1, (CARD, CARD)),

@@ -20,6 +20,7 @@ from schemas.commands import ClaimRoute, Command, CommandEnvelope, read_command,
 from schemas.entries import Entry, ShownBytes, ViewEntry, write_entry, write_view_entry
 from schemas.errors import InvalidInputError
 from schemas.events import CommandRefused, Event, RouteClaimed, TurnStarted, write_event
+from schemas.events.upcasting import STILL_WRITTEN
 from schemas.rows import (
     VisibilitySplit,
     command_to_row,
@@ -166,11 +167,12 @@ def test_the_schema_refuses_what_the_contract_refuses(wrong: Mapping[str, object
 
 def test_the_wire_file_says_how_to_read_every_row() -> None:
     wire = json.loads(json_schema.generate_files()["wire.json"])
-    by_code = {entry["code"]: entry for entry in wire["events"]}
+    by_code = {entry["code"]: entry for entry in (*wire["events"], *wire["former_events"])}
     for event in examples.EVENTS:
         code, *values = event_to_row(event)
         entry = by_code[code]
-        assert (entry["type"], entry["version"]) == (event.type, event.version)
+        written_version = event.version - (type(event) in STILL_WRITTEN and event.code != code)
+        assert (entry["type"], entry["version"]) == (event.type, written_version)
         fields = dict(zip(entry["fields"], through_json(values), strict=True))
         assert events.SCHEMAS[entry["type"]].read(fields) == event
 

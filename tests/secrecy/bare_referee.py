@@ -23,7 +23,16 @@ from services.referee.rules.proof.pile_tracker import PileTracker
 from tests.rules.given import SHUFFLES
 
 OPENED_MS: Final = 1_700_000_000_000
-NO_LEDGER: Final[Any] = None
+
+
+class NoLedger:
+    """Nothing is stored, so no name lies beside a log."""
+
+    def read_names(self, game: str) -> dict[str, Any]:
+        return {}
+
+
+NO_LEDGER: Final[Any] = NoLedger()
 DELIVERED: Final = DeliveredCommand(0, "1-1", b"")
 
 

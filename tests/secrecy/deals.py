@@ -143,4 +143,4 @@ def without_hashes(outcome: Outcome, envelope: CommandEnvelope, viewer: Seat | N
     return bare, len(verdict.public), len(part), verdict.tasks, verdict.deadline_ms, verdict.eviction
 
 
-HASHES = {SeedSealed: ("commitment",), SeatTaken: ("contribution", "luck")}
+HASHES = {SeedSealed: ("commitment",), SeatTaken: ("contribution", "luck", "name_commitment")}

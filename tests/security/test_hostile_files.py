@@ -150,7 +150,7 @@ def test_a_game_that_no_rules_create_is_not_replayed_after_its_creation(tmp_path
     with pytest.raises(CorruptDataError, match="the rules don't create a game with the board"):
         replay.state_after(9)
     path = tmp_path / "forged.ledger"
-    path.write_bytes(compress_packed(msgpack.packb(file._asdict())))
+    path.write_bytes(compress_packed(msgpack.packb(file.stored_fields())))
     result = run_in_process("audit", str(path), "--at", "9", "--html", str(tmp_path / "page.html"))
     assert result.returncode == 1, result.stdout + result.stderr
     assert "can't be explained" in result.stdout

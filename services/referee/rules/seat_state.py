@@ -31,6 +31,7 @@ class SeatState:
         "merchandise",
         "min_keep",
         "name",
+        "name_commitment",
         "offer",
         "passengers_left",
         "points",
@@ -45,6 +46,7 @@ class SeatState:
 
     def __init__(self, kind: str, name: str, policy: str | None, rule_options: RuleOptions) -> None:
         self.kind, self.name, self.policy = kind, name, policy
+        self.name_commitment: str | None = None  # to the name, which is empty where it isn't known
         self.is_seated = False
         self.age: int | None = None
         self.seat_secret: str | None = None

@@ -15,6 +15,7 @@ from schemas.access import PUBLIC_ACCESS, Access
 from schemas.commands import PlayOff
 from schemas.events import GameEnded, PlayOffCalled
 from schemas.field_types import Seat
+from schemas.player_names import ERASED_NAME
 from schemas.rule_options import RuleOptions
 from services.referee.rules.seat_state import SeatState
 
@@ -59,6 +60,7 @@ class GameState:
         "game",
         "in_last_turns",
         "market",
+        "names",
         "next_play_off",
         "open_routes",
         "opened_at_ms",
@@ -91,7 +93,9 @@ class GameState:
     rule_options: RuleOptions
     board: Board
 
-    def __init__(self) -> None:
+    def __init__(self, names: Mapping[str, str] | None = None) -> None:
+        # By commitment, of a state that people are shown. No rule reads them, so the referee's has none.
+        self.names = names
         self.game = ""  # empty until the game is created
         self.at_ms = 0  # milliseconds since the game was opened, at its last entry
         self.opened_at_ms = 0  # milliseconds of the game clock, which runs only while referees run (CLOCK-1)
@@ -131,6 +135,18 @@ class GameState:
         self.setup_digest = ""  # see fair_randomness.compute_setup_digest
         self.shuffle_key = ""  # of all shuffles of the play; empty in a viewer's state
         self.epoch = 0  # how many shuffles there were
+
+    def name_of(self, commitment: str | None) -> str:
+        """The name that is committed to, as people are shown it; empty where this state isn't shown to any."""
+        if self.names is None or commitment is None:
+            return ""
+        return self.names.get(commitment, ERASED_NAME)
+
+    def show_names(self, names: Mapping[str, str]) -> None:
+        """Give the seats the names that are committed to: of a state that people are shown."""
+        self.names = names
+        for seat_state in self.seats:
+            seat_state.name = self.name_of(seat_state.name_commitment) or seat_state.name
 
     @property
     def active_seats(self) -> list[Seat]:

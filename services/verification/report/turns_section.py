@@ -78,7 +78,8 @@ def turns_section(replay: Replay, findings: Sequence[Finding], marked_sequence: 
 
 def narrate_log(replay: Replay) -> tuple[list[TurnEntries], str]:
     """The turns of a log as far as it can be folded, and why no further."""
-    state, turn_entries, stop_reason = GameState(), [TurnEntries("Before the first turn", [])], ""
+    state, stop_reason = GameState(replay.names), ""
+    turn_entries = [TurnEntries("Before the first turn", [])]
     for sequence in range(1, len(replay.log) + 1):
         try:
             with replaying():

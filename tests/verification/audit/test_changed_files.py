@@ -142,12 +142,12 @@ def test_P6_another_signature_or_key_is_found() -> None:
 def test_P6_the_file_of_a_four_seat_game_is_short() -> None:
     """The goal is 40 KiB; marks and signature are all that it adds to the log."""
     file = SmallServer().play(seats=4, random_seed=2).file()
-    assert len(compress_packed(msgpack.packb(file._asdict()))) < 16 * 1024
+    assert len(compress_packed(msgpack.packb(file.stored_fields()))) < 16 * 1024
 
 
 def test_a_negative_number_of_entries_is_a_finding() -> None:
     changed = decode_game_file(written())._replace(number=-1)
-    file, [check] = check_file_bytes(compress_packed(msgpack.packb(changed._asdict())))
+    file, [check] = check_file_bytes(compress_packed(msgpack.packb(changed.stored_fields())))
     assert file.number == -1
     assert check.findings
 

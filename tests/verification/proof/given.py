@@ -70,7 +70,7 @@ def golden_file(path: Path) -> bytes:
 
 def repacked(file: bytes, change: Callable[[dict[str, Any]], object]) -> bytes:
     """The file with some fields changed, compressed and with its digest like a good one."""
-    fields = decode_game_file(file)._asdict()
+    fields = decode_game_file(file).stored_fields()
     change(fields)
     return compressed(msgpack.packb(fields))
 

@@ -164,7 +164,7 @@ def arbitrary_files() -> list[bytes]:
     unpacked: list[Any] = [None, [], {}, {"game": []}, {1: 2}, [[]] * 7]
     maps = [compressed(msgpack.packb(value)) for value in unpacked]
     names = ("game", "number", "head", "key", "signature", "marks", "entries")
-    good, values = decode_game_file(played(SMALL))._asdict(), [None, -1, list[Any]([[]])]
+    good, values = decode_game_file(played(SMALL)).stored_fields(), [None, -1, list[Any]([[]])]
     odd = [{**good, name: value} for name in names for value in values]
     rows: list[Any] = [b"", b"\xc1", [], 7, "text", b"\x98" + b"\xc0" * 8, b"\x98\x02" + b"\x90" * 7]
     odd += [{**good, "entries": [row]} for row in rows]

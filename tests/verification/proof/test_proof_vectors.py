@@ -10,6 +10,7 @@ from typing import Any
 import msgpack
 
 from schemas import hash_chain
+from schemas.player_names import SaltedName, by_commitment, pack_names
 from services.archive import Signer, build_statement, decode_game_file, is_signed
 from services.referee.rules.fair_randomness import card_leaf, card_salt, derive_contribution, merkle_root
 from services.referee.rules.shuffle import commit_to_seed, derive_seat_secret, seed_from_text
@@ -39,8 +40,16 @@ SEED, VAULT = SEED_BLOCK["seed"], bytes.fromhex(SEED_BLOCK["vault"])
 
 
 def test_the_page_has_every_kind_of_vector() -> None:
-    kinds = ("seed", "key", "leaf", "root", "chain", "entry", "final", "head")
-    assert [len(vectors(kind)) for kind in kinds] == [1, 1, 7, 5, 1, 3, 1, 1]
+    kinds = ("seed", "key", "leaf", "root", "name", "chain", "entry", "final", "head")
+    assert [len(vectors(kind)) for kind in kinds] == [1, 1, 7, 5, 1, 1, 3, 1, 1]
+
+
+def test_a_name_and_its_commitment() -> None:
+    [vector] = vectors("name")
+    salted = SaltedName(bytes.fromhex(vector["salt"]), vector["name"])
+    assert salted.commitment == vector["commitment"]
+    assert h("name", salted.salt, salted.name.encode()).hex() == vector["commitment"]
+    assert pack_names(by_commitment([salted])).hex() == vector["names"]
 
 
 def test_the_seed_and_what_follows_from_it() -> None:

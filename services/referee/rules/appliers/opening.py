@@ -54,7 +54,10 @@ def game_created(state: GameState, event: GameCreated) -> None:
     )
     state.setup_digest = compute_setup_digest(event)
     state.created_at_ms, state.opened_at_ms, state.play_off = event.created, event.opened, event.play_off
-    state.seats = [SeatState(plan.kind, plan.name or "", plan.policy, rule_options) for plan in event.seats]
+    state.seats = [
+        SeatState(plan.kind, plan.name or state.name_of(plan.name_commitment), plan.policy, rule_options)
+        for plan in event.seats
+    ]
     state.turn_order = tuple(range(len(event.seats)))
     state.closes_parallels = boards.closes_parallels(rule_options, len(event.seats))
     state.open_routes = {fare: dict.fromkeys(routes) for fare, routes in board.fares.items()}
@@ -87,11 +90,12 @@ def seed_sealed(state: GameState, event: SeedSealed) -> None:
 def seat_taken(state: GameState, event: SeatTaken) -> None:
     seat_state = state.seats[event.seat]
     seat_state.name, seat_state.policy, seat_state.seat_secret, seat_state.is_seated = (
-        event.name,
+        event.name or state.name_of(event.name_commitment),
         event.policy,
         event.luck,
         True,
     )
+    seat_state.name_commitment = event.name_commitment
     seat_state.age, seat_state.contribution = event.age, event.contribution
 
 

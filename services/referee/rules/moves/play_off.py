@@ -12,6 +12,7 @@ from schemas.commands import CreateGame, PlayOff, SeatPlan
 from schemas.errors import InvalidInputError
 from schemas.events import PlayOffCalled, PlayOffEnded, SeatScore
 from schemas.field_types import Seat
+from schemas.player_names import ERASED_NAME
 from schemas.refusals import CommandRefusedError
 from schemas.rule_options import RULE_OPTIONS_SCHEMA
 from services.referee.rules import board as boards
@@ -106,7 +107,8 @@ def next_game(state: GameState) -> tuple[str, CreateGame] | None:
 def seat_plan_of(seat_state: SeatState) -> SeatPlan:
     """The plan of a seat that is taken again by the same player."""
     kind = "bot" if seat_state.policy else "human"
-    return SeatPlan(kind, seat_state.policy, seat_state.name, seat_state.age)  # type: ignore[arg-type]  # validated at creation
+    name = seat_state.name or ERASED_NAME
+    return SeatPlan(kind, seat_state.policy, name, seat_state.age)  # type: ignore[arg-type]  # validated at creation
 
 
 def board_reference(board: Board) -> object:

@@ -13,7 +13,8 @@ from typing import Final
 from schemas.codec import Proofs, read_previous_part, read_private_rows, read_proofs
 from schemas.entries import ViewEntry
 from schemas.errors import CorruptDataError, LedgerlineError
-from schemas.events import BY_CODE, GameCreated, SeatTaken
+from schemas.events import GameCreated, SeatTaken
+from schemas.events.upcasting import event_class
 from schemas.field_types import Seat
 from schemas.hash_chain import COMMITMENT_BYTES, derive_salt, initial_head, next_head, private_part_commitment
 from schemas.rows import Row, row_to_event
@@ -134,7 +135,7 @@ class ViewVerifier:
         that hide something, and for a refusal of its own command, which isn't public at all."""
         if row is None:
             return is_sender
-        if self.viewer is None or BY_CODE.get(row[0]) not in REDACTORS:
+        if self.viewer is None or event_class(row[0]) not in REDACTORS:
             return False
         return owner_of(row_to_event(row)) == self.viewer
 
@@ -142,7 +143,7 @@ class ViewVerifier:
         """There is one commitment for the secret and one for each seat that has rows; a refusal may add one,
         as nobody else knows its seat. With one more the server could show one part and log another."""
         redacted_events = [
-            row_to_event(row) for row in rows if row is not None and BY_CODE.get(row[0]) in REDACTORS
+            row_to_event(row) for row in rows if row is not None and event_class(row[0]) in REDACTORS
         ]
         seats = {seat for event in redacted_events if (seat := owner_of(event)) is not None}
         min_count = 1 + len(seats)

@@ -83,18 +83,21 @@ def create_game(rulesets: Mapping[str, Ruleset], context: NewGameContext, comman
     yield SeedSealed(commit_to_seed(seed), seed_was_named if ruleset.randomness.sealed else None, seed)
     if (access := access_of(command)) != PUBLIC_ACCESS:
         yield AccessSet(*access)
-    for seat, plan in enumerate(command.seats):
-        if plan.kind == "bot" or is_seat_reserved(command, plan):
-            name = plan.name or f"{plan.policy} {seat + 1}"
-            seat_secret = ruleset.randomness.seat_secret(seed, context.game, seat, plan.policy)
-            contribution_fields = ruleset.randomness.contribution(
-                seed, seed_was_named, seat, plan.policy, None
-            )
-            yield SeatTaken(seat, name, plan.policy, plan.age, seat_secret, *contribution_fields)
+    yield from seats_at_creation(ruleset, context.game, seed, command)
     if command.position is not None:
         yield from set_up_position(board, rule_options, seed, len(command.seats), command.position)
     if command.fork is not None:
         yield from set_up_fork(command.fork)
+
+
+def seats_at_creation(ruleset: Ruleset, game: str, seed: str, command: CreateGame) -> EventStream:
+    """The seats that are taken at once: of bots, and of people who come from an earlier game."""
+    for seat, plan in enumerate(command.seats):
+        if plan.kind == "bot" or is_seat_reserved(command, plan):
+            name = None if plan.name_commitment else plan.name or default_bot_name(plan, seat)
+            secret = ruleset.randomness.seat_secret(seed, game, seat, plan.policy)
+            share = ruleset.randomness.contribution(seed, command.seed is not None, seat, plan.policy, None)
+            yield SeatTaken(seat, name, plan.policy, plan.age, secret, *share, plan.name_commitment)
 
 
 def access_of(command: CreateGame) -> Access:
@@ -104,7 +107,17 @@ def access_of(command: CreateGame) -> Access:
 
 def is_seat_reserved(command: CreateGame, plan: SeatPlan) -> bool:
     """Whether a person's seat is taken at creation, by the player who had it in the earlier game."""
-    return command.play_off is not None or (command.fork is not None and plan.name is not None)
+    return command.play_off is not None or (command.fork is not None and is_named(plan))
+
+
+def is_named(plan: SeatPlan) -> bool:
+    """Whether the plan has a name, or the commitment that a log has in its place."""
+    return plan.name is not None or plan.name_commitment is not None
+
+
+def default_bot_name(plan: SeatPlan, seat: Seat) -> str:
+    """The name of a bot that its creator gave none."""
+    return f"{plan.policy} {seat + 1}"
 
 
 def choose_rules_and_board(rulesets: Mapping[str, Ruleset], command: CreateGame) -> tuple[Ruleset, Board]:
@@ -187,7 +200,7 @@ def require_seat_plans(ruleset: Ruleset, command: CreateGame) -> None:
             "GAME-6",
             f"seats.{seat}.policy: {plan.policy} can't play {ruleset.name}; {able_policies} can",
         )
-        has_name = command.play_off is None or plan.name is not None
+        has_name = command.play_off is None or is_named(plan)
         require(has_name, "GAME-6", f"seats.{seat}.name: in a play-off every seat has one")
     series = command.play_off
     if series is not None:
@@ -206,17 +219,27 @@ def take_seat(state: GameState, seat: Seat | None, command: TakeSeat) -> EventSt
     require(free_seats, "GAME-4", "every seat is taken")
     wanted_seat = free_seats[0] if command.seat is None else command.seat
     require(wanted_seat in free_seats, "GAME-4", f"seat {wanted_seat} isn't free; free are {free_seats}")
-    is_name_in_use = any(
-        seat_state.is_seated and seat_state.name == command.name for seat_state in state.seats
-    )
-    require(not is_name_in_use, "GAME-4", f"somebody at this table is called {command.name} already")
+    require_free_name(state, command)
     assert state.seed is not None, "only the referee seats"
     randomness = state.ruleset.randomness
     contribution_fields = randomness.contribution(
         state.seed, state.seed_was_named, wanted_seat, None, command.contribution
     )
     seat_secret = randomness.seat_secret(state.seed, state.game, wanted_seat, None)
-    yield SeatTaken(wanted_seat, command.name, None, command.age, seat_secret, *contribution_fields)
+    named = wanted_seat, command.name, None, command.age
+    yield SeatTaken(*named, seat_secret, *contribution_fields, command.name_commitment)
+
+
+def require_free_name(state: GameState, command: TakeSeat) -> None:
+    """Refuses with GAME-4 a name that somebody at the table has. One name at one table has one commitment: see
+    services/referee/salted_names.py."""
+    seated = [seat_state for seat_state in state.seats if seat_state.is_seated]
+    if command.name_commitment is not None:
+        is_committed = any(seat_state.name_commitment == command.name_commitment for seat_state in seated)
+        require(not is_committed, "GAME-4", "somebody at this table has that name already")
+        return
+    is_name_in_use = any(seat_state.name == command.name for seat_state in seated)
+    require(not is_name_in_use, "GAME-4", f"somebody at this table is called {command.name} already")
 
 
 def start_game(state: GameState, seat: Seat | None, command: StartGame) -> EventStream:

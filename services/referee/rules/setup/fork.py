@@ -45,13 +45,16 @@ from services.referee.rules.state import GameState
 SETUP_EVENTS: Final = (PositionLaid, DeckLaid, HandLaid, TicketsLaid, MomentLaid, ChoiceLaid, DeckKnown)
 
 
-def fork_command(log: Sequence[bytes], command: ForkGame, seed: str) -> CreateGame:
-    """The command that creates the fork with this seed. `log` is the source game's, from its first entry.
+def fork_command(
+    log: Sequence[bytes], command: ForkGame, seed: str, names: Mapping[str, str] | None = None
+) -> CreateGame:
+    """The command that creates the fork with this seed. `log` is the source game's, from its first entry; `names` are
+    those of its players by commitment, who take them along.
 
     Raises CommandRefusedError (GAME-1, GAME-6) if no game can go on from the entry `command.at`."""
     require(log, "GAME-1", f"there is no game {command.of}")
     is_over = any(isinstance(event, GameEnded) for event in unpack_entry(log[-1]).events)
-    source = ForkSource()
+    source = ForkSource(names)
     source.apply(log[0])
     access = source.state.access
     # Whatever the asker knows: everybody who may watch the fork sees the state that it begins with.
@@ -83,8 +86,8 @@ def set_up_fork(fork: Fork) -> EventStream:
 class ForkSource:
     """The source game up to an entry: its state, and what each viewer knows of the hidden cards."""
 
-    def __init__(self) -> None:
-        self.state = GameState()
+    def __init__(self, names: Mapping[str, str] | None = None) -> None:
+        self.state = GameState(names)
         self.knowledge: dict[Seat | None, ViewerKnowledge] = {None: ViewerKnowledge(None)}
 
     def apply(self, data: bytes) -> None:

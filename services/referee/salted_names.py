@@ -1,0 +1,69 @@
+"""Names that players give: the log gets commitments to them, and the names lie beside it, with their salts.
+
+The rules decide on commitments alone, so every verdict can be decided again after a name was erased. They refuse a name
+that somebody at the table has (GAME-4): so one name at one table has one commitment, and who brings a name that
+is there already is given the commitment that it has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from schemas.commands import CommandEnvelope, CreateGame, SeatPlan, TakeSeat
+from schemas.events import Event
+from schemas.field_types import MAX_SEATS
+from schemas.player_names import SaltedName, SaltedNames, by_commitment, committed_names
+from services.referee.rules import GameState
+from services.referee.rules.setup.create_game import default_bot_name
+
+
+class SaltedEnvelope(NamedTuple):
+    """An envelope as it is decided and logged, and the names that its command brought."""
+
+    envelope: CommandEnvelope
+    names: SaltedNames
+
+    def kept_beside(self, events: Iterable[Event]) -> Sequence[SaltedName]:
+        """The names that these events commit to, in the order of their commitments. No others are kept."""
+        return [self.names[commitment] for commitment in sorted(committed_names([*events]) & {*self.names})]
+
+
+def salt_names(
+    envelope: CommandEnvelope, state: GameState, known_names: SaltedNames, new_seed: Callable[[], str]
+) -> SaltedEnvelope:
+    """Replace the names in a command by commitments. `state` is the game's before it, `known_names` are those that lie
+    beside its log; `new_seed` returns 64 hex digits that nobody can guess."""
+    command, names = envelope.command, list[SaltedName]()
+
+    def commit(name: str) -> str:
+        known = (commitment for commitment, salted in known_names.items() if salted.name == name)
+        if (commitment := next(known, None)) is not None:
+            return commitment
+        names.append(SaltedName(bytes.fromhex(new_seed()), name))
+        return names[-1].commitment
+
+    if isinstance(command, TakeSeat) and command.name is not None:
+        if any(seat_state.name == command.name for seat_state in state.seats):
+            return SaltedEnvelope(envelope, {})  # a bot's, or one of an old log: the rules refuse it
+        command = replace(command, name=None, name_commitment=commit(command.name))
+    elif isinstance(command, CreateGame):
+        plans = tuple(_salt_plan(plan, commit) for plan in command.seats)
+        command = replace(command, seats=plans)
+    else:
+        return SaltedEnvelope(envelope, {})
+    return SaltedEnvelope(replace(envelope, command=command), by_commitment(names))
+
+
+def without_names(envelope: CommandEnvelope, new_seed: Callable[[], str]) -> CommandEnvelope:
+    """The envelope with commitments to names that nobody keeps, to be set aside where no erasure looks."""
+    return salt_names(envelope, GameState(), {}, new_seed).envelope
+
+
+def _salt_plan(plan: SeatPlan, commit: Callable[[str], str]) -> SeatPlan:
+    """The name that the server gives a bot is no person's and stays."""
+    own_names = [default_bot_name(plan, seat) for seat in range(MAX_SEATS)] if plan.policy else []
+    if plan.name is None or plan.name in own_names:
+        return plan
+    return replace(plan, name=None, name_commitment=commit(plan.name))
