@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 from schemas.commands import Command
 from schemas.field_types import Seat
 from services.bots.policies.greedy import greedy
+from services.bots.policies.planner import planner
 from services.bots.policies.random_policy import choose_randomly
 from services.bots.policies.random_source import SeatRandom
 from services.bots.policies.trains_strategies import buy_now, hold_10
@@ -18,6 +19,7 @@ Policy: TypeAlias = Callable[[GameState, Seat, Sequence[Command], SeatRandom], C
 POLICIES: Final[Mapping[str, Policy]] = {
     "random": choose_randomly,
     "greedy": greedy,
+    "planner": planner,
     "hold-10": hold_10,
     "buy-now": buy_now,
 }

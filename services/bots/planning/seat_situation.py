@@ -1,0 +1,125 @@
+"""What a seat has and what it may still get, in numbers: its cards, its cars, the cost of each route.
+
+Nothing is read that the seat doesn't see: of other seats their routes, their cars and the number of cards.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from schemas.field_types import LOCOMOTIVE, PLUS_FOUR, Seat
+from services.bots.planning.board_graph import UNREACHABLE, BoardGraph, graph_of
+from services.bots.planning.plan_weights import PlanWeights
+from services.referee.rules import GameState
+from services.referee.rules.board import GRAY
+from services.referee.rules.moves.tunnels import TUNNEL_KIND
+
+MOST_TURNS: Final = 99  # where the end isn't near
+
+
+@dataclass(slots=True)
+class PlannedTicket:
+    """A ticket to be made: the cities by index, and its points."""
+
+    a: int
+    b: int
+    points: int
+
+
+@dataclass(slots=True)
+class SeatSituation:
+    """The seat's situation; `costs` is by route: 0 for its own, UNREACHABLE for what it can't use."""
+
+    graph: BoardGraph
+    hand: dict[str, int]  # colours only
+    locomotives: int
+    plus_fours: int
+    cars: int
+    costs: list[float]
+    is_free: list[bool]  # by route: it may still be claimed by this seat
+    loans: list[bool]  # by route: another seat's, that a station could borrow
+    stations_left: int
+    tickets: list[PlannedTicket]
+    turns_left: int  # a guess at how many turns the seat still has, this one too
+
+
+def see_situation(state: GameState, seat: Seat, weights: PlanWeights) -> SeatSituation:
+    """The situation of the seat in this state, which may be its own view."""
+    graph, seat_state = graph_of(state.board, state.rule_options), state.seats[seat]
+    hand = {str(card): count for card, count in seat_state.hand.items() if count > 0 and card is not None}
+    locomotives, plus_fours = hand.pop(LOCOMOTIVE, 0), hand.pop(PLUS_FOUR, 0)
+    stations_left = len(state.rule_options.station_costs) - len(seat_state.stations)
+    situation = SeatSituation(
+        graph,
+        hand,
+        locomotives,
+        plus_fours,
+        seat_state.cars,
+        [UNREACHABLE] * len(graph.routes),
+        [False] * len(graph.routes),
+        [False] * len(graph.routes),
+        stations_left,
+        [ticket_of(graph, state, str(name)) for name in seat_state.tickets],
+        estimate_turns(state, seat, weights),
+    )
+    price_routes(situation, state, seat, weights)
+    return situation
+
+
+def ticket_of(graph: BoardGraph, state: GameState, name: str) -> PlannedTicket:
+    """The ticket of this name."""
+    ticket = state.board.tickets[name]
+    return PlannedTicket(graph.city_index[ticket.a], graph.city_index[ticket.b], ticket.points)
+
+
+def estimate_turns(state: GameState, seat: Seat, weights: PlanWeights) -> int:
+    """How many turns the seat still has, this one too: exactly in the last turns, else by the others' cars."""
+    if state.in_last_turns:
+        return 2 if seat in state.seats_with_last_turn and state.turn != seat else 1
+    last_cars = state.rule_options.last_cars
+    others = (state.seats[other].cars for other in state.active_seats if other != seat)
+    turns = (max(0, cars - last_cars) / weights.cars_a_turn for cars in others)
+    return 1 + int(min(turns, default=MOST_TURNS))
+
+
+def price_routes(situation: SeatSituation, state: GameState, seat: Seat, weights: PlanWeights) -> None:
+    """Fill in the costs: what each route takes of cars, cards and turns, less its points."""
+    graph, costs, seat_state = situation.graph, situation.costs, state.seats[seat]
+    index, car_price = graph.route_index, weights.car_price * graph.car_value
+    for name in seat_state.routes:
+        costs[index[name]] = 0.0
+    best_held = max(situation.hand.values(), default=0)
+    late = max(0.0, 1 - situation.turns_left / weights.turns_early)
+    card_credit = weights.card_credit + weights.haste * late
+    for (length, color, locomotives), names in state.open_routes.items():
+        if length > situation.cars:
+            continue
+        held = best_held if color == GRAY else situation.hand.get(color, 0)
+        base = length * car_price + weights.claim_price + locomotives * weights.locomotive_price
+        base -= card_credit * min(held, length)
+        for name in names:
+            if name not in seat_state.blocked_parallels:
+                route = index[name]
+                cost = base - graph.points[route]
+                if graph.routes[route].kind == TUNNEL_KIND:
+                    cost += weights.tunnel_price
+                costs[route] = max(weights.least_cost, cost + weights.haste * late * length)
+                situation.is_free[route] = True
+    if state.rule_options.station_costs:
+        _price_loans(situation, state, seat, weights)
+
+
+def _price_loans(situation: SeatSituation, state: GameState, seat: Seat, weights: PlanWeights) -> None:
+    """Others' routes that a station of the seat borrows or could borrow (STATION-3)."""
+    index, stations = situation.graph.route_index, state.seats[seat].stations
+    price = weights.loan_price + state.rule_options.station_points
+    for name, owner in state.route_owners.items():
+        if owner == seat:
+            continue
+        route = state.board.routes[name]
+        if route.a in stations or route.b in stations:
+            situation.costs[index[name]] = weights.least_cost
+        elif situation.stations_left and not {route.a, route.b} <= state.station_owners.keys():
+            situation.costs[index[name]] = price
+            situation.loans[index[name]] = True

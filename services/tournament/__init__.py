@@ -1,0 +1,1 @@
+"""Tournaments of policies: paired games, spread over processes, and what they show."""

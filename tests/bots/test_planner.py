@@ -1,0 +1,161 @@
+"""The policy planner: it never sends an illegal command, chooses by its own view, and plays better than greedy."""
+
+from __future__ import annotations
+
+from random import Random
+from statistics import mean
+from time import thread_time
+from typing import Final
+
+import pytest
+
+from schemas.commands import (
+    BuildStation,
+    ClaimRoute,
+    Command,
+    DrawMarket,
+    KeepTickets,
+    MovePassenger,
+    StartGame,
+)
+from services.bots.policies.planner import planner
+from services.bots.policies.random_source import SeatRandom
+from services.referee.rules import RULESETS, legal
+from services.tournament.core_game import CoreGame, GameSetting
+from tests.long_runs import short_and_long
+from tests.rules.given import MARKET, Scene, created, given
+from tests.rules.random_games import BOARDS_BY_RULESET, seat_counts, small_deck
+
+DECISION_S: Final = 0.02
+WINS_OF_GREEDY: Final = 0.85
+
+
+def choice(scene: Scene, seat: int = 0) -> Command:
+    return planner(scene.state, seat, scene.legal(seat), SeatRandom("00" * 32, 0))
+
+
+class StrictGame(CoreGame):
+    """A game of planners in which every command must be legal, and each must not depend on what its seat can't see."""
+
+    def choose(self, seat: int) -> Command:
+        move = self.moves[seat]
+        command = super().choose(seat)
+        assert command in legal(self.state, seat)
+        if move % 7 == 0:
+            seat_random = SeatRandom(self.views[seat].seats[seat].seat_secret or "", move)
+            assert command == planner(self.state, seat, legal(self.state, seat), seat_random)
+        return command
+
+
+def planned_game(rules: str, number: int) -> StrictGame:
+    """A game on a board of these rules with any number of seats; every third has few cards."""
+    rng = Random(f"{rules} {number}")
+    board = rng.choice(BOARDS_BY_RULESET[rules])
+    seats = rng.choice(seat_counts(board))
+    options = {"strict": True, **({"cards": small_deck(rules)} if number % 3 == 2 else {})}
+    return StrictGame(
+        f"{rules}-{number}", GameSetting(rules, board, options), ("planner",) * seats, str(number)
+    )
+
+
+@pytest.mark.parametrize("games", short_and_long(2, 500))
+@pytest.mark.parametrize("rules", sorted(RULESETS))
+def test_planner_sends_no_illegal_command_on_strict_tables_of_any_board(rules: str, games: int) -> None:
+    for number in range(games):
+        game = planned_game(rules, number)
+        state = game.play()
+        assert state.result is not None
+        assert not any(seat_state.exit_reason for seat_state in state.seats)
+
+
+def test_planner_decides_quickly() -> None:
+    game = CoreGame("quick", GameSetting("europe"), ("planner",) * 4, "quick")
+    before = thread_time()
+    game.play()
+    assert (thread_time() - before) / sum(game.moves) < DECISION_S
+
+
+@pytest.mark.parametrize("deals", short_and_long(4, 100))
+def test_planner_beats_greedy(deals: int) -> None:
+    won = []
+    for deal in range(deals):
+        for seats in (("planner", "greedy"), ("greedy", "planner")):
+            state = CoreGame("duel", GameSetting("usa"), seats, f"duel {deal}").play()
+            assert state.result is not None
+            won.append(state.result.scores[seats.index("planner")].place == 1)
+    assert mean(won) >= WINS_OF_GREEDY
+
+
+# -- single decisions ------------------------------------------------------------------------
+
+DALLAS_TO_PITTSBURGH: Final = dict.fromkeys(
+    ("dallas-little-rock-a", "little-rock-saint-louis-a", "pittsburgh-saint-louis-a"), 0
+)
+
+
+def before_new_york(hand: dict[str, int]) -> Scene:
+    """The seat has the way from Dallas to Pittsburgh, and is to get to New York."""
+    return given(2, hands=[hand], tickets=[["dallas:new-york"]], owners=DALLAS_TO_PITTSBURGH, cars=[10, 30])
+
+
+def test_in_its_last_turn_it_completes_a_ticket_rather_than_claim_a_longer_route() -> None:
+    scene = before_new_york({"white": 2, "red": 4})
+    scene.state.in_last_turns = True
+    assert choice(scene) == ClaimRoute("new-york-pittsburgh-a", {"white": 2})
+    scene.seat_state(0).tickets = []
+    command = choice(scene)
+    assert isinstance(command, ClaimRoute) and command.cards == {"red": 4}
+
+
+def test_it_takes_the_card_that_its_network_misses() -> None:
+    assert choice(before_new_york({"white": 1})) == DrawMarket(MARKET.index("white"))
+    assert choice(before_new_york({"green": 1})) == DrawMarket(MARKET.index("green"))
+
+
+def test_it_keeps_locomotives_that_its_network_needs_for_it() -> None:
+    scene = before_new_york(
+        {"locomotive": 2, "red": 3}
+    )  # Dallas - El Paso, for 3 red and a locomotive: 7 points
+    assert choice(scene) == ClaimRoute("new-york-pittsburgh-a", {"locomotive": 2})
+
+
+def test_without_cars_for_any_ticket_it_keeps_those_that_cost_least() -> None:
+    scene = choosing_tickets("denver:el-paso", "los-angeles:new-york", "houston:kansas-city")
+    scene.seat_state(0).cars = 1
+    assert choice(scene) == KeepTickets((0, 2))
+
+
+def test_it_keeps_tickets_that_share_their_way() -> None:
+    scene = choosing_tickets("new-york:seattle", "los-angeles:seattle", "los-angeles:new-york", keep=2)
+    scene.seat_state(0).cars = 45
+    chosen = choice(scene)
+    assert isinstance(chosen, KeepTickets) and 0 in chosen.keep
+
+
+def choosing_tickets(*offer: str, keep: int = 2) -> Scene:
+    scene = created(2).when(None, StartGame())
+    scene.seat_state(0).offer, scene.seat_state(0).min_keep = [*offer], keep
+    return scene
+
+
+def test_STATION_3_it_builds_a_station_where_another_seat_has_the_last_route_of_its_ticket() -> None:
+    scene = given(
+        2,
+        rules="europe",
+        hands=[{"red": 1}],
+        tickets=[["berlin:bucuresti"]],
+        owners={"berlin-wien-a": 0, "budapest-wien-a": 0, "bucuresti-budapest-a": 1},
+        cars=[10, 30],
+    )
+    scene.state.in_last_turns = True
+    command = choice(scene)
+    assert isinstance(command, BuildStation) and command.city in {"bucuresti", "budapest"}
+
+
+def test_PASSENGER_2_it_sends_a_passenger_off_when_the_journey_brings_enough() -> None:
+    ways = {"berlin-leipzig-a": 0}
+    scene = given(2, rules="marklin", hands=[{}], owners=ways, passengers={"leipzig": 0}, tickets=[[]])
+    scene.state.tokens["berlin"] = (7,)
+    assert not isinstance(choice(scene), MovePassenger)
+    scene.state.tokens["berlin"] = (9,)
+    assert isinstance(choice(scene), MovePassenger)
