@@ -120,6 +120,8 @@ class HealthWatch:
         if stalled := sorted(self.partitions.stalled):
             listed = ", ".join(map(str, stalled))
             found.append(f"no verdict for {self.partitions.stall_s:g} s or longer in partitions: {listed}")
+        if unreadable := sorted(self.partitions.unreadable):
+            found.append(f"partitions that can't be read: {', '.join(map(str, unreadable))}")
         if self.answers.is_unknown():
             found.append("answers are unknown")
         return found

@@ -26,12 +26,16 @@ class PartitionWatch:
         self.stall_s = stall_s
         self.waiting: dict[int, Waiting] = {}
         self.stalled: dict[int, float] = {}  # by partition: since when its oldest command waits
+        self.unreadable: set[int] = set()  # their node is away, or a key of theirs holds another type
 
     def update(self, backlogs: Mapping[int, BacklogOrError], now_s: float) -> None:
         """Take what was read of some partitions. One that couldn't be read is as it was."""
         for partition, backlog in sorted(backlogs.items()):
             if isinstance(backlog, Backlog):
+                self.unreadable.discard(partition)
                 self._update_partition(partition, backlog, now_s)
+            else:
+                self.unreadable.add(partition)
 
     def count(self) -> int:
         """How many commands wait."""

@@ -183,6 +183,18 @@ def test_P8_one_stalled_partition_makes_nobody_unready_while_others_decide(
     run(engine_url, scenario)
 
 
+def test_P8_a_partition_with_a_key_of_another_type_is_named(engine_url: str) -> None:
+    async def scenario(made: Watched) -> None:
+        made.client.set(keys.commands(HOME), "not a stream")
+        await made.beat()
+        damaged = await made.after(0)
+        assert (damaged.status, damaged.problems) == ("degraded", [f"partitions that can't be read: {HOME}"])
+        made.client.delete(keys.commands(HOME))
+        assert (await made.after(1)).status == "ok"
+
+    run(engine_url, scenario)
+
+
 def test_P8_an_engine_without_memory_refuses_writes_and_isnt_away(engine_url: str) -> None:
     async def scenario(made: Watched) -> None:
         await made.beat()
