@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, Final
 
-import httpx
 import pytest
 import redis
 from redis.exceptions import OutOfMemoryError
@@ -25,8 +24,7 @@ from services.ledger.membership import Membership
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import Outage
 from tests.conftest import ALL, PARTITIONS
-from tests.deploy.compose import free_port, wait_until
-from tests.gateway.clients import begun
+from tests.deploy.compose import free_port
 
 STALL_S: Final = 10.0
 GAME: Final = "game-one"
@@ -249,39 +247,6 @@ def test_P8_the_beginning_and_the_end_of_unknown_answers_are_one_line_each() -> 
     )
     assert (last["event"], last["unknown"], last["lasted_s"]) == ("answers have verdicts again", 3, 2)
     assert {line["log_level"] for line in lines} == {"warning"}
-
-
-def test_the_three_questions_about_health_have_three_answers(http: httpx.Client) -> None:
-    begun(http)
-    assert http.get("/health").json() == {"status": "ok"}
-    assert http.get("/health/live").json() == {"status": "ok"}
-    wait_until(lambda: http.get("/health/ready").json()["referees"])  # it looks every two seconds
-    ready = http.get("/health/ready")
-    assert (ready.status_code, ready.json()["status"], ready.json()["engine"]) == (
-        200,
-        "ok",
-        {"status": "ok"},
-    )
-    assert [referee["name"].partition("-")[0] for referee in ready.json()["referees"]] == ["referee"]
-
-
-def test_P8_commands_that_nobody_decides_are_told_of(http: httpx.Client, paused_referee: Any) -> None:
-    """The engine has them, no referee does anything, and the player reads `unknown`."""
-    [player, _] = begun_without(http, paused_referee)
-    with capture_logs() as lines:
-        answer = player.ask({"type": "keep_tickets", "keep": [0, 1, 2]}, "kept", "decided", 1_000).json()
-    assert (answer["verdict"], answer["level"]) == ("unknown", "accepted")
-    assert [line["event"] for line in lines if line["log_level"] == "warning"] == [
-        "answers are unknown: commands get no verdict in time"
-    ]
-
-
-def begun_without(http: httpx.Client, paused_referee: Any) -> list[Any]:
-    """The players of a game that began before the referee paused."""
-    paused_referee.set()
-    players = begun(http)
-    paused_referee.clear()
-    return players
 
 
 def test_P8_a_worker_tells_a_refusal_from_an_outage() -> None:

@@ -44,7 +44,7 @@ HEALTH_MUTANTS: Final = (
     Mutant(
         "answers become unknown and nobody is told", "P8", "services/gateway/command_tracking.py",
         "        if progress.level != ack_request.level:\n            self.answers.record_unknown",
-        "        if False:\n            self.answers.record_unknown", HEALTH,
+        "        if False:\n            self.answers.record_unknown", ("tests/gateway/test_health_routes.py",),
     ),
     Mutant(
         "ledgerline status says that a system without referees is well", "P7", "services/cli/status_report.py",
