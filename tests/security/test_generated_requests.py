@@ -61,8 +61,14 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:
         raised = http.post(
             f"/games/{ada.game}/disputes", json={"number": 5, "reason": "?"}, headers=bearer(own)
         )
-        found = {"game": [ada.game], "dispute": [raised.json()["dispute"]], "rule": ["usa", "TURN-1"]}
-        yield Played(http, running.url, [own, own, other, host, None, "of nobody"], found)
+        late = in_turn(http, visibility="players", spectator_delay=3)[0]
+        found = {
+            "game": [ada.game, ada.game, late.game],
+            "dispute": [raised.json()["dispute"]],
+            "rule": ["usa", "TURN-1"],
+            "board": ["usa", "europe"],
+        }
+        yield Played(http, running.url, [own, own, other, host, late.token, None, "of nobody"], found)
 
 
 def document_without_tokens(played: Played) -> Json:
