@@ -7,7 +7,7 @@ from time import process_time
 from typing import Final
 
 from tests.bench.figure import Figure, Part, Report, Size
-from tests.rules.hostile_games import costly_questions, hostile_game
+from tests.rules.hostile_games import costly_questions, created, hostile_creation, started
 
 GOAL_MS: Final = 250
 
@@ -18,10 +18,12 @@ def measure(size: Size, report: Report) -> Figure:
     slowest: dict[str, float] = {}
     for number in range(boards):
         report(f"board {number} of {boards}")
+        command = hostile_creation(Random(number))
         start = process_time()
-        state = hostile_game(Random(number))
+        state = created(command)
         times = {"create": process_time() - start}
-        for name, ask in costly_questions(state).items() if state else ():
+        questions = costly_questions(started(state, len(command.seats))) if state else {}
+        for name, ask in questions.items():
             start = process_time()
             ask()
             times[name] = process_time() - start

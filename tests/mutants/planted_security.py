@@ -165,6 +165,11 @@ SECURITY_MUTANTS: Final = (
         ", exception_formatter=_write_traceback", "", FOREIGN_TEXT,
     ),
     Mutant(
+        "each passenger of a seat has a search of its own", "security",
+        "services/referee/rules/search/passenger_journeys.py",
+        "share = min(1.0, UNSHARED_BY / passengers)", "share = 1.0", ("tests/rules/test_passenger_journeys.py",),
+    ),
+    Mutant(
         "a stranger fills the log", "P8", "services/runtime/logging_setup.py",
         "        except structlog.DropEvent:\n            return False\n",
         "        except structlog.DropEvent:\n            return True\n", ("tests/security/test_log_lines.py",),

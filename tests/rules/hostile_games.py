@@ -37,6 +37,13 @@ SEED: Final = "5e" * 32
 
 def hostile_game(rng: Random) -> GameState | None:
     """A started game from a hostile position, the turn seat 0's; None if its creation was refused."""
+    command = hostile_creation(rng)
+    state = created(command)
+    return state and started(state, len(command.seats))
+
+
+def hostile_creation(rng: Random) -> CreateGame:
+    """The creation of a game from a hostile position, the turn seat 0's."""
     rules = rng.choice([*RULESETS])
     options = RULESETS[rules].rule_options
     seat_count = rng.randint(2, options.seats_most)
@@ -71,10 +78,9 @@ def hostile_game(rng: Random) -> GameState | None:
     if options.station_costs:
         position["stations"] = {city: {"seat": 0} for city in inner[: len(options.station_costs)]}
     changed = {"cars": rng.choice((45, MAX_OWNED)), "pair_tickets": None}
-    command = CreateGame(
+    return CreateGame(
         (SeatPlan(),) * seat_count, rules, board, options=changed, position=POSITION_SCHEMA.read(position)
     )
-    return _started(command)
 
 
 def _seat_networks(rng: Random, seat_count: int, length: int) -> list[tuple[int, Edge]]:
@@ -122,13 +128,19 @@ def _tickets(rng: Random, cities: Sequence[str], seat_count: int) -> list[list[M
     return rows
 
 
-def _started(command: CreateGame) -> GameState | None:
+def created(command: CreateGame) -> GameState | None:
+    """The game that a creation makes; None if it is refused."""
     state = GameState()
     try:
         decide_envelope(state, CommandEnvelope("one", "the-game", None, command), 0, SEED)
     except UnloggedRejectionError:
         return None
-    for seat in range(len(command.seats)):
+    return state
+
+
+def started(state: GameState, seat_count: int) -> GameState:
+    """The game with all seats taken, and started."""
+    for seat in range(seat_count):
         state.seats[seat].is_seated = True
     decide_and_apply(state, None, StartGame())
     return state

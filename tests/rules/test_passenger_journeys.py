@@ -10,13 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from services.referee.rules.board import load_board
+from services.referee.rules.moves.passengers import journeys_from, ways_by_route
 from services.referee.rules.search import passenger_journeys
+from services.referee.rules.search.journey_edges import JourneyEdge
 from services.referee.rules.search.passenger_journeys import (
     MAX_EXPANSIONS,
     MAX_WALKS,
     NARROW_BUDGET,
     Journey,
-    JourneyEdge,
     best_journeys,
 )
 
@@ -176,3 +178,27 @@ def test_PASSENGER_3_what_a_narrow_search_found_is_never_lost(monkeypatch: pytes
     narrow = best_journeys("c0", star(12, tolls=1), tokens, 6)
     assert [(journey.toll, journey.points) for journey in narrow] == [(j.toll, j.points) for j in wide]
     assert len(narrow) == 6
+
+
+@pytest.mark.parametrize(("passengers", "most"), [(1, 1.0), (3, 2.0), (10, 2.2)])
+def test_GAME_6_the_passengers_of_a_seat_share_the_steps_of_their_searches(
+    monkeypatch: pytest.MonkeyPatch, passengers: int, most: float
+) -> None:
+    # given a full German board, a third of it the seat's own, and ten passenger cards
+    rng, steps, longer = Random(1), [0], passenger_journeys._Search._extend
+
+    def counted(
+        search: passenger_journeys._Search, walk: passenger_journeys._Walk
+    ) -> Iterator[passenger_journeys._Walk]:
+        steps[0] += 1
+        return longer(search, walk)
+
+    ways = [pair[rng.random() > 0.35] for pair in ways_by_route(load_board("germany")).values()]
+    cities = list(dict.fromkeys(city for way in ways for city in (way.a, way.b)))
+    tokens = {city: (rng.randint(2, 7),) for city in cities}
+    monkeypatch.setattr(passenger_journeys._Search, "_extend", counted)
+    # when
+    for city in rng.sample(cities, passengers):
+        assert journeys_from(city, ways, tokens, 10, passengers)
+    # then
+    assert steps[0] <= most * (NARROW_BUDGET + MAX_EXPANSIONS)

@@ -13,7 +13,8 @@ from schemas.refusals import CommandRefusedError, require
 from services.referee.rules.board import Board, Route
 from services.referee.rules.moves.turns import end_turn
 from services.referee.rules.ruleset import EventStream, Move
-from services.referee.rules.search.passenger_journeys import Journey, JourneyEdge, best_journeys
+from services.referee.rules.search.journey_edges import JourneyEdge
+from services.referee.rules.search.passenger_journeys import Journey, best_journeys
 from services.referee.rules.state import GameState
 
 
@@ -52,7 +53,7 @@ def move_offers(state: GameState, seat: Seat) -> Sequence[MovePassenger]:
     return [
         MovePassenger(city, journey.path)
         for city in own_cities
-        for journey in journeys_from(city, claimed_ways, state.tokens, passenger_cards)
+        for journey in journeys_from(city, claimed_ways, state.tokens, passenger_cards, len(own_cities))
     ]
 
 
@@ -67,13 +68,17 @@ def ways_by_route(board: Board) -> Mapping[str, tuple[JourneyEdge, JourneyEdge]]
 
 
 def journeys_from(
-    city: str, ways: Sequence[JourneyEdge], tokens: Mapping[str, Sequence[int]], cards: int
+    city: str,
+    ways: Sequence[JourneyEdge],
+    tokens: Mapping[str, Sequence[int]],
+    cards: int,
+    passengers: int = 1,
 ) -> Sequence[Journey]:
-    """The best journeys from this city. They are cached by what can be reached from it, which is the same
-    in most turns."""
+    """The best journeys from this city, for a seat with so many passengers. They are cached by what can be reached
+    from it, which is the same in most turns."""
     reachable = tuple(reachable_ways(city, ways, cards))
     top_tokens = tuple(stack[0] if (stack := tokens.get(end)) else 0 for end in _end_cities(reachable))
-    return _journeys(city, reachable, top_tokens, min(cards, sum(way.toll for way in reachable)))
+    return _journeys(city, reachable, top_tokens, min(cards, sum(way.toll for way in reachable)), passengers)
 
 
 def reachable_ways(city: str, ways: Sequence[JourneyEdge], cards: int) -> list[JourneyEdge]:
@@ -99,9 +104,10 @@ def reachable_ways(city: str, ways: Sequence[JourneyEdge], cards: int) -> list[J
 
 @lru_cache(maxsize=10_000)  # of about 1.4 kB each
 def _journeys(
-    city: str, ways: tuple[JourneyEdge, ...], top_tokens: tuple[int, ...], cards: int
+    city: str, ways: tuple[JourneyEdge, ...], top_tokens: tuple[int, ...], cards: int, passengers: int
 ) -> Sequence[Journey]:
-    return best_journeys(city, ways, dict(zip(_end_cities(ways), top_tokens, strict=True)), cards)
+    tokens = dict(zip(_end_cities(ways), top_tokens, strict=True))
+    return best_journeys(city, ways, tokens, cards, passengers)
 
 
 def _end_cities(ways: Iterable[JourneyEdge]) -> Iterable[str]:

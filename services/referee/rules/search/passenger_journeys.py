@@ -15,24 +15,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
 from typing import Final, NamedTuple
 
-MAX_WAYS: Final = 120  # a search sees the nearest ways only
+from services.referee.rules.search.journey_edges import JourneyEdge, nearest_edges
+
 NARROW_BUDGET: Final = 200  # walks that the first search extends
 MAX_EXPANSIONS: Final = 3_000  # walks that the wide search extends, if the first one dropped any
+UNSHARED_BY: Final = 2  # passengers of one seat; where it has more, they share the searches' limits
 MAX_WALKS: Final = 1_500  # walks that either search makes on a board with more ways than a printed one
 PRINTED_BUSIEST: Final = 10  # ways out of the busiest city of the printed board
 PRINTED_FREE: Final = 30  # more ways than one seat can own there
 PRINTED_WALKS: Final = 10_000  # more than any search there makes
 MANY_CARDS: Final = 12  # more than the rules' deck has
 BEAM_SHARE: Final = 10  # of the remaining budget, a tenth may go to walks of one length
-
-
-class JourneyEdge(NamedTuple):
-    """A claimed route between two cities, and the passenger cards it costs: 0 or 1."""
-
-    route: str
-    a: str
-    b: str
-    toll: int
 
 
 class Journey(NamedTuple):
@@ -45,7 +38,7 @@ class Journey(NamedTuple):
 
 
 def best_journeys(
-    start: str, edges: Iterable[JourneyEdge], tokens: Mapping[str, int], cards: int
+    start: str, edges: Iterable[JourneyEdge], tokens: Mapping[str, int], cards: int, passengers: int = 1
 ) -> tuple[Journey, ...]:
     """The best journey from this city for every number of cards that is worth paying, cheapest first.
 
@@ -56,30 +49,10 @@ def best_journeys(
     first, with own routes before others' and otherwise in the order given.
 
     The journeys are optimal unless there are more than MAX_WAYS ways or the search would need more than
-    MAX_EXPANSIONS walks (fewer where a city has many ways out); then they are the best found among so many. The result is deterministic."""
-    return _Search(start, _nearest(start, list(edges)), tokens, cards).journeys()
-
-
-def _nearest(start: str, edges: list[JourneyEdge]) -> list[JourneyEdge]:
-    """At most MAX_WAYS of these ways, in their order: those with the fewest ways from the start."""
-    if len(edges) <= MAX_WAYS:
-        return edges
-    ways_at: dict[str, list[int]] = defaultdict(list)
-    for number, way in enumerate(edges):
-        ways_at[way.a].append(number)
-        ways_at[way.b].append(number)
-    cities, near = dict.fromkeys([start]), dict.fromkeys(ways_at[start])
-    waiting = [start]
-    for city in waiting:
-        near.update(dict.fromkeys(ways_at[city]))
-        if len(near) >= MAX_WAYS:
-            break
-        for number in ways_at[city]:
-            for end in (edges[number].a, edges[number].b):
-                if end not in cities:
-                    cities[end] = None
-                    waiting.append(end)
-    return [edges[number] for number in sorted([*near][:MAX_WAYS])]
+    MAX_EXPANSIONS walks; then they are the best found among so many. It is fewer where a city has many ways out, and
+    where so many `passengers` of the seat are asked about in turn. The result is deterministic."""
+    share = min(1.0, UNSHARED_BY / passengers)
+    return _Search(start, nearest_edges(start, list(edges)), tokens, cards, share).journeys()
 
 
 class _Walk(NamedTuple):
@@ -106,8 +79,9 @@ class _Search:
     """Cities and ways by number; the start is city 0, and own ways come first."""
 
     def __init__(
-        self, start: str, edges: Iterable[JourneyEdge], tokens: Mapping[str, int], cards: int
+        self, start: str, edges: Iterable[JourneyEdge], tokens: Mapping[str, int], cards: int, share: float
     ) -> None:
+        self.share = share  # of all limits
         self.edges = sorted(edges, key=lambda way: way.toll)
         self.cards = min(cards, sum(way.toll for way in self.edges))
         names = dict.fromkeys([start, *(city for way in self.edges for city in (way.a, way.b))])
@@ -118,6 +92,7 @@ class _Search:
         self.token_bit_planes = [
             sum(1 << n for n, worth in enumerate(self.token_points) if worth >> d & 1) for d in digits
         ]
+        self.points_of: dict[int, int] = {}  # of cities together: most walks ask for the same ones again
         self.exits: list[list[_Exit]] = [[] for _ in names]
         parallel: dict[frozenset[str], int] = defaultdict(int)
         for way, (_, a, b, toll) in enumerate(self.edges):
@@ -139,9 +114,10 @@ class _Search:
     def journeys(self) -> tuple[Journey, ...]:
         """The best journeys, cheapest first."""
         best_points = [-1] * (self.cards + 1)  # the most points found for each number of cards
-        best_walks, is_complete = self._search(best_points, NARROW_BUDGET)
+        best_walks, is_complete = self._search(best_points, round(NARROW_BUDGET * self.share))
         if not is_complete:  # what is as good again has fewer routes, or comes first
-            better, _ = self._search([max(-1, points - 1) for points in best_points], MAX_EXPANSIONS)
+            known_points = [max(-1, points - 1) for points in best_points]
+            better, _ = self._search(known_points, round(MAX_EXPANSIONS * self.share))
             for toll, walk in best_walks.items():
                 if toll not in better or better[toll].points < walk.points:
                     better[toll] = walk
@@ -157,7 +133,7 @@ class _Search:
         was complete. At most `budget` walks are extended."""
         best_walks: dict[int, _Walk] = {}
         walks, is_complete = [_Walk(0, 0, 1, 0, 0, ())], True
-        walks_left = self.max_walks
+        walks_left = round(self.max_walks * self.share)
         while walks and budget:
             budget -= len(walks)
             longer: dict[tuple[int, int], _Walk] = {}
@@ -173,15 +149,27 @@ class _Search:
                     ]
             if not walks_left:
                 return best_walks, False
-            ranks = [(rank, walk) for walk in longer.values() if (rank := self._rank(walk, best_points))]
             share = walks_left // self.busiest // BEAM_SHARE if self.max_walks == MAX_WALKS else budget
             most = min(budget, max(1, budget // BEAM_SHARE), max(1, share))
-            if len(ranks) > most:
-                is_complete = False
-                least = sorted(rank for rank, _ in ranks)[-most:][0]
-                ranks = [(rank, walk) for rank, walk in ranks if rank >= least][:most]
-            walks = [walk for _, walk in ranks]
+            walks, are_all = self._best([*longer.values()], best_points, most)
+            is_complete = is_complete and are_all
         return best_walks, is_complete
+
+    def _best(self, walks: list[_Walk], best_points: list[int], most: int) -> tuple[list[_Walk], bool]:
+        """Of these walks that may still beat a known one the `most` best by rank, in their order; and whether
+        they are all. The others are looked at no closer."""
+        ranks = list(map(self._rank, walks))
+        hopeful: list[int] = []
+        for place in sorted(range(len(walks)), key=ranks.__getitem__, reverse=True):
+            if len(hopeful) > most and (not most or ranks[place] < ranks[hopeful[most - 1]]):
+                break  # all that are as good as the last are in
+            if self._may_beat(walks[place], ranks[place], best_points):
+                hopeful.append(place)
+        if not most:
+            return [], not hopeful
+        least = ranks[hopeful[:most][-1]] if hopeful else 0
+        kept = [walks[place] for place in sorted(hopeful) if ranks[place] >= least]
+        return kept[:most], len(hopeful) <= most
 
     def _extend(self, walk: _Walk) -> Iterator[_Walk]:
         """All walks that are this one and one more way."""
@@ -198,30 +186,47 @@ class _Search:
                     (*path, way),
                 )
 
-    def _rank(self, walk: _Walk, best_points: list[int]) -> int:
-        """An upper bound of the walk's points plus 1; 0 if it can't beat a known walk."""
+    def _rank(self, walk: _Walk) -> int:
+        """An upper bound of the walk's points if it pays no card more."""
         cards = self.cards - walk.toll
         fresh = self._enterable(walk.city, cards) & ~walk.seen
         if cards > MANY_CARDS:  # as if they paid for everything
-            most = walk.points + self._tokens(fresh)
-            return 1 + most if most > best_points[walk.toll] else 0
-        home, stretches = 1 << walk.city, self._stretches(walk.used & self.free, walk.path)
+            return walk.points + self._tokens(fresh)
+        home = 1 << walk.city
+        stretches = self._stretches(walk.used & self.free, walk.path)
+        own_stretch = next(stretch for _, stretch in stretches if stretch & home)
+        return walk.points + self._tokens(own_stretch & fresh)
+
+    def _may_beat(self, walk: _Walk, rank: int, best_points: list[int]) -> bool:
+        """Whether the walk, whose rank this is, may score more than a known one of as many cards."""
+        cards = self.cards - walk.toll
+        if rank > best_points[walk.toll]:
+            return True
+        fresh = self._enterable(walk.city, cards) & ~walk.seen
+        if not 0 < cards <= MANY_CARDS or walk.points + self._tokens(fresh) <= best_points[walk.toll]:
+            return False
+        home = 1 << walk.city
         beyond: list[int] = []  # what the best of the other stretches hold, least first
-        own_stretch_tokens = 0
-        for most, stretch in stretches:
-            if stretch & home:
-                own_stretch_tokens = self._tokens(stretch & fresh)
-            elif cards and stretch & fresh and (len(beyond) < cards or most > beyond[-cards]):
+        for most, stretch in self._stretches(walk.used & self.free, walk.path):
+            if len(beyond) >= cards and most <= beyond[-cards]:
+                break  # they are in the order of what they hold
+            if stretch & fresh and not stretch & home:
                 insort(beyond, self._tokens(stretch & fresh))
-        rank = most = walk.points + own_stretch_tokens
-        hopeful = most > best_points[walk.toll]
+        most = rank
         for card, more in zip(range(walk.toll + 1, self.cards + 1), reversed(beyond), strict=False):
             most += more
-            hopeful = hopeful or most > best_points[card]
-        return 1 + rank if hopeful else 0
+            if most > best_points[card]:
+                return True
+        return False
 
     def _tokens(self, cities: int) -> int:
-        return sum((cities & plane).bit_count() << digit for digit, plane in enumerate(self.token_bit_planes))
+        points = self.points_of.get(cities)
+        if points is None:
+            points = sum(
+                (cities & plane).bit_count() << digit for digit, plane in enumerate(self.token_bit_planes)
+            )
+            self.points_of[cities] = points
+        return points
 
     def _stretches(self, used: int, path: tuple[int, ...]) -> list[tuple[int, int]]:
         """The cities that are connected by unused free ways, with their tokens, richest first.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from operator import attrgetter
 from typing import Final, NamedTuple, TypeVar
 
 from schemas.boards.form import TicketForm
@@ -188,12 +190,11 @@ def set_up_position(
         tickets=_extra_tickets(board, rule_options, tickets),
     )
     yield DeckLaid(_deck_order(rule_options, seed, position))
+    held_ids = iter([ticket.id for ticket in tickets if ticket.deck is None])  # seat by seat
     for seat in range(seats):
         hand = in_canonical_order(position.hands[seat].items()) if seat < len(position.hands) else []
-        seat_tickets = tuple(
-            t.id for t in tickets if t.deck is None and t.field.startswith(f"tickets.{seat}.")
-        )
-        yield HandLaid(seat, tuple(hand), seat_tickets)
+        ticket_count = len(position.tickets[seat]) if seat < len(position.tickets) else 0
+        yield HandLaid(seat, tuple(hand), tuple(islice(held_ids, ticket_count)))
     yield from _set_up_ticket_decks(board, rule_options, seed, position, tickets)
 
 
@@ -246,11 +247,10 @@ def _extra_tickets(
 
     They are public, so they are sorted: their order must not reveal who holds them."""
     extra_tickets = (ticket for ticket in tickets if ticket.id not in board.tickets)
+    first_deck = _deck_names(rule_options)[0]
     return tuple(
-        TicketForm(
-            ticket.id, ticket.form.between, ticket.form.points, ticket.deck or _deck_names(rule_options)[0]
-        )
-        for ticket in sorted(extra_tickets, key=lambda ticket: ticket.id)
+        TicketForm(ticket.id, ticket.form.between, ticket.form.points, ticket.deck or first_deck)
+        for ticket in sorted(extra_tickets, key=attrgetter("id"))
     )
 
 
@@ -265,9 +265,12 @@ def _identify_tickets(board: Board, position: Position) -> list[IdentifiedTicket
     for field, deck, form in _position_tickets(position):
         matching = board_tickets.get((frozenset(form.between), form.points), ())
         matching_ids = [ticket.id for ticket in matching if deck in (None, ticket.deck)]
-        unused_ids = [ticket_id for ticket_id in matching_ids if ticket_id not in used_ids]
-        ticket_id = (unused_ids or matching_ids or [_new_ticket_id(board, form)])[0]
-        used_ids.add(ticket_id)
+        if matching_ids:
+            unused_ids = [ticket_id for ticket_id in matching_ids if ticket_id not in used_ids]
+            ticket_id = (unused_ids or matching_ids)[0]
+            used_ids.add(ticket_id)
+        else:
+            ticket_id = _new_ticket_id(board, form)
         tickets.append(IdentifiedTicket(field, deck, ticket_id, form))
     return tickets
 
