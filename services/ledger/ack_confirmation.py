@@ -3,7 +3,7 @@
 Each confirmation is one script on the game's partition (confirm_entry.lua). Behind the scripts, on the
 same connection, goes a command that returns when the engine has made sure of them: WAITAOF, WAIT, or,
 where there is no WAITAOF, a check that the engine syncs always to an AOF in force, so that its reply
-alone is enough. That command covers every script before it, so a thousand commands wait for one fsync
+alone is enough. What an engine can do is probed on each new connection, and again every minute. That command covers every script before it, so a thousand commands wait for one fsync
 on one connection.
 """
 
@@ -22,12 +22,13 @@ from services.ledger.ack_levels import (
     DURABLE,
     AckLevel,
     count_replicas,
-    read_capabilities,
     send_command,
 )
 from services.ledger.confirmation_connection import ConfirmationConnection, EngineNode
+from services.ledger.engine_probe import probe_engine
+from services.ledger.engine_settings import EngineCapabilities, WaitaofTrial
 from services.ledger.ports import MissingEntryError
-from services.ledger.queries import Argument, Client, Reply
+from services.ledger.queries import Argument, Client, RedisCommand, Reply, run_rounds
 from services.ledger.scripts import Script
 from services.runtime.logging_setup import get_logger
 
@@ -35,6 +36,7 @@ log = get_logger("gateway")
 CONFIRM_ENTRY: Final = Script("confirm_entry")
 MAX_CONNECTIONS: Final = 8  # rounds under way at once, for each node and level
 MAX_ROUND_SIZE: Final = 512
+PROBE_INTERVAL_S: Final = 60.0  # settings may be changed at any time
 
 
 class PendingConfirmation(NamedTuple):
@@ -49,8 +51,11 @@ class ConfirmationBatcher:
     """The confirmations of one level on one node. They are sent in rounds, some at once; while rounds
     are under way the next one starts a little later, so that it covers more confirmations."""
 
-    def __init__(self, node: EngineNode, level: AckLevel) -> None:
-        self.node, self.level = node, level
+    def __init__(self, node: EngineNode, level: AckLevel, mark: str) -> None:
+        """`mark` is a confirmation mark that the node holds."""
+        self.node, self.level, self.mark = node, level, mark
+        self._probe_lock = asyncio.Lock()
+        self._trial: WaitaofTrial | None = None
         self._pending: list[PendingConfirmation] = []
         self._rounds: set[asyncio.Task[None]] = set()
         self._idle_connections: list[ConfirmationConnection] = []
@@ -144,6 +149,8 @@ class ConfirmationBatcher:
         self, checked: ConfirmationConnection, batch: Sequence[PendingConfirmation]
     ) -> list[Reply]:
         """The scripts' replies if the level is proved for them; else none."""
+        if self.level == DURABLE and checked.capabilities.unavailable_reason:
+            return []  # it may be another engine than when the level was asked for
         commands: list[tuple[Argument, ...]] = []
         for pending in batch:  # the first carries the script, which an engine may forget at any time
             script = ("EVALSHA", CONFIRM_ENTRY.sha) if commands else ("EVAL", CONFIRM_ENTRY.source)
@@ -165,10 +172,12 @@ class ConfirmationBatcher:
         while checked is not None and not checked.connection.is_connected:
             checked = self._idle_connections.pop() if self._idle_connections else None
         connection = self.node.make_connection() if checked is None else checked.connection
+        now_s = asyncio.get_running_loop().time()
         try:
             if checked is None:
                 await connection.connect()
-                checked = ConfirmationConnection(connection, await read_capabilities(connection))
+            if checked is None or now_s - checked.probed_s >= PROBE_INTERVAL_S:
+                checked = ConfirmationConnection(connection, await self._probe(connection), now_s)
             yield checked
         except BaseException:
             await connection.disconnect(nowait=True)
@@ -177,6 +186,22 @@ class ConfirmationBatcher:
             await connection.disconnect()  # the settings may be corrected at any time
         else:
             self._idle_connections.append(checked)
+
+    async def _probe(self, connection: Client) -> EngineCapabilities:
+        """What the engine of this connection can do; nothing of it matters to replicas."""
+        if self.level != DURABLE:
+            return EngineCapabilities()
+
+        async def send(commands: Sequence[RedisCommand]) -> Sequence[Reply]:
+            packed = connection.pack_commands([each.arguments for each in commands])
+            await connection.send_packed_command(packed)
+            return [await _read_reply(connection) for _ in commands]
+
+        async with self._probe_lock:  # one trial is enough for those who come meanwhile
+            now_s = asyncio.get_running_loop().time
+            found = await run_rounds(send, probe_engine(self.mark, self._trial, now_s))
+            self._trial = found.trial
+        return found
 
 
 def _consume_exception(task: asyncio.Task[str]) -> None:

@@ -1,4 +1,4 @@
-"""Acknowledgement levels, and which of them an engine can give: see docs/acknowledgements.md.
+"""Acknowledgement levels: see docs/acknowledgements.md; which of them an engine can give is `engine_settings`.
 
 `accepted`: the command is in the commands stream. `decided`: its entry is in the log, under a
 number. `durable`: and that entry is on the engine's disk. `replicated:k`: and that entry has
@@ -9,7 +9,6 @@ replica outlives the machine.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from redis.exceptions import ResponseError
@@ -18,13 +17,6 @@ from schemas.errors import InvalidInputError
 from services.ledger.queries import Argument, Client, Reply
 
 MAX_REPLICAS: Final = 9
-FSYNC_SETTINGS: Final = "*append*"  # appendonly, appendfsync, no-appendfsync-on-rewrite
-AOF_IN_FORCE: Final = {
-    b"aof_enabled": b"1",
-    b"aof_rewrite_in_progress": b"0",
-    b"aof_rewrite_scheduled": b"0",
-    b"aof_last_write_status": b"ok",
-}
 _REPLICATED: Final = re.compile(rf"replicated(?::([1-{MAX_REPLICAS}]))?")
 
 
@@ -63,71 +55,6 @@ def parse_ack_level(text: object) -> AckLevel:
                 return level
     known = f"accepted, decided, durable, or replicated:1 to replicated:{MAX_REPLICAS}"
     raise InvalidInputError("level", f"must be {known}")
-
-
-class EngineCapabilities(NamedTuple):
-    """What an engine has for confirmations: found by trying, never by its version."""
-
-    supports_waitaof: bool
-    waitaof_error: str  # the error of WAITAOF
-    fsync_policy: (
-        str  # when its AOF is synced: always, everysec, no; off without one; '' where CONFIG is refused
-    )
-
-    @property
-    def unavailable_reason(self) -> str:
-        """Why `durable` can't be had, and what to set; '' where it can."""
-        if self.fsync_policy == "off":
-            return "the engine keeps no AOF: set appendonly yes"
-        if self.fsync_policy == "no":
-            return "the engine never syncs its AOF itself: set appendfsync everysec or always"
-        if self.supports_waitaof or self.fsync_policy == "always":
-            return ""
-        sync_note = (
-            f"its AOF is synced {self.fsync_policy}"
-            if self.fsync_policy
-            else "it doesn't say when it syncs its AOF"
-        )
-        return (
-            f"the engine takes no WAITAOF ({self.waitaof_error}) and {sync_note}: "
-            "set appendfsync always and allow CONFIG GET and INFO, or use Redis 7.2, Valkey 7.2 or later"
-        )
-
-
-async def read_capabilities(connection: Client) -> EngineCapabilities:
-    """What the engine of this connection can do, by trying it."""
-    supports_waitaof, waitaof_error = True, ""
-    try:
-        await send_command(connection, "WAITAOF", 1, 0, 1)
-    except ResponseError as error:
-        supports_waitaof, waitaof_error = False, str(error)
-    try:
-        fsync_policy = parse_fsync_policy(await send_command(connection, "CONFIG", "GET", FSYNC_SETTINGS))
-        if not supports_waitaof:
-            await send_command(connection, "INFO", "persistence")  # without it, nothing proves a sync
-    except ResponseError:
-        fsync_policy = "off" if "appendonly is disabled" in waitaof_error else ""
-    return EngineCapabilities(supports_waitaof, waitaof_error, fsync_policy)
-
-
-def parse_fsync_policy(settings: Sequence[bytes]) -> str:
-    """When the AOF is synced, from the reply to CONFIG GET: see EngineCapabilities."""
-    values = dict(zip(settings[::2], settings[1::2], strict=True))
-    if values.get(b"appendonly") != b"yes":
-        return "off"
-    fsync_policy: str = values.get(b"appendfsync", b"").decode()
-    if fsync_policy == "always" and values.get(b"no-appendfsync-on-rewrite") == b"yes":
-        return "always, but not while it is rewritten (no-appendfsync-on-rewrite yes)"
-    return fsync_policy
-
-
-def is_aof_in_force(persistence: bytes) -> bool:
-    """Whether the AOF has what is written now, from the reply to INFO persistence.
-
-    An AOF that was just switched on isn't in force before its first rewrite is done: a crash loses
-    everything. That rewrite looks like any later one, so during a rewrite the result is False."""
-    values = dict(line.split(b":", 1) for line in persistence.splitlines() if b":" in line)
-    return all(values.get(field) == value for field, value in AOF_IN_FORCE.items())
 
 
 async def count_replicas(connection: Client) -> int | None:

@@ -194,7 +194,8 @@ class AsyncLedger:
         return [[next(replies) for _ in commands] for commands in rounds]
 
     async def _confirmation_batcher_of(self, game: str, level: AckLevel) -> ConfirmationBatcher:
-        node = await find_node(self._client, keys.confirmation_mark(self._partition(game)))
+        mark = keys.confirmation_mark(self._partition(game))
+        node = await find_node(self._client, mark)
         if (node.name, level) not in self._confirmation_batchers:
-            self._confirmation_batchers[node.name, level] = ConfirmationBatcher(node, level)
+            self._confirmation_batchers[node.name, level] = ConfirmationBatcher(node, level, mark)
         return self._confirmation_batchers[node.name, level]

@@ -10,14 +10,9 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError, RedisClusterException, ResponseError
 
-from services.ledger.ack_levels import (
-    DURABLE,
-    FSYNC_SETTINGS,
-    AckLevel,
-    EngineCapabilities,
-    is_aof_in_force,
-    parse_fsync_policy,
-)
+from services.ledger.ack_levels import DURABLE, AckLevel
+from services.ledger.engine_probe import FSYNC_SETTINGS
+from services.ledger.engine_settings import UNTOLD, EngineCapabilities, is_aof_in_force, parse_settings
 from services.ledger.queries import Argument, Client, Reply
 
 ROUND_TIMEOUT_MS: Final = 5_000  # below a socket's time-out; a longer wait takes another round
@@ -45,18 +40,21 @@ async def find_node(client: Client, key: str) -> EngineNode:
 
 
 class ConfirmationConnection(NamedTuple):
-    """A connection, and what its engine can do."""
+    """A connection, and what its engine can do, as it was found at a time of the event loop."""
 
     connection: Client
     capabilities: EngineCapabilities
+    probed_s: float
 
     def proof_commands(self, level: AckLevel) -> list[tuple[Argument, ...]]:
         """The commands whose replies prove that everything before them has the level."""
         if level != DURABLE:
             return [("WAIT", level.replicas, ROUND_TIMEOUT_MS)]
-        if self.capabilities.supports_waitaof:
-            return [("WAITAOF", 1, 0, ROUND_TIMEOUT_MS)]
-        return [("CONFIG", "GET", FSYNC_SETTINGS), ("INFO", "persistence")]
+        settings: list[tuple[Argument, ...]] = [("CONFIG", "GET", FSYNC_SETTINGS)]
+        if self.capabilities.waitaof_error:
+            return [*settings, ("INFO", "persistence")]
+        is_shown = self.capabilities.settings.fsync_policy != UNTOLD
+        return [("WAITAOF", 1, 0, ROUND_TIMEOUT_MS), *(settings if is_shown else ())]
 
     def is_proved_by(self, level: AckLevel, replies: Sequence[Reply]) -> bool:
         """Whether the replies to `proof_commands` prove the level."""
@@ -64,6 +62,16 @@ class ConfirmationConnection(NamedTuple):
             return False
         if level != DURABLE:
             return bool(replies[0] >= level.replicas)
-        if self.capabilities.supports_waitaof:
-            return bool(replies[0][0] >= 1)
-        return parse_fsync_policy(replies[0]) == "always" and is_aof_in_force(replies[1])
+        if self.capabilities.waitaof_error:
+            config, persistence = replies
+            return parse_settings(config, {}).syncs_before_it_answers and is_aof_in_force(persistence)
+        synced, *configs = replies
+        return bool(synced[0] >= 1) and all(self._has_settings(config) for config in configs)
+
+    def _has_settings(self, config: Reply) -> bool:
+        """Whether the engine still syncs as when it was probed, or always."""
+        now, probed = parse_settings(config, {}), self.capabilities.settings
+        return now.syncs_before_it_answers or (now.fsync_policy, now.is_synced_in_rewrites) == (
+            probed.fsync_policy,
+            probed.is_synced_in_rewrites,
+        )

@@ -59,13 +59,14 @@ def examine(
                 findings.complaints.append(f"{game}: the public stream has other numbers than the view")
             if (seen := followed.get(game)) and list(seen) != list(range(1, len(seen) + 1)):
                 findings.complaints.append(f"{game}: a socket was sent the entries {list(seen)}")
-            _examine_commands(record, game, view, findings)
+            examine_commands(record, game, view, findings)
     return findings
 
 
-def _examine_commands(
+def examine_commands(
     record: Record, game: str, view: Sequence[Mapping[str, Any]], findings: Findings
 ) -> None:
+    """Note which commands of a game aren't in the view as they were acknowledged, and which are twice."""
     places: dict[str, list[int]] = {}
     for entry in view:
         if entry.get("answers"):

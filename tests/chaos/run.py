@@ -141,14 +141,14 @@ def _row(
             recovery
             for moment, start_s in zip(moments, starts_s, strict=True)
             for each in times.values()
-            if (recovery := _recovery_s(each, moment.began_s, start_s)) is not None
+            if (recovery := recovery_s(each, moment.began_s, start_s)) is not None
         ],
         reconnects=reconnects,
         complaints=findings.complaints,
     )
 
 
-def _recovery_s(verdict_times_s: Sequence[float], began_s: float, start_s: float) -> float | None:
+def recovery_s(verdict_times_s: Sequence[float], began_s: float, start_s: float) -> float | None:
     """How long after a start a game had its next verdict; None for a game that wasn't being played."""
     was_played = any(began_s - RECENT_S <= each <= began_s for each in verdict_times_s)
     after = next((each - start_s for each in verdict_times_s if each > start_s), None)

@@ -7,7 +7,9 @@ from typing import Final
 
 import pytest
 
-from tests.chaos.run import Row, open_system, play
+from tests.chaos.findings import Findings, examine_commands
+from tests.chaos.recording import Record
+from tests.chaos.run import Row, open_system, play, recovery_s
 from tests.chaos.scenarios import SCENARIOS, Scenario
 from tests.chaos.systems import in_one_process
 from tests.process_faults.seeds import SOAK, run_seed
@@ -46,3 +48,43 @@ def test_P1_P2_P7_chaos_in_its_short_form(tmp_path: Path) -> None:
 )
 def test_P1_P2_P7_nothing_acknowledged_is_lost_or_doubled_by(scenario: Scenario, tmp_path: Path) -> None:
     require_good(play(scenario, open_system(scenario, tmp_path), run_seed(), GAMES, FAULTS))
+
+
+def told(*answers: tuple[str, int]) -> Record:
+    """The record of one command that got these answers: a level, and the number of an entry."""
+    record = Record()
+    command = record.sent("game", "c1", "Bearer token")
+    for level, number in answers:
+        record.answered(command, level, {"level": level, "number": number, "verdict": "accepted"})
+    return record
+
+
+@pytest.mark.parametrize(
+    ("answers", "view", "lost", "doubled"),
+    [
+        ([("durable", 2)], ["other", "c1"], {}, 0),
+        ([("durable", 2)], ["other"], {"durable": 1}, 0),
+        ([("decided", 1)], ["other", "c1"], {"decided": 1}, 0),
+        ([("accepted", 0)], ["c1"], {}, 0),
+        ([("accepted", 0)], ["other"], {"accepted": 1}, 0),
+        ([("accepted", 0), ("durable", 1)], [], {"accepted": 1, "durable": 1}, 0),
+        ([("decided", 1)], ["c1", "c1"], {}, 1),
+    ],
+)
+def test_P1_P2_chaos_itself_notices_what_is_lost_or_doubled(
+    answers: list[tuple[str, int]], view: list[str], lost: dict[str, int], doubled: int
+) -> None:
+    findings = Findings()
+    entries = [{"number": number, "answers": id_} for number, id_ in enumerate(view, 1)]
+    examine_commands(told(*answers), "game", entries, findings)
+    assert ({level: count for level, count in findings.lost.items() if count}, findings.doubled) == (
+        lost,
+        doubled,
+    )
+
+
+def test_P7_chaos_counts_from_a_fault_to_each_games_next_verdict() -> None:
+    verdicts_s = [1.0, 2.0, 7.5, 8.0]
+    assert recovery_s(verdicts_s, began_s=3.0, start_s=3.0) == 4.5
+    assert recovery_s(verdicts_s, began_s=3.0, start_s=7.0) == 0.5
+    assert recovery_s(verdicts_s, began_s=20.0, start_s=20.0) is None  # it isn't played any more

@@ -7,7 +7,6 @@ from typing import Any
 
 import httpx
 import pytest
-import redis
 
 from services.bootstrap.embedded import EmbeddedServer, run_embedded_server
 from services.ledger.ack_levels import ACCEPTED, DECIDED, DURABLE, parse_ack_level, replicated
@@ -28,15 +27,11 @@ from tests.many_clients import settings_for_many_clients
 PAIR = {"seats": [{"kind": "human"}, {"kind": "human"}]}
 
 
-@pytest.fixture(scope="module", params=["everysec", "always"])
-def server(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[EmbeddedServer]:
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServer]:
     """A server of the module's own, whose engine settings it changes."""
     settings = settings_for_many_clients(answer_s=30)
     with run_embedded_server(tmp_path_factory.mktemp("levels"), settings) as running:
-        with redis.Redis.from_url(running.settings.redis_url) as client:
-            client.config_set("appendfsync", request.param)
         yield running
 
 

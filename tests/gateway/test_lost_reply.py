@@ -136,7 +136,7 @@ def test_an_unreachable_engine_leaves_no_unhandled_error_once_all_callers_gave_u
     async def scenario() -> None:
         asyncio.get_running_loop().set_exception_handler(lambda _, context: unhandled.append(context))
         resume = asyncio.Event()
-        confirming = ConfirmationBatcher(EngineNode("", lambda: Unreachable(resume)), DURABLE)
+        confirming = ConfirmationBatcher(EngineNode("", lambda: Unreachable(resume)), DURABLE, "mark")
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.01):
                 await confirming.unavailable_reason()

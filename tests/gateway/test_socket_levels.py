@@ -73,9 +73,8 @@ def test_P8_a_command_without_a_level_is_unknown_after_the_default_time(
         waits_s.append(default_wait_s)
         return parse_ack_request(level, wait_ms, 0.4)
 
-    monkeypatch.setattr(service, "parse_ack_request", impatient)
     ada, _ = in_turn(http)
-    waits_s.clear()
+    monkeypatch.setattr(service, "parse_ack_request", impatient)
     request.getfixturevalue("paused_referee")
     with Socket(http, ada.game, ada.token, 6) as socket:
         socket.send("c1", DRAW)

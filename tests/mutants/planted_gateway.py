@@ -26,9 +26,9 @@ GATEWAY_MUTANTS: Final = (
         "what WAITAOF answers isn't read",
         "P1",
         "services/ledger/confirmation_connection.py",
-        "return bool(replies[0][0] >= 1)",
-        "return True",
-        ("tests/gateway/test_ack_confirmation.py", "tests/gateway/test_ack_levels.py"),
+        "return bool(synced[0] >= 1) and",
+        "return",
+        ("tests/gateway/test_engine_word.py", "tests/gateway/test_ack_levels.py"),
     ),
     Mutant(
         "what WAIT answers isn't read",
@@ -97,8 +97,8 @@ GATEWAY_MUTANTS: Final = (
     ),
     Mutant(
         "an AOF that isn't in force yet counts as durable", "P1", "services/ledger/confirmation_connection.py",
-        "return parse_fsync_policy(replies[0]) == \"always\" and is_aof_in_force(replies[1])",
-        "return parse_fsync_policy(replies[0]) == \"always\"",
+        "return parse_settings(config, {}).syncs_before_it_answers and is_aof_in_force(persistence)",
+        "return parse_settings(config, {}).syncs_before_it_answers",
         ("tests/gateway/test_aof_in_force.py",),
     ),
     Mutant(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from tests.mutants.mutant import Mutant
+from tests.mutants.planted_engine import ENGINE_MUTANTS
 
 HEALTH: Final = ("tests/gateway/test_health.py",)
 
@@ -80,4 +81,5 @@ HEALTH_MUTANTS: Final = (
         "what wasn't logged is never counted", "P9", "services/runtime/repeat_limit.py",
         '                seen.unlogged[subject if last_s is not None else "others"] += 1\n', "", REPEATED,
     ),
+    *ENGINE_MUTANTS,
 )  # fmt: skip

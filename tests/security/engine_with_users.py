@@ -52,6 +52,7 @@ def engine_with_users(folder: Path) -> Iterator[UsersEngine]:
         "dir": folder,
         "aclfile": folder / "secrets" / USERS_FILE,
         "appendonly": "yes",
+        "appendfsync": "always",
         "save": "",
     }
     words = [str(word) for name, value in settings.items() for word in (f"--{name}", value)]

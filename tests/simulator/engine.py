@@ -205,7 +205,8 @@ class Engine:
         replicas = "".join(f"slave{k}:ip=127.0.0.1,port={k},state=online\r\n" for k in range(self.replicas))
         aof = int(self.config[b"appendonly"] == b"yes")
         return (
-            f"# Server\r\nredis_version:7.4.0\r\n# Persistence\r\nloading:0\r\naof_enabled:{aof}\r\n"
+            f"# Server\r\nredis_version:7.4.0\r\nrun_id:{'0' * 40}\r\n# Memory\r\nmaxmemory:0\r\n"
+            f"maxmemory_policy:noeviction\r\n# Persistence\r\nloading:0\r\naof_enabled:{aof}\r\n"
             "aof_rewrite_in_progress:0\r\naof_rewrite_scheduled:0\r\naof_last_write_status:ok\r\n"
             f"# Replication\r\nrole:master\r\nconnected_slaves:{self.replicas}\r\n{replicas}"
             f"master_repl_offset:{self.journal.offset}\r\n"

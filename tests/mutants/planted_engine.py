@@ -1,0 +1,45 @@
+"""Planted bugs of what is believed of the engine: its word that an entry is on the disk, and its settings."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tests.mutants.mutant import Mutant
+
+WORD: Final = ("tests/gateway/test_engine_word.py",)
+SETTINGS: Final = "services/ledger/engine_settings.py"
+
+ENGINE_MUTANTS: Final = (
+    Mutant(
+        "an engine that answers WAITAOF before it syncs is believed", "P1", SETTINGS,
+        "return not self.error and self.shortest_s >= MIN_SYNC_GAP_S", "return not self.error", WORD,
+    ),
+    Mutant(
+        "the word of an engine is not tried", "P1", SETTINGS,
+        "if settings.syncs_before_it_answers or (self.trial and self.trial.waits_for_disk):", "if not self.waitaof_error:", WORD,
+    ),
+    Mutant(
+        "an engine is tried once and for all", "P1", "services/ledger/engine_probe.py",
+        "if known is None or known.run_id != settings.run_id or known.error:", "if known is None:", WORD,
+    ),
+    Mutant(
+        "the trial has one write", "P1", "services/ledger/engine_probe.py",
+        "return WaitaofTrial(run_id, min(waits_s[1:]))", "return WaitaofTrial(run_id, max(waits_s))", WORD,
+    ),
+    Mutant(
+        "confirmations go on where the engine came back with other settings", "P1", "services/ledger/ack_confirmation.py",
+        "        if self.level == DURABLE and checked.capabilities.unavailable_reason:\n            return []", "        if False:\n            return []", WORD,
+    ),
+    Mutant(
+        "a confirmation doesn't look at the settings again", "P1", "services/ledger/confirmation_connection.py",
+        "return bool(synced[0] >= 1) and all(self._has_settings(config) for config in configs)", "return bool(synced[0] >= 1)", WORD,
+    ),
+    Mutant(
+        "an entry that may be dropped is durable", "P1", SETTINGS,
+        "        if settings.may_drop_keys:\n            return", "        if False:\n            return", WORD,
+    ),
+    Mutant(
+        "settings that changed since are never seen", "P1", "services/ledger/ack_confirmation.py",
+        "if checked is None or now_s - checked.probed_s >= PROBE_INTERVAL_S:", "if checked is None:", WORD,
+    ),
+)  # fmt: skip
