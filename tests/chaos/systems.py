@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import resource
+import shutil
 import signal
 import time
 from collections.abc import Iterator
@@ -142,9 +143,15 @@ class ClusterSystem(System):
         super().__init__(at)
         self.cluster = formed
         self.client = redis.RedisCluster.from_url(formed.url.replace("+cluster", "").split(",")[0])
-        (at.folder / "no secrets").mkdir()
-        nowhere = {"LEDGERLINE_SECRETS_DIR": str(at.folder / "no secrets"), "LEDGERLINE_ARCHIVE_URL": ""}
-        self.environment |= {**nowhere, "LEDGERLINE_REDIS_URL": formed.url}
+        self.environment |= {"LEDGERLINE_ARCHIVE_URL": "", "LEDGERLINE_REDIS_URL": formed.url}
+
+    def environment_of(self, name: str) -> dict[str, str]:
+        """Its secrets are those of compose, without the password: all services are one user of the cluster."""
+        folder = self.at.folder / f"cluster secrets of {name}"
+        if not folder.exists():
+            shutil.copytree(self.at.mounted_secrets(name), folder)
+            (folder / "ledgerline_redis_password").unlink()
+        return {**self.environment, "LEDGERLINE_SECRETS_DIR": str(folder)}
 
 
 @contextmanager

@@ -122,7 +122,7 @@ class Stage:
     def start(self, name: str, **differently: str) -> Running:
         service = self.file["services"][name]
         environment = {key: self.here(value) for key, value in service["environment"].items()}
-        environment["LEDGERLINE_SECRETS_DIR"] = str(self._mounted_secrets(name))
+        environment["LEDGERLINE_SECRETS_DIR"] = str(self.mounted_secrets(name))
         words = [sys.executable, str(ROOT / "deploy" / "ledgerline"), *service["command"]]
         image = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
         return self._run(
@@ -133,12 +133,12 @@ class Stage:
         """The engine; started again, on the same data and port."""
         name, *words = self.file["services"]["engine"]["command"]
         assert name == "valkey-server"
-        secrets = str(self._mounted_secrets("engine"))
+        secrets = str(self.mounted_secrets("engine"))
         words = [word.replace("/run/secrets", secrets) for word in words]
         here = ["--port", str(self.engine_port), "--bind", "127.0.0.1", "--dir", str(self.folder)]
         return self._run("engine", [str(self.engine_binary or get_binary_path()), *words, *here], {})
 
-    def _mounted_secrets(self, name: str) -> Path:
+    def mounted_secrets(self, name: str) -> Path:
         """A folder with the secrets of a service and no others: what /run/secrets is in its container."""
         mounted = self.folder / f"secrets of {name}"
         mounted.mkdir(exist_ok=True)
