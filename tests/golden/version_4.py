@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from schemas.player_names import SaltedName
 from tests.golden.moments import claims, sends
 from tests.golden.own_boards import VALLEY
 from tests.golden.scenario import Forked, Scenario
@@ -30,6 +31,19 @@ CHANGED: Final[dict[str, Scenario]] = {
         "closed",
         options={"cars": 6},
         access={"visibility": "players", "spectator_delay": 7, "by_invitation": True},
+    ),
+    "usa-v4-committed-names": Scenario(
+        "usa",
+        "person person greedy",
+        "hidden names",
+        drawn=True,
+        options={"cars": 6},
+        before=(
+            sends(None, "take_seat", name=None, name_commitment=SaltedName(bytes(32), "Ada").commitment),
+            sends(None, "take_seat", name=None, name_commitment=SaltedName(bytes(32), "Ada").commitment),
+            sends(None, "take_seat", name="greedy 3"),
+            sends(None, "take_seat", name=None, name_commitment=SaltedName(bytes(32), "Bo").commitment),
+        ),
     ),
     "usa-v4-players-only-forked": Scenario("usa", "", "again", fork=Forked("usa-v4-players-only", 9)),
     "usa-v4-paid-flushes": Scenario(
