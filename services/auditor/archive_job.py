@@ -55,13 +55,13 @@ def archive_game(context: JobContext, game: str) -> None:
         archive.write(game, data)
         if archive.read(game) != data:
             raise ArchiveConflictError(f"what was read back of game {game} isn't what was written")
-    _archive_names(context.ledger, archive, game)
+    archive_names(context.ledger, archive, game)
     retention_ms = round(context.settings.archived_stays_s * 1000)
     context.ledger.archive_index().mark_archived(game, len(entries), context.wall_ms() + retention_ms)
     log.info("game archived", game=game, sequence=len(entries), bytes=len(data))
 
 
-def _archive_names(ledger: NameReader, archive: Archive, game: str) -> None:
+def archive_names(ledger: NameReader, archive: Archive, game: str) -> None:
     """Write the names of the game's players beside its file, as the engine has them. If one is erased meanwhile,
     here and there, writing would bring it back: so they are read again."""
     written: SaltedNames | None = None

@@ -16,7 +16,9 @@ from schemas.commands import CallTime, CommandEnvelope, ForkGame, TakeSeat
 from schemas.errors import CorruptDataError, InvalidInputError
 from schemas.events import GameEnded
 from schemas.field_types import Seat
+from schemas.player_names import SaltedNames, by_commitment
 from services.ledger import (
+    AppendRequest,
     AppendStatus,
     CommandQueue,
     DeliveredCommand,
@@ -61,6 +63,7 @@ class CommandProcessor:
         self.game_cache = GameCache(ledger, max_packed_bytes=cache_bytes)
         self._failures = FailureLog()
         self._deciding: PendingCommand | None = None
+        self._decided_names: dict[str, SaltedNames] = {}  # by game, that aren't appended yet
         self._interrupted_games: set[str] = set()  # whose other commands wait until they are delivered again
 
     def process(self, deliveries: Sequence[DeliveredCommand]) -> None:
@@ -128,6 +131,7 @@ class CommandProcessor:
         conflict_counts: Counter[tuple[int, str]] = Counter()
         self._interrupted_games.clear()
         while commands:
+            self._decided_names.clear()
             self.game_cache.prefetch(list(dict.fromkeys(command.envelope.game for command in commands)))
             outcomes = [
                 outcome
@@ -236,15 +240,24 @@ class CommandProcessor:
 
         Raises UnloggedRejectionError, or DecisionTooLongError."""
         game = command.envelope.game
-        cached_game = self.game_cache.get(game)
-        known_names = self.ledger.read_names(game) if isinstance(command.envelope.command, TakeSeat) else {}
+        cached_game, known_names = self.game_cache.get(game), self._known_names(command.envelope)
         self._deciding = command
         try:
-            return self.decision_limit.run(
+            decision = self.decision_limit.run(
                 lambda: build_decision(command, cached_game, self.clocks, self.new_seed, known_names)
             )
         finally:
             self._deciding = None
+        if isinstance(decision.request, AppendRequest) and decision.request.names:
+            self._decided_names[game] = {**known_names, **by_commitment(decision.request.names)}
+        return decision
+
+    def _known_names(self, envelope: CommandEnvelope) -> SaltedNames:
+        """The names at the table that somebody joins, those among them that are decided and not appended yet."""
+        if not isinstance(envelope.command, TakeSeat):
+            return {}
+        decided = self._decided_names.get(envelope.game, {})
+        return {**self.ledger.read_names(envelope.game), **decided}
 
     def _append(
         self, decisions: Sequence[Decision], conflict_counts: Counter[tuple[int, str]]

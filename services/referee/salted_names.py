@@ -45,7 +45,7 @@ def salt_names(
         return names[-1].commitment
 
     if isinstance(command, TakeSeat) and command.name is not None:
-        if any(seat_state.name == command.name for seat_state in state.seats):
+        if any(seat_state.is_seated and seat_state.name == command.name for seat_state in state.seats):
             return SaltedEnvelope(envelope, {})  # a bot's, or one of an old log: the rules refuse it
         command = replace(command, name=None, name_commitment=commit(command.name))
     elif isinstance(command, CreateGame):

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from schemas.player_names import SaltedName, SaltedNames, by_commitment, unpack_names
 from services.archive import Archive, build_statement, decode_game_file, encode_game_file, is_signed
+from services.auditor.archive_job import archive_names
 from services.auditor.job_queue import Jobs
 from services.ledger import keys
 from services.verification.game_repository import ArchiveReader, GameRepository
@@ -200,3 +202,21 @@ def test_a_job_for_an_evicted_game_ends_without_an_error(server: Server) -> None
     Jobs(server.client).enqueue("archive", "gone", "gone")
     server.work()
     assert server.auditor.jobs.list_jobs() == []
+
+
+def test_a_name_that_is_erased_while_its_game_is_archived_does_not_come_back(server: Server) -> None:
+    ada, bo = SaltedName(bytes(32), "Ada"), SaltedName(bytes(32), "Bo")
+
+    class ErasedMeanwhile:
+        """The engine of which Ada is erased after the job has read her name."""
+
+        def __init__(self) -> None:
+            self.answers = iter([(ada, bo), (bo,), (bo,)])
+
+        def read_names(self, game: str) -> SaltedNames:
+            return by_commitment(next(self.answers))
+
+    archive_names(ErasedMeanwhile(), server.archive, GAME)
+    assert unpack_names(server.archive.read_names(GAME) or b"") == by_commitment([bo])
+    archive_names(server.ledger, server.archive, GAME)
+    assert server.archive.read_names(GAME) is None

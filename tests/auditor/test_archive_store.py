@@ -107,3 +107,18 @@ def test_an_archive_that_is_gone_is_not_an_empty_one(archive: Archive, tmp_path:
         gone = Archive("s3://no-such-bucket-anywhere")
     with pytest.raises(ArchiveUnavailableError):
         gone.write(GAME, b"x")
+
+
+def test_names_lie_beside_a_game_and_leave_it_as_it_is_when_they_are_erased(archive: Archive) -> None:
+    archive.write(GAME, b"the whole game")
+    assert archive.read_names(GAME) is None
+    archive.write_names(GAME, b"two names")
+    archive.write_names(GAME, b"one name")
+    assert Archive(archive.url).read_names(GAME) == b"one name"
+    assert archive.games() == [GAME]
+    for _ in range(2):
+        archive.write_names(GAME, None)
+        assert archive.read_names(GAME) is None
+    assert archive.read(GAME) == b"the whole game"
+    with pytest.raises(InvalidInputError, match="game"):
+        archive.write_names("../up", b"")

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from schemas.command_digest import digest_command
-from schemas.commands import ClaimRoute, CreateGame, SeatPlan
+from schemas.commands import ClaimRoute, CreateGame, SeatPlan, TakeSeat
 from services.bootstrap.embedded import EmbeddedServer
 from services.ledger import RedisLedger, keys
 from tests.gateway.clients import (
@@ -268,3 +268,27 @@ def test_P2_an_id_of_a_system_command_is_good_for_one_type_of_command(
         reply = http.post(f"/games/{created.game}/start", headers=bearer(created.host) | key)
         problem(reply, 409, "ID-1")
     created.start()
+
+
+def test_P2_a_join_sent_again_under_another_name_is_told_so_until_the_name_is_erased(
+    http: httpx.Client, ledger: RedisLedger
+) -> None:
+    created, id_ = CreatedGame(http, "human", "human"), new_id()
+
+    def join(name: str) -> httpx.Response:
+        headers = {"Idempotency-Key": id_}
+        return http.post(f"/games/{created.game}/join", json={"name": name}, headers=headers)
+
+    first = join("Ada")
+    assert first.status_code == 200
+    assert join("Ada").json()["seat"] == first.json()["seat"]
+    problem(join("Bo"), 409, "ID-1")
+    ledger.erase_names(created.game, [*ledger.read_names(created.game)])
+    assert join("Bo").json()["seat"] == first.json()["seat"]
+
+
+def test_P2_a_digest_that_is_stored_says_nothing_of_names() -> None:
+    ada, bo = (digest_command(TakeSeat(name, 0, 33)) for name in ("Ada", "Bo"))
+    assert ada == bo != digest_command(TakeSeat("Ada", 1, 33))
+    plans = [(SeatPlan(name=name), SeatPlan()) for name in ("Ada", "Bo")]
+    assert digest_command(CreateGame(plans[0])) == digest_command(CreateGame(plans[1]))

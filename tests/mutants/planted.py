@@ -15,6 +15,7 @@ from tests.mutants.planted_floods import FLOOD_MUTANTS
 from tests.mutants.planted_gateway import GATEWAY_MUTANTS, SIMULATOR
 from tests.mutants.planted_health import HEALTH_MUTANTS
 from tests.mutants.planted_isolation import ISOLATION_MUTANTS
+from tests.mutants.planted_names import NAMES_MUTANTS
 from tests.mutants.planted_rules import RULES_MUTANTS
 from tests.mutants.planted_secrecy import SECRECY_MUTANTS
 from tests.mutants.planted_security import SECURITY_MUTANTS
@@ -288,6 +289,7 @@ MUTANTS: Final = (
     *REFEREE_MUTANTS,
     *GATEWAY_MUTANTS,
     *ARCHIVE_MUTANTS,
+    *NAMES_MUTANTS,
     *RULES_MUTANTS,
     *SECRECY_MUTANTS,
     *ACCESS_MUTANTS,

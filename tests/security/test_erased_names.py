@@ -194,3 +194,13 @@ def test_bytes_of_proofs_never_held_it(named: NamedGame) -> None:
     reply = named.whole.http.get(f"/games/{named.player.game}/view", params={"proofs": "true"})
     proofs = [b64decode(entry["proof"]["public"]) for entry in reply.json()["entries"]]
     assert [data for data in proofs if OTHER.encode() in data or NAME.encode() in data] == []
+
+
+def test_who_follows_a_game_is_shown_each_name_as_it_comes(whole: WholeServer) -> None:
+    created = CreatedGame(whole.http, "human", "human")
+    with Socket(whole.http, created.game) as socket:
+        socket.read(1)
+        for name in ("Ada", "Bo"):
+            created.join(name)
+            [entry] = socket.read(1)
+            assert [event["name"] for event in entry["events"]] == [name]
