@@ -111,13 +111,18 @@ def _compare_rows(
 
 def _shape_changes(path: str, old: Json, new: Json) -> Iterator[str]:
     """Where a value that fits the old shape may not fit the new one."""
-    if old == new:
+    if old == new or (isinstance(new, dict) and _fits_any(old, new.get("any", ()))):
         return
     if isinstance(old, dict) and isinstance(new, dict) and old.keys() == new.keys():
         for key, old_part in old.items():
             yield from _part_changes(path, key, old_part, new[key])
     else:
         yield f"{path} was {json.dumps(old)}, and is {json.dumps(new)} now"
+
+
+def _fits_any(old: Json, alternatives: Iterable[Json]) -> bool:
+    """Whether every value of the old shape fits one of these, such as a choice among more words."""
+    return any(not any(_shape_changes("", old, new)) for new in alternatives)
 
 
 def _part_changes(path: str, key: str, old: Json, new: Json) -> Iterator[str]:
@@ -130,7 +135,10 @@ def _part_changes(path: str, key: str, old: Json, new: Json) -> Iterator[str]:
             for name in new.keys() - old.keys():
                 if "default" not in new[name]:
                     yield f"{path}.{name} is new and has no default"
-        case "any" | "enum":
+        case "any":
+            if lost := [each for each in old if not _fits_any(each, new)]:
+                yield f"{path} may no longer be {json.dumps(lost)}"
+        case "enum":
             if lost := [each for each in old if each not in new]:
                 yield f"{path} may no longer be {json.dumps(lost)}"
         case "default":

@@ -72,6 +72,8 @@ def test_P4_what_logs_of_before_forbid_is_named_and_never_recorded(
         (lambda now: now["events"].update({"99": {"type": "rested", "version": 1, "fields": {}}}), "code 99 (rested)"),
         (lambda now: fields(now, "commands", "pay_tunnel").update(more={"is": "integer", "default": None}), "field more"),
         (lambda now: fields(now, "commands", "create_game")["seats"]["is"]["array"]["object"].update(more={"is": "string", "default": ""}), "more of field seats"),
+        (lambda now: fields(now, "commands", "create_game")["seats"]["is"]["array"]["object"]["policy"]["is"]["any"][0]["enum"].append("new"), "more of field seats"),
+        (lambda now: fields(now, "commands", "keep_tickets").update(keep={"is": {"any": ["null", fields(now, "commands", "keep_tickets")["keep"]["is"]]}}), "more of field keep"),
     ],
 )  # fmt: skip
 def test_P4_what_is_new_is_missing_until_it_is_recorded(
