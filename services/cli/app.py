@@ -21,6 +21,7 @@ from services.cli import (
     replay,
     services,
     status,
+    tournament,
     trains_cases,
     withdraw_token,
 )
@@ -41,6 +42,7 @@ def run_app(app: typer.Typer, arguments: Sequence[str]) -> None:
         trains_cases,
         services,
         status,
+        tournament,
         engine_users,
         withdraw_token,
     ):

@@ -1,6 +1,7 @@
 """One game of bots on the rules alone: no engine, no gateway, the same deal as a logged game of this seed.
 
-Each policy gets what its seat sees: a fold of the events as they are redacted for it.
+Each policy gets what its seat sees: a fold of the events as they are redacted for it. No time passes, so
+that no clock runs out.
 """
 
 from __future__ import annotations
@@ -42,8 +43,7 @@ class CoreGame:
         self.state, self.views = GameState(), [GameState() for _ in policies]
         self.moves = [0] * len(policies)
         plans = tuple(SeatPlan("bot", policy) for policy in policies)  # type: ignore[arg-type]  # checked by the creation
-        options = {**(setting.options or {}), "clock_ms": None, "move_ms": None}
-        self._process(None, CreateGame(plans, setting.ruleset, setting.board, seed, options))
+        self._process(None, CreateGame(plans, setting.ruleset, setting.board, seed, setting.options))
         self._process(None, StartGame())
 
     def play(self) -> GameState:

@@ -1,0 +1,73 @@
+"""What a tournament keeps of a game, and its form as CSV and JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from services.referee.rules import GameState
+from services.tournament.schedule import PlannedGame
+
+
+@dataclass(frozen=True, slots=True)
+class SeatResult:
+    """One seat's result; points by source."""
+
+    policy: str
+    place: int  # from 1; shared places are equal
+    total: int
+    routes: int
+    tickets: int
+    bonuses: int  # for the longest route and for the most tickets
+    stations: int
+    merchandise: int
+    made: int  # tickets
+    missed: int
+
+
+@dataclass(frozen=True, slots=True)
+class GameResult:
+    """One game: its block and seed; its id, if it was logged; every seat in order."""
+
+    block: int
+    seed: str
+    game: str | None
+    seats: tuple[SeatResult, ...]
+
+    def share_won(self, seat: int) -> float:
+        """1 for the only winner; where several share the first place, each has its part of it."""
+        winners = sum(result.place == 1 for result in self.seats)
+        return (self.seats[seat].place == 1) / winners
+
+
+def result_of(planned: PlannedGame, game: str | None, state: GameState) -> GameResult:
+    """The result of a finished game."""
+    assert state.result is not None, "the game is over"
+    seats = tuple(
+        SeatResult(
+            policy=policy,
+            place=score.place,
+            total=score.total,
+            routes=score.routes,
+            tickets=score.tickets,
+            bonuses=score.bonus + score.most,
+            stations=score.stations,
+            merchandise=score.merchandise,
+            made=len(score.made),
+            missed=len(score.missed),
+        )
+        for policy, score in zip(planned.policies, state.result.scores, strict=True)
+    )
+    return GameResult(planned.block, planned.seed, game, seats)
+
+
+CSV_FIELDS = ("block", "seed", "game", "seat", *SeatResult.__slots__)
+
+
+def csv_rows(results: Sequence[GameResult]) -> list[dict[str, object]]:
+    """A row for each seat of each game."""
+    return [
+        {"block": game.block, "seed": game.seed, "game": game.game or "", "seat": seat, **asdict(result)}
+        for game in results
+        for seat, result in enumerate(game.seats)
+    ]

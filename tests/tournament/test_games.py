@@ -1,0 +1,80 @@
+"""A tournament's games: --fast plays what the real pipeline plays, in any number of processes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from schemas.refusals import CommandRefusedError
+from services.tournament.core_game import GameSetting
+from services.tournament.fast_games import play_fast
+from services.tournament.schedule import plan_games
+from tests.cli.command_line import COMMAND, ROOT, environment, run_in_process
+
+USA = GameSetting("usa")
+FAST = ("tournament", "--fast", "--processes", "1")
+
+
+def test_two_processes_play_the_games_of_one() -> None:
+    arguments = [
+        "tournament",
+        "--fast",
+        "--policies",
+        "greedy,random",
+        "--games",
+        "8",
+        "--json",
+        "--processes",
+    ]
+    alone = run_in_process(*arguments, "1").stdout
+    # a process of its own: what multiprocessing starts beside the pool lives as long as its process
+    spread = subprocess.run(
+        [*COMMAND, *arguments, "2"], env=environment(), cwd=ROOT, capture_output=True, check=True
+    )
+    assert json.loads(spread.stdout) == json.loads(alone)
+
+
+def test_a_block_is_one_deal() -> None:
+    first, second = play_fast(USA, plan_games(["greedy"], 2, 1, "x") * 2, 1)
+    assert first == second
+
+
+def test_a_game_that_can_not_be_created_is_refused() -> None:
+    with pytest.raises(CommandRefusedError, match="seats"):
+        list(play_fast(USA, plan_games(["greedy"], 7, 1, "x"), 1))
+
+
+def test_logged_games_end_as_those_of_fast_and_can_be_replayed(tmp_path: Path) -> None:
+    arguments = ["tournament", "--policies", "greedy,random", "--games", "2", "--rules", "trains", "--json"]
+    fast = json.loads(run_in_process(*arguments, "--fast", "--processes", "1").stdout)
+    logged = json.loads(run_in_process(*arguments, data=tmp_path).stdout)
+    assert [game["seats"] for game in logged["games"]] == [game["seats"] for game in fast["games"]]
+    assert "no game was logged" in fast["how"] and fast["games"][0]["game"] is None
+    replayed = run_in_process("replay", logged["games"][0]["game"], data=tmp_path)
+    assert "The game is over" in replayed.stdout
+
+
+def test_the_command_prints_the_standings_and_writes_its_files(tmp_path: Path) -> None:
+    files = ["--csv", str(tmp_path / "seats.csv"), "--page", str(tmp_path / "page.html")]
+    done = run_in_process(*FAST, "--policies", "greedy,random", "--games", "2", *files)
+    assert "Played on the rules alone" in done.stdout
+    assert len((tmp_path / "seats.csv").read_text().splitlines()) == 5
+    assert (tmp_path / "page.html").read_text().startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["--policies", "greedy,nobody"], "nobody"),
+        (["--policies", "greedy,greedy"], "--policies"),
+        (["--seats", "7"], "seats"),
+        (["--csv", "/nowhere/at/all.csv"], "--csv"),
+    ],
+)
+def test_a_wrong_request_is_one_clear_line(arguments: list[str], named: str) -> None:
+    done = run_in_process(*FAST, "--games", "1", *arguments)
+    assert done.returncode == 2
+    assert named in done.stderr and "Traceback" not in done.stderr
