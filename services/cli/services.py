@@ -17,6 +17,14 @@ from services.cli.options import DEFAULT_DATA, DataOption, load_settings, set_up
 from services.runtime.gc_tuning import tune_garbage_collector
 
 app = typer.Typer()
+StrictEngineOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--strict-engine/--no-strict-engine",
+        help="Don't start on an engine whose settings break promises.",
+        show_default="LEDGERLINE_STRICT_ENGINE",
+    ),
+]
 STUCK_EXIT_CODE: Final = 70  # of a referee that a decision holds; whoever runs it starts it again
 
 
@@ -25,9 +33,10 @@ def serve(
     host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
     port: Annotated[int | None, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = None,
     data: DataOption = DEFAULT_DATA,
+    strict_engine: StrictEngineOption = None,
 ) -> None:
     """Run everything in one process, at the address it prints. Stop it with Ctrl-C."""
-    overrides: dict[str, object] = {"host": host, "port": port}
+    overrides: dict[str, object] = {"host": host, "port": port, "strict_engine": strict_engine}
     settings = load_settings(**{name: value for name, value in overrides.items() if value is not None})
     set_up_logging(settings)
     stop = _stop_on_signal()
@@ -57,13 +66,14 @@ def auditor() -> None:
 
 
 @app.command()
-def gateway() -> None:
+def gateway(strict_engine: StrictEngineOption = None) -> None:
     """Run a gateway alone, on the engine and the address of the settings."""
-    _run_service(composition.run_gateway)
+    overrides = {} if strict_engine is None else {"strict_engine": strict_engine}
+    _run_service(composition.run_gateway, **overrides)
 
 
-def _run_service(service: composition.ServiceRunner) -> None:
-    settings = load_settings()
+def _run_service(service: composition.ServiceRunner, **overrides: object) -> None:
+    settings = load_settings(**overrides)
     set_up_logging(settings)
     tune_garbage_collector()
     service(settings, _stop_on_signal())

@@ -17,6 +17,7 @@ from schemas.tokens import DEFAULT_LIFE_S, TokenKeys
 from services.gateway import openapi
 from services.gateway.archive_views import ArchiveViewReader, ArchiveViews
 from services.gateway.client_limits import UNLIMITED_CLIENTS, ClientLimits
+from services.gateway.engine_settings_watch import EngineSettingsWatch
 from services.gateway.health_watch import HealthWatch
 from services.gateway.hub import Hub
 from services.gateway.problem_details import install_error_handlers
@@ -56,6 +57,7 @@ def create_app(
     token_life_s: int = DEFAULT_LIFE_S,
     stall_s: float = 10.0,
     catalog: TableCatalog | None = None,
+    settings_watch: EngineSettingsWatch | None = None,
 ) -> FastAPI:
     """The gateway over a ledger, which it closes at its end.
 
@@ -70,6 +72,8 @@ def create_app(
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         tasks = [asyncio.create_task(_run_hub(app, hub)), asyncio.create_task(_run_watch(health_watch))]
+        if settings_watch:
+            tasks.append(asyncio.create_task(_run_watch(settings_watch)))
         yield
         for task in tasks:
             task.cancel()
@@ -129,11 +133,11 @@ async def _run_hub(app: FastAPI, hub: Hub) -> None:
         await asyncio.sleep(HUB_RESTART_S)
 
 
-async def _run_watch(health_watch: HealthWatch) -> None:
-    """The same for the watch of everything's health."""
+async def _run_watch(watch: HealthWatch | EngineSettingsWatch) -> None:
+    """The same for a watch."""
     while True:
         try:
-            await health_watch.run()
+            await watch.run()
         except Exception as error:
-            log.error("health watch failed", exc_info=error)
+            log.error("watch failed", watch=type(watch).__name__, exc_info=error)
         await asyncio.sleep(HUB_RESTART_S)

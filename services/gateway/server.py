@@ -16,6 +16,7 @@ from services.gateway.app import create_app
 from services.gateway.archive_views import ArchiveViewReader
 from services.gateway.client_limits import ClientLimits
 from services.gateway.connection_limits import ConnectionLimits, OpenConnections
+from services.gateway.engine_settings_watch import watch_engine
 from services.gateway.http_protocol import LimitedHttpProtocol
 from services.gateway.own_boards import read_own_boards
 from services.gateway.rate_limit import RateLimiter
@@ -39,7 +40,8 @@ def build_server(
     read_archived_view: ArchiveViewReader | None = None,
     catalog: TableCatalog | None = None,
 ) -> uvicorn.Server:
-    """A server that is ready to run on the settings' address."""
+    """A server that is ready to run on the settings' address. Raises EngineUnavailableError: with `strict_engine`,
+    the engine's settings break promises."""
     client = connect_async(settings.redis_url, f"gateway-{secrets.token_hex(4)}")
     ledger = AsyncLedger(client, partitions, settings.waiting)
     token_keys = read_token_keys(settings)
@@ -55,6 +57,7 @@ def build_server(
         settings.token_life_s,
         settings.stall_s,
         catalog,
+        watch_engine(settings.redis_url, partitions, strict=settings.strict_engine),
     )
     allow_open_files(settings.connections + OTHER_FILES)
     limits = _protocol_limits(settings)

@@ -161,6 +161,9 @@ class Settings(BaseSettings):
     stall_s: Annotated[float, Field(ge=1, le=3_600)] = Field(
         10, description="how long a command may wait for its verdict before the gateway logs its partition"
     )
+    strict_engine: bool = Field(
+        False, description="a gateway doesn't start on an engine whose settings break promises"
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="the lowest level that is logged; every appended entry is at debug"
     )

@@ -7,6 +7,8 @@ from typing import Final
 from tests.mutants.mutant import Mutant
 
 WORD: Final = ("tests/gateway/test_engine_word.py",)
+TOLD: Final = ("tests/gateway/test_engine_settings.py",)
+WATCH: Final = "services/gateway/engine_settings_watch.py"
 SETTINGS: Final = "services/ledger/engine_settings.py"
 
 ENGINE_MUTANTS: Final = (
@@ -41,5 +43,21 @@ ENGINE_MUTANTS: Final = (
     Mutant(
         "settings that changed since are never seen", "P1", "services/ledger/ack_confirmation.py",
         "if checked is None or now_s - checked.probed_s >= PROBE_INTERVAL_S:", "if checked is None:", WORD,
+    ),
+    Mutant(
+        "nobody hears that the engine keeps no AOF", "P1", SETTINGS,
+        "    if settings.fsync_policy in _NEVER_DURABLE:\n        loss", "    if False:\n        loss", TOLD,
+    ),
+    Mutant(
+        "nobody hears that the engine drops keys", "P1", SETTINGS,
+        "    if settings.may_drop_keys:\n        broken", "    if False:\n        broken", TOLD,
+    ),
+    Mutant(
+        "a strict gateway starts on any engine", "P1", WATCH,
+        "    if strict:\n        watch.require_sound()\n", "", TOLD,
+    ),
+    Mutant(
+        "the engine's settings are looked at once", "P1", WATCH,
+        "await asyncio.to_thread(self.check)", "await asyncio.sleep(0)", TOLD,
     ),
 )  # fmt: skip
