@@ -6,8 +6,9 @@ HTTP is for single requests, a WebSocket to follow a game and play.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any, Final
 
 from fastapi import APIRouter, FastAPI
@@ -68,24 +69,12 @@ def create_app(
     limits = rate_limiter, answer_timeout_s, archive_views, client_limits
     service = GatewayService(ledger, hub, token_keys, *limits, token_life_s)
     health_watch = HealthWatch(ledger, service.command_tracker.answers, stall_s)
-
-    @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        tasks = [asyncio.create_task(_run_hub(app, hub)), asyncio.create_task(_run_watch(health_watch))]
-        if settings_watch:
-            tasks.append(asyncio.create_task(_run_watch(settings_watch)))
-        yield
-        for task in tasks:
-            task.cancel()
-        await asyncio.wait(tasks)  # however they ended, the ledger is closed
-        await ledger.close()
-
     app = FastAPIOffline(
         title="Ledgerline",
         version="1",
         summary="Train board games: create, join, play, watch.",
         description=openapi.DESCRIPTION,
-        lifespan=lifespan,
+        lifespan=partial(_run_background, ledger=ledger, hub=hub, watches=(health_watch, settings_watch)),
         responses=openapi.PROBLEM_RESPONSES,
     )
     app.state.service, app.state.listening, app.state.health = service, False, health_watch
@@ -99,6 +88,20 @@ def create_app(
     app.mount("/assets", pages.assets(), name="assets")
     _declare_models(app)
     return app
+
+
+@asynccontextmanager
+async def _run_background(
+    app: FastAPI, ledger: AsyncLedger, hub: Hub, watches: Sequence[HealthWatch | EngineSettingsWatch | None]
+) -> AsyncIterator[None]:
+    """Run hub and watches for as long as the application does, and close the ledger at its end."""
+    running = [_run_hub(app, hub), *(_run_watch(watch) for watch in watches if watch)]
+    tasks = [asyncio.create_task(each) for each in running]
+    yield
+    for task in tasks:
+        task.cancel()
+    await asyncio.wait(tasks)  # however they ended, the ledger is closed
+    await ledger.close()
 
 
 def _version_1() -> APIRouter:
