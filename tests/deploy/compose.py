@@ -129,14 +129,16 @@ class Stage:
             name, words, {**image, **environment, **environment_for_many_clients(), **differently}
         )
 
-    def start_engine(self) -> Running:
-        """The engine; started again, on the same data and port."""
+    def start_engine(self, under: Sequence[str] = ()) -> Running:
+        """The engine; started again, on the same data and port. `under` are words before its own, of a program that
+        runs it."""
         name, *words = self.file["services"]["engine"]["command"]
         assert name == "valkey-server"
         secrets = str(self.mounted_secrets("engine"))
         words = [word.replace("/run/secrets", secrets) for word in words]
         here = ["--port", str(self.engine_port), "--bind", "127.0.0.1", "--dir", str(self.folder)]
-        return self._run("engine", [str(self.engine_binary or get_binary_path()), *words, *here], {})
+        binary = str(self.engine_binary or get_binary_path())
+        return self._run("engine", [*under, binary, *words, *here], {})
 
     def mounted_secrets(self, name: str) -> Path:
         """A folder with the secrets of a service and no others: what /run/secrets is in its container."""
