@@ -152,7 +152,7 @@ def test_the_same_id_again_gives_the_same_game_and_tokens(http: httpx.Client) ->
     id_ = new_id()
     fork = forked(http, ada.game, ada.number, ada.token, id_)
     assert forked(http, ada.game, ada.number, ada.token, id_) == fork
-    problem(ask_for(http, ada.game, {"at": ada.number}, bo.token, id_), 422, "SHAPE-1", "Idempotency-Key")
+    problem(ask_for(http, ada.game, {"at": ada.number}, bo.token, id_), 409, "ID-1")
 
 
 def test_the_id_of_a_creation_is_refused_for_a_fork(http: httpx.Client) -> None:
@@ -161,7 +161,7 @@ def test_the_id_of_a_creation_is_refused_for_a_fork(http: httpx.Client) -> None:
     id_ = new_id()
     seats = [{"kind": "human"}, {"kind": "human"}]
     assert http.post("/games", json={"seats": seats}, headers={"Idempotency-Key": id_}).status_code == 201
-    problem(ask_for(http, ada.game, {"at": ada.number}, None, id_), 422, "SHAPE-1", "Idempotency-Key")
+    problem(ask_for(http, ada.game, {"at": ada.number}, None, id_), 409, "ID-1")
 
 
 def test_a_token_of_another_game_is_refused(http: httpx.Client, server: EmbeddedServer) -> None:

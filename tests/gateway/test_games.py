@@ -13,6 +13,7 @@ from schemas.entries import write_view_entry
 from schemas.events import GameEnded
 from schemas.player_names import with_names
 from schemas.refusals import ALL_RULES
+from services.gateway.invitations import FIELD
 from services.ledger import RedisLedger
 from services.referee.rules import RULESETS, GameState, board, fold, fold_events
 from tests.gateway.clients import (
@@ -217,8 +218,11 @@ def test_the_pages_examples_are_accepted_by_the_contracts(http: httpx.Client, pa
             reply = http.post("/games", json=value)
             assert reply.status_code == 201, reply.text
         elif path.endswith("join"):
+            invited = value.pop(FIELD, None) is not None
             read_command({**value, "type": TakeSeat.type})
-            created = CreatedGame(http, "human", "human")
+            created = CreatedGame(http, "human", "human", by_invitation=invited)
+            if invited:
+                value[FIELD] = created.reply["invitations"][0]["invitation"]
             assert http.post(f"/games/{created.game}/join", json=value).status_code == 200
         else:
             read_command(value, players_only=True)

@@ -194,4 +194,4 @@ def test_TOKEN_1_nobody_gets_a_bots_token_by_joining_under_the_creations_id(http
     body = {"seats": [{"kind": "bot", "policy": "random"}, {"kind": "human"}]}
     game = http.post("/games", json=body, headers=id_).json()["game"]
     reply = http.post(f"/games/{game}/join", json={"name": "Ada"}, headers=id_)
-    problem(reply, 422, "SHAPE-1", "Idempotency-Key")
+    problem(reply, 409, "ID-1")

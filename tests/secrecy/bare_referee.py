@@ -13,6 +13,7 @@ from schemas.events import Event
 from schemas.field_types import Seat
 from schemas.hash_chain import COMMITMENT_BYTES
 from services.ledger import AppendRequest, BotTask, DeliveredCommand
+from services.referee.answered_ids import AnsweredIds
 from services.referee.command_processor import CommandProcessor
 from services.referee.decision_building import Clocks, Decision
 from services.referee.decision_limit import DecisionLimit
@@ -80,6 +81,7 @@ def branched(cached_game: CachedGame, state: GameState | None = None) -> CachedG
     """An independent copy of the cached game, with this state instead of its own if one is given."""
     copied = copy(cached_game)
     copied.state = cached_game.state.copy() if state is None else state
+    copied.answered_ids = AnsweredIds(cached_game.answered_ids.packed())
     copied.last_private_sequences = cached_game.last_private_sequences.copy()
     shuffles, laid, returned, runs = cached_game.pile_tracker.to_state()
     copied.pile_tracker = PileTracker.from_state(
