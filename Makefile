@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE  # the tests start some fifty processes, and import 300 modules of tests
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes
 
-.PHONY: help setup dev play serve test test-long check bench soak chaos mutants schemas contracts rule-tests lock clean licences
+.PHONY: help setup dev play serve test test-long check bench soak chaos mutants schemas contracts rule-tests lock clean licences browser screenshots
 
 help:            ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -28,6 +28,16 @@ $(VENV)/dev.stamp: $(VENV)/run.stamp requirements-dev.txt
 setup: $(VENV)/run.stamp   ## make .venv with the ledgerline command in it
 
 dev: $(VENV)/dev.stamp     ## the same, with what tests and checks need
+
+$(VENV)/browser.stamp: $(VENV)/dev.stamp requirements-browser.txt
+	@echo "adding what the browser tests need (once)"
+	@$(INSTALL) -r requirements-browser.txt
+	@touch $@
+
+browser: $(VENV)/browser.stamp   ## the same, with what tests/browser needs; the system's Chromium is found as chromium
+
+screenshots: browser  ## pictures of every page, in light and dark, at two sizes, in screenshots/
+	@$(BIN)/python -m tests.browser.screenshots $(ARGS)
 
 play: setup      ## play a whole game with bots: make play ARGS="--seats greedy,random"
 	@$(BIN)/ledgerline play $(ARGS)
@@ -78,6 +88,7 @@ lock: dev        ## resolve pyproject.toml into the hash-locked requirements fil
 	@$(BIN)/uv pip compile -q pyproject.toml --generate-hashes --no-emit-index-url --universal --python-version 3.11 --custom-compile-command "make lock" -o requirements.txt
 	@$(BIN)/uv pip compile -q pyproject.toml --extra s3 --generate-hashes --no-emit-index-url --universal --python-version 3.11 --custom-compile-command "make lock" -c requirements.txt -o requirements-s3.txt
 	@$(BIN)/uv pip compile -q pyproject.toml --extra dev --generate-hashes --no-emit-index-url --universal --python-version 3.11 --custom-compile-command "make lock" -c requirements.txt -o requirements-dev.txt
+	@$(BIN)/uv pip compile -q --group pyproject.toml:browser --generate-hashes --no-emit-index-url --universal --python-version 3.11 --custom-compile-command "make lock" -c requirements-dev.txt -o requirements-browser.txt
 
 clean:           ## remove what the targets made
 	@rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache bench.json chaos.json

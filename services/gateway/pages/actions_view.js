@@ -81,7 +81,7 @@ export function actionsView(app) {
     ${state.tunnel ? html`<p>The tunnel asks for <b>${plural(state.tunnel.extra, "card")}</b> more; turned up: ${state.tunnel.revealed.map((color) => card(color))}</p>` : nothing}
     ${ticketsToKeep(app)}
     <div class="buttons">
-      ${blind.map((offer) => button(app, offer, "Draw from the deck", "primary"))}
+      ${blind.map((offer) => button(app, offer, upperFirst(offer.text), "primary"))}
       ${CHOOSERS.map((each) => chooser(app, each))}
       ${plain.map((offer) => button(app, offer, upperFirst(offer.text), "primary"))}
     </div>

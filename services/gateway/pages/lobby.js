@@ -49,7 +49,7 @@ class Lobby {
   row(game, action) {
     const mine = myGames()[game.game];
     const turn = mine?.seat !== undefined && game.status === "playing" && game.turn === mine.seat;
-    return html`<li class="game"><div><b>${game.board_title}</b><span class="note">${game.ruleset} rules · ${ago(Date.now() - game.created)}</span>
+    return html`<li class="game"><div><b>${this.form.boards?.find((board) => board.id === game.board)?.title ?? game.board_title}</b><span class="note">${game.ruleset} rules · ${ago(Date.now() - game.created)}</span>
       <p class="people">${game.seats.map((seat) => html`<span class=${seat.free ? "free" : ""}>${seat.free ? "free" : seat.name}${seat.total === null ? nothing : html` <b>${seat.total}</b>`}</span>`)}</p></div>
       ${turn ? html`<span class="your-turn">your turn</span>` : nothing}
       <a class="button" href="/table/${game.game}" aria-label=${`${action}: ${game.board_title}, ${game.game}`}>${action}</a></li>`;

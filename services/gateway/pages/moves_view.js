@@ -20,11 +20,11 @@ export function replayView(app) {
   const move = app.moves.findLast((each) => each.number <= replay.at);
   return html`<section class="replay" aria-label="Replay">
     <div class="buttons">
-      <button type="button" aria-label="First entry" @click=${() => app.seek(1)}>⏮</button>
-      <button type="button" aria-label="One entry back" ?disabled=${replay.at <= 1} @click=${() => app.seek(replay.at - 1)}>◀</button>
-      <button type="button" class="primary" aria-label=${replay.plays ? "Pause" : "Play"} @click=${() => app.playOn()}>${replay.plays ? "❚❚" : "▶"}</button>
-      <button type="button" aria-label="One entry on" ?disabled=${replay.at >= app.last} @click=${() => app.seek(replay.at + 1)}>▶|</button>
-      <button type="button" aria-label="Last entry" @click=${() => app.seek(app.last)}>⏭</button>
+      <button type="button" aria-label="First entry" @click=${() => app.seek(1)}>«</button>
+      <button type="button" aria-label="One entry back" ?disabled=${replay.at <= 1} @click=${() => app.seek(replay.at - 1)}>‹</button>
+      <button type="button" class="primary" @click=${() => app.playOn()}>${replay.plays ? "Pause" : "Play"}</button>
+      <button type="button" aria-label="One entry on" ?disabled=${replay.at >= app.last} @click=${() => app.seek(replay.at + 1)}>›</button>
+      <button type="button" aria-label="Last entry" @click=${() => app.seek(app.last)}>»</button>
       <label>Speed <select @change=${(event) => app.setSpeed(Number(event.target.value))}>
         ${[[1, "slow"], [3, "normal"], [10, "fast"]].map(([speed, name]) => html`<option value=${speed} ?selected=${replay.speed === speed}>${name}</option>`)}</select></label>
       <button type="button" class="quiet" @click=${() => app.copyMoment()}>Copy a link to this moment</button>

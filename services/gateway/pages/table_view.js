@@ -64,8 +64,9 @@ export function page(app) {
         ${state.status === "waiting" ? nothing : html`<section class="panel" aria-labelledby="market-title"><h2 id="market-title">Market</h2>
           ${marketView(app)}<p class="facts">${plural(state.discards, "discard")} · tickets: ${Object.entries(state.ticket_decks).map(([deck, count]) => `${count} ${deck}`).join(", ") || "none"}</p></section>`}
         ${handView(state)}
+        ${movesView(app)}
       </div>
-      <div class="side">${waitingView(app)}${resultView(app)}${actionsView(app)}${state.status === "waiting" ? nothing : seatsView(app)}${ticketsView(app)}${movesView(app)}
+      <div class="side">${waitingView(app)}${resultView(app)}${actionsView(app)}${state.status === "waiting" ? nothing : seatsView(app)}${ticketsView(app)}
         ${state.status === "over" && !app.replay ? nothing : app.replay ? nothing : html`<p class="links"><button type="button" class="quiet" @click=${() => app.startReplay(app.last)}>Look back through the game</button></p>`}</div>
     </main>${dialogView(app)}`;
 }

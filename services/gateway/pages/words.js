@@ -25,11 +25,11 @@ export function ago(ms) {
   return `${Math.round(seconds / 86400)} days ago`;
 }
 
-/** A time that is left: "4:31", "2 h 10 min", "3 days". */
+/** A time that is left: "4:31", "2:10 h", "3 days". */
 export function timeLeft(ms) {
   const seconds = Math.max(0, Math.ceil(ms / 1000));
   if (seconds < 3600) return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
-  if (seconds < 172800) return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
+  if (seconds < 172800) return `${Math.floor(seconds / 3600)}:${String(Math.floor((seconds % 3600) / 60)).padStart(2, "0")} h`;
   return plural(Math.round(seconds / 86400), "day");
 }
 

@@ -1,0 +1,1 @@
+"""The pages in a real browser: whole games, refusals, lost connections, what keeps a page from people."""

@@ -1,0 +1,39 @@
+"""The system's Chromium, driven by Playwright: it downloads no browser of its own."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+NAMES: Final = ("chromium", "chromium-browser", "google-chrome")
+FLAGS: Final = (
+    "--no-sandbox",  # a container's root can't have one
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+DESKTOP: Final = {"width": 1280, "height": 900}
+PHONE: Final = {"width": 390, "height": 844}
+
+
+def find_chromium() -> str | None:
+    """The path of the system's Chromium; None where there is none."""
+    return next((path for name in NAMES if (path := shutil.which(name))), None)
+
+
+@contextmanager
+def running_chromium(path: str) -> Iterator[Any]:  # Playwright ships no types that can be checked without it
+    """A browser without a window."""
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - of a requirements group of its own
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
+        try:
+            yield browser
+        finally:
+            browser.close()

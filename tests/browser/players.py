@@ -1,0 +1,89 @@
+"""People at the pages: they make tables, sit down, and play by what they are shown."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from tests.browser.conftest import OpenPage
+
+STEP_MS: Final = 5_000
+
+
+def make_table(
+    page: Any, *seats: str, board: str = "USA 36", cars: int | None = None, **choices: str
+) -> None:
+    """Make a table in the lobby, and sit down at its first seat. A seat is a bot's policy; "" is for a person."""
+    page.get_by_label("Your name").fill(choices.get("name", "Ada"))
+    page.get_by_role("radio", name=board).check()
+    seat_selects = page.locator(".seat-list select")
+    while seat_selects.count() < len(seats):
+        page.get_by_role("button", name="One seat more").click()
+    for place, policy in enumerate(seats):
+        seat_selects.nth(place).select_option(policy)
+    if cars is not None:
+        page.locator("summary").click()
+        page.locator("#option-cars").fill(str(cars))
+        page.locator("#option-cars").dispatch_event("change")
+    page.get_by_role("button", name="Make the table").click()
+    page.wait_for_selector("main.table svg.board")
+
+
+def invitation(page: Any) -> str:
+    """The link that invites somebody to the first free seat."""
+    page.get_by_role("button", name="Copy an invitation").first.click()
+    link: str = page.locator(".banner .link").input_value()
+    return link
+
+
+def two_at_a_table(open_page: OpenPage, *bots: str, **more: Any) -> tuple[Any, Any]:
+    """Ada, who made a table and started it, and Bo, whom she invited."""
+    ada = open_page("/")
+    make_table(ada, "", "", *bots, **more)
+    bo = open_page(invitation(ada))
+    bo.get_by_label("Your name").fill("Bo")
+    bo.get_by_role("button", name="Take this seat").click()
+    bo.locator(".waiting .you").wait_for()
+    ada.get_by_text("Everybody is here").wait_for()
+    ada.get_by_role("button", name="Start the game").click()
+    return ada, bo
+
+
+def keep_all(page: Any) -> None:
+    """Keep all tickets of the offer."""
+    page.locator(".offer").wait_for()
+    for box in page.locator(".offer input").all():
+        box.check()
+    page.locator(".offer button").click()
+    page.locator(".offer").wait_for(state="detached")
+
+
+def act(page: Any, turn: int) -> bool:
+    """Do one thing that is shown as possible; False where nothing is."""
+    if page.locator(".offer input").count():
+        keep_all(page)
+        return True
+    actions = page.locator(".actions .primary:not([disabled])")
+    names = actions.all_inner_texts()
+    if not names:
+        taken = page.locator(".market button:not([disabled])")
+        if not taken.count():
+            return False
+        taken.first.click(timeout=STEP_MS)
+        return True
+    claim = next((place for place, name in enumerate(names) if name.startswith(("Claim", "Pay"))), None)
+    actions.nth(claim if claim is not None else turn % len(names)).click(timeout=STEP_MS)
+    choices = page.locator("dialog[open] .choice")
+    if choices.count():
+        choices.last.click(timeout=STEP_MS)
+    return True
+
+
+def play_to_the_end(*pages: Any, most: int = 600) -> None:
+    """Play until a page shows the result."""
+    for turn in range(most):
+        if pages[0].locator(".result").count():
+            return
+        acted = [act(page, turn) for page in pages if not page.locator(".result").count()]
+        if not any(acted):
+            pages[0].wait_for_timeout(60)
+    raise AssertionError(f"the game isn't over after {most} rounds")
