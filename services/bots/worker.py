@@ -30,6 +30,7 @@ from services.ledger import (
     DeliveredBotTask,
     MissingEntryError,
 )
+from services.ledger.errors import NodeAwayError
 from services.ledger.view_merge import LogRewoundError
 from services.ledger.view_queries import PAGE_SIZE, ViewPage, ViewPageOrError
 from services.referee.rules import legal
@@ -245,7 +246,8 @@ def _is_full(page: ViewPageOrError) -> bool:
 
 def _is_connection_lost(error: Exception) -> bool:
     """Whether the engine gave no answer, so that trying at once is of no use."""
-    return isinstance(error, CONNECTION_ERRORS) and not isinstance(error, ENGINE_COMMAND_ERROR)
+    is_lost = isinstance(error, CONNECTION_ERRORS) and not isinstance(error, ENGINE_COMMAND_ERROR)
+    return is_lost and not isinstance(error, NodeAwayError)  # the tasks of other nodes don't wait for it
 
 
 def _log_fields(task: BotTask) -> dict[str, object]:

@@ -34,7 +34,7 @@ from services.gateway.subscriptions import (
 from services.gateway.verdict_waiters import VerdictWaiters
 from services.ledger import MissingEntryError
 from services.ledger.async_ledger import AsyncLedger
-from services.ledger.errors import ENGINE_ERRORS, EngineError
+from services.ledger.errors import ENGINE_ERRORS, EngineError, NodeAwayError
 from services.ledger.notifications import EntryNotification
 from services.ledger.view_merge import LogRewoundError
 from services.ledger.view_queries import PAGE_SIZE, LogHead, ViewRequest
@@ -201,8 +201,9 @@ class Hub:
                         await asyncio.sleep(0)  # commands that arrived meanwhile don't wait for all the rest
             except ENGINE_ERRORS as error:
                 outage.record_failure("engine", error)
-                # no longer: commands that wait for a verdict need their notifications
-                await asyncio.sleep(POLL_INTERVAL_S)
+                if not isinstance(error, NodeAwayError):  # there may be another node to listen at
+                    # no longer: commands that wait for a verdict need their notifications
+                    await asyncio.sleep(POLL_INTERVAL_S)
 
     async def _poll_waiters(self) -> None:
         while True:

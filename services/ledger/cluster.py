@@ -18,6 +18,7 @@ from redis.commands import CoreCommands
 from redis.exceptions import ConnectionError, RedisError, TimeoutError
 
 from services.ledger.cluster_pipeline import (
+    KEYED_COMMANDS,
     RETRY_PAUSES_S,
     ClusterCommand,
     collect_replies,
@@ -26,24 +27,50 @@ from services.ledger.cluster_pipeline import (
     plan_next_round,
 )
 from services.ledger.queries import Argument, Client, Reply
+from services.ledger.silent_nodes import NODE_TIMEOUT_S, NodeAwayError, SilentNodes
 
 
 class Cluster(RedisCluster):
     """redis-py's client with this pipeline, and a subscription at any primary."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # redis-py's
+        self.silent_nodes = SilentNodes()
+        super().__init__(*args, **kwargs)
 
     def pipeline(self, transaction: bool | None = False, shard_hint: object = None) -> Any:  # not redis-py's
         """A pipeline that may name keys of many nodes."""
         assert not transaction, "what must be atomic is a script"
         return Pipeline(self)
 
+    def execute_command(self, *args: Any, **kwargs: Any) -> Any:  # redis-py's
+        """One command. Raises NodeAwayError where the node of its key doesn't answer in time."""
+        if args[0] not in KEYED_COMMANDS or "target_nodes" in kwargs:
+            base: Client = super()  # it has no types
+            return base.execute_command(*args, **kwargs)
+        [reply] = Pipeline(self).execute_command(*args, **kwargs).execute()
+        return reply
+
     def pubsub(
         self, node: Client = None, host: object = None, port: object = None, **kwargs: Any
     ) -> PubSub:  # redis-py's
         """A subscription at any node: each receives what is published anywhere on the cluster. It ends
         with ConnectionError when that node dies; the next one may be at another."""
+        silent = self.silent_nodes.names()
         nodes: Client = self.nodes_manager
-        primary = node or random.choice(nodes.get_nodes_by_server_type(PRIMARY))  # noqa: S311 - any will do
+        primaries: list[Client] = nodes.get_nodes_by_server_type(PRIMARY)
+        candidates = [primary for primary in primaries if primary.name not in silent] or primaries
+        primary = node or random.choice(candidates)  # noqa: S311 - any will do
         return PubSub(primary.redis_connection.connection_pool, **kwargs)
+
+    def refresh_slots(self) -> None:
+        """Ask for the map of the slots, of the nodes that answer; not too often."""
+        if not self.silent_nodes.is_refresh_due():
+            return
+        nodes: Client = self.nodes_manager
+        silent = next(iter(self.silent_nodes.silent_names()), None)  # it is asked last
+        with suppress(RedisError):
+            nodes.initialize(disconnect_startup_nodes_pools=False, last_failed_node_name=silent)
+            self.silent_nodes.keep({node.name for node in nodes.get_nodes_by_server_type(PRIMARY)})
 
 
 class Pipeline(CoreCommands):
@@ -51,7 +78,8 @@ class Pipeline(CoreCommands):
 
     _event_dispatcher: Any = None  # redis-py's base of all commands names it; nothing here has one
 
-    def __init__(self, cluster: RedisCluster) -> None:
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
         self._nodes: Client = cluster.nodes_manager
         self._commands: list[ClusterCommand] = []
 
@@ -73,19 +101,21 @@ class Pipeline(CoreCommands):
             if not to_send:
                 break
         if is_node_lost(commands):
-            with suppress(RedisError):
-                self._nodes.initialize()
+            self._cluster.refresh_slots()
         return collect_replies(commands, raise_on_error)
 
     def _send(self, commands: list[ClusterCommand]) -> None:
-        """Write to all nodes before the first reply is read."""
+        """Write to all nodes before the first reply is read. No node is waited for longer than NODE_TIMEOUT_S, and
+        all of them together little longer."""
         commands_by_node = group_by_node(commands, self._nodes.get_node_from_slot, self._node_by_name)
-        exchanges = [NodeExchange(node.redis_connection, share) for node, share in commands_by_node.items()]
+        silent_nodes = self._cluster.silent_nodes
+        exchanges = [NodeExchange(node, share, silent_nodes) for node, share in commands_by_node.items()]
         try:
             for exchange in exchanges:
                 exchange.write()
+            deadline_s = time.monotonic() + NODE_TIMEOUT_S
             for exchange in exchanges:
-                exchange.read()
+                exchange.read(deadline_s)
         finally:
             for exchange in exchanges:
                 exchange.close()
@@ -97,34 +127,47 @@ class Pipeline(CoreCommands):
 class NodeExchange:
     """One node's share of a round: written at once, read afterwards."""
 
-    def __init__(self, client: Client, share: list[ClusterCommand]) -> None:
-        self._client, self._unanswered = client, deque(share)
+    def __init__(self, node: Client, share: list[ClusterCommand], silent_nodes: SilentNodes) -> None:
+        self._name, self._client, self._unanswered = node.name, node.redis_connection, deque(share)
+        self._silent_nodes = silent_nodes
         self._connection: Client = None
 
     def write(self) -> None:
         """Send the commands. A lost connection is the reply to each."""
+        if self._silent_nodes.is_skipped(self._name):
+            self._fail_remaining(f"{self._name} doesn't answer")
+            return
         try:
             self._connection = connection = self._client.connection_pool.get_connection()
             connection.send_packed_command(
                 connection.pack_commands([command.args for command in self._unanswered])
             )
         except (ConnectionError, TimeoutError) as error:
-            self._fail_remaining(error)
+            self._lose(error)
 
-    def read(self) -> None:
+    def read(self, deadline_s: float) -> None:
         """Read the replies; an error reply is the reply of its command alone."""
-        while self._unanswered:
-            command = self._unanswered[0]
-            try:
-                command.result = self._client.parse_response(
-                    self._connection, command.args[0], **command.kwargs
-                )
-            except (ConnectionError, TimeoutError) as error:
-                self._fail_remaining(error)
+        if not self._unanswered:
+            return
+        try:
+            if not self._connection.can_read(max(0.01, deadline_s - time.monotonic())):
+                self._wait_elsewhere()
                 return
-            except RedisError as error:
-                command.result = error
-            self._unanswered.popleft()
+            while self._unanswered:
+                self._read_one(self._unanswered[0])
+                self._unanswered.popleft()
+        except (ConnectionError, TimeoutError) as error:
+            self._lose(error)
+        else:
+            self._silent_nodes.note_answer(self._name)
+
+    def _read_one(self, command: ClusterCommand) -> None:
+        try:
+            command.result = self._client.parse_response(self._connection, command.args[0], **command.kwargs)
+        except (ConnectionError, TimeoutError):
+            raise
+        except RedisError as error:
+            command.result = error
 
     def close(self) -> None:
         """Give the connection back; one with unread replies is closed."""
@@ -133,9 +176,25 @@ class NodeExchange:
                 self._connection.disconnect()
             self._client.connection_pool.release(self._connection)
 
-    def _fail_remaining(self, error: Exception) -> None:
-        for command in self._unanswered:
-            command.result = error
+    def _wait_elsewhere(self) -> None:
+        """The node hangs. Its connection is kept, and read no more: an answer there shows that it is back."""
+        connection, pool, self._connection = self._connection, self._client.connection_pool, None
+
+        def close() -> None:
+            connection.disconnect()
+            pool.release(connection)
+
+        error = TimeoutError(f"no answer within {NODE_TIMEOUT_S} s")
+        self._silent_nodes.note_loss(self._name, error, connection, close)
+        self._fail_remaining(str(error))
+
+    def _lose(self, error: Exception) -> None:
         if self._connection is not None:
             self._connection.disconnect()
+        self._silent_nodes.note_loss(self._name, error)
+        self._fail_remaining(str(error))
+
+    def _fail_remaining(self, why: str) -> None:
+        for command in self._unanswered:
+            command.result = NodeAwayError(why)
         self._unanswered.clear()

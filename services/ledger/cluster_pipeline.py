@@ -23,9 +23,18 @@ from redis.exceptions import (
 )
 
 from services.ledger.queries import Argument, Reply
+from services.ledger.silent_nodes import NodeAwayError
 
 Node = TypeVar("Node")
 RETRY_PAUSES_S: Final = (0.0, 0.0, 0.01, 0.02, 0.04)  # before each round after the first
+# Single commands that go the way of a pipeline: to the node of their first key, and no further.
+KEYED_COMMANDS: Final = frozenset(
+    (
+        *("XLEN", "XADD", "XDEL", "XRANGE", "XREVRANGE", "XREADGROUP", "XCLAIM", "XPENDING"),
+        *("ZADD", "ZREM", "ZSCORE", "ZCARD", "ZRANGE", "ZRANGEBYSCORE", "ZREVRANGE"),
+        *("HGET", "HMGET", "HGETALL", "HSET", "HDEL", "HINCRBY", "GET", "SET"),
+    )
+)
 KEYLESS_COMMANDS: Final = ("WAIT", "WAITAOF", "ASKING")  # these go to the node of the command before them
 NODE_LOST_ERRORS: Final = (ConnectionError, TimeoutError, ClusterDownError, SlotNotCoveredError)
 
@@ -75,7 +84,7 @@ def group_by_node(
             except (SlotNotCoveredError, KeyError):  # KeyError: redis-py's asyncio client
                 node = None
         if node is None:
-            command.result = SlotNotCoveredError(f"no node has slot {command.slot}")
+            command.result = NodeAwayError(f"no node has slot {command.slot}")
             continue
         share = commands_by_node.setdefault(node, [])
         if command.ask_node:
@@ -100,11 +109,12 @@ def collect_replies(commands: Iterable[ClusterCommand], raise_on_error: bool) ->
 
 def available_replies(replies: Sequence[Reply]) -> list[Reply]:
     """The replies of the nodes that are there, and () for those that are away: their partitions wait,
-    the others go on. Raises any other error, and the error when all nodes are away."""
+    the others go on. Raises any other error, and that of an engine that is no cluster."""
     lost = [reply for reply in replies if isinstance(reply, NODE_LOST_ERRORS)]
+    is_all_lost = len(lost) == len(replies)
     for reply in replies:
         if isinstance(reply, Exception) and (
-            not isinstance(reply, NODE_LOST_ERRORS) or len(lost) == len(replies)
+            not isinstance(reply, NODE_LOST_ERRORS) or (is_all_lost and not isinstance(reply, NodeAwayError))
         ):
             raise reply
     return [() if isinstance(reply, NODE_LOST_ERRORS) else reply for reply in replies]

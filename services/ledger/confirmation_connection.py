@@ -14,6 +14,7 @@ from services.ledger.ack_levels import DURABLE, AckLevel
 from services.ledger.engine_probe import FSYNC_SETTINGS
 from services.ledger.engine_settings import UNTOLD, EngineCapabilities, is_aof_in_force, parse_settings
 from services.ledger.queries import Argument, Client, Reply
+from services.ledger.silent_nodes import NODE_TIMEOUT_S
 
 ROUND_TIMEOUT_MS: Final = 5_000  # below a socket's time-out; a longer wait takes another round
 
@@ -35,7 +36,8 @@ async def find_node(client: Client, key: str) -> EngineNode:
     except RedisClusterException as error:
         raise ConnectionError(f"no node has {key}: {error}") from None
     assert node is not None, "only a replica may be missing"
-    options = {**node.connection_kwargs, "retry": Retry(NoBackoff(), 0)}
+    wait_s = ROUND_TIMEOUT_MS / 1000 + NODE_TIMEOUT_S
+    options = {**node.connection_kwargs, "socket_timeout": wait_s, "retry": Retry(NoBackoff(), 0)}
     return EngineNode(node.name, lambda: node.connection_class(**options))
 
 

@@ -27,6 +27,7 @@ from services.ledger.async_cluster import AsyncCluster
 from services.ledger.cancellable_send import with_cancellable_send
 from services.ledger.cluster import Cluster
 from services.ledger.queries import Client
+from services.ledger.silent_nodes import NODE_TIMEOUT_S
 
 SOCKET_TIMEOUT_S: Final = 10.0  # every blocking read blocks for less
 MAX_BLOCK_MS: Final = 5_000
@@ -37,6 +38,11 @@ CONNECTION_OPTIONS: Final[Any] = {  # keywords of many types for redis-py's cons
     "protocol": 2,
     "socket_timeout": SOCKET_TIMEOUT_S,
     "socket_connect_timeout": 5,
+}
+CLUSTER_OPTIONS: Final[Any] = {  # nothing blocks for long there: a node answers soon, or is away
+    **CONNECTION_OPTIONS,
+    "socket_timeout": NODE_TIMEOUT_S,
+    "socket_connect_timeout": NODE_TIMEOUT_S,
 }
 
 
@@ -128,7 +134,7 @@ def _connect_cluster(nodes: SeedNodes, name: str | None) -> Cluster:
             retry=Retry(NoBackoff(), 0),
             require_full_coverage=False,  # the games of the other nodes go on
             client_name=name,
-            **CONNECTION_OPTIONS,
+            **CLUSTER_OPTIONS,
         )
     except RedisClusterException as error:
         if "not enabled" in str(error):
@@ -162,7 +168,7 @@ def _connect_async_cluster(nodes: SeedNodes, name: str | None) -> AsyncCluster:
         require_full_coverage=False,
         max_connections=MAX_CONNECTIONS,
         client_name=name,
-        **CONNECTION_OPTIONS,
+        **CLUSTER_OPTIONS,
     )
     connection_class = with_cancellable_send(client.connection_kwargs["connection_class"])
     client.connection_kwargs["connection_class"] = connection_class  # of nodes that are found later

@@ -16,9 +16,10 @@ from redis.exceptions import ResponseError
 
 from services.ledger import keys
 from services.ledger.cluster import Cluster
+from services.ledger.cluster_pipeline import available_replies
 from services.ledger.mistyped_keys import UsablePartitions, is_mistyped
-from services.ledger.queries import Client, Reply
-from services.ledger.scripts import ACKNOWLEDGE, REMOVE_CONSUMER, run_script
+from services.ledger.queries import Client, Reply, run
+from services.ledger.scripts import ACKNOWLEDGE, REMOVE_CONSUMER, call_script, run_script
 from services.ledger.stale_deliveries import PendingEntry, StaleDelivery, StaleScan, monotonic_ms
 from services.ledger.wakeups import WakeupChannel
 
@@ -97,7 +98,7 @@ class ConsumerGroup:
     def acknowledge(self, entries: Iterable[tuple[int, str]]) -> None:
         """Acknowledge these entries and delete them from their streams."""
         calls = [([self._streams[p]], [self.name, *ids]) for p, ids in _ids_by_partition(entries).items()]
-        run_script(self._client, ACKNOWLEDGE, calls)
+        available_replies(run(self._client, call_script(ACKNOWLEDGE, calls)))
 
     def requeue(self, entries: Iterable[tuple[int, str, int]]) -> None:
         """Leave these entries (partition, id, delivery count) for later; this delivery isn't counted,
@@ -201,9 +202,10 @@ class ConsumerGroup:
         pipe = self._client.pipeline(transaction=False)
         for (partition, idle_ms), ids in ids_by_claim.items():
             pipe.xclaim(self._streams[partition], self.name, consumer, idle_ms, ids)
+        replies = available_replies(pipe.execute(raise_on_error=False))
         return [
             Delivery(partition, id_.decode(), fields, delivery_counts[partition, id_.decode()])
-            for (partition, _), claimed in zip(ids_by_claim, pipe.execute(), strict=True)
+            for (partition, _), claimed in zip(ids_by_claim, replies, strict=True)
             for id_, fields in claimed
             if fields  # an entry that was deleted while pending has none
         ]

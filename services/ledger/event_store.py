@@ -11,6 +11,7 @@ from schemas.entries import ViewEntry
 from schemas.field_types import Seat
 from schemas.player_names import SaltedNames
 from services.ledger import keys
+from services.ledger.cluster import Cluster
 from services.ledger.cluster_pipeline import available_replies
 from services.ledger.ledger_queries import list_games
 from services.ledger.log_reader import read_game_logs
@@ -30,6 +31,7 @@ from services.ledger.script_calls import build_append_call
 from services.ledger.scripts import APPEND_ENTRY, call_script
 from services.ledger.view_queries import PAGE_SIZE, ViewPageOrError, ViewRequest, read_view, read_views
 
+MAX_CLUSTER_BLOCK_MS: Final = 200  # well below the time in which a node of a cluster has to answer
 UNKNOWN_RESULT: Final = AppendResult(AppendStatus.UNKNOWN, 0)
 DAMAGED_CODE: Final = -2
 NO_RIGHTS: Final = ("ACL failure", "The user executing")  # of Valkey and Redis, for a command in a script
@@ -131,6 +133,8 @@ class RedisEventStore(RedisRole):
     def follow_view(self, game: str, viewer: Seat | None, after: int, block_ms: int) -> list[ViewEntry]:
         """The same, waiting up to `block_ms` for the first entry."""
         stream = keys.public_view(self.partition_of(game), game)
+        if isinstance(self._client, Cluster):
+            block_ms = min(block_ms, MAX_CLUSTER_BLOCK_MS)
         block = block_ms if block_ms > 0 else None  # 0 would block for ever
         new_entries = self._client.xread({stream: f"{after}-0"}, count=1, block=block)
         return self.read_view(game, viewer, after) if new_entries else []

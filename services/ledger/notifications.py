@@ -10,12 +10,15 @@ from collections.abc import AsyncIterator, Mapping
 from itertools import accumulate, pairwise
 from typing import Final, NamedTuple
 
+from redis.exceptions import TimeoutError
+
 from schemas.codec import build_view_entry
 from schemas.entries import ViewEntry
 from schemas.field_types import Seat
 from services.ledger import keys
 from services.ledger.async_cluster import AsyncCluster
-from services.ledger.queries import Client
+from services.ledger.queries import Client, Reply
+from services.ledger.silent_nodes import NODE_TIMEOUT_S
 from services.runtime.logging_setup import get_logger
 
 log = get_logger("gateway")
@@ -74,9 +77,27 @@ async def subscribe(client: Client) -> AsyncIterator[EntryNotification]:
     async with client.pubsub(ignore_subscribe_messages=True) as pubsub:
         await pubsub.psubscribe(keys.NOTIFICATION_PATTERN)
         was_logged = False
-        async for message in pubsub.listen():
+        messages = _messages(client, pubsub) if isinstance(client, AsyncCluster) else pubsub.listen()
+        async for message in messages:
             if (notification := parse_notification(message["data"])) is not None:
                 yield notification
             elif not was_logged:
                 was_logged = True
                 log.warning("notification can't be parsed", channel=str(message["channel"]))
+
+
+async def _messages(client: AsyncCluster, pubsub: Client) -> AsyncIterator[Mapping[str, Reply]]:
+    """The messages of a subscription at one node of a cluster. A node that says nothing for a while is asked
+    whether it is there. Raises NodeAwayError: it doesn't answer, and others may."""
+    is_asked = False
+    while True:
+        message = await pubsub.get_message(timeout=NODE_TIMEOUT_S / 2)
+        if message is not None:
+            is_asked = False
+            if "message" in message["type"]:
+                yield message
+        elif is_asked:
+            raise client.lose(pubsub.node.name, TimeoutError("no answer on the notification channel"))
+        else:
+            await pubsub.ping()
+            is_asked = True

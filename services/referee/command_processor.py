@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from typing import Final, Protocol
 
 from schemas.codec import pack_envelope, unpack_envelope
@@ -26,6 +26,7 @@ from services.ledger import (
     EventStore,
     MissingEntryError,
 )
+from services.ledger.errors import NodeAwayError
 from services.referee.decision_building import Clocks, Decision, UnloggedRejection, build_decision
 from services.referee.decision_limit import DecisionLimit, DecisionTooLongError
 from services.referee.decision_log import FailureLog, log_decision, log_fields
@@ -142,8 +143,9 @@ class CommandProcessor:
                 [outcome for outcome in outcomes if isinstance(outcome, Decision)], conflict_counts
             )
             for outcome in outcomes:
-                if isinstance(outcome, UnloggedRejection) and not self._reject_without_entry(outcome):
-                    retries.append(outcome.command)
+                with suppress(NodeAwayError):
+                    if isinstance(outcome, UnloggedRejection) and not self._reject_without_entry(outcome):
+                        retries.append(outcome.command)
             commands = retries
 
     def _read_envelope(self, delivery: DeliveredCommand) -> CommandEnvelope | None:
@@ -168,6 +170,9 @@ class CommandProcessor:
                 return UnloggedRejection(command, rejection.rule, rejection.reason)
             except DecisionTooLongError as error:
                 self._set_aside_interrupted(command, str(error))
+                return None
+            except NodeAwayError:  # a part of a cluster: its commands stay pending, the others go on
+                self._interrupted_games.add(envelope.game)
                 return None
             except (MissingEntryError, CorruptDataError) as error:
                 reason = f"the log can't be read: {error}"

@@ -16,6 +16,7 @@ from services.bots.policies import POLICIES
 from services.bots.policies.random_source import SeatRandom
 from services.bots.worker import MAX_DELIVERIES, BotWorker
 from services.ledger import QueueFullError, RedisLedger, keys
+from services.ledger.errors import NodeAwayError
 from services.ledger.view_queries import ViewPageOrError, ViewRequest
 from services.referee.rules import GameState
 from services.runtime.worker_loop import ENGINE_COMMAND_ERROR
@@ -185,3 +186,35 @@ def test_P7_new_tasks_do_not_wait_long_for_reclaimed_ones(ledger: RedisLedger, c
     bots = BotWorker(ledger, RecordedCommands(), "alive", clock=lambda: float(next(ticks)))
     assert bots.reclaim(0) == 1
     assert sum(client.xlen(keys.bot_tasks(partition)) for partition in ALL) == 3
+
+
+class PartAway:
+    """A ledger on a cluster of which a part is away: that part's views can't be read."""
+
+    def __init__(self, ledger: RedisLedger) -> None:
+        self._ledger = ledger
+        self.away = {GAME}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._ledger, name)
+
+    def read_views(self, requests: Sequence[ViewRequest]) -> list[ViewPageOrError]:
+        pages = self._ledger.read_views(requests)
+        return [
+            NodeAwayError("no answer") if request.game in self.away else page
+            for request, page in zip(requests, pages, strict=True)
+        ]
+
+
+def test_P7_the_tasks_of_games_on_a_node_that_is_away_wait_and_no_others(ledger: RedisLedger) -> None:
+    part_away: Any = PartAway(ledger)
+    bots = BotWorker(part_away, sink := RecordedCommands(), "one")
+    assert bots.step(0) == 4
+    assert sink.games() == [OTHER_GAME] * 2
+    assert bots.reclaim(0) == 0, (
+        "and the worker doesn't pause for them, as it does for an engine that is away"
+    )
+    assert sink.games() == [OTHER_GAME] * 2
+    part_away.away = set()
+    bots.reclaim(0)
+    assert sink.games() == sorted([GAME, OTHER_GAME] * 2)

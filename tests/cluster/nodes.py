@@ -205,6 +205,16 @@ def cluster(folder: Path, timeout_ms: int = 1_500) -> Iterator[Cluster]:
             node.call.close()
 
 
+@contextmanager
+def hanging(node: Node) -> Iterator[None]:
+    """A node that takes connections while the block runs, and answers nothing."""
+    node.process.send_signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        node.process.send_signal(signal.SIGCONT)
+
+
 def form(nodes: list[Node]) -> None:
     """Share the slots among the first three nodes, and give each a replica."""
     primaries, replicas = nodes[:PRIMARIES], nodes[PRIMARIES:]

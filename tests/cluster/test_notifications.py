@@ -12,9 +12,10 @@ from redis.exceptions import ConnectionError, RedisError
 from services.ledger import AppendStatus, DeliveredCommand, RedisLedger, keys
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.connection import connect, connect_async, init_partition_count
+from services.ledger.errors import NodeAwayError
 from services.ledger.notifications import EntryNotification
 from services.ledger.view_queries import LogHead, ViewPage, ViewRequest
-from tests.cluster.nodes import Cluster, Node, follows_port, wait_until
+from tests.cluster.nodes import Cluster, Node, follows_port, hanging, wait_until
 from tests.conftest import PARTITIONS
 from tests.ledger_contract.given import append_request
 
@@ -65,6 +66,36 @@ def test_P8_notifications_of_every_node_are_received_at_one_and_later_at_another
         assert (await first_notification_at_any_node(nodes, ledger, writer, left)).game == game_of(left)
         writer.close()
         await ledger.close()
+
+    asyncio.run(listen())
+
+
+def test_P7_notifications_are_received_at_another_node_when_one_hangs(nodes: Cluster) -> None:
+    async def listen() -> None:
+        ledger = AsyncLedger(connect_async(nodes.url), PARTITIONS)
+        client = connect(nodes.url)
+        writer = RedisLedger(client, init_partition_count(client, PARTITIONS))
+        notifications = ledger.subscribe()
+        await first_notification(nodes, notifications, writer, 0)
+        [node] = listening(nodes)
+        left = next(partition for partition in range(PARTITIONS) if nodes.holder(partition) is not node)
+        with hanging(node):
+            with pytest.raises(NodeAwayError):
+                await anext(notifications)
+            await ledger.ping()
+            again = ledger.subscribe()
+            waiting = asyncio.ensure_future(anext(again))
+            while not waiting.done():  # until it listens
+                expected = len(writer.read_entries(game_of(left)))
+                request = append_request(
+                    DeliveredCommand(left, "", b""), expected, f"c{expected + 1}", game=game_of(left)
+                )
+                await asyncio.to_thread(writer.append, [request])
+                await asyncio.sleep(0.05)
+            assert (await waiting).game == game_of(left)
+        writer.close()
+        await ledger.close()
+        nodes.await_peace()
 
     asyncio.run(listen())
 

@@ -8,6 +8,8 @@ from tests.mutants.mutant import Mutant
 
 MISTYPED: Final = ("tests/referee/test_mistyped_keys.py",)
 
+SILENT: Final = ("tests/cluster/test_silent_nodes.py",)
+
 ISOLATION_MUTANTS: Final = (
     Mutant(
         "a key of another type stops all partitions", "P8", "services/ledger/mistyped_keys.py",
@@ -54,5 +56,31 @@ ISOLATION_MUTANTS: Final = (
     Mutant(
         "what a full delivery queue left out is never read", "P1", "services/gateway/delivery_queue.py",
         "                    self._on_drained(game)\n", "                    pass\n", ("tests/gateway/test_crowds.py",),
+    ),
+    Mutant(
+        "a node of a cluster that hangs is waited for for ten seconds", "P7", "services/ledger/silent_nodes.py",
+        "NODE_TIMEOUT_S: Final = 0.5", "NODE_TIMEOUT_S: Final = 10.0", ("tests/cluster/test_hanging_node.py",),
+    ),
+    Mutant(
+        "a node of a cluster that hangs is asked again each time", "P7", "services/ledger/silent_nodes.py",
+        "if not lost.is_heard() and self._clock_s() < lost.retry_s:", "if False:", SILENT,
+    ),
+    Mutant(
+        "a node that hangs is dropped without a word", "P7", "services/ledger/silent_nodes.py",
+        "            if name not in self._lost:\n", "            if False:\n", SILENT,
+    ),
+    Mutant(
+        "a game on a node that is away stops the referee's step", "P7", "services/referee/command_processor.py",
+        "            except NodeAwayError:  # a part of a cluster", "            except ZeroDivisionError:  # a part of a cluster",
+        ("tests/referee/test_damaged_games.py",),
+    ),
+    Mutant(
+        "a game on a node that is away stops the bots", "P7", "services/bots/worker.py",
+        "is_lost and not isinstance(error, NodeAwayError)", "is_lost",
+        ("tests/bots/test_waiting_tasks.py",),
+    ),
+    Mutant(
+        "a gateway listens to a node that hangs", "P7", "services/ledger/notifications.py",
+        "        elif is_asked:\n", "        elif False:\n", ("tests/cluster/test_notifications.py",),
     ),
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -10,7 +10,8 @@ from redis.exceptions import ConnectionError
 
 from schemas.codec import pack_envelope
 from schemas.commands import CommandEnvelope, Leave, StartGame
-from services.ledger import RedisLedger, keys
+from services.ledger import GameLog, RedisLedger, keys
+from services.ledger.errors import NodeAwayError
 from services.referee import worker
 from services.referee.scheduling import next_wakeup
 from services.referee.worker import MAX_ENVELOPES_PER_STEP, Referee
@@ -172,3 +173,35 @@ def test_P7_no_more_commands_are_taken_than_can_be_decided_in_time(ledger: Redis
         referee_at(counting, partitions=[0] * partition_count).step(0)
     assert [count <= MAX_ENVELOPES_PER_STEP for count in counts] == [True, True, True, False]
     assert counts[-1] == 4096  # one of each
+
+
+class PartAway:
+    """A ledger on a cluster of which a part is away: that part's games can't be read."""
+
+    def __init__(self, ledger: RedisLedger, away: str) -> None:
+        self._ledger, self.away = ledger, away
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._ledger, name)
+
+    def read_logs(self, games: Sequence[str]) -> dict[str, GameLog]:
+        return self._ledger.read_logs([game for game in games if game != self.away])
+
+    def read_log(self, game: str) -> GameLog:
+        if game == self.away:
+            raise NodeAwayError("no answer")
+        return self._ledger.read_log(game)
+
+
+def test_P7_a_command_of_a_game_on_a_node_that_is_away_waits_and_stops_no_other(
+    ledger: RedisLedger, client: Any
+) -> None:
+    part_away = PartAway(ledger, GAME)
+    submit(ledger, [*opening_commands(), *opening_commands(NEIGHBOUR_GAME)])
+    referee = referee_at(part_away)  # type: ignore[arg-type]  # it has all that a ledger has
+    assert referee.step(0) == 4
+    assert [len(ledger.read_entries(game)) for game in (GAME, NEIGHBOUR_GAME)] == [0, 2]
+    part_away.away = ""
+    assert referee_at(ledger, "another").reclaim(0) == 2
+    assert len(ledger.read_entries(GAME)) == 2
+    assert dead_letter_reasons(client) == []
