@@ -180,7 +180,7 @@ def test_PASSENGER_3_what_a_narrow_search_found_is_never_lost(monkeypatch: pytes
     assert len(narrow) == 6
 
 
-@pytest.mark.parametrize(("passengers", "most"), [(1, 1.0), (3, 2.0), (10, 2.2)])
+@pytest.mark.parametrize(("passengers", "most"), [(1, 1.0), (3, 1.6), (10, 1.8)])
 def test_GAME_6_the_passengers_of_a_seat_share_the_steps_of_their_searches(
     monkeypatch: pytest.MonkeyPatch, passengers: int, most: float
 ) -> None:

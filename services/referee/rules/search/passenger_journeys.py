@@ -19,7 +19,7 @@ from services.referee.rules.search.journey_edges import JourneyEdge, nearest_edg
 
 NARROW_BUDGET: Final = 200  # walks that the first search extends
 MAX_EXPANSIONS: Final = 3_000  # walks that the wide search extends, if the first one dropped any
-UNSHARED_BY: Final = 2  # passengers of one seat; where it has more, they share the searches' limits
+UNSHARED_BY: Final = 1.5  # passengers of one seat; where it has more, they share the searches' limits
 MAX_WALKS: Final = 1_500  # walks that either search makes on a board with more ways than a printed one
 PRINTED_BUSIEST: Final = 10  # ways out of the busiest city of the printed board
 PRINTED_FREE: Final = 30  # more ways than one seat can own there
