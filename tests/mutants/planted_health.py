@@ -82,4 +82,13 @@ HEALTH_MUTANTS: Final = (
         '                seen.unlogged[subject if last_s is not None else "others"] += 1\n', "", REPEATED,
     ),
     *ENGINE_MUTANTS,
+    Mutant(
+        "an older engine replays none of what scripts wrote", "P1", "deploy/redis/users.acl",
+        "user default off nopass allkeys allchannels +@all", "user default off nopass resetkeys resetchannels -@all",
+        ("tests/security/test_engine_users.py",),
+    ),
+    Mutant(
+        "anybody is the default user, who may do all", "P6", "deploy/redis/users.acl",
+        "user default off nopass", "user default on nopass", ("tests/security/test_engine_users.py",),
+    ),
 )  # fmt: skip

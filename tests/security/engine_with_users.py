@@ -70,7 +70,7 @@ def engine_with_users(folder: Path) -> Iterator[UsersEngine]:
 def _wait_until_up(engine: UsersEngine, process: subprocess.Popen[bytes], output: Path) -> None:
     while True:
         assert process.poll() is None, output.read_text()
-        with suppress(redis.ConnectionError), closing(connect(engine.url(""))) as client:
+        with suppress(redis.ConnectionError), closing(connect(engine.url("operator"))) as client:
             untyped: Any = client
             assert untyped.ping()
             return

@@ -184,16 +184,34 @@ def test_P8_a_referee_without_a_right_that_it_needs_takes_no_game_for_damaged(
 def test_without_a_password_the_engine_says_that_it_is_up_and_nothing_else(
     clients: Callable[[str], Any], engine: UsersEngine
 ) -> None:
-    nobody = clients("")
-    assert nobody.ping()
-    assert all(allowed(nobody, key) == "" for key in TABLE)
-    assert [each for each in ENGINE_COMMANDS if not is_refused(nobody, *each.split())] == []
-    for password in ("gateway", "0" * 64):
-        url = engine.url("gateway").split("@")[1]
-        with closing(connect(f"redis://gateway:{password}@{url}")) as client:
+    host = engine.url("gateway").split("@")[1]
+    with closing(connect(f"redis://health:any@{host}")) as client:
+        health: Any = client
+        assert health.ping()
+        assert all(allowed(health, key) == "" for key in TABLE)
+        assert [each for each in ENGINE_COMMANDS if not is_refused(health, *each.split())] == []
+    for words in ("PING", "GET x", *ENGINE_COMMANDS):
+        with pytest.raises(AuthenticationError):
+            clients("").execute_command(*words.split())
+    for name, password in (
+        ("gateway", "gateway"),
+        ("gateway", "0" * 64),
+        ("default", "any"),
+        ("default", ""),
+    ):
+        with closing(connect(f"redis://{name}:{password}@{host}")) as client:
             untyped: Any = client
             with pytest.raises(AuthenticationError):
                 untyped.get("x")
+
+
+def test_P1_an_engine_that_replays_its_AOF_as_the_default_user_leaves_nothing_out(
+    clients: Callable[[str], Any],
+) -> None:
+    """Older engines do; whatever that user may not do is then lost at a restart, and nobody may be that user."""
+    default = clients("operator").acl_getuser("default")
+    assert "off" in default["flags"]
+    assert (default["categories"], default["keys"], default["channels"]) == (["+@all"], ["~*"], ["&*"])
 
 
 def test_the_operator_may_do_all(clients: Callable[[str], Any]) -> None:
