@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
+from services.ledger.engine_settings import EngineSettings, broken_promises
 from services.ledger.redis_ledger import RedisLedger
 from services.ledger.system_status import AWAY, EngineNode, PartitionLoad, ServiceSign
 from services.referee.leases import assign_partitions
@@ -13,7 +14,6 @@ SILENT_S: Final = 5.0  # of a referee: its lease has ended
 HANGING_S: Final = 15.0  # of another service: each does something at least every 5 s
 STALL_MS: Final = 10_000
 FULL: Final = 0.9  # of the engine's memory
-KEEPS_ALL: Final = frozenset({"noeviction", "?"})
 
 
 class StatusReport(NamedTuple):
@@ -90,14 +90,10 @@ def _node_problems(node: EngineNode) -> list[str]:
         return [f"{where} doesn't answer"]
     if node.role != "master":
         found.append(f"{where} is a replica: it takes no writes")
-    if node.aof in {"off", "no"}:
-        found.append(
-            f"{where}: what it has isn't safe on a disk (AOF {node.aof}): set appendonly yes, appendfsync always"
-        )
+    settings = EngineSettings(fsync_policy=node.aof, eviction=node.eviction, max_bytes=node.max_bytes)
+    found += [f"{where}: {broken}" for broken in broken_promises(settings)]
     if not node.is_aof_well:
         found.append(f"{where} can't write its AOF: is the disk full?")
-    if node.eviction not in KEEPS_ALL and node.max_bytes:
-        found.append(f"{where} drops keys when it is full ({node.eviction}): set maxmemory-policy noeviction")
     if node.max_bytes and node.used_bytes >= FULL * node.max_bytes:
         found.append(f"{where} has used {node.used_bytes / node.max_bytes:.0%} of its memory")
     return found

@@ -110,9 +110,9 @@ def test_P8_dead_letters_are_pointed_at_and_the_games_are_well(client: Any, engi
 @pytest.mark.parametrize(
     ("name", "value", "problem"),
     [
-        ("appendonly", "no", "isn't safe on a disk (AOF off)"),
-        ("appendfsync", "no", "isn't safe on a disk (AOF no)"),
-        ("maxmemory-policy", "allkeys-lru", "drops keys when it is full (allkeys-lru)"),
+        ("appendonly", "no", "the engine keeps no AOF"),
+        ("appendfsync", "no", "the engine never syncs its AOF itself"),
+        ("maxmemory-policy", "allkeys-lru", "drops keys when its memory is full (allkeys-lru)"),
     ],
 )
 def test_P1_settings_that_break_promises_are_named(

@@ -53,7 +53,7 @@ HEALTH_MUTANTS: Final = (
     ),
     Mutant(
         "ledgerline status overlooks an engine that drops keys", "P1", "services/cli/status_report.py",
-        "if node.eviction not in KEEPS_ALL and node.max_bytes:", "if False:", STATUS,
+        "for broken in broken_promises(settings)]", "for broken in ()]", STATUS,
     ),
     Mutant(
         "an engine that refuses writes can't be looked at", "P9", "services/ledger/connection.py",
