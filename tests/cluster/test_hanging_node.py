@@ -9,13 +9,16 @@ from contextlib import closing, contextmanager, suppress
 from threading import Event, Thread
 from typing import Final
 
+import pytest
 from redis.exceptions import RedisError
 from structlog.testing import capture_logs
 
-from services.ledger import RedisLedger
+from services.ledger import RedisLedger, keys
+from services.ledger.cluster_pipeline import hash_slot
 from services.ledger.connection import connect, init_partition_count
 from tests.cluster.nodes import Cluster, Node, follows_port, hanging, own_slots, slot_of, wait_until
 from tests.cluster.play import PARTITIONS, every_game_of, services
+from tests.long_runs import long_after
 from tests.referee.running_referee import opening_commands
 
 # What the product promises, and what a machine may add that eight other programs share.
@@ -82,10 +85,12 @@ def replica_of(nodes: Cluster, primary: Node) -> Node:
     return next(node for node in nodes.alive if follows_port(node) == primary.port)
 
 
+@pytest.mark.parametrize("has_heartbeats", long_after(1, [True, False]))
 def test_P7_a_primary_that_hangs_delays_its_own_games_until_the_fail_over_and_no_others(
-    nodes: Cluster,
+    nodes: Cluster, has_heartbeats: bool
 ) -> None:
-    primary = max(nodes.primaries(), key=lambda node: len(partitions_of(node)))
+    heartbeats = hash_slot(keys.MEMBERSHIP_KEY)
+    primary = next(node for node in nodes.primaries() if (heartbeats in own_slots(node)) == has_heartbeats)
     struck, replica = partitions_of(primary), replica_of(nodes, primary)
     others = set(range(PARTITIONS)) - struck
     callers = Callers(nodes.url)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
+from typing import Any
+
+from redis.exceptions import ConnectionError as EngineAway
 
 from services.gateway.delivery_queue import CHUNK_SIZE, MAX_QUEUED_PAGES, DeliveryQueue
 from services.gateway.subscriptions import EncodedEntry, FollowedGame, Subscription
@@ -14,6 +17,13 @@ from services.ledger.async_ledger import AsyncLedger
 from tests.gateway.subscribed_hub import HubHarness, run_with_hub, until
 
 WATCHERS = 6 * CHUNK_SIZE
+
+
+class Unpolled(AsyncLedger):
+    """A ledger on which no poll finds what was left out."""
+
+    async def read_heads(self, games: Sequence[str]) -> Any:
+        raise EngineAway("not now")
 
 
 class Sockets:
@@ -114,6 +124,27 @@ def test_P5_what_is_read_later_does_not_overtake_what_waits_for_a_crowd() -> Non
     asyncio.run(scenario())
 
 
+def test_P9_a_game_whose_crowd_is_behind_is_read_on_once_everything_is_delivered() -> None:
+    async def scenario() -> None:
+        drained: list[str] = []
+        followed, queue = FollowedGame(0), DeliveryQueue(drained.append)
+        crowd = [Subscription(None, 0) for _ in range(2 * CHUNK_SIZE)]
+        entry = EncodedEntry(1, None, "{}", b"", False)
+        for _ in range(MAX_QUEUED_PAGES):
+            assert not queue.is_full(followed)
+            queue.deliver("game", followed, [(each, [entry]) for each in crowd])
+        assert queue.is_full(followed)
+        running = asyncio.create_task(queue.run())
+        await until(lambda: followed.queued_pages == 0)
+        assert (drained, queue.is_full(followed)) == (["game"], False)
+        queue.deliver("game", followed, [(each, [entry]) for each in crowd])
+        await until(lambda: followed.queued_pages == 0)
+        assert drained == ["game"], "it wasn't full"
+        running.cancel()
+
+    asyncio.run(scenario())
+
+
 def test_P9_what_waits_for_a_crowd_is_limited_and_the_rest_is_read_later() -> None:
     async def scenario(harness: HubHarness) -> None:
         sockets = Sockets()
@@ -127,4 +158,4 @@ def test_P9_what_waits_for_a_crowd_is_limited_and_the_rest_is_read_later() -> No
         assert most <= MAX_QUEUED_PAGES
         assert sockets.numbers[watchers[0]] == [*range(1, 4 * MAX_QUEUED_PAGES)]
 
-    run_with_hub(scenario)
+    run_with_hub(scenario, Unpolled)
