@@ -41,7 +41,7 @@ def serve(
     set_up_logging(settings)
     stop = _stop_on_signal()
     with run_embedded_server(data, settings) as running:
-        print(f"Ledgerline is open at {running.url} (how to play: {running.url}/docs)", flush=True)
+        print(f"Ledgerline is open at {running.url} (its API: {running.url}/docs)", flush=True)
         while not stop.wait(0.5):
             if reason := running.failure_reason():
                 raise CommandLineError(reason)

@@ -38,6 +38,9 @@ happen; send `{"id": "c1", "command": {"type": "draw_blind"}}`. Give the token i
 Authorization header, or from a browser as the subprotocols `ledgerline, token.<token>`. Its first message,
 `{"type": "attached", "number": N, "head": ".."}`, is where the log is.
 
+Under `/v1` is all of this, and the table as you see it: `GET /v1/games/{game}/state`, what your seat may do now with a
+sentence for each (`/legal`), games with details, boards and rulesets. The pages at `/` need nothing else.
+
 Every command has an id (`Idempotency-Key`, or `id` on the socket). Sending one again never
 executes it twice: you get the same verdict again. The id of a creation, a join or a fork is a secret like
 the token that it is answered with: choose it at random, and use it for nothing else. It is good for the

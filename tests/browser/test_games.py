@@ -51,13 +51,14 @@ def test_a_whole_game_is_played_by_keyboard_alone(open_page: OpenPage) -> None:
                 boxes.nth(place).focus()
                 page.keyboard.press("Space")
             press(page, "Keep")
+            page.locator(".offer").wait_for(state="detached")
         elif page.locator(".actions .primary:not([disabled])").count():
             page.locator(".actions .primary:not([disabled])").last.focus()
             page.keyboard.press("Enter")
             if page.locator("dialog[open] .choice").count():
                 page.locator("dialog[open] .choice").first.focus()
                 page.keyboard.press("Enter")
-        page.wait_for_timeout(50)
+        page.wait_for_timeout(150)  # what was sent is answered
     page.locator(".result").wait_for()
 
 

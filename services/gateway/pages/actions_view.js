@@ -77,7 +77,7 @@ export function actionsView(app) {
   const blind = ofType(legal, "draw_blind");
   const leave = ofType(legal, "leave")[0];
   const acts = legal.some((offer) => offer.command.type !== "leave");
-  return html`<section class="panel actions" aria-labelledby="actions-title"><h2 id="actions-title">${acts ? "Your move" : "Wait for the others"}</h2>
+  return html`<section class="panel actions" aria-labelledby="actions-title"><h2 id="actions-title" tabindex="-1">${acts ? "Your move" : "Wait for the others"}</h2>
     ${state.tunnel ? html`<p>The tunnel asks for <b>${plural(state.tunnel.extra, "card")}</b> more; turned up: ${state.tunnel.revealed.map((color) => card(color))}</p>` : nothing}
     ${ticketsToKeep(app)}
     <div class="buttons">

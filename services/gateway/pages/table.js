@@ -268,8 +268,22 @@ class Table {
     render(html`${header(this)}<main id="main" class="alone"><h1>This table can't be shown</h1><p>${text}</p><p><a href="/">To the lobby</a></p></main>`, root);
   }
 
+  /** Show what is known. What loses the focus by that asks for another drawing, which comes after this one. */
   draw() {
-    if (this.state && this.drawing) render(page(this), root);
+    if (!this.state || !this.drawing) return;
+    if (this.rendering) {
+      this.redraw = true;
+      return;
+    }
+    const hadFocus = root.contains(document.activeElement);
+    this.rendering = true;
+    render(page(this), root);
+    this.rendering = false;
+    if (hadFocus && document.activeElement === document.body) root.querySelector("#actions-title")?.focus();
+    if (this.redraw) {
+      this.redraw = false;
+      queueMicrotask(() => this.draw());
+    }
   }
 }
 
