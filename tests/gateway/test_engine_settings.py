@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,12 @@ from services.gateway.engine_settings_watch import (
 )
 from services.ledger.connection import EngineUnavailableError
 from services.ledger.embedded_engine import running_engine
-from services.ledger.engine_settings import EngineCapabilities, EngineSettings, broken_promises
+from services.ledger.engine_settings import (
+    EngineCapabilities,
+    EngineSettings,
+    broken_promises,
+    is_aof_in_force,
+)
 from services.runtime.settings import read_settings
 
 PARTITIONS = 4
@@ -55,6 +61,8 @@ def store(url: str) -> Iterator[Any]:
         yield client
         for name, value in before.items():
             client.config_set(name, value)
+        while not is_aof_in_force(client.info("persistence")):  # an engine doesn't stop before
+            time.sleep(0.01)
 
 
 @pytest.mark.parametrize(("settings", "problem"), BROKEN.values(), ids=BROKEN)
