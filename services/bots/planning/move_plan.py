@@ -3,6 +3,7 @@ and the cards that they need."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -41,7 +42,8 @@ def make_move_plan(state: GameState, seat: Seat, weights: PlanWeights) -> MovePl
     losses = {route: _loss(situation, network, route) for route in to_claim}
     ranked = sorted(to_claim, key=lambda route: (-losses[route], route))
     wanted = {route: 1 + losses[route] / MOST_LOSS for route in ranked}
-    wanted |= _choose_fillers(situation, network, to_claim, weights)
+    bonuses = _touch_bonuses(state, seat, situation, network, weights)
+    wanted |= _choose_fillers(situation, network, to_claim, bonuses, weights)
     needs = find_needs(situation, wanted)
     missing = sum(need.missing for route, need in needs.needs.items() if route in network.routes)
     wilds_short = missing - situation.locomotives - situation.plus_fours / 2
@@ -59,7 +61,11 @@ def _loss(situation: SeatSituation, network: NetworkPlan, route: int) -> float:
 
 
 def _choose_fillers(
-    situation: SeatSituation, network: NetworkPlan, to_claim: list[int], weights: PlanWeights
+    situation: SeatSituation,
+    network: NetworkPlan,
+    to_claim: list[int],
+    bonuses: Mapping[int, float],
+    weights: PlanWeights,
 ) -> dict[int, float]:
     """The routes that bring most points a turn with the cars that the network doesn't take."""
     graph, cars = situation.graph, situation.cars - network.cars
@@ -71,10 +77,27 @@ def _choose_fillers(
         if is_free and length <= cars and route not in network.routes:
             colour = graph.routes[route].color
             held = min(length, most if colour == GRAY else spare.get(colour, 0))
-            rates.append((graph.points[route] / ((length - held) / 2 + 1), -route))
+            points = graph.points[route] + bonuses.get(route, 0.0)
+            rates.append((points / ((length - held) / 2 + 1), -route))
     chosen: dict[int, float] = {}
     for rate, negated in sorted(rates, reverse=True)[:MOST_FILLERS]:
         if graph.lengths[-negated] <= cars:
             cars -= graph.lengths[-negated]
             chosen[-negated] = weights.filler_weight * rate / 4
     return chosen
+
+
+def _touch_bonuses(
+    state: GameState, seat: Seat, situation: SeatSituation, network: NetworkPlan, weights: PlanWeights
+) -> dict[int, float]:
+    """By route outside of the network with one end in it what that is worth, where the longest has a bonus."""
+    if not state.rule_options.longest_bonus:
+        return {}
+    graph = situation.graph
+    routes = {graph.route_index[name] for name in state.seats[seat].routes} | network.routes
+    cities = {city for route in routes for city in graph.ends[route]}
+    return {
+        route: weights.touch_bonus * graph.lengths[route] / 4
+        for route, is_free in enumerate(situation.is_free)
+        if is_free and (graph.ends[route][0] in cities) != (graph.ends[route][1] in cities)
+    }

@@ -26,13 +26,16 @@ class PlanWeights(NamedTuple):
     cars_a_turn: float = 2.0  # cars: how fast others use theirs
     # claims
     claim_threshold: float = 2.0  # a route of the network that matters less waits for better cards
-    wild_price: float = 1.5  # of a locomotive in a payment, while cards are missing
+    wild_price: float = 3.0  # of a locomotive in a payment, while cards are missing
     cards_short: float = 2.0  # cards: so many short of the network, a locomotive has its full price
     reserved_price: float = 1.0  # of a card that another route needs
     # routes outside of the network
     filler_weight: float = 0.5  # of cards for them
     filler_price: float = 0.75  # of each car, like `car_price`
     filler_pace: float = 3.0  # cars a turn, to see whether the turns reach for the cars
+    touch_bonus: float = (
+        6.0  # for one that lengthens the network by four spaces, where the longest has a bonus
+    )
     filler_margin: float = 2.0  # what such a route must bring beside the price of its cars
     filler_wild: float = 4.0  # of a locomotive that the network needs
     # passengers
