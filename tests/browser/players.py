@@ -49,10 +49,15 @@ def two_at_a_table(open_page: OpenPage, *bots: str, **more: Any) -> tuple[Any, A
 
 
 def keep_all(page: Any) -> None:
-    """Keep all tickets of the offer."""
+    """Keep all tickets of the offer, or as many as may be kept."""
     page.locator(".offer").wait_for()
-    for box in page.locator(".offer input").all():
+    boxes = page.locator(".offer input").all()
+    for box in boxes:
         box.check()
+    for box in reversed(boxes):
+        if page.locator(".offer button").is_enabled():
+            break
+        box.uncheck()
     page.locator(".offer button").click()
     page.locator(".offer").wait_for(state="detached")
 

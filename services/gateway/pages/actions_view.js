@@ -58,8 +58,10 @@ function ticketsToKeep(app) {
   const chosen = [...app.kept].sort((a, b) => a - b);
   const same = (offer) => offer.command.keep.length === chosen.length && offer.command.keep.every((place, i) => place === chosen[i]);
   const offer = offers.find(same);
+  const sizes = offers.map((each) => each.command.keep.length);
+  const [least, most] = [Math.min(...sizes), Math.max(...sizes)];
   const cityName = (id) => app.cityNames.get(id) ?? id;
-  return html`<fieldset class="offer"><legend>Which tickets do you keep? At least ${app.state.keep_least}.</legend>
+  return html`<fieldset class="offer"><legend>Which tickets do you keep? ${least === most ? `Exactly ${least}` : `${least} to ${most}`}.</legend>
     ${app.state.offer.map((ticket, place) => html`<label class="ticket" @mouseenter=${() => app.mark(ticket)} @mouseleave=${() => app.mark(null)}>
       <input type="checkbox" .checked=${app.kept.has(place)} @change=${() => app.toggleKept(place)} @focus=${() => app.mark(ticket)} @blur=${() => app.mark(null)}>
       <span class="ends">${cityName(ticket.a)} – ${cityName(ticket.b)}</span>
