@@ -157,6 +157,9 @@ class CommandTracker:
             if progress.sequence:  # a fail-over lost the verdict, and maybe the command
                 progress.level, progress.sequence = ACCEPTED, 0
                 await self.send(envelope)
+            elif progress.level is None:  # the engine didn't answer: it may not have the command
+                await self.send(envelope)
+                progress.level = ACCEPTED
             return
         if not result.sequence:
             raise refusal_problem(result.rule, result.reason, id=envelope.id, level=UNLOGGED_LEVEL)

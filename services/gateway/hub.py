@@ -191,6 +191,7 @@ class Hub:
             try:
                 await self.ledger.ping()
                 outage.record_success()
+                self.verdict_waiters.notify_all()
                 for game in self.followed_games:
                     self.mark_stale(game)  # its notifications were lost meanwhile
                 handled = 0

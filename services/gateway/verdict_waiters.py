@@ -56,6 +56,12 @@ class VerdictWaiters:
             if waiter.on_every_entry or not has_new_entry:
                 waiter.notify()
 
+    def notify_all(self) -> None:
+        """Wake everybody: notifications were lost."""
+        for waiters in self.by_game.values():
+            for waiter in waiters:
+                waiter.notify()
+
     def poll(self) -> None:
         """Wake all who have waited since the last poll."""
         for waiters in self.by_game.values():

@@ -12,7 +12,7 @@ import pytest
 from redis.exceptions import ConnectionError as Away
 from starlette.websockets import WebSocket
 
-from schemas.commands import CommandEnvelope
+from schemas.commands import CommandEnvelope, DrawBlind
 from schemas.tokens import TokenKeys
 from services.gateway.app import create_app
 from services.gateway.command_tracking import RETRY_HINT
@@ -82,6 +82,32 @@ def test_P1_a_verdict_is_found_though_the_reply_to_its_command_was_lost(url: str
         assert (reached.level, reached.sequence) == (DURABLE, 1)
 
     run_with_engine(url, scenario, Lost)
+
+
+class Unreached(AsyncLedger):
+    """A ledger whose engine doesn't get the first command: its node hangs, and another takes over."""
+
+    is_reached = False
+
+    async def submit(self, envelope: CommandEnvelope) -> Any:
+        if not self.is_reached:
+            self.is_reached = True
+            raise Away("no answer")
+        return await super().submit(envelope)
+
+
+@pytest.mark.usefixtures("fast_polling")
+def test_P7_a_command_that_the_engine_did_not_get_is_sent_again_while_its_client_waits(url: str) -> None:
+    async def scenario(harness: EngineHarness) -> None:
+        async with running_service(harness) as service:
+            envelope = CommandEnvelope("sent-again", GAME, 0, DrawBlind())
+            asking = asyncio.create_task(
+                service.command_tracker.track(envelope, service.parse_ack_request(None, 60_000))
+            )
+            await soon(lambda: harness.store.xlen(keys.commands(PARTITION)))
+            asking.cancel()
+
+    run_with_engine(url, scenario, Unreached)
 
 
 def test_P1_a_socket_reports_a_lost_reply_and_stays_open(url: str) -> None:

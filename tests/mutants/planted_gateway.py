@@ -53,7 +53,7 @@ GATEWAY_MUTANTS: Final = (
     ),
     Mutant(
         "a verdict that a fail-over took is waited for, for ever", "P1", "services/gateway/command_tracking.py",
-        "                await self.send(envelope)\n            return", "            return",
+        "progress.sequence = ACCEPTED, 0\n                await self.send(envelope)\n", "progress.sequence = ACCEPTED, 0\n",
         ("tests/gateway/test_fail_over.py", *SIMULATOR),
     ),
     Mutant(

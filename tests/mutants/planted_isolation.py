@@ -83,4 +83,9 @@ ISOLATION_MUTANTS: Final = (
         "a gateway listens to a node that hangs", "P7", "services/ledger/notifications.py",
         "        elif is_asked:\n", "        elif False:\n", ("tests/cluster/test_notifications.py",),
     ),
+    Mutant(
+        "a command that a hanging node didn't get is waited for until the client gives up", "P7",
+        "services/gateway/command_tracking.py",
+        "            elif progress.level is None:", "            elif False:", ("tests/gateway/test_lost_reply.py",),
+    ),
 )  # fmt: skip
