@@ -14,6 +14,7 @@ from typing import Final
 
 from redis.exceptions import ConnectionError, RedisError, TimeoutError
 
+from schemas.errors import LedgerlineError
 from services.ledger.queries import Client
 from services.runtime.logging_setup import get_logger
 
@@ -23,7 +24,7 @@ RETRY_S: Final = 5.0  # before a silent node is asked again though nothing was h
 REFRESH_S: Final = 0.25  # between two questions for the map of the slots, while a node is away
 
 
-class NodeAwayError(ConnectionError):
+class NodeAwayError(LedgerlineError, ConnectionError):
     """The node that has these keys doesn't answer; the others may."""
 
 

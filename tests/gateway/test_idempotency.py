@@ -104,7 +104,7 @@ def test_P2_an_id_that_was_answered_long_ago_is_answered_the_same(
         assert socket.read(1) == [first["entry"]]
 
 
-def test_P2_an_id_sent_again_with_another_command_is_answered_so_with_the_first_verdict(
+def test_P2_ID_1_an_id_sent_again_with_another_command_is_answered_so_with_the_first_verdict(
     http: httpx.Client, unchanged: Unchanged
 ) -> None:
     ada, bo = in_turn(http)

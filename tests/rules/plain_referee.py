@@ -51,7 +51,8 @@ def read_entries(stored: Iterable[bytes]) -> list[PublicEntry]:
 @cache
 def _fields_by_code() -> dict[int, tuple[str, tuple[str, ...]]]:
     wire = json.loads(WIRE.read_text(encoding="utf-8"))
-    return {event["code"]: (event["type"], tuple(event["fields"])) for event in wire["events"]}
+    rows = (*wire["events"], *wire["former_events"])
+    return {row["code"]: (row["type"], tuple(row["fields"])) for row in rows}
 
 
 def _read_event(row: Sequence[Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from pydantic_core import to_json
 from schemas.codec import unpack_envelope
 from schemas.entries import Entry, ShownBytes, ViewEntry, write_view_entry
 from schemas.field_types import Seat
+from schemas.player_names import with_names
 from services.ledger import keys
 from services.referee.rules import redact_for
 from tests.simulator.chains import chained, sent_heads
@@ -86,11 +87,12 @@ def _answers(world: World) -> Iterator[str]:
 
 def _followed(world: World, follower: Follower) -> Iterator[str]:
     """A viewer was shown every entry of the log, and of each what it may see."""
-    record = world.recorder.records[follower.game]
+    record, names = world.recorder.records[follower.game], world.ledger.read_names(follower.game)
     if len(follower.shown) != len(record.entries):
         yield f"P1 {follower.name} was shown {len(follower.shown)} of {len(record.entries)} entries"
     for number, (item, entry) in enumerate(zip(follower.shown, record.entries, strict=False), 1):
-        expected = replace(shown(follower.viewer, number, entry), shown=ShownBytes(head=record.heads[number]))
+        seen = with_names(shown(follower.viewer, number, entry), names)
+        expected = replace(seen, shown=ShownBytes(head=record.heads[number]))
         text = to_json({"type": "entry", **write_view_entry(expected)}).decode()
         if item[:4] != (number, expected.answers, text, record.heads[number]):
             yield f"P5 {follower.name}, entry {number}: shown {item}, not {text}"
