@@ -23,6 +23,7 @@ from services.bots.policies.random_source import SeatRandom
 from services.referee.rules import RULESETS, legal
 from services.tournament.core_game import CoreGame, GameSetting
 from tests.long_runs import short_and_long
+from tests.process_faults.seeds import SOAK
 from tests.rules.given import MARKET, Scene, created, given
 from tests.rules.random_games import BOARDS_BY_RULESET, seat_counts, small_deck
 
@@ -58,7 +59,8 @@ def planned_game(rules: str, number: int) -> StrictGame:
     )
 
 
-@pytest.mark.parametrize("games", short_and_long(2, 500))
+@pytest.mark.timeout(3_600 if SOAK else 300)
+@pytest.mark.parametrize("games", short_and_long(2, 500 if SOAK else 20))
 @pytest.mark.parametrize("rules", sorted(RULESETS))
 def test_planner_sends_no_illegal_command_on_strict_tables_of_any_board(rules: str, games: int) -> None:
     for number in range(games):
@@ -75,7 +77,7 @@ def test_planner_decides_quickly() -> None:
     assert (thread_time() - before) / sum(game.moves) < DECISION_S
 
 
-@pytest.mark.parametrize("deals", short_and_long(4, 100))
+@pytest.mark.parametrize("deals", short_and_long(4, 100 if SOAK else 40))
 def test_planner_beats_greedy(deals: int) -> None:
     won = []
     for deal in range(deals):

@@ -116,7 +116,7 @@ def start_referee(world: World, name: str, wire: Wire) -> Routine:
 def start_bots(world: World, name: str, wire: Wire) -> Routine:
     ledger = ledger_of(world, wire)
     everywhere = range(world.plan.partitions)
-    bots = BotWorker(ledger, ledger, name)
+    bots = BotWorker(ledger, ledger, name, clock=world.clock.monotonic_s)
     work, tasks = world.work, (keys.bot_tasks, keys.BOT_GROUP)
     reclaim = Task(1_000.0, bots.reclaim, lambda: work.has_idle(*tasks, everywhere, TASKS_IDLE_MS))
     step = Task(IDLE_MS, lambda: bots.step(0), lambda: work.has_unread(*tasks, everywhere))
