@@ -26,7 +26,7 @@ SEATS: Final = 4
 COMMANDS: Final = 10  # of a game
 SENDERS: Final = 4
 SENDER_DROP_RATE: Final = 0.01
-REFEREE_DROPS_PER_GAME: Final = 2.0  # a batch has many replies, and the loss of one may end it
+REFEREE_DROP_RATE: Final = 0.005  # a batch has many replies, and the loss of one may end it
 PARTITIONS: Final = 16
 
 
@@ -62,14 +62,14 @@ def deliveries_plan(games: Iterable[str], random: Random) -> list[list[CommandEn
 class Setup:
     """An engine, referees and senders, with lossy proxies between them."""
 
-    def __init__(self, at: Stage, seed: str, games: int) -> None:
+    def __init__(self, at: Stage, seed: str) -> None:
         self.at = at
         at.start_engine()
         wait_until(lambda: is_up(at.engine_url))
         self.client: Any = connect(at.engine_url)  # the only direct connection: it looks from outside
         self.ledger = RedisLedger(self.client, init_partition_count(self.client, PARTITIONS))
         self.senders = LossyProxy(at.engine_port, f"{seed} senders", SENDER_DROP_RATE)
-        self.referees = LossyProxy(at.engine_port, f"{seed} referees", REFEREE_DROPS_PER_GAME / games)
+        self.referees = LossyProxy(at.engine_port, f"{seed} referees", REFEREE_DROP_RATE)
 
     @contextmanager
     def open(self) -> Iterator[ThreadPoolExecutor]:
@@ -136,7 +136,7 @@ def test_P2_P3_commands_whose_replies_are_lost_are_decided_once_each(
     random = Random(seed := run_seed())
     games = [f"game-{number}" for number in range(games_played)]
     with stage(tmp_path) as at:
-        setup, length = Setup(at, seed, games_played), 0
+        setup, length = Setup(at, seed), 0
         with setup.open() as pool:
             for envelopes, more in zip(deliveries_plan(games, random), rounds("any"), strict=True):
                 setup.send(pool, envelopes)
