@@ -179,6 +179,8 @@ def audit_game(context: JobContext, game: str) -> AuditedGame | None:
         check_stored_views(context.ledger, replay),
         signature,
     )
+    if not context.ledger.read_entries(game, len(entries) - 1):  # it was archived and evicted meanwhile
+        return audit_game(context, game)
     return AuditedGame(audit(replay, checks), replay, is_over)
 
 
