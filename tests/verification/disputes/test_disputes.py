@@ -136,6 +136,28 @@ def test_a_game_that_goes_on_during_its_audit_has_no_findings(
     assert unpack_answer(web.server.ledger.disputes().read_findings(parse_dispute_id(id_)))["ok"]
 
 
+def test_a_game_that_is_evicted_during_its_audit_is_audited_from_its_file(
+    web: WebServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    play(web.server)
+    end(web.server)
+    web.server.work()  # archives it
+    id_ = web.raised(1, 11)
+    original = view_check.check_stored_chain
+
+    def evicted_first(*given: Any) -> Any:
+        web.server.wall.now += round(STAYS_S * 1000)
+        web.server.referee.evict()
+        return original(*given)
+
+    monkeypatch.setattr(dispute_job, "check_stored_chain", evicted_first)
+    web.server.work()
+    assert web.server.ledger.read_entries(GAME) == []
+    dispute = web.read_dispute(id_, 1)
+    assert (dispute["final"], dispute["answer"]["ok"]) == (True, True)
+    assert "signature" in dispute["answer"]["checked"]
+
+
 def test_a_log_damaged_after_the_end_is_reported(web: WebServer) -> None:
     play(web.server)
     id_ = web.raised(0, 7)
