@@ -43,6 +43,7 @@ class SaltedName(NamedTuple):
 
 SaltedNames: TypeAlias = Mapping[str, SaltedName]  # of a game, by commitment
 EntryT = TypeVar("EntryT", Entry, ViewEntry)
+HolderT = TypeVar("HolderT", Command, Event)
 
 
 def by_commitment(names: Sequence[SaltedName]) -> SaltedNames:
@@ -118,30 +119,23 @@ def with_names(entry: EntryT, names: SaltedNames) -> EntryT:
     """The entry as people are shown it: with the names that its commitments stand for, or ERASED_NAME."""
     if not committed_names(entry.events):
         return entry
-    return replace(entry, events=tuple(_with_name(event, names) for event in entry.events))
+    return replace(entry, events=tuple(_with_names(event, names) for event in entry.events))
 
 
 def log_entry_with_names(entry: Entry, names: SaltedNames) -> Entry:
     """The same of an entry of the log, and of the command in it."""
     if commitment_field(entry.command):
-        entry = replace(entry, command=_command_with_names(entry.command, names))
+        entry = replace(entry, command=_with_names(entry.command, names))
     return with_names(entry, names)
 
 
-def _command_with_names(command: Command, names: SaltedNames) -> Command:
-    if isinstance(command, TakeSeat) and command.name_commitment is not None:
-        return replace(command, name=_name_of(command.name_commitment, names))
-    if isinstance(command, CreateGame):
-        return replace(command, seats=_named_plans(command.seats, names))
-    return command
-
-
-def _with_name(event: Event, names: SaltedNames) -> Event:
-    if isinstance(event, SeatTaken) and event.name_commitment is not None:
-        return replace(event, name=_name_of(event.name_commitment, names))
-    if isinstance(event, GameCreated):
-        return replace(event, seats=_named_plans(event.seats, names))
-    return event
+def _with_names(holder: HolderT, names: SaltedNames) -> HolderT:
+    """The command or event with the names that its commitments stand for."""
+    if isinstance(holder, TakeSeat | SeatTaken) and holder.name_commitment is not None:
+        return replace(holder, name=_name_of(holder.name_commitment, names))
+    if isinstance(holder, CreateGame | GameCreated):
+        return replace(holder, seats=_named_plans(holder.seats, names))
+    return holder
 
 
 def _named_plans(plans: Sequence[SeatPlan], names: SaltedNames) -> tuple[SeatPlan, ...]:

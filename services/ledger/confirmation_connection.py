@@ -12,7 +12,7 @@ from redis.exceptions import ConnectionError, RedisClusterException, ResponseErr
 
 from services.ledger.ack_levels import DURABLE, AckLevel
 from services.ledger.engine_probe import FSYNC_SETTINGS
-from services.ledger.engine_settings import UNTOLD, EngineCapabilities, is_aof_in_force, parse_settings
+from services.ledger.engine_settings import NOT_SHOWN, EngineCapabilities, is_aof_in_force, parse_settings
 from services.ledger.queries import Argument, Client, Reply
 from services.ledger.silent_nodes import NODE_TIMEOUT_S
 
@@ -55,7 +55,7 @@ class ConfirmationConnection(NamedTuple):
         settings: list[tuple[Argument, ...]] = [("CONFIG", "GET", FSYNC_SETTINGS)]
         if self.capabilities.waitaof_error:
             return [*settings, ("INFO", "persistence")]
-        is_shown = self.capabilities.settings.fsync_policy != UNTOLD
+        is_shown = self.capabilities.settings.fsync_policy != NOT_SHOWN
         return [("WAITAOF", 1, 0, ROUND_TIMEOUT_MS), *(settings if is_shown else ())]
 
     def is_proved_by(self, level: AckLevel, replies: Sequence[Reply]) -> bool:

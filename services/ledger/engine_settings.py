@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from services.ledger.queries import Reply
 
-UNTOLD: Final = "?"  # of a setting that the engine doesn't show
+NOT_SHOWN: Final = "?"  # of a setting that the engine doesn't show
 KEEPS_ALL: Final = "noeviction"
 MIN_SYNC_GAP_S: Final = 0.5  # between two syncs of `everysec`, less what the first of them may take
 AOF_IN_FORCE: Final = {
@@ -25,19 +25,19 @@ AOF_IN_FORCE: Final = {
 
 
 class EngineSettings(NamedTuple):
-    """The settings of an engine, or of a node, that promises stand on; UNTOLD is what it doesn't show."""
+    """The settings of an engine, or of a node, that promises stand on; NOT_SHOWN is what it doesn't show."""
 
-    run_id: str = UNTOLD  # another one after each start
-    fsync_policy: str = UNTOLD  # always, everysec or no; off without an AOF
+    run_id: str = NOT_SHOWN  # another one after each start
+    fsync_policy: str = NOT_SHOWN  # always, everysec or no; off without an AOF
     is_synced_in_rewrites: bool = True
-    eviction: str = UNTOLD  # maxmemory-policy
+    eviction: str = NOT_SHOWN  # maxmemory-policy
     max_bytes: int = 0  # maxmemory; 0 is no limit
     evicted_keys: int = 0  # since it started
 
     @property
     def may_drop_keys(self) -> bool:
         """Whether it drops keys that nobody deleted when its memory is full."""
-        return self.max_bytes > 0 and self.eviction not in {KEEPS_ALL, UNTOLD}
+        return self.max_bytes > 0 and self.eviction not in {KEEPS_ALL, NOT_SHOWN}
 
     @property
     def syncs_before_it_answers(self) -> bool:
@@ -73,11 +73,11 @@ class EngineCapabilities(NamedTuple):
             return _NEVER_DURABLE[settings.fsync_policy]
         if settings.may_drop_keys:
             return _eviction_problem(settings)
-        if settings.eviction == UNTOLD:
+        if settings.eviction == NOT_SHOWN:
             return "the engine doesn't show whether it may drop keys: allow INFO"
         if settings.syncs_before_it_answers or (self.trial and self.trial.waits_for_disk):
             return ""
-        return f"{_describe_sync(settings)}, and {self._waitaof_problem()}: {_REMEDY[settings.fsync_policy == UNTOLD]}"
+        return f"{_describe_sync(settings)}, and {self._waitaof_problem()}: {_REMEDY[settings.fsync_policy == NOT_SHOWN]}"
 
     def _waitaof_problem(self) -> str:
         if self.waitaof_error:
@@ -116,7 +116,7 @@ def unknown_settings(settings: EngineSettings) -> list[str]:
     return [
         f"the engine doesn't allow {command}: its settings can't be judged"
         for command, setting in missing.items()
-        if setting == UNTOLD
+        if setting == NOT_SHOWN
     ]
 
 
@@ -134,17 +134,17 @@ def parse_settings(config: Reply, info: Reply) -> EngineSettings:
     doesn't allow it."""
     fields = _info_fields(info)
     settings = EngineSettings(
-        fields.get("run_id", UNTOLD),
-        eviction=fields.get("maxmemory_policy", UNTOLD),
+        fields.get("run_id", NOT_SHOWN),
+        eviction=fields.get("maxmemory_policy", NOT_SHOWN),
         max_bytes=int(fields.get("maxmemory", 0)),
         evicted_keys=int(fields.get("evicted_keys", 0)),
     )
     if isinstance(config, Exception):
-        return settings._replace(fsync_policy="off" if fields.get("aof_enabled") == "0" else UNTOLD)
+        return settings._replace(fsync_policy="off" if fields.get("aof_enabled") == "0" else NOT_SHOWN)
     values: Mapping[bytes, bytes] = dict(zip(config[::2], config[1::2], strict=True))
     is_on = values.get(b"appendonly") == b"yes"
     return settings._replace(
-        fsync_policy=values.get(b"appendfsync", UNTOLD.encode()).decode() if is_on else "off",
+        fsync_policy=values.get(b"appendfsync", NOT_SHOWN.encode()).decode() if is_on else "off",
         is_synced_in_rewrites=values.get(b"no-appendfsync-on-rewrite") == b"no",
     )
 
@@ -164,7 +164,7 @@ def _eviction_problem(settings: EngineSettings) -> str:
 
 
 def _describe_sync(settings: EngineSettings) -> str:
-    if settings.fsync_policy == UNTOLD:
+    if settings.fsync_policy == NOT_SHOWN:
         return "the engine doesn't say when it syncs its AOF"
     if settings.fsync_policy == "always":
         return (

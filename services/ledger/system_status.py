@@ -13,12 +13,12 @@ from redis.exceptions import ResponseError
 
 from services.ledger import keys
 from services.ledger.backlog_queries import read_heartbeats
+from services.ledger.engine_settings import NOT_SHOWN
 from services.ledger.errors import ENGINE_ERRORS
 from services.ledger.queries import Client, Reply, run
 
 SERVICE_NAME: Final = re.compile(r"(gateway|bots|auditor)-[0-9a-f]{8}")
 AWAY: Final = "away"
-UNTOLD: Final = "?"  # of a setting that the engine doesn't show
 
 
 class EngineNode(NamedTuple):
@@ -70,7 +70,7 @@ class SystemStatus:
             try:
                 nodes.append(_read_node(address, connection))
             except ENGINE_ERRORS as error:
-                nodes.append(EngineNode(address, UNTOLD, AWAY, 0, UNTOLD, True, UNTOLD, 0, 0, 0, 0))
+                nodes.append(EngineNode(address, NOT_SHOWN, AWAY, 0, NOT_SHOWN, True, NOT_SHOWN, 0, 0, 0, 0))
                 last_error = error
         if last_error is not None and all(node.role == AWAY for node in nodes):
             raise last_error
@@ -137,12 +137,12 @@ def _read_node(address: str, connection: Client) -> EngineNode:
     is_aof_on = bool(info.get("aof_enabled", 0))
     return EngineNode(
         address=address,
-        product=f"{product} {info.get('valkey_version', info.get('redis_version', UNTOLD))}",
-        role=str(info.get("role", UNTOLD)),
+        product=f"{product} {info.get('valkey_version', info.get('redis_version', NOT_SHOWN))}",
+        role=str(info.get("role", NOT_SHOWN)),
         replicas=int(info.get("connected_slaves", 0)),
         aof=_read_setting(connection, "appendfsync") if is_aof_on else "off",
         is_aof_well=info.get("aof_last_write_status", "ok") == "ok",
-        eviction=str(info.get("maxmemory_policy", UNTOLD)),
+        eviction=str(info.get("maxmemory_policy", NOT_SHOWN)),
         evicted_keys=int(info.get("evicted_keys", 0)),
         used_bytes=int(info.get("used_memory", 0)),
         max_bytes=int(info.get("maxmemory", 0)),
@@ -152,7 +152,7 @@ def _read_node(address: str, connection: Client) -> EngineNode:
 
 def _read_setting(connection: Client, name: str) -> str:
     try:
-        value: str = connection.config_get(name).get(name, UNTOLD)
+        value: str = connection.config_get(name).get(name, NOT_SHOWN)
     except ResponseError:
-        return UNTOLD
+        return NOT_SHOWN
     return value

@@ -19,6 +19,7 @@ PROGRAMMING_ERRORS: Final = (  # what a bug raises, unlike an engine that is awa
 CONNECTION_ERRORS: Final = (RedisError, OSError)  # raised while an engine doesn't answer
 ENGINE_COMMAND_ERROR: Final = ResponseError  # raised where an engine answers with an error
 RETRY_PAUSES_S: Final = (0.1, 0.5, 1.0, 2.0)  # between tries while the engine is away
+REFUSAL_QUIET_S: Final = 5.0  # longer than the longest pause, and than between two writes of a worker
 
 
 class PeriodicTask(NamedTuple):
@@ -33,11 +34,13 @@ class Outage:
     and one when it is over, and makes longer pauses between the tries. An engine that answers, and refuses
     to write, isn't away: that is another line."""
 
-    def __init__(self, log: structlog.typing.FilteringBoundLogger) -> None:
-        self.log = log
+    def __init__(
+        self, log: structlog.typing.FilteringBoundLogger, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.log, self.clock = log, clock
         self.dependency = ""
         self.tries = 0
-        self._is_refusal = False
+        self._is_refusal, self._failed_s = False, 0.0
 
     def record_failure(self, dependency: str, error: Exception) -> float:
         """Count one more failure; returns the seconds to wait before the next try."""
@@ -48,11 +51,14 @@ class Outage:
                 self.log.warning(f"{dependency} refuses writes, trying until it takes them", error=refusal)
             else:
                 self.log.warning(f"{dependency} away, trying until it is back", error=str(error))
-        self.tries += 1
+        self.tries, self._failed_s = self.tries + 1, self.clock()
         return RETRY_PAUSES_S[min(self.tries, len(RETRY_PAUSES_S)) - 1]
 
     def record_success(self) -> None:
-        """The dependency answered: the outage is over, if there was one."""
+        """The dependency answered: the outage is over, if there was one. What answered may only have been read:
+        where writes were refused, it is over once none was for REFUSAL_QUIET_S."""
+        if self._is_refusal and self.tries and self.clock() - self._failed_s < REFUSAL_QUIET_S:
+            return
         if self.tries:
             outcome = "takes writes again" if self._is_refusal else "back"
             self.log.info(f"{self.dependency} {outcome}", tries=self.tries)

@@ -50,7 +50,7 @@ def test_P1_P2_P7_nothing_acknowledged_is_lost_or_doubled_by(scenario: Scenario,
     require_good(play(scenario, open_system(scenario, tmp_path), run_seed(), GAMES, FAULTS))
 
 
-def told(*answers: tuple[str, int]) -> Record:
+def record_of(*answers: tuple[str, int]) -> Record:
     """The record of one command that got these answers: a level, and the number of an entry."""
     record = Record()
     command = record.sent("game", "c1", "Bearer token")
@@ -76,7 +76,7 @@ def test_P1_P2_chaos_itself_notices_what_is_lost_or_doubled(
 ) -> None:
     findings = Findings()
     entries = [{"number": number, "answers": id_} for number, id_ in enumerate(view, 1)]
-    examine_commands(told(*answers), "game", entries, findings)
+    examine_commands(record_of(*answers), "game", entries, findings)
     assert ({level: count for level, count in findings.lost.items() if count}, findings.doubled) == (
         lost,
         doubled,

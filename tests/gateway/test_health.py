@@ -22,7 +22,7 @@ from services.ledger.async_ledger import AsyncLedger
 from services.ledger.connection import connect, connect_async, init_partition_count
 from services.ledger.membership import Membership
 from services.runtime.logging_setup import get_logger
-from services.runtime.worker_loop import Outage
+from services.runtime.worker_loop import REFUSAL_QUIET_S, Outage
 from tests.conftest import ALL, PARTITIONS
 from tests.deploy.compose import free_port
 
@@ -251,7 +251,8 @@ def test_P8_the_beginning_and_the_end_of_unknown_answers_are_one_line_each() -> 
 
 def test_P8_a_worker_tells_a_refusal_from_an_outage() -> None:
 
-    outage = Outage(get_logger("referee"))
+    now_s = 0.0
+    outage = Outage(get_logger("referee"), clock=lambda: now_s)
     with capture_logs() as lines:
         for error in (
             redis.ConnectionError("refused"),
@@ -259,6 +260,10 @@ def test_P8_a_worker_tells_a_refusal_from_an_outage() -> None:
             redis.ResponseError("MISCONF Errors writing to the AOF file: No space left on device"),
         ):
             outage.record_failure("engine", error)
+        now_s = REFUSAL_QUIET_S - 1
+        outage.record_success()  # of a read
+        outage.record_failure("engine", OutOfMemoryError("command not allowed"))
+        now_s += REFUSAL_QUIET_S
         outage.record_success()
     assert [line["event"] for line in lines] == [
         "engine away, trying until it is back",

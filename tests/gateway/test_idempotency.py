@@ -143,10 +143,10 @@ def test_P2_two_commands_under_one_id_at_once_on_a_socket_are_told_apart(
     with Socket(http, ada.game, ada.token, 6) as socket:
         socket.send("twice", DRAW)
         socket.send("twice", PASS)
-        told = socket.problem("twice", 409, "ID-1")
+        answer = socket.problem("twice", 409, "ID-1")
         paused_referee.set()
         [entry] = socket.read(1)
-    assert "entry" not in told, "there is no verdict yet"
+    assert "entry" not in answer, "there is no verdict yet"
     assert entry["answers"] == "twice"
 
 

@@ -7,7 +7,7 @@ from typing import Final
 from tests.mutants.mutant import Mutant
 
 WORD: Final = ("tests/gateway/test_engine_word.py",)
-TOLD: Final = ("tests/gateway/test_engine_settings.py",)
+SETTINGS_TESTS: Final = ("tests/gateway/test_engine_settings.py",)
 WATCH: Final = "services/gateway/engine_settings_watch.py"
 SETTINGS: Final = "services/ledger/engine_settings.py"
 
@@ -46,18 +46,18 @@ ENGINE_MUTANTS: Final = (
     ),
     Mutant(
         "nobody hears that the engine keeps no AOF", "P1", SETTINGS,
-        "    if settings.fsync_policy in _NEVER_DURABLE:\n        loss", "    if False:\n        loss", TOLD,
+        "    if settings.fsync_policy in _NEVER_DURABLE:\n        loss", "    if False:\n        loss", SETTINGS_TESTS,
     ),
     Mutant(
         "nobody hears that the engine drops keys", "P1", SETTINGS,
-        "    if settings.may_drop_keys:\n        broken", "    if False:\n        broken", TOLD,
+        "    if settings.may_drop_keys:\n        broken", "    if False:\n        broken", SETTINGS_TESTS,
     ),
     Mutant(
         "a strict gateway starts on any engine", "P1", WATCH,
-        "    if strict:\n        watch.require_sound()\n", "", TOLD,
+        "    if strict:\n        watch.require_sound()\n", "", SETTINGS_TESTS,
     ),
     Mutant(
         "the engine's settings are looked at once", "P1", WATCH,
-        "await asyncio.to_thread(self.check)", "await asyncio.sleep(0)", TOLD,
+        "await asyncio.to_thread(self.check)", "await asyncio.sleep(0)", SETTINGS_TESTS,
     ),
 )  # fmt: skip

@@ -16,7 +16,7 @@ ISOLATION_MUTANTS: Final = (
         "[partition for partition in partitions if partition not in self._left_out]", "[*partitions]", MISTYPED,
     ),
     Mutant(
-        "a key of another type isn't told by its name", "P8", "services/ledger/mistyped_keys.py",
+        "a key of another type isn't logged by its name", "P8", "services/ledger/mistyped_keys.py",
         "        for name in sorted(found - self.names):\n", "        for name in ():\n", MISTYPED,
     ),
     Mutant(

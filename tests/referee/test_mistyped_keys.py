@@ -1,4 +1,4 @@
-"""P8: a key of another type stops its own partition, is told by its name, and stops no other partition."""
+"""P8: a key of another type stops its own partition, is logged by its name, and stops no other partition."""
 
 from __future__ import annotations
 
