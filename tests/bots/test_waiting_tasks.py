@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from redis.exceptions import ConnectionError
-from structlog.testing import capture_logs
 
 from schemas.commands import Command, CommandEnvelope
 from schemas.field_types import Seat
@@ -21,6 +20,7 @@ from services.ledger.view_queries import ViewPageOrError, ViewRequest
 from services.referee.rules import GameState
 from services.runtime.worker_loop import ENGINE_COMMAND_ERROR
 from tests.bots.recorded_commands import RecordedCommands
+from tests.captured_logs import captured_logs
 from tests.conftest import ALL
 from tests.referee.running_referee import (
     GAME,
@@ -62,7 +62,7 @@ def test_P8_P9_the_tasks_of_a_full_partition_wait_and_no_others(ledger: RedisLed
             narrow, (CommandEnvelope(f"flood-{n}", GAME, 0, opening_commands()[1].command) for n in range(9))
         )
     bots = BotWorker(narrow, narrow, "one")
-    with capture_logs() as lines:
+    with captured_logs() as lines:
         assert bots.step(0) == 4
     assert [(line["event"], line["count"]) for line in lines if line["log_level"] == "warning"] == [
         ("bot tasks wait", 2)
@@ -112,7 +112,7 @@ def test_P8_a_task_that_crashes_its_workers_is_dropped_and_no_other(
     for attempt in range(MAX_DELIVERIES + 5):
         bots = BotWorker(ledger, sink := RecordedCommands(), f"worker {attempt}")
         try:
-            with capture_logs() as lines:
+            with captured_logs() as lines:
                 bots.reclaim(0)
         except Killed:
             continue
@@ -161,7 +161,7 @@ def test_P8_a_game_whose_view_has_another_type_loses_its_own_tasks_only(
     public = keys.public_view(partition_of(GAME), GAME)
     client.delete(public)
     client.set(public, "no stream")
-    with capture_logs() as lines:
+    with captured_logs() as lines:
         BotWorker(ledger, sink := RecordedCommands(), "one").step(0)
     assert sink.games() == [OTHER_GAME] * 2
     assert [line["event"] for line in lines if line["log_level"] == "error"][-1] == "bot task dropped"

@@ -9,7 +9,6 @@ from typing import Any
 import fakeredis
 import pytest
 from redis.exceptions import ConnectionError
-from structlog.testing import capture_logs
 
 from schemas.commands import Command, CommandEnvelope, CreateGame, Leave, SeatPlan
 from schemas.errors import CorruptDataError
@@ -25,6 +24,7 @@ from services.ledger.view_merge import LogRewoundError
 from services.referee.rules import GameState, legal
 from services.referee.worker import Referee
 from tests.bots.recorded_commands import RecordedCommands
+from tests.captured_logs import captured_logs
 from tests.referee.running_referee import (
     GAME,
     Player,
@@ -76,7 +76,7 @@ def test_P8_a_task_that_cannot_be_read_is_finished_and_the_others_are_processed(
 ) -> None:
     client.xadd(TASKS, fields)
     sink = RecordedCommands()
-    with capture_logs() as lines:
+    with captured_logs() as lines:
         BotWorker(ledger, sink, "one").step(0)
     assert errors(lines) == ["bot task can't be read"]
     assert {envelope.seat for envelope in sink.sent} == {0, 1}
@@ -90,7 +90,7 @@ def test_P8_an_unreadable_task_that_another_worker_took_is_finished_too(
     ledger.reclaim_tasks("early", 60_000)  # makes the group
     client.xreadgroup(keys.BOT_GROUP, "crashed", {TASKS: ">"})
     sink = RecordedCommands()
-    with capture_logs() as lines:
+    with captured_logs() as lines:
         BotWorker(other_ledger, sink, "two").reclaim(0)
     assert errors(lines) == ["bot task can't be read"]
     assert len(sink.sent) == 2
@@ -116,7 +116,7 @@ def test_a_policy_that_fails_once_is_called_again(
 
     use_policy(monkeypatch, fails_once)
     sink = RecordedCommands()
-    with capture_logs() as lines:
+    with captured_logs() as lines:
         BotWorker(ledger, sink, "one").step(0)
     assert errors(lines) == ["bot can't choose"]
     assert len(sink.sent) == 2
@@ -140,7 +140,7 @@ def test_where_a_policy_always_fails_the_first_legal_command_is_played(
 
     use_policy(monkeypatch, fails)
     sink = RecordedCommands()
-    with capture_logs() as lines:
+    with captured_logs() as lines:
         BotWorker(ledger, sink, "one").step(0)
     assert errors(lines) == ["bot can't choose"] * 4  # two tries of each seat
     assert [envelope.command for envelope in sink.sent] == [first_legal(ledger, seat) for seat in (0, 1)]
@@ -160,7 +160,7 @@ def test_P7_a_bot_that_saw_what_a_fail_over_lost_projects_the_view_anew(
     bots = BotWorker(ledger, sink, "one")
     bots.step(0)
     bots.ledger = successor
-    with capture_logs() as lines:
+    with captured_logs() as lines:
         bots.step(0)
     assert {line["event"] for line in lines if line["log_level"] != "debug"} == {"bot view reset"}
     assert len(sink.sent) == 4
@@ -200,7 +200,7 @@ def test_P6_a_bot_does_not_act_on_what_the_server_can_not_have_committed_to(
     for id_, row in (*before, (last, {b"e": forged})):
         client.xadd(own, row, id_)
     sink = RecordedCommands()
-    with capture_logs() as lines:
+    with captured_logs() as lines:
         BotWorker(ledger, sink, "one").step(0)
     assert errors(lines) == [*["THE SERVER IS NOT TO BE BELIEVED"] * 3, "bot task dropped"]
     assert [envelope.seat for envelope in sink.sent] == [1], "the other seat's view is genuine"
@@ -227,7 +227,7 @@ def test_P8_a_task_of_a_damaged_view_is_dropped_and_no_other(
     for id_ in ids:
         client.xadd(own, {"e": b"\xc1"}, id_)
     sink = RecordedCommands()
-    with capture_logs() as lines:
+    with captured_logs() as lines:
         BotWorker(ledger, sink, "one").step(0)
     assert errors(lines)[-1] == "bot task dropped"
     assert [envelope.seat for envelope in sink.sent] == [1]
@@ -238,7 +238,7 @@ def test_P8_where_a_node_becomes_unreachable_only_what_was_not_sent_stays(
     ledger: RedisLedger, other_ledger: RedisLedger, opened: Referee, client: Any
 ) -> None:
     away = RecordedCommands(lambda envelope: ConnectionError("gone") if envelope.seat == 1 else None)
-    with capture_logs() as lines:
+    with captured_logs() as lines:
         BotWorker(ledger, away, "one").step(0)
     assert [line["why"] for line in lines if line["event"] == "bot tasks wait"] == ["gone"]
     assert left_in_streams(client) == {TASKS: 1}

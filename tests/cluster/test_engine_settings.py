@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from structlog.testing import capture_logs
-
 from services.gateway.engine_settings_watch import watch_engine
+from tests.captured_logs import captured_logs
 from tests.cluster.nodes import Cluster
 from tests.cluster.play import PARTITIONS
 
@@ -18,7 +17,7 @@ def test_P1_a_primary_that_breaks_promises_is_named_and_one_that_is_not_believed
     hasty.call.config_set("appendfsync", "everysec")
     # when
     try:
-        with capture_logs() as lines:
+        with captured_logs() as lines:
             watch = watch_engine(nodes.url, PARTITIONS, strict=False)
     finally:
         for node, settings in before.items():

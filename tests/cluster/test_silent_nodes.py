@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from redis.exceptions import ConnectionError, TimeoutError
-from structlog.testing import capture_logs
 
 from services.ledger.silent_nodes import REFRESH_S, RETRY_S, SilentNodes
+from tests.captured_logs import captured_logs
 
 HANGS, REFUSES = TimeoutError("no answer"), ConnectionError("refused")
 
@@ -64,7 +64,7 @@ def test_P7_a_node_that_refuses_connections_goes_on_being_asked() -> None:
 def test_P7_a_node_that_is_away_is_logged_once_and_once_when_that_is_over() -> None:
     clock, waiting = Clock(), Waiting()
     nodes = SilentNodes(clock)
-    with capture_logs() as lines:
+    with captured_logs() as lines:
         for _ in range(3):
             nodes.note_loss("one", HANGS, waiting, waiting.close)
             nodes.note_loss("two", REFUSES)

@@ -7,10 +7,10 @@ from threading import Event
 
 import pytest
 import redis
-from structlog.testing import capture_logs
 
 from services.runtime import worker_loop
 from services.runtime.worker_loop import PeriodicTask
+from tests.captured_logs import captured_logs
 
 
 class Engine:
@@ -40,7 +40,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> Engine:
 
 def run(engine: Engine) -> list[str]:
     """The lines that the loop wrote."""
-    with capture_logs() as lines:
+    with captured_logs() as lines:
         worker_loop.run_worker(
             "referee",
             engine.call("step"),

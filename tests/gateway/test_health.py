@@ -10,7 +10,6 @@ from typing import Any, Final
 import pytest
 import redis
 from redis.exceptions import OutOfMemoryError
-from structlog.testing import capture_logs
 
 from schemas.commands import CommandEnvelope, StartGame
 from services.gateway.answer_watch import QUIET_S, AnswerWatch
@@ -23,6 +22,7 @@ from services.ledger.connection import connect, connect_async, init_partition_co
 from services.ledger.membership import Membership
 from services.runtime.logging_setup import get_logger
 from services.runtime.worker_loop import REFUSAL_QUIET_S, Outage
+from tests.captured_logs import captured_logs
 from tests.conftest import ALL, PARTITIONS
 from tests.deploy.compose import free_port
 
@@ -76,7 +76,7 @@ def run(url: str, scenario: Callable[[Watched], Awaitable[None]]) -> list[str]:
         async with watched(url) as made:
             await scenario(made)
 
-    with capture_logs() as lines:
+    with captured_logs() as lines:
         asyncio.run(run_scenario())
     return [
         f"{line['event']} {line.get('partition', '')}".strip()
@@ -228,7 +228,7 @@ def test_P8_the_beginning_and_the_end_of_unknown_answers_are_one_line_each() -> 
     now_s = 0.0
     watch = AnswerWatch(lambda: now_s)
     watch.explain = lambda: ["no referee"]
-    with capture_logs() as lines:
+    with captured_logs() as lines:
         watch.record_unknown(0.001)  # this client waited too short a time to learn anything
         assert lines == []
         for _ in range(3):
@@ -253,7 +253,7 @@ def test_P8_a_worker_tells_a_refusal_from_an_outage() -> None:
 
     now_s = 0.0
     outage = Outage(get_logger("referee"), clock=lambda: now_s)
-    with capture_logs() as lines:
+    with captured_logs() as lines:
         for error in (
             redis.ConnectionError("refused"),
             OutOfMemoryError("command not allowed"),

@@ -9,7 +9,6 @@ from typing import Any
 import fakeredis
 import httpx
 import pytest
-from structlog.testing import capture_logs
 
 from schemas.errors import CorruptDataError
 from schemas.tokens import TokenKeys
@@ -22,6 +21,7 @@ from services.ledger import keys
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.notifications import EntryNotification, parse_notification
 from services.ledger.view_queries import ViewPage, ViewRequest
+from tests.captured_logs import captured_logs
 from tests.gateway.clients import problem
 from tests.gateway.confirmation import UNLIMITED, soon
 from tests.gateway.subscribed_hub import PARTITIONS, HubHarness, run_with_hub, until
@@ -110,7 +110,7 @@ def test_P8_what_is_no_notification_is_skipped_with_one_log_line() -> None:
         listening.cancel()
         await asyncio.wait([listening])
 
-    with capture_logs() as lines:
+    with captured_logs() as lines:
         run_with_hub(scenario)
     assert [line["event"] for line in lines] == ["notification can't be parsed"] * 2, "one for each listener"
 
@@ -150,7 +150,7 @@ def test_P8_a_hub_that_fails_is_logged_at_once_and_health_reports_deaf(
             assert await health(app) == (503, "deaf")
 
     monkeypatch.setattr(web, "HUB_RESTART_S", 3_600)
-    with capture_logs() as lines:
+    with captured_logs() as lines:
         asyncio.run(scenario())
     assert [line["event"] for line in lines] == ["hub failed"]
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from structlog.testing import capture_logs
 
 from services.ledger import RedisLedger, keys
 from services.ledger.mistyped_keys import RECHECK_MS
 from services.referee.worker import Referee
+from tests.captured_logs import captured_logs
 from tests.conftest import ALL, PARTITIONS, Connect, connections_to
 from tests.referee.running_referee import (
     GAME,
@@ -74,7 +74,7 @@ def test_P8_a_key_of_another_type_stops_its_partition_alone_until_it_is_mended(
     submit(ledger, opening_commands(ELSEWHERE))
     if key_of is not keys.commands:
         submit(ledger, opening_commands())
-    with capture_logs() as logs:
+    with captured_logs() as logs:
         for _ in range(3):
             work(referee)
     assert len(ledger.read_entries(ELSEWHERE)) == 2
@@ -127,7 +127,7 @@ def test_P8_an_auditor_goes_round_the_other_partitions(
     client.delete(key_of(PARTITION))
     client.set(key_of(PARTITION), "what?")
     disputes = ledger.disputes()
-    with capture_logs() as logs:
+    with captured_logs() as logs:
         for _ in range(2):
             found = [
                 *disputes.next_unanswered(),
@@ -145,7 +145,7 @@ def test_P8_a_list_of_games_that_is_none_is_left_out_and_stops_no_game(
     client.set(keys.games(PARTITION), "what?")
     client.set(keys.archived_lengths(PARTITION), "what?")
     submit(ledger, [*opening_commands(), *opening_commands(ELSEWHERE)])
-    with capture_logs() as logs:
+    with captured_logs() as logs:
         work(referee_at(ledger))
         assert ledger.games() == [ELSEWHERE]
     assert [line["key"] for line in logs if line["event"] == MISTYPED] == [keys.games(PARTITION)]
