@@ -17,10 +17,10 @@ from services.bots.policies.random_source import SeatRandom
 from services.bots.policies.trains_strategies import hold_10
 from services.referee.rules import legal
 from services.referee.rules.board import build_board, with_pair_tickets
+from services.tournament.knock_out import GameOutcome, run_knock_out
 from services.trains.given_cards import (
     NO_SEED,
     PLAYERS,
-    GameOutcome,
     TooFewDestinationsError,
     play_game,
 )
@@ -34,7 +34,7 @@ from services.trains.player_state import (
     may_acquire,
     parse_connection,
 )
-from services.trains.tournament import choose_map, run_tournament
+from services.trains.tournament import choose_map
 
 TOO_FEW_DESTINATIONS: Final = "error: not enough destinations"
 
@@ -110,7 +110,7 @@ def answer_tournament(values: Sequence[object]) -> str | list[list[str]]:
 
     try:
         choose_map([form], len(players), cards)
-        result = run_tournament(len(players), play_group)
+        result = run_knock_out(len(players), play_group)
     except TooFewDestinationsError:
         return TOO_FEW_DESTINATIONS
     return [_sorted_names(players, result.winners), _sorted_names(players, result.removed)]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import Final
 
 from schemas.boards.form import BOARD_SCHEMA, BoardForm
 from schemas.commands import ClaimRoute, Command, CommandEnvelope, CreateGame, KeepTickets, SeatPlan, TakeSeat
@@ -23,6 +23,7 @@ from services.bots.policies.trains_strategies import buy_now, hold_10
 from services.referee.rules import RULESETS, GameState, decide_and_apply, decide_envelope, fold_events, legal
 from services.referee.rules.rulesets.trains import TRAINS
 from services.referee.rules.setup.create_game import NewGameContext, create_game
+from services.tournament.knock_out import GameOutcome, game_outcome
 
 GAME_ID: Final = "given-cards"
 NO_SEED: Final = "00" * 32  # nothing is shuffled
@@ -32,13 +33,6 @@ NOT_ON_ANY_MAP: Final = ClaimRoute("no-such-route", {"red": 3})
 
 class TooFewDestinationsError(LedgerlineError):
     """The map can't give every player destinations to choose from (SETUP-4)."""
-
-
-class GameOutcome(NamedTuple):
-    """The result of a game; players are indices in the order of turns."""
-
-    ranks: tuple[tuple[int, ...], ...]  # the winners first
-    removed: tuple[int, ...]
 
 
 def cheat(state: GameState, seat: Seat, commands: Sequence[Command], seat_random: SeatRandom) -> Command:
@@ -101,14 +95,3 @@ def creation_events(command: CreateGame, cards: Sequence[str]) -> Iterable[Event
             yield replace(event, parameters=rule_options)
         else:
             yield event
-
-
-def game_outcome(state: GameState) -> GameOutcome:
-    """The ranks of a finished game, and the seats that were removed."""
-    assert state.result is not None, "the game must be over"
-    removed = tuple(seat for seat, seat_state in enumerate(state.seats) if seat_state.exit_reason)
-    ranks: dict[int, list[int]] = {}
-    for score in sorted(state.result.scores, key=lambda score: score.place):
-        if score.seat not in removed:
-            ranks.setdefault(score.place, []).append(score.seat)
-    return GameOutcome(tuple(tuple(rank) for rank in ranks.values()), removed)

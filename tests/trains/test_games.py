@@ -1,8 +1,7 @@
-"""Games with given cards, and knock-out tournaments of them."""
+"""Games with given cards."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -11,10 +10,10 @@ from schemas.boards.form import BoardForm
 from schemas.boards.trains import read_trains_map
 from schemas.commands import KeepTickets, RequestCards
 from services.referee.rules import decide_and_apply
+from services.tournament.knock_out import GameOutcome
 from services.trains.case_kinds import TOO_FEW_DESTINATIONS, answer_case
-from services.trains.given_cards import PLAYERS, GameOutcome, TooFewDestinationsError, play_game, start_game
+from services.trains.given_cards import PLAYERS, TooFewDestinationsError, play_game, start_game
 from services.trains.player_state import STATE, build_game_state
-from services.trains.tournament import group_players, run_tournament
 from tests.rules.trains_map import CONNECTIONS
 
 MAP = {
@@ -119,70 +118,3 @@ def test_a_player_state_is_a_state_in_which_the_player_has_to_act(form: BoardFor
     assert state.turn == 0
     assert state.seats[0].cars == 4
     assert state.route_owners == {"ash-bow-blue": 0, "ash-bow-red": 1}
-
-
-# -- tournaments -----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("players", "sizes"),
-    [
-        (2, [2]),
-        (8, [8]),
-        (9, [7, 2]),
-        (10, [8, 2]),
-        (16, [8, 8]),
-        (17, [8, 7, 2]),
-        (23, [8, 8, 7]),
-        (50, [8] * 6 + [2]),
-    ],
-)
-def test_groups_of_up_to_eight_and_at_least_two(players: int, sizes: list[int]) -> None:
-    groups = group_players(range(players))
-    assert [len(group) for group in groups] == sizes
-    assert [player for group in groups for player in group] == list(range(players))
-
-
-def test_groups_back_up_as_far_as_they_must() -> None:
-    assert [len(group) for group in group_players(range(13), min_size=3, max_size=4)] == [4, 3, 3, 3]
-
-
-class Games:
-    """Games that the same players win each time, and a record of who played them."""
-
-    def __init__(self, winners: Sequence[int], cheats: Sequence[int] = ()) -> None:
-        self.winners, self.cheats = winners, cheats
-        self.played: list[list[int]] = []
-
-    def __call__(self, players: Sequence[int]) -> GameOutcome:
-        self.played.append(list(players))
-        first = tuple(index for index, player in enumerate(players) if player in self.winners)
-        out = tuple(index for index, player in enumerate(players) if player in self.cheats)
-        others = tuple(set(range(len(players))) - {*first, *out})
-        return GameOutcome(tuple(rank for rank in (first, others) if rank), out)
-
-
-def test_one_game_of_at_most_eight_decides() -> None:
-    games = Games([2, 5])
-    assert run_tournament(8, games) == ((2, 5), ())
-    assert len(games.played) == 1
-
-
-def test_winners_of_a_round_play_the_next_in_their_old_order_and_the_removed_do_not() -> None:
-    games = Games([0, 7, 15], cheats=[1, 9])
-    assert run_tournament(16, games) == ((0, 7, 15), (1, 9))
-    assert games.played == [list(range(8)), list(range(8, 16)), [0, 7, 15]]
-
-
-def test_it_ends_when_fewer_than_two_are_left() -> None:
-    assert run_tournament(2, Games([], cheats=[0, 1])) == ((), (0, 1))
-    games = Games([3], cheats=[8, 9])
-    assert run_tournament(10, games) == ((3,), (8, 9))
-    assert len(games.played) == 2
-
-
-def test_it_ends_when_a_rounds_winners_are_those_of_the_round_before() -> None:
-    odd = tuple(range(1, 20, 2))
-    games = Games(odd)
-    assert run_tournament(20, games).winners == odd
-    assert [len(group) for group in games.played] == [8, 8, 4, 8, 2]
