@@ -16,7 +16,7 @@ $(VENV)/run.stamp: requirements.txt pyproject.toml
 	@echo "setting up $(VENV) (once; under a minute)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(INSTALL) -r requirements.txt
-	@printf '#!%s/$(BIN)/python\nimport sys\nsys.path.insert(0, "%s")\nfrom services.cli import main\nmain()\n' "$(CURDIR)" "$(CURDIR)" > $(BIN)/ledgerline
+	@printf '#!%s/$(BIN)/python\nimport sys\nsys.path.insert(0, "%s")\nif __name__ == "__main__":  # a process of a pool imports it too\n    from services.cli import main\n    main()\n' "$(CURDIR)" "$(CURDIR)" > $(BIN)/ledgerline
 	@chmod +x $(BIN)/ledgerline
 	@touch $@
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,7 @@ from schemas.refusals import CommandRefusedError
 from services.tournament.core_game import GameSetting
 from services.tournament.fast_games import play_fast
 from services.tournament.schedule import plan_games
-from tests.cli.command_line import COMMAND, ROOT, environment, run_in_process
+from tests.cli.command_line import ROOT, environment, run_in_process
 
 USA = GameSetting("usa")
 FAST = ("tournament", "--fast", "--processes", "1")
@@ -30,11 +32,17 @@ def test_two_processes_play_the_games_of_one() -> None:
         "--processes",
     ]
     alone = run_in_process(*arguments, "1").stdout
-    # a process of its own: what multiprocessing starts beside the pool lives as long as its process
+    # a process of its own, from a script, which the processes of a pool import: they mustn't begin anew
     spread = subprocess.run(
-        [*COMMAND, *arguments, "2"], env=environment(), cwd=ROOT, capture_output=True, check=True
-    )
+        [sys.executable, "deploy/ledgerline", *arguments, "2"],
+        env=environment(PYTHONPATH=str(ROOT)), cwd=ROOT, capture_output=True, check=True,
+    )  # fmt: skip
     assert json.loads(spread.stdout) == json.loads(alone)
+
+
+def test_the_command_that_make_sets_up_can_be_imported_by_the_processes_of_a_pool() -> None:
+    (script,) = re.findall(r"printf '(.+)' \"", (ROOT / "Makefile").read_text())
+    assert script.index('if __name__ == "__main__":') < script.index("main()")
 
 
 def test_a_block_is_one_deal() -> None:

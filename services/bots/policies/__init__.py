@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from schemas.commands import Command
 from schemas.field_types import Seat
@@ -23,3 +23,14 @@ POLICIES: Final[Mapping[str, Policy]] = {
     "hold-10": hold_10,
     "buy-now": buy_now,
 }
+
+
+class SlowPolicy(NamedTuple):
+    """What a policy declares that thinks too long for the worker's own process."""
+
+    budget_s: float  # for one command; with DEADLINE_BUDGETS of it gone, the fallback answers
+    fallback: str  # a policy that isn't slow, for every ruleset
+
+
+DEADLINE_BUDGETS: Final = 1.2
+SLOW_POLICIES: Final[Mapping[str, SlowPolicy]] = {}  # those of POLICIES that think in a process of a pool
