@@ -3,7 +3,8 @@
 A field that is left out has the value of a game that is just set up, before any card is dealt:
 empty hands, an empty market, the whole deck and the tickets that nobody holds shuffled, all cars,
 no routes, full stacks of tokens. The top of a deck comes first; lists by seat may be shorter than
-the seats.
+the seats. Where it is nobody's turn yet (`turn` is null), the game begins with the deal, from the decks as
+they lie here and not shuffled.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ GivenTickets = Annotated[tuple[TicketGiven, ...], Field(max_length=2000)]
 class Position:
     """The state to start from. None is the value of a new game: see the top of this module."""
 
-    turn: Seat = 0
+    turn: Seat | None = 0  # null: hands and starting tickets are dealt first
     hands: Annotated[tuple[CardCounts, ...], Field(max_length=8)] = ()
     market: Annotated[tuple[Card | None, ...], Field(max_length=10)] | None = None  # null is a gap
     deck: Annotated[tuple[Card, ...], Field(max_length=2000)] | None = None

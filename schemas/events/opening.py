@@ -141,7 +141,7 @@ class HandReturned(EventContract):
 class PositionLaid(EventContract):
     """The game starts from here: what all can see (rows by seat have every seat)."""
 
-    turn: Seat
+    turn: Seat | None  # None: hands and starting tickets are dealt first
     market: tuple[Card | None, ...]
     discards: Cards
     owners: Mapping[RouteId, Seat]

@@ -57,7 +57,9 @@ def _seat_taken(state: GameState, event: events.SeatTaken) -> str:
 
 @sentence(events.GameStarted)
 def _game_started(state: GameState, event: events.GameStarted) -> str:
-    return "The cards are shuffled and dealt." if state.position_starter is None else "Play begins."
+    if state.position_starter is not None:
+        return "Play begins."
+    return "The cards are dealt." if state.ticket_decks else "The cards are shuffled and dealt."
 
 
 @sentence(events.PositionLaid)

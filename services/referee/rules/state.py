@@ -103,7 +103,7 @@ class GameState:
         self.access: Access = PUBLIC_ACCESS
         self.seats: list[SeatState] = []
         self.started = False
-        self.position_starter: Seat | None = None  # who begins, if the game starts from a position
+        self.position_starter: Seat | None = None  # who begins, if a position is past the deal
         self.fork_origin: tuple[str, int] | None = None  # of a fork: the source game, and the entry there
         self.fork_turn_state: ForkTurnState | None = None  # of a fork: what goes on when it is started
         self.turn_order: tuple[Seat, ...] = ()

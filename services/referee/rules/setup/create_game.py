@@ -29,6 +29,7 @@ from services.referee.rules.rulesets import RULESET_VERSIONS
 from services.referee.rules.setup.complexity_limits import require_room_for_play_off, require_within_limits
 from services.referee.rules.setup.deal import shuffle_all
 from services.referee.rules.setup.fork import set_up_fork
+from services.referee.rules.setup.laid_deal import require_laid_deal
 from services.referee.rules.setup.position import require_position, set_up_position
 from services.referee.rules.setup.validation import require_dealable, require_playable
 from services.referee.rules.shuffle import commit_to_seed, seed_from_text
@@ -52,7 +53,7 @@ def create_game(rulesets: Mapping[str, Ruleset], context: NewGameContext, comman
     Raises CommandRefusedError (GAME-6, SETUP-4) before the first event."""
     ruleset, board = choose_rules_and_board(rulesets, command)
     rule_options, board_digest = resolve_rule_options(ruleset, board, command.options or {}), board.digest
-    starts_with_deal = command.position is None and command.fork is None
+    starts_with_deal = command.fork is None and (command.position is None or command.position.turn is None)
     if rule_options is ruleset.rule_options and starts_with_deal:
         board = default_validated_board(ruleset, board, len(command.seats))
     else:
@@ -62,6 +63,8 @@ def create_game(rulesets: Mapping[str, Ruleset], context: NewGameContext, comman
     require_seat_plans(ruleset, command)
     if command.position is not None:
         require_position(rule_options, board, len(command.seats), command.position)
+        if starts_with_deal:
+            require_laid_deal(ruleset, rule_options, board, len(command.seats), command.position)
     inline_form = None if isinstance(command.board, str | None) else board.form
     if inline_form is not None:
         require_room_for_play_off(rule_options, inline_form)
@@ -255,7 +258,8 @@ def start_game(state: GameState, seat: Seat | None, command: StartGame) -> Event
     if state.position_starter is not None:
         yield TurnStarted(state.position_starter)
         return
-    yield from shuffle_all(state)
+    if not state.ticket_decks:  # else a position has laid the decks
+        yield from shuffle_all(state)
     yield from state.ruleset.setup(state)
 
 

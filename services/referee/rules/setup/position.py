@@ -47,7 +47,7 @@ class IdentifiedTicket(NamedTuple):
 
 def require_position(rule_options: RuleOptions, board: Board, seats: int, position: Position) -> None:
     """Such a position is possible. Raises CommandRefusedError (GAME-6), which names the wrong entry."""
-    _require(position.turn < seats, "turn", f"there is no seat {position.turn}")
+    _require((position.turn or 0) < seats, "turn", f"there is no seat {position.turn}")
     for name in ("hands", "cars", "tickets", "merchandise", "points"):
         row_count = len(getattr(position, name))
         _require(row_count <= seats, name, f"{row_count} rows for {seats} seats")
