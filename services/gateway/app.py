@@ -21,6 +21,7 @@ from services.gateway.client_limits import UNLIMITED_CLIENTS, ClientLimits
 from services.gateway.engine_settings_watch import EngineSettingsWatch
 from services.gateway.health_watch import HealthWatch
 from services.gateway.hub import Hub
+from services.gateway.legal_folds import LegalFolds
 from services.gateway.problem_details import install_error_handlers
 from services.gateway.rate_limit import RateLimiter
 from services.gateway.read_limit import ReadLimitMiddleware
@@ -64,7 +65,7 @@ def create_app(
 
     The first of `token_keys` signs tokens; `read_archived_view` reads games that the engine no longer has. Where
     the oldest command of a partition waits for `stall_s`, that is told. `catalog` folds views: without it no
-    tables are shown."""
+    tables and no legal commands are shown."""
     hub, archive_views = Hub(ledger), ArchiveViews(read_archived_view)
     limits = rate_limiter, answer_timeout_s, archive_views, client_limits
     service = GatewayService(ledger, hub, token_keys, *limits, token_life_s)
@@ -79,6 +80,7 @@ def create_app(
     )
     app.state.service, app.state.listening, app.state.health = service, False, health_watch
     app.state.table_folds = TableFolds(service, catalog) if catalog else None
+    app.state.legal_folds = LegalFolds(ledger, catalog) if catalog else None
     app.state.rulebook = rule_pages.read_rulebook()
     app.add_middleware(SizeLimitMiddleware)
     app.add_middleware(ReadLimitMiddleware, service)

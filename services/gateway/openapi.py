@@ -38,6 +38,9 @@ happen; send `{"id": "c1", "command": {"type": "draw_blind"}}`. Give the token i
 Authorization header, or from a browser as the subprotocols `ledgerline, token.<token>`. Its first message,
 `{"type": "attached", "number": N, "head": ".."}`, is where the log is.
 
+A client need not know the rules: with `?legal=true` and a seat's token, the view and the WebSocket add `legal` to the
+latest entry where it asks the seat to act: the commands to choose from. Send one of them back as it is.
+
 Under `/v1` is all of this, and the table as you see it: `GET /v1/games/{game}/state`, what your seat may do now with a
 sentence for each (`/legal`), games with details, boards and rulesets. The pages at `/` need nothing else.
 

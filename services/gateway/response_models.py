@@ -131,6 +131,7 @@ class EntryBody(TypedDict):
     events: list[dict[str, object]]
     head: str | None
     proof: NotRequired[Proof]
+    legal: NotRequired[list[dict[str, object]]]  # on the latest entry, if it was asked for
 
 
 class CommandAccepted(ResponseModel):

@@ -46,6 +46,9 @@ class TableFold(Protocol):
     def legal(self) -> LegalCommands:
         """What the viewer, who is a seat, may do now."""
 
+    def legal_commands(self) -> list[dict[str, object]]:
+        """What the viewer, who is a seat, is asked to choose from now; leaving isn't listed."""
+
     def listed(self) -> ListedGame:
         """The game as a list shows it."""
 

@@ -3,7 +3,8 @@
 The first message is `{"type": "attached", "number", "head"}`: the game's last entry, and the chain head after it
 (0 and null before the first). Then the server sends entries `{"type": "entry", "number", "at", "answers", "events",
 "head"}`; one that `answers` your command's id is its verdict. With `?proofs=true` each has a `proof`, the very bytes
-that its head is made of (docs/proof.md). A command without an entry is answered by `{"type":
+that its head is made of (docs/proof.md); with `?legal=true`, which takes a seat's token, the latest has `legal`, what the
+seat may do, where it asks the seat to act. A command without an entry is answered by `{"type":
 "problem", "id", ..}`. The client sends `{"id": "..", "command": {"type": .., ..}}`.
 
 A command may name a `level` and `wait_ms`; then `{"type": "acknowledged", "id", "level",
@@ -25,6 +26,8 @@ from fastapi import WebSocket, WebSocketDisconnect
 from pydantic_core import to_json
 
 from schemas.errors import CorruptDataError
+from schemas.field_types import Seat
+from services.gateway.legal_folds import LegalFolds
 from services.gateway.problem_details import HttpProblemError
 from services.gateway.service import GatewayService
 from services.gateway.spectator_delay import delay_entries
@@ -64,9 +67,10 @@ class WebSocketSession:
         after: int,
         head: str = "",
         proofs: bool = False,
+        legal_folds: LegalFolds | None = None,
     ) -> None:
         self.service, self.websocket, self.game = service, websocket, game
-        self.after, self.head, self.proofs = after, head, proofs
+        self.after, self.head, self.proofs, self.legal_folds = after, head, proofs, legal_folds
         self.commands: SocketCommands | None = None  # of a client that is attached
         self.send_nowait = find_send_nowait(websocket.scope)
 
@@ -120,6 +124,8 @@ class WebSocketSession:
         try:
             known = KnownEntry.read(self.after, self.head)
             opening = await read_opening(self.service, self.websocket, self.game)
+            if self.legal_folds is not None:
+                await self.service.authorization.require_seat(self.game, opening.bearer)
             sequence, head = opening.log_head
             body = {"type": "attached", "number": sequence, "head": head.hex() or None}
             await self.websocket.send_text(to_json(body).decode())
@@ -144,13 +150,23 @@ class WebSocketSession:
 
         try:
             delay = await self.service.views.spectator_delay(self.game, commands.viewer)
-            direct_send = send_directly if self.send_nowait and not delay else None
+            is_direct = self.send_nowait and not delay and self.legal_folds is None
+            direct_send = send_directly if is_direct else None
             followed = hub.follow(self.game, subscription, known.sequence, direct_send, known.head)
             async for entry in delay_entries(followed, delay) if delay else followed:
+                is_latest = entry.number >= subscription.start and subscription.queue.empty()
+                text = await self._add_legal(entry, commands.viewer) if is_latest else entry.text
                 commands.mark_answered(entry.number, entry.answers)
-                await self.websocket.send_text(entry.text)
+                await self.websocket.send_text(text)
         finally:
             hub.unsubscribe(self.game, subscription)
+
+    async def _add_legal(self, entry: EncodedEntry, viewer: Seat | None) -> str:
+        """The latest entry as it is sent, with what the viewer may do after it, if that was asked for."""
+        if self.legal_folds is None or viewer is None:
+            return entry.text
+        commands = await self.legal_folds.after(self.game, viewer, entry.number, entry.head)
+        return f'{entry.text[:-1]},"legal":{to_json(commands).decode()}}}' if commands else entry.text
 
     def _log_fields(self) -> dict[str, object]:
         fields: dict[str, object] = {"game": self.game}

@@ -78,6 +78,11 @@ class FoldedTable:
             commands=[self._describe(command) for command in commands],
         )
 
+    def legal_commands(self) -> list[dict[str, object]]:
+        """What the seat is asked to choose from now; leaving isn't listed."""
+        assert self.viewer is not None, "the public may do nothing"
+        return [write_command(command) for command in legal(self.state, self.viewer)]
+
     def listed(self) -> ListedGame:
         """The game as a list shows it."""
         return listed_game(self.state, self.number)

@@ -185,11 +185,12 @@ class Socket:
         after: int | str = 0,
         head: str = "",
         version: str = "",
+        legal: bool = False,
         **more: Any,
     ) -> None:
         url = str(http.base_url.copy_with(scheme="ws")).rstrip("/")
         more.setdefault("additional_headers", bearer(token))
-        known = f"after={after}" + (f"&head={head}" if head else "")
+        known = f"after={after}" + (f"&head={head}" if head else "") + "&legal=true" * legal
         self._opening = connect(f"{url}{version}/games/{game}/play?{known}", proxy=None, **more)
 
     def __enter__(self) -> Socket:

@@ -44,7 +44,7 @@ ACCESS_MUTANTS: Final = (
     ),
     Mutant(
         "a spectator is sent new entries directly", "P5", "services/gateway/websocket_session.py",
-        "if self.send_nowait and not delay else None", "if self.send_nowait else None", PRIVATE,
+        "self.send_nowait and not delay and", "self.send_nowait and", PRIVATE,
     ),
     Mutant(
         "a spectator's socket says where the log really is", "P5", "services/gateway/game_views.py",

@@ -57,6 +57,11 @@ GATEWAY_MUTANTS: Final = (
         ("tests/gateway/test_fail_over.py", *SIMULATOR),
     ),
     Mutant(
+        "an entry has what is legal after another one", "P7", "services/gateway/legal_folds.py",
+        "return seat_fold.commands if seat_fold.is_at(number, head) else []", "return seat_fold.commands",
+        ("tests/gateway/test_legal_entries.py",),
+    ),
+    Mutant(
         "an entry goes out twice", "P5", "services/gateway/hub.py",
         "            if delivered > after:\n                yield item", "            if True:\n                yield item",
         ("tests/gateway/test_hub.py", "tests/gateway/test_websocket_session.py", *SIMULATOR),

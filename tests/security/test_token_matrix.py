@@ -54,8 +54,10 @@ POST   /games/{game}/play-off              401    401  403 404   404      403   
 POST   /games/{game}/commands              401    401  403 200   200      403       401   401   401      401     401    200
 POST   /games/{game}/commands?as=seat-0    401    401  403 200   403      403       401   401   401      401     401    200
 GET    /games/{game}/view                  401    200  200 200   200      403       401   401   200      401     401    200
+GET    /games/{game}/view?legal=true       401    401  403 200   200      403       401   401   401      401     401    200
 SOCKET /games/{game}/play                  401    101  101 101   101      403       401   401   101      401     401    101
 SOCKET /games/{game}/play?as=subprotocol   401    101  101 101   101      403       401   401   101      401     401    101
+SOCKET /games/{game}/play?legal=true       401    401  403 101   101      403       401   401   401      401     401    101
 POST   /games/{game}/disputes              401    401  403 202   202      403       401   401   401      401     401    202
 GET    /games/{game}/disputes              401    401  403 200   200      403       401   401   401      401     401    200
 GET    /games/{game}/disputes/{dispute}    401    401  403 200   404      403       401   401   401      401     401    200
@@ -149,15 +151,14 @@ class Table:
 def status(http: httpx.Client, row: str, url: str, token: str | None) -> int:
     """The status that a row's request is answered with."""
     method, path = row.split()
+    legal = path.endswith("?legal=true")
     if method != "SOCKET":
-        return http.request(
-            method, url, json=BODIES.get(row.replace("/v1/", "/", 1)), headers=bearer(token)
-        ).status_code
+        body, params = BODIES.get(row.replace("/v1/", "/", 1)), {"legal": "true"} if legal else {}
+        return http.request(method, url, json=body, params=params, headers=bearer(token)).status_code
     offered = [f"token.{token}"] if token and path.endswith("?as=subprotocol") else []
     shown = {"subprotocols": ["ledgerline", *offered]} if offered else {"additional_headers": bearer(token)}
-    with Socket(
-        http, url.removesuffix("/play").rpartition("/")[2], version=url.partition("/games")[0], **shown
-    ) as socket:
+    game, version = url.removesuffix("/play").rpartition("/")[2], url.partition("/games")[0]
+    with Socket(http, game, legal=legal, version=version, **shown) as socket:
         first = socket.next()
         if first["type"] == "entry":
             return 101

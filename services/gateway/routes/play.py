@@ -19,6 +19,7 @@ from services.gateway.dependencies import (
     ServiceParam,
     read_body,
 )
+from services.gateway.legal_folds import LegalParam
 from services.gateway.response_models import CommandAccepted, EntryBody, UnknownVerdict, ViewPage
 from services.gateway.service import hex_head
 from services.gateway.websocket_protocol import CloseCode
@@ -92,16 +93,24 @@ async def view(
     game: GameIdParam,
     bearer: BearerToken,
     client: ClientAddress,
+    legal_folds: LegalParam,
     after: Annotated[int, Query(ge=0, description="the number of the last entry you have")] = 0,
     most: Annotated[int, Query(ge=1, le=MAX_PAGE_SIZE)] = MAX_PAGE_SIZE,
     proofs: Annotated[bool, Query(description="with the very bytes that the chain is made of")] = False,
 ) -> ViewPage:
     viewer, entries, length = await service.read_page(game, bearer, after, most, client)
     last_sequence = entries[-1].number if entries else min(after, length)
+    bodies = [_entry_body(entry, proofs) for entry in entries]
+    if legal_folds is not None:
+        seat = await service.authorization.require_seat(game, bearer)
+        if entries and last_sequence == length:
+            last = entries[-1]
+            if commands := await legal_folds.after(game, seat, last.number, last.shown.head):
+                bodies[-1]["legal"] = commands
     return ViewPage(
         game=game,
         viewer="public" if viewer is None else viewer,
-        entries=[_entry_body(entry, proofs) for entry in entries],
+        entries=bodies,
         next=last_sequence,
         more=last_sequence < length,
     )
@@ -112,6 +121,7 @@ async def play(
     service: ServiceParam,
     websocket: WebSocket,
     game: str,
+    legal_folds: LegalParam,
     after: int = 0,
     head: str = "",
     proofs: bool = False,
@@ -121,7 +131,7 @@ async def play(
     if service.origins is not None and origin is not None and origin not in service.origins:
         await websocket.close(CloseCode.POLICY_VIOLATION)  # before it is open: 403
         return
-    await WebSocketSession(service, websocket, game, after, head, proofs).run()
+    await WebSocketSession(service, websocket, game, after, head, proofs, legal_folds).run()
 
 
 def _entry_body(entry: ViewEntry, proofs: bool = False) -> EntryBody:
