@@ -28,6 +28,7 @@ from typing import (
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from schemas.errors import InvalidInputError
+from schemas.plain_errors import plain_reason
 from schemas.registry import Registry
 from schemas.visibility import Visibility, require_fields
 
@@ -148,19 +149,16 @@ class Schema(Generic[T]):
 
 
 def to_invalid_input_error(error: ValidationError, name: str) -> InvalidInputError:
-    """A validation error as one sentence about its first field."""
-    first = error.errors(include_url=False, include_input=False)[0]
-    field = ".".join(str(part) for part in first["loc"] if part != "[key]") or name
-    reason = _PLAIN_MESSAGES.get(first["type"], first["msg"].removeprefix("Value error, "))
-    further_errors = error.error_count() - 1
-    return InvalidInputError(field, reason + (f" (and {further_errors} more)" if further_errors else ""))
-
-
-_PLAIN_MESSAGES = {
-    "unexpected_keyword_argument": "there is no such field",
-    "missing_argument": "is missing",
-    "missing": "is missing",
-}
+    """A validation error as one sentence about its first field; the error has the others too."""
+    wrong: dict[str, str] = {}
+    for each in error.errors(include_url=False, include_input=False):
+        field = ".".join(str(part) for part in each["loc"] if part != "[key]") or name
+        if not any(known == field or known.startswith(f"{field}.") for known in wrong):
+            wrong[field] = plain_reason(each)  # what is said of a part needn't be said of the whole again
+    (field, reason), *others = wrong.items()
+    return InvalidInputError(
+        field, reason + (f" (and {len(others)} more)" if others else ""), others=tuple(others)
+    )
 
 
 def field_names(cls: type[Any]) -> tuple[str, ...]:  # a dataclass, which has no name as a type

@@ -14,11 +14,14 @@ class LedgerlineError(Exception):
 
 class InvalidInputError(LedgerlineError):
     """Something from outside is not of its contract's form. `field` names where, `reason` says why, and
-    `rule` is the id of the message rule that it breaks (schemas/refusals.py)."""
+    `rule` is the id of the message rule that it breaks (schemas/refusals.py). `others` are further fields that are
+    wrong, with their reasons."""
 
-    def __init__(self, field: str, reason: str, rule: str = "SHAPE-1") -> None:
+    def __init__(
+        self, field: str, reason: str, rule: str = "SHAPE-1", others: tuple[tuple[str, str], ...] = ()
+    ) -> None:
         super().__init__(f"{field}: {reason}" if field else reason)
-        self.field, self.reason, self.rule = field, reason, rule
+        self.field, self.reason, self.rule, self.others = field, reason, rule, others
 
 
 class CorruptDataError(LedgerlineError):

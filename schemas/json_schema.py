@@ -39,16 +39,16 @@ LAYOUTS: Final = {
 def generate_files() -> dict[str, str]:
     """The text of every generated file, by its name."""
     schemas = {
-        "command": _union_schema(commands.SCHEMAS, commands.COMMANDS, "Any command, by its type."),
-        "event": _union_schema(
+        "command": union_schema(commands.SCHEMAS, commands.COMMANDS, "Any command, by its type."),
+        "event": union_schema(
             events.SCHEMAS, events.EVENTS, "Any event, by its type. What is hidden is null."
         ),
         "letter": _envelope_schema(),
         "log-entry": _log_entry_schema(),
         "view-entry": _view_entry_schema(),
         "refusal": _refusal_schema(),
-        "parameters": _simplify(RULE_OPTIONS_SCHEMA.json_schema()),
-        "board": _simplify(BOARD_SCHEMA.json_schema()),
+        "parameters": simplify(RULE_OPTIONS_SCHEMA.json_schema()),
+        "board": simplify(BOARD_SCHEMA.json_schema()),
         "inquiry": _position_query_schema(),
         "answer": _answer_schema(),
     }
@@ -78,16 +78,14 @@ def write_files(folder: Path = FOLDER) -> None:
             (folder / name).unlink()
 
 
-# -- the forms -----------------------------------------------------------------------
-
-
-def _union_schema(
+def union_schema(
     contract_schemas: Mapping[str, Schema[T]], classes: tuple[type[Contract], ...], description: str
 ) -> JsonSchema:
+    """A schema of any of these contracts, by its type."""
     variants: JsonSchema = {}
     definitions: JsonSchema = {}
     for cls in sorted(classes, key=lambda cls: cls.type):
-        variant = _simplify(contract_schemas[cls.type].json_schema())
+        variant = simplify(contract_schemas[cls.type].json_schema())
         for name, definition in variant.pop("$defs", {}).items():
             assert definitions.setdefault(name, definition) == definition, f"two contracts are called {name}"
         variant["properties"] = {"type": {"const": cls.type}, **variant["properties"]}
@@ -99,6 +97,24 @@ def _union_schema(
         "oneOf": references,
         "$defs": {**variants, **dict(sorted(definitions.items()))},
     }
+
+
+def simplify(schema: Any) -> Any:  # any JSON value, and one of the same type
+    """The schema without the titles that only repeat names, and strict where keys must fit a pattern."""
+    if isinstance(schema, list):
+        return [simplify(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    name_keyed = {"properties", "patternProperties", "$defs"}  # their keys are names, not keywords
+    simplified = {
+        key: {name: simplify(value) for name, value in part.items()} if key in name_keyed else simplify(part)
+        for key, part in schema.items()
+        if key != "title"
+    }
+    return {**simplified, "additionalProperties": False} if "patternProperties" in simplified else simplified
+
+
+# -- the forms -----------------------------------------------------------------------
 
 
 def _envelope_schema() -> JsonSchema:
@@ -147,8 +163,8 @@ def _refusal_schema() -> JsonSchema:
 
 def _position_query_schema() -> JsonSchema:
     """A query's schema. A command in it is as in an envelope, with its seat added."""
-    query_schema: JsonSchema = _simplify(POSITION_QUERY_SCHEMA.json_schema())
-    command_schema = _union_schema(
+    query_schema: JsonSchema = simplify(POSITION_QUERY_SCHEMA.json_schema())
+    command_schema = union_schema(
         commands.SCHEMAS, commands.PLAYER_COMMANDS, "A command, and the seat that speaks."
     )
     definitions = command_schema.pop("$defs")
@@ -171,7 +187,7 @@ def _answer_schema() -> JsonSchema:
     refused = _object_schema("The referee refuses it.", **fields)
     refused["properties"]["events"] = {**events_schema, "minItems": 1}
     command_schema = {"$ref": "inquiry.schema.json#/properties/commands/items"}
-    score_schema: JsonSchema = _simplify(SEAT_COUNTED_SCHEMA.json_schema())
+    score_schema: JsonSchema = simplify(SEAT_COUNTED_SCHEMA.json_schema())
     definitions = score_schema.pop("$defs")
     answer = _object_schema(
         "What the referee says.", verdicts={"type": "array", "items": {"oneOf": [accepted, refused]}}
@@ -224,29 +240,12 @@ def _object_schema(description: str, **fields: JsonSchema) -> JsonSchema:
 
 
 def _field_schema(field_type: object) -> JsonSchema:
-    schema: JsonSchema = _simplify(Schema[object](field_type, "").json_schema())
+    schema: JsonSchema = simplify(Schema[object](field_type, "").json_schema())
     return schema
 
 
 def _ref(name: str) -> JsonSchema:
     return {"$ref": f"{name}.schema.json"}
-
-
-def _simplify(schema: Any) -> Any:  # any JSON value, and one of the same type
-    """The schema without the titles that only repeat names, and strict where keys must fit a pattern."""
-    if isinstance(schema, list):
-        return [_simplify(part) for part in schema]
-    if not isinstance(schema, dict):
-        return schema
-    name_keyed = {"properties", "patternProperties", "$defs"}  # their keys are names, not keywords
-    simplified = {
-        key: {name: _simplify(value) for name, value in part.items()}
-        if key in name_keyed
-        else _simplify(part)
-        for key, part in schema.items()
-        if key != "title"
-    }
-    return {**simplified, "additionalProperties": False} if "patternProperties" in simplified else simplified
 
 
 def _with_header(name: str, schema: JsonSchema) -> JsonSchema:

@@ -43,7 +43,7 @@ GAME_RULES: Final[dict[str, str]] = {
 }
 
 MESSAGE_RULES: Final[dict[str, str]] = {
-    "SHAPE-1": "The message isn't of its contract's form.",
+    "SHAPE-1": "Invalid request: a field is missing, unknown, or not of its form.",
     "SIZE-1": "The message is larger than allowed.",
     "TOKEN-1": "The token isn't valid for this game and seat.",
     "RATE-1": "Too many commands in too short a time.",

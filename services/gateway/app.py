@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from fastapi import APIRouter, FastAPI
 from fastapi_offline import FastAPIOffline
@@ -22,10 +22,10 @@ from services.gateway.engine_settings_watch import EngineSettingsWatch
 from services.gateway.health_watch import HealthWatch
 from services.gateway.hub import Hub
 from services.gateway.legal_folds import LegalFolds
+from services.gateway.openapi_document import declare_document
 from services.gateway.problem_details import install_error_handlers
 from services.gateway.rate_limit import RateLimiter
 from services.gateway.read_limit import ReadLimitMiddleware
-from services.gateway.request_models import component_schemas
 from services.gateway.routes import (
     disputes,
     forks,
@@ -88,7 +88,7 @@ def create_app(
     for router in (pages.router, games.list_router, *(routes.router for routes in VERSIONED), _version_1()):
         app.include_router(router)
     app.mount("/assets", pages.assets(), name="assets")
-    _declare_models(app)
+    declare_document(app)
     return app
 
 
@@ -112,18 +112,6 @@ def _version_1() -> APIRouter:
     for routes in (tables, *VERSIONED):
         version_1.include_router(routes.router)
     return version_1
-
-
-def _declare_models(app: FastAPI) -> None:
-    """Put the models that no route declares to FastAPI into the OpenAPI document."""
-    generate = app.openapi
-
-    def openapi_with_all_models() -> dict[str, Any]:  # FastAPI's own type
-        document = generate()
-        document["components"]["schemas"] |= component_schemas()
-        return document
-
-    app.openapi = openapi_with_all_models  # type: ignore[method-assign]  # as FastAPI's documentation has it
 
 
 async def _run_hub(app: FastAPI, hub: Hub) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from pydantic import Field
 
+from services.gateway.contract_schemas import refers_to
 from services.gateway.response_models import ResponseModel
 
 
@@ -85,8 +88,8 @@ class OptionDescription(ResponseModel):
     """A rule option: its type as JSON Schema, its default in this ruleset, and what it means."""
 
     name: str
-    type: dict[str, object]
-    default: object
+    type: Annotated[dict[str, object], refers_to("OptionType")]
+    default: Annotated[object, refers_to("OptionValue")]
     meaning: str
 
 

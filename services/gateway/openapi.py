@@ -94,7 +94,7 @@ PROBLEM_RESPONSES: Final[StatusResponses] = {
     409: _problem_response(409, "ROUTE-2", "A rule forbids it, or the id was sent with another command (ID-1)", "2 red doesn't pay: it takes 3 of blue, locomotives wild"),
     413: _problem_response(413, "SIZE-1", "Too large", "body: has more than 16384 bytes"),
     415: _problem_response(415, "SHAPE-1", "No JSON", "the body's Content-Type must be application/json"),
-    422: _problem_response(422, "SHAPE-1", "Not of the right form", "cards.red: Input should be greater than or equal to 1"),
+    422: _problem_response(422, "SHAPE-1", "Not of the right form", "red of cards: must be 1 or more"),
     429: _problem_response(429, "RATE-1", "Too fast (RATE-1), or the server is busy (BUSY-1): nothing was sent, try again",
                            "more than 50 commands a second"),
     501: _problem_response(501, "LEVEL-1", "The engine can't give this level", "the engine keeps no AOF: set appendonly yes"),

@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from schemas.errors import CorruptDataError, InvalidInputError, LedgerlineError
+from schemas.plain_errors import plain_field, plain_reason
 from schemas.refusals import ALL_RULES
 from services.ledger import MissingEntryError
 from services.ledger.errors import EngineError
@@ -30,6 +31,13 @@ STATUS_BY_RULE: Final = {
 }
 EXCESS_PAUSE_S: Final = 0.5
 PROBLEM_MEDIA_TYPE = "application/problem+json"
+HTTP_DETAILS: Final = {
+    404: "there is nothing at this address; /openapi.json has those that there are",
+    405: "this address doesn't take this method; /openapi.json has those that it takes",
+}
+BUG_DETAIL: Final = (
+    "the server failed at this request, and logged why; a command may be sent again with the same id"
+)
 
 
 class HttpProblemError(LedgerlineError):
@@ -88,11 +96,27 @@ def reused_id_problem(id_: str, **extensions: object) -> HttpProblemError:
 def invalid_input_problem(error: InvalidInputError) -> HttpProblemError:
     """The problem of a message that isn't of its contract's form (422), or is too large (413)."""
     status = 413 if error.rule == "SIZE-1" else 422
-    return HttpProblemError(status, error.rule, str(error), field=error.field)
+    wrong = [
+        (error.field, error.reason.partition(" (and ")[0] if error.others else error.reason),
+        *error.others,
+    ]
+    return HttpProblemError(
+        status,
+        error.rule,
+        f"{plain_field(error.field)}: {error.reason}" if error.field else error.reason,
+        field=error.field,
+        errors=[{"field": field, "detail": reason} for field, reason in wrong],
+    )
 
 
 def install_error_handlers(app: FastAPI) -> None:
     """Answer every error with problem details."""
+    _install_request_errors(app)
+    _install_server_errors(app)
+
+
+def _install_request_errors(app: FastAPI) -> None:
+    """Those of requests, which their senders can mend."""
 
     @app.exception_handler(HttpProblemError)
     async def _problem(request: Request, error: HttpProblemError) -> JSONResponse:
@@ -106,18 +130,30 @@ def install_error_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def _validation_error(request: Request, error: RequestValidationError) -> JSONResponse:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"][1:])
-        return HttpProblemError(422, "SHAPE-1", f"{field}: {first['msg']}", field=field).response()
+        (field, reason), *others = [
+            (".".join(str(part) for part in each["loc"][1:]), plain_reason(each)) for each in error.errors()
+        ]
+        return invalid_input_problem(InvalidInputError(field, reason, others=tuple(others))).response()
 
     @app.exception_handler(HTTPException)
     async def _http_exception(request: Request, error: HTTPException) -> JSONResponse:
         body = {"type": "about:blank", "title": str(error.detail), "status": error.status_code}
+        if error.status_code in HTTP_DETAILS:
+            body["detail"] = HTTP_DETAILS[error.status_code]
         return JSONResponse(body, error.status_code, error.headers, PROBLEM_MEDIA_TYPE)
 
     @app.exception_handler(ClientDisconnect)
     async def _client_disconnected(request: Request, error: ClientDisconnect) -> Response:
         return Response(status_code=400)  # the client left while it sent its request: nobody reads this
+
+
+def _install_server_errors(app: FastAPI) -> None:
+    """Those of the server and its engine."""
+
+    @app.exception_handler(Exception)
+    async def _bug(request: Request, error: Exception) -> JSONResponse:  # starlette logs the error itself
+        body = {"type": "about:blank", "title": "Internal error", "status": 500, "detail": BUG_DETAIL}
+        return JSONResponse(body, 500, None, PROBLEM_MEDIA_TYPE)
 
     @app.exception_handler(EngineError)
     async def _engine_unreachable(request: Request, error: EngineError) -> JSONResponse:

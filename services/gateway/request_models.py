@@ -12,12 +12,14 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.json_schema import JsonSchemaValue, models_json_schema
 
 from schemas.access import GameVisibility, SpectatorDelay
-from schemas.commands import PLAYER_COMMANDS, BoardChoice, SeatPlan
-from schemas.commands import SCHEMAS as COMMAND_SCHEMAS
+from schemas.commands import SeatPlan
 from schemas.disputes import MAX_REASON_LENGTH
 from schemas.field_types import Age, Bool, Hex32, Int, JsonObject, Name, Seat, Slug, Text
 from schemas.forks import SequenceNumber
+from schemas.json_schema import simplify
 from schemas.positions import Position
+from services.gateway.contract_schemas import contract_components, refers_to
+from services.gateway.explanation_models import ANSWER_PARTS
 from services.gateway.response_models import Problem
 
 SCHEMA_PATH: Final = "#/components/schemas/{model}"
@@ -36,7 +38,12 @@ class CreateGameRequest(RequestModel):
     ruleset: Annotated[
         Slug | None, Field(description="else the one that the board is usually played with")
     ] = None
-    board: Annotated[BoardChoice | None, Field(description="else the ruleset's own")] = None
+    board: Annotated[
+        Annotated[str, Field(pattern="^[a-z0-9][a-z0-9_-]{0,39}$")]
+        | Annotated[JsonObject, refers_to("BoardForm")]
+        | None,
+        Field(description="a built-in board's name, or a board of your own; else the ruleset's own"),
+    ] = None
     seed: Annotated[
         Text | None,
         Field(
@@ -45,7 +52,7 @@ class CreateGameRequest(RequestModel):
             description="games of bots alone are dealt by it; where a person may sit it is mixed with random bytes",
         ),
     ] = None
-    options: Annotated[JsonObject, Field(max_length=64)] | None = None
+    options: Annotated[JsonObject, refers_to("RuleOptionChoices")] | None = None
     clock: Annotated[
         Slug | None,
         Field(description="a clock by name: GET /v1/rulesets lists them; `options` may set it otherwise"),
@@ -95,22 +102,13 @@ class DisputeRequest(RequestModel):
 REQUEST_MODELS: Final = (CreateGameRequest, JoinRequest, ForkRequest, DisputeRequest)
 
 
-def player_command_schema() -> JsonSchemaValue:
-    """The JSON schema of a player's command: its type, and that type's fields."""
-    schemas = []
-    for command_type in PLAYER_COMMANDS:
-        schema = COMMAND_SCHEMAS[command_type.type].json_schema()
-        schema["properties"] = {"type": {"const": command_type.type}, **schema.get("properties", {})}
-        schema["required"] = ["type", *schema.get("required", [])]
-        schemas.append(schema)
-    return {"oneOf": schemas}
-
-
 def component_schemas() -> dict[str, JsonSchemaValue]:
     """The JSON schemas that no route declares to FastAPI, by the names that `SCHEMA_PATH` refers to."""
     _, definitions = models_json_schema(
-        [(model, "validation") for model in (*REQUEST_MODELS, Problem)], ref_template=SCHEMA_PATH
+        [(model, "validation") for model in (*REQUEST_MODELS, *ANSWER_PARTS, Problem)],
+        ref_template=SCHEMA_PATH,
     )
-    schemas = {**definitions["$defs"], "PlayerCommand": player_command_schema()}
+    schemas = {**definitions["$defs"], **contract_components()}
+    schemas["Position"] = simplify(schemas["Position"])
     del schemas["SeatPlan"]["properties"]["name_commitment"]  # in a log alone
     return schemas

@@ -15,6 +15,7 @@ from services.gateway.problem_details import HttpProblemError
 MAX_BODY_BYTES: Final = 16_384  # bytes of a request or of a WebSocket message
 MAX_CREATION_BYTES: Final = 131_072  # of a request that creates a game: its board may be written in place
 JSON_MEDIA_TYPE: Final = "application/json"
+UNWRITABLE: Final = "holds what JSON can't be written of: half of a surrogate pair, or too deep a nesting"
 
 TOKEN_PREFIX: Final = "token."  # noqa: S105 - no secret, but how a subprotocol begins that is one
 
@@ -40,9 +41,16 @@ def parse_json_object(text: bytes | str) -> JsonBody:
             parse_float=_parse_finite_float,
             object_pairs_hook=_unique_keys,
         )
-        to_json(value)
-    except (ValueError, RecursionError) as error:
+    except UnicodeDecodeError:
+        raise InvalidInputError("body", "isn't UTF-8") from None
+    except RecursionError:
+        raise InvalidInputError("body", "isn't JSON that can be read: it is nested too deep") from None
+    except ValueError as error:
         raise InvalidInputError("body", f"isn't JSON: {error}") from None
+    try:
+        to_json(value)
+    except ValueError:
+        raise InvalidInputError("body", UNWRITABLE) from None
     if not isinstance(value, dict):
         raise InvalidInputError("body", "must be a JSON object")
     return value

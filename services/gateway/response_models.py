@@ -5,12 +5,14 @@ Fields that an answer may lack are left unset, and routes leave unset fields out
 
 from __future__ import annotations
 
-from typing import Literal, NotRequired
+from typing import Annotated, Literal, NotRequired
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.config import JsonDict
 from pydantic.json_schema import SkipJsonSchema
 from typing_extensions import TypedDict  # pydantic can't read typing's before Python 3.12
+
+from services.gateway.contract_schemas import refers_to
 
 
 def _drop_null_defaults(schema: JsonDict) -> None:
@@ -128,7 +130,7 @@ class EntryBody(TypedDict):
     number: int
     at: int
     answers: str | None
-    events: list[dict[str, object]]
+    events: list[Annotated[dict[str, object], refers_to("Event")]]
     head: str | None
     proof: NotRequired[Proof]
     legal: NotRequired[list[dict[str, object]]]  # on the latest entry, if it was asked for
@@ -193,7 +195,7 @@ class _DisputeState(ResponseModel):
 class Dispute(_DisputeState):
     """A dispute, with its answer once there is one."""
 
-    answer: dict[str, object] | None
+    answer: Annotated[dict[str, object], refers_to("DisputeAnswer")] | None
 
 
 class ListedDispute(_DisputeState):
@@ -234,17 +236,25 @@ class RulePassages(ResponseModel):
     told: dict[str, str]
 
 
+class FieldError(ResponseModel):
+    """A field of a request that is wrong."""
+
+    field: str = Field(description="its path, from the outside in: `seats.0.kind`")
+    detail: str = Field(description="what is wrong with it, in words that follow its name")
+
+
 class Problem(ResponseModel):
     """An error, as RFC 9457 describes it."""
-
-    model_config = ConfigDict(extra="allow")
 
     type: str = Field(json_schema_extra={"format": "uri-reference"})
     title: str
     status: int
     detail: str | SkipJsonSchema[None] = None
     rule: str | SkipJsonSchema[None] = None
-    field: str | SkipJsonSchema[None] = None
+    field: str | SkipJsonSchema[None] = Field(default=None, description="the first that is wrong")
+    errors: list[FieldError] | SkipJsonSchema[None] = Field(
+        default=None, description="all fields that are wrong"
+    )
     id: str | SkipJsonSchema[None] = Field(default=None, description="the command's")
     number: int | SkipJsonSchema[None] = Field(
         default=None, description="of the entry, where the refusal is one"
@@ -252,6 +262,11 @@ class Problem(ResponseModel):
     level: str | None = Field(
         default=None,
         description="how sure it is; told: there is no entry; null: not even accepted, for all we know",
+    )
+    head: str | None = Field(default=None, description="of the chain after that entry")
+    entry: EntryBody | None = Field(default=None, description="with ID-1: the verdict on the other command")
+    asked: str | SkipJsonSchema[None] = Field(
+        default=None, description="with LEVEL-1: the level that was asked for"
     )
     verdict: Literal["unknown"] | SkipJsonSchema[None] = None
     retry_after: int | SkipJsonSchema[None] = Field(default=None, description="seconds")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
+from services.gateway.contract_schemas import refers_to
 from services.gateway.response_models import ResponseModel
 
 GameStatus = Literal["waiting", "playing", "over"]
@@ -89,7 +90,7 @@ class Move(ResponseModel):
 class LegalCommand(ResponseModel):
     """A command that the referee would accept now."""
 
-    command: dict[str, object]
+    command: Annotated[dict[str, object], refers_to("PlayerCommand")]
     text: str = Field(description="what it does, as a sentence without a subject")
     title: str = Field(description="the group that it belongs to: a route, an action")
     detail: str = Field(description="which of the group; may be empty")

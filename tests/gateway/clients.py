@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import secrets
 from collections.abc import Iterable
 from typing import Any, Final
@@ -22,6 +23,9 @@ Json = dict[str, Any]
 MEDIA_TYPE: Final = "application/problem+json"
 DRAW: Final[Json] = {"type": "draw_blind"}
 LEAVE: Final[Json] = {"type": "leave"}
+VALIDATORS_WORDS: Final = re.compile(
+    "Input should|valid (integer|string)|Field required|dictionary|instance of|codec"
+)
 ANSWER_S: Final = 60  # long enough for a busy machine; nothing waits for it when all is well
 
 
@@ -151,6 +155,7 @@ def check_problem_body(body: Json, status: int, rule: str, field: str | None = N
     assert body["type"] == f"/rules/{rule}", body
     assert (body["title"], body["status"], body["rule"]) == (ALL_RULES[rule], status, rule)
     assert body["detail"]
+    assert not VALIDATORS_WORDS.search(body["detail"]), body
     assert body.get("field") == field, body
     return body
 

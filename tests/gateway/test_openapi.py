@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import httpx
@@ -65,6 +66,23 @@ def test_every_success_names_a_schema_and_every_reference_leads_to_one(document:
     names = set(re.findall(r'"#/components/schemas/(\w+)"', json.dumps(document)))
     assert {"CreateGameRequest", "PlayerCommand", "Problem", "ViewPage"} <= names
     assert names <= document["components"]["schemas"].keys()
+
+
+def open_objects(schema: Any, path: str = "") -> Iterator[str]:
+    """Where a schema allows fields that it doesn't name or give a type."""
+    if isinstance(schema, dict):
+        if schema.get("type") == "object" and schema.get("additionalProperties", True) is True:
+            yield path
+        for key, part in schema.items():
+            if key not in ("example", "examples"):
+                yield from open_objects(part, f"{path}/{key}")
+    elif isinstance(schema, list):
+        for index, part in enumerate(schema):
+            yield from open_objects(part, f"{path}/{index}")
+
+
+def test_every_object_names_its_fields_or_gives_them_a_type(document: Any) -> None:
+    assert list(open_objects(document)) == []
 
 
 def test_answers_about_tables_are_of_their_schemas(http: httpx.Client, document: Any) -> None:
