@@ -133,7 +133,9 @@ class EntryBody(TypedDict):
     events: list[Annotated[dict[str, object], refers_to("Event")]]
     head: str | None
     proof: NotRequired[Proof]
-    legal: NotRequired[list[dict[str, object]]]  # on the latest entry, if it was asked for
+    legal: NotRequired[
+        list[Annotated[dict[str, object], refers_to("PlayerCommand")]]
+    ]  # on the latest entry, if it was asked for
 
 
 class CommandAccepted(ResponseModel):
