@@ -186,6 +186,7 @@ def _answer_schema() -> JsonSchema:
     fields = {"accepted": {"const": False}, "rule": rule, "why": {"type": "string"}}
     refused = _object_schema("The referee refuses it.", **fields)
     refused["properties"]["events"] = {**events_schema, "minItems": 1}
+    refused["properties"]["did_you_mean"] = {"type": "array", "items": {"type": "string"}, "minItems": 1}
     command_schema = {"$ref": "inquiry.schema.json#/properties/commands/items"}
     score_schema: JsonSchema = simplify(SEAT_COUNTED_SCHEMA.json_schema())
     definitions = score_schema.pop("$defs")

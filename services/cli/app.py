@@ -10,6 +10,7 @@ from schemas.errors import CorruptDataError
 from services.archive import ArchiveUnavailableError
 from services.cli import (
     audit,
+    board,
     dead_letters,
     disputes,
     engine_users,
@@ -38,6 +39,7 @@ def run_app(app: typer.Typer, arguments: Sequence[str]) -> None:
         replay,
         fork,
         audit,
+        board,
         export_verify,
         trains_cases,
         services,

@@ -7,14 +7,14 @@ No time passes while a query is answered.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Final, NotRequired, TypedDict
 
 import typer
 
 from schemas.boards.form import BOARD_SCHEMA, BoardForm
-from schemas.boards.place_names import replace_city_names, unique_city_names
+from schemas.boards.place_names import replace_names
 from schemas.commands import (
     Command,
     CommandEnvelope,
@@ -24,19 +24,19 @@ from schemas.commands import (
 )
 from schemas.errors import InvalidInputError
 from schemas.events import CommandRefused, Event, SeedRevealed, write_event
-from schemas.field_types import Seat, is_json_value
+from schemas.field_types import Seat
 from schemas.position_queries import (
     POSITION_QUERY_SCHEMA,
     SEAT_COUNTED_SCHEMA,
     InvalidCommand,
     PositionQuery,
+    SeatCommand,
 )
 from schemas.positions import Position
+from services.cli.question_board import ids_meant, question_ids, read_question_board
 from services.cli.score_breakdown import score_breakdown
-from services.documents.board_files import read_board_file, read_board_text
 from services.documents.reader import read_document, read_text
 from services.referee.rules import GameState, UnloggedRejectionError, decide_envelope, legal, score
-from services.referee.rules.board import board_names
 from services.referee.rules.position_game import QUESTION_GAME_ID, start_from_position
 from services.text.formatting import in_one_line
 
@@ -44,6 +44,7 @@ MAX_BYTES: Final = 262_144
 DEFAULT_SEED: Final = "ledgerline ask"  # so that the same query has the same answer
 # Every command gets its own verdict; in a game only so many refusals of a turn are logged.
 DEFAULT_OPTIONS: Final = {"refusals_kept": 1000}
+MAX_SUGGESTIONS: Final = 20  # in one answer: to look for an id on a large board takes milliseconds
 
 app = typer.Typer()
 
@@ -83,11 +84,7 @@ def answer_query(document: object, folder: Path) -> QueryAnswer:
         raise InvalidInputError("", "a question is an object; docs/ask.md has its fields")
     query = POSITION_QUERY_SCHEMA.read(_normalize_query(document, folder))
     state = build_state(query, folder)
-    result: QueryAnswer = {
-        "verdicts": [
-            verdict_json(state, seat_command.seat, seat_command.command) for seat_command in query.commands
-        ]
-    }
+    result: QueryAnswer = {"verdicts": answer_commands(state, query.commands)}
     if query.legal:
         result["legal"] = [
             {"seat": seat, **write_command(command)}
@@ -109,7 +106,7 @@ def build_state(query: PositionQuery, folder: Path) -> GameState:
     """The state of a game that starts from the query's position, its first turn begun.
 
     Raises InvalidInputError."""
-    board = _read_board(query.board, folder)
+    board = read_question_board(query.board, folder)
     command = CreateGame(
         seats=(SeatPlan(),) * query.seats,
         ruleset=query.ruleset,
@@ -124,22 +121,22 @@ def build_state(query: PositionQuery, folder: Path) -> GameState:
         raise InvalidInputError("", rejection.reason) from None
 
 
-def _read_board(board: str | Mapping[str, object] | None, folder: Path) -> BoardForm | str | None:
-    """A board of the query or of a file; or a name or None, which the rules look up.
-
-    Raises InvalidInputError."""
-    text = board if isinstance(board, str | None) else json.dumps(board)
-    if text is None or text in board_names():
-        return text
-    if text.lstrip().startswith(("<", "{")):
-        try:
-            return read_board_text(text, "board")
-        except InvalidInputError as error:
-            raise InvalidInputError("board", str(error), error.rule) from None
-    return read_board_file(folder / text) if "/" in text or "." in text else text
-
-
 # -- verdicts --------------------------------------------------------------------------
+
+
+def answer_commands(state: GameState, commands: Sequence[SeatCommand]) -> list[dict[str, object]]:
+    """The verdicts on commands one after the other, as JSON; with ids to suggest for those that aren't there."""
+    verdicts, suggestions = [], 0
+    for command in commands:
+        verdict = verdict_json(state, command.seat, command.command)
+        if not verdict["accepted"] and suggestions < MAX_SUGGESTIONS and (ids := _ids_meant(state, command)):
+            verdict["did_you_mean"], suggestions = ids, suggestions + 1
+        verdicts.append(verdict)
+    return verdicts
+
+
+def _ids_meant(state: GameState, command: SeatCommand) -> list[str]:
+    return [] if isinstance(command.command, InvalidCommand) else ids_meant(command.command, state.board)
 
 
 def verdict_json(state: GameState, seat: Seat, command: Command | InvalidCommand) -> dict[str, object]:
@@ -182,16 +179,4 @@ def _normalize_query(document: dict[str, object], folder: Path) -> object:
     query = {field: value for field, value in document.items() if value is not None}
     if isinstance(position := query.get("position"), dict):
         query["position"] = {field: value for field, value in position.items() if value is not None}
-    return replace_city_names(query, _city_ids_by_name(query.get("board"), folder))
-
-
-def _city_ids_by_name(board: object, folder: Path) -> dict[str, str]:
-    """The ids of the cities of a board that isn't built in; none where the board can't be read, which is
-    refused later, with the reason."""
-    if not isinstance(board, str | dict) or not is_json_value(board):
-        return {}
-    try:
-        form = _read_board(board, folder)
-    except InvalidInputError:
-        return {}
-    return unique_city_names(form) if isinstance(form, BoardForm) else {}
+    return replace_names(query, question_ids(query, folder))

@@ -12,6 +12,7 @@ from importlib.resources.abc import Traversable
 from itertools import combinations
 from typing import Final, NamedTuple
 
+from schemas.boards.board_ids import did_you_mean
 from schemas.boards.form import BOARD_SCHEMA, BoardForm, TicketForm
 from schemas.boards.trains import read_trains_map
 from schemas.errors import InvalidInputError
@@ -76,7 +77,9 @@ class Board:
 def load_board(name: str) -> Board:
     """The built-in board of this name. Raises InvalidInputError if there is none, or it can't be read."""
     if name not in board_names():
-        raise InvalidInputError("board", f"there is no board {name!r}; there is {', '.join(board_names())}")
+        known = ", ".join(board_names())
+        meant = did_you_mean(name, board_names())
+        raise InvalidInputError("board", f"there is no board {name!r}; there is {known}{meant}")
     board = _read_board_file(name)
     if isinstance(board, str):
         raise InvalidInputError("board", f"this server can't read its file of the board {name!r}: {board}")

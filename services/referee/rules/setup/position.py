@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from operator import attrgetter
 from typing import Final, NamedTuple, TypeVar
 
+from schemas.boards.board_ids import did_you_mean
 from schemas.boards.form import TicketForm
 from schemas.events import DeckLaid, HandLaid, PositionLaid, TicketsLaid
 from schemas.field_types import Seat
@@ -59,13 +60,17 @@ def require_position(rule_options: RuleOptions, board: Board, seats: int, positi
     _require_stations(rule_options, board, seats, position)
     _require_passengers(rule_options, board, seats, position)
     for city in position.tokens or {}:
-        _require(
-            not rule_options.passengers or city in board.cities, f"tokens.{city}", "there is no such city"
-        )
+        if rule_options.passengers:
+            _require_on_board(city, board.cities, f"tokens.{city}", "there is no such city")
 
 
 def _require(condition: object, field: str, reason: str) -> None:
     require(condition, "GAME-6", f"position.{field}: {reason}")
+
+
+def _require_on_board(place: str, places: Collection[str], field: str, reason: str) -> None:
+    if place not in places:
+        _require(False, field, reason + did_you_mean(place, places))
 
 
 def _require_cards(rule_options: RuleOptions, position: Position) -> None:
@@ -90,7 +95,7 @@ def _require_routes(rule_options: RuleOptions, board: Board, seats: int, owners:
     spaces_by_seat: Counter[Seat] = Counter()
     for route_id, seat in owners.items():
         field = f"routes.{route_id}"
-        _require(route_id in board.routes, field, "there is no such route")
+        _require_on_board(route_id, board.routes, field, "there is no such route")
         _require(seat < seats, field, f"there is no seat {seat}")
         spaces_by_seat[seat] += board.routes[route_id].length
         used_cars, max_cars = spaces_by_seat[seat], rule_options.cars
@@ -115,7 +120,7 @@ def _require_tickets(rule_options: RuleOptions, board: Board, position: Position
     for field, _, form in _position_tickets(position):
         a, b = form.between
         for city in (a, b):
-            _require(city in board.cities, field, f"there is no city {city}")
+            _require_on_board(city, board.cities, field, f"there is no city {city}")
         _require(a != b, field, f"it joins {a} to itself")
     field_by_ticket: dict[str, str] = {}
     for ticket in _identify_tickets(board, position):
@@ -131,7 +136,7 @@ def _require_stations(rule_options: RuleOptions, board: Board, seats: int, posit
     station_counts: Counter[Seat] = Counter()
     for city, station in (position.stations or {}).items():
         field = f"stations.{city}"
-        _require(city in board.cities, field, "there is no such city")
+        _require_on_board(city, board.cities, field, "there is no such city")
         _require(station.seat < seats, field, f"there is no seat {station.seat}")
         station_counts[station.seat] += 1
         max_stations = len(rule_options.station_costs)
@@ -151,7 +156,7 @@ def _require_passengers(rule_options: RuleOptions, board: Board, seats: int, pos
         _require(seat < seats, field, f"there is no seat {seat}")
         if not rule_options.passengers:
             continue  # they are left out, wherever the position puts them
-        _require(city in board.cities, field, "there is no such city")
+        _require_on_board(city, board.cities, field, "there is no such city")
         _require(city not in board.countries, field, "no passenger stands in a country")
         passenger_counts[seat] += 1
         max_passengers = rule_options.passengers

@@ -1,0 +1,138 @@
+"""Ids of a board by what people write for them: `Atlanta-Miami`, `St. Louis`, `kiev`.
+
+What is written is normalised: to lower-case letters without accents, one word for every saint, the order of a route's
+two cities, another spelling of a city. It must then name one thing; nothing that is only like it is taken.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
+from itertools import islice
+from typing import Final
+
+from schemas.boards.form import BoardForm
+from schemas.boards.ids import slug
+
+MAX_TEXT_LENGTH: Final = 80  # characters, as a route's id has at most
+MAX_SUGGESTIONS: Final = 3
+LEAST_LIKENESS: Final = 0.6  # of an id that is suggested, from 0 to 1
+_SAINTS: Final = frozenset(("saint", "sainte", "sankt", "ste"))  # all are st
+# Other spellings of cities that stand on built-in boards: today's, English or French ones.
+_SPELLINGS: Final[Mapping[str, str]] = {
+    "ankara": "angora",
+    "athens": "athina",
+    "brussels": "bruxelles",
+    "bucharest": "bucuresti",
+    "cologne": "koln",
+    "copenhagen": "kobenhavn",
+    "gdansk": "danzig",
+    "istanbul": "constantinople",
+    "izmir": "smyrna",
+    "kharkiv": "kharkov",
+    "kiev": "kyiv",
+    "leningrad": "petrograd",
+    "lisbon": "lisboa",
+    "moscow": "moskva",
+    "munich": "munchen",
+    "nuremberg": "nurnberg",
+    "rome": "roma",
+    "saint-petersburg": "petrograd",
+    "venice": "venezia",
+    "vienna": "wien",
+    "vilnius": "wilno",
+    "warsaw": "warszawa",
+    "zagreb": "zagrab",
+}
+
+
+class BoardIds:
+    """The ids of one board's cities and routes."""
+
+    def __init__(self, form: BoardForm) -> None:
+        self.cities = frozenset(city.id for city in form.cities)
+        self.routes = frozenset(route.id for route in form.routes)
+        counts = Counter(city.name for city in form.cities) + Counter(city.id for city in form.cities)
+        self._by_name = {city.name: city.id for city in form.cities if counts[city.name] == 1}
+        self._by_key = _unique((key, city.id) for city in form.cities for key in _keys(city.id, city.name))
+        self._between: dict[frozenset[str], list[str]] = {}
+        for route in form.routes:
+            self._between.setdefault(frozenset(route.between), []).append(route.id)
+
+    def city(self, text: str) -> str | None:
+        """The one city that the text names; None where it names none."""
+        if text in self._by_name:
+            return self._by_name[text]
+        if text in self.cities:
+            return text
+        if len(text) > MAX_TEXT_LENGTH:
+            return None
+        key = _key(text)
+        return self._by_key.get(key) or self._by_key.get(_key(_SPELLINGS.get(key, "")))
+
+    def route(self, text: str) -> str | None:
+        """The one route that the text names; None where it names none, or several."""
+        named = self.routes_named(text)
+        return named[0] if len(named) == 1 else None
+
+    def routes_named(self, text: str) -> list[str]:
+        """Every route that the text may name: by its id, or by its cities in either order, with or without what
+        tells it from its parallels."""
+        if text in self.routes:
+            return [text]
+        if len(text) > MAX_TEXT_LENGTH:
+            return []
+        normal = slug(text, "", MAX_TEXT_LENGTH)
+        if normal in self.routes:
+            return [normal]
+        words = normal.split("-")
+        return self._routes_between(words) or [
+            route for route in self._routes_between(words[:-1]) if route.endswith(f"-{words[-1]}")
+        ]
+
+    def routes_meant(self, text: str) -> list[str]:
+        """Routes to suggest for a text that names none: those between its cities, else those with a like id."""
+        return self.routes_named(text)[:MAX_SUGGESTIONS] or near_ids(text, self.routes)
+
+    def cities_meant(self, text: str) -> list[str]:
+        """Cities to suggest for a text that names none."""
+        return near_ids(text, self.cities)
+
+    def _routes_between(self, words: list[str]) -> list[str]:
+        """The routes between the two cities that these words name."""
+        for index in range(1, len(words)):
+            a, b = self.city("-".join(words[:index])), self.city("-".join(words[index:]))
+            if a is not None and b is not None and (routes := self._between.get(frozenset((a, b)))):
+                return routes
+        return []
+
+
+def near_ids(text: str, ids: Iterable[str]) -> list[str]:
+    """At most MAX_SUGGESTIONS ids that are like the text, the likest first."""
+    return get_close_matches(
+        slug(text[:MAX_TEXT_LENGTH], "", MAX_TEXT_LENGTH), sorted(ids), MAX_SUGGESTIONS, LEAST_LIKENESS
+    )
+
+
+def did_you_mean(text: str, ids: Iterable[str]) -> str:
+    """The end of a sentence that says what isn't there: "; did you mean atlanta-miami-a?", or nothing."""
+    near = near_ids(text, ids)
+    return f"; did you mean {' or '.join(near)}?" if near else ""
+
+
+def _keys(city_id: str, name: str) -> Iterator[str]:
+    yield from dict.fromkeys((_key(city_id), _key(name)))
+
+
+def _key(text: str) -> str:
+    words = slug(text, "", MAX_TEXT_LENGTH).split("-")
+    return "-".join("st" if word in _SAINTS else word for word in words)
+
+
+def _unique(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """The ids by key, without keys that two ids have."""
+    ids_by_key: dict[str, set[str]] = {}
+    for key, city_id in pairs:
+        ids_by_key.setdefault(key, set()).add(city_id)
+    return {key: next(islice(ids, 1)) for key, ids in ids_by_key.items() if key and len(ids) == 1}

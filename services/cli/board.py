@@ -1,0 +1,95 @@
+"""`ledgerline board`: what is on a board, with the ids that questions, commands and logs name things by."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from schemas.boards.form import BOARD_SCHEMA
+from schemas.errors import InvalidInputError
+from services.cli.options import JsonOption
+from services.cli.output import console, print_json, print_line
+from services.documents.board_files import read_board_file
+from services.documents.files import write_bytes
+from services.gateway.board_svg import board_svg
+from services.referee.rules import RULESETS
+from services.referee.rules.board import Board, board_names, build_board, load_board, with_pair_tickets
+from services.referee.rules.setup.create_game import resolve_rule_options
+from services.tables.board_drawing import draw_board
+
+app = typer.Typer()
+
+
+@app.command()
+def board(
+    name: Annotated[
+        str, typer.Argument(help="A built-in board, or a file in any form that a board may have.")
+    ],
+    svg: Annotated[Path | None, typer.Option(help="Draw the board into this file.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List a board's cities, routes and tickets with their ids. As JSON it is a board file."""
+    played = read_board(name)
+    if svg is not None:
+        write_bytes(svg, board_svg(draw_board(played)).encode(), "--svg")
+    if as_json:
+        print_json(board_json(played))
+        return
+    for table in (_city_table(played), _route_table(played), _ticket_table(played)):
+        console.print(table)
+    if svg is not None:
+        print_line(f"{svg} is its picture.")
+
+
+def read_board(name: str) -> Board:
+    """The board of this name, or of this file, with the tickets that its usual rules make of it.
+
+    Raises InvalidInputError."""
+    is_file = name not in board_names() and ("/" in name or "." in name)
+    found = build_board(read_board_file(name)) if is_file else load_board(name)
+    ruleset = RULESETS.get(found.default_ruleset)
+    if ruleset is None:
+        raise InvalidInputError(
+            "board.rules", f"{found.default_ruleset!r} isn't one of {', '.join(RULESETS)}"
+        )
+    points = resolve_rule_options(ruleset, found, {}).pair_tickets
+    return with_pair_tickets(found, points) if points else found
+
+
+def board_json(played: Board) -> dict[str, object]:
+    """The board as a board file has it, with its tickets."""
+    tickets = [
+        {"id": ticket.id, "between": [ticket.a, ticket.b], "points": ticket.points, "deck": ticket.deck}
+        for ticket in played.tickets.values()
+    ]
+    return {**BOARD_SCHEMA.write(played.form), "tickets": tickets}
+
+
+def _city_table(played: Board) -> Table:
+    table = Table(
+        "city", "name", "", title=f"{played.title} ({played.id}), usually played by {played.default_ruleset}"
+    )
+    for city, name in played.cities.items():
+        table.add_row(city, name, "country" if city in played.countries else played.merchandise.get(city, ""))
+    return table
+
+
+def _route_table(played: Board) -> Table:
+    table = Table("route", "spaces", "colour", "kind", "locomotives", "parallel to")
+    for route in played.routes.values():
+        locomotives = str(route.locomotives or "")
+        table.add_row(
+            route.id, str(route.length), route.color, route.kind, locomotives, ", ".join(route.parallels)
+        )
+    return table
+
+
+def _ticket_table(played: Board) -> Table:
+    table = Table("ticket", "between", "points", "deck")
+    for ticket in played.tickets.values():
+        between = f"{played.cities[ticket.a]} - {played.cities[ticket.b]}"
+        table.add_row(ticket.id, between, str(ticket.points), ticket.deck)
+    return table
