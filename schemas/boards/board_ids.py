@@ -19,7 +19,7 @@ MAX_TEXT_LENGTH: Final = 80  # characters, as a route's id has at most
 MAX_SUGGESTIONS: Final = 3
 LEAST_LIKENESS: Final = 0.6  # of an id that is suggested, from 0 to 1
 _SAINTS: Final = frozenset(("saint", "sainte", "sankt", "ste"))  # all are st
-# Other spellings of cities that stand on built-in boards: today's, English or French ones.
+# Other spellings of cities on built-in boards: today's, English or French ones; each as `_key` writes it.
 _SPELLINGS: Final[Mapping[str, str]] = {
     "ankara": "angora",
     "athens": "athina",
@@ -38,7 +38,7 @@ _SPELLINGS: Final[Mapping[str, str]] = {
     "munich": "munchen",
     "nuremberg": "nurnberg",
     "rome": "roma",
-    "saint-petersburg": "petrograd",
+    "st-petersburg": "petrograd",
     "venice": "venezia",
     "vienna": "wien",
     "vilnius": "wilno",

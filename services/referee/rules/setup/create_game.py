@@ -30,7 +30,8 @@ from services.referee.rules.setup.complexity_limits import require_room_for_play
 from services.referee.rules.setup.deal import shuffle_all
 from services.referee.rules.setup.fork import set_up_fork
 from services.referee.rules.setup.laid_deal import require_laid_deal
-from services.referee.rules.setup.position import require_position, set_up_position
+from services.referee.rules.setup.position import set_up_position
+from services.referee.rules.setup.position_check import require_position
 from services.referee.rules.setup.validation import require_dealable, require_playable
 from services.referee.rules.shuffle import commit_to_seed, seed_from_text
 from services.referee.rules.state import GameState

@@ -1,173 +1,29 @@
-"""A game that starts from a position: the position is validated, then set up (schemas/positions.py)."""
+"""A game that starts from a valid position (position_check.py), set up (schemas/positions.py)."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
-from operator import attrgetter
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, TypeVar
 
-from schemas.boards.board_ids import did_you_mean
-from schemas.boards.form import TicketForm
 from schemas.events import DeckLaid, HandLaid, PositionLaid, TicketsLaid
-from schemas.field_types import Seat
-from schemas.positions import Position, TicketGiven
-from schemas.refusals import require
+from schemas.positions import Position
 from schemas.rule_options import RuleOptions
-from services.referee.rules.board import (
-    Board,
-    Ticket,
-    closes_parallels,
-    initial_tokens,
-    neighbours,
-    points_for_route,
-    ticket_decks,
-)  # fmt: skip
+from services.referee.rules.board import Board, initial_tokens, points_for_route
 from services.referee.rules.ruleset import EventStream
+from services.referee.rules.setup.position_tickets import (
+    IdentifiedTicket,
+    deck_names,
+    extra_tickets,
+    identify_tickets,
+)
 from services.referee.rules.shuffle import in_canonical_order, shuffled
 
 T = TypeVar("T")
 U = TypeVar("U")
-DEFAULT_DECK: Final = "puzzle"  # the name of the ticket deck where the rules have none
 # Epochs of a position's own shuffles. Those of the play count from 0, so none is used twice.
 FIRST_POSITION_EPOCH: Final = 1 << 32
-
-
-class IdentifiedTicket(NamedTuple):
-    """A ticket that a position names."""
-
-    field: str
-    deck: str | None  # None: a seat holds it
-    id: str  # the board's, or one of its own
-    form: TicketGiven
-
-
-# -- validation ---------------------------------------------------------------------------
-
-
-def require_position(rule_options: RuleOptions, board: Board, seats: int, position: Position) -> None:
-    """Such a position is possible. Raises CommandRefusedError (GAME-6), which names the wrong entry."""
-    _require((position.turn or 0) < seats, "turn", f"there is no seat {position.turn}")
-    for name in ("hands", "cars", "tickets", "merchandise", "points"):
-        row_count = len(getattr(position, name))
-        _require(row_count <= seats, name, f"{row_count} rows for {seats} seats")
-    _require_cards(rule_options, position)
-    for seat, cars in enumerate(position.cars):
-        _require(cars <= rule_options.cars, f"cars.{seat}", f"{cars}, a seat has {rule_options.cars} at most")
-    _require_routes(rule_options, board, seats, position.routes or {})
-    _require_tickets(rule_options, board, position)
-    _require_stations(rule_options, board, seats, position)
-    _require_passengers(rule_options, board, seats, position)
-    for city in position.tokens or {}:
-        if rule_options.passengers:
-            _require_on_board(city, board.cities, f"tokens.{city}", "there is no such city")
-
-
-def _require(condition: object, field: str, reason: str) -> None:
-    require(condition, "GAME-6", f"position.{field}: {reason}")
-
-
-def _require_on_board(place: str, places: Collection[str], field: str, reason: str) -> None:
-    if place not in places:
-        _require(False, field, reason + did_you_mean(place, places))
-
-
-def _require_cards(rule_options: RuleOptions, position: Position) -> None:
-    rows: list[tuple[str, Iterable[str | None]]] = [
-        *((f"hands.{seat}", hand) for seat, hand in enumerate(position.hands)),
-        ("market", position.market or ()),
-        ("deck", position.deck or ()),
-        ("discard", position.discard or {}),
-    ]
-    for field, cards in rows:
-        for card in cards:
-            _require(
-                card is None or card in rule_options.cards, f"{field}.{card}", "these rules have no such card"
-            )
-    _require(
-        len(position.market or ()) <= rule_options.market, "market", f"more than {rule_options.market} cards"
-    )
-
-
-def _require_routes(rule_options: RuleOptions, board: Board, seats: int, owners: Mapping[str, Seat]) -> None:
-    parallels_closed = closes_parallels(rule_options, seats)
-    spaces_by_seat: Counter[Seat] = Counter()
-    for route_id, seat in owners.items():
-        field = f"routes.{route_id}"
-        _require_on_board(route_id, board.routes, field, "there is no such route")
-        _require(seat < seats, field, f"there is no seat {seat}")
-        spaces_by_seat[seat] += board.routes[route_id].length
-        used_cars, max_cars = spaces_by_seat[seat], rule_options.cars
-        _require(
-            used_cars <= max_cars,
-            field,
-            f"seat {seat}'s routes have {used_cars} spaces, it has {max_cars} cars at most",
-        )
-        for twin in board.routes[route_id].parallels:
-            owns_both = owners.get(twin) == seat and not rule_options.parallel_owned
-            _require(not owns_both, field, f"seat {seat} owns its parallel {twin} too (DOUBLE-1)")
-            _require(
-                not (parallels_closed and twin in owners),
-                field,
-                f"its parallel {twin} is claimed too (DOUBLE-2)",
-            )
-
-
-def _require_tickets(rule_options: RuleOptions, board: Board, position: Position) -> None:
-    for deck in position.ticket_decks or {}:
-        _require(deck in _deck_names(rule_options), f"ticket_decks.{deck}", "these rules have no such deck")
-    for field, _, form in _position_tickets(position):
-        a, b = form.between
-        for city in (a, b):
-            _require_on_board(city, board.cities, field, f"there is no city {city}")
-        _require(a != b, field, f"it joins {a} to itself")
-    field_by_ticket: dict[str, str] = {}
-    for ticket in _identify_tickets(board, position):
-        _require(
-            ticket.id not in field_by_ticket,
-            ticket.field,
-            f"the same ticket is in {field_by_ticket.get(ticket.id)}",
-        )
-        field_by_ticket[ticket.id] = ticket.field
-
-
-def _require_stations(rule_options: RuleOptions, board: Board, seats: int, position: Position) -> None:
-    station_counts: Counter[Seat] = Counter()
-    for city, station in (position.stations or {}).items():
-        field = f"stations.{city}"
-        _require_on_board(city, board.cities, field, "there is no such city")
-        _require(station.seat < seats, field, f"there is no seat {station.seat}")
-        station_counts[station.seat] += 1
-        max_stations = len(rule_options.station_costs)
-        _require(
-            station_counts[station.seat] <= max_stations,
-            field,
-            f"seat {station.seat} has more than {max_stations} stations",
-        )
-        is_neighbour = station.neighbour is None or station.neighbour in neighbours(board, city)
-        _require(is_neighbour, field, f"no route joins it to {station.neighbour}")
-
-
-def _require_passengers(rule_options: RuleOptions, board: Board, seats: int, position: Position) -> None:
-    passenger_counts: Counter[Seat] = Counter()
-    for city, seat in (position.passengers or {}).items():
-        field = f"passengers.{city}"
-        _require(seat < seats, field, f"there is no seat {seat}")
-        if not rule_options.passengers:
-            continue  # they are left out, wherever the position puts them
-        _require_on_board(city, board.cities, field, "there is no such city")
-        _require(city not in board.countries, field, "no passenger stands in a country")
-        passenger_counts[seat] += 1
-        max_passengers = rule_options.passengers
-        _require(
-            passenger_counts[seat] <= max_passengers,
-            field,
-            f"seat {seat} has more than {max_passengers} passengers",
-        )
-
-
-# -- setup --------------------------------------------------------------------------------
 
 
 def set_up_position(
@@ -175,7 +31,7 @@ def set_up_position(
 ) -> EventStream:
     """The events that set up a valid position in a game just created."""
     token_stacks = position.tokens
-    tickets = _identify_tickets(board, position)
+    tickets = identify_tickets(board, position)
     yield PositionLaid(
         turn=position.turn,
         market=_padded(position.market or (), rule_options.market, None),
@@ -192,7 +48,7 @@ def set_up_position(
         if token_stacks is None
         else _sort_highest_on_top(token_stacks if rule_options.passengers else {}),
         merchandise=_padded(position.merchandise, seats, 0),
-        tickets=_extra_tickets(board, rule_options, tickets),
+        tickets=extra_tickets(board, rule_options, tickets),
     )
     yield DeckLaid(_deck_order(rule_options, seed, position))
     held_ids = iter([ticket.id for ticket in tickets if ticket.deck is None])  # seat by seat
@@ -235,7 +91,7 @@ def _set_up_ticket_decks(
 ) -> EventStream:
     """The ticket decks that were given; for others all tickets of the board that are nowhere else, shuffled."""
     placed_ids = {ticket.id for ticket in tickets}
-    for epoch, deck in enumerate(_deck_names(rule_options), start=FIRST_POSITION_EPOCH + 1):
+    for epoch, deck in enumerate(deck_names(rule_options), start=FIRST_POSITION_EPOCH + 1):
         if deck in (position.ticket_decks or {}):
             yield TicketsLaid(deck, tuple(ticket.id for ticket in tickets if ticket.deck == deck))
         else:
@@ -243,61 +99,6 @@ def _set_up_ticket_decks(
                 t.id for t in board.tickets.values() if t.deck == deck and t.id not in placed_ids
             )
             yield TicketsLaid(deck, shuffled(remaining, seed, epoch))
-
-
-def _extra_tickets(
-    board: Board, rule_options: RuleOptions, tickets: Sequence[IdentifiedTicket]
-) -> tuple[TicketForm, ...]:
-    """The tickets that only this position has. One that a seat holds belongs to the first deck.
-
-    They are public, so they are sorted: their order must not reveal who holds them."""
-    extra_tickets = (ticket for ticket in tickets if ticket.id not in board.tickets)
-    first_deck = _deck_names(rule_options)[0]
-    return tuple(
-        TicketForm(ticket.id, ticket.form.between, ticket.form.points, ticket.deck or first_deck)
-        for ticket in sorted(extra_tickets, key=attrgetter("id"))
-    )
-
-
-def _identify_tickets(board: Board, position: Position) -> list[IdentifiedTicket]:
-    """Every ticket that a position names, with its id: an unused ticket of the board with these cities and
-    points (and deck, for a ticket in a deck); else a new one that the board doesn't have."""
-    board_tickets: dict[tuple[frozenset[str], int], list[Ticket]] = {}
-    for ticket in board.tickets.values():
-        board_tickets.setdefault((frozenset((ticket.a, ticket.b)), ticket.points), []).append(ticket)
-    tickets: list[IdentifiedTicket] = []
-    used_ids: set[str] = set()
-    for field, deck, form in _position_tickets(position):
-        matching = board_tickets.get((frozenset(form.between), form.points), ())
-        matching_ids = [ticket.id for ticket in matching if deck in (None, ticket.deck)]
-        if matching_ids:
-            unused_ids = [ticket_id for ticket_id in matching_ids if ticket_id not in used_ids]
-            ticket_id = (unused_ids or matching_ids)[0]
-            used_ids.add(ticket_id)
-        else:
-            ticket_id = _new_ticket_id(board, form)
-        tickets.append(IdentifiedTicket(field, deck, ticket_id, form))
-    return tickets
-
-
-def _new_ticket_id(board: Board, form: TicketGiven) -> str:
-    a, b = sorted(form.between)
-    ticket_id = f"{a}:{b}:{form.points}"
-    while ticket_id in board.tickets:  # a different ticket
-        ticket_id += "."
-    return ticket_id
-
-
-def _position_tickets(position: Position) -> Iterator[tuple[str, str | None, TicketGiven]]:
-    """Every ticket that a position names: its field, its deck (None: a seat holds it), itself."""
-    for seat, forms in enumerate(position.tickets):
-        yield from ((f"tickets.{seat}.{index}", None, form) for index, form in enumerate(forms))
-    for deck, deck_forms in (position.ticket_decks or {}).items():
-        yield from ((f"ticket_decks.{deck}.{index}", deck, form) for index, form in enumerate(deck_forms))
-
-
-def _deck_names(rule_options: RuleOptions) -> tuple[str, ...]:
-    return ticket_decks(rule_options) or (DEFAULT_DECK,)
 
 
 def _padded(values: Sequence[T], count: int, default: U) -> tuple[T | U, ...]:
