@@ -27,7 +27,7 @@ Connect = Callable[[], redis.Redis]
 
 # The same examples in every run: few in the short one, many with `--hypothesis-profile=long`.
 settings.register_profile("short", derandomize=True, deadline=None, database=None, max_examples=40)
-settings.register_profile("long", settings.get_profile("short"), max_examples=100)
+settings.register_profile("long", settings.get_profile("short"), max_examples=80)
 settings.load_profile("short")
 if (
     signal.getsignal(signal.SIGINT) is signal.SIG_IGN

@@ -64,7 +64,7 @@ FIGURES: Final[Mapping[str, Measure]] = {
     "files": proof.measure_files,
     "fresh": fresh_clone.measure,
 }
-SLOW: Final = ("fresh", "handover")  # not in a quick run, unless it is named
+SLOW: Final = ("fresh", "handover", "floods")  # not in a quick run, unless it is named
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 out = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
 aside = Console(stderr=True, highlight=False)

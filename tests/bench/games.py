@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
@@ -62,7 +62,12 @@ def script(game: str, seats: tuple[SeatPlan, ...], seed: str) -> list[CommandEnv
     return envelopes
 
 
-def play(ledger: RedisLedger, plans: Sequence[tuple[SeatPlan, ...]], name: str = "game") -> list[str]:
+def play(
+    ledger: RedisLedger,
+    plans: Sequence[tuple[SeatPlan, ...]],
+    name: str = "game",
+    options: Mapping[str, int] | None = None,
+) -> list[str]:
     """Play these games of bots to their ends, concurrently, with a real referee and bot worker.
     Returns the games' ids, which begin with `name`."""
     (referee, _), worker = (
@@ -71,7 +76,7 @@ def play(ledger: RedisLedger, plans: Sequence[tuple[SeatPlan, ...]], name: str =
     )
     games = [f"{name}-{number}" for number in range(len(plans))]
     for game, seats in zip(games, plans, strict=True):
-        ledger.submit(CommandEnvelope("create", game, None, CreateGame(seats, seed=game)))
+        ledger.submit(CommandEnvelope("create", game, None, CreateGame(seats, seed=game, options=options)))
         ledger.submit(CommandEnvelope("start", game, None, StartGame()))
     for idle in count():
         while referee.step(20) + worker.step(20):

@@ -21,7 +21,7 @@ from tests.bench.referee_workers import Spent, Worker
 
 GOAL: Final = 0.5
 GAMES: Final = (100, 10_000, 100_000)
-GAMES_QUICK: Final = (20, 200, 400)
+GAMES_QUICK: Final = (10, 30, 60)
 BATCH: Final = 100  # commands that wait at each step
 NO_REWRITE: Final = {"auto-aof-rewrite-percentage": 0}  # a rewrite isn't what is measured
 
@@ -66,7 +66,7 @@ def measure(size: Size, report: Report) -> Figure:
     batch = size.of(BATCH, 20)
     with ExitStack() as running:
         report("playing a few games in advance")
-        templates = scripts(size.of(24, 2))
+        templates = scripts(size.of(24, 1))
         grown = []
         for count in counts:
             report(f"{count:,} games: copying and loading them")

@@ -25,11 +25,12 @@ PLAIN = {"stream-node-max-bytes": 4096}
 
 def measure(size: Size, report: Report) -> Figure:
     parts: dict[str, Part] = {}
+    options = {"cars": 8} if size.quick else None
     for engine, settings in (("ours", {}), ("plain", PLAIN)):
         with fresh_ledger(16, **settings) as ledger:
             for table, policies in SEATINGS.items():
                 report(f"{table} games on the engine's {engine} settings")
-                games = play(ledger, [bots(*policies)] * size.of(16, 1), table)
+                games = play(ledger, [bots(*policies)] * size.of(16, 1), table, options)
                 parts |= {f"{engine}_{table}_{k}": v for k, v in weigh(ledger, games).items()}
     worst = max(_number(parts[f"ours_{table}_streams_mean"]) for table in SEATINGS)
     return Figure(

@@ -87,7 +87,7 @@ def measure(size: Size, report: Report) -> Figure:
         replicas = [node.call for node in formed.nodes if node not in primaries]
         three = Side(running, formed.url, [node.call for node in primaries], replicas)
         rounds = size.of(60, 4)
-        for number, envelopes in enumerate(islice(lanes(size.of(GAMES, 20)), rounds)):
+        for number, envelopes in enumerate(islice(lanes(size.of(GAMES, 4)), rounds)):
             report(f"round {number + 1} of {rounds}")
             for side in (one, three):
                 side.play(envelopes)

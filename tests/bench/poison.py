@@ -31,7 +31,7 @@ def measure(size: Size, report: Report) -> Figure:
     games, batch = size.of(GAMES, 20), size.of(BATCH, 20)
     with ExitStack() as running:
         report("playing a few games in advance")
-        templates = scripts(size.of(24, 2))
+        templates = scripts(size.of(24, 1))
         clean, poisoned = (
             GamesUnderLoad(url, games, templates, running.enter_context(Worker(run_breaking, url)))
             for url in (running.enter_context(fresh_engine()) for _ in range(2))

@@ -45,8 +45,8 @@ STANDALONE: Final = Path(__file__).parents[2] / "deploy" / "verify_game.py"
 def measure_sealing(size: Size, report: Report) -> Figure:
     """What the chain and the commitments cost the referee, alone and as part of its work."""
     report("sealing logs again")
-    us = [_sealing_us(f"seal-{n}") for n in range(size.of(12, 2))]
-    games, blocks, rounds = size.of(100, 10), size.of(16, 2), size.of(12, 4)
+    us = [_sealing_us(f"seal-{n}") for n in range(size.of(12, 1))]
+    games, blocks, rounds = size.of(100, 3), size.of(16, 2), size.of(12, 4)
     with (
         fresh_engine() as sealed_url,
         fresh_engine() as plain_url,

@@ -31,7 +31,7 @@ Round = list[tuple[str, CommandEnvelope]]  # envelopes by their ids in the comma
 
 
 def measure(size: Size, report: Report) -> Figure:
-    games, blocks, rounds = size.of(200, 20), size.of(20, 3), size.of(12, 8)
+    games, blocks, rounds = size.of(200, 4), size.of(20, 3), size.of(12, 8)
     report(f"{games} games: playing them in advance")
     feed = lanes(games)
     with (

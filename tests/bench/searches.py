@@ -18,13 +18,13 @@ FULLEST: Final = 20  # boards of each ruleset, on which every seat's search is t
 
 
 def measure(size: Size, report: Report) -> Figure:
-    games = size.of(1000, 8)
+    games = size.of(1000, 3)
     europe = fullest("europe", 5, games, report)
     boards = {
         "longest trail": (europe, trail),
         "station resolution": (europe, loans),
-        "longest path": (fullest("trains", 8, size.of(200, 4), report), trail),
-        "best journeys": (fullest("marklin", 5, size.of(200, 4), report), journeys),
+        "longest path": (fullest("trains", 8, size.of(200, 2), report), trail),
+        "best journeys": (fullest("marklin", 5, size.of(200, 2), report), journeys),
     }
     parts: dict[str, Part] = {"games": games}
     for name, (states, search) in boards.items():

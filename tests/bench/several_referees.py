@@ -49,7 +49,7 @@ class Server:
 
     def __init__(self, running: ExitStack, count: int, size: Size) -> None:
         url = running.enter_context(fresh_engine())
-        self.live = Live(url, size.of(1_000, 40), scripts(size.of(24, 2)))
+        self.live = Live(url, size.of(1_000, 20), scripts(size.of(24, 1)))
         self.workers = [running.enter_context(Worker(run_sharing, url)) for _ in range(count)]
         self.rounds: list[Round] = []
         until = monotonic() + SETTLED_S

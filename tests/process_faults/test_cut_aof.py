@@ -108,7 +108,7 @@ def play_on(ledger: RedisLedger, games: list[str]) -> None:
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize(("cuts",), sizes((2,), (20,), (200,)))
+@pytest.mark.parametrize(("cuts",), sizes((2,), (8,), (200,)))
 def test_P1_what_is_durable_is_there_wherever_the_log_is_cut(
     recorded: Recorded, tmp_path: Path, cuts: int
 ) -> None:
@@ -129,7 +129,7 @@ def test_P1_what_is_durable_is_there_wherever_the_log_is_cut(
 
 @pytest.mark.long
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize(("cuts",), sizes((1,), (3,), (40,)))
+@pytest.mark.parametrize(("cuts",), sizes((1,), (2,), (40,)))
 def test_P1_P7_services_run_on_when_the_engine_comes_back_with_less(tmp_path: Path, cuts: int) -> None:
     """They have cached entries that are gone: nothing may follow those, and no game may stop."""
     random = Random(seed := run_seed())

@@ -110,7 +110,7 @@ async def acknowledged(url: str, count: int, stop_after: int) -> list[str]:
 
 
 @pytest.mark.parametrize("policy", ["always", "everysec"])
-@pytest.mark.parametrize(("cuts",), sizes((1,), (6,), (60,)))
+@pytest.mark.parametrize(("cuts",), sizes((1,), (3,), (60,)))
 def test_P1_what_is_durable_is_there_after_a_power_cut(tmp_path: Path, policy: str, cuts: int) -> None:
     random = Random(run_seed())
     with cut_engine(tmp_path, appendfsync=policy) as (engine, client):

@@ -258,7 +258,7 @@ def expected_deadline(state: GameState, seat: Seat, since: int) -> int | None:
     return min(ends, default=None)
 
 
-@pytest.mark.parametrize("examples", long_after(1, (5, 15)))
+@pytest.mark.parametrize("examples", long_after(1, (3, 8)))
 @EVERY_RULESET
 def test_CLOCK_1_the_time_of_a_move_counts_from_the_entry_that_makes_the_game_wait_for_its_seat(
     rules: str, examples: int

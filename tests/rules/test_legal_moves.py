@@ -134,7 +134,7 @@ def check_walks(state: GameState, seat: Seat, walks: list[MovePassenger], tried:
             ), walk
 
 
-@pytest.mark.parametrize("examples", long_after(1, (2, 15)))
+@pytest.mark.parametrize("examples", long_after(1, (2, 6)))
 @EVERY_RULESET
 def test_what_is_legal_is_what_decide_accepts(rules: str, examples: int) -> None:
     @settings(REPEATABLE, max_examples=examples)

@@ -112,7 +112,7 @@ def play_and_count(play: RandomGame) -> None:
             assert counted.routes == seat_state.points
 
 
-@pytest.mark.parametrize("examples", long_after(1, (3, 25)))
+@pytest.mark.parametrize("examples", long_after(1, (3, 10)))
 @EVERY_RULESET
 def test_cards_cars_tickets_and_all_else_are_conserved_and_every_game_ends(rules: str, examples: int) -> None:
     @settings(REPEATABLE, max_examples=examples)
@@ -138,7 +138,7 @@ def test_every_board_is_played_to_the_end_by_every_number_of_seats(board: str, s
     assert full_state(fold(play.log)) == full_state(play.state)
 
 
-@pytest.mark.parametrize("examples", long_after(1, (2, 10)))
+@pytest.mark.parametrize("examples", long_after(1, (2, 6)))
 @EVERY_RULESET
 def test_the_log_folds_to_the_referees_own_state(rules: str, examples: int) -> None:
     @settings(REPEATABLE, max_examples=examples)
@@ -211,7 +211,7 @@ def assert_view_matches(viewer: Seat | None, view: GameState, state: GameState) 
             assert shown["requested_mix"] == (None if real["requested_mix"] is None else {})
 
 
-@pytest.mark.parametrize("examples", long_after(1, (2, 12)))
+@pytest.mark.parametrize("examples", long_after(1, (2, 6)))
 @EVERY_RULESET
 def test_a_viewers_fold_agrees_with_the_state_on_all_that_the_viewer_may_know(
     rules: str, examples: int
@@ -227,7 +227,7 @@ def test_a_viewers_fold_agrees_with_the_state_on_all_that_the_viewer_may_know(
     holds()
 
 
-@pytest.mark.parametrize("examples", long_after(1, (2, 12)))
+@pytest.mark.parametrize("examples", long_after(1, (2, 6)))
 @EVERY_RULESET
 def test_what_is_legal_follows_from_the_seats_own_view(rules: str, examples: int) -> None:
     @settings(REPEATABLE, max_examples=examples)

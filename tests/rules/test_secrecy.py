@@ -201,7 +201,7 @@ def decks_kept(state: GameState, seat: Seat, command: Command) -> list[str] | No
 # -- what holds --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("examples", long_after(1, (1, 6)))
+@pytest.mark.parametrize("examples", long_after(1, (1, 3)))
 @EVERY_RULESET
 def test_no_viewer_can_infer_what_it_may_not_know(rules: str, examples: int) -> None:
     other_tables = 0

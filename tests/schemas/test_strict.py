@@ -34,6 +34,7 @@ from schemas.field_types import MAX_JSON_DEPTH
 from schemas.rows import VisibilitySplit, event_to_row, pack
 from services.referee.rules.views import split_by_visibility
 from tests.long_runs import long_after
+from tests.process_faults.seeds import SOAK
 from tests.schemas import examples
 from tests.schemas.wrong_commands import DEAL, WRONG_COMMANDS, nested
 
@@ -188,7 +189,7 @@ ANYTHING = st.binary(max_size=200) | SHAPED.map(lambda value: bytes(pack(value))
 PUBLIC, PART = GENUINE[-2:]
 
 
-@pytest.mark.parametrize("examples", long_after(1, (150, 800)))
+@pytest.mark.parametrize("examples", long_after(1, (100, 800 if SOAK else 300)))
 def test_garbage_is_malformed_or_corrupt_and_nothing_else(examples: int) -> None:
     settings(max_examples=examples, deadline=None)(given(data=ANYTHING)(no_other_error))()
 

@@ -18,8 +18,9 @@ import pytest
 
 from services.referee.rules.shuffle import random_words, shuffled
 from tests.long_runs import long_after
+from tests.process_faults.seeds import SOAK
 
-SHUFFLES: Final = (40_000, 200_000)
+SHUFFLES: Final = (40_000, 200_000) if SOAK else (30_000, 100_000)
 LEVEL: Final = 0.001
 CARDS: Final = 16  # all different; a whole deck is shuffled in a test of its own
 Shuffler = Callable[[Iterable[int], str, int], Sequence[int]]

@@ -16,7 +16,7 @@ from tests.secrecy.matches import Match
 from tests.secrecy.test_determinization import shuffle_with
 
 
-@pytest.mark.parametrize("games", long_after(1, (8, 24)))
+@pytest.mark.parametrize("games", long_after(1, (6, 12)))
 @EVERY_RULESET
 def test_P5_no_viewer_receives_anything_of_what_others_are_dealt(rules: str, games: int) -> None:
     assert check_deals(rules, games) > games

@@ -20,6 +20,7 @@ from tests.deploy.compose import wait_until
 from tests.gateway.clients import CreatedGame, Player, bearer, new_id, plan, problem
 from tests.gateway.test_play_off import QUICK, seated_again
 from tests.long_runs import short_and_long
+from tests.process_faults.seeds import SOAK
 from tests.security.captured_logging import logging_to
 from tests.security.conftest import WholeServer
 
@@ -136,7 +137,7 @@ def assert_opens_nothing(http: httpx.Client, candidate: str, games: tuple[str, .
             assert not reply.is_success, f"{candidate} takes a seat: {reply.text}"
 
 
-@pytest.mark.parametrize("most", short_and_long(30, 1_000_000))
+@pytest.mark.parametrize("most", short_and_long(30, 1_000_000 if SOAK else 200))
 def test_TOKEN_1_nothing_that_is_shown_of_a_game_opens_a_seat(
     whole: WholeServer, played: PlayedGame, tmp_path: Path, most: int
 ) -> None:

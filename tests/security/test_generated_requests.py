@@ -20,6 +20,7 @@ from services.bootstrap.embedded import run_embedded_server
 from tests.gateway.clients import Json, bearer, in_turn, minted
 from tests.long_runs import short_and_long
 from tests.many_clients import settings_for_many_clients
+from tests.process_faults.seeds import SOAK
 
 KEY: Final = "k" * 32
 NEVER_WITHDRAWN: Final = 1 << 30  # a generation that no withdrawal in these tests reaches
@@ -112,7 +113,8 @@ def modes(operation: APIOperation[Any, Any, Any, Any]) -> list[GenerationMode]:
     return [GenerationMode.POSITIVE, *([GenerationMode.NEGATIVE] if may_be_wrong else [])]
 
 
-@pytest.mark.parametrize("examples", short_and_long(6, 30))
+@pytest.mark.timeout(1_800)
+@pytest.mark.parametrize("examples", short_and_long(4, 30 if SOAK else 12))
 def test_every_answer_to_a_generated_request_is_described(
     played: Played, subtests: pytest.Subtests, examples: int
 ) -> None:

@@ -8,7 +8,7 @@ import pytest
 from tests.simulator.simulate import simulate
 
 ROW = 5  # seeds of one case
-SEEDS = 60  # a soak takes 10,000 others
+SEEDS = 30  # a soak takes 10,000 others
 SHORT = range(4, 9)
 SIZES = [pytest.param(SHORT, id="short")] + [
     pytest.param(range(first, first + ROW), id=str(first), marks=pytest.mark.long)

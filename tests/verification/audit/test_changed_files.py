@@ -16,9 +16,10 @@ from services.archive.game_file import DIGEST_BYTES, FILE_MAGIC, MARK_BYTES, com
 from services.verification.findings import Finding
 from services.verification.log_check import check_file, check_file_bytes
 from tests.long_runs import long_after
+from tests.process_faults.seeds import SOAK
 from tests.verification.audit.small_server import GAME, SIGNER, SmallServer
 
-FLIPS = pytest.mark.parametrize("flips", long_after(1, (400, 2_000)))
+FLIPS = pytest.mark.parametrize("flips", long_after(1, (250, 2_000 if SOAK else 800)))
 
 
 @cache

@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from services.archive import decode_game_file
 from tests.golden.scenarios import SCENARIOS
 from tests.long_runs import long_after, long_but_every
+from tests.process_faults.seeds import SOAK
 from tests.verification.audit.small_server import SIGNER
 from tests.verification.proof.given import (  # fmt: skip
     FILE_MAGIC,
@@ -81,7 +82,7 @@ def test_a_game_of_four_is_checked_within_two_seconds_of_work() -> None:
 # -- one thing changed -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("sampled", long_after(1, (60, 2_000)))
+@pytest.mark.parametrize("sampled", long_after(1, (60, 2_000 if SOAK else 400)))
 def test_P6_every_flipped_bit_of_a_file_is_found(sampled: int) -> None:
     file, rng = played(SMALL), Random(4)
     for place in [
@@ -96,7 +97,7 @@ def test_P6_every_flipped_bit_of_a_file_is_found(sampled: int) -> None:
             continue
 
 
-@pytest.mark.parametrize("sampled", long_after(1, (60, 300)))
+@pytest.mark.parametrize("sampled", long_after(1, (60, 300 if SOAK else 120)))
 def test_P6_a_flipped_bit_of_an_entry_names_that_entry(sampled: int) -> None:
     """Even if the file is compressed again after the flip."""
     packed, rng = decompressed(played(SMALL)), Random(4)
@@ -181,7 +182,7 @@ def test_invalid_bytes_are_reported_and_never_raise_anything_else() -> None:
             assert str(wrong).startswith("the file "), number
 
 
-@pytest.mark.parametrize("sampled", long_after(1, (60, 300)))
+@pytest.mark.parametrize("sampled", long_after(1, (60, 300 if SOAK else 120)))
 def test_entries_of_any_shape_are_findings_never_a_traceback(sampled: int) -> None:
     """Entries with one value replaced, as a malicious server could write them."""
     file, rng = decode_game_file(played("europe-tunnels-and-stations")), Random(2)
