@@ -18,7 +18,7 @@ from services.ledger import RedisLedger
 from services.ledger.connection import connect, init_partition_count
 from services.ledger.embedded_engine import running_engine
 from tests.cluster.nodes import cluster
-from tests.left_processes import left_processes, mark_children
+from tests.left_processes import end_multiprocessing, left_processes, mark_children
 
 PARTITIONS = 4
 EXIT_S = 30  # within which what was killed is gone, on a busy machine too
@@ -42,6 +42,7 @@ mark_children()
 def _no_process_is_left() -> Iterator[None]:
     """Fails the run, after all else is closed, where a test left a process; it names and ends them."""
     yield
+    end_multiprocessing()
     end_s = time.monotonic() + EXIT_S
     while (left := left_processes()) and time.monotonic() < end_s:
         time.sleep(0.05)

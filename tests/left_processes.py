@@ -9,6 +9,7 @@ import os
 import secrets
 from collections.abc import Iterator
 from contextlib import suppress
+from multiprocessing import forkserver, resource_tracker
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -43,6 +44,12 @@ def left_processes() -> list[RunningProcess]:
         found |= {process.id: process for process in more}
         parents |= {process.id for process in more}
     return sorted(found.values())
+
+
+def end_multiprocessing() -> None:
+    """End what multiprocessing starts beside processes and keeps as long as this one lives."""
+    forkserver._forkserver._stop()  # type: ignore[attr-defined]  # there is no public way
+    resource_tracker._resource_tracker._stop()  # type: ignore[attr-defined]
 
 
 def _running_processes() -> Iterator[RunningProcess]:

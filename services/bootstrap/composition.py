@@ -18,6 +18,8 @@ from services.archive.trusted_keys import PUBLIC_KEYS_VARIABLE
 from services.auditor.config import build_signer, own_keys, resolve_jobs_url
 from services.auditor.jobs import JobContext
 from services.auditor.worker import Auditor
+from services.bots.policy_processes import PolicyProcesses
+from services.bots.slow_tasks import SlowTasks
 from services.bots.worker import BotWorker
 from services.gateway.archive_views import ArchiveViewReader
 from services.gateway.server import build_server, open_listener
@@ -32,7 +34,7 @@ from services.referee.leases import GameClock, Lease
 from services.referee.rules.board import unreadable_boards
 from services.referee.worker import Referee
 from services.runtime import worker_loop
-from services.runtime.executors import DaemonThreadPool, InlineExecutor
+from services.runtime.executors import DaemonThreadPool, InlineExecutor, core_count
 from services.runtime.logging_setup import get_logger
 from services.runtime.settings import Settings, read_settings, read_token_keys
 from services.runtime.worker_loop import Outage, PeriodicTask
@@ -159,8 +161,14 @@ def run_bots(settings: Settings, stop: Event) -> None:
     with ExitStack() as exit_stack:
         exit_stack.enter_context(closing(ledger))
         batch = max(1, MAX_TASKS_PER_STEP // ledger.partitions)
-        bots = BotWorker(ledger, ledger, new_consumer_name("bots"), batch)
-        periodic_tasks = [PeriodicTask(1.0, bots.reclaim), PeriodicTask(1.0, bots.forget_finished)]
+        processes = exit_stack.enter_context(closing(PolicyProcesses(settings.bot_processes or core_count())))
+        slow_tasks = SlowTasks(processes)
+        bots = BotWorker(ledger, ledger, new_consumer_name("bots"), batch, slow_tasks=slow_tasks)
+        periodic_tasks = [
+            PeriodicTask(1.0, bots.reclaim),
+            PeriodicTask(1.0, bots.forget_finished),
+            PeriodicTask(0.5, bots.renew_slow_tasks),
+        ]
         worker_loop.run_worker("bots", bots.step, periodic_tasks, stop)
 
 

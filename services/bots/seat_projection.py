@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
 from schemas.field_types import Seat
 from services.ledger.view_queries import ViewPage, ViewPageOrError, ViewRequest
 from services.referee.rules import GameState, fold_events
 from services.referee.rules.proof.view_verifier import ViewVerifier
+
+NO_SEAT_SECRET: Final = "00" * 32
 
 
 class ViewPageReader(Protocol):
@@ -34,6 +36,11 @@ class SeatProjection:
         """Whose view it is."""
         assert self.view_verifier.viewer is not None, "a projection is of a seat"
         return self.view_verifier.viewer
+
+    @property
+    def random_source(self) -> tuple[str, int]:
+        """What the random stream of the seat's next command follows from: its secret, and its move number."""
+        return self.state.seats[self.seat].seat_secret or NO_SEAT_SECRET, self.answered_commands
 
     def next_page(self) -> ViewRequest:
         """What to read next: the entries after the last one that was applied, if that one is still there."""

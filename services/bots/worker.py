@@ -1,6 +1,7 @@
 """The worker of the bots: take bot tasks, refresh the seats' projections, choose commands, send them.
 
 The views of all tasks that were taken are read in one round trip, and what was chosen is sent in another.
+Slow policies think in processes of their own, where there are some; the worker goes on meanwhile.
 
 A bot task names a seat that has to act, and the entry after which. The command's id contains that sequence
 number, so a task that is delivered twice, to any worker, makes one move.
@@ -20,9 +21,11 @@ from typing import Final, Protocol
 from schemas.commands import Command, CommandEnvelope
 from schemas.errors import CorruptDataError
 from schemas.field_types import Seat
-from services.bots.policies import POLICIES
+from services.bots.policies import POLICIES, SLOW_POLICIES
 from services.bots.policies.random_source import SeatRandom
+from services.bots.policy_processes import Thought
 from services.bots.seat_projection import SeatProjection, ViewPageReader
+from services.bots.slow_tasks import SlowTasks
 from services.ledger import (
     BotTask,
     BotTaskQueue,
@@ -44,10 +47,11 @@ IDLE_S: Final = 10.0  # without a task, before a projection's game is looked at:
 MAX_LOOKS: Final = 64  # at idle projections, at once
 RECLAIM_IDLE_MS: Final = 2_000
 MAX_RECLAIM_S: Final = 0.5  # how long new tasks wait for reclaimed ones, of either kind
+THINKING_BLOCK_MS: Final = 10  # how long an answer waits for the worker, which waits for tasks
 MAX_CHOOSING_S: Final = 0.01  # how long a command that was chosen waits for others to be sent with it
 MAX_DELIVERIES: Final = 20  # a task that was delivered more often seems to crash its workers
-NO_SEAT_SECRET: Final = "00" * 32
 LOST_END_ERRORS: Final = (MissingEntryError, LogRewoundError)  # a fail-over lost the end of the log
+VIEW_ERRORS: Final = (*LOST_END_ERRORS, VerificationFailedError, CorruptDataError, *PROGRAMMING_ERRORS)
 # A task's command, its error where the task must wait, or None where there is nothing to do.
 Choice = CommandEnvelope | Exception | None
 
@@ -57,7 +61,8 @@ class BotLedger(BotTaskQueue, ViewPageReader, Protocol):
 
 
 class BotWorker:
-    """A worker for all bots of all partitions. `clock` is a monotonic clock in seconds."""
+    """A worker for all bots of all partitions. `clock` is a monotonic clock in seconds. Without `slow_tasks`,
+    slow policies think in the worker's own process, as long as they like."""
 
     def __init__(
         self,
@@ -66,17 +71,28 @@ class BotWorker:
         name: str,
         batch: int = 64,
         clock: Callable[[], float] = time.monotonic,
+        slow_tasks: SlowTasks | None = None,
     ) -> None:
         self.ledger, self.commands, self.name, self.batch = ledger, commands, name, batch
-        self.clock = clock
+        self.clock, self.slow_tasks = clock, slow_tasks
+        self._slow_choices: dict[tuple[str, Seat], Command | None] = {}  # of the tasks in process
         self.projections: OrderedDict[tuple[str, Seat], SeatProjection] = OrderedDict()
         self._pages: dict[SeatProjection, ViewPageOrError] = {}  # that were read and aren't applied yet
 
     def step(self, block_ms: int = 500) -> int:
         """Process the next tasks; returns how many were delivered. Waits for one at most `block_ms`."""
+        if self.slow_tasks:
+            self._go_on_with(self.slow_tasks)
+            block_ms = min(block_ms, THINKING_BLOCK_MS)
         deliveries = self.ledger.take_tasks(self.name, self.batch, block_ms)
         self._process_tasks(deliveries)
         return len(deliveries)
+
+    def renew_slow_tasks(self) -> None:
+        """Show other workers that this one is alive and has these tasks. To be called more often than every
+        RECLAIM_IDLE_MS."""
+        if self.slow_tasks is not None and (deliveries := self.slow_tasks.deliveries_to_renew()) is not None:
+            self.ledger.renew_tasks(self.name, deliveries)
 
     def reclaim(self, idle_ms: int = RECLAIM_IDLE_MS) -> int:
         """Process tasks that another worker took and left pending for `idle_ms`; returns how many are finished.
@@ -97,9 +113,7 @@ class BotWorker:
         deadline, count = self.clock() + MAX_RECLAIM_S, 0
         for delivery in self.ledger.redelivered_tasks(self.name, idle_ms):
             if delivery.delivery_count > MAX_DELIVERIES:
-                log.error(
-                    "bot task dropped", **_log_fields(delivery.task), deliveries=delivery.delivery_count
-                )
+                log.error("bot task dropped", **delivery.task._asdict(), deliveries=delivery.delivery_count)
                 self.ledger.acknowledge_tasks([delivery])
             else:
                 count += self._process_tasks([delivery])
@@ -120,11 +134,41 @@ class BotWorker:
         for game, seat in longest:
             try:
                 self._refresh(self.projections[game, seat])
-            except (*LOST_END_ERRORS, VerificationFailedError, CorruptDataError, *PROGRAMMING_ERRORS):
+            except VIEW_ERRORS:
                 self.projections.pop((game, seat), None)  # its next task says what is wrong
         return before - len(self.projections)
 
     def _process_tasks(self, deliveries: Sequence[DeliveredBotTask]) -> int:
+        """Returns how many of these tasks are finished; those of slow policies are held."""
+        if self.slow_tasks is None:
+            return self._answer_tasks(deliveries)
+        slow = [delivery for delivery in deliveries if delivery.task.policy in SLOW_POLICIES]
+        repeated = [delivery for delivery in slow if not self.slow_tasks.hold(delivery)]
+        if repeated:
+            self.ledger.acknowledge_tasks(repeated)
+        quick = [delivery for delivery in deliveries if delivery.task.policy not in SLOW_POLICIES]
+        return len(repeated) + self._answer_tasks(quick)
+
+    def _go_on_with(self, slow_tasks: SlowTasks) -> None:
+        """Answer what was thought about, and begin what waits."""
+        if ended := slow_tasks.take_ended():
+            self._slow_choices = {(each.task.game, each.task.seat): choice for each, choice in ended.items()}
+            self._answer_tasks([*ended])
+        slow_tasks.begin_waiting(self._prepare_thought)
+
+    def _prepare_thought(self, task: BotTask) -> Thought | None:
+        """None where there is nothing to think about, or the view can't be read: answering says why."""
+        try:
+            projection, commands = self._legal_commands(task)
+        except (*CONNECTION_ERRORS, *VIEW_ERRORS):
+            return None
+        if len(commands) < 2:
+            return None
+        return Thought(
+            POLICIES[task.policy], projection.state, task.seat, commands, *projection.random_source
+        )
+
+    def _answer_tasks(self, deliveries: Sequence[DeliveredBotTask]) -> int:
         """Returns how many of these tasks are finished. The others are requeued, and this delivery of them
         isn't counted. Raises the connection's error where no task could be finished for it."""
         finished: list[DeliveredBotTask] = []
@@ -177,13 +221,13 @@ class BotWorker:
             return error
         if command is None:
             return None
-        log.debug("bot command chosen", **_log_fields(task), type=command.type)
+        log.debug("bot command chosen", **task._asdict(), type=command.type)
         return CommandEnvelope(f"bot:{task.sequence}", task.game, task.seat, command)
 
     def _choose_or_fall_back(self, task: BotTask) -> Command | None:
         """The policy's choice. If it fails on a new projection too, the first legal command, so that the game
         goes on; None if the legal commands can't be found."""
-        log_fields = _log_fields(task)
+        log_fields = task._asdict()
         for choose in (self.choose_command, self.choose_command, self.first_legal_command):
             try:
                 return choose(task)
@@ -206,10 +250,14 @@ class BotWorker:
         projection, commands = self._legal_commands(task)
         if not commands:
             return None
-        seat_random = SeatRandom(
-            projection.state.seats[task.seat].seat_secret or NO_SEAT_SECRET, projection.answered_commands
-        )
-        return POLICIES[task.policy](projection.state, task.seat, commands, seat_random)
+        policy = task.policy
+        if self.slow_tasks is not None and policy in SLOW_POLICIES:
+            choice = self._slow_choices.get((task.game, task.seat))
+            if choice in commands:  # the game may have gone on meanwhile
+                return choice
+            policy = SLOW_POLICIES[policy].fallback
+        seat_random = SeatRandom(*projection.random_source)
+        return POLICIES[policy](projection.state, task.seat, commands, seat_random)
 
     def first_legal_command(self, task: BotTask) -> Command | None:
         """The first legal command, whatever the policy."""
@@ -248,7 +296,3 @@ def _is_connection_lost(error: Exception) -> bool:
     """Whether the engine gave no answer, so that trying at once is of no use."""
     is_lost = isinstance(error, CONNECTION_ERRORS) and not isinstance(error, ENGINE_COMMAND_ERROR)
     return is_lost and not isinstance(error, NodeAwayError)  # the tasks of other nodes don't wait for it
-
-
-def _log_fields(task: BotTask) -> dict[str, object]:
-    return {"game": task.game, "seat": task.seat, "sequence": task.sequence, "policy": task.policy}

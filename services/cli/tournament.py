@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -22,6 +21,7 @@ from services.cli.logged_games import play_logged
 from services.cli.options import DEFAULT_DATA, DataOption, JsonOption, load_settings, set_up_logging
 from services.cli.output import console, print_json, print_line
 from services.cli.play import create_game_body
+from services.runtime.executors import core_count
 from services.tournament.core_game import GameSetting
 from services.tournament.fast_games import play_fast
 from services.tournament.game_results import CSV_FIELDS, GameResult, csv_rows
@@ -62,7 +62,7 @@ def tournament(
     setting = GameSetting(str(body["ruleset"]), body.get("board"), body.get("options"))  # type: ignore[arg-type]  # an object of JSON
     planned = plan_games(names, seats, games, seed)
     if fast:
-        played: Iterable[GameResult] = play_fast(setting, planned, processes or _core_count())
+        played: Iterable[GameResult] = play_fast(setting, planned, processes or core_count())
         results = _with_progress(_naming_options(played), len(planned), as_json)
     else:
         results = _play_with_server(setting, planned, data, as_json)
@@ -102,10 +102,6 @@ def _naming_options(played: Iterable[GameResult]) -> Iterable[GameResult]:
         yield from played
     except CommandRefusedError as error:
         raise InvalidInputError("tournament", error.reason, error.rule) from None
-
-
-def _core_count() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _with_progress(played: Iterable[GameResult], total: int, quiet: bool) -> list[GameResult]:

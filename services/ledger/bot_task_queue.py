@@ -39,6 +39,10 @@ class RedisBotTaskQueue(RedisRole):
             (delivery.partition, delivery.id, delivery.delivery_count) for delivery in tasks
         )
 
+    def renew_tasks(self, consumer: str, tasks: Sequence[DeliveredBotTask]) -> None:
+        """Restart the idle time of all tasks that the consumer holds; not counted as a delivery."""
+        self._task_group.renew(consumer, [(delivery.partition, delivery.id) for delivery in tasks])
+
     def acknowledge_tasks(self, tasks: Sequence[DeliveredBotTask]) -> None:
         """Remove these tasks: they are done."""
         self._task_group.acknowledge((delivery.partition, delivery.id) for delivery in tasks)

@@ -181,6 +181,10 @@ class BotTaskQueue(BotTaskDispatcher, Protocol):
         """Leave these tasks for later; this delivery of them isn't counted."""
         ...
 
+    def renew_tasks(self, consumer: str, tasks: Sequence[DeliveredBotTask]) -> None:
+        """Restart the idle time of all tasks that the consumer holds; not counted as a delivery."""
+        ...
+
     def acknowledge_tasks(self, tasks: Sequence[DeliveredBotTask]) -> None:
         """Remove these tasks: they are done."""
         ...

@@ -1,7 +1,8 @@
-"""Executors for work that a worker's own thread can't wait for."""
+"""Executors for work that a worker's own thread can't wait for, and how many cores there are for it."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from contextlib import suppress
@@ -60,6 +61,11 @@ class InlineExecutor(Executor):
         except Exception as error:
             future.set_exception(error)
         return future
+
+
+def core_count() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _run(future: Future[T], call: Callable[[], T]) -> None:

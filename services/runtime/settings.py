@@ -100,6 +100,9 @@ class Settings(BaseSettings):
     waiting: Annotated[int, Field(ge=1, le=100_000)] = Field(
         1_000, description="commands that may wait in a partition before senders must slow down"
     )
+    bot_processes: Annotated[int, Field(ge=0, le=256)] = Field(
+        0, description="processes in which slow policies of bots think; 0: as many as there are cores"
+    )
     token_key: SecretStr = Field(
         SecretStr(""),
         description="signs seat tokens, the same for all gateways; of several the first one signs",

@@ -181,6 +181,24 @@ def test_P8_a_referee_without_a_right_that_it_needs_takes_no_game_for_damaged(
     assert not clients("operator").xlen(keys.dead_letters(partition_of(GAME_OF_BOTS)))
 
 
+def test_the_bots_may_renew_the_tasks_that_they_think_about(clients: Callable[[str], Any]) -> None:
+    # given
+    clients("operator").flushdb()
+    submit(RedisLedger(clients("operator"), PARTITIONS), opening_commands())
+    referee_at(RedisLedger(clients("operator"), PARTITIONS)).step(0)
+    bots = RedisLedger(clients("bots"), PARTITIONS)
+    taken = bots.take_tasks("one", 9, 0)
+    # when
+    bots.renew_tasks("one", taken)
+    bots.renew_tasks("one", taken)
+    # then
+    stream = keys.bot_tasks(partition_of(GAME_OF_BOTS))
+    consumers = {
+        each["name"]: each["pending"] for each in clients("operator").xinfo_consumers(stream, keys.BOT_GROUP)
+    }
+    assert consumers == {b"one": 0, b"one#2": len(taken)}, "what it left pending, under its newest name alone"
+
+
 def test_without_a_password_the_engine_says_that_it_is_up_and_nothing_else(
     clients: Callable[[str], Any], engine: UsersEngine
 ) -> None:

@@ -1,0 +1,77 @@
+"""The bot tasks of slow policies: those that wait for a process, and those about which one thinks.
+
+They stay pending in the engine until their commands are sent, so another worker goes on with them where this one dies.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Final
+
+from schemas.commands import Command
+from schemas.field_types import Seat
+from services.bots.policies import DEADLINE_BUDGETS, SLOW_POLICIES
+from services.bots.policy_processes import PolicyProcesses, Thought
+from services.ledger import BotTask, DeliveredBotTask
+from services.runtime.logging_setup import get_logger
+
+log = get_logger("bots")
+MAX_WAIT_S: Final = 10.0  # for a process; then the fallback answers: a seat's clock may run
+
+
+class SlowTasks:
+    """At most one task of each seat."""
+
+    def __init__(self, processes: PolicyProcesses, clock: Callable[[], float] = time.monotonic) -> None:
+        self.processes, self.clock = processes, clock
+        self._held: dict[tuple[str, Seat], DeliveredBotTask] = {}
+        self._waiting: dict[tuple[str, Seat], float] = {}  # since when, the longest first
+        self._choices: dict[tuple[str, Seat], Command | None] = {}  # of those that ended
+        self._was_renewed = False
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def deliveries_to_renew(self) -> list[DeliveredBotTask] | None:
+        """All that are held, once more when there are none any more; None where nothing is to be renewed."""
+        was_renewed, self._was_renewed = self._was_renewed, bool(self._held)
+        return list(self._held.values()) if self._held or was_renewed else None
+
+    def hold(self, delivery: DeliveredBotTask) -> bool:
+        """Hold a task of a slow policy until it ends; False where that seat's task is held already, under another
+        id. The same one may be delivered again."""
+        key = (delivery.task.game, delivery.task.seat)
+        if key in self._held:
+            return self._held[key].id == delivery.id
+        self._held[key], self._waiting[key] = delivery, self.clock()
+        return True
+
+    def begin_waiting(self, prepare: Callable[[BotTask], Thought | None]) -> None:
+        """Let processes that are free think about the tasks that wait longest. What `prepare` makes None of
+        ends at once."""
+        free_count = self.processes.free_count(len(self._waiting))
+        for key in list(self._waiting)[:free_count]:
+            del self._waiting[key]
+            task = self._held[key].task
+            if thought := prepare(task):
+                limit_s = SLOW_POLICIES[task.policy].budget_s * DEADLINE_BUDGETS
+                self.processes.begin(key, thought, limit_s)
+            else:
+                self._choices[key] = None
+
+    def take_ended(self) -> dict[DeliveredBotTask, Command | None]:
+        """Those that ended since the last call, and what was chosen; None where the fallback is to answer."""
+        for answer in self.processes.collect():
+            if answer.failure:
+                log.error("slow policy failed", **self._held[answer.key].task._asdict(), why=answer.failure)
+            self._choices[answer.key] = answer.command
+        for key, since_s in list(self._waiting.items()):
+            if self.clock() - since_s < MAX_WAIT_S:
+                break
+            log.warning("no process for a slow policy", **self._held[key].task._asdict())
+            del self._waiting[key]
+            self._choices[key] = None
+        ended = {self._held.pop(key): command for key, command in self._choices.items()}
+        self._choices.clear()
+        return ended
