@@ -1,33 +1,43 @@
 """A game of Trains with given cards and known strategies, played by the ordinary core.
 
-Only chance is replaced: the events of the start are made here, with the cards in the given order and the
-destinations in the order of their names. The core decides everything else.
+Only chance is replaced: the game starts from a position before the deal, with the cards in the given order and
+the destinations in the order of their names.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from schemas.boards.form import BOARD_SCHEMA, BoardForm
-from schemas.commands import ClaimRoute, Command, CommandEnvelope, CreateGame, KeepTickets, SeatPlan, TakeSeat
+from schemas.commands import (
+    ClaimRoute,
+    Command,
+    CommandEnvelope,
+    CreateGame,
+    KeepTickets,
+    SeatPlan,
+    StartGame,
+    TakeSeat,
+)
 from schemas.errors import LedgerlineError
-from schemas.events import DeckShuffled, Event, GameCreated, GameStarted, TicketsShuffled
 from schemas.field_types import Seat
-from schemas.refusals import CommandRefusedError, require
+from schemas.positions import Position, TicketGiven
+from schemas.refusals import CommandRefusedError
 from services.bots.policies import Policy
 from services.bots.policies.random_source import SeatRandom
 from services.bots.policies.trains_strategies import buy_now, hold_10
-from services.referee.rules import RULESETS, GameState, decide_and_apply, decide_envelope, fold_events, legal
+from services.referee.rules import GameState, decide_envelope, legal
+from services.referee.rules.board import build_board, with_pair_tickets
 from services.referee.rules.rulesets.trains import TRAINS
-from services.referee.rules.setup.create_game import NewGameContext, create_game
 from services.tournament.knock_out import GameOutcome, game_outcome
 
 GAME_ID: Final = "given-cards"
 NO_SEED: Final = "00" * 32  # nothing is shuffled
 OPTIONS: Final = {"order": "seated", "start_return": "top"}
+PAIR_POINTS: Final = TRAINS.rule_options.pair_tickets or 0
+# with eight players, of whom each keeps two; what is given back is offered again
+MAX_OFFERED_IN_ALL: Final = 5 + 2 * 7
 NOT_ON_ANY_MAP: Final = ClaimRoute("no-such-route", {"red": 3})
 
 
@@ -63,35 +73,35 @@ def start_game(form: BoardForm, seats: int, cards: Sequence[str]) -> GameState:
 
     Raises TooFewDestinationsError, and CommandRefusedError where the rules allow no such game."""
     state = GameState()
-    plans = tuple(SeatPlan() for _ in range(seats))
+
+    def apply(command: Command) -> None:
+        decide_envelope(state, CommandEnvelope("start", GAME_ID, None, command), 0, NO_SEED)
+
     try:
-        fold_events(
-            state,
-            0,
-            creation_events(CreateGame(plans, TRAINS.name, BOARD_SCHEMA.write(form), options=OPTIONS), cards),
-        )
+        apply(creation_command(form, seats, cards))
     except CommandRefusedError as refusal:
         raise TooFewDestinationsError(refusal.reason) if refusal.rule == "SETUP-4" else refusal from None
     for seat in range(seats):
-        decide_and_apply(state, None, TakeSeat(f"player {seat + 1}"))
-    dealt_count = seats * state.rule_options.hand
-    require(
-        len(cards) >= dealt_count,
-        "GAME-6",
-        f"cards: {len(cards)} in all, {dealt_count} are dealt at the start",
-    )
-    destinations = tuple(state.board.tickets)
-    shuffled = (DeckShuffled(tuple(cards), None), TicketsShuffled("regular", destinations, None))
-    fold_events(state, 0, (GameStarted(tuple(range(seats))), *shuffled))
-    fold_events(state, 0, state.ruleset.setup(state))
+        apply(TakeSeat(f"player {seat + 1}"))
+    apply(StartGame())
     return state
 
 
-def creation_events(command: CreateGame, cards: Sequence[str]) -> Iterable[Event]:
-    """The events that create a game with exactly these cards, which need not have every colour."""
-    for event in create_game(RULESETS, NewGameContext(GAME_ID, 0, 0, NO_SEED), command):
-        if isinstance(event, GameCreated):
-            rule_options = replace(event.parameters, cards=Counter(cards))
-            yield replace(event, parameters=rule_options)
-        else:
-            yield event
+def creation_command(form: BoardForm, seats: int, cards: Sequence[str]) -> CreateGame:
+    """What creates a game with exactly these cards, which need not have every colour: turns go by seat, and the
+    destinations come in order, the first ones not yet kept."""
+    destinations = [
+        TicketGiven((ticket.a, ticket.b), ticket.points)
+        for ticket in with_pair_tickets(build_board(form), PAIR_POINTS).tickets.values()
+    ]
+    return CreateGame(
+        tuple(SeatPlan() for _ in range(seats)),
+        TRAINS.name,
+        BOARD_SCHEMA.write(form),
+        options=OPTIONS,
+        position=Position(
+            turn=None,
+            deck=tuple(cards),
+            ticket_decks={"regular": tuple(destinations[:MAX_OFFERED_IN_ALL])},
+        ),
+    )

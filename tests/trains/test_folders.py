@@ -219,7 +219,7 @@ BAD_CASES: Mapping[str, tuple[str, list[Any], str]] = {
     "one player": ("8-xref", [MAP, [ANN], CARDS], "players"),
     "nine players": ("8-xref", [MAP, [ANN] * 9, CARDS], "players"),
     "an unknown player": ("8-xref", [MAP, [ANN, ["Bob", "Genius"]], CARDS], "players.1.1: "),
-    "too few cards": ("8-xref", [MAP, [ANN, BOB], CARDS[:7]], "cards: 7 in all"),
+    "too few cards": ("8-xref", [MAP, [ANN, BOB], CARDS[:7]], "position.deck: 7 cards"),
     "a wild card": ("9-xmanager", [MAP, [ANN, BOB], ["locomotive"] * 250], "cards.0: "),
     "fifty-one players": ("9-xmanager", [MAP, [ANN] * 51, CARDS], "players"),
 }  # fmt: skip

@@ -47,7 +47,6 @@ def test_hands_are_dealt_from_the_front_of_the_given_cards_four_to_each_in_turn_
     hands = [{card: n for card, n in seat_state.hand.items() if n} for seat_state in state.seats]
     assert hands == [{"red": 4}, {"blue": 4}]
     assert state.deck == ["white", "green"]  # the top is the last
-    assert state.rule_options.cards == {"red": 4, "blue": 4, "green": 1, "white": 1}
 
 
 def test_destinations_are_offered_in_the_order_of_their_names(form: BoardForm) -> None:
