@@ -10,6 +10,7 @@ import typer
 from services.cli.options import JsonOption
 from services.cli.output import console, print_json, print_line
 from services.trains.report import run_folder, tally_json, tally_table, unreadable_lines
+from services.trains_server.server_cases import ALL_KINDS
 
 app = typer.Typer()
 
@@ -19,10 +20,10 @@ def trains_cases(
     folder: Annotated[Path, typer.Argument(help="A folder of cases with its index.json.")],
     as_json: JsonOption = False,
 ) -> None:
-    """Answer a folder of Trains cases with our own core, and print a tally by kind.
+    """Answer a folder of Trains cases with our own core, and over TCP on this machine; print a tally by kind.
 
     The exit code is 1 if a case failed or can't be read, 2 if the folder's index can't be."""
-    tallies = run_folder(folder, quiet=as_json)
+    tallies = run_folder(folder, as_json, ALL_KINDS)
     if as_json:
         print_json(tally_json(tallies))
     else:

@@ -116,10 +116,10 @@ def answer_tournament(values: Sequence[object]) -> str | list[list[str]]:
     return [_sorted_names(players, result.winners), _sorted_names(players, result.removed)]
 
 
-def answer_case(kind: str, values: Sequence[object]) -> object:
+def answer_case(solver: CaseSolver, values: Sequence[object]) -> object:
     """Our answer to a case's input, both as JSON values. Raises InvalidInputError, naming the bad value."""
     try:
-        return KINDS[kind](values)
+        return solver(values)
     except CommandRefusedError as refusal:
         raise InvalidInputError("", f"there can be no such game: {refusal.reason}") from None
 

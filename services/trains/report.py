@@ -4,7 +4,7 @@ A case that can't be read is counted and reported like one that fails, and the n
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -14,7 +14,7 @@ from rich.table import Table
 
 from schemas.errors import InvalidInputError
 from services.text.formatting import in_one_line
-from services.trains.case_kinds import KINDS, answer_case
+from services.trains.case_kinds import KINDS, CaseSolver, answer_case
 from services.trains.cases import Case, read_cases
 
 
@@ -52,32 +52,36 @@ class Tally(NamedTuple):
         return self.cases - len(self.failures) - len(self.unreadable) if self.played else 0
 
 
-def run_folder(folder: Path, quiet: bool) -> list[Tally]:
-    """Answer every case of a folder, with a progress bar on a terminal unless `quiet`.
+def run_folder(folder: Path, quiet: bool, kinds: Mapping[str, CaseSolver] = KINDS) -> list[Tally]:
+    """Answer every case of a folder that is of one of these kinds, with a progress bar on a terminal unless `quiet`.
 
     Raises InvalidInputError, naming the index and its bad entry, where it doesn't say which cases there are."""
     cases = read_cases(folder)
     console = Console(stderr=True)
     bar = track(cases, "playing", console=console, transient=True, disable=quiet or not console.is_terminal)
-    return tally_by_kind(cases, [shortfall for case in bar if (shortfall := check_case(case))])
+    shortfalls = [shortfall for case in bar if (shortfall := check_case(case, kinds))]
+    return tally_by_kind(cases, shortfalls, kinds)
 
 
-def check_case(case: Case) -> Shortfall | None:
-    """Why a case has not passed; None where our answer is the expected one, or where we can't answer its kind."""
-    if case.kind not in KINDS:
+def check_case(case: Case, kinds: Mapping[str, CaseSolver] = KINDS) -> Shortfall | None:
+    """Why a case has not passed; None where our answer is the expected one, or where its kind is none of these."""
+    solver = kinds.get(case.kind)
+    if solver is None:
         return None
     try:
         values, expected = case.read()
     except InvalidInputError as error:
         return UnreadableCase(case.id, str(error))
     try:
-        actual = answer_case(case.kind, values)
+        actual = answer_case(solver, values)
     except InvalidInputError as error:
         return UnreadableCase(case.id, f"{case.input_path}: {error}")
     return None if actual == expected else Failure(case.id, expected, actual)
 
 
-def tally_by_kind(cases: Iterable[Case], shortfalls: Iterable[Shortfall]) -> list[Tally]:
+def tally_by_kind(
+    cases: Iterable[Case], shortfalls: Iterable[Shortfall], kinds: Mapping[str, CaseSolver] = KINDS
+) -> list[Tally]:
     """One tally for each kind, in the order of the numbers that the kinds begin with."""
     counts: dict[str, int] = {}
     for case in cases:
@@ -91,7 +95,7 @@ def tally_by_kind(cases: Iterable[Case], shortfalls: Iterable[Shortfall]) -> lis
             cases=counts[kind],
             failures=tuple(each for each in by_kind[kind] if isinstance(each, Failure)),
             unreadable=tuple(each for each in by_kind[kind] if isinstance(each, UnreadableCase)),
-            played=kind in KINDS,
+            played=kind in kinds,
         )
         for kind in sorted(counts, key=_kind_order)
     ]

@@ -7,9 +7,11 @@ from collections import Counter
 import pytest
 
 from services.trains.case_kinds import KINDS
-from services.trains.cases import read_cases
+from services.trains.cases import Case, read_cases
 from services.trains.report import check_case, run_folder
+from services.trains_server.server_cases import SERVER_KINDS
 from tests.conformance.recorded import CASES
+from tests.long_runs import short_and_long
 
 FOLDER = CASES / "trains"
 ALL = read_cases(FOLDER)
@@ -29,6 +31,25 @@ def test_a_case_has_the_answer_that_it_should_have(kind: str, subtests: pytest.S
         if case.kind == kind:
             with subtests.test(case.id):
                 assert check_case(case) is None
+
+
+def players_of(case: Case) -> list[object]:
+    """The players of a tournament's case."""
+    match case.read():
+        case ([_, [*players], _], _):
+            return players
+    raise AssertionError(case.id)
+
+
+@pytest.mark.parametrize("most", short_and_long(9, 50))
+def test_a_tournament_over_tcp_has_the_result_that_it_should_have(
+    most: int, subtests: pytest.Subtests
+) -> None:
+    """In the short run only those of a few players, in the long one all."""
+    for case in ALL:
+        if case.kind in SERVER_KINDS and len(players_of(case)) <= most:
+            with subtests.test(case.id):
+                assert check_case(case, SERVER_KINDS) is None
 
 
 def test_the_tally_counts_them_kind_by_kind() -> None:

@@ -54,12 +54,12 @@ def rows(result: CommandResult) -> list[list[str]]:
 
 
 def test_a_folder_whose_cases_all_pass(tmp_path: Path) -> None:
-    cases = folder(tmp_path, ("3-xmap/a", REACH, True), ("10-xserver/b", [1], 2))
+    cases = folder(tmp_path, ("3-xmap/a", REACH, True), ("11-xother/b", [1], 2))
     result = run_trains_cases(str(cases))
     assert (result.returncode, result.stderr) == (0, "")
     assert rows(result) == [
         ["3-xmap", "1", "1", "0", "0", ""],
-        ["10-xserver", "1", "-", "-", "-", "not played"],
+        ["11-xother", "1", "-", "-", "-", "not played"],
     ]
 
 
@@ -169,14 +169,14 @@ def test_a_case_that_cannot_be_read_is_counted_and_the_next_one_is_answered(tmp_
         ("3-xmap/bad", ["Ash"], True),
         ("3-xmap/good", REACH, True),
         ("8-xref/[red]bad", [MAP, [ANN], CARDS], []),
-        ("10-xserver/unplayed", ["Ash"], True),
+        ("11-xother/unplayed", ["Ash"], True),
     )
     result = run_trains_cases(str(cases))
     assert (result.returncode, result.stderr) == (1, "")
     assert rows(result) == [
         ["3-xmap", "2", "1", "0", "1", ""],
         ["8-xref", "1", "0", "0", "1", ""],
-        ["10-xserver", "1", "-", "-", "-", "not played"],
+        ["11-xother", "1", "-", "-", "-", "not played"],
     ]
     assert result.stdout.splitlines()[-2:] == [
         f"3-xmap/bad can't be read: {cases}/3-xmap/bad-in.json: must hold 3 JSON values (city, city, map), not 1",
@@ -221,6 +221,7 @@ BAD_CASES: Mapping[str, tuple[str, list[Any], str]] = {
     "an unknown player": ("8-xref", [MAP, [ANN, ["Bob", "Genius"]], CARDS], "players.1.1: "),
     "too few cards": ("8-xref", [MAP, [ANN, BOB], CARDS[:7]], "position.deck: 7 cards"),
     "a wild card": ("9-xmanager", [MAP, [ANN, BOB], ["locomotive"] * 250], "cards.0: "),
+    "an unknown call": ("10-xserver", [MAP, [ANN, ["Bob", "player-bad-name"]], CARDS], "players.1.1"),
     "fifty-one players": ("9-xmanager", [MAP, [ANN] * 51, CARDS], "players"),
 }  # fmt: skip
 

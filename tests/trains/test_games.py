@@ -11,7 +11,7 @@ from schemas.boards.trains import read_trains_map
 from schemas.commands import KeepTickets, RequestCards
 from services.referee.rules import decide_and_apply
 from services.tournament.knock_out import GameOutcome
-from services.trains.case_kinds import TOO_FEW_DESTINATIONS, answer_case
+from services.trains.case_kinds import KINDS, TOO_FEW_DESTINATIONS, answer_case
 from services.trains.given_cards import PLAYERS, TooFewDestinationsError, play_game, start_game
 from services.trains.player_state import STATE, build_game_state
 from tests.rules.trains_map import CONNECTIONS
@@ -76,8 +76,11 @@ def test_a_result_has_the_names_of_a_rank_and_of_the_removed_sorted() -> None:
     line = {"Ash": {"Bow": {"red": 3}}, "Bow": {"Cam": {"red": 3}}, "Cam": {"Dee": {"red": 3}},
             "Dee": {"Esk": {"red": 3}}, "Esk": {"Fen": {"red": 3}}}  # fmt: skip
     wide = {**MAP, "cities": cities, "connections": line}
-    assert answer_case("8-xref", [wide, players, ["white"] * 16]) == [[["Ann", "Yan"]], ["Bob", "Zoe"]]
-    assert answer_case("9-xmanager", [wide, players, ["white"] * 16]) == [["Ann", "Yan"], ["Bob", "Zoe"]]
+    assert answer_case(KINDS["8-xref"], [wide, players, ["white"] * 16]) == [[["Ann", "Yan"]], ["Bob", "Zoe"]]
+    assert answer_case(KINDS["9-xmanager"], [wide, players, ["white"] * 16]) == [
+        ["Ann", "Yan"],
+        ["Bob", "Zoe"],
+    ]
 
 
 def test_a_cheat_keeps_destinations_and_is_removed_at_its_first_turn(form: BoardForm) -> None:
@@ -90,9 +93,9 @@ def test_a_map_with_too_few_destinations_is_an_error(form: BoardForm) -> None:
     with pytest.raises(TooFewDestinationsError):
         play_game(form, [PLAYERS["Hold-10"]] * 4, CARDS)
     four = [[name, "Hold-10"] for name in ("Ann", "Bob", "Cyd", "Dee")]
-    assert answer_case("8-xref", [MAP, four, CARDS]) == TOO_FEW_DESTINATIONS
-    assert answer_case("9-xmanager", [MAP, four, CARDS]) == TOO_FEW_DESTINATIONS
-    assert answer_case("8-xref", [MAP, four[:3], CARDS]) != TOO_FEW_DESTINATIONS
+    assert answer_case(KINDS["8-xref"], [MAP, four, CARDS]) == TOO_FEW_DESTINATIONS
+    assert answer_case(KINDS["9-xmanager"], [MAP, four, CARDS]) == TOO_FEW_DESTINATIONS
+    assert answer_case(KINDS["8-xref"], [MAP, four[:3], CARDS]) != TOO_FEW_DESTINATIONS
 
 
 @pytest.mark.parametrize(
@@ -109,7 +112,7 @@ def test_a_map_with_too_few_destinations_is_an_error(form: BoardForm) -> None:
     ids=str,
 )
 def test_what_a_player_may_acquire(wanted: list[object], may: bool) -> None:
-    assert answer_case("5-xlegal", [MAP, PLAYER_STATE, wanted]) is may
+    assert answer_case(KINDS["5-xlegal"], [MAP, PLAYER_STATE, wanted]) is may
 
 
 def test_a_player_state_is_a_state_in_which_the_player_has_to_act(form: BoardForm) -> None:

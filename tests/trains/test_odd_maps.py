@@ -21,7 +21,7 @@ from services.referee.rules import UnloggedRejectionError, score
 from services.referee.rules.board import build_board
 from services.text.commands import describe_command
 from services.text.formatting import tickets_suffix
-from services.trains.case_kinds import TOO_FEW_DESTINATIONS, answer_case
+from services.trains.case_kinds import KINDS, TOO_FEW_DESTINATIONS, answer_case
 from services.trains.given_cards import TooFewDestinationsError
 from services.trains.tournament import choose_map
 from services.verification.report.board_map import board_map
@@ -72,19 +72,21 @@ def test_a_connection_is_looked_up_and_ordered_by_the_names_as_they_are() -> Non
         ("Ash", "Ash ", 4, "red"),
     ]
     state = {"this": {**OWN, "rails": 9, "cards": {"red": 4}}, "acquired": [[[" Ash", "Ash", "red", 3]]]}
-    assert answer_case("5-xlegal", [BLANKS, state, ["Ash", "Ash ", "red", 4]]) is True
-    assert answer_case("5-xlegal", [BLANKS, state, [" Ash", "Ash", "red", 3]]) is False  # another player's
-    assert answer_case("5-xlegal", [BLANKS, state, ["Ash", " Ash", "red", 3]]) is False  # not in order
+    assert answer_case(KINDS["5-xlegal"], [BLANKS, state, ["Ash", "Ash ", "red", 4]]) is True
+    assert (
+        answer_case(KINDS["5-xlegal"], [BLANKS, state, [" Ash", "Ash", "red", 3]]) is False
+    )  # another player's
+    assert answer_case(KINDS["5-xlegal"], [BLANKS, state, ["Ash", " Ash", "red", 3]]) is False  # not in order
     eleven = {"this": {**OWN, "rails": 9, "cards": {"red": 11}}, "acquired": []}
-    assert answer_case("6-xstrategy", [BLANKS, eleven]) == [" Ash", "Ash", "red", 3]
+    assert answer_case(KINDS["6-xstrategy"], [BLANKS, eleven]) == [" Ash", "Ash", "red", 3]
 
 
 def test_a_path_is_found_between_names_as_they_are() -> None:
     apart = {**BLANKS, "connections": {"Ash": {" Ash": {"red": 3}}, "Ash ": {" ": {"red": 4}}}}
-    assert answer_case("3-xmap", [" Ash", "Ash", apart]) is True
-    assert answer_case("3-xmap", ["Ash ", "Ash", apart]) is False
+    assert answer_case(KINDS["3-xmap"], [" Ash", "Ash", apart]) is True
+    assert answer_case(KINDS["3-xmap"], ["Ash ", "Ash", apart]) is False
     with pytest.raises(InvalidInputError, match="the map has no city '   '"):
-        answer_case("3-xmap", ["   ", "Ash", apart])
+        answer_case(KINDS["3-xmap"], ["   ", "Ash", apart])
 
 
 def test_a_game_on_such_a_map_is_played_and_described_with_the_names_as_they_are() -> None:
@@ -94,7 +96,7 @@ def test_a_game_on_such_a_map_is_played_and_described_with_the_names_as_they_are
     assert tickets_suffix(game.state, ["city:ash-3"]) == ":   - Ash  (10)"
     assert [label.text for label in board_map(game.state).names] == list(NAMES)
     assert len(score(game.state)) == 2
-    assert answer_case("8-xref", [BLANKS, [ANN, BOB], CARDS]) != TOO_FEW_DESTINATIONS
+    assert answer_case(KINDS["8-xref"], [BLANKS, [ANN, BOB], CARDS]) != TOO_FEW_DESTINATIONS
 
 
 def test_a_question_names_a_city_as_the_map_does() -> None:
@@ -142,15 +144,15 @@ def test_a_blank_is_the_only_white_space_in_a_name(name: str) -> None:
 @pytest.mark.parametrize("names", [(), ("Ash",), ("Ash", "Bow")], ids=["none", "one", "two apart"])
 def test_SETUP_4_a_map_with_hardly_a_city_has_not_enough_destinations(names: tuple[str, ...]) -> None:
     tiny = one_city_map(*names)
-    assert answer_case("8-xref", [tiny, [ANN, BOB], CARDS]) == TOO_FEW_DESTINATIONS
-    assert answer_case("9-xmanager", [tiny, [ANN, BOB], CARDS]) == TOO_FEW_DESTINATIONS
+    assert answer_case(KINDS["8-xref"], [tiny, [ANN, BOB], CARDS]) == TOO_FEW_DESTINATIONS
+    assert answer_case(KINDS["9-xmanager"], [tiny, [ANN, BOB], CARDS]) == TOO_FEW_DESTINATIONS
     own = {**OWN, "destination1": ["Ash", "Bow"], "destination2": ["Ash", "Bow"]}
     state = {"this": {**own, "cards": {"red": 11}}, "acquired": []}
-    assert answer_case("6-xstrategy", [tiny, state]) == "more cards"
-    assert answer_case("5-xlegal", [tiny, state, ["Ash", "Bow", "red", 3]]) is False
+    assert answer_case(KINDS["6-xstrategy"], [tiny, state]) == "more cards"
+    assert answer_case(KINDS["5-xlegal"], [tiny, state, ["Ash", "Bow", "red", 3]]) is False
     assert write_trains_map(read_trains_map(tiny)) == tiny
     if names:
-        assert answer_case("3-xmap", [names[0], names[-1], tiny]) is False
+        assert answer_case(KINDS["3-xmap"], [names[0], names[-1], tiny]) is False
 
 
 def test_SETUP_4_a_game_on_a_map_without_a_city_is_refused_when_it_is_created() -> None:

@@ -75,7 +75,7 @@ def buy_now(state: GameState, seat: Seat, commands: Sequence[Command], seat_rand
 def _apply_strategy(strategy: Strategy, state: GameState, seat: Seat, commands: Sequence[Command]) -> Command:
     seat_state = state.seats[seat]
     if any(isinstance(command, KeepTickets) for command in commands):
-        offered = [_destination_of(state.board, str(ticket)) for ticket in seat_state.offer]
+        offered = [destination_of(state.board, str(ticket)) for ticket in seat_state.offer]
         return KeepTickets(choose_destinations(strategy, offered, seat_state.min_keep))
     possible: dict[Connection, Command] = {}
     for command in commands:
@@ -92,6 +92,7 @@ def connection_of(board: Board, name: str) -> Connection:
     return Connection(a, b, route.length, route.color)
 
 
-def _destination_of(board: Board, name: str) -> Destination:
+def destination_of(board: Board, name: str) -> Destination:
+    """The ticket of this id as players of Trains name it."""
     ticket = board.tickets[name]
     return Destination(*sorted((board.cities[ticket.a], board.cities[ticket.b])))

@@ -1,0 +1,172 @@
+"""Cases of the kind 10-xserver: tournaments over real TCP on loopback, with players of known strategies.
+
+A player of the kind `player-bad-CALL` never answers that call. It says so here as it falls silent, so that nobody
+waits for a clock, and no machine is too slow for the others' answers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Mapping, Sequence
+from contextlib import suppress
+from typing import Annotated, Final, Literal, TypeVar
+
+from pydantic import Field
+
+from schemas.boards.form import BoardForm
+from schemas.boards.trains import read_trains_map
+from schemas.contract import Schema
+from schemas.errors import InvalidInputError
+from schemas.field_types import Text
+from schemas.refusals import CommandRefusedError
+from services.bots.policies.trains_strategies import BUY_NOW, HOLD_10, Destination
+from services.trains.case_kinds import DECK, KINDS, CaseSolver
+from services.trains.player_state import PlayerState
+from services.trains.tournament import choose_map
+from services.trains_server.core_tables import CoreTables
+from services.trains_server.peer_connection import PeerFailedError
+from services.trains_server.server_calls import CALLS, Call, Setup
+from services.trains_server.sign_up import SignUp, SignUpRules
+from services.trains_server.strategy_player import StrategyPlayer
+from services.trains_server.tcp_client import ClientAnswers, ClientPlayer, sign_up_and_play
+from services.trains_server.tcp_server import run_tcp_tournament
+
+T = TypeVar("T")
+LOOPBACK: Final = "127.0.0.1"
+CASE_S: Final = 300.0  # for a whole case: more than any machine needs, unless something hangs
+ANSWERED_PLAYS: Final = 3  # of a player that never answers the call `play`
+BAD: Final = "player-bad-"
+_Kind = Literal["Hold-10", "Buy-Now", "Cheat"] | Annotated[Text, Field(pattern=f"^{BAD}({'|'.join(CALLS)})$")]
+_Player = tuple[Annotated[Text, Field(pattern="^[A-Za-z]{1,50}$")], _Kind]
+PLAYERS: Final[Schema[tuple[tuple[str, str], ...]]] = Schema(
+    Annotated[tuple[_Player, ...], Field(min_length=2, max_length=50)], "players"
+)
+
+
+class Cheat:
+    """Asks for a connection that doesn't exist at its first turn."""
+
+    def __init__(self) -> None:
+        self._honest = StrategyPlayer(HOLD_10)
+
+    def begin(self, setup: Setup) -> None:
+        """A game begins."""
+        self._honest.begin(setup)
+
+    def give_back(self, offered: list[Destination]) -> list[Destination]:
+        """As Hold-10 does."""
+        return self._honest.give_back(offered)
+
+    def act(self, player_state: PlayerState) -> list[str | int]:
+        """A connection of no map."""
+        return ["Nowhere", "Somewhere", "red", 3]
+
+
+class ToldSilence:
+    """Time limits that are over when somebody says that it is silent, however long the others take."""
+
+    def __init__(self) -> None:
+        self._silent: dict[str, asyncio.Event] = {}
+
+    def silence_of(self, who: str) -> asyncio.Event:
+        """Set when this one answers no more."""
+        return self._silent.setdefault(who, asyncio.Event())
+
+    async def within(self, limit_s: float, who: str, answer: Awaitable[T]) -> T:
+        """See `TimeLimits`. Raises TimeoutError once `who` is silent."""
+        answering = asyncio.ensure_future(answer)
+        silent = asyncio.ensure_future(self.silence_of(who).wait())
+        try:
+            await asyncio.wait((answering, silent), return_when=asyncio.FIRST_COMPLETED)
+            if not answering.done():
+                raise TimeoutError
+            return answering.result()
+        finally:
+            answering.cancel()
+            silent.cancel()
+
+
+class SilentAnswers:
+    """Answers as others do, until it falls silent at a call."""
+
+    def __init__(self, answers: ClientAnswers, call: str, silence: asyncio.Event) -> None:
+        self._answers, self._call, self._silence = answers, call, silence
+        self._left = ANSWERED_PLAYS if call == "play" else 0
+
+    async def answer(self, call: Call) -> object:
+        """See `ClientAnswers`; or it never returns."""
+        if call.name == self._call:
+            if not self._left:
+                self._silence.set()
+                await asyncio.get_running_loop().create_future()
+            self._left -= 1
+        return await self._answers.answer(call)
+
+
+def answer_server_case(values: Sequence[object]) -> object:
+    """The result of a tournament over TCP, in the form of the protocol. Raises InvalidInputError: a bad value."""
+    if len(values) != 3:
+        raise InvalidInputError("", f"must hold 3 JSON values (map, players, cards), not {len(values)}")
+    read_trains_map(values[0])  # the players suggest it as it is
+    players, cards = PLAYERS.read(values[1]), DECK.read(values[2])
+
+    async def play() -> object:
+        async with asyncio.timeout(CASE_S):
+            return await play_case(values[0], players, cards)
+
+    return asyncio.run(play())
+
+
+async def play_case(map_json: object, players: Sequence[tuple[str, str]], cards: Sequence[str]) -> object:
+    """Let these players, each a name and a kind, sign up one after the other and play."""
+    limits, listening = ToldSilence(), asyncio.get_running_loop().create_future()
+    signed_up: asyncio.Queue[int] = asyncio.Queue()
+    sign_up = SignUp(
+        SignUpRules(max_players=len(players)), limits, lambda name, count: signed_up.put_nowait(count)
+    )
+    refusals: list[CommandRefusedError] = []
+
+    def choose(forms: Sequence[BoardForm], count: int) -> BoardForm:
+        try:
+            return choose_map(forms, count, cards)
+        except CommandRefusedError as refusal:
+            refusals.append(refusal)
+            raise
+
+    server = asyncio.ensure_future(
+        run_tcp_tournament(
+            sign_up, CoreTables(cards), choose, host=LOOPBACK, port=0, on_listening=listening.set_result
+        )
+    )
+    clients = []
+    try:
+        await asyncio.wait((server, listening), return_when=asyncio.FIRST_COMPLETED)
+        for name, kind in players:
+            answers = _answers_of(kind, map_json, limits.silence_of(name))
+            clients.append(asyncio.ensure_future(_play(name, answers, listening.result())))
+            await signed_up.get()
+        result = await server
+    finally:
+        for task in (*clients, server):
+            task.cancel()
+        await asyncio.gather(*clients, server, return_exceptions=True)
+    if refusals:
+        raise refusals[0]
+    return result.protocol_json()
+
+
+async def _play(name: str, answers: ClientAnswers | SilentAnswers, port: int) -> None:
+    with suppress(PeerFailedError, OSError):  # it is removed
+        await sign_up_and_play(name, answers.answer, host=LOOPBACK, port=port)
+
+
+def _answers_of(kind: str, map_json: object, silence: asyncio.Event) -> ClientAnswers | SilentAnswers:
+    player: ClientPlayer = (
+        Cheat() if kind == "Cheat" else StrategyPlayer(HOLD_10 if kind == "Hold-10" else BUY_NOW)
+    )
+    answers = ClientAnswers(player, map_json)
+    return SilentAnswers(answers, kind.removeprefix(BAD), silence) if kind.startswith(BAD) else answers
+
+
+SERVER_KINDS: Final[Mapping[str, CaseSolver]] = {"10-xserver": answer_server_case}
+ALL_KINDS: Final[Mapping[str, CaseSolver]] = {**KINDS, **SERVER_KINDS}

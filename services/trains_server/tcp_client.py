@@ -1,0 +1,88 @@
+"""The player's side of the protocol: signs up at a server, and answers its calls to the end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+from services.bots.policies.trains_strategies import Destination
+from services.trains.player_state import PlayerState
+from services.trains_server.call_answers import VOID
+from services.trains_server.peer_connection import PeerConnection
+from services.trains_server.server_calls import (
+    MAX_CALL_BYTES,
+    Call,
+    Setup,
+    read_call,
+    read_cards,
+    read_flag,
+    read_offer,
+    read_player_state,
+    read_setup,
+)
+
+
+class ClientPlayer(Protocol):
+    """What decides for a client."""
+
+    def begin(self, setup: Setup) -> None:
+        """A game begins."""
+        ...
+
+    def give_back(self, offered: list[Destination]) -> list[Destination]:
+        """Three of the five destinations."""
+        ...
+
+    def act(self, player_state: PlayerState) -> str | list[str | int]:
+        """ "more cards", or a connection: city, city, colour, length."""
+        ...
+
+
+Answerer = Callable[[Call], Awaitable[object]]
+
+
+class ClientAnswers:
+    """Answers a server's calls with what a player decides, and a map that it suggests (as JSON)."""
+
+    def __init__(self, player: ClientPlayer, map_json: object) -> None:
+        self.player, self.map_json = player, map_json
+        self.games_won: list[bool] = []  # of the games that are over
+        self.has_won: bool | None = None  # the tournament; None until it is over
+
+    async def answer(self, call: Call) -> object:
+        """The answer to a call, as JSON. Raises InvalidInputError: the call is wrong."""
+        match call.name:
+            case "setup":
+                self.player.begin(read_setup(call.arguments))
+            case "pick":
+                return [list(each) for each in self.player.give_back(read_offer(call.arguments))]
+            case "play":
+                return self.player.act(read_player_state(call.arguments))
+            case "more":
+                read_cards(call.arguments)
+            case "win":
+                self.games_won.append(read_flag(call.arguments))
+            case "end":
+                self.has_won = read_flag(call.arguments)
+            case _:
+                read_flag(call.arguments)
+                return self.map_json
+        return VOID
+
+
+async def sign_up_and_play(name: str, answer: Answerer, *, host: str, port: int) -> None:
+    """Sign up under this name, and answer calls until the tournament is over.
+
+    Raises OSError: nobody listens; PeerFailedError: the server closed the connection, which is how it removes a
+    player, or sent no JSON; InvalidInputError: it called for what the protocol doesn't have."""
+    connection = PeerConnection(*await asyncio.open_connection(host, port))
+    try:
+        await connection.send(name)
+        while True:
+            call = read_call(await connection.receive(MAX_CALL_BYTES))
+            await connection.send(await answer(call))
+            if call.name == "end":
+                break
+    finally:
+        await connection.close()
