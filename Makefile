@@ -91,4 +91,4 @@ lock: dev        ## resolve pyproject.toml into the hash-locked requirements fil
 	@$(BIN)/uv pip compile -q --group pyproject.toml:browser --generate-hashes --no-emit-index-url --universal --python-version 3.11 --custom-compile-command "make lock" -c requirements-dev.txt -o requirements-browser.txt
 
 clean:           ## remove what the targets made
-	@rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache bench.json chaos.json
+	@rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache bench.json chaos.json mutants.jsonl

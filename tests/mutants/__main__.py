@@ -2,39 +2,25 @@
 
 from __future__ import annotations
 
-import re
-import subprocess
+import json
 import sys
-import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
-from queue import SimpleQueue
-from tempfile import TemporaryDirectory
-from typing import Annotated, Final, NamedTuple
+from typing import Annotated, Final
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from tests.mutants.mutant import Mutant, copy_tree, environment, plant, uproot
+from tests.mutants.mutant import ROOT, Mutant
+from tests.mutants.noticing import Outcome, Trees, failing_without, find_out, trees
 from tests.mutants.planted import MUTANTS
 
-out: Final = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
+out: Final = Console(highlight=False, width=None if sys.stdout.isatty() else 200)
 aside: Final = Console(stderr=True, highlight=False)
 app = typer.Typer(add_completion=False)
-FAILED: Final = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
-PATIENCE_S: Final = 900
-
-
-class Found(NamedTuple):
-    """A bug, and the test that noticed it, if any."""
-
-    mutant: Mutant
-    caught_by: str | None
-    seconds: float
+NOTICED_BY: Final = ROOT / "tests" / "mutants" / "noticed_by.json"
 
 
 @app.command()
@@ -43,90 +29,86 @@ def mutants(
         list[str] | None, typer.Argument(metavar="[NAME]...", help="Only those whose name has one of these.")
     ] = None,
     jobs: Annotated[int, typer.Option(min=1, max=64, help="How many at a time.")] = 2,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="Leave out those that were noticed in the run that the report is of."),
+    ] = False,
+    report: Annotated[Path, typer.Option(help="Where outcomes go as they come, one a line.")] = Path(
+        "mutants.jsonl"
+    ),
+    record: Annotated[
+        bool,
+        typer.Option(
+            "--record", help="Write who noticed into tests/mutants/noticed_by.json, for the next run."
+        ),
+    ] = False,
 ) -> None:
     """Plant bugs, one at a time, in copies of this tree, and report which test noticed each.
 
-    First the tests are run without any bug: they must pass. Exit code 1 if a bug survives."""
+    Exit code 1 if a bug survives, 2 if a test that noticed one fails without any bug, too."""
     chosen = [mutant for mutant in MUTANTS if not names or any(name in mutant.name for name in names)]
     if not chosen:
         raise typer.BadParameter(f"unknown bug; there are {', '.join(m.name for m in MUTANTS)}")
+    if not resume:
+        report.unlink(missing_ok=True)
+    outcomes = {each.name: each for each in reported(report) if each.noticed_by}
     with trees(jobs) as free:
-        aside.print(f"the tests without a bug, then {len(chosen)} bugs, {jobs} at a time", style="dim")
-        watched_by = sorted({test for mutant in chosen for test in mutant.watched_by})
-        if (failed := first_failure(None, watched_by, free, jobs)) is not None:
-            out.print(f"{failed} fails without any bug: fix it first", style="red")
-            raise typer.Exit(2)
-        found = all_found(chosen, free, jobs)
-    show(found)
-    if any(each.caught_by is None for each in found):
-        raise typer.Exit(1)
+        left = [mutant for mutant in chosen if mutant.name not in outcomes]
+        outcomes |= {each.name: each for each in all_outcomes(left, free, jobs, report)}
+        found = [outcomes[mutant.name] for mutant in chosen]
+        tests = {each.noticed_by for each in found if each.noticed_by.startswith("tests/")}
+        aside.print(f"{len(tests)} tests noticed bugs; now they are run without any", style="dim")
+        always_fail = failing_without(tests, free)
+    show(chosen, found)
+    for test in always_fail:
+        out.print(f"{test} fails without any bug, too: fix it first", style="red", markup=False)
+    if record:
+        write_record([each for each in found if each.noticed_by not in always_fail])
+    if always_fail or not all(each.noticed_by for each in found):
+        raise typer.Exit(2 if always_fail else 1)
 
 
-@contextmanager
-def trees(count: int) -> Iterator[SimpleQueue[Path]]:
-    """A queue of copies of the tree."""
-    free: SimpleQueue[Path] = SimpleQueue()
-    with TemporaryDirectory() as folder:
-        for number in range(count):
-            tree = Path(folder) / str(number)
-            copy_tree(tree)
-            free.put(tree)
-        yield free
+def all_outcomes(chosen: Sequence[Mutant], free: Trees, jobs: int, report: Path) -> Iterator[Outcome]:
+    """The outcome of each bug as it is known; it is printed, and added to the report."""
+    likeliest: dict[str, str] = json.loads(NOTICED_BY.read_text(encoding="utf-8"))
+    with ThreadPoolExecutor(jobs) as pool, report.open("a", encoding="utf-8") as lines:
+        running = [pool.submit(find_out, each, likeliest.get(each.name, ""), free) for each in chosen]
+        for number, done in enumerate(as_completed(running), 1):
+            outcome = done.result()
+            lines.write(json.dumps(outcome) + "\n")
+            lines.flush()
+            text = f"{number}/{len(chosen)} {outcome.seconds:4.0f} s  {outcome.name}: {outcome.noticed_by or 'SURVIVES'}"
+            aside.print(text, markup=False, soft_wrap=True)
+            yield outcome
 
 
-def all_found(chosen: Sequence[Mutant], free: SimpleQueue[Path], jobs: int) -> list[Found]:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with (
-        Progress(*columns, console=aside, disable=not aside.is_terminal, transient=True) as progress,
-        ThreadPoolExecutor(jobs) as pool,
-    ):
-        task, found = progress.add_task("planting", total=len(chosen)), []
-        for each in pool.map(lambda mutant: watched(mutant, free), chosen):
-            found.append(each)
-            progress.advance(task)
-            if not aside.is_terminal:
-                aside.print(
-                    f"{each.mutant.name}: {each.caught_by or 'SURVIVED'}", markup=False, soft_wrap=True
-                )
-    return found
+def reported(report: Path) -> list[Outcome]:
+    """The outcomes that a report has, none where there is no report."""
+    if not report.exists():
+        return []
+    return [Outcome(*json.loads(line)) for line in report.read_text(encoding="utf-8").splitlines()]
 
 
-def watched(mutant: Mutant, free: SimpleQueue[Path]) -> Found:
-    start = time.monotonic()
-    caught_by = first_failure(mutant, mutant.watched_by, free)
-    return Found(mutant, caught_by, time.monotonic() - start)
+def write_record(found: Sequence[Outcome]) -> None:
+    """Add who noticed to the record, which has no bugs but those that are planted today."""
+    before: dict[str, str] = json.loads(NOTICED_BY.read_text(encoding="utf-8"))
+    now = before | {each.name: each.noticed_by for each in found if each.noticed_by.startswith("tests/")}
+    planted_today = {mutant.name for mutant in MUTANTS}
+    kept = {name: now[name] for name in sorted(now) if name in planted_today}
+    NOTICED_BY.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def first_failure(
-    mutant: Mutant | None, tests: Sequence[str], free: SimpleQueue[Path], jobs: int = 0
-) -> str | None:
-    """The first of these tests that fails in a tree with this bug; None if all pass."""
-    tree = free.get()
-    plant(mutant, tree)
-    try:
-        done = subprocess.run(
-            [sys.executable, "-m", "pytest", "-x", "-n", str(jobs), "-m", "", "-p", "no:cacheprovider", "--timeout", "60", *tests],
-            cwd=tree, env=environment(), capture_output=True, text=True, timeout=PATIENCE_S, check=False,
-        )  # fmt: skip
-    except subprocess.TimeoutExpired:
-        return f"(the tests hung for {PATIENCE_S} s)"
-    finally:
-        uproot(mutant, tree)
-        free.put(tree)
-    if done.returncode == 0:
-        return None
-    named = FAILED.search(done.stdout)
-    return named[1] if named else f"(pytest ended with {done.returncode}: {done.stdout[-200:].strip()})"
-
-
-def show(found: Sequence[Found]) -> None:
+def show(chosen: Sequence[Mutant], found: Sequence[Outcome]) -> None:
     table = Table("bug", "promise", "noticed by", "s", title=f"{len(found)} planted bugs", show_lines=False)
-    for mutant, caught_by, seconds in found:
-        result = caught_by.removeprefix("tests/") if caught_by else "[red]nobody: it survives[/]"
-        table.add_row(mutant.name, mutant.promise, result, f"{seconds:.0f}")
+    for mutant, outcome in zip(chosen, found, strict=True):
+        result = (
+            outcome.noticed_by.removeprefix("tests/").replace("[", r"\[") or "[red]nobody: it survives[/]"
+        )
+        table.add_row(mutant.name, mutant.promise, result, f"{outcome.seconds:.0f}")
     out.print(table)
-    survived = sum(each.caught_by is None for each in found)
-    out.print(f"{len(found) - survived} of {len(found)} noticed.")
+    survive = sum(not each.noticed_by for each in found)
+    seconds = sum(each.seconds for each in found)
+    out.print(f"{len(found) - survive} of {len(found)} noticed, {survive} survive; {seconds:.0f} s of tests.")
 
 
 if __name__ == "__main__":

@@ -44,18 +44,26 @@ def copy_tree(to: Path) -> None:
             shutil.copyfile(source, target)
 
 
-def plant(mutant: Mutant | None, tree: Path) -> None:
-    """Put the bug into a copy of the tree; or, with none, nothing."""
-    if mutant is not None:
-        (tree / mutant.file).write_text(planted(mutant))
+def plant(mutant: Mutant, tree: Path) -> None:
+    """Put the bug into a copy of the tree."""
+    (tree / mutant.file).write_text(planted(mutant))
+    forget_bytecode(tree / mutant.file)
 
 
-def uproot(mutant: Mutant | None, tree: Path) -> None:
+def uproot(mutant: Mutant, tree: Path) -> None:
     """Take it out again."""
-    if mutant is not None:
-        shutil.copyfile(ROOT / mutant.file, tree / mutant.file)
+    shutil.copyfile(ROOT / mutant.file, tree / mutant.file)
+    forget_bytecode(tree / mutant.file)
+
+
+def forget_bytecode(source: Path) -> None:
+    """Python goes by a source's time in seconds and its size, and would take one bug's bytecode for another's."""
+    for path in source.parent.glob(f"__pycache__/{source.stem}.*.pyc"):
+        path.unlink()
 
 
 def environment() -> dict[str, str]:
-    """What the tests of a mutant run with: no bytecode of the tree before, no soak."""
-    return {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0"}
+    """What the tests of a mutant run with: bytecode is kept, of which a tree has its own; no soak."""
+    dropped = ("PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX", "LEDGERLINE_SOAK")
+    kept = {name: value for name, value in os.environ.items() if name not in dropped}
+    return {**kept, "PYTHONHASHSEED": "0"}
