@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from services.ledger.engine_settings import EngineSettings, broken_promises
+from services.ledger.keys import MEMBERSHIP_KEY
 from services.ledger.redis_ledger import RedisLedger
 from services.ledger.system_status import AWAY, EngineNode, PartitionLoad, ServiceSign
 from services.referee.leases import assign_partitions
@@ -25,6 +26,7 @@ class StatusReport(NamedTuple):
     others: Sequence[ServiceSign]
     partitions: int
     loads: Sequence[PartitionLoad]  # of the partitions that can be read
+    mistyped_keys: Sequence[str]  # that hold another type than Ledgerline's
     jobs: Mapping[str, int] | None  # by state; None where their engine doesn't answer
 
     @property
@@ -42,7 +44,14 @@ def read_report(ledger: RedisLedger, jobs: Mapping[str, int] | None) -> StatusRe
     present = [referee.name for referee in referees if referee.last_sign_s < SILENT_S]
     shares = {name: assign_partitions(name, present, ledger.partitions) for name in present}
     return StatusReport(
-        nodes, referees, shares, status.connected_services(), ledger.partitions, status.loads(time_ms), jobs
+        nodes=nodes,
+        referees=referees,
+        shares=shares,
+        others=status.connected_services(),
+        partitions=ledger.partitions,
+        loads=status.loads(time_ms),
+        mistyped_keys=status.mistyped_keys(),
+        jobs=jobs,
     )
 
 
@@ -51,7 +60,9 @@ def find_problems(report: StatusReport) -> list[str]:
     problems = [problem for node in report.nodes for problem in _node_problems(node)]
     if unread := report.partitions - len(report.loads):
         problems.append(f"{unread} of {report.partitions} partitions can't be read")
-    if not report.shares:
+    if report.mistyped_keys:
+        problems.append(f"keys that hold another type: {', '.join(report.mistyped_keys)}")
+    if not report.shares and MEMBERSHIP_KEY not in report.mistyped_keys:
         problems.append("no referee is there: commands wait")
     problems += [
         f"{each.name} gave no sign for {each.last_sign_s:.0f} s"

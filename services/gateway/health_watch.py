@@ -17,6 +17,7 @@ from services.gateway.partition_watch import PartitionWatch
 from services.gateway.referee_watch import RefereeWatch
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.errors import ENGINE_ERRORS
+from services.ledger.keys import MEMBERSHIP_KEY
 from services.runtime.logging_setup import get_logger
 from services.runtime.write_refusals import write_refusal
 
@@ -115,6 +116,8 @@ class HealthWatch:
         ]
         if not self.nodes:
             found.append("the engine wasn't asked yet")
+        if self.referees.is_hidden:
+            found.append(f"referees can't be seen: the key {MEMBERSHIP_KEY} holds another type")
         if self.referees.is_silent(now_s):
             found.append(f"no referee gave a sign for {self.referees.silence_s(now_s):.1f} s")
         if stalled := sorted(self.partitions.stalled):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
+from services.ledger.keys import MEMBERSHIP_KEY
 from services.runtime.logging_setup import get_logger
 
 log = get_logger("gateway")
@@ -25,10 +26,18 @@ class RefereeWatch:
     def __init__(self, now_s: float) -> None:
         self.last_signs: dict[str, LastSign] = {}
         self._last_seen_s = now_s
-        self._is_silent = False
+        self._is_silent = self.is_hidden = False
 
-    def update(self, heartbeats: Mapping[str, float], now_s: float) -> None:
-        """Take the membership as it was read. A referee without any other keeps its place there when it dies."""
+    def update(self, heartbeats: Mapping[str, float] | None, now_s: float) -> None:
+        """Take the membership as it was read: None where its key holds another type, and referees may be there that
+        nobody sees. A referee without any other keeps its place there when it dies."""
+        if self.is_hidden != (heartbeats is None):
+            self.is_hidden = not self.is_hidden
+            if self.is_hidden:
+                log.error("key holds another type: referees can't be seen", key=MEMBERSHIP_KEY)
+        if heartbeats is None:
+            self.last_signs, self._last_seen_s = {}, now_s
+            return
         signs = {}
         for name, heartbeat_ms in heartbeats.items():
             known = self.last_signs.get(name)

@@ -147,8 +147,9 @@ class AsyncLedger:
         """What waits in each of these partitions for a verdict."""
         return await run_async(self._client, backlog_queries.read_backlogs(partitions))
 
-    async def read_heartbeats(self) -> Mapping[str, float]:
-        """The engine's time of each referee's last heartbeat, in milliseconds."""
+    async def read_heartbeats(self) -> Mapping[str, float] | None:
+        """The engine's time of each referee's last heartbeat, in milliseconds; None where their key holds another
+        type."""
         return await run_async(self._client, backlog_queries.read_heartbeats())
 
     async def try_write(self, partition: int) -> None:

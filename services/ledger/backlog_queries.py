@@ -12,6 +12,7 @@ from redis.exceptions import ResponseError
 
 from services.ledger import keys
 from services.ledger.errors import EngineError
+from services.ledger.mistyped_keys import is_mistyped
 from services.ledger.queries import Query, Reply, command, require_reply
 
 
@@ -44,12 +45,15 @@ def read_backlogs(partitions: Sequence[int]) -> Query[dict[int, BacklogOrError]]
     return backlogs
 
 
-def read_heartbeats() -> Query[Mapping[str, float]]:
-    """The referees of the membership, by name: the engine's time of the last heartbeat, in milliseconds."""
+def read_heartbeats() -> Query[Mapping[str, float] | None]:
+    """The referees of the membership, by name: the engine's time of the last heartbeat, in milliseconds. None where
+    the key holds another type, and nobody can see them."""
     members_range = command(
         *("ZRANGE", keys.MEMBERSHIP_KEY, 0, -1, "WITHSCORES"), withscores=True, score_cast_func=float
     )
     [members] = yield [members_range]
+    if is_mistyped(members):
+        return None
     return {name.decode(errors="replace"): score for name, score in require_reply(members)}
 
 

@@ -26,6 +26,7 @@ from services.ledger import keys
 from services.ledger.async_cluster import AsyncCluster
 from services.ledger.cancellable_send import with_cancellable_send
 from services.ledger.cluster import Cluster
+from services.ledger.mistyped_keys import is_mistyped
 from services.ledger.queries import Client
 from services.ledger.silent_nodes import NODE_TIMEOUT_S
 
@@ -181,7 +182,7 @@ def init_partition_count(client: redis.Redis, partitions: int | None = None) -> 
     """The number of partitions, which the first service of an engine fixes; None accepts any.
 
     Raises EngineUnreachableError: the engine doesn't answer; EngineUnavailableError: it has another
-    number."""
+    number, or none where it should be."""
     requested = keys.DEFAULT_PARTITIONS if partitions is None else partitions
     if not 1 <= requested <= keys.MAX_PARTITIONS:
         raise EngineUnavailableError(f"partitions: {requested} isn't between 1 and {keys.MAX_PARTITIONS}")
@@ -196,7 +197,10 @@ def init_partition_count(client: redis.Redis, partitions: int | None = None) -> 
     except ClusterCrossSlotError:
         reason = "the engine is a node of a cluster: its address begins with redis+cluster://"
         raise EngineUnavailableError(reason) from None
-    except redis.RedisError as error:
+    except (ValueError, redis.RedisError) as error:
+        if isinstance(error, ValueError) or is_mistyped(error):
+            reason = f"the key {keys.PARTITION_COUNT_KEY} holds no number of partitions, but something else"
+            raise EngineUnavailableError(reason) from None
         raise EngineUnreachableError(f"the engine doesn't answer: {error}") from None
     if partitions is not None and stored_count != partitions:
         raise EngineUnavailableError(

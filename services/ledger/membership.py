@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 import redis
 
 from services.ledger import keys
+from services.ledger.mistyped_keys import MistypedKeyLog
 from services.ledger.queries import Client
 from services.ledger.scripts import HEARTBEAT, run_script
 
@@ -21,10 +22,12 @@ LEASE_MS: Final = 2_500  # without a heartbeat for so long, a referee's partitio
 
 
 class HeartbeatReply(NamedTuple):
-    """The result of a heartbeat."""
+    """The result of a heartbeat. A key that holds another type than ours says nothing, and is left as it is."""
 
-    game_time_ms: int  # of the shared game clock
-    members: tuple[str, ...]  # the referees that are there
+    game_time_ms: int | None  # of the shared game clock; None where its key says nothing
+    members: tuple[
+        str, ...
+    ]  # the referees that are there, this one among them; () where their key says nothing
 
 
 class Membership:
@@ -32,16 +35,23 @@ class Membership:
 
     def __init__(self, client: redis.Redis) -> None:
         self._client: Client = client
+        self._mistyped_keys = MistypedKeyLog()
 
     def heartbeat(self, name: str, game_time_ms: int | None, wall_ms: int) -> HeartbeatReply:
         """Send a heartbeat. The game clock as this referee has it advances the shared one where it is
         ahead; where there is none yet, it starts at the wall clock's time."""
         arguments = ["" if game_time_ms is None else game_time_ms, wall_ms, LEASE_MS, MAX_CLOCK_LEAD_MS]
-        [(reply_ms, *names)] = run_script(
+        [(reply_ms, has_members, *names)] = run_script(
             self._client, HEARTBEAT, [([keys.MEMBERSHIP_KEY, keys.GAME_CLOCK_KEY], [name, *arguments])]
         )
-        return HeartbeatReply(int(reply_ms), tuple(member.decode(errors="replace") for member in names))
+        for key, is_usable, effect in (
+            (keys.MEMBERSHIP_KEY, has_members, "each referee takes all partitions until it is mended"),
+            (keys.GAME_CLOCK_KEY, reply_ms, "each referee goes by its own clock until it is mended"),
+        ):
+            self._mistyped_keys.note([key], set() if is_usable else {key}, effect)
+        members = tuple(member.decode(errors="replace") for member in names)
+        return HeartbeatReply(int(reply_ms) if reply_ms else None, members)
 
     def leave(self, name: str) -> None:
-        """End the membership at once, before the lease runs out."""
+        """End the membership at once, before the lease runs out. Raises redis.RedisError."""
         self._client.zrem(keys.MEMBERSHIP_KEY, name)

@@ -6,7 +6,7 @@ looked at again every `RECHECK_MS`, until somebody has mended it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from typing import Final
 
 from redis.exceptions import ResponseError
@@ -33,13 +33,21 @@ class MistypedKeyLog:
 
     def leave_out(self, names: Sequence[str], replies: Sequence[Reply]) -> list[Reply]:
         """The replies about keys of these names, with () for those that hold another type."""
-        found = {name for name, reply in zip(names, replies, strict=True) if is_mistyped(reply)}
+        self.note(names, {name for name, reply in zip(names, replies, strict=True) if is_mistyped(reply)})
+        return [() if is_mistyped(reply) else reply for reply in replies]
+
+    def note(
+        self,
+        names: Iterable[str],
+        found: Set[str],
+        effect: str = "what depends on it waits until it is mended",
+    ) -> None:
+        """Of the keys of these names, those in `found` hold another type; `effect` says what comes of it."""
         for name in sorted(found - self.names):
-            log.error("key holds another type: what depends on it waits until it is mended", key=name)
+            log.error(f"key holds another type: {effect}", key=name)
         for name in sorted(self.names.intersection(names) - found):
             log.info("key has its type again", key=name)
         self.names = (self.names - {*names}) | found
-        return [() if is_mistyped(reply) else reply for reply in replies]
 
 
 class UsablePartitions:
@@ -63,7 +71,7 @@ class UsablePartitions:
         self._next_check_ms = self._clock() + RECHECK_MS
         pipe, names, owners = self._client.pipeline(transaction=False), [], []
         for partition in partitions:
-            for name, probe in _probes(partition):
+            for name, probe in partition_probes(partition):
                 pipe.execute_command(*probe)
                 names.append(name)
                 owners.append(partition)
@@ -81,7 +89,14 @@ class UsablePartitions:
         return available_replies([() if is_mistyped(reply) else reply for reply in replies])
 
 
-def _probes(partition: int) -> list[tuple[str, tuple[str, ...]]]:
+Probe = tuple[str, tuple[str, ...]]  # a key, and a command that fails where it holds another type
+SHARED_PROBES: Final[tuple[Probe, ...]] = (  # of the keys that all referees share
+    (keys.MEMBERSHIP_KEY, ("ZSCORE", keys.MEMBERSHIP_KEY, "")),
+    (keys.GAME_CLOCK_KEY, ("GET", keys.GAME_CLOCK_KEY)),
+)
+
+
+def partition_probes(partition: int) -> list[Probe]:
     """A command for each key of the partition's own that fails where it holds another type, and changes nothing.
     A service that may not send one of them doesn't use that key either."""
     streams = (

@@ -15,6 +15,7 @@ from services.ledger import keys
 from services.ledger.backlog_queries import read_heartbeats
 from services.ledger.engine_settings import NOT_SHOWN
 from services.ledger.errors import ENGINE_ERRORS
+from services.ledger.mistyped_keys import SHARED_PROBES, is_mistyped, partition_probes
 from services.ledger.queries import Client, Reply, run
 
 SERVICE_NAME: Final = re.compile(r"(gateway|bots|auditor)-[0-9a-f]{8}")
@@ -78,13 +79,25 @@ class SystemStatus:
 
     def referees(self, time_ms: int) -> list[ServiceSign]:
         """The members by name, with the age of their last heartbeats; none where their node is away."""
-        heartbeats: Mapping[str, float] = {}
+        heartbeats: Mapping[str, float] | None = {}
         with suppress(*ENGINE_ERRORS):
             heartbeats = run(self._client, read_heartbeats())
         return [
             ServiceSign(name, max(0.0, (time_ms - heartbeat_ms) / 1000))
-            for name, heartbeat_ms in sorted(heartbeats.items())
+            for name, heartbeat_ms in sorted((heartbeats or {}).items())
         ]
+
+    def mistyped_keys(self) -> list[str]:
+        """The keys that referees share, and those of partitions, that hold another type than ours."""
+        probes = [
+            *SHARED_PROBES,
+            *(probe for partition in range(self.partitions) for probe in partition_probes(partition)),
+        ]
+        pipe = self._client.pipeline(transaction=False)
+        for _, probe in probes:
+            pipe.execute_command(*probe)
+        replies = pipe.execute(raise_on_error=False)
+        return [name for (name, _), reply in zip(probes, replies, strict=True) if is_mistyped(reply)]
 
     def connected_services(self) -> list[ServiceSign]:
         """The other services by the names of their connections; a service's last sign is on any of them."""

@@ -72,14 +72,18 @@ class Lease:
         asked_at_ms, asked_ms = self.clock.monotonic_ms(), self.clock.read()
         reply = self.membership.heartbeat(self.name, asked_ms, self.wall_time_ms())
         self._set_clock(asked_ms, asked_at_ms, reply.game_time_ms)
-        if reply.members != self.members:
-            self.members = reply.members
+        # A referee that can't see the others takes all partitions: two on one do no harm.
+        members = reply.members or (self.name,)
+        if members != self.members:
+            self.members = members
             if not self.all_partitions:
-                self.partitions = assign_partitions(self.name, reply.members, len(self._partition_range))
+                self.partitions = assign_partitions(self.name, members, len(self._partition_range))
 
-    def _set_clock(self, asked_ms: int | None, asked_at_ms: int, reply_ms: int) -> None:
-        """Set the clock by a heartbeat's reply. Others read it meanwhile, and never see it go back, unless
-        the engine says that it is too far ahead."""
+    def _set_clock(self, asked_ms: int | None, asked_at_ms: int, reply_ms: int | None) -> None:
+        """Set the clock by a heartbeat's reply; where the engine knows no time, it goes on by itself. Others read
+        it meanwhile, and never see it go back, unless the engine says that it is too far ahead."""
+        if reply_ms is None:
+            reply_ms = self.wall_time_ms() if asked_ms is None else asked_ms
         if reply_ms == asked_ms:
             self.clock.set(reply_ms, asked_at_ms)
             return

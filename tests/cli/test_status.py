@@ -84,6 +84,15 @@ def test_P7_without_a_referee_it_isnt_healthy(client: Any, engine_url: str) -> N
     assert status(engine_url).stdout.startswith("NOT HEALTHY")
 
 
+def test_P8_keys_of_another_type_are_named(client: Any, engine_url: str) -> None:
+    client.delete(keys.MEMBERSHIP_KEY)
+    for name in (keys.MEMBERSHIP_KEY, keys.deadlines(HOME)):
+        client.set(name, "what?")
+    assert problems(engine_url) == [
+        f"keys that hold another type: {keys.MEMBERSHIP_KEY}, {keys.deadlines(HOME)}"
+    ]
+
+
 def test_P8_what_waits_is_shown_with_its_age_and_partition(
     client: Any, engine_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

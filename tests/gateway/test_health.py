@@ -193,6 +193,20 @@ def test_P8_a_partition_with_a_key_of_another_type_is_named(engine_url: str) -> 
     run(engine_url, scenario)
 
 
+def test_P8_a_membership_of_another_type_is_named_and_isnt_a_time_without_referees(engine_url: str) -> None:
+    async def scenario(made: Watched) -> None:
+        made.client.set(keys.MEMBERSHIP_KEY, "not a sorted set")
+        for seconds in (0, SILENT_S, SILENT_S):
+            hidden = await made.after(seconds)
+            named = f"referees can't be seen: the key {keys.MEMBERSHIP_KEY} holds another type"
+            assert (hidden.status, hidden.problems) == ("degraded", [named])
+        made.client.delete(keys.MEMBERSHIP_KEY)
+        await made.beat()
+        assert (await made.after(1)).status == "ok"
+
+    assert run(engine_url, scenario) == ["key holds another type: referees can't be seen"]
+
+
 def test_P8_an_engine_without_memory_refuses_writes_and_isnt_away(engine_url: str) -> None:
     async def scenario(made: Watched) -> None:
         await made.beat()

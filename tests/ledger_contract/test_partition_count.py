@@ -32,6 +32,17 @@ def test_without_a_number_the_default_is_used(client: Any) -> None:
     assert init_partition_count(client) == keys.DEFAULT_PARTITIONS
 
 
+@pytest.mark.parametrize("make", ["text", "another number"])
+def test_P8_a_number_of_partitions_that_is_none_is_named_and_not_waited_for(client: Any, make: str) -> None:
+    if make == "text":
+        client.set(keys.PARTITION_COUNT_KEY, "what?")
+    else:
+        client.hset(keys.PARTITION_COUNT_KEY, "partitions", "what?")
+    with pytest.raises(EngineUnavailableError, match=keys.PARTITION_COUNT_KEY) as caught:
+        init_partition_count(client)
+    assert not isinstance(caught.value, EngineUnreachableError)
+
+
 @pytest.mark.parametrize("partitions", [0, -1, keys.MAX_PARTITIONS + 1])
 def test_a_number_out_of_range_is_refused(client: Any, partitions: int) -> None:
     with pytest.raises(EngineUnavailableError, match="isn't between"):

@@ -59,8 +59,8 @@ def trees(count: int) -> Iterator[Trees]:
 def find_out(mutant: Mutant, likeliest: str, free: Trees) -> Outcome:
     """Plant the bug in a free tree and run its tests until one fails, `likeliest` before all others."""
     start, tree = time.monotonic(), free.get()
-    plant(mutant, tree)
     try:
+        plant(mutant, tree)
         noticed_by = first_failure(mutant.watched_by, likeliest, tree)
     except subprocess.TimeoutExpired:
         noticed_by = f"(the tests hung for {PATIENCE_S} s)"

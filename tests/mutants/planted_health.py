@@ -49,7 +49,7 @@ HEALTH_MUTANTS: Final = (
     ),
     Mutant(
         "ledgerline status says that a system without referees is well", "P7", "services/cli/status_report.py",
-        "    if not report.shares:\n", "    if False:\n", STATUS,
+        "    if not report.shares and MEMBERSHIP_KEY not in report.mistyped_keys:\n", "    if False:\n", STATUS,
     ),
     Mutant(
         "ledgerline status overlooks an engine that drops keys", "P1", "services/cli/status_report.py",

@@ -7,6 +7,7 @@ from typing import Final
 from tests.mutants.mutant import Mutant
 
 MISTYPED: Final = ("tests/referee/test_mistyped_keys.py",)
+SHARED: Final = ("tests/referee/test_leases.py",)
 
 SILENT: Final = ("tests/cluster/test_silent_nodes.py",)
 
@@ -18,6 +19,22 @@ ISOLATION_MUTANTS: Final = (
     Mutant(
         "a key of another type isn't logged by its name", "P8", "services/ledger/mistyped_keys.py",
         "        for name in sorted(found - self.names):\n", "        for name in ():\n", MISTYPED,
+    ),
+    Mutant(
+        "a shared key of another type stops all referees", "P8", "services/ledger/lua/heartbeat.lua",
+        "if not string.find(tostring(reply.err), 'WRONGTYPE') then", "if true then", SHARED,
+    ),
+    Mutant(
+        "a referee that can't see the others has no partition", "P8", "services/referee/leases.py",
+        "members = reply.members or (self.name,)", 'members = reply.members or ("",)', SHARED,
+    ),
+    Mutant(
+        "without the shared clock a referee goes by the wall clock", "P10", "services/referee/leases.py",
+        "reply_ms = self.wall_time_ms() if asked_ms is None else asked_ms", "reply_ms = self.wall_time_ms()", SHARED,
+    ),
+    Mutant(
+        "a membership of another type is taken for a time without referees", "P8", "services/gateway/referee_watch.py",
+        "self.last_signs, self._last_seen_s = {}, now_s", "self.last_signs = {}", ("tests/gateway/test_health.py",),
     ),
     Mutant(
         "an append meets a key of another type half way through", "P8", "services/ledger/lua/append_entry.lua",

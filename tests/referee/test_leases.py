@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from services.bootstrap.composition import build_referee
 from services.ledger import RedisLedger, keys
@@ -145,3 +146,52 @@ def test_P10_a_referee_decides_by_the_game_clock_and_records_the_wall_clock(
     assert 77_000_000 <= referee.clocks.game_time_ms() < 77_600_000
     assert abs(referee.clocks.wall_time_ms() - time.time() * 1000) < 600_000
     assert sorted(lease.partitions) == list(range(PARTITIONS))
+
+
+def spoil(client: Any, name: str, value: str) -> None:
+    """Put something else where a key of ours is: a list of this, or a text where a number belongs."""
+    client.delete(name)
+    client.rpush(name, value) if value == "a list" else client.set(name, value)
+
+
+@pytest.mark.parametrize("since", ["the start", "later"])
+@pytest.mark.parametrize("value", ["a list", "a text"])
+def test_P8_P10_without_the_shared_clock_each_referee_goes_by_its_own(
+    referees: RefereeGroup, client: Any, since: str, value: str
+) -> None:
+    if since == "later":
+        one = referees.lease("one")
+        spoil(client, keys.GAME_CLOCK_KEY, value)
+    with capture_logs() as lines:
+        if since == "the start":
+            spoil(client, keys.GAME_CLOCK_KEY, value)
+            one = referees.lease("one")
+        for _ in range(2):
+            referees.monotonic.now += MAX_HEARTBEAT_AGE_MS
+            referees.wall.now += HOUR
+            one.renew()
+    assert one.clock() == NOON + 2 * MAX_HEARTBEAT_AGE_MS
+    assert [line["key"] for line in lines if line["log_level"] == "error"] == [keys.GAME_CLOCK_KEY]
+    client.delete(keys.GAME_CLOCK_KEY)
+    one.renew()
+    assert int(client.get(keys.GAME_CLOCK_KEY)) == one.clock(), "who mends it gets the referees' time"
+
+
+def test_P8_referees_that_cant_see_each_other_take_all_partitions(
+    referees: RefereeGroup, client: Any
+) -> None:
+    one, two = referees.lease("one"), referees.lease("two")
+    one.renew()
+    spoil(client, keys.MEMBERSHIP_KEY, "a text")
+    with capture_logs() as lines:
+        for lease in (one, two, one, two):
+            lease.renew()
+    assert [len(one.partitions), len(two.partitions)] == [PARTITIONS, PARTITIONS]
+    assert [line["key"] for line in lines] == [keys.MEMBERSHIP_KEY] * 2, "each referee says it once"
+    referees.monotonic.now += 100
+    one.renew()
+    assert int(client.get(keys.GAME_CLOCK_KEY)) == NOON + 100, "the clock goes on"
+    client.delete(keys.MEMBERSHIP_KEY)
+    for lease in (one, two, one):
+        lease.renew()
+    assert sorted([*one.partitions, *two.partitions]) == list(range(PARTITIONS))
