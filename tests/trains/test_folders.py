@@ -13,13 +13,14 @@ import pytest
 from schemas.errors import InvalidInputError
 from services.trains.cases import iter_json_values, read_values
 from services.trains.report import UnreadableCase, run_folder
+from services.trains_server.server_cases import ALL_KINDS
 from tests.cli.command_line import CommandResult, run_in_process
 from tests.trains.test_games import CARDS, MAP, PLAYER_STATE
 
 ANN, BOB = ["Ann", "Hold-10"], ["Bob", "Buy-Now"]
 OWN = PLAYER_STATE["this"]
 REACH = ["Ash", "Esk", MAP]
-TOO_FEW_PLAYERS = "Tuple should have at least 2 items after validation, not 1"
+TOO_FEW_PLAYERS = "must have at least 2 items"
 
 
 def folder(path: Path, *cases: tuple[str, list[Any], Any]) -> Path:
@@ -37,7 +38,7 @@ def folder(path: Path, *cases: tuple[str, list[Any], Any]) -> Path:
 
 def unreadable(path: Path) -> UnreadableCase:
     """The one case of a folder, which can't be read."""
-    (tally,) = run_folder(path, quiet=True)
+    (tally,) = run_folder(path, True, ALL_KINDS)
     assert (tally.cases, tally.passed, tally.failures) == (1, 0, ())
     (case,) = tally.unreadable
     return case
