@@ -74,14 +74,14 @@ def _city_id(ids: Mapping[str, str], city: object) -> str:
 def answer_legality(values: Sequence[object]) -> bool:
     """Whether the player may acquire a connection."""
     map_json, player_state, wanted = _require_values(values, "map, player state, connection")
-    game_state = build_game_state(read_trains_map(map_json), _read_value(STATE, player_state))
-    return may_acquire(game_state, parse_connection(_read_value(CONNECTION, wanted)))
+    game_state = build_game_state(read_trains_map(map_json), read_value(STATE, player_state))
+    return may_acquire(game_state, parse_connection(read_value(CONNECTION, wanted)))
 
 
 def answer_strategy(values: Sequence[object]) -> str | list[str | int]:
     """The answer of Hold-10 at its turn, as JSON."""
     map_json, player_state = _require_values(values, "map, player state")
-    game_state = build_game_state(read_trains_map(map_json), _read_value(STATE, player_state))
+    game_state = build_game_state(read_trains_map(map_json), read_value(STATE, player_state))
     command = hold_10(game_state, 0, legal(game_state, 0), SeatRandom(NO_SEED, 0))
     assert isinstance(command, ClaimRoute | RequestCards), "a turn has no other commands"
     return command_json(command, game_state.board)
@@ -91,7 +91,7 @@ def answer_game(values: Sequence[object]) -> str | list[object]:
     """The result of a game with given cards: the names of each rank, and of the removed players."""
     map_json, players_json, cards_json = _require_values(values, "map, players, cards")
     form = read_trains_map(map_json)
-    players, cards = _read_value(GAME_PLAYERS, players_json), _read_value(DECK, cards_json)
+    players, cards = read_value(GAME_PLAYERS, players_json), read_value(DECK, cards_json)
     try:
         outcome = play_game(form, [PLAYERS[kind] for _, kind in players], cards)
     except TooFewDestinationsError:
@@ -103,7 +103,7 @@ def answer_tournament(values: Sequence[object]) -> str | list[list[str]]:
     """The result of a tournament whose games all have the same cards: the winners, and the removed players."""
     map_json, players_json, cards_json = _require_values(values, "map, players, cards")
     form = read_trains_map(map_json)
-    players, cards = _read_value(TOURNAMENT_PLAYERS, players_json), _read_value(DECK, cards_json)
+    players, cards = read_value(TOURNAMENT_PLAYERS, players_json), read_value(DECK, cards_json)
 
     def play_group(indices: Sequence[int]) -> GameOutcome:
         return play_game(form, [PLAYERS[players[index][1]] for index in indices], cards)
@@ -131,7 +131,7 @@ def _require_values(values: Sequence[object], names: str) -> Sequence[object]:
     return values
 
 
-def _read_value(schema: Schema[T], value: object) -> T:
+def read_value(schema: Schema[T], value: object) -> T:
     """The value read by this schema. Raises InvalidInputError, naming the value and its bad field."""
     try:
         return schema.read(value)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
 from contextlib import suppress
-from typing import Annotated, Final, Literal, TypeVar
+from typing import Annotated, Final, TypeVar
 
 from pydantic import Field
 
@@ -20,7 +20,7 @@ from schemas.errors import InvalidInputError
 from schemas.field_types import Text
 from schemas.refusals import CommandRefusedError
 from services.bots.policies.trains_strategies import BUY_NOW, HOLD_10, Destination
-from services.trains.case_kinds import DECK, KINDS, CaseSolver
+from services.trains.case_kinds import DECK, KINDS, CaseSolver, read_value
 from services.trains.player_state import PlayerState
 from services.trains.tournament import choose_map
 from services.trains_server.core_tables import CoreTables
@@ -36,7 +36,7 @@ LOOPBACK: Final = "127.0.0.1"
 CASE_S: Final = 300.0  # for a whole case: more than any machine needs, unless something hangs
 ANSWERED_PLAYS: Final = 3  # of a player that never answers the call `play`
 BAD: Final = "player-bad-"
-_Kind = Literal["Hold-10", "Buy-Now", "Cheat"] | Annotated[Text, Field(pattern=f"^{BAD}({'|'.join(CALLS)})$")]
+_Kind = Annotated[Text, Field(pattern=f"^(Hold-10|Buy-Now|Cheat|{BAD}({'|'.join(CALLS)}))$")]
 _Player = tuple[Annotated[Text, Field(pattern="^[A-Za-z]{1,50}$")], _Kind]
 PLAYERS: Final[Schema[tuple[tuple[str, str], ...]]] = Schema(
     Annotated[tuple[_Player, ...], Field(min_length=2, max_length=50)], "players"
@@ -108,7 +108,7 @@ def answer_server_case(values: Sequence[object]) -> object:
     if len(values) != 3:
         raise InvalidInputError("", f"must hold 3 JSON values (map, players, cards), not {len(values)}")
     read_trains_map(values[0])  # the players suggest it as it is
-    players, cards = PLAYERS.read(values[1]), DECK.read(values[2])
+    players, cards = read_value(PLAYERS, values[1]), read_value(DECK, values[2])
 
     async def play() -> object:
         async with asyncio.timeout(CASE_S):
