@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import zip_longest
-from reprlib import repr as short_repr
+from typing import Final
 
 from schemas.events import CommandRefused, Event, write_event
 from schemas.refusals import CommandRefusedError
+
+MAX_VALUE_LENGTH: Final = 120  # characters
 
 
 def difference(
@@ -40,7 +42,8 @@ def _event_difference(logged: Event | None, replayed: Event | None) -> str:
     if type(logged) is not type(replayed):
         return f"The log has {_event_name(logged)}; by the rules it is {_event_name(replayed)}"
     field_path, logged_value, replayed_value = _first_difference(write_event(logged), write_event(replayed))
-    return f"The log has {_event_name(logged)} with the {field_path} {_format_value(logged_value)}; by the rules it is {_format_value(replayed_value)}"
+    logged_text, replayed_text = value_in_words(logged_value), value_in_words(replayed_value)
+    return f"The log has {_event_name(logged)} with {logged_text} as the {_path_in_words(field_path)}; by the rules it is {replayed_text}"
 
 
 def _first_difference(logged: object, replayed: object, path: str = "") -> tuple[str, object, object]:
@@ -60,8 +63,30 @@ def _first_difference(logged: object, replayed: object, path: str = "") -> tuple
     return path, logged, replayed
 
 
-def _format_value(value: object) -> str:
-    return value if isinstance(value, str) and len(value) <= 80 else short_repr(value)
+def value_in_words(value: object) -> str:
+    """A JSON-like value as people read it, in at most MAX_VALUE_LENGTH characters."""
+    match value:
+        case bool():
+            text = "yes" if value else "no"
+        case int():
+            text = str(value)
+        case _ if not value:
+            text = "nothing"
+        case dict() if all(isinstance(count, int) for count in value.values()):
+            text = ", ".join(f"{count} {name}" for name, count in value.items())
+        case dict():
+            text = ", ".join(f"{name} {value_in_words(item)}" for name, item in value.items())
+        case list() | tuple():
+            text = ", ".join(value_in_words(item) for item in value)
+        case _:
+            text = str(value)
+    return text if len(text) <= MAX_VALUE_LENGTH else f"{text[: MAX_VALUE_LENGTH - 4]} ..."
+
+
+def _path_in_words(path: str) -> str:
+    """A path of fields and places, from the inside out: "total of no. 2 of scores"."""
+    parts = [f"no. {int(part) + 1}" if part.isdigit() else part for part in reversed(path.split("."))]
+    return " of ".join(part.replace("_", " ") for part in parts)
 
 
 def _event_name(event: Event) -> str:

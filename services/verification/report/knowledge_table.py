@@ -16,10 +16,15 @@ MAX_NEXT_CARDS: Final = 5  # cards of the deck that are shown: a draw takes no m
 
 
 class KnowledgeRow(NamedTuple):
-    """What each viewer knew of one thing; each cell has one part or more."""
+    """What each viewer knew of one thing; each cell has one part or more. One cell stands for all viewers where they
+    knew the same."""
 
     name: str
     cells: Sequence[Sequence[str]]
+
+    @property
+    def is_same_for_all(self) -> bool:
+        return len(self.cells) == 1
 
 
 def knowledge_rows(explanation: Explanation) -> list[KnowledgeRow]:
@@ -28,13 +33,18 @@ def knowledge_rows(explanation: Explanation) -> list[KnowledgeRow]:
         return []
     states = [perspective.before for perspective in explanation.perspectives.values()]
     return [
-        KnowledgeRow("Market", [[_market_text(state)] for state in states]),
-        KnowledgeRow("Deck", [[_deck_text(state)] for state in states]),
+        _row("Market", [[_market_text(state)] for state in states]),
+        _row("Deck", [[_deck_text(state)] for state in states]),
         *(
-            KnowledgeRow(sender_name(explanation.before, seat), [_holding(state, seat) for state in states])
+            _row(sender_name(explanation.before, seat), [_holding(state, seat) for state in states])
             for seat in range(len(explanation.before.seats))
         ),
     ]
+
+
+def _row(name: str, cells: Sequence[Sequence[str]]) -> KnowledgeRow:
+    """A row of one cell a viewer, or of one cell where they are all equal."""
+    return KnowledgeRow(name, cells[:1] if all(cell == cells[0] for cell in cells) else cells)
 
 
 def _market_text(state: GameState) -> str:

@@ -59,7 +59,7 @@ class MoveSection(NamedTuple):
     seats: Sequence[str]
     viewers: tuple[str, ...]
     knowledge: Sequence[KnowledgeRow]
-    shown: Sequence[ShownSentences]
+    shown: Sequence[ShownSentences]  # one a viewer, or one for all where they are equal
     alternatives: Alternatives | None
     no_alternatives: str  # why there are none
     changes: Changes
@@ -81,10 +81,7 @@ def move_section(explanation: Explanation) -> MoveSection:
         seats=seat_names(before if before.game else explanation.after),
         viewers=tuple(_viewer_name(explanation, viewer) for viewer in explanation.perspectives),
         knowledge=knowledge_rows(explanation),
-        shown=[
-            ShownSentences(_sentences(explanation, viewer), bool(perspective.narrated_events))
-            for viewer, perspective in explanation.perspectives.items()
-        ],
+        shown=_shown_sentences(explanation),
         alternatives=_alternatives(explanation),
         no_alternatives=_no_alternatives(explanation),
         changes=state_changes(explanation),
@@ -125,6 +122,14 @@ def seat_names(state: GameState) -> list[str]:
 
 def _viewer_name(explanation: Explanation, viewer: Viewer) -> str:
     return sender_name(explanation.after, viewer) if isinstance(viewer, int) else f"The {viewer}"
+
+
+def _shown_sentences(explanation: Explanation) -> list[ShownSentences]:
+    shown = [
+        ShownSentences(_sentences(explanation, viewer), bool(perspective.narrated_events))
+        for viewer, perspective in explanation.perspectives.items()
+    ]
+    return shown[:1] if all(each == shown[0] for each in shown) else shown
 
 
 def _sentences(explanation: Explanation, viewer: Viewer) -> list[str]:

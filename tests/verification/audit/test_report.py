@@ -89,6 +89,15 @@ def test_a_refused_claim_is_marked_on_the_map_with_its_rule() -> None:
         assert heading in text, heading
 
 
+def test_what_all_viewers_knew_alike_stands_once() -> None:
+    tree = parsed(page(MISCHIEF, golden(MISCHIEF), 100))
+    table = next(each for each in tree.iter("table") if each.get("class") == "sights")
+    rows = {"".join(row[0].itertext()): row[1:] for row in table.iter("tr")}
+    assert [cell.get("colspan") for cell in rows["Market"]] == [str(len(rows[""]))]
+    assert "the same for all" in "".join(rows["Market"][0].itertext())
+    assert len(rows["Deck"]) == len(rows[""]), "the referee alone knows what comes next"
+
+
 def test_markup_in_names_is_escaped() -> None:
     game, evil = "usa-turns", "<script>alert(1)</script>&\"'"
     log = golden(game)

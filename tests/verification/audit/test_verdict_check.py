@@ -12,6 +12,7 @@ from services.verification.audit import audit
 from services.verification.findings import Finding
 from services.verification.replay import Replay
 from services.verification.verdict_check import replay_findings
+from services.verification.verdict_diff import value_in_words
 from tests.verification.audit.given import NAMES, USA, entries, find, golden, rewritten
 
 MISCHIEF = "usa-mischief"
@@ -35,7 +36,7 @@ def test_a_swapped_card_is_found_where_it_was_drawn() -> None:
     other = "red" if drawn.card != "red" else "blue"
     first = found(rewritten(golden(), number, replace(drawn, card=other), *rest))[0]
     assert (first.number, first.kind) == (number, "verdict")
-    assert f"the card {other}; by the rules it is {drawn.card}" in first.why
+    assert f"with {other} as the card; by the rules it is {drawn.card}" in first.why
 
 
 def test_one_altered_entry_causes_no_findings_in_the_entries_after_it() -> None:
@@ -131,7 +132,10 @@ def test_an_empty_log_and_one_without_its_beginning_are_findings() -> None:
 
 def test_a_log_under_another_game_s_id_is_found() -> None:
     first = found(golden(), "another-game")[0]
-    assert (first.number, "game usa-four-mixed; by the rules it is another-game" in first.why) == (1, True)
+    assert (
+        first.number,
+        "with usa-four-mixed as the game; by the rules it is another-game" in first.why,
+    ) == (1, True)
 
 
 def test_a_finding_about_a_long_value_names_the_first_field_that_differs() -> None:
@@ -141,4 +145,21 @@ def test_a_finding_about_a_long_value_names_the_first_field_that_differs() -> No
     scores = (ended.scores[0], replace(ended.scores[1], total=500), *ended.scores[2:])
     (only,) = found(rewritten(golden(), number, *before, replace(ended, scores=scores)))
     right = ended.scores[1].total
-    assert f"game ended with the scores.1.total 500; by the rules it is {right} (event" in only.why
+    assert (
+        f"game ended with 500 as the total of no. 2 of scores; by the rules it is {right} (event" in only.why
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ({"red": 2, "locomotive": 1}, "2 red, 1 locomotive"),
+        (["blue", None, "white"], "blue, nothing, white"),
+        ({}, "nothing"),
+        (0, "0"),
+        (True, "yes"),
+        ({"seat": 1, "hand": {"red": 1}}, "seat 1, hand 1 red"),
+    ],
+)
+def test_a_finding_says_values_in_words(value: object, words: str) -> None:
+    assert value_in_words(value) == words
