@@ -27,6 +27,7 @@ class GameCreation(NamedTuple):
     access: Access = PUBLIC_ACCESS
     has_own_board: bool = False  # a board of its creator's, or a position
     source: str | None = None  # of a fork: the game that it goes on from
+    seats: int = 0
 
 
 class GameCreations:
@@ -59,7 +60,7 @@ class GameCreations:
 
 def read_creation(first: ViewEntry) -> GameCreation:
     """What a first entry says, as everybody sees it."""
-    access, source, has_own_board, was_laid = PUBLIC_ACCESS, None, False, False
+    access, source, has_own_board, was_laid, seats = PUBLIC_ACCESS, None, False, False, 0
     for event in first.events:
         match event:
             case AccessSet():
@@ -67,10 +68,10 @@ def read_creation(first: ViewEntry) -> GameCreation:
             case GameForked():
                 source = event.of
             case GameCreated():
-                has_own_board = event.board_form is not None
+                has_own_board, seats = event.board_form is not None, len(event.seats)
             case PositionLaid():
                 was_laid = True
             case _:
                 pass
     # a fork lays what was played
-    return GameCreation(access, has_own_board or (was_laid and source is None), source)
+    return GameCreation(access, has_own_board or (was_laid and source is None), source, seats)

@@ -7,7 +7,7 @@ is over.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from schemas.contract import Schema
 from schemas.entries import ViewEntry
@@ -77,13 +77,38 @@ class GameViews:
         The game may be in the engine or in the archive."""
         location = await self.locate(game, client)
         viewer = await self.authorization.resolve_viewer(game, bearer)
+        return viewer, *await self.read_entries(game, viewer, after, limit, location)
+
+    async def resolve_shown(
+        self, game: str, bearer: str | None, shown: Seat | Literal["public"] | None, client: str
+    ) -> Seat | None:
+        """Whose view to show a request that asks for this one; None asks for its own. Once a game is over, everybody who
+        may watch it may see what any seat saw.
+
+        Raises HttpProblemError: the game goes on, or has no such seat."""
+        location = await self.locate(game, client)
+        viewer = await self.authorization.resolve_viewer(game, bearer)
+        if shown is None or shown == viewer:
+            return viewer
+        if shown == "public":
+            return None
+        if not location.archived and not await is_over(self.ledger, game):
+            raise HttpProblemError(403, "TOKEN-1", "what another seat saw is shown when the game is over")
+        if shown >= (await self.creations.find(game)).seats:
+            raise HttpProblemError(404, "SHAPE-1", f"there is no seat {shown}")
+        return shown
+
+    async def read_entries(
+        self, game: str, viewer: Seat | None, after: int, limit: int, location: GameLocation
+    ) -> tuple[Sequence[ViewEntry], int]:
+        """At most `limit` entries of a view, and how many it has. The caller has authorized the viewer."""
         length = await self.shown_length(game, viewer, location)
         if after >= length:
-            return viewer, (), length
+            return (), length
         if location.archived:
             entries = await self.archive_views.read_view(game, viewer) or ()
-            return viewer, entries[after : after + limit], length
-        return viewer, await self.ledger.read_view(game, viewer, after, min(limit, length - after)), length
+            return entries[after : after + limit], length
+        return await self.ledger.read_view(game, viewer, after, min(limit, length - after)), length
 
     async def shown_length(self, game: str, viewer: Seat | None, location: GameLocation) -> int:
         """How many entries of the game this viewer is shown now."""

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, Literal, TypeAlias
 
+from schemas.entries import ViewEntry
 from schemas.errors import InvalidInputError
 from schemas.field_types import Seat
 from schemas.player_names import SaltedNames, names_in
@@ -25,6 +27,7 @@ MAX_LISTED: Final = 4_096  # games whose row in a list is kept
 PAGE_SIZE: Final = 1_000
 
 FoldKey = tuple[str, Seat | None]
+Shown: TypeAlias = Seat | Literal["public"] | None  # whose view a request asks for; None: its own
 
 
 class TableFolds:
@@ -43,30 +46,34 @@ class TableFolds:
         key = game, viewer
         async with self._lock(key):
             fold = self._latest.pop(key, None) or self.catalog.new_fold(game, viewer)
-            if not await self._shows_names(fold, game, bearer, client):
+            if not await self._shows_names(fold, client):
                 fold = self.catalog.new_fold(game, viewer)
-            fold = await self._read_on(fold, game, bearer, client)
+            fold = await self._read_on(fold, client)
             self._latest[key] = fold
             while len(self._latest) > MAX_FOLDS:
                 self._latest.popitem(last=False)
             return fold
 
-    async def at(self, game: str, bearer: str | None, client: str, number: int) -> TableFold:
-        """The fold of the view up to entry `number`. Raises HttpProblemError, or InvalidInputError: there is none."""
-        viewer = await self._viewer(game, bearer, client)
+    async def at(
+        self, game: str, bearer: str | None, client: str, number: int, shown: Shown = None
+    ) -> TableFold:
+        """The fold of a view up to entry `number`: the request's own, or the one that it asks for.
+
+        Raises HttpProblemError, or InvalidInputError: there is no such entry."""
+        viewer = await self.service.views.resolve_shown(game, bearer, shown, client)
         key = game, viewer
         async with self._lock(key):
             kept = self._checkpoints.pop(key, {})
             self._checkpoints[key] = kept
             while len(self._checkpoints) > MAX_REPLAYS:
                 self._checkpoints.popitem(last=False)
-            if kept and not await self._shows_names(kept[max(kept)], game, bearer, client):
+            if kept and not await self._shows_names(kept[max(kept)], client):
                 kept.clear()
             start = max((place for place in kept if place <= number), default=0)
             fold = kept[start].copy() if start else self.catalog.new_fold(game, viewer)
             while fold.number < number:
                 step = min(number, (fold.number // CHECKPOINT_STEP + 1) * CHECKPOINT_STEP) - fold.number
-                _, entries, length = await self.service.read_page(game, bearer, fold.number, step, client)
+                entries, length = await self._read(fold, fold.number, step, client)
                 if not entries:
                     raise InvalidInputError("at", f"{number} isn't between 1 and {length}")
                 fold.apply(entries)
@@ -98,21 +105,28 @@ class TableFolds:
         await self.service.locate_game(game, client)
         return await self.service.authorization.resolve_viewer(game, bearer)
 
-    async def _shows_names(self, fold: TableFold, game: str, bearer: str | None, client: str) -> bool:
+    async def _read(
+        self, fold: TableFold, after: int, most: int, client: str
+    ) -> tuple[Sequence[ViewEntry], int]:
+        """Entries of the view that is folded, whose viewer is authorized, and how many it has."""
+        location = await self.service.locate_game(fold.game, client)
+        return await self.service.views.read_entries(fold.game, fold.viewer, after, most, location)
+
+    async def _shows_names(self, fold: TableFold, client: str) -> bool:
         """Whether a fold that was kept shows the names that the view shows now: they may have been erased."""
         if not fold.last_named:
             return True
-        _, entries, _ = await self.service.read_page(game, bearer, 0, fold.last_named, client)
+        entries, _ = await self._read(fold, 0, fold.last_named, client)
         return names_in(entries) == fold.names
 
-    async def _read_on(self, fold: TableFold, game: str, bearer: str | None, client: str) -> TableFold:
+    async def _read_on(self, fold: TableFold, client: str) -> TableFold:
         """Apply what is new. Begins anew where the last entry isn't what was applied."""
         while True:
             after = max(0, fold.number - 1)
-            _, entries, length = await self.service.read_page(game, bearer, after, PAGE_SIZE, client)
+            entries, length = await self._read(fold, after, PAGE_SIZE, client)
             if fold.number:
                 if not entries or entries[0].shown.head != fold.head:
-                    fold = self.catalog.new_fold(game, fold.viewer)
+                    fold = self.catalog.new_fold(fold.game, fold.viewer)
                     continue
                 entries = entries[1:]
             if not entries:

@@ -85,6 +85,8 @@ class Move(ResponseModel):
     seat: int | None = Field(description="whom it is about; null where it is nobody's")
     text: list[str] = Field(description="a sentence for each event that people read about")
     routes: list[str] = Field(description="routes that were claimed")
+    points: int = Field(description="that its seat gained by it")
+    turn: int = Field(description="the turn of the game that it belongs to, from 1; 0 before the first")
 
 
 class LegalCommand(ResponseModel):

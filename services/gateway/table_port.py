@@ -16,6 +16,7 @@ from services.gateway.table_models import LegalCommands, ListedGame, TableState
 class TableFold(Protocol):
     """One viewer's view of a game, folded as far as it was applied. Not safe on two threads at once."""
 
+    game: str
     viewer: Seat | None
 
     @property

@@ -16,6 +16,7 @@ MARGIN: Final = 36.0
 LANE_WIDTH: Final = 12.5  # between parallel routes
 CITY_INSET: Final = 8.5  # of a route at each city
 SPACE_GAP: Final = 3.0  # between the spaces of a route
+STACK_AT: Final = 10.0  # of merchandise, to the right of its city and below it
 
 
 class Point(NamedTuple):
@@ -38,7 +39,12 @@ def draw_board(board: Board) -> BoardDrawing:
     routes = [_draw_route(board, route, points) for route in board.routes.values()]
     names = {city.id: city.name.strip() for city in form.cities}
     spaces = [(space.x, space.y) for route in routes for space in route.spaces]
-    labels = place_labels(names, points, spaces, (width, height))
+    stacks = [
+        (points[city.id].x + STACK_AT, points[city.id].y + STACK_AT)
+        for city in form.cities
+        if city.merchandise
+    ]
+    labels = place_labels(names, points, spaces, (width, height), stacks)
     return BoardDrawing(
         id=board.id,
         title=board.title,

@@ -57,10 +57,11 @@ def place_labels(
     points: Mapping[str, tuple[float, float]],
     spaces: Iterable[tuple[float, float]],
     size: tuple[float, float],
+    pieces: Iterable[tuple[float, float]] = (),
 ) -> dict[str, Label]:
-    """The place of each city's name, where it covers the least."""
+    """The place of each city's name, where it covers the least. `pieces` lie beside cities, and count as cities."""
     cities, labels, routes = Grid(), Grid(), Grid()
-    for x, y in points.values():
+    for x, y in (*points.values(), *pieces):
         cities.add(Box(x - CITY_RADIUS, y - CITY_RADIUS, x + CITY_RADIUS, y + CITY_RADIUS))
     for x, y in spaces:
         routes.add(Box(x - SPACE_RADIUS, y - SPACE_RADIUS, x + SPACE_RADIUS, y + SPACE_RADIUS))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from schemas.commands import Command, Leave, write_command
 from schemas.entries import ViewEntry
-from schemas.events import RouteClaimed
+from schemas.events import RouteClaimed, TurnStarted
 from schemas.field_types import Seat
 from schemas.player_names import names_in
 from services.gateway.catalog_models import BoardDrawing
@@ -27,35 +27,50 @@ class FoldedTable:
         self.state = GameState()
         self.moves: list[Move] = []
         self.names: dict[str, str] = {}
-        self.last_named = 0
+        self.last_named = self.turns = 0
 
     def apply(self, entries: Sequence[ViewEntry]) -> None:
         """Apply the next entries, and note them in words."""
         for entry in entries:
+            points_before = [seat.running_score for seat in self.state.seats]
             fold_events(self.state, entry.at, entry.events)
             self.number, self.head = entry.number, entry.shown.head
             if names := names_in([entry]):
                 self.names |= names
                 self.last_named = entry.number
-            text = [s for event in entry.events if (s := event_sentence(self.state, event))]
-            if text:
-                self.moves.append(
-                    Move(
-                        number=entry.number,
-                        at=entry.at,
-                        seat=next(
-                            (s for e in entry.events if (s := getattr(e, "seat", None)) is not None), None
-                        ),
-                        text=text,
-                        routes=[event.route for event in entry.events if isinstance(event, RouteClaimed)],
-                    )
-                )
+            self._note_move(entry, points_before)
+
+    def _note_move(self, entry: ViewEntry, points_before: Sequence[int]) -> None:
+        """Note an entry that was applied, where there is something to say of it."""
+        turn, events = self.turns, entry.events
+        self.turns += sum(isinstance(event, TurnStarted) for event in events)
+        text = [s for event in events if (s := event_sentence(self.state, event))]
+        if not text:
+            return
+        seat: Seat | None = next(
+            (s for event in events if (s := getattr(event, "seat", None)) is not None), None
+        )
+        gained = 0
+        if seat is not None and seat < len(points_before):
+            gained = self.state.seats[seat].running_score - points_before[seat]
+        self.moves.append(
+            Move(
+                number=entry.number,
+                at=entry.at,
+                seat=seat,
+                text=text,
+                routes=[event.route for event in events if isinstance(event, RouteClaimed)],
+                points=gained,
+                turn=turn,
+            )
+        )
 
     def copy(self) -> FoldedTable:
         """A fold that shares nothing that changes with this one."""
         duplicate = FoldedTable(self.game, self.viewer)
         duplicate.number, duplicate.head = self.number, self.head
         duplicate.names, duplicate.last_named = dict(self.names), self.last_named
+        duplicate.turns = self.turns
         duplicate.state, duplicate.moves = self.state.copy(), self.moves[:]
         return duplicate
 

@@ -42,9 +42,11 @@ def open_page(chromium: Any, url: str) -> Iterator[OpenPage]:
     """Opens pages, each in a browser context of its own. At the end none may have said anything on its console."""
     contexts, said = [], []
 
-    def opened(path: str = "/", size: dict[str, int] | None = None, **more: object) -> Any:
+    def opened(path: str = "/", size: dict[str, int] | None = None, script: str = "", **more: object) -> Any:
         context = chromium.new_context(viewport=size or DESKTOP, base_url=url, **more)
         contexts.append(context)
+        if script:
+            context.add_init_script(script)
         page = context.new_page()
         page.set_default_timeout(60_000)  # a busy machine is slow
         page.on("pageerror", lambda error: said.append(str(error)))

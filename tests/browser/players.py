@@ -2,11 +2,58 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, Final
+
+import httpx
 
 from tests.browser.conftest import OpenPage
 
 STEP_MS: Final = 5_000
+SHORT: Final = {  # games that end with the first claims: what ends a game is a rule option
+    "usa": {"board": "usa", "cars": 45, "last_cars": 42},
+    "europe": {"board": "europe", "cars": 45, "last_cars": 42},
+    "marklin": {"board": "germany", "cars": 45, "last_cars": 42},
+    "trains": {"board": "iberia", "cars": 35, "last_cars": 32},
+}
+
+
+class SeatedTable:
+    """A table that was made over the API, with people who have sat down: the short way to a page."""
+
+    def __init__(self, http: httpx.Client, ruleset: str = "usa", people: int = 1, bots: int = 1) -> None:
+        board = SHORT[ruleset]["board"]
+        options = {name: value for name, value in SHORT[ruleset].items() if name != "board"}
+        seats = [{"kind": "human"}] * people + [{"kind": "bot", "policy": "greedy"}] * bots
+        body = {
+            "ruleset": ruleset,
+            "board": board,
+            "options": options,
+            "seats": seats,
+            "visibility": "public",
+        }
+        created = http.post("/v1/games", json=body).raise_for_status().json()
+        self.http, self.game, self.host = http, created["game"], created["token"]
+        self.tokens = [self.join(name) for name in ("Ada", "Bo", "Cy")[:people]]
+
+    def join(self, name: str) -> str:
+        """Take the next free seat; its token."""
+        joined = self.http.post(f"/v1/games/{self.game}/join", json={"name": name}).raise_for_status()
+        token: str = joined.json()["token"]
+        return token
+
+    def start(self) -> None:
+        """Deal."""
+        headers = {"Authorization": f"Bearer {self.host}"}
+        self.http.post(f"/v1/games/{self.game}/start", headers=headers).raise_for_status()
+
+    def open(self, open_page: OpenPage, seat: int, **more: Any) -> Any:
+        """The table's page in the browser of the one who sits there."""
+        held = {self.game: {"seat": seat, "token": self.tokens[seat], "host": self.host}}
+        script = f"localStorage.setItem('ledgerline.games', JSON.stringify({json.dumps(held)}))"
+        page = open_page(f"/table/{self.game}", script=script, **more)
+        page.wait_for_selector("main.table svg.board")
+        return page
 
 
 def make_table(
@@ -77,9 +124,11 @@ def act(page: Any, turn: int) -> bool:
         return True
     claim = next((place for place, name in enumerate(names) if name.startswith(("Claim", "Pay"))), None)
     actions.nth(claim if claim is not None else turn % len(names)).click(timeout=STEP_MS)
-    choices = page.locator("dialog[open] .choice")
-    if choices.count():
-        choices.last.click(timeout=STEP_MS)
+    if page.locator("dialog[open]").count():
+        folded = page.locator("dialog[open] summary")
+        if folded.count():
+            folded.last.click(timeout=STEP_MS)
+        page.locator("dialog[open] .choice:visible").last.click(timeout=STEP_MS)
     return True
 
 

@@ -8,9 +8,7 @@ import httpx
 import pytest
 
 from tests.browser.conftest import OpenPage
-from tests.browser.players import keep_all, make_table, play_to_the_end, two_at_a_table
-
-BOARDS = {"usa": "USA 36", "europe": "Europe 47", "marklin": "Germany 40", "trains": "Iberia 35"}
+from tests.browser.players import SHORT, SeatedTable, keep_all, play_to_the_end, two_at_a_table
 
 
 def test_two_people_and_a_bot_begin_a_game(open_page: OpenPage) -> None:
@@ -29,37 +27,59 @@ def test_two_people_and_a_bot_begin_a_game(open_page: OpenPage) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("ruleset", BOARDS)
-def test_two_people_and_a_bot_play_a_game_to_its_end(open_page: OpenPage, ruleset: str) -> None:
-    ada, bo = two_at_a_table(open_page, "greedy", board=BOARDS[ruleset], cars=12)
+@pytest.mark.parametrize("ruleset", SHORT)
+def test_two_people_and_a_bot_play_a_game_to_its_end(
+    open_page: OpenPage, http: httpx.Client, ruleset: str
+) -> None:
+    # given
+    table = SeatedTable(http, ruleset, people=2)
+    ada, bo = table.open(open_page, 0), table.open(open_page, 1)
+    ada.get_by_role("button", name="Start the game").click()
+    # when
     play_to_the_end(ada, bo)
+    # then
     bo.locator(".result").wait_for()
     assert ada.locator(".result tbody").inner_text() == bo.locator(".result tbody").inner_text()
 
 
 @pytest.mark.long
-def test_a_whole_game_is_played_by_keyboard_alone(open_page: OpenPage) -> None:
-    page = open_page("/")
-    make_table(page, "", "greedy", cars=9)
+def test_a_whole_game_is_played_by_keyboard_alone(open_page: OpenPage, http: httpx.Client) -> None:
+    page = SeatedTable(http).open(open_page, 0)
     press(page, "Start the game")
     for _ in range(400):
         if page.locator(".result").count():
             break
-        boxes = page.locator(".offer input")
-        if boxes.count():
-            for place in range(boxes.count()):
-                boxes.nth(place).focus()
-                page.keyboard.press("Space")
-            press(page, "Keep")
-            page.locator(".offer").wait_for(state="detached")
+        if page.locator(".offer input").count():
+            keep_by_keyboard(page)
         elif page.locator(".actions .primary:not([disabled])").count():
             page.locator(".actions .primary:not([disabled])").last.focus()
             page.keyboard.press("Enter")
-            if page.locator("dialog[open] .choice").count():
-                page.locator("dialog[open] .choice").first.focus()
-                page.keyboard.press("Enter")
-        page.wait_for_timeout(150)  # what was sent is answered
+            choose_by_keyboard(page)
+        else:
+            page.wait_for_timeout(60)
     page.locator(".result").wait_for()
+
+
+def keep_by_keyboard(page: Any) -> None:
+    """Keep all tickets of the offer."""
+    boxes = page.locator(".offer input")
+    for place in range(boxes.count()):
+        boxes.nth(place).focus()
+        page.keyboard.press("Space")
+    press(page, "Keep")
+    page.locator(".offer").wait_for(state="detached")
+
+
+def choose_by_keyboard(page: Any) -> None:
+    """Choose the first of what an open dialog offers."""
+    if not page.locator("dialog[open]").count():
+        return
+    folded = page.locator("dialog[open] summary")
+    if folded.count():
+        folded.first.focus()
+        page.keyboard.press("Enter")
+    page.locator("dialog[open] .choice:visible").first.focus()
+    page.keyboard.press("Enter")
 
 
 def press(page: Any, name: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import secrets
+import time
 from collections.abc import Iterable
 from typing import Any, Final
 
@@ -135,6 +136,23 @@ def entries(http: httpx.Client, game: str, token: str | None, after: int = 0) ->
     assert not reply.json()["more"]
     found: list[Json] = reply.json()["entries"]
     return found
+
+
+def over(http: httpx.Client) -> tuple[str, int]:
+    """A game of bots that is over, and the number of its last entry."""
+    created = CreatedGame(http, "greedy", "random", options={"last_cars": 35, "cars": 45})
+    created.start()
+    return created.game, ended(http, created.game)
+
+
+def ended(http: httpx.Client, game: str) -> int:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        view = entries(http, game, None)
+        if any(event["type"] == "game_ended" for event in view[-1]["events"]):
+            return int(view[-1]["number"])
+        time.sleep(0.05)
+    raise AssertionError("the game doesn't end")
 
 
 def read_events(entry: Json) -> list[Event]:

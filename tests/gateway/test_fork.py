@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import httpx
@@ -13,15 +12,16 @@ from services.bootstrap.embedded import EmbeddedServer
 from services.ledger import RedisLedger
 from services.referee.rules import GameState, fold
 from tests.gateway.clients import (
-    CreatedGame,
     Json,
     Player,
     bearer,
     begun,
+    ended,
     entries,
     in_turn,
     minted,
     new_id,
+    over,
     problem,
     read_events,
 )
@@ -50,23 +50,6 @@ def joined(http: httpx.Client, fork: Json, name: str) -> Player:
 def start(http: httpx.Client, fork: Json) -> None:
     reply = http.post(f"/games/{fork['game']}/start", headers=bearer(fork["token"]))
     assert reply.status_code == 200, reply.text
-
-
-def over(http: httpx.Client) -> tuple[str, int]:
-    """A game of bots that is over, and the number of its last entry."""
-    created = CreatedGame(http, "greedy", "random", options={"last_cars": 35, "cars": 45})
-    created.start()
-    return created.game, ended(http, created.game)
-
-
-def ended(http: httpx.Client, game: str) -> int:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        view = entries(http, game, None)
-        if any(event["type"] == "game_ended" for event in view[-1]["events"]):
-            return int(view[-1]["number"])
-        time.sleep(0.05)
-    raise AssertionError("the game doesn't end")
 
 
 def hand(state: GameState, seat: int) -> dict[Any, int]:

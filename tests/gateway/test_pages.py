@@ -53,6 +53,20 @@ def test_files_of_others_are_those_that_are_listed() -> None:
     assert found == listed
 
 
+@pytest.mark.parametrize("path", ["/", "/table/3f9a1c0b77e2"])
+def test_a_page_names_all_files_that_it_needs_so_that_none_is_waited_for(
+    http: httpx.Client, path: str
+) -> None:
+    html = http.get(path).text
+    named = re.findall(r'(?:src|href)="(/assets/[^"]+)"', html)
+    assert "/assets/vendor/lit-html/lit-html.js" in named
+    assert len(named) == len(set(named))
+    for name in named:
+        text = http.get(name).raise_for_status().text
+        imported = re.findall(r'^import .*"\./(.+)";$', text, re.MULTILINE)
+        assert {f"/assets/{other}" for other in imported} <= set(named)
+
+
 def test_an_asset_that_isnt_there_is_a_problem(http: httpx.Client) -> None:
     reply = http.get("/assets/nothing.js")
     assert (reply.status_code, reply.headers["content-type"]) == (404, "application/problem+json")

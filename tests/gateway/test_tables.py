@@ -7,7 +7,7 @@ import pytest
 
 from schemas.commands import write_command
 from services.gateway.clock_presets import PRESETS
-from tests.gateway.clients import CreatedGame, Json, Player, bearer, in_turn, plan, problem
+from tests.gateway.clients import CreatedGame, Json, Player, bearer, in_turn, over, plan, problem
 
 
 def state(player: Player, **params: int) -> Json:
@@ -18,6 +18,12 @@ def state(player: Player, **params: int) -> Json:
     found: Json = reply.json()
     assert found.pop("age_ms") >= 0
     return found
+
+
+@pytest.fixture(scope="module")
+def finished(http: httpx.Client) -> tuple[str, int]:
+    """A game of bots that is over, and the number of its last entry."""
+    return over(http)
 
 
 def watcher(player: Player) -> Player:
@@ -66,6 +72,45 @@ def test_a_table_after_an_entry_is_what_it_was_then(http: httpx.Client) -> None:
             422,
             "SHAPE-1",
             "at",
+        )
+
+
+def test_VIEW_1_what_another_seat_saw_is_shown_once_the_game_is_over(
+    http: httpx.Client, finished: tuple[str, int]
+) -> None:
+    # given
+    ada, _ = in_turn(http)
+    path, own = f"/v1/games/{ada.game}/state", {"headers": bearer(ada.token)}
+    at = state(ada)["number"]
+    # when
+    refused = http.get(path, params={"at": at, "as": "1"}, **own)
+    as_public = http.get(path, params={"at": at, "as": "public"}, **own).json()
+    # then
+    problem(refused, 403, "TOKEN-1")
+    assert (as_public["viewer"], as_public["hand"], as_public["tickets"]) == ("public", None, [])
+    problem(http.get(path, params={"as": "public"}, **own), 422, "SHAPE-1", "as")
+    # and once it is over
+    game, _ = finished
+    seen = {
+        seat: http.get(f"/v1/games/{game}/state", params={"at": 10, "as": seat, "since": 0}).json()
+        for seat in ("0", "1")
+    }
+    assert [table["viewer"] for table in seen.values()] == [0, 1]
+    assert seen["0"]["hand"] != seen["1"]["hand"]
+    assert seen["0"]["moves"] != seen["1"]["moves"], "each was told its own cards"
+    problem(http.get(f"/v1/games/{game}/state", params={"at": 10, "as": "7"}), 404, "SHAPE-1")
+
+
+def test_a_move_says_its_turn_and_what_it_earned(http: httpx.Client, finished: tuple[str, int]) -> None:
+    game, last = finished
+    table = http.get(f"/v1/games/{game}/state", params={"since": 0}).json()
+    moves = table["moves"]
+    assert [move["turn"] for move in moves] == sorted(move["turn"] for move in moves)
+    assert (moves[0]["turn"], moves[-1]["number"]) == (0, last)
+    for seat in table["seats"]:
+        earned = sum(move["points"] for move in moves if move["seat"] == seat["seat"])
+        assert earned == seat["points"] or seat["seat"] == moves[-1]["seat"], (
+            "the last move counts tickets too"
         )
 
 

@@ -10,6 +10,7 @@ ACCESS: Final = ("tests/rules/test_access.py",)
 PRIVATE: Final = ("tests/security/test_private_tables.py", "tests/security/test_token_matrix.py")
 LISTED: Final = ("tests/referee/test_eviction.py", *PRIVATE)
 QUOTAS: Final = ("tests/security/test_quotas.py",)
+TABLES: Final = ("tests/gateway/test_tables.py",)
 
 ACCESS_MUTANTS: Final = (
     Mutant(
@@ -20,6 +21,10 @@ ACCESS_MUTANTS: Final = (
         "a game for its players alone is for everybody in the archive", "security",
         "services/gateway/game_creations.py",
         "        entries = entries or await self._archive_views.read_view(game, None) or ()\n", "", PRIVATE,
+    ),
+    Mutant(
+        "what another seat saw is shown while the game goes on", "security", "services/gateway/game_views.py",
+        "        if not location.archived and not await is_over(self.ledger, game):\n", "        if False:\n", TABLES,
     ),
     Mutant(
         "a game that isn't public is listed", "security", "services/ledger/script_calls.py",

@@ -91,15 +91,27 @@ export function actionsView(app) {
   </section>`;
 }
 
+const MOST_OPEN = 14; // offers of a dialog whose groups all stand open
+
+/** A group of offers; of many, the groups are folded. */
+function offerGroup(app, title, offers, folded) {
+  const { command } = offers[0];
+  const choices = html`<div class="buttons">${offers.map((offer) => button(app, offer, offered(offer), "choice"))}</div>`;
+  const point = () => app.markOffer(command);
+  if (!folded) return html`<section class="group" @mouseenter=${point} @focusin=${point}><h3>${upperFirst(title)}</h3>${choices}</section>`;
+  return html`<details class="group" name="offers" @mouseenter=${point} @focusin=${point}>
+    <summary>${upperFirst(title)}<span class="note">${offers.length > 1 ? plural(offers.length, "way") : ""}</span></summary>${choices}</details>`;
+}
+
 /** The open dialog: a choice among offers, in groups by their title. */
 export function dialogView(app) {
   const { dialog } = app;
+  const groups = dialog ? [...byTitle(dialog.offers)] : [];
   return html`<dialog aria-labelledby="dialog-title" @close=${() => app.closeDialog()} @click=${(event) => event.target.matches("dialog") && app.closeDialog()}>
     ${dialog ? html`<div class="inside"><header><h2 id="dialog-title">${dialog.name}</h2>
       <button type="button" class="quiet" @click=${() => app.closeDialog()}>Close</button></header>
     <p>${dialog.question}</p>
-    ${[...byTitle(dialog.offers)].map(([title, offers]) => html`<section class="group" @mouseenter=${() => app.markRoute(offers[0].command.route)}>
-      <h3>${upperFirst(title)}</h3><div class="buttons">${offers.map((offer) => button(app, offer, offered(offer), "choice"))}</div></section>`)}
+    ${groups.map(([title, offers]) => offerGroup(app, title, offers, groups.length > 1 && dialog.offers.length > MOST_OPEN))}
     </div>` : nothing}
   </dialog>`;
 }

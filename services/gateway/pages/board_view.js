@@ -11,17 +11,22 @@ const turned = (space) => {
   return `translate(${space.x} ${space.y}) rotate(${angle})`;
 };
 
-const freeSpace = (route, space, place) => svg`<g transform=${turned(space)}>
+export const freeSpace = (route, space, place) => svg`<g transform=${turned(space)}>
   <rect class="space" x=${-space.length / 2} y=${-HEIGHT / 2} width=${space.length} height=${HEIGHT} rx="2"></rect>
   ${route.kind === "tunnel" ? svg`<path class="sleepers" d=${`M${-space.length / 2 + 1}-${HEIGHT / 2}h${space.length - 2}M${-space.length / 2 + 1} ${HEIGHT / 2}h${space.length - 2}`}></path>` : nothing}
   <g class="mark" transform="scale(.8)">${place < route.locomotives ? mark("locomotive") : mark(route.color)}</g>
 </g>`;
 
-const car = (space, seat, numbered) => svg`<g transform=${turned(space)} class="car s-${seat}">
+const car = (space, seat, numbered) => svg`<g transform=${turned(space)} class="car s-${seat}"><g class="piece">
   <rect class="body" x=${-space.length / 2 + 0.4} y=${-HEIGHT / 2 - 0.6} width=${space.length - 0.8} height=${HEIGHT + 1.2} rx="2.6"></rect>
   ${numbered ? svg`<circle class="plate" r="5"></circle><text class="number" y="3.2">${seatLetter(seat)}</text>`
     : svg`<path class="windows" d=${`M${-space.length / 2 + 3}-1.4h${space.length - 6}`}></path>`}
-</g>`;
+</g></g>`;
+
+/** Merchandise: the stack's colour with its mark, and the token on top. */
+export const stack = (city, tokens) => svg`<g class="tokens c-${city.merchandise}" transform="translate(10 10)">
+  ${tokens.slice(1, 4).map((_, place, rest) => svg`<circle class="below" cx=${(rest.length - place) * 1.6} cy=${(rest.length - place) * 1.6} r="6.8"></circle>`)}
+  <circle class="top" r="6.8"></circle><text class="number" y="3.2">${tokens[0]}</text></g>`;
 
 function routeShape(route, model) {
   const owner = model.state?.routes[route.id];
@@ -54,13 +59,15 @@ function cityShape(city, model) {
   if (city.country) names.push("country");
   if (model.ends?.has(city.id)) names.push("marked");
   return svg`<g class=${names.join(" ")} data-city=${city.id} transform=${at(city)} @click=${legal ? () => model.onCity(city.id) : null}>
-    <title>${city.name}${tokens?.length ? `, merchandise ${tokens.join(", ")}` : ""}${legal ? "; you can act here" : ""}</title>
+    <title>${city.name}${city.country ? ", a country: no path leads through" : ""}${tokens?.length ? `, ${city.merchandise} merchandise ${tokens.join(", ")}` : ""}${
+      station === undefined ? "" : `, station of ${seatName(state.seats[station])}`}${passenger === undefined ? "" : `, passenger of ${seatName(state.seats[passenger])}`}${legal ? "; you can act here" : ""}</title>
     ${model.ends?.has(city.id) ? svg`<circle class="halo" r="13"></circle>` : nothing}
     <circle class="hit" r="11"></circle>
-    ${city.country ? svg`<rect class="dot" x="-5" y="-5" width="10" height="10" rx="2"></rect>` : svg`<circle class="dot" r="5.2"></circle>`}
+    ${city.country ? svg`<rect class="dot" x="-7" y="-7" width="14" height="14" rx="2"></rect><path class="frontier" d="M-7 0H7M0-7V7"></path>` : svg`<circle class="dot" r="5.2"></circle>`}
     ${station === undefined ? nothing : svg`<g class="station s-${station}"><rect x="-8" y="-8" width="16" height="16" rx="3"></rect><text class="number" y="4">${seatLetter(station)}</text></g>`}
-    ${tokens?.length ? svg`<g class="tokens" transform="translate(9 9)"><circle r="6.5"></circle><text class="number" y="3">${tokens[0]}</text></g>` : nothing}
-    ${passenger === undefined ? nothing : svg`<g class="passenger s-${passenger}" transform="translate(-9 -9)"><circle r="7"></circle><g transform="scale(.9)">${mark("passenger")}</g></g>`}
+    ${tokens?.length ? stack(city, tokens) : nothing}
+    ${passenger === undefined ? nothing : svg`<g class="passenger s-${passenger}" transform="translate(-10 -10)"><g class="piece"><circle r="8"></circle><g transform="translate(-3 0) scale(.8)">${mark("passenger")}</g>
+      <text class="number" x="3.6" y="3">${seatLetter(passenger)}</text></g></g>`}
   </g>`;
 }
 

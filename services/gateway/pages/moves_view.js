@@ -1,7 +1,7 @@
 // The moves in words, and the slider through them.
 import { html, nothing } from "./vendor/lit-html/lit-html.js";
 import { seatBadge } from "./marks.js";
-import { gameTime } from "./words.js";
+import { gameTime, seatName } from "./words.js";
 
 /** The list of moves, the latest first. Each leads to the table as it was then. */
 export function movesView(app) {
@@ -18,20 +18,31 @@ export function replayView(app) {
   const { replay } = app;
   if (!replay) return nothing;
   const move = app.moves.findLast((each) => each.number <= replay.at);
+  const { seats } = app.state;
+  const best = seats.map((seat) => [seat, replay.best(seat.seat)]).filter(([, found]) => found);
+  const over = app.now.status === "over";
   return html`<section class="replay" aria-label="Replay">
     <div class="buttons">
-      <button type="button" aria-label="First entry" @click=${() => app.seek(1)}>«</button>
-      <button type="button" aria-label="One entry back" ?disabled=${replay.at <= 1} @click=${() => app.seek(replay.at - 1)}>‹</button>
-      <button type="button" class="primary" @click=${() => app.playOn()}>${replay.plays ? "Pause" : "Play"}</button>
-      <button type="button" aria-label="One entry on" ?disabled=${replay.at >= app.last} @click=${() => app.seek(replay.at + 1)}>›</button>
-      <button type="button" aria-label="Last entry" @click=${() => app.seek(app.last)}>»</button>
-      <label>Speed <select @change=${(event) => app.setSpeed(Number(event.target.value))}>
+      <button type="button" aria-label="First entry" @click=${() => replay.seek(1)}>«</button>
+      <button type="button" aria-label="One entry back" ?disabled=${replay.at <= 1} @click=${() => replay.seek(replay.at - 1)}>‹</button>
+      <button type="button" class="primary" @click=${() => replay.play()}>${replay.plays ? "Pause" : "Play"}</button>
+      <button type="button" aria-label="One entry on" ?disabled=${replay.at >= app.last} @click=${() => replay.seek(replay.at + 1)}>›</button>
+      <button type="button" aria-label="Last entry" @click=${() => replay.seek(app.last)}>»</button>
+      <button type="button" @click=${() => replay.jumpTurn(-1)}>Turn back</button>
+      <button type="button" @click=${() => replay.jumpTurn(1)}>Next turn</button>
+      <label>Speed <select @change=${(event) => replay.setSpeed(Number(event.target.value))}>
         ${[[1, "slow"], [3, "normal"], [10, "fast"]].map(([speed, name]) => html`<option value=${speed} ?selected=${replay.speed === speed}>${name}</option>`)}</select></label>
+      ${over ? html`<label>Seen by <select @change=${(event) => replay.seeAs(event.target.value || null)}>
+        <option value="" ?selected=${replay.as === null}>${app.now.viewer === "public" ? "everybody" : "me"}</option>
+        ${app.now.viewer === "public" ? nothing : html`<option value="public" ?selected=${replay.as === "public"}>everybody</option>`}
+        ${seats.filter((seat) => seat.seat !== app.now.viewer).map((seat) => html`<option value=${seat.seat} ?selected=${replay.as === String(seat.seat)}>${seatName(seat)}</option>`)}</select></label>` : nothing}
+      ${best.length ? html`<label>Best move <select .value=${""} @change=${(event) => replay.seek(Number(event.target.value))}>
+        <option value="">of …</option>${best.map(([seat, found]) => html`<option value=${found.number}>${seatName(seat)}, +${found.points}</option>`)}</select></label>` : nothing}
       <button type="button" class="quiet" @click=${() => app.copyMoment()}>Copy a link to this moment</button>
       <button type="button" class="quiet" @click=${() => app.endReplay()}>Back to now</button>
     </div>
     <input type="range" min="1" max=${app.last} .value=${String(replay.at)} aria-label="Entry of the game" aria-valuetext=${`Entry ${replay.at} of ${app.last}`}
-      @input=${(event) => app.seek(Number(event.target.value))}>
-    <p>Entry ${replay.at} of ${app.last}, ${gameTime(app.state.at)}${move ? html` · ${move.text.join(" ")}` : nothing}</p>
+      @input=${(event) => replay.seek(Number(event.target.value))}>
+    <p>Entry ${replay.at} of ${app.last}, ${gameTime(app.state.at)}${move?.turn ? html`, turn ${move.turn}` : nothing}${move ? html` · ${move.text.join(" ")}` : nothing}</p>
   </section>`;
 }

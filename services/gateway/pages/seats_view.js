@@ -20,8 +20,8 @@ function clock(app, seat) {
 const seatRow = (app, seat) => {
   const { state } = app;
   const acts = seat.choice !== null;
-  const own = state.viewer === seat.seat;
-  return html`<li class="seat ${acts ? "acts" : ""} ${seat.gone ? "gone" : ""}">
+  const own = app.now.viewer === seat.seat;
+  return html`<li data-seat=${seat.seat} class="seat ${acts ? "acts" : ""} ${seat.gone ? "gone" : ""}">
     ${seatBadge(seat.seat)}
     <div class="who"><span class="name">${seatName(seat)}</span>${own ? html`<span class="you">you</span>` : nothing}${seat.kind === "bot" ? html`<span class="bot">bot</span>` : nothing}
       ${seat.gone || acts ? html`<span class="doing">${seat.gone ? GONE[seat.gone] ?? seat.gone : CHOICES[seat.choice] ?? seat.choice}</span>` : nothing}</div>
@@ -41,9 +41,12 @@ export function seatsView(app) {
     <ol class="seats">${order.map((seat) => seatRow(app, state.seats[seat]))}</ol></section>`;
 }
 
+/** Of whom the cards and tickets are: a game that is over is seen as any seat saw it. */
+const whose = (state, now) => (state.viewer === now.viewer ? "Your" : `${seatName(state.seats[state.viewer])}’s`);
+
 /** The viewer's own cards. */
-export const handView = (state) => (state.hand === null ? nothing
-  : html`<section class="panel hand" aria-labelledby="hand-title"><h2 id="hand-title">Your cards</h2>
+export const handView = ({ state, now }) => (state.hand === null ? nothing
+  : html`<section class="panel hand" aria-labelledby="hand-title"><h2 id="hand-title">${whose(state, now)} cards</h2>
     <div class="cards">${Object.keys(state.hand).length ? cards(state.hand) : html`<p class="empty">None yet.</p>`}</div></section>`);
 
 const ticketRow = (app, ticket) => {
@@ -58,7 +61,7 @@ const ticketRow = (app, ticket) => {
 
 /** The viewer's own tickets; one that is pointed at shows its ends and the shortest way that is open. */
 export const ticketsView = (app) => (app.state.hand === null || !app.state.tickets.length ? nothing
-  : html`<section class="panel" aria-labelledby="tickets-title"><h2 id="tickets-title">Your tickets</h2>
+  : html`<section class="panel" aria-labelledby="tickets-title"><h2 id="tickets-title">${whose(app.state, app.now)} tickets</h2>
     <ul class="tickets">${app.state.tickets.map((ticket) => ticketRow(app, ticket))}</ul></section>`);
 
 const COLUMNS = [["routes", "Routes"], ["tickets", "Tickets"], ["bonus", "Longest"], ["most", "Most tickets"], ["stations", "Stations"], ["merchandise", "Goods"]];

@@ -2,7 +2,10 @@
 import { html, render } from "./vendor/lit-html/lit-html.js";
 import { ofType } from "./actions_view.js";
 import { ask, hold, held, newKey, Problem, randomHex, takeInvitation } from "./api.js";
+import { animate } from "./animation.js";
 import { Connection, readState } from "./connection.js";
+import { Replay } from "./replay.js";
+import { Sounds } from "./sounds.js";
 import { header, page } from "./table_view.js";
 import { reason } from "./words.js";
 
@@ -14,9 +17,10 @@ root.replaceChildren();
 class Table {
   constructor() {
     Object.assign(this, {
-      game, state: null, drawing: null, legal: [], moves: [], kept: new Set(), dialog: null, replay: null, pinned: null,
+      game, state: null, drawing: null, legal: [], seen: [], kept: new Set(), dialog: null, replay: null, pinned: null,
       marked: null, refusal: null, notice: null, busy: false, link: { open: true }, sealed: null, cityNames: new Map(),
       name: localStorage.getItem("ledgerline.name") ?? "", readAt: performance.now(), last: 0,
+      sounds: new Sounds(),
     });
   }
 
@@ -43,7 +47,15 @@ class Table {
     });
     setInterval(() => this.draw(), 1000); // clocks, and how old the view is
     this.draw();
-    if (said.get("at")) this.startReplay(Number(said.get("at")));
+    addEventListener("storage", () => this.changedElsewhere());
+    if (Number(said.get("at"))) this.startReplay(Number(said.get("at")), said.get("as"));
+  }
+
+  /** Another tab sat down, or forgot the game: go on with what this browser knows now. */
+  changedElsewhere() {
+    if (this.token === this.mine.token) return;
+    this.connection.renew();
+    this.refresh(true).catch(() => {});
   }
 
   /** Read the table and what is legal, once for all entries that come meanwhile. */
@@ -63,13 +75,14 @@ class Table {
   }
 
   async read(anew) {
-    const since = anew || !this.moves.length ? 0 : this.last;
+    const since = anew || !this.seen.length ? 0 : this.last;
     const { token } = this.mine;
+    this.token = token;
     const legal = token ? ask(`/games/${game}/legal`, { token }).catch(() => null) : null;
     const state = await readState(game, { since });
-    this.moves = since ? [...this.moves, ...state.moves] : state.moves;
-    this.latest = new Set(since ? state.moves.flatMap((move) => move.routes) : []);
-    if (since) this.announce(state.moves);
+    this.seen = since ? [...this.seen, ...state.moves] : state.moves;
+    if (!this.replay) this.latest = new Set(since ? state.moves.flatMap((move) => move.routes) : []);
+    if (since) this.announce(state);
     this.last = state.number;
     const offers = await legal;
     if (offers && offers.number !== state.number) this.again = true;
@@ -85,9 +98,13 @@ class Table {
     return this.state.age_ms + performance.now() - this.readAt;
   }
 
-  announce(moves) {
-    const text = moves.flatMap((move) => move.text).join(" ");
+  /** Say what is new, in words, and by a tone where tones are on. */
+  announce(state) {
+    const text = state.moves.flatMap((move) => move.text).join(" ");
     if (text) live.textContent = text;
+    const acts = (table) => table?.seats[table.viewer]?.choice != null;
+    if (acts(state) && !acts(this.now)) this.sounds.play("turn");
+    else if (state.moves.some((move) => move.seat !== state.viewer)) this.sounds.play("move");
   }
 
   linked(link) {
@@ -149,7 +166,7 @@ class Table {
   }
 
   copyMoment() {
-    return this.copy(`${location.origin}/table/${game}#at=${this.replay.at}`, "The link to this moment");
+    return this.copy(this.replay.link(), "The link to this moment");
   }
 
   async copy(text, what) {
@@ -171,6 +188,11 @@ class Table {
 
   update(more) {
     Object.assign(this, more);
+    this.draw();
+  }
+
+  toggleSounds() {
+    this.sounds.toggle();
     this.draw();
   }
 
@@ -213,48 +235,20 @@ class Table {
     this.update({ pinned: this.pinned === ticket.id ? null : ticket.id, marked: ticket });
   }
 
-  markRoute(route) {
-    this.update({ marked: route ? { way: [route] } : null });
+  /** Show on the board what a command is about. */
+  markOffer({ route, city, path }) {
+    this.update({ marked: { way: [route, ...(path ?? [])].filter(Boolean), ends: city ? [city] : [] } });
   }
 
   // -- replay ----------------------------------------------------------------------------------
 
-  startReplay(at) {
-    this.replay = { at, speed: 3, plays: false };
-    return this.seek(at);
+  get moves() {
+    return this.replay?.moves ?? this.seen;
   }
 
-  async seek(at) {
-    const { replay } = this;
-    if (!replay) return;
-    replay.at = Math.max(1, Math.min(this.last, at));
-    const wanted = replay.at;
-    this.draw();
-    try {
-      const state = await readState(game, { at: wanted });
-      if (this.replay?.at === wanted) this.update({ state, latest: new Set(this.moves.find((move) => move.number === wanted)?.routes) });
-    } catch (error) {
-      this.refuse(error);
-      this.draw();
-    }
-  }
-
-  playOn() {
-    this.replay.plays = !this.replay.plays;
-    if (this.replay.plays && this.replay.at >= this.last) this.replay.at = 0;
-    this.draw();
-    this.tick();
-  }
-
-  async tick() {
-    if (!this.replay?.plays) return;
-    if (this.replay.at >= this.last) return this.update({ replay: { ...this.replay, plays: false } });
-    await this.seek(this.replay.at + 1);
-    setTimeout(() => this.tick(), 1500 / this.replay.speed);
-  }
-
-  setSpeed(speed) {
-    this.update({ replay: { ...this.replay, speed } });
+  startReplay(at, as = null) {
+    this.replay = new Replay(this, at, as);
+    return as === null ? this.replay.seek(at) : this.replay.seeAs(as);
   }
 
   endReplay() {
@@ -279,6 +273,8 @@ class Table {
     this.rendering = true;
     render(page(this), root);
     this.rendering = false;
+    if (this.drawn !== this.state) animate(this.drawn, this.state, root);
+    this.drawn = this.state;
     if (hadFocus && document.activeElement === document.body) root.querySelector("#actions-title")?.focus();
     if (this.redraw) {
       this.redraw = false;

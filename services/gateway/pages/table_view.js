@@ -1,6 +1,7 @@
 // The page of a table, put together: head, banners, board, panels.
 import { html, nothing } from "./vendor/lit-html/lit-html.js";
 import { actionsView, dialogView, marketView, ofType } from "./actions_view.js";
+import { boardKey } from "./board_key.js";
 import { boardView } from "./board_view.js";
 import { movesView, replayView } from "./moves_view.js";
 import { handView, resultView, seatsView, ticketsView } from "./seats_view.js";
@@ -12,7 +13,8 @@ export function header(app) {
   const { state } = app;
   return html`<header class="top"><a class="home" href="/"><img src="/assets/favicon.svg" alt="" width="28" height="28">Ledgerline</a>
     ${state ? html`<h1>${app.drawing?.title ?? state.board}<span class="rules">${state.ruleset} rules</span></h1><p class="turn">${headline(app)}</p>` : nothing}
-    ${sealView(app)}</header>`;
+    ${sealView(app)}
+    ${state ? html`<button type="button" class="quiet" aria-pressed=${app.sounds.on ? "true" : "false"} @click=${() => app.toggleSounds()}>Sounds ${app.sounds.on ? "on" : "off"}</button>` : nothing}</header>`;
 }
 
 function headline(app) {
@@ -48,25 +50,30 @@ function boardModel(app) {
     state, closed: new Set(state.closed), latest: app.latest,
     claims: new Set(ofType(legal, "claim_route").map((offer) => offer.command.route)),
     cities: new Set(legal.map((offer) => offer.command.city).filter(Boolean)),
-    marked: new Set(shown?.way), ends: new Set(shown?.a ? [shown.a, shown.b] : []),
+    marked: new Set(shown?.way), ends: new Set(shown?.ends ?? (shown ? [shown.a, shown.b] : [])),
     onRoute: (route) => app.onRoute(route), onCity: (city) => app.onCity(city),
   };
 }
 
-/** The whole page. */
+const cardsView = (app) => html`${app.state.status === "waiting" ? nothing : html`<section class="panel" aria-labelledby="market-title"><h2 id="market-title">Market</h2>
+  ${marketView(app)}<p class="facts">${plural(app.state.discards, "discard")} · tickets: ${Object.entries(app.state.ticket_decks).map(([deck, count]) => `${count} ${deck}`).join(", ") || "none"}</p></section>`}
+  ${handView(app)}`;
+
+/** The whole page. Beside a tall board the cards stand with what may be done. */
 export function page(app) {
   const { state } = app;
+  const isTall = app.drawing.height > 1.1 * app.drawing.width;
+  const cards = cardsView(app);
   return html`${header(app)}${banners(app)}
     <main id="main" class="table ${state.status}">
       <div class="center">
-        <div class="board-frame" tabindex="0" role="group" aria-label="Board">${boardView(app.drawing, boardModel(app))}</div>
         ${replayView(app)}
-        ${state.status === "waiting" ? nothing : html`<section class="panel" aria-labelledby="market-title"><h2 id="market-title">Market</h2>
-          ${marketView(app)}<p class="facts">${plural(state.discards, "discard")} · tickets: ${Object.entries(state.ticket_decks).map(([deck, count]) => `${count} ${deck}`).join(", ") || "none"}</p></section>`}
-        ${handView(state)}
+        <div class="board-frame" tabindex="0" role="group" aria-label="Board">${boardView(app.drawing, boardModel(app))}</div>
+        ${boardKey(app.drawing)}
+        ${isTall ? nothing : cards}
         ${movesView(app)}
       </div>
-      <div class="side">${waitingView(app)}${resultView(app)}${actionsView(app)}${state.status === "waiting" ? nothing : seatsView(app)}${ticketsView(app)}
+      <div class="side">${waitingView(app)}${resultView(app)}${actionsView(app)}${isTall ? cards : nothing}${state.status === "waiting" ? nothing : seatsView(app)}${ticketsView(app)}
         ${state.status === "over" && !app.replay ? nothing : app.replay ? nothing : html`<p class="links"><button type="button" class="quiet" @click=${() => app.startReplay(app.last)}>Look back through the game</button></p>`}</div>
     </main>${dialogView(app)}`;
 }

@@ -22,7 +22,7 @@ export function waitingView(app) {
   const mayStart = mine.token !== undefined || mine.host;
   return html`<section class="panel waiting" aria-labelledby="waiting-title"><h2 id="waiting-title">${free ? `${plural(free, "seat")} still free` : "Everybody is here"}</h2>
     <ol class="seats">${state.seats.map((seat) => html`<li class="seat free">${seatBadge(seat.seat)}
-      <div class="who"><span class="name">${seatName(seat)}</span>${state.viewer === seat.seat ? html`<span class="you">you</span>` : nothing}
+      <div class="who"><span class="name">${seatName(seat)}</span>${app.now.viewer === seat.seat ? html`<span class="you">you</span>` : nothing}
         <span class="doing">${seat.seated ? (seat.kind === "bot" ? `a bot, ${seat.policy}` : "is here") : "free"}</span></div>
       ${seat.seated ? nothing : freeSeat(app, seat)}</li>`)}</ol>
     ${mayStart ? html`<button type="button" class="primary large" ?disabled=${app.busy || free > 0} @click=${() => app.start()}>Start the game</button>

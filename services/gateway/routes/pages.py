@@ -5,6 +5,7 @@ only scripts of this server, and asks no other host for anything."""
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -15,6 +16,9 @@ from fastapi.responses import HTMLResponse, Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
+from services.runtime.html_templates import html_templates
+
+IMPORTED: Final = re.compile(r'^(?:import|export) .*"\./(.+)";$', re.MULTILINE)
 CONTENT_SECURITY_POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -26,17 +30,19 @@ HEADERS: Final = {
     "Cache-Control": "no-cache",
 }
 
+_PAGES: Final = resources.files("services.gateway").joinpath("pages")
+_TEMPLATES: Final = html_templates("services.gateway.routes")
 router = APIRouter(include_in_schema=False)
 
 
 @router.get("/", summary="The lobby")
 async def lobby() -> Response:
-    return _page("lobby.html")
+    return _page("lobby", "lobby")
 
 
 @router.get("/table/{game}", summary="A table")
 async def table(game: str) -> Response:
-    return _page("table.html")
+    return _page("table", "board", "table")
 
 
 class Assets(StaticFiles):
@@ -51,13 +57,28 @@ class Assets(StaticFiles):
 
 def assets() -> Assets:
     """The folder of the pages' files, as an application."""
-    return Assets(directory=Path(str(resources.files("services.gateway").joinpath("pages"))))
+    return Assets(directory=Path(str(_PAGES)))
 
 
 @cache
-def _read_page(name: str) -> str:
-    return resources.files("services.gateway").joinpath("pages", name).read_text(encoding="utf-8")
+def _render_page(name: str, sheets: tuple[str, ...]) -> str:
+    """The page that runs the module `name`. It names all modules that this one imports, so that a browser asks for them
+    at once."""
+    modules = sorted(_imported_by(f"{name}.js"))
+    return _TEMPLATES.get_template("app.html").render(name=name, sheets=sheets, modules=modules)
 
 
-def _page(name: str) -> Response:
-    return HTMLResponse(_read_page(name), headers=HEADERS)
+def _imported_by(module: str) -> set[str]:
+    """All modules that a module imports, itself or by others."""
+    found: set[str] = set()
+    new = {module}
+    while new:
+        text = _PAGES.joinpath(new.pop()).read_text(encoding="utf-8")
+        imported = set(IMPORTED.findall(text)) - found
+        found |= imported
+        new |= imported
+    return found
+
+
+def _page(name: str, *sheets: str) -> Response:
+    return HTMLResponse(_render_page(name, sheets), headers=HEADERS)

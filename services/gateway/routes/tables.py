@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 
+from schemas.errors import InvalidInputError
 from services.gateway import openapi
 from services.gateway.board_svg import board_svg
 from services.gateway.catalog_models import BoardDrawing, BoardList, RulesetList
@@ -20,6 +21,13 @@ MAX_LIST: Final = 200
 SVG: Final = {"content": {"image/svg+xml": {"schema": {"type": "string"}}}}
 AtParam = Annotated[
     int | None, Query(ge=1, le=1_000_000_000, description="the table after this entry, in place of now")
+]
+AsParam = Annotated[
+    Literal["public", "0", "1", "2", "3", "4", "5", "6", "7"] | None,
+    Query(
+        alias="as",
+        description="with `at`: as the public sees it, or, once the game is over, as this seat saw it",
+    ),
 ]
 SinceParam = Annotated[
     int | None, Query(ge=0, le=1_000_000_000, description="with the moves after this entry in words")
@@ -61,8 +69,14 @@ async def state(
     client: ClientAddress,
     at: AtParam = None,
     since: SinceParam = None,
+    as_: AsParam = None,
 ) -> TableState:
-    fold = await (folds.now(game, bearer, client) if at is None else folds.at(game, bearer, client, at))
+    if at is None and as_ is not None:
+        raise InvalidInputError("as", "goes with `at`, the number of an entry")
+    shown = as_ if as_ is None or as_ == "public" else int(as_)
+    fold = await (
+        folds.now(game, bearer, client) if at is None else folds.at(game, bearer, client, at, shown)
+    )
     table = fold.table(fold.number if since is None else since)
     table.age_ms = max(0, time.time_ns() // 1_000_000 - table.created - table.at)
     return table
