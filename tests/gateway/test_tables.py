@@ -80,15 +80,15 @@ def test_VIEW_1_what_another_seat_saw_is_shown_once_the_game_is_over(
 ) -> None:
     # given
     ada, _ = in_turn(http)
-    path, own = f"/v1/games/{ada.game}/state", {"headers": bearer(ada.token)}
+    path, own = f"/v1/games/{ada.game}/state", bearer(ada.token)
     at = state(ada)["number"]
     # when
-    refused = http.get(path, params={"at": at, "as": "1"}, **own)
-    as_public = http.get(path, params={"at": at, "as": "public"}, **own).json()
+    refused = http.get(path, params={"at": at, "as": "1"}, headers=own)
+    as_public = http.get(path, params={"at": at, "as": "public"}, headers=own).json()
     # then
     problem(refused, 403, "TOKEN-1")
     assert (as_public["viewer"], as_public["hand"], as_public["tickets"]) == ("public", None, [])
-    problem(http.get(path, params={"as": "public"}, **own), 422, "SHAPE-1", "as")
+    problem(http.get(path, params={"as": "public"}, headers=own), 422, "SHAPE-1", "as")
     # and once it is over
     game, _ = finished
     seen = {
