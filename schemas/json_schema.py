@@ -195,6 +195,7 @@ def _answer_schema() -> JsonSchema:
     )
     answer["properties"]["legal"] = {"type": "array", "items": command_schema}
     answer["properties"]["score"] = {"type": "array", "items": score_schema}
+    answer["properties"]["table"] = {"$ref": "inquiry.schema.json#/$defs/Position"}
     return {**answer, "$defs": definitions}
 
 

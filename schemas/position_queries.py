@@ -110,6 +110,7 @@ class PositionQuery:
     commands: Annotated[tuple[SeatCommandField, ...], Field(max_length=MAX_COMMANDS)] = ()
     legal: Bool = False  # what the seats that are to act may do after the commands
     score: Bool = False  # what every seat would have if the game ended after the commands
+    table: Bool = False  # the position after the commands
     seed: Annotated[Text, Field(min_length=1, max_length=64)] | None = (
         None  # of what the position leaves open
     )

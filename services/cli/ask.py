@@ -33,6 +33,7 @@ from schemas.position_queries import (
     SeatCommand,
 )
 from schemas.positions import Position
+from services.cli.position_question import position_json
 from services.cli.question_board import ids_meant, question_ids, read_question_board
 from services.cli.score_breakdown import score_breakdown
 from services.documents.reader import read_document, read_text
@@ -55,6 +56,7 @@ class QueryAnswer(TypedDict):
     verdicts: list[dict[str, object]]
     legal: NotRequired[list[dict[str, object]]]
     score: NotRequired[list[dict[str, object]]]
+    table: NotRequired[dict[str, object]]
 
 
 @app.command()
@@ -96,6 +98,8 @@ def answer_query(document: object, folder: Path) -> QueryAnswer:
         result["score"] = [
             SEAT_COUNTED_SCHEMA.write(score_breakdown(state, seat_score)) for seat_score in scores
         ]
+    if query.table:
+        result["table"] = position_json(state)
     return result
 
 

@@ -19,6 +19,7 @@ from schemas.player_names import log_entry_with_names, shown_names
 from services.cli.exit import GameNotFoundError
 from services.cli.options import DEFAULT_DATA, DataOption, JsonOption, open_repository
 from services.cli.output import console, print_json
+from services.cli.position_question import position_question
 from services.cli.tables import final_score_table, standings_table
 from services.ledger import MissingEntryError, iter_view
 from services.referee.rules import GameState, fold, fold_events
@@ -47,11 +48,22 @@ def replay(
     viewer: Annotated[
         str | None, typer.Option("--as", help="Show what a seat (0, 1, ..) or the public sees.")
     ] = None,
+    position: Annotated[
+        bool,
+        typer.Option("--position", help="Print the position there, all cards open, as a question to ask."),
+    ] = False,
     data: DataOption = DEFAULT_DATA,
     as_json: JsonOption = False,
 ) -> None:
     """Show a game turn by turn from its log, then how it stands at that point."""
     with open_repository(data) as repository:
+        if position:
+            if viewer is not None:
+                raise InvalidInputError(
+                    "--position", "has every card, so it can't be shown --as somebody sees it"
+                )
+            print_json(read_position(repository, game, to))
+            return
         replay_game(repository, game, to, viewer, as_json)
 
 
@@ -129,8 +141,7 @@ def replay_game(
 
     Raises InvalidInputError or GameNotFoundError."""
     entries = _read_entries(repository, game, viewer)
-    if last_sequence is not None and last_sequence > len(entries):
-        raise InvalidInputError("--to", f"game {game} has {len(entries)} entries")
+    _require_entry(game, len(entries), last_sequence)
     entries = entries[:last_sequence]
     state, event_count = GameState(), 0
     for sequence, (at_ms, events, _) in enumerate(entries, 1):
@@ -146,6 +157,24 @@ def replay_game(
         print_json({**summary, "turns": [entry.entry_json for entry in entries]})
     else:
         console.print(final_score_table(state) if state.result else standings_table(state))
+
+
+def read_position(repository: GameRepository, game: str, last_sequence: int | None) -> dict[str, object]:
+    """The question about the position after an entry, or after the last one.
+
+    Raises InvalidInputError or GameNotFoundError."""
+    log = read_game_log(repository, game)
+    _require_entry(game, len(log), last_sequence)
+    state = fold(log[:last_sequence])
+    if not state.started or (state.turn is None and not state.result):
+        when = f"entry {last_sequence or len(log)} of game {game}"
+        raise InvalidInputError("--to", f"{when} is before the first turn, where no position can be")
+    return position_question(state)
+
+
+def _require_entry(game: str, length: int, last_sequence: int | None) -> None:
+    if last_sequence is not None and last_sequence > length:
+        raise InvalidInputError("--to", f"game {game} has {length} entries")
 
 
 def _read_entries(repository: GameRepository, game: str, viewer: str | None) -> list[ReplayedEntry]:

@@ -15,6 +15,7 @@ import pytest
 from schemas.errors import InvalidInputError
 from services.cli.ask import answer_file, answer_query
 from services.referee.rules import RULESETS
+from services.tables.option_meanings import MEANINGS
 from tests.cli.command_line import ROOT, run_in_process, run_process
 from tests.schemas.board_examples import AIMAS, OURS, TRAINS
 from tests.schemas.test_forms import published
@@ -65,8 +66,15 @@ def test_the_page_names_every_field_and_every_command() -> None:
         part["$ref"].split("/")[-1] for part in query_schema["properties"]["commands"]["items"]["oneOf"]
     }
     assert commands == set(re.findall(r"^\| `(\w+)` \|", PAGE.split("## The commands")[1], re.M)) - {
-        "verdicts", "legal", "score",
+        "verdicts", "legal", "score", "table",
     }  # fmt: skip
+
+
+def test_the_page_lists_every_option_with_its_meaning() -> None:
+    listed = dict(
+        re.findall(r"^\| `(\w+)` \| (.+) \|$", PAGE.split("## The options")[1].split("\n## ")[0], re.M)
+    )
+    assert listed == MEANINGS
 
 
 # -- verdicts --------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from services.ledger.connection import connect
 from services.ledger.embedded_engine import running_engine
 from services.ledger.engine_folder import is_vacant
 from tests.cli.command_line import (
+    CommandResult,
     read_json,
     read_json_of_process,
     run_in_process,
@@ -56,6 +57,25 @@ def test_replay_in_a_new_process_shows_the_same_game(played: Any, data: Path) ->
 def test_replay_stops_after_the_entry_that_is_named(played: Any, data: Path) -> None:
     replayed = read_json("replay", played["game"], "--to", "30", data=data)
     assert (len(replayed["turns"]), replayed["state"], replayed["ended"]) == (30, "playing", None)
+
+
+def test_replay_prints_a_position_that_ask_takes_and_answers_with(played: Any, data: Path) -> None:
+    def replay_position(*words: str) -> CommandResult:
+        return run_in_process("replay", played["game"], "--position", *words, data=data)
+
+    for words in (("--to", "60"), ()):  # in the middle; and the last, when the game was over
+        question = json.loads(replay_position(*words).stdout)
+        answer = json.loads(run_in_process("ask", "-", stdin=json.dumps({**question, "table": True})).stdout)
+        assert answer["table"] == question["position"]
+        assert bool(answer["legal"])
+    for words, why in (
+        (("--to", "2"), "before the first turn"),
+        (("--to", "9999"), "entries"),
+        (("--as", "1"), "--as"),
+    ):
+        refused = replay_position(*words)
+        assert (refused.returncode, refused.stdout) == (2, "")
+        assert why in refused.stderr
 
 
 def test_replay_as_a_seat_shows_its_cards_and_no_others(played: Any, data: Path) -> None:

@@ -52,6 +52,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("marklin", {"passengers": {"berlin": 3}}, "position.passengers.berlin: "),
     ("marklin", {"passengers": dict.fromkeys(("berlin", "koln", "kiel", "ulm"), 0)}, "position.passengers.ulm: "),
     ("marklin", {"tokens": {"atlantis": [2]}}, "position.tokens.atlantis: "),
+    ("usa", {"turn": None, "passed": [1]}, "position.turn: somebody's turn has begun"),
 ]  # fmt: skip
 
 

@@ -32,6 +32,7 @@ from services.referee.rules.setup.fork import set_up_fork
 from services.referee.rules.setup.laid_deal import require_laid_deal
 from services.referee.rules.setup.position import set_up_position
 from services.referee.rules.setup.position_check import require_position
+from services.referee.rules.setup.position_turns import require_turn_state
 from services.referee.rules.setup.validation import require_dealable, require_playable
 from services.referee.rules.shuffle import commit_to_seed, seed_from_text
 from services.referee.rules.state import GameState
@@ -64,6 +65,7 @@ def create_game(rulesets: Mapping[str, Ruleset], context: NewGameContext, comman
     require_seat_plans(ruleset, command)
     if command.position is not None:
         require_position(rule_options, board, len(command.seats), command.position)
+        require_turn_state(ruleset, rule_options, board, len(command.seats), command.position)
         if starts_with_deal:
             require_laid_deal(ruleset, rule_options, board, len(command.seats), command.position)
     inline_form = None if isinstance(command.board, str | None) else board.form

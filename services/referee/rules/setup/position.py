@@ -18,6 +18,7 @@ from services.referee.rules.setup.position_tickets import (
     extra_tickets,
     identify_tickets,
 )
+from services.referee.rules.setup.position_turns import turn_state_events
 from services.referee.rules.shuffle import in_canonical_order, shuffled
 
 T = TypeVar("T")
@@ -51,12 +52,13 @@ def set_up_position(
         tickets=extra_tickets(board, rule_options, tickets),
     )
     yield DeckLaid(_deck_order(rule_options, seed, position))
-    held_ids = iter([ticket.id for ticket in tickets if ticket.deck is None])  # seat by seat
+    held_ids = iter([ticket.id for ticket in tickets if ticket.deck is None])  # seat by seat, then an offer
     for seat in range(seats):
         hand = in_canonical_order(position.hands[seat].items()) if seat < len(position.hands) else []
         ticket_count = len(position.tickets[seat]) if seat < len(position.tickets) else 0
         yield HandLaid(seat, tuple(hand), tuple(islice(held_ids, ticket_count)))
     yield from _set_up_ticket_decks(board, rule_options, seed, position, tickets)
+    yield from turn_state_events(rule_options, board, seats, position, [*held_ids])
 
 
 def _route_scores(board: Board, rule_options: RuleOptions, seats: int, position: Position) -> list[int]:
@@ -79,6 +81,7 @@ def _deck_order(rule_options: RuleOptions, seed: str, position: Position) -> tup
     for placed_cards in (*position.hands, position.discard or {}):
         remaining.subtract(placed_cards)
     remaining.subtract(card for card in position.market or () if card)
+    remaining.subtract(position.tunnel.revealed if position.tunnel else ())
     return shuffled(in_canonical_order((+remaining).items()), seed, FIRST_POSITION_EPOCH)
 
 

@@ -18,7 +18,7 @@ class IdentifiedTicket(NamedTuple):
     """A ticket that a position names."""
 
     field: str
-    deck: str | None  # None: a seat holds it
+    deck: str | None  # None: a seat holds it, or is offered it
     id: str  # the board's, or one of its own
     form: TicketGiven
 
@@ -53,9 +53,13 @@ def _new_ticket_id(board: Board, form: TicketGiven) -> str:
 
 
 def position_tickets(position: Position) -> Iterator[tuple[str, str | None, TicketGiven]]:
-    """Every ticket that a position names: its field, its deck (None: a seat holds it), itself."""
+    """Every ticket that a position names: its field, its deck (None: a seat holds it, or is offered it), itself.
+    Those of seats come first, seat by seat, then those that are offered."""
     for seat, forms in enumerate(position.tickets):
         yield from ((f"tickets.{seat}.{index}", None, form) for index, form in enumerate(forms))
+    if position.offer is not None:
+        offered = enumerate(position.offer.tickets)
+        yield from ((f"offer.tickets.{index}", None, form) for index, form in offered)
     for deck, deck_forms in (position.ticket_decks or {}).items():
         yield from ((f"ticket_decks.{deck}.{index}", deck, form) for index, form in enumerate(deck_forms))
 

@@ -1,0 +1,63 @@
+"""A game's state in the form of a position, as `ask` takes it (schemas/positions.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from schemas.field_types import Seat
+from schemas.positions import OfferGiven, Position, StationGiven, TicketGiven, TunnelGiven
+from services.referee.rules.state import SECOND_CARD, TICKETS, TUNNEL, GameState
+
+
+def state_as_position(state: GameState) -> Position:
+    """The position of a started game, every card of which is known, once starting tickets were chosen. Of a game
+    that is over, the one that it ended in, its turn that of the first seat that still took part.
+
+    What clocks have left isn't in it."""
+    seats, tunnel = state.seats, state.tunnel
+    turn = _seat_to_act(state)
+    choice = state.pending_choices.get(turn)
+    return Position(
+        turn=turn,
+        hands=tuple({str(card): n for card, n in seat.hand.items() if n} for seat in seats),
+        market=tuple(state.market) if state.market else None,
+        deck=tuple(str(card) for card in reversed(state.deck)),
+        discard={str(card): n for card, n in state.discards.items() if n},
+        routes=dict(state.route_owners),
+        cars=tuple(seat.cars for seat in seats),
+        tickets=tuple(_tickets(state, seat.tickets) for seat in seats),
+        ticket_decks={deck: _tickets(state, reversed(ids)) for deck, ids in state.ticket_decks.items()},
+        stations={
+            city: StationGiven(seat, seats[seat].stations[city])
+            for city, seat in state.station_owners.items()
+        },
+        passengers=dict(state.passenger_owners),
+        tokens=dict(state.tokens),
+        merchandise=tuple(seat.merchandise for seat in seats),
+        points=tuple(seat.points for seat in seats),
+        order=state.turn_order if state.turn_order != tuple(range(len(seats))) else None,
+        last_turns=tuple(sorted(state.seats_with_last_turn)) if state.in_last_turns else None,
+        passed=tuple(sorted(state.seats_passed)),
+        gone=tuple(seat.exit_reason for seat in seats) if any(seat.exit_reason for seat in seats) else (),
+        passengers_left=tuple(seat.passengers_left for seat in seats)
+        if state.rule_options.passengers
+        else None,
+        second_card=choice == SECOND_CARD,
+        offer=OfferGiven(_tickets(state, seats[turn].offer), seats[turn].min_keep)
+        if choice == TICKETS
+        else None,
+        tunnel=TunnelGiven(tunnel.route, tunnel.cards, tunnel.revealed)
+        if tunnel and choice == TUNNEL
+        else None,
+    )
+
+
+def _seat_to_act(state: GameState) -> Seat:
+    if state.turn is not None:
+        return state.turn
+    return next(iter(state.active_seats), 0)
+
+
+def _tickets(state: GameState, ids: Iterable[str | None]) -> tuple[TicketGiven, ...]:
+    tickets = (state.board.tickets[str(ticket)] for ticket in ids)
+    return tuple(TicketGiven((ticket.a, ticket.b), ticket.points) for ticket in tickets)
