@@ -15,9 +15,10 @@ GAMES_A_TASK: Final = 4
 
 
 def play_fast(setting: GameSetting, games: Sequence[PlannedGame], processes: int) -> Iterator[GameResult]:
-    """The results of these games, in their order. With one process they are played in this one.
+    """The results of these games, in their order. One process is this one.
 
     Raises UnloggedRejectionError if such a game can't be created."""
+    processes = min(processes, len(games))
     if processes <= 1:
         yield from (play_one(setting, planned) for planned in games)
         return

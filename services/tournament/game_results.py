@@ -23,6 +23,7 @@ class SeatResult:
     merchandise: int
     made: int  # tickets
     missed: int
+    removed: bool = False  # it left, its time ran out, or it broke a rule of a strict table
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +56,9 @@ def result_of(planned: PlannedGame, game: str | None, state: GameState) -> GameR
             merchandise=score.merchandise,
             made=len(score.made),
             missed=len(score.missed),
+            removed=seat_state.exit_reason is not None,
         )
-        for policy, score in zip(planned.policies, state.result.scores, strict=True)
+        for policy, score, seat_state in zip(planned.policies, state.result.scores, state.seats, strict=True)
     )
     return GameResult(planned.block, planned.seed, game, seats)
 

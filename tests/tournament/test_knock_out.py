@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
+from schemas.errors import InvalidInputError
+from services.tournament.core_game import GameSetting
+from services.tournament.game_results import GameResult, SeatResult
 from services.tournament.knock_out import (
     GameOutcome,
     begin_knock_out,
@@ -13,6 +18,9 @@ from services.tournament.knock_out import (
     group_players,
     run_knock_out,
 )
+from services.tournament.knock_out_games import knock_out_setting, outcome_of, play_knock_out
+from services.tournament.schedule import PlannedGame
+from tests.cli.command_line import run_in_process
 
 
 @pytest.mark.parametrize(
@@ -89,3 +97,70 @@ def test_a_ruleset_may_seat_fewer_at_a_table() -> None:
     knock_out = begin_knock_out(11, max_size=5)
     assert [len(group) for group in knock_out.groups] == [5, 4, 2]
     assert len(finish_round(knock_out, [GameOutcome(((0, 1),), ())] * 3).groups) == 2
+
+
+# -- played by policies ----------------------------------------------------------------------
+
+
+def seat(policy: str, place: int, removed: bool = False) -> SeatResult:
+    return SeatResult(policy, place, 0, 0, 0, 0, 0, 0, 0, 0, removed)
+
+
+def test_CONDUCT_2_who_was_removed_has_no_rank() -> None:
+    seats = (seat("a", 1, removed=True), seat("b", 1), seat("c", 2), seat("d", 2, removed=True))
+    assert outcome_of(GameResult(0, "s", None, seats)) == (((1,), (2,)), (0, 3))
+
+
+def test_every_game_of_a_knock_out_has_a_deal_of_its_own_and_turns_in_the_order_of_sign_up() -> None:
+    rounds = list[list[PlannedGame]]()
+
+    def older_wins(planned: Sequence[PlannedGame]) -> list[GameResult]:
+        rounds.append([*planned])
+        return [
+            GameResult(each.block, each.seed, None, tuple(map(seat, each.policies, range(1, 9))))
+            for each in planned
+        ]
+
+    played = play_knock_out("abcdefghijk", "trains", None, "x", older_wins)
+    assert [[each.policies for each in games] for games in rounds] == [
+        [(*"abcdefgh",), (*"ijk",)],
+        [(*"ai",)],
+    ]
+    assert [each.seed for each in played.games] == ["x/0", "x/1", "x/2"]
+    assert played.result == ((0,), ())
+    assert knock_out_setting(GameSetting("trains", None, {"cars": 9})).options == {
+        "order": "seated",
+        "cars": 9,
+    }
+
+
+def test_a_knock_out_needs_two_players() -> None:
+    with pytest.raises(InvalidInputError) as error:
+        play_knock_out(["greedy"], "trains", None, "x", lambda planned: [])
+    assert error.value.field == "--policies"
+    with pytest.raises(InvalidInputError) as error:
+        play_knock_out(["greedy"] * 3, "trains", 2, "x", lambda planned: [])
+    assert error.value.field == "--seats"
+
+
+KNOCK_OUT = ("tournament", "--knock-out", "--rules", "trains", "--option", "cars=9", "--policies")
+
+
+def test_the_command_plays_a_knock_out() -> None:
+    done = run_in_process(
+        *KNOCK_OUT, "hold-10,buy-now,buy-now,buy-now", "--seats", "3", "--fast", "--processes", "1"
+    )
+    assert "Winners: " in done.stdout and "1 hold-10" in done.stdout
+    refused = run_in_process(*KNOCK_OUT, "hold-10,buy-now", "--fast", "--games", "3")
+    assert refused.returncode == 2 and "--games" in refused.stderr
+
+
+@pytest.mark.long
+def test_a_logged_knock_out_ends_as_the_same_one_of_fast(tmp_path: Path) -> None:
+    policies = ",".join(["hold-10", "buy-now", "greedy"] * 3)
+    fast = json.loads(run_in_process(*KNOCK_OUT, policies, "--fast", "--processes", "1", "--json").stdout)
+    logged = json.loads(run_in_process(*KNOCK_OUT, policies, "--json", data=tmp_path).stdout)
+    assert logged["knock_out"]["winners"] == fast["knock_out"]["winners"]
+    games = [game["game"] for games in logged["knock_out"]["rounds"] for game in games]
+    replayed = run_in_process("replay", games[-1], data=tmp_path)
+    assert "The game is over" in replayed.stdout
