@@ -7,8 +7,41 @@ from dataclasses import asdict
 
 from rich.table import Table
 
+from services.cli.output import console, print_line
+from services.tournament.game_results import GameResult
 from services.tournament.knock_out_games import KnockOutGame, PlayedKnockOut, outcome_of
 from services.tournament.standings import Estimate, Standings
+
+
+def print_report(
+    policies: Sequence[str],
+    how: str,
+    standings: Standings,
+    results: Sequence[GameResult],
+    knock_out: PlayedKnockOut | None,
+) -> None:
+    """Print all of it; `how` says what was played and how."""
+    if knock_out is not None:
+        console.print(rounds_table(policies, knock_out))
+        print_line(_winners_line(policies, knock_out))
+    console.print(standings_table(standings))
+    print_line(f"The winner's score: {_in_words(standings.winner_score, 1)}. {len(results)} games. {how}")
+
+
+def report_json(
+    policies: Sequence[str],
+    how: str,
+    standings: Standings,
+    results: Sequence[GameResult],
+    knock_out: PlayedKnockOut | None,
+) -> dict[str, object]:
+    """The same as one JSON document."""
+    document: dict[str, object] = {
+        "how": how,
+        "standings": _standings_json(standings),
+        "games": list(map(asdict, results)),
+    }
+    return document | ({"knock_out": _knock_out_json(policies, knock_out)} if knock_out is not None else {})
 
 
 def standings_table(standings: Standings) -> Table:
@@ -20,20 +53,20 @@ def standings_table(standings: Standings) -> Table:
         table.add_row(
             each.policy,
             str(each.games),
-            in_words(each.win_rate, 100),
-            in_words(each.score, 1),
-            in_words(each.tickets_made, 100),
+            _in_words(each.win_rate, 100),
+            _in_words(each.score, 1),
+            _in_words(each.tickets_made, 100),
             f"{each.rating:.1f}",
         )
     return table
 
 
-def in_words(value: Estimate, factor: float) -> str:
+def _in_words(value: Estimate, factor: float) -> str:
     text = f"{value.mean * factor:.1f}"
     return text if value.margin is None else f"{text} ± {value.margin * factor:.1f}"
 
 
-def standings_json(standings: Standings) -> dict[str, object]:
+def _standings_json(standings: Standings) -> dict[str, object]:
     return {
         "policies": [asdict(each) for each in standings.policies],
         "winner_score": asdict(standings.winner_score),
@@ -57,14 +90,14 @@ def rounds_table(policies: Sequence[str], played: PlayedKnockOut) -> Table:
     return table
 
 
-def winners_line(policies: Sequence[str], played: PlayedKnockOut) -> str:
+def _winners_line(policies: Sequence[str], played: PlayedKnockOut) -> str:
     """Who has won, in a sentence."""
     winners, removed = played.result
     line = f"Winners: {_player_names(policies, winners)}." if winners else "Nobody has won."
     return line + (f" Removed: {_player_names(policies, removed)}." if removed else "")
 
 
-def knock_out_json(policies: Sequence[str], played: PlayedKnockOut) -> dict[str, object]:
+def _knock_out_json(policies: Sequence[str], played: PlayedKnockOut) -> dict[str, object]:
     """Every round's games; players are indices into `policies`."""
     return {
         "policies": list(policies),
