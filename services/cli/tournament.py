@@ -41,9 +41,7 @@ GamesOption = Annotated[
     int | None,
     typer.Option(min=1, max=100_000, help="At least so many, in whole blocks; 100 if left out."),
 ]
-RuleOption = Annotated[
-    list[str] | None, typer.Option(help="NAME=VALUE: a rule option; may be repeated.")
-]
+RuleOption = Annotated[list[str] | None, typer.Option(help="NAME=VALUE: a rule option; may be repeated.")]
 ProcessesOption = Annotated[
     int | None, typer.Option(min=1, max=256, help="Of --fast; else as many as there are cores.")
 ]
