@@ -32,7 +32,28 @@ class ResponseModel(BaseModel):
 # -- games -----------------------------------------------------------------------------------
 
 
-class GameList(ResponseModel):
+class PartialList(ResponseModel):
+    """A list that may lack games."""
+
+    missing: str | SkipJsonSchema[None] = Field(
+        None, description="which games can't be listed now, and why; left out where all are there"
+    )
+
+
+class MissingGames(TypedDict):
+    """What a list says that lacks games; nothing where it lacks none."""
+
+    missing: NotRequired[str]
+
+
+def missing_games(unread: int, partitions: int) -> MissingGames:
+    """What to say where so many partitions couldn't be read."""
+    if not unread:
+        return {}
+    return {"missing": f"the games of {unread} of {partitions} partitions, which can't be read now"}
+
+
+class GameList(PartialList):
     """The ids of the latest games, the newest first."""
 
     games: list[str]

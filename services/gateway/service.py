@@ -44,6 +44,7 @@ from services.gateway.problem_details import HttpProblemError, refusal_problem
 from services.gateway.rate_limit import RateLimiter
 from services.ledger.ack_levels import ACCEPTED, DECIDED
 from services.ledger.async_ledger import AsyncLedger
+from services.ledger.ledger_queries import GameIds
 
 DEFAULT_VISIBILITY: Final = "unlisted"  # of a game whose creator says nothing of it
 LIST_COST: Final = 20  # what a list of games costs of the rate, in commands
@@ -171,7 +172,7 @@ class GatewayService:
         token = await self.authorization.withdraw(holder)
         return responses.TokenIssued(game=game, seat=holder.seat, token=token)
 
-    async def list_games(self, limit: int, client: str) -> list[str]:
+    async def list_games(self, limit: int, client: str) -> GameIds:
         """The latest games. It reads every partition, so it costs as much as many commands."""
         enforce_limit(self.rate_limiter, ("games", client), "commands", LIST_COST)
         return await self.ledger.games(limit)

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from services.gateway.contract_schemas import refers_to
-from services.gateway.response_models import ResponseModel
+from services.gateway.response_models import PartialList, ResponseModel
 
 GameStatus = Literal["waiting", "playing", "over"]
 
@@ -170,7 +170,7 @@ class ListedGame(ResponseModel):
     turn: int | None
 
 
-class GameListing(ResponseModel):
+class GameListing(PartialList):
     """The latest games with their details, the newest first."""
 
     games: list[ListedGame]

@@ -28,6 +28,7 @@ from services.ledger.backlog_queries import BacklogOrError
 from services.ledger.batching import RequestBatcher
 from services.ledger.confirmation_connection import find_node
 from services.ledger.dispute_store import AsyncDisputeStore
+from services.ledger.ledger_queries import GameIds
 from services.ledger.mistyped_keys import MistypedKeyLog
 from services.ledger.named_views import read_named_entry, read_named_views
 from services.ledger.notifications import EntryNotification, subscribe
@@ -126,8 +127,8 @@ class AsyncLedger:
         """The notifications of every game. One may be lost."""
         return subscribe(self._client)
 
-    async def games(self, limit: int = 100) -> list[str]:
-        """The public games that the engine holds, the latest first."""
+    async def games(self, limit: int = 100) -> GameIds:
+        """The public games that the engine holds, the latest first; of a cluster those of the nodes that answer."""
         query = ledger_queries.list_games(self.partitions, limit, self._mistyped_keys, listed_only=True)
         return await run_async(self._client, query)
 

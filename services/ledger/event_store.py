@@ -29,6 +29,7 @@ from services.ledger.redis_roles import RedisRole
 from services.ledger.replies import parse_log, parse_public_entries, require_game_reply
 from services.ledger.script_calls import build_append_call
 from services.ledger.scripts import APPEND_ENTRY, call_script
+from services.ledger.silent_nodes import NodeAwayError
 from services.ledger.view_queries import PAGE_SIZE, ViewPageOrError, ViewRequest, read_view, read_views
 
 MAX_CLUSTER_BLOCK_MS: Final = 200  # well below the time in which a node of a cluster has to answer
@@ -117,8 +118,13 @@ class RedisEventStore(RedisRole):
         return run(self._client, read_names(self.partitions, game))
 
     def games(self, limit: int = 1000) -> list[str]:
-        """The games that the engine holds, public or not, the latest first."""
-        return run(self._client, list_games(self.partitions, limit, self._usable.log, listed_only=False))
+        """The games that the engine holds, public or not, the latest first. Raises NodeAwayError: a list that lacks
+        games would do for nobody who looks for all of them."""
+        found = run(self._client, list_games(self.partitions, limit, self._usable.log, listed_only=False))
+        for error in found.unread.values():
+            if isinstance(error, NodeAwayError):
+                raise error
+        return found.games
 
     def read_view(self, game: str, viewer: Seat | None, after: int = 0, limit: int = 1000) -> list[ViewEntry]:
         """A viewer's entries after this number. Raises MissingEntryError or CorruptDataError."""

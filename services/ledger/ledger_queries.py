@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
-from redis.exceptions import TryAgainError
+from redis.exceptions import RedisError, TryAgainError
 
 from schemas.commands import CommandEnvelope
 from schemas.field_types import Seat
 from services.ledger import keys
-from services.ledger.mistyped_keys import MistypedKeyLog
+from services.ledger.cluster_pipeline import available_replies
+from services.ledger.mistyped_keys import MistypedKeyLog, is_mistyped
 from services.ledger.ports import QueueFullError
-from services.ledger.queries import Query, Reply, command, require_reply
+from services.ledger.queries import Query, Reply, command
 from services.ledger.records import CommandResult
 from services.ledger.replies import parse_result, require_game_reply
 from services.ledger.script_calls import build_submit_call
 from services.ledger.scripts import SUBMIT_COMMAND, ScriptCall, call_script
+from services.ledger.silent_nodes import NodeAwayError
 
 
 def submit_command(
@@ -82,10 +85,16 @@ def read_result(
     return parse_result(*(require_game_reply(game, reply) for reply in replies))
 
 
-def list_games(
-    partitions: int, limit: int, mistyped: MistypedKeyLog, *, listed_only: bool
-) -> Query[list[str]]:
-    """The games that the engine holds, the latest first: all of them, or those that are public."""
+class GameIds(NamedTuple):
+    """Games, the latest first, without those of the partitions that can't be read, each with the error."""
+
+    games: list[str]
+    unread: Mapping[int, RedisError]
+
+
+def list_games(partitions: int, limit: int, mistyped: MistypedKeyLog, *, listed_only: bool) -> Query[GameIds]:
+    """The games that the engine holds: all of them, or those that are public. Raises RedisError where no node
+    answers."""
     sets_of_games = (keys.games,) if listed_only else (keys.games, keys.unlisted_games)
     names = [key_of(partition) for key_of in sets_of_games for partition in range(partitions)]
     replies = yield [
@@ -96,10 +105,19 @@ def list_games(
         )
         for name in names
     ]
+    unread = {
+        index % partitions: reply
+        for index, reply in enumerate(replies)
+        if is_mistyped(reply) or isinstance(reply, NodeAwayError)
+    }
     scored_games: list[tuple[bytes, float]] = [
-        pair for reply in mistyped.leave_out(names, replies) for pair in require_reply(reply)
+        pair for reply in available_replies(mistyped.leave_out(names, replies)) for pair in reply
     ]
-    return [game.decode() for game, _ in sorted(scored_games, key=_score, reverse=True)[:limit]]
+    if all(isinstance(reply, NodeAwayError) for reply in replies):
+        raise replies[0]
+    return GameIds(
+        [game.decode() for game, _ in sorted(scored_games, key=_score, reverse=True)[:limit]], unread
+    )
 
 
 def _score(pair: Sequence[bytes | float]) -> float:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 from redis.exceptions import RedisError
 
 from services.ledger import DeliveredCommand, keys
+from services.ledger.async_ledger import AsyncLedger
 from services.ledger.cluster_pipeline import hash_slot
+from services.ledger.connection import connect, connect_async
+from services.ledger.ledger_queries import GameIds
 from tests.cluster.nodes import Cluster, Node, follows_port, own_slots, wait_until
 from tests.cluster.play import PARTITIONS, games_of, ledger_at, patiently
 from tests.ledger_contract.given import envelope_of
@@ -34,7 +39,8 @@ def test_P8_a_service_that_starts_while_a_part_is_away_serves_the_others_and_tha
 ) -> None:
     held = {partition for node in nodes.primaries() for partition in EVERYWHERE if has(node, partition)}
     reachable, unreachable = (games_of(next(iter(part)), 1)[0] for part in (held, set(EVERYWHERE) - held))
-    with ledger_at(nodes.url) as ledger:
+    with ledger_at(nodes.url) as ledger, closing(connect(nodes.url)) as client:
+        client.zadd(keys.games(keys.partition_of(reachable, PARTITIONS)), {"its-game": 1})
         ledger.submit(envelope_of("c1", game=reachable))
         assert [delivery.partition for delivery in ledger.take("one", EVERYWHERE, 10, 0)] == [
             keys.partition_of(reachable, PARTITIONS)
@@ -42,6 +48,9 @@ def test_P8_a_service_that_starts_while_a_part_is_away_serves_the_others_and_tha
         assert ledger.take_tasks("bots", 10, 0) == []
         assert len(ledger.reclaim("two", EVERYWHERE, 0)) == 1
         ledger.prune_consumers(EVERYWHERE, 60_000)
+        listed = asyncio.run(listed_at(nodes.url))
+        assert listed.games == ["its-game"]
+        assert {*listed.unread} == {*EVERYWHERE} - held
         for node in away:
             nodes.revive(node)
         patiently(lambda: ledger.submit(envelope_of("c1", game=unreachable)))
@@ -56,6 +65,14 @@ def test_P8_a_service_that_starts_while_a_part_is_away_serves_the_others_and_tha
 
         wait_until(look, "the command of the part that was away is taken")
     assert [delivery.partition for delivery in found] == [keys.partition_of(unreachable, PARTITIONS)]
+
+
+async def listed_at(url: str) -> GameIds:
+    ledger = AsyncLedger(connect_async(url), PARTITIONS)
+    try:
+        return await ledger.games()
+    finally:
+        await ledger.close()
 
 
 def has(node: Node, partition: int) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import time
+from typing import Any
 
 import httpx
 import pytest
@@ -14,7 +15,7 @@ from schemas.events import GameEnded
 from schemas.player_names import with_names
 from schemas.refusals import ALL_RULES
 from services.gateway.invitations import FIELD
-from services.ledger import RedisLedger
+from services.ledger import RedisLedger, keys
 from services.referee.rules import RULESETS, GameState, board, fold, fold_events
 from tests.gateway.clients import (
     DRAW,
@@ -122,6 +123,26 @@ def test_the_latest_games_come_first(http: httpx.Client) -> None:
     assert found[0] == latest
     assert set(games) <= set(found)
     assert http.get("/games", params={"most": 1}).json() == {"games": [latest]}
+
+
+def test_P8_a_list_says_which_games_it_lacks(http: httpx.Client, store: Any, ledger: RedisLedger) -> None:
+    there, lost = (CreatedGame(http, "human", "human", visibility="public").game for _ in range(2))
+    while ledger.partition_of(lost) == ledger.partition_of(there):
+        lost = CreatedGame(http, "human", "human", visibility="public").game
+    name = keys.games(ledger.partition_of(lost))
+    store.rename(name, "kept")
+    store.set(name, "what?")
+    try:
+        by_id, in_detail = (http.get(path).json() for path in ("/games", "/v1/games"))
+    finally:
+        store.rename("kept", name)
+    for found in (by_id, in_detail):
+        listed = [each if isinstance(each, str) else each["game"] for each in found["games"]]
+        assert there in listed and lost not in listed
+        assert (
+            found["missing"] == f"the games of 1 of {ledger.partitions} partitions, which can't be read now"
+        )
+    assert "missing" not in http.get("/v1/games").json()
 
 
 def test_health_and_rules_answer(http: httpx.Client) -> None:

@@ -97,6 +97,14 @@ ISOLATION_MUTANTS: Final = (
         ("tests/bots/test_waiting_tasks.py",),
     ),
     Mutant(
+        "a list of games doesn't say that a node is away", "P8", "services/ledger/ledger_queries.py",
+        "if is_mistyped(reply) or isinstance(reply, NodeAwayError)", "if is_mistyped(reply)", ("tests/cluster/test_part_away.py",),
+    ),
+    Mutant(
+        "a list of games doesn't say what it lacks", "P8", "services/gateway/response_models.py",
+        "    if not unread:\n", "    if True:\n", ("tests/gateway/test_games.py",),
+    ),
+    Mutant(
         "a gateway listens to a node that hangs", "P7", "services/ledger/notifications.py",
         "        elif is_asked:\n", "        elif False:\n", ("tests/cluster/test_notifications.py",),
     ),

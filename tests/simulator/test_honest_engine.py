@@ -105,7 +105,7 @@ async def calls_of_a_gateway(ledger: AsyncLedger) -> None:
     await ledger.unavailable_reason(GAME, replicated(1))
     assert await ledger.read_length(GAME) > 50
     await ledger.read_views([ViewRequest(GAME, 0, (0, 1, None))])
-    assert await ledger.games() == [GAME]
+    assert (await ledger.games()).games == [GAME]
     await ledger.close()
 
 

@@ -12,6 +12,7 @@ class Lobby {
   constructor() {
     this.games = null;
     this.away = false;
+    this.missing = undefined;
     this.form = new CreateChoices(() => this.draw());
   }
 
@@ -22,11 +23,12 @@ class Lobby {
 
   async poll() {
     try {
-      const { games } = await ask("/games?most=60");
+      const { games, missing } = await ask("/games?most=60");
       const mine = Object.keys(myGames()).filter((game) => !games.some((row) => row.game === game));
       const more = await Promise.all(mine.map((game) => this.find(game)));
       this.games = [...games, ...more.filter(Boolean)];
       this.away = false;
+      this.missing = missing;
     } catch (error) {
       this.away = !(error instanceof Problem);
     }
@@ -67,6 +69,7 @@ class Lobby {
     render(html`<header class="top"><a class="home" href="/"><img src="/assets/favicon.svg" alt="" width="28" height="28">Ledgerline</a>
       <nav><a href="/rules">Rules</a> <a href="/docs">API</a></nav></header>
       ${this.away ? html`<p class="banner away">The server can't be reached. Trying again.</p>` : nothing}
+      ${this.missing ? html`<p class="banner away">Some games aren't listed now. Trying again.</p>` : nothing}
       <main id="main" class="lobby"><div class="intro"><h1>Train games, around one table</h1>
         <p>Make a table, send your friends a link, add bots, play. Every game can be watched again, and proven fair.</p></div>
       <div class="lists">

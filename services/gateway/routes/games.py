@@ -19,7 +19,14 @@ from services.gateway.dependencies import (
     read_body,
 )
 from services.gateway.own_boards import has_own_board
-from services.gateway.response_models import GameCreated, GameList, GameStarted, SeatJoined, TokenIssued
+from services.gateway.response_models import (
+    GameCreated,
+    GameList,
+    GameStarted,
+    SeatJoined,
+    TokenIssued,
+    missing_games,
+)
 
 router = APIRouter(tags=["games"])
 list_router = APIRouter(tags=["games"])  # under /v1 a list has details
@@ -45,11 +52,12 @@ async def create(
     return await service.create(with_clock(body), idempotency_key, client, ack_request, operator_key)
 
 
-@list_router.get("/games", summary="The latest games")
+@list_router.get("/games", summary="The latest games", response_model_exclude_unset=True)
 async def games(
     service: ServiceParam, client: ClientAddress, most: Annotated[int, Query(ge=1, le=1000)] = 100
 ) -> GameList:
-    return GameList(games=await service.list_games(most, client))
+    found = await service.list_games(most, client)
+    return GameList(games=found.games, **missing_games(len(found.unread), service.ledger.partitions))
 
 
 @router.post("/games/{game}/join", summary="Take a free seat", openapi_extra=openapi.JOIN_BODY)

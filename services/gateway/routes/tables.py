@@ -14,8 +14,11 @@ from services.gateway.catalog_models import BoardDrawing, BoardList, RulesetList
 from services.gateway.clock_presets import PRESETS
 from services.gateway.dependencies import BearerToken, ClientAddress, GameIdParam, ServiceParam
 from services.gateway.problem_details import HttpProblemError
+from services.gateway.response_models import missing_games
 from services.gateway.table_folds import TableFolds
 from services.gateway.table_models import GameListing, GameStatus, LegalCommands, TableState
+from services.ledger.errors import NodeAwayError
+from services.ledger.keys import partition_of
 
 MAX_LIST: Final = 200
 SVG: Final = {"content": {"image/svg+xml": {"schema": {"type": "string"}}}}
@@ -46,7 +49,7 @@ async def _table_folds(request: Request) -> TableFolds:
 FoldsParam = Annotated[TableFolds, Depends(_table_folds)]
 
 
-@router.get("/games", summary="The latest games, with details")
+@router.get("/games", summary="The latest games, with details", response_model_exclude_unset=True)
 async def list_games(
     service: ServiceParam,
     folds: FoldsParam,
@@ -56,9 +59,16 @@ async def list_games(
         GameStatus | None, Query(description="only those that wait, are played, or are over")
     ] = None,
 ) -> GameListing:
-    games = await service.list_games(most, client)
-    rows = [row for game in games if (row := await folds.listed(game, client)) is not None]
-    return GameListing(games=[row for row in rows if status in (None, row.status)])
+    found, partitions = await service.list_games(most, client), service.ledger.partitions
+    rows, unread = [], {*found.unread}
+    for game in found.games:
+        try:
+            row = await folds.listed(game, client)
+        except NodeAwayError:  # of a cluster, since its games were read
+            unread.add(partition_of(game, partitions))
+        else:
+            rows += [row] if row is not None and status in (None, row.status) else []
+    return GameListing(games=rows, **missing_games(len(unread), partitions))
 
 
 @router.get("/games/{game}/state", summary="The table as you see it", openapi_extra=openapi.TOKEN_IS_OPTIONAL)
