@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from services.ledger import RedisLedger
 from services.referee.worker import Referee
+from tests.conftest import Connect, connections_to
 from tests.referee.running_referee import GAME, opening_commands, referee_at, submit
+
+
+@pytest.fixture(params=[pytest.param("fake", marks=pytest.mark.long), "engine"])
+def connection(request: pytest.FixtureRequest) -> Iterator[Connect]:
+    """Makes connections to one empty store: a real engine, in the long run fakeredis too."""
+    yield from connections_to(request)
 
 
 @pytest.fixture

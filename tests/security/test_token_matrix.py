@@ -86,9 +86,8 @@ KEY: Final = "k" * 32
 OPERATOR_KEY: Final = "o" * 32
 CALLERS: Final = MATRIX.split("\n")[1].split()
 WRITTEN: Final = {" ".join(line.split()[:2]): line.split()[2:] for line in MATRIX.split("\n")[2:] if line}
-ROWS: Final = WRITTEN | {
-    row.replace(" /", " /v1/", 1): answers for row, answers in WRITTEN.items() if VERSIONED.match(row)
-}
+TWICE: Final = {row: row.replace(" /", " /v1/", 1) for row in WRITTEN if VERSIONED.match(row)}
+ROWS: Final = WRITTEN | {versioned: WRITTEN[row] for row, versioned in TWICE.items()}
 
 
 @pytest.fixture(scope="module")
@@ -183,7 +182,9 @@ def test_every_endpoint_and_socket_has_a_row() -> None:
     assert {row.partition("?")[0] for row in ROWS} == gateway_endpoints()
 
 
-@pytest.mark.parametrize("row", ROWS)
+@pytest.mark.parametrize(
+    "row", [pytest.param(row, marks=pytest.mark.long if row in TWICE else ()) for row in ROWS]
+)
 def test_TOKEN_1_each_caller_gets_what_its_token_opens(
     row: str, http: httpx.Client, stranger: Player
 ) -> None:

@@ -19,7 +19,7 @@ from services.ledger.async_ledger import AsyncLedger
 from services.ledger.connection import init_partition_count
 from services.ledger.embedded_engine import running_engine
 from services.ledger.view_queries import ViewRequest
-from tests.long_runs import long_after
+from tests.long_runs import long_after, long_but_every
 from tests.referee.running_referee import (
     GAME,
     Clock,
@@ -61,12 +61,12 @@ def any_commands(twins: Twins, seed: int, count: int) -> None:
     twins.same_contents()
 
 
-@pytest.mark.parametrize("seed", long_after(2, range(6)))
+@pytest.mark.parametrize("seed", long_after(1, range(5)))
 def test_any_sequence_of_commands_gets_the_replies_of_a_real_engine(twins: Twins, seed: int) -> None:
     any_commands(twins, seed, 1200)
 
 
-@pytest.mark.parametrize("seed", long_after(2, range(6)))
+@pytest.mark.parametrize("seed", long_after(1, range(5)))
 def test_our_scripts_change_both_engines_alike_whatever_their_arguments(twins: Twins, seed: int) -> None:
     clients: list[Any] = [SyncClient(twins.engine, twins.carry) for _ in range(2)]
     calls = AnyLedgerCall(
@@ -140,7 +140,7 @@ CHANGES: dict[str, tuple[bytes, Callable[[Any], Any]]] = {
 }
 
 
-@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("change", long_but_every(4, CHANGES))
 def test_a_small_change_of_the_engine_in_memory_is_noticed(
     twins: Twins, monkeypatch: pytest.MonkeyPatch, change: str
 ) -> None:
