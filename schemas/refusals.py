@@ -59,6 +59,7 @@ MESSAGE_RULES: Final[dict[str, str]] = {
     "GAME-4": "The seat isn't free.",
     "GAME-5": "A game starts once, when every seat is taken.",
     "GAME-6": "The game can't be created like this.",
+    "GAME-7": "The game goes on: what it hides is shown when it is over.",
     "DISPUTE-1": "There is no such dispute.",
     "DISPUTE-2": "A seat disputes only so many moves of a game, and has only so many wait for an answer.",
 }

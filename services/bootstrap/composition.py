@@ -10,6 +10,7 @@ from contextlib import ExitStack, closing, suppress
 from threading import Event, Thread
 from typing import Final
 
+import uvicorn
 from redis.exceptions import RedisError
 
 from schemas.errors import InvalidInputError
@@ -21,7 +22,6 @@ from services.auditor.worker import Auditor
 from services.bots.policy_processes import PolicyProcesses
 from services.bots.slow_tasks import SlowTasks
 from services.bots.worker import BotWorker
-from services.gateway.archive_views import ArchiveViewReader
 from services.gateway.server import build_server, open_listener
 from services.ledger import RedisLedger
 from services.ledger.connection import EngineUnreachableError, connect, init_partition_count
@@ -39,6 +39,7 @@ from services.runtime.logging_setup import get_logger
 from services.runtime.settings import Settings, read_settings, read_token_keys
 from services.runtime.worker_loop import Outage, PeriodicTask
 from services.tables.built_in_catalog import BuiltInCatalog
+from services.verification.archived_audits import ArchivedAudits
 from services.verification.game_repository import ArchiveReader, GameRepository
 
 IDLE_PAUSE_S: Final = 0.5
@@ -186,10 +187,12 @@ def require_own_keys(settings: Settings) -> None:
         )
 
 
-def open_archive_views(settings: Settings) -> ArchiveViewReader | None:
-    """Reads the views of archived games; None if there is no archive. Raises InvalidInputError."""
-    archive_reader = open_archive_reader(settings)
-    return archive_reader.read_view if archive_reader else None
+def build_gateway(settings: Settings, partitions: int) -> uvicorn.Server:
+    """The gateway's server, with all that it is given to know of rules. Raises InvalidInputError, or
+    EngineUnavailableError: with `strict_engine`, the engine's settings break promises."""
+    reader = open_archive_reader(settings)
+    read_view, audits = (reader.read_view, ArchivedAudits(reader)) if reader else (None, None)
+    return build_server(settings, partitions, read_view, BuiltInCatalog(), audits)
 
 
 def build_auditor_parts(settings: Settings) -> tuple[str, Archive | None, Signer | None]:
@@ -221,11 +224,11 @@ def run_gateway(settings: Settings, stop: Event) -> None:
     """Run the gateway until `stop` is set. Raises InvalidInputError: a key is missing, or too short."""
     read_token_keys(settings)  # raises now, not once the engine is there
     require_own_keys(settings)
-    archive_views = open_archive_views(settings)
+    open_archive_reader(settings)  # the same
     ledger = wait_for_ledger("gateway", settings, stop)
     if ledger is None:
         return
-    server = build_server(settings, ledger.partitions, archive_views, BuiltInCatalog())
+    server = build_gateway(settings, ledger.partitions)
 
     def stop_server() -> None:
         stop.wait()

@@ -19,21 +19,20 @@ from services.auditor.config import resolve_jobs_url
 from services.auditor.job_queue import Jobs
 from services.bootstrap.composition import (
     build_auditor_parts,
-    open_archive_views,
+    build_gateway,
     open_ledger,
     run_auditor,
     run_bots,
     run_referee,
 )
 from services.bootstrap.data_folder_keys import data_folder_signing_key, load_token_key
-from services.gateway.server import build_server, open_listener
+from services.gateway.server import open_listener
 from services.ledger import RedisLedger, keys
 from services.ledger.connection import EngineUnavailableError, connect, init_partition_count
 from services.ledger.embedded_engine import running_engine
 from services.ledger.engine_folder import is_vacant
 from services.runtime.logging_setup import get_logger
 from services.runtime.settings import Settings
-from services.tables.built_in_catalog import BuiltInCatalog
 
 DEFAULT_PARTITIONS: Final = 16  # one machine's worth; fixed when the data folder is new
 STARTUP_TIMEOUT_S: Final = 300.0  # of a gateway that still tries; a busy machine is slow
@@ -107,7 +106,7 @@ def run_embedded_server(data: Path, settings: Settings) -> Iterator[EmbeddedServ
             }
         )
         build_auditor_parts(settings)  # raises now if a setting of theirs is wrong
-        server = build_server(settings, partition_count, open_archive_views(settings), BuiltInCatalog())
+        server = build_gateway(settings, partition_count)
         stop, failed = Event(), Event()
         threads = [
             _start_thread("referee", lambda: run_referee(settings, stop), failed),

@@ -19,6 +19,7 @@ from services.gateway import openapi
 from services.gateway.archive_views import ArchiveViewReader, ArchiveViews
 from services.gateway.client_limits import UNLIMITED_CLIENTS, ClientLimits
 from services.gateway.engine_settings_watch import EngineSettingsWatch
+from services.gateway.finished_games import FinishedGameReader, FinishedGames
 from services.gateway.health_watch import HealthWatch
 from services.gateway.hub import Hub
 from services.gateway.legal_folds import LegalFolds
@@ -27,6 +28,7 @@ from services.gateway.problem_details import install_error_handlers
 from services.gateway.rate_limit import RateLimiter
 from services.gateway.read_limit import ReadLimitMiddleware
 from services.gateway.routes import (
+    api_descriptions,
     disputes,
     forks,
     games,
@@ -34,6 +36,7 @@ from services.gateway.routes import (
     pages,
     play,
     play_offs,
+    replays,
     rule_pages,
     tables,
 )
@@ -59,13 +62,14 @@ def create_app(
     token_life_s: int = DEFAULT_LIFE_S,
     stall_s: float = 10.0,
     catalog: TableCatalog | None = None,
+    finished_games: FinishedGameReader | None = None,
     settings_watch: EngineSettingsWatch | None = None,
 ) -> FastAPI:
     """The gateway over a ledger, which it closes at its end.
 
     The first of `token_keys` signs tokens; `read_archived_view` reads games that the engine no longer has. Where
     the oldest command of a partition waits for `stall_s`, that is told. `catalog` folds views: without it no
-    tables and no legal commands are shown."""
+    tables and no legal commands are shown. `finished_games` audits the games of the archive."""
     hub, archive_views = Hub(ledger), ArchiveViews(read_archived_view)
     limits = rate_limiter, answer_timeout_s, archive_views, client_limits
     service = GatewayService(ledger, hub, token_keys, *limits, token_life_s)
@@ -80,12 +84,19 @@ def create_app(
     )
     app.state.service, app.state.listening, app.state.health = service, False, health_watch
     app.state.table_folds = TableFolds(service, catalog) if catalog else None
+    app.state.finished_games = FinishedGames(service, finished_games)
     app.state.legal_folds = LegalFolds(ledger, catalog) if catalog else None
     app.state.rulebook = rule_pages.read_rulebook()
     app.add_middleware(SizeLimitMiddleware)
     app.add_middleware(ReadLimitMiddleware, service)
     install_error_handlers(app)
-    for router in (pages.router, games.list_router, *(routes.router for routes in VERSIONED), _version_1()):
+    for router in (
+        pages.router,
+        api_descriptions.router,
+        games.list_router,
+        *(routes.router for routes in VERSIONED),
+        _version_1(),
+    ):
         app.include_router(router)
     app.mount("/assets", pages.assets(), name="assets")
     declare_document(app)
@@ -109,7 +120,7 @@ async def _run_background(
 def _version_1() -> APIRouter:
     """All that the paths without a version have, and tables."""
     version_1 = APIRouter(prefix="/v1")
-    for routes in (tables, *VERSIONED):
+    for routes in (tables, replays, *VERSIONED):
         version_1.include_router(routes.router)
     return version_1
 

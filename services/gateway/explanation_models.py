@@ -109,7 +109,9 @@ class AuditFinding(ResponseModel):
     why: str
 
 
-class _AuditFields(ResponseModel):
+class AuditReport(ResponseModel):
+    """Every check of a finished game. Without findings nothing is wrong."""
+
     game: str
     ok: bool
     verdict: str = Field(description="the sentence to read first")
@@ -117,6 +119,7 @@ class _AuditFields(ResponseModel):
     findings: list[AuditFinding]
     checked: list[CheckKind]
     unchecked: dict[str, str] = Field(description="what could not be checked, and why")
+    move: ExplainedMove | SkipJsonSchema[None] = Field(default=None, description="the entry that was named")
 
 
 class DisputeAnswer(ResponseModel):

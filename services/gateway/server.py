@@ -17,6 +17,7 @@ from services.gateway.archive_views import ArchiveViewReader
 from services.gateway.client_limits import ClientLimits
 from services.gateway.connection_limits import ConnectionLimits, OpenConnections
 from services.gateway.engine_settings_watch import watch_engine
+from services.gateway.finished_games import FinishedGameReader
 from services.gateway.http_protocol import LimitedHttpProtocol
 from services.gateway.own_boards import read_own_boards
 from services.gateway.rate_limit import RateLimiter
@@ -39,6 +40,7 @@ def build_server(
     partitions: int,
     read_archived_view: ArchiveViewReader | None = None,
     catalog: TableCatalog | None = None,
+    finished_games: FinishedGameReader | None = None,
 ) -> uvicorn.Server:
     """A server that is ready to run on the settings' address. Raises EngineUnavailableError: with `strict_engine`,
     the engine's settings break promises."""
@@ -57,6 +59,7 @@ def build_server(
         settings.token_life_s,
         settings.stall_s,
         catalog,
+        finished_games,
         watch_engine(settings.redis_url, partitions, strict=settings.strict_engine),
     )
     allow_open_files(settings.connections + OTHER_FILES)

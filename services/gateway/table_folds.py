@@ -1,6 +1,6 @@
 """Tables as viewers see them, kept folded: a request applies only the entries that are new.
 
-A viewer's entries are read as its view is read (`GatewayService.read_page`), so nothing is shown here that the view
+A viewer's entries are read as its view is read (`GameViews`), so nothing is shown here that the view
 doesn't show. A fold whose last entry is gone, or has another head, is begun anew: a fail-over lost the log's end.
 """
 
@@ -34,15 +34,20 @@ class TableFolds:
     """Folds of views, the least used forgotten."""
 
     def __init__(self, service: GatewayService, catalog: TableCatalog) -> None:
-        self.service, self.catalog = service, catalog
+        self.service, self.catalog, self._views = service, catalog, service.views
         self._latest: OrderedDict[FoldKey, TableFold] = OrderedDict()
         self._checkpoints: OrderedDict[FoldKey, dict[int, TableFold]] = OrderedDict()
         self._listed: OrderedDict[str, tuple[ListedGame, SaltedNames]] = OrderedDict()
         self._locks: dict[FoldKey, asyncio.Lock] = {}
 
-    async def now(self, game: str, bearer: str | None, client: str) -> TableFold:
-        """The fold of the whole view. It must be read before the next await. Raises HttpProblemError."""
-        viewer = await self._viewer(game, bearer, client)
+    async def viewer(
+        self, game: str, bearer: str | None, client: str, shown: Shown = None
+    ) -> Seat | None:
+        """Whose table a request is shown. Raises HttpProblemError."""
+        return await self._views.resolve_shown(game, bearer, shown, client)
+
+    async def now(self, game: str, viewer: Seat | None, client: str) -> TableFold:
+        """The fold of the viewer's whole view. It must be read before the next await. Raises HttpProblemError."""
         key = game, viewer
         async with self._lock(key):
             fold = self._latest.pop(key, None) or self.catalog.new_fold(game, viewer)
@@ -55,12 +60,10 @@ class TableFolds:
             return fold
 
     async def at(
-        self, game: str, bearer: str | None, client: str, number: int, shown: Shown = None
+        self, game: str, viewer: Seat | None, client: str, number: int, field: str = "at"
     ) -> TableFold:
-        """The fold of a view up to entry `number`: the request's own, or the one that it asks for.
-
-        Raises HttpProblemError, or InvalidInputError: there is no such entry."""
-        viewer = await self.service.views.resolve_shown(game, bearer, shown, client)
+        """The fold of the view up to entry `number`. Raises HttpProblemError, or InvalidInputError about the request's
+        `field`: there is none."""
         key = game, viewer
         async with self._lock(key):
             kept = self._checkpoints.pop(key, {})
@@ -75,7 +78,7 @@ class TableFolds:
                 step = min(number, (fold.number // CHECKPOINT_STEP + 1) * CHECKPOINT_STEP) - fold.number
                 entries, length = await self._read(fold, fold.number, step, client)
                 if not entries:
-                    raise InvalidInputError("at", f"{number} isn't between 1 and {length}")
+                    raise InvalidInputError(field, f"{number} isn't between 1 and {length}")
                 fold.apply(entries)
                 if fold.number % CHECKPOINT_STEP == 0:
                     kept[fold.number] = fold.copy()
@@ -101,16 +104,12 @@ class TableFolds:
             self._listed.popitem(last=False)
         return row
 
-    async def _viewer(self, game: str, bearer: str | None, client: str) -> Seat | None:
-        await self.service.locate_game(game, client)
-        return await self.service.authorization.resolve_viewer(game, bearer)
-
     async def _read(
         self, fold: TableFold, after: int, most: int, client: str
     ) -> tuple[Sequence[ViewEntry], int]:
         """Entries of the view that is folded, whose viewer is authorized, and how many it has."""
         location = await self.service.locate_game(fold.game, client)
-        return await self.service.views.read_entries(fold.game, fold.viewer, after, most, location)
+        return await self._views.read_entries(fold.game, fold.viewer, after, most, location)
 
     async def _shows_names(self, fold: TableFold, client: str) -> bool:
         """Whether a fold that was kept shows the names that the view shows now: they may have been erased."""

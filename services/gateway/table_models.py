@@ -144,6 +144,17 @@ class TableState(ResponseModel):
     moves: list[Move] = Field(description="the entries after `since`, in words")
 
 
+class Replay(ResponseModel):
+    """A game to be watched again. Each of its entries has a table: `/replays/{number}`."""
+
+    game: str
+    viewer: int | Literal["public"]
+    entries: int = Field(description="how many the viewer is shown")
+    over: bool
+    viewers: list[int | Literal["public"]] = Field(description="what `as` may be now")
+    moves: list[Move] = Field(description="the entries that there is something to say of")
+
+
 class ListedSeat(ResponseModel):
     """A seat of a game in a list."""
 

@@ -33,6 +33,7 @@ MATRIX: Final = """
 GET    /                                   200    200  200 200   200      200       200   200   200      200     200    200
 GET    /table/{game}                       200    200  200 200   200      200       200   200   200      200     200    200
 GET    /assets                             307    307  307 307   307      307       307   307   307      307     307    307
+GET    /llms.txt                           200    200  200 200   200      200       200   200   200      200     200    200
 GET    /docs                               200    200  200 200   200      200       200   200   200      200     200    200
 GET    /docs/oauth2-redirect               200    200  200 200   200      200       200   200   200      200     200    200
 GET    /redoc                              200    200  200 200   200      200       200   200   200      200     200    200
@@ -65,6 +66,11 @@ GET    /v1/games                           200    200  200 200   200      200   
 GET    /v1/games/{game}/state              401    200  200 200   200      403       401   401   200      401     401    200
 GET    /v1/games/{game}/board              401    200  200 200   200      403       401   401   200      401     401    200
 GET    /v1/games/{game}/legal              401    401  403 200   200      403       401   401   401      401     401    200
+GET    /v1/games/{game}/replays            401    200  200 200   200      403       401   401   200      401     401    200
+GET    /v1/games/{game}/replays/{number}   401    200  200 200   200      403       401   401   200      401     401    200
+GET    /v1/games/{game}/replays?as=1       401    403  403 403   200      403       401   401   403      401     401    403
+GET    /v1/games/{game}/audit              401    409  409 409   409      403       401   401   409      401     401    409
+GET    /v1/games/{game}/file               401    409  409 409   409      403       401   401   409      401     401    409
 GET    /v1/boards                          200    200  200 200   200      200       200   200   200      200     200    200
 GET    /v1/boards/{board}                  200    200  200 200   200      200       200   200   200      200     200    200
 GET    /v1/boards/{board}/svg              200    200  200 200   200      200       200   200   200      200     200    200
@@ -82,6 +88,7 @@ BODIES: Final[dict[str, Json]] = {
     "POST /games/{game}/commands?as=seat-0": {**KEEP, "seat": 0},
     "POST /games/{game}/disputes": {"number": 1, "reason": "It looks wrong."},
 }
+SENT: Final[dict[str, dict[str, str]]] = {"legal=true": {"legal": "true"}, "as=1": {"as": "1"}}
 KEY: Final = "k" * 32
 OPERATOR_KEY: Final = "o" * 32
 CALLERS: Final = MATRIX.split("\n")[1].split()
@@ -152,7 +159,7 @@ def status(http: httpx.Client, row: str, url: str, token: str | None) -> int:
     method, path = row.split()
     legal = path.endswith("?legal=true")
     if method != "SOCKET":
-        body, params = BODIES.get(row.replace("/v1/", "/", 1)), {"legal": "true"} if legal else {}
+        body, params = BODIES.get(row.replace("/v1/", "/", 1)), SENT.get(path.partition("?")[2], {})
         return http.request(method, url, json=body, params=params, headers=bearer(token)).status_code
     offered = [f"token.{token}"] if token and path.endswith("?as=subprotocol") else []
     shown = {"subprotocols": ["ledgerline", *offered]} if offered else {"additional_headers": bearer(token)}
@@ -196,7 +203,7 @@ def test_TOKEN_1_each_caller_gets_what_its_token_opens(
     answers = {}
     for caller, token in table.tokens.items():
         game = table.games[caller]
-        url = path.format(game=game, rule="TOKEN-1", dispute=disputes.get(game), board="usa")
+        url = path.format(game=game, rule="TOKEN-1", dispute=disputes.get(game), board="usa", number=1)
         answers[caller] = str(status(http, row, url, token))
     assert answers == dict(zip(CALLERS, ROWS[row], strict=True))
 

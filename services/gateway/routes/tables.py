@@ -8,6 +8,7 @@ from typing import Annotated, Final, Literal
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from schemas.errors import InvalidInputError
+from schemas.field_types import Seat
 from services.gateway import openapi
 from services.gateway.board_svg import board_svg
 from services.gateway.catalog_models import BoardDrawing, BoardList, RulesetList
@@ -29,7 +30,7 @@ AsParam = Annotated[
     Literal["public", "0", "1", "2", "3", "4", "5", "6", "7"] | None,
     Query(
         alias="as",
-        description="with `at`: as the public sees it, or, once the game is over, as this seat saw it",
+        description="an entry as the public sees it, or, once the game is over, as this seat saw it",
     ),
 ]
 SinceParam = Annotated[
@@ -37,6 +38,11 @@ SinceParam = Annotated[
 ]
 
 router = APIRouter(tags=["tables"])
+
+
+def parse_shown(as_: str | None) -> Seat | Literal["public"] | None:
+    """Whose view `as` names; None for the request's own."""
+    return as_ if as_ is None or as_ == "public" else int(as_)  # type: ignore[return-value]  # one of AsParam's
 
 
 async def _table_folds(request: Request) -> TableFolds:
@@ -83,10 +89,8 @@ async def state(
 ) -> TableState:
     if at is None and as_ is not None:
         raise InvalidInputError("as", "goes with `at`, the number of an entry")
-    shown = as_ if as_ is None or as_ == "public" else int(as_)
-    fold = await (
-        folds.now(game, bearer, client) if at is None else folds.at(game, bearer, client, at, shown)
-    )
+    viewer = await folds.viewer(game, bearer, client, parse_shown(as_))
+    fold = await (folds.now(game, viewer, client) if at is None else folds.at(game, viewer, client, at))
     table = fold.table(fold.number if since is None else since)
     table.age_ms = max(0, time.time_ns() // 1_000_000 - table.created - table.at)
     return table
@@ -97,8 +101,8 @@ async def legal(
     service: ServiceParam, folds: FoldsParam, game: GameIdParam, bearer: BearerToken, client: ClientAddress
 ) -> LegalCommands:
     await service.locate_game(game, client)
-    await service.authorization.require_seat(game, bearer)
-    return (await folds.now(game, bearer, client)).legal()
+    seat = await service.authorization.require_seat(game, bearer)
+    return (await folds.now(game, seat, client)).legal()
 
 
 @router.get(
@@ -107,7 +111,7 @@ async def legal(
 async def game_board(
     folds: FoldsParam, game: GameIdParam, bearer: BearerToken, client: ClientAddress
 ) -> BoardDrawing:
-    return (await folds.now(game, bearer, client)).board()
+    return (await folds.now(game, await folds.viewer(game, bearer, client), client)).board()
 
 
 @router.get("/boards", summary="The built-in boards")

@@ -1,0 +1,88 @@
+"""Routes of replays and audits under /v1: a game entry by entry, as its viewers saw it, and whether all was right."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, cast
+
+from fastapi import APIRouter, Path, Query, Request, Response
+
+from services.gateway import openapi
+from services.gateway.dependencies import BearerToken, ClientAddress, GameIdParam
+from services.gateway.explanation_models import AuditReport
+from services.gateway.finished_games import FinishedGames
+from services.gateway.routes.tables import AsParam, FoldsParam, parse_shown
+from services.gateway.table_models import Replay, TableState
+
+FILE_MEDIA_TYPE: Final = "application/vnd.ledgerline.game"
+FILE: Final[openapi.StatusResponses] = {
+    200: {"content": {FILE_MEDIA_TYPE: {"schema": {"type": "string", "format": "binary"}}}}
+}
+router = APIRouter(tags=["replays"])
+
+
+@router.get(
+    "/games/{game}/replays",
+    summary="A game to be watched again: its moves in words",
+    openapi_extra=openapi.TOKEN_IS_OPTIONAL,
+)
+async def replay(
+    folds: FoldsParam, game: GameIdParam, bearer: BearerToken, client: ClientAddress, as_: AsParam = None
+) -> Replay:
+    viewer = await folds.viewer(game, bearer, client, parse_shown(as_))
+    table = (await folds.now(game, viewer, client)).table(0)
+    is_over = table.status == "over"
+    viewers = ["public", *(range(len(table.seats)) if is_over else () if viewer is None else (viewer,))]
+    return Replay.model_validate(
+        {"game": game, "viewer": table.viewer, "entries": table.number, "over": is_over, "viewers": viewers, "moves": table.moves}
+    )  # fmt: skip
+
+
+@router.get(
+    "/games/{game}/replays/{number}",
+    summary="The table after an entry",
+    openapi_extra=openapi.TOKEN_IS_OPTIONAL,
+)
+async def replayed_table(
+    folds: FoldsParam,
+    game: GameIdParam,
+    number: Annotated[int, Path(ge=1, le=1_000_000_000, description="of the entry")],
+    bearer: BearerToken,
+    client: ClientAddress,
+    as_: AsParam = None,
+) -> TableState:
+    viewer = await folds.viewer(game, bearer, client, parse_shown(as_))
+    return (await folds.at(game, viewer, client, number, "number")).table(number - 1)
+
+
+@router.get(
+    "/games/{game}/audit",
+    summary="Every check of a finished game, and a move explained",
+    openapi_extra=openapi.TOKEN_IS_OPTIONAL,
+    response_model=AuditReport,
+    response_model_exclude_unset=True,
+)
+async def audit(
+    request: Request,
+    game: GameIdParam,
+    bearer: BearerToken,
+    client: ClientAddress,
+    at: Annotated[int | None, Query(ge=1, le=1_000_000_000, description="the entry to explain")] = None,
+) -> AuditReport:
+    finished: FinishedGames = request.app.state.finished_games
+    return cast("AuditReport", await finished.audit(game, bearer, client, at))  # the model checks it
+
+
+@router.get(
+    "/games/{game}/file",
+    summary="The signed file of a finished game",
+    openapi_extra=openapi.TOKEN_IS_OPTIONAL,
+    response_class=Response,
+    responses=FILE,
+)
+async def game_file(
+    request: Request, game: GameIdParam, bearer: BearerToken, client: ClientAddress
+) -> Response:
+    finished: FinishedGames = request.app.state.finished_games
+    content = await finished.read_file(game, bearer, client)
+    headers = {"Content-Disposition": f'attachment; filename="{game}.ledgerline"'}
+    return Response(content, media_type=FILE_MEDIA_TYPE, headers=headers)
