@@ -14,31 +14,16 @@ from typing import Final
 
 from pydantic_core import to_json
 
-from schemas.errors import CorruptDataError
+from services.gateway.follow_endings import ENDING_ERRORS, OVER, describe_ending
 from services.gateway.legal_folds import LegalFolds, add_legal
-from services.gateway.problem_details import HttpProblemError
+from services.gateway.open_games import is_over
 from services.gateway.service import GatewayService
 from services.gateway.spectator_delay import delay_entries
-from services.gateway.subscriptions import (
-    EncodedEntry,
-    SlowConsumerError,
-    Subscription,
-    ViewDamagedError,
-    encode_entry,
-)
-from services.gateway.websocket_opening import BeyondEndError, KnownEntry, Opening, require_known_entry
-from services.gateway.websocket_protocol import CloseCode
-from services.ledger import MissingEntryError
-from services.ledger.errors import ENGINE_ERRORS
-from services.ledger.view_merge import LogRewoundError
-from services.runtime.logging_setup import get_logger
+from services.gateway.subscriptions import EncodedEntry, Subscription, encode_entry
+from services.gateway.websocket_opening import KnownEntry, Opening, require_known_entry
 
-log = get_logger("gateway")
 MEDIA_TYPE: Final = "application/x-ndjson"
 KEEP_ALIVE_S: Final = 15.0
-OVER: Final = "the game is over"
-REWOUND: Final = "the engine lost the last entries: come back from 0"
-DAMAGED: Final = "this game's view is damaged"
 
 
 class EntryLines:
@@ -62,31 +47,23 @@ class EntryLines:
         """All lines, until the game is over or something ends them."""
         number, head = self.opening.log_head
         yield _line("attached", number=number, head=head.hex() or None)
+        ending = OVER
         try:
             async for line in self._entries():
                 yield line
-            code, reason = CloseCode.NORMAL, OVER
-        except BeyondEndError as beyond:
-            code, reason = CloseCode.BEGIN_ANEW, f"{beyond}: come back from 0"
-        except HttpProblemError as invalid:
-            code, reason = CloseCode.POLICY_VIOLATION, str(invalid)
-        except SlowConsumerError as slow:
-            code, reason = CloseCode.GO_ON, f"{slow}: come back and go on"
-        except LogRewoundError:
-            code, reason = CloseCode.BEGIN_ANEW, REWOUND
-        except (ViewDamagedError, MissingEntryError, CorruptDataError) as damaged:
-            log.error("stream ended", game=self.game, seat=self.opening.viewer, error=str(damaged))
-            code, reason = CloseCode.INTERNAL_ERROR, DAMAGED
-        except ENGINE_ERRORS as unreachable:
-            log.error("stream ended", game=self.game, seat=self.opening.viewer, error=str(unreachable))
-            code, reason = CloseCode.GO_ON, "the engine doesn't answer: come back and go on"
-        yield _line("closed", code=int(code), reason=reason)
+        except ENDING_ERRORS as error:
+            ending = describe_ending(error, game=self.game, seat=self.opening.viewer, sequence=self.number)
+        yield _line("closed", code=int(ending.code), reason=ending.reason)
 
     async def _entries(self) -> AsyncIterator[bytes]:
         await require_known_entry(self.service, self.game, self.opening, self.known)
         if self.opening.archived_view is not None:
-            for entry in self.opening.archived_view[self.known.sequence :]:
-                yield encode_entry(entry, self.proofs).text.encode() + b"\n"
+            for archived in self.opening.archived_view[self.known.sequence :]:
+                yield encode_entry(archived, self.proofs).text.encode() + b"\n"
+            return
+        if self.known.sequence == self.opening.log_head.sequence and await is_over(
+            self.service.ledger, self.game
+        ):
             return
         hub, viewer = self.service.hub, self.opening.viewer
         subscription = hub.subscribe(self.game, viewer, self.known.sequence, self.proofs)

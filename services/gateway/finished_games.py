@@ -39,7 +39,9 @@ class FinishedGames:
         self._service, self._reader = service, reader
         self._semaphore = asyncio.Semaphore(1)
 
-    async def audit(self, game: str, bearer: str | None, client: str, number: int | None) -> dict[str, object]:
+    async def audit(
+        self, game: str, bearer: str | None, client: str, number: int | None
+    ) -> dict[str, object]:
         """The audit of a game, as the model of the answer has it. Raises HttpProblemError: it isn't over, or isn't in the
         archive yet."""
         return await self._read(game, bearer, client, lambda reader: reader.audit(game, number))

@@ -13,9 +13,11 @@ from typing import Annotated, Final
 
 from fastapi import Depends, Query
 from fastapi.requests import HTTPConnection
+from pydantic_core import to_json
 
 from schemas.entries import ViewEntry
 from schemas.field_types import Seat
+from services.gateway.subscriptions import EncodedEntry
 from services.gateway.table_port import TableCatalog, TableFold
 from services.ledger.async_ledger import AsyncLedger
 from services.ledger.view_merge import LogRewoundError
@@ -76,6 +78,12 @@ class LegalFolds:
             if len(entries) < PAGE_SIZE:
                 break
         seat_fold.fold, seat_fold.commands = fold, commands
+
+
+async def add_legal(folds: LegalFolds, game: str, seat: Seat, entry: EncodedEntry) -> str:
+    """The latest entry as it is sent to a seat, with what the seat may do after it. Raises as `LegalFolds.after`."""
+    commands = await folds.after(game, seat, entry.number, entry.head)
+    return f'{entry.text[:-1]},"legal":{to_json(commands).decode()}}}' if commands else entry.text
 
 
 def _apply(fold: TableFold, entries: Sequence[ViewEntry]) -> Commands:

@@ -33,9 +33,14 @@ numbered **entry**, and you read the entries as your seat may see them: your **v
    While this one goes on, what your token's seat (or without one, the public) couldn't see there is
    dealt again, and your seat in the new game is yours: `seat_token`.
 
+To follow a game without asking again, `GET /games/{game}/stream?after=N`: one JSON object a line (NDJSON), first
+`{"type": "attached", ..}`, then each entry as it happens, `{"type": "alive", "number": N, "head": ".."}` every 15 s while
+nothing does, and `{"type": "closed", "code": .., "reason": ".."}` at the end: `curl -N` shows it.
+
 Or do 4 and 5 on one **WebSocket**, `/games/{game}/play?after=N`: it sends entries as they
 happen; send `{"id": "c1", "command": {"type": "draw_blind"}}`. Give the token in the
-Authorization header, or from a browser as the subprotocols `ledgerline, token.<token>`. Its first message,
+Authorization header, from a browser as the subprotocols `ledgerline, token.<token>`, or with `?authenticate=true` in your first
+message, `{"token": ".."}`, within 5 s; never in the address. /asyncapi.json describes the messages. The socket's first one,
 `{"type": "attached", "number": N, "head": ".."}`, is where the log is.
 
 A client need not know the rules: with `?legal=true` and a seat's token, the view and the WebSocket add `legal` to the
@@ -109,6 +114,20 @@ UNKNOWN_VERDICT_EXAMPLE: Final[OpenApiObject] = {
     "level": "decided",
     "number": 7,
     "detail": "send it again with the same id: it gives the one verdict",
+}
+
+STREAM_RESPONSE: Final[StatusResponses] = {
+    200: {
+        "description": "JSON objects, one a line: `attached`, then each `entry`, `alive` while none comes, and `closed` at the end",
+        "content": {
+            "application/x-ndjson": {
+                "schema": {"type": "string"},
+                "example": '{"type":"attached","number":6,"head":"5f2c.."}\n'
+                '{"type":"entry","number":6,"at":5310,"answers":null,"events":[],"head":"5f2c.."}\n'
+                '{"type":"alive","number":6,"head":"5f2c.."}\n{"type":"closed","code":1000,"reason":"the game is over"}\n',
+            }
+        },
+    }
 }
 
 

@@ -108,7 +108,6 @@ def component_schemas() -> dict[str, JsonSchemaValue]:
         [(model, "validation") for model in (*REQUEST_MODELS, *ANSWER_PARTS, Problem)],
         ref_template=SCHEMA_PATH,
     )
-    schemas = {**definitions["$defs"], **contract_components()}
-    schemas["Position"] = simplify(schemas["Position"])
+    schemas = {**simplify(definitions["$defs"]), **contract_components()}
     del schemas["SeatPlan"]["properties"]["name_commitment"]  # in a log alone
     return schemas

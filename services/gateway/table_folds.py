@@ -40,9 +40,7 @@ class TableFolds:
         self._listed: OrderedDict[str, tuple[ListedGame, SaltedNames]] = OrderedDict()
         self._locks: dict[FoldKey, asyncio.Lock] = {}
 
-    async def viewer(
-        self, game: str, bearer: str | None, client: str, shown: Shown = None
-    ) -> Seat | None:
+    async def viewer(self, game: str, bearer: str | None, client: str, shown: Shown = None) -> Seat | None:
         """Whose table a request is shown. Raises HttpProblemError."""
         return await self._views.resolve_shown(game, bearer, shown, client)
 

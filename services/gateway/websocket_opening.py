@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from typing import Final, NamedTuple
 
-from fastapi import WebSocket
+from fastapi import WebSocket, WebSocketDisconnect
 
 from schemas.entries import ViewEntry
+from schemas.errors import InvalidInputError
 from schemas.field_types import Seat
-from services.gateway.dependencies import client_address
 from services.gateway.problem_details import HttpProblemError
-from services.gateway.request_parsing import parse_bearer_token, parse_offered_token
+from services.gateway.request_parsing import parse_bearer_token, parse_message, parse_offered_token
 from services.gateway.service import GatewayService
+from services.gateway.websocket_protocol import CloseCode
 from services.ledger.view_merge import LogRewoundError
 from services.ledger.view_queries import LogHead
 
+FIRST_MESSAGE_S: Final = 5.0  # until the token is there, where the first message has it
+TOKEN_FIELDS: Final = frozenset({"token", "access_token", "authorization"})  # of an address that leaks one
 _HEAD: Final = re.compile("[0-9a-fA-F]{64}")
 
 
@@ -53,21 +57,41 @@ class Opening(NamedTuple):
     archived_view: list[ViewEntry] | None  # of a game that the engine no longer has
 
 
-async def read_opening(service: GatewayService, websocket: WebSocket, game: str) -> Opening:
-    """Check the token and the limits, and find the game.
+async def read_opening(service: GatewayService, game: str, bearer: str | None, client: str) -> Opening:
+    """Check the token, and find the game.
 
     Raises HttpProblemError, CorruptDataError, or what the engine's client does."""
-    client = client_address(websocket)
-    service.enforce_read_limit(client)
     archived = (await service.locate_game(game, client)).archived
-    offered = websocket.scope.get("subprotocols") or []
-    bearer = parse_bearer_token(websocket.headers.get("authorization")) or parse_offered_token(offered)
     viewer = await service.authorization.resolve_viewer(game, bearer)
     if archived:
         view = list(await service.archive_views.read_view(game, viewer) or ())
         log_head = LogHead(view[-1].number, view[-1].shown.head) if view else LogHead(0, b"")
         return Opening(viewer, bearer, log_head, view)
     return Opening(viewer, bearer, await service.views.shown_head(game, viewer), None)
+
+
+async def read_token(websocket: WebSocket, *, is_sent: bool) -> str | None:
+    """The token of a socket: in its header, among its subprotocols, or (`is_sent`) in its first message. It never
+    stands in the address, which servers and browsers keep. Raises HttpProblemError, InvalidInputError or
+    WebSocketDisconnect."""
+    for field in TOKEN_FIELDS & websocket.query_params.keys():
+        detail = "a token never stands in an address: send it as a subprotocol, or in the first message"
+        raise InvalidInputError(field, detail)
+    if not is_sent:
+        offered = websocket.scope.get("subprotocols") or []
+        return parse_bearer_token(websocket.headers.get("authorization")) or parse_offered_token(offered)
+    try:
+        async with asyncio.timeout(FIRST_MESSAGE_S):
+            received = await websocket.receive()
+    except TimeoutError:
+        detail = f"no token came within {FIRST_MESSAGE_S:g} s"
+        raise HttpProblemError(401, "TOKEN-1", detail) from None
+    if received["type"] == "websocket.disconnect":
+        raise WebSocketDisconnect(received.get("code", CloseCode.GOING_AWAY))
+    message = parse_message(received.get("text") or received.get("bytes") or "")
+    if message.keys() != {"token"} or not isinstance(message["token"], str):
+        raise InvalidInputError("token", 'the first message must be {"token": ".."}')
+    return message["token"]
 
 
 async def require_known_entry(

@@ -11,6 +11,9 @@ A command may name a `level` and `wait_ms`; then `{"type": "acknowledged", "id",
 "number", "head"}` follows when it has that level. A command that has no verdict in time, or not
 that level, is `{"type": "unknown", "id", "level", ..}`: its entry may still come.
 
+The token is in the Authorization header, among the subprotocols, or, with `?authenticate=true`, in the client's first message,
+`{"token": ".."}`, within 5 s. It never stands in the address.
+
 A client that comes back names its last entry and the head after it, `?after=N&head=..`. A close with 4001 means:
 come back and go on. One with 4002 means: begin anew, from 0, because a fail-over lost entries that the client has
 (docs/acknowledgements.md).
@@ -25,34 +28,27 @@ from typing import Final
 from fastapi import WebSocket, WebSocketDisconnect
 from pydantic_core import to_json
 
-from schemas.errors import CorruptDataError
+from schemas.errors import InvalidInputError
 from schemas.field_types import Seat
-from services.gateway.legal_folds import LegalFolds
-from services.gateway.problem_details import HttpProblemError
+from services.gateway.dependencies import client_address
+from services.gateway.follow_endings import ENDING_ERRORS, OVER, describe_ending
+from services.gateway.legal_folds import LegalFolds, add_legal
+from services.gateway.problem_details import HttpProblemError, invalid_input_problem
 from services.gateway.service import GatewayService
 from services.gateway.spectator_delay import delay_entries
-from services.gateway.subscriptions import EncodedEntry, SlowConsumerError, ViewDamagedError, encode_entry
+from services.gateway.subscriptions import EncodedEntry, encode_entry
 from services.gateway.websocket_commands import SocketCommands, send_problem
 from services.gateway.websocket_opening import (
-    BeyondEndError,
     KnownEntry,
     Opening,
     read_opening,
+    read_token,
     require_known_entry,
 )
-from services.gateway.websocket_protocol import CloseCode, find_send_nowait
-from services.ledger import MissingEntryError
-from services.ledger.errors import ENGINE_ERRORS
-from services.ledger.view_merge import LogRewoundError
-from services.runtime.logging_setup import get_logger
+from services.gateway.websocket_protocol import find_send_nowait
 
-log = get_logger("gateway")
 SUBPROTOCOL: Final = "ledgerline"
 MAX_CLOSE_REASON_BYTES: Final = 123  # bytes that fit into a closing frame
-LOG_REWOUND_REASON: Final = (
-    "the engine lost the last entries, and the game went on before them: come back from 0"
-)
-ENGINE_UNREACHABLE_REASON: Final = "the engine doesn't answer: come back and go on"
 
 
 class WebSocketSession:
@@ -68,9 +64,11 @@ class WebSocketSession:
         head: str = "",
         proofs: bool = False,
         legal_folds: LegalFolds | None = None,
+        token_follows: bool = False,
     ) -> None:
         self.service, self.websocket, self.game = service, websocket, game
         self.after, self.head, self.proofs, self.legal_folds = after, head, proofs, legal_folds
+        self.token_follows = token_follows  # in the first message
         self.commands: SocketCommands | None = None  # of a client that is attached
         self.send_nowait = find_send_nowait(websocket.scope)
 
@@ -82,30 +80,15 @@ class WebSocketSession:
             await self._serve()
         except* (WebSocketDisconnect, RuntimeError):
             pass  # the client disconnected, or a message was sent to a closed socket
-        except* BeyondEndError as beyond:
-            await self._close(CloseCode.BEGIN_ANEW, f"{beyond.exceptions[0]}: come back from 0")
-        except* HttpProblemError as invalid:
-            await self._close(CloseCode.POLICY_VIOLATION, str(invalid.exceptions[0]))
-        except* SlowConsumerError as slow:
-            reason = str(slow.exceptions[0])
-            log.info("viewer dropped", **self._log_fields(), why=reason)
-            await self._close(CloseCode.GO_ON, f"{reason}: come back and go on")
-        except* LogRewoundError as rewound:
-            log.error("socket ended", **self._log_fields(), error=str(rewound.exceptions[0]))
-            await self._close(CloseCode.BEGIN_ANEW, LOG_REWOUND_REASON)
-        except* (ViewDamagedError, MissingEntryError, CorruptDataError) as damaged:
-            log.error("socket ended", **self._log_fields(), error=str(damaged.exceptions[0]))
-            await self._close(CloseCode.INTERNAL_ERROR, "this game's view is damaged")
-        except* ENGINE_ERRORS as unreachable:
-            log.error("socket ended", **self._log_fields(), error=str(unreachable.exceptions[0]))
-            await self._close(CloseCode.GO_ON, ENGINE_UNREACHABLE_REASON)
+        except* ENDING_ERRORS as ended:
+            await self._close(*describe_ending(ended.exceptions[0], **self._log_fields()))
 
     async def _serve(self) -> None:
         opening, known = await self._attach()
         if opening.archived_view is not None:
             for entry in opening.archived_view[known.sequence :]:
                 await self.websocket.send_text(encode_entry(entry, self.proofs).text)
-            await self._close(CloseCode.NORMAL, "the game is over")
+            await self._close(*OVER)
             return
         async with asyncio.TaskGroup() as tasks:
             self.commands = commands = SocketCommands(
@@ -123,13 +106,20 @@ class WebSocketSession:
         """Say where the log is, before anything else, and check that it has what the client has."""
         try:
             known = KnownEntry.read(self.after, self.head)
-            opening = await read_opening(self.service, self.websocket, self.game)
+            client = client_address(self.websocket)
+            self.service.enforce_read_limit(client)
+            bearer = await read_token(self.websocket, is_sent=self.token_follows)
+            opening = await read_opening(self.service, self.game, bearer, client)
             if self.legal_folds is not None:
                 await self.service.authorization.require_seat(self.game, opening.bearer)
             sequence, head = opening.log_head
             body = {"type": "attached", "number": sequence, "head": head.hex() or None}
             await self.websocket.send_text(to_json(body).decode())
             await require_known_entry(self.service, self.game, opening, known)
+        except InvalidInputError as error:
+            problem = invalid_input_problem(error)
+            await send_problem(self.websocket, problem, None)
+            raise problem from None
         except HttpProblemError as problem:
             await send_problem(self.websocket, problem, None)
             raise
@@ -155,18 +145,17 @@ class WebSocketSession:
             followed = hub.follow(self.game, subscription, known.sequence, direct_send, known.head)
             async for entry in delay_entries(followed, delay) if delay else followed:
                 is_latest = entry.number >= subscription.start and subscription.queue.empty()
-                text = await self._add_legal(entry, commands.viewer) if is_latest else entry.text
+                text = await self._text(entry, commands.viewer) if is_latest else entry.text
                 commands.mark_answered(entry.number, entry.answers)
                 await self.websocket.send_text(text)
         finally:
             hub.unsubscribe(self.game, subscription)
 
-    async def _add_legal(self, entry: EncodedEntry, viewer: Seat | None) -> str:
+    async def _text(self, entry: EncodedEntry, viewer: Seat | None) -> str:
         """The latest entry as it is sent, with what the viewer may do after it, if that was asked for."""
         if self.legal_folds is None or viewer is None:
             return entry.text
-        commands = await self.legal_folds.after(self.game, viewer, entry.number, entry.head)
-        return f'{entry.text[:-1]},"legal":{to_json(commands).decode()}}}' if commands else entry.text
+        return await add_legal(self.legal_folds, self.game, viewer, entry)
 
     def _log_fields(self) -> dict[str, object]:
         fields: dict[str, object] = {"game": self.game}

@@ -209,15 +209,20 @@ class Socket:
         head: str = "",
         version: str = "",
         legal: bool = False,
+        token_in_message: str | None = None,
         **more: Any,
     ) -> None:
         url = str(http.base_url.copy_with(scheme="ws")).rstrip("/")
         more.setdefault("additional_headers", bearer(token))
         known = f"after={after}" + (f"&head={head}" if head else "") + "&legal=true" * legal
+        self._first = token_in_message
+        known += "&authenticate=true" * (token_in_message is not None)
         self._opening = connect(f"{url}{version}/games/{game}/play?{known}", proxy=None, **more)
 
     def __enter__(self) -> Socket:
         self.wire: ClientConnection = self._opening.__enter__()
+        if self._first is not None:
+            self.wire.send(json.dumps({"token": self._first}))
         return self
 
     def __exit__(self, *error: Any) -> None:

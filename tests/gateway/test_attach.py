@@ -13,8 +13,8 @@ import pytest
 
 from schemas.codec import pack_public
 from services.bootstrap.embedded import EmbeddedServer
+from services.gateway.follow_endings import LOG_REWOUND_REASON
 from services.gateway.websocket_protocol import CloseCode
-from services.gateway.websocket_session import LOG_REWOUND_REASON
 from services.ledger import RedisLedger, keys
 from services.ledger.connection import connect_async
 from tests.gateway.clients import DRAW, CreatedGame, Json, Player, Socket, closed_why, entries, in_turn

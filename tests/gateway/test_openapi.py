@@ -28,12 +28,13 @@ OPERATION_IDS = {
     "fork_games__game__forks_post", "play_off_games__game__play_off_post", "command_games__game__commands_post",
     "view_games__game__view_get", "dispute_games__game__disputes_post", "disputes_games__game__disputes_get",
     "one_games__game__disputes__dispute__get", "health_health_get", "live_health_live_get", "ready_health_ready_get", "index_rules_get", "rule_rules__rule__get",
-    "withdraw_token_games__game__withdraw_token_post",
+    "withdraw_token_games__game__withdraw_token_post", "stream_games__game__stream_get",
 }  # fmt: skip
 VERSION_1_IDS = {
     "list_games_v1_games_get", "state_v1_games__game__state_get", "legal_v1_games__game__legal_get",
     "game_board_v1_games__game__board_get", "boards_v1_boards_get", "board_v1_boards__board__get",
-    "board_picture_v1_boards__board__svg_get", "rulesets_v1_rulesets_get",
+    "replay_v1_games__game__replays_get", "replayed_table_v1_games__game__replays__number__get",
+    "audit_v1_games__game__audit_get", "game_file_v1_games__game__file_get", "board_picture_v1_boards__board__svg_get", "rulesets_v1_rulesets_get",
 } | {
     re.sub(r"^([a-z_]*?)_(games|health|rules)_", r"\1_v1_\2_", id_, count=1)
     for id_ in OPERATION_IDS - {"games_games_get"}
@@ -60,7 +61,7 @@ def test_operation_ids_stay(document: Any) -> None:
 
 def test_every_success_names_a_schema_and_every_reference_leads_to_one(document: Any) -> None:
     for path, methods in document["paths"].items():
-        for operation in methods.values() if not path.endswith("/svg") else ():
+        for operation in methods.values() if not path.endswith(("/svg", "/file", "/stream")) else ():
             (success, *_) = [reply for status, reply in operation["responses"].items() if status[0] == "2"]
             assert success["content"]["application/json"]["schema"].keys() & {"$ref", "anyOf"}, path
     names = set(re.findall(r'"#/components/schemas/(\w+)"', json.dumps(document)))
@@ -90,10 +91,11 @@ def test_answers_about_tables_are_of_their_schemas(http: httpx.Client, document:
     game, headers = f"/v1/games/{ada.game}", bearer(ada.token)
     for path in ("/v1/games", "/v1/boards", "/v1/boards/usa", "/v1/rulesets"):
         require_declared(document, "get", path.replace("/usa", "/{board}"), http.get(path))
-    for name in ("state", "state?since=0", "state?at=3", "legal", "board"):
+    for name in ("state", "state?since=0", "state?at=3", "legal", "board", "replays", "replays/6"):
         reply = http.get(f"{game}/{name}", headers=headers)
         assert reply.status_code == 200, reply.text
-        require_declared(document, "get", f"/v1/games/{{game}}/{name.partition('?')[0]}", reply)
+        path = name.partition("?")[0].replace("/6", "/{number}")
+        require_declared(document, "get", f"/v1/games/{{game}}/{path}", reply)
 
 
 def test_answers_are_of_their_schemas(http: httpx.Client, document: Any) -> None:

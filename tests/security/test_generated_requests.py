@@ -17,7 +17,7 @@ from schemathesis.schemas import APIOperation
 from schemathesis.specs.openapi import checks
 
 from services.bootstrap.embedded import run_embedded_server
-from tests.gateway.clients import Json, bearer, in_turn, minted
+from tests.gateway.clients import LEAVE, Json, bearer, in_turn, minted
 from tests.long_runs import short_and_long
 from tests.many_clients import settings_for_many_clients
 from tests.process_faults.seeds import SOAK
@@ -63,7 +63,12 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:
             f"/games/{ada.game}/disputes", json={"number": 5, "reason": "?"}, headers=bearer(own)
         )
         late = in_turn(http, visibility="players", spectator_delay=3)[0]
+        over = in_turn(http)
+        for player in over:
+            player.send(LEAVE)
         found = {
+            "number": ["1", "6", "7"],
+            "over": [over[0].game],
             "game": [ada.game, ada.game, late.game],
             "dispute": [raised.json()["dispute"]],
             "rule": ["usa", "TURN-1"],
@@ -100,6 +105,8 @@ def require_all_described(cases: st.SearchStrategy[Case[Any]], played: Played, e
         for part in case.path_parameters or {}:
             if data.draw(st.integers(0, 4)):
                 case.path_parameters[part] = data.draw(st.sampled_from(played.found[part]))
+        if case.operation.path.endswith("/stream"):  # that of a game that is played has no end
+            case.path_parameters["game"] = played.found["over"][0]
         require_described(case, played, data.draw(st.sampled_from(played.tokens)))
 
     request()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 import fakeredis
 import httpx
@@ -56,8 +56,11 @@ POST   /games/{game}/commands              401    401  403 200   200      403   
 POST   /games/{game}/commands?as=seat-0    401    401  403 200   403      403       401   401   401      401     401    200
 GET    /games/{game}/view                  401    200  200 200   200      403       401   401   200      401     401    200
 GET    /games/{game}/view?legal=true       401    401  403 200   200      403       401   401   401      401     401    200
+GET    /games/{game}/stream                401    200  200 200   200      403       401   401   200      401     401    200
+GET    /games/{game}/stream?legal=true     401    401  403 200   200      403       401   401   401      401     401    200
 SOCKET /games/{game}/play                  401    101  101 101   101      403       401   401   101      401     401    101
 SOCKET /games/{game}/play?as=subprotocol   401    101  101 101   101      403       401   401   101      401     401    101
+SOCKET /games/{game}/play?as=message       401    101  101 101   101      403       401   401   101      401     401    101
 SOCKET /games/{game}/play?legal=true       401    401  403 101   101      403       401   401   401      401     401    101
 POST   /games/{game}/disputes              401    401  403 202   202      403       401   401   401      401     401    202
 GET    /games/{game}/disputes              401    401  403 200   200      403       401   401   401      401     401    200
@@ -160,10 +163,15 @@ def status(http: httpx.Client, row: str, url: str, token: str | None) -> int:
     legal = path.endswith("?legal=true")
     if method != "SOCKET":
         body, params = BODIES.get(row.replace("/v1/", "/", 1)), SENT.get(path.partition("?")[2], {})
-        return http.request(method, url, json=body, params=params, headers=bearer(token)).status_code
+        with http.stream(method, url, json=body, params=params, headers=bearer(token)) as reply:
+            return reply.status_code
     offered = [f"token.{token}"] if token and path.endswith("?as=subprotocol") else []
-    shown = {"subprotocols": ["ledgerline", *offered]} if offered else {"additional_headers": bearer(token)}
+    shown: dict[str, Any] = (
+        {"subprotocols": ["ledgerline", *offered]} if offered else {"additional_headers": bearer(token)}
+    )
     game, version = url.removesuffix("/play").rpartition("/")[2], url.partition("/games")[0]
+    in_message = token is not None and path.endswith("?as=message")
+    shown = {"token_in_message": token} if in_message else shown
     with Socket(http, game, legal=legal, version=version, **shown) as socket:
         first = socket.next()
         if first["type"] == "entry":

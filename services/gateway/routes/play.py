@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Final, cast
 
 from fastapi import APIRouter, Header, Query, Request, Response, WebSocket
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, StreamingResponse
 
 from schemas.entries import ViewEntry, write_proof, write_view_entry
 from services.gateway import openapi
@@ -19,9 +19,11 @@ from services.gateway.dependencies import (
     ServiceParam,
     read_body,
 )
+from services.gateway.entry_lines import MEDIA_TYPE, EntryLines
 from services.gateway.legal_folds import LegalParam
 from services.gateway.response_models import CommandAccepted, EntryBody, UnknownVerdict, ViewPage
 from services.gateway.service import hex_head
+from services.gateway.websocket_opening import KnownEntry, read_opening
 from services.gateway.websocket_protocol import CloseCode
 from services.gateway.websocket_session import WebSocketSession
 from services.ledger.ack_levels import ACCEPTED
@@ -116,6 +118,34 @@ async def view(
     )
 
 
+@router.get(
+    "/games/{game}/stream",
+    summary="Follow a view, an entry a line",
+    openapi_extra=openapi.TOKEN_IS_OPTIONAL,
+    response_class=StreamingResponse,
+    responses=openapi.STREAM_RESPONSE,
+)
+async def stream(
+    service: ServiceParam,
+    game: GameIdParam,
+    bearer: BearerToken,
+    client: ClientAddress,
+    legal_folds: LegalParam,
+    after: Annotated[int, Query(ge=0, description="the number of the last entry you have")] = 0,
+    head: Annotated[
+        str, Query(pattern="^([0-9a-fA-F]{64})?$", description="after that entry, to notice a lost one")
+    ] = "",
+    proofs: Annotated[bool, Query(description="with the very bytes that the chain is made of")] = False,
+) -> StreamingResponse:
+    opening = await read_opening(service, game, bearer, client)
+    if legal_folds is not None:
+        await service.authorization.require_seat(game, bearer)
+    known = KnownEntry.read(after, head)
+    lines = EntryLines(service, game, opening, known, proofs, legal_folds).lines()
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}  # no proxy keeps lines back
+    return StreamingResponse(lines, headers=headers, media_type=MEDIA_TYPE)
+
+
 @router.websocket("/games/{game}/play")
 async def play(
     service: ServiceParam,
@@ -125,13 +155,14 @@ async def play(
     after: int = 0,
     head: str = "",
     proofs: bool = False,
+    authenticate: bool = False,
 ) -> None:
     """The WebSocket of a player or spectator: `websocket_session` has its messages."""
     origin = websocket.headers.get("origin")
     if service.origins is not None and origin is not None and origin not in service.origins:
         await websocket.close(CloseCode.POLICY_VIOLATION)  # before it is open: 403
         return
-    await WebSocketSession(service, websocket, game, after, head, proofs, legal_folds).run()
+    await WebSocketSession(service, websocket, game, after, head, proofs, legal_folds, authenticate).run()
 
 
 def _entry_body(entry: ViewEntry, proofs: bool = False) -> EntryBody:
