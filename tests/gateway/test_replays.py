@@ -57,7 +57,7 @@ def test_a_finished_games_replay_shows_what_every_seat_saw(over: list[Player]) -
     assert hands[0] == ada_hand_at_6(ada)
     assert None not in hands
     assert get(ada, "replays/7?as=0").json()["moves"][0]["number"] == 7
-    problem(get(ada, "replays/6?as=2"), 422, "SHAPE-1", "as")
+    problem(get(ada, "replays/6?as=2"), 404, "SHAPE-1")
     problem(get(ada, "replays/999"), 422, "SHAPE-1", "number")
 
 

@@ -119,7 +119,7 @@ GATEWAY_MUTANTS: Final = (
         "    if sequence > opening.log_head.sequence:\n", "    if False:\n", ATTACH,
     ),
     Mutant(
-        "a client whose entries were lost is told to go on", "P3", "services/gateway/websocket_session.py",
+        "a client whose entries were lost is told to go on", "P3", "services/gateway/follow_endings.py",
         "CloseCode.BEGIN_ANEW, LOG_REWOUND_REASON", "CloseCode.GO_ON, LOG_REWOUND_REASON", ATTACH,
     ),
     Mutant(
