@@ -1,0 +1,51 @@
+"""No policy ever sends an illegal command, and the same seat's view and stream give the same command."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Final
+
+import pytest
+
+from schemas.commands import POLICIES as NAMED_POLICIES
+from services.bots.policies import POLICIES
+from services.referee.rules import RULESETS
+from tests.bots.policy_games import play_checked
+from tests.cli.command_line import ROOT, environment
+from tests.long_runs import short_and_long
+from tests.process_faults.seeds import SOAK
+
+SOAKED: Final = 2_000
+
+
+@pytest.mark.timeout(36_000 if SOAK else 300)
+@pytest.mark.parametrize("games", short_and_long(2, SOAKED if SOAK else 8))
+@pytest.mark.parametrize("rules", sorted(RULESETS))
+def test_no_policy_sends_an_illegal_command_on_strict_tables_of_any_board(rules: str, games: int) -> None:
+    decided = set[str]()
+    for number in range(games):
+        decided |= {*play_checked(rules, number).seconds}
+    assert decided == RULESETS[rules].bot_policies
+
+
+def test_every_policy_plays_a_ruleset() -> None:
+    """So these games and the non-interference gate, which choose among a ruleset's policies, leave none out."""
+    assert (
+        set().union(*(ruleset.bot_policies for ruleset in RULESETS.values()))
+        == {*POLICIES}
+        == {*NAMED_POLICIES}
+    )
+
+
+@pytest.mark.long
+def test_a_policy_chooses_the_same_in_every_process() -> None:
+    """Also where strings have other hashes, and so sets another order."""
+    digests = {
+        subprocess.run(
+            [sys.executable, "-m", "tests.bots.policy_games", "1"],
+            env=environment(PYTHONHASHSEED=hash_seed), cwd=ROOT, capture_output=True, check=True,
+        ).stdout
+        for hash_seed in ("1", "2")
+    }  # fmt: skip
+    assert len(digests) == 1
